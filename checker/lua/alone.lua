@@ -1,7 +1,7 @@
 --- A small run of one instance in a fresh process, where no other instance was before it: what the
 --- static variables of a plugin hold there, no other instance has put there.
 local core = require "scullery_checker.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local process = require "scullery_checker.process"
 local subject = require "scullery_checker.subject"
 

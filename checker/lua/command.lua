@@ -1,7 +1,7 @@
 --- scullery plugin check FILE.so: the command.
 local check = require "scullery_checker"
 local core = require "scullery_checker.core"
-local say = require "scullery.say"
+local say = require "scullery.base.say"
 
 local command = {}
 
@@ -68,7 +68,7 @@ local function list_tests(given)
   end
   if #rows == 1 then error(("plugin check: no test has '%s' in its name"):format(given.only), 0) end
   if not given.json then
-    say(require("scullery.text_table").text(rows, { sides = { "left", "left", "left" } }))
+    say(require("scullery.base.text_table").text(rows, { sides = { "left", "left", "left" } }))
     return
   end
   local list = {}

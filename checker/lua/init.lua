@@ -3,7 +3,7 @@
 --- check/KIND.lua for one; it runs in a process of its own, and says what it finds by the methods
 --- of t (check/trial.lua).
 local core = require "scullery_checker.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local process = require "scullery_checker.process"
 local subject = require "scullery_checker.subject"
 local trial = require "scullery_checker.trial"

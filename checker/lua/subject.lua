@@ -2,7 +2,7 @@
 --- options, and the components that go with it.
 local choices = require "scullery_checker.choices"
 local core = require "scullery_checker.core"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 
 local subject = {}
 
@@ -48,7 +48,7 @@ local narrow = { sigma = 0.3, scale = 0.3, gamma = 0.3 }
 local function text_of(given)
   local parts = {}
   for key, value in pairs(given) do
-    parts[#parts + 1] = key .. " = " .. require("scullery.options").show(value)
+    parts[#parts + 1] = key .. " = " .. require("scullery.base.options").show(value)
   end
   table.sort(parts)
   return #parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or "defaults"

@@ -1,6 +1,6 @@
 --- One test of one component, and what it finds.
 local core = require "scullery_checker.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local trial = {}
 
@@ -64,7 +64,7 @@ end
 
 --- t:instance(component): the engine's instance, for the functions of scullery.core.
 function Trial.instance(_, component)
-  return require("scullery.objects").ask(component, "instance")
+  return require("scullery.base.objects").ask(component, "instance")
 end
 
 --- t:random(n, m[, of]): a seeded n x m matrix of N(0, 1); `of` tells draws of one test apart.

@@ -1,6 +1,6 @@
 /* Rows of .npy files from disk, in any order. */
 #include "base/text.h"
-#include "data/file.h"
+#include "data/files/file.h"
 #include "data/npy.h"
 #include "data/npy_internal.h"
 

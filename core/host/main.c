@@ -1,5 +1,5 @@
 /* The command `scullery`: scripts, -e, -i, -l, the prompt, and subcommands (which live in
- * lua/scullery/command.lua). */
+ * lua/scullery/command/init.lua). */
 #define _GNU_SOURCE
 #include "host/host.h"
 

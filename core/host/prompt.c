@@ -1,4 +1,5 @@
-/* The prompt: statements are typed (editor.c), and run and shown by lua/scullery/session.lua. */
+/* The prompt: statements are typed (editor.c), and run and shown by
+ * lua/scullery/prompt/session.lua. */
 #define _GNU_SOURCE
 #include "host/host.h"
 
@@ -13,10 +14,10 @@
 /* Places on the stack, while the prompt runs. */
 enum { SESSION = 1, EDITING = 2, BASE = 2 };
 
-/* require "scullery.session".at_prompt(fresh) at SESSION; what the editor asks at EDITING. */
+/* require "scullery.prompt.session".at_prompt(fresh) at SESSION; what the editor asks at EDITING. */
 static bool open_session(lua_State *L, bool fresh) {
   static const char code[] = "local fresh = ...\n"
-                             "local session = require('scullery.session').at_prompt(fresh)\n"
+                             "local session = require('scullery.prompt.session').at_prompt(fresh)\n"
                              "return session, session:editing()\n";
   if (luaL_loadbufferx(L, code, sizeof code - 1, "=prompt", "t") != LUA_OK) return false;
   lua_pushboolean(L, fresh);

@@ -13,6 +13,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
   scl_training *training = scl_allocate_zero(sizeof *training);
   if (training == NULL) return scl_fail_memory(error, sizeof *training, "a training");
   training->flow = *flow;
+  training->way = scl_sums_way_of(flow);
   training->task = task;
   training->classes = classes;
   training->allowance = scl_min(allowance, scl_memory_left() / 2);

@@ -11,7 +11,7 @@
 #include "plugin/solver.h"
 #include "rows/keep.h"
 #include "rows/pilot_means.h"
-#include "rows/sums.h"
+#include "rows/ways.h"
 #include <pthread.h>
 
 struct scl_training {
@@ -22,6 +22,7 @@ struct scl_training {
   size_t classes, allowance;
   scl_pilot pilot;         /* for problems with a constant, */
   bool has_pilot;          /* once it is learnt; the flow subtracts it in these problems alone */
+  const scl_sums_way *way; /* in which the rows of `flow` are summed */
   scl_sums *sums;          /* NULL until they are asked for */
   scl_symmetric *gram;     /* G */
   scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for, */

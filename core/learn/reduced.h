@@ -1,5 +1,5 @@
 /* Least squares in as few coordinates as the features span. Where all features are combinations of
- * few codes, Phi = Z T (Z n x C, T C x D; rows/level_sums.h), what a solver minimises over a under
+ * few codes, Phi = Z T (Z n x C, T C x D; rows/sums_levels.c), what a solver minimises over a under
  * a penalty a'a or a'Ga depends on T a and the penalty alone. With G + delta I = L L' (a'a: L = I)
  * and
  *

@@ -1,5 +1,5 @@
-/* scullery.core: packed codes (codes/codes.h). Lua holds them as handles; lua/scullery/codes.lua
- * gives them their methods. */
+/* scullery.core: packed codes (codes/codes.h). Lua holds them as handles;
+ * lua/scullery/compose/codes.lua gives them their methods. */
 #include "codes/codes.h"
 #include "data/codes_file.h"
 #include "lua/handle.h"

@@ -1,10 +1,10 @@
 /* scullery.core: readers and writers of data files. Every sentence begins with the title of the
  * user's function ("data.csv: "). */
 #include "base/profile.h"
-#include "data/csv.h"
-#include "data/csv_write.h"
-#include "data/digest.h"
-#include "data/fetch.h"
+#include "data/csv/csv.h"
+#include "data/csv/write.h"
+#include "data/files/digest.h"
+#include "data/files/fetch.h"
 #include "data/idx.h"
 #include "data/libsvm.h"
 #include "data/npy.h"

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_DATA_OPTIONS_H
 #define SCULLERY_DATA_OPTIONS_H
 
-#include "data/csv.h"
+#include "data/csv/csv.h"
 #include "lua/options.h"
 
 /* The text or list of texts at `place` as a NULL-terminated array, in a userdata that is left on the

@@ -1,7 +1,7 @@
 /* scullery.core: files as whole texts, and what a folder holds. */
 #define _GNU_SOURCE
-#include "data/input.h"
-#include "data/output.h"
+#include "data/files/input.h"
+#include "data/files/output.h"
 #include "lua/call.h"
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* scullery.core: journals of experiments (data/journal.h); lua/scullery/experiment/store.lua says
- * what their lines hold. */
-#include "data/journal.h"
+/* scullery.core: journals of experiments (data/files/journal.h); lua/scullery/experiment/store.lua
+ * says what their lines hold. */
+#include "data/files/journal.h"
 #include "lua/handle.h"
 
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/progress.h"
-#include "data/input.h"
+#include "data/files/input.h"
 #include "lua/call.h"
 #include "map/map.h"
-#include "rows/level_sums.h"
+#include "rows/ways.h"
 
 static int threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1))
@@ -117,9 +117,9 @@ static int bits(lua_State *L) {
 static int levels(lua_State *L) {
   if (!lua_isnoneornil(L, 1)) {
     luaL_checktype(L, 1, LUA_TBOOLEAN);
-    scl_level_sums_use(lua_toboolean(L, 1));
+    scl_ways_use_levels(lua_toboolean(L, 1));
   }
-  lua_pushboolean(L, scl_level_sums_used());
+  lua_pushboolean(L, scl_ways_levels_used());
   return 1;
 }
 

@@ -1,36 +1,36 @@
 --- Scullery: learning with random features. local sc = require "scullery"; help(sc) at the prompt.
 local core = require "scullery.core"
-local component = require "scullery.component"
-local define = require "scullery.define"
-local instantiation = require "scullery.instantiation"
-local objects = require "scullery.objects"
-local stages = require "scullery.stages"
+local component = require "scullery.compose.component"
+local define = require "scullery.compose.define"
+local instantiation = require "scullery.compose.instantiation"
+local objects = require "scullery.base.objects"
+local stages = require "scullery.compose.stages"
 
 local sc = {
   version = core.version,
   matrix = core.matrix, zeros = core.zeros, ones = core.ones, eye = core.eye, rand = core.rand,
     randn = core.randn, hcat = core.hcat, vcat = core.vcat,
-  choose = require("scullery.choose").public,
+  choose = require("scullery.compose.choose").public,
   sampler = component.group "sampler", nonlinearity = component.group "nonlinearity",
     kernel = component.group "kernel", solver = component.group "solver",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, pca = stages.pca,
-  pipeline = require "scullery.pipeline".new,
-  load = require "scullery.saving".load,
-  dataset = require "scullery.dataset".new,
+  pipeline = require "scullery.model.pipeline".new,
+  load = require "scullery.model.saving".load,
+  dataset = require "scullery.data.dataset".new,
   metrics = require "scullery.metrics",
-  codes = require "scullery.codes",
-  kernel_error = require "scullery.kernel_error".run,
+  codes = require "scullery.compose.codes",
+  kernel_error = require "scullery.compose.kernel_error".run,
   experiment = require "scullery.experiment",
   data = require "scullery.data",
   plot = require "scullery.plot",
   plugin = require "scullery.plugin",
-  profile = require "scullery.profile".run,
-  progress = { level = require "scullery.progress".level },
-  arguments = require "scullery.arguments".parse,
-  publish = require "scullery.publish".run,
-  range = require "scullery.range".list,
+  profile = require "scullery.base.profile".run,
+  progress = { level = require "scullery.base.progress".level },
+  arguments = require "scullery.base.arguments".parse,
+  publish = require "scullery.report.publish".run,
+  range = require "scullery.base.range".list,
   threads = core.threads, clock = core.clock,
 }
 

@@ -17,7 +17,7 @@ function library.classes(source)
     pipe:close()
     loaded = true
   end
-  return require("scullery.objects").classes()
+  return require("scullery.base.objects").classes()
 end
 
 return library

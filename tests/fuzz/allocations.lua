@@ -7,7 +7,7 @@
 --- First the allocations that another call stack each makes fail, in random order; with --stride
 --- every K-th from N on; --all is --stride 1. --from: all allocations behind fail as well. Under a
 --- sanitizer the allocations of the engine fail, in this process.
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
   .. (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/fuzz/?.lua;" .. package.path
 local attack = require "attack"
 local support = require "support"

@@ -5,7 +5,7 @@
 ---   scullery tests/fuzz/api.lua [--seed S | fresh] [--first N] [--count M] [--seconds T]
 ---
 --- --text FILE runs one text; --show writes the texts of the cases and runs nothing.
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
   .. (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/fuzz/?.lua;" .. package.path
 local attack = require "attack"
 local support = require "support"
@@ -71,7 +71,7 @@ end
 local folder
 local variables = "ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1:\z
 hard_rss_limit_mb=6000:max_allocation_size_mb=4000:allow_addr2line=1 LSAN_OPTIONS=suppressions="
-  .. support.quote(attack.source .. "/tests/lsan.supp") .. ":print_suppressions=0 \z
+  .. support.quote(attack.source .. "/tests/helpers/lsan.supp") .. ":print_suppressions=0 \z
 SCULLERY_THREADS=2"
 
 -- Run a child; returns status and what it wrote, its standard output cut off.

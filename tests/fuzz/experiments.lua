@@ -2,7 +2,7 @@
 --- every cell is done exactly once, with the right result; no cell runs again that was done.
 ---
 ---   scullery tests/fuzz/experiments.lua [--seed S] [--seconds T] [--kills N]
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
   .. (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/fuzz/?.lua;" .. package.path
 local attack = require "attack"
 local sc = require "scullery"

@@ -2,7 +2,7 @@
 --- and what a killed writer left is gone after the next writer of that name.
 ---
 ---   scullery tests/fuzz/kills.lua [--seed S] [--seconds T]
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
   .. (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/fuzz/?.lua;" .. package.path
 local attack = require "attack"
 local sc = require "scullery"
@@ -12,7 +12,7 @@ local o = attack.options(arg, { seed = "1", seconds = 60 })
 
 -- Two versions of each file, written in turn for ever; and once, by the argument "once".
 local script = [[
-local core, predict = require "scullery.core", require "scullery.predict"
+local core, predict = require "scullery.core", require "scullery.model.predict"
 local kind, once = ...
 local a, b = sc.zeros(20000, 10), sc.ones(20000, 10)
 local function model(T)

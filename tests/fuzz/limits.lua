@@ -2,7 +2,7 @@
 --- or ends with status 1 and a sentence. None hangs.
 ---
 ---   scullery tests/fuzz/limits.lua [--seed S] [--seconds T]
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
   .. (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/fuzz/?.lua;" .. package.path
 local attack = require "attack"
 local support = require "support"

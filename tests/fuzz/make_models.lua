@@ -1,6 +1,6 @@
 -- Small saved models of every kind, into the folder of the argument: where the harness read_model
 -- begins. Run by run.sh.
-package.path = arg[0]:gsub("fuzz/[^/]*$", "?.lua;") .. package.path
+package.path = arg[0]:gsub("fuzz/[^/]*$", "helpers/?.lua;") .. package.path
 local models = require "small_models"
 
 local seen, count = {}, 0

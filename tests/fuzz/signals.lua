@@ -5,7 +5,7 @@
 ---   scullery tests/fuzz/signals.lua [--seed S] [--seconds T] [--grace G] [--only NAME]
 ---
 --- --grace: seconds from the signal to the end (2 by hand; a busy machine takes more).
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
   .. (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/fuzz/?.lua;" .. package.path
 local attack = require "attack"
 local long_work = require "long_work"

@@ -81,7 +81,7 @@ part("cells", function()
     T = 4 }, sc.solver.ridge() }:fit(numbers())
 end)
 part("predict to files", function()
-  local predict = require "scullery.predict"
+  local predict = require "scullery.model.predict"
   sc.pipeline{ sc.standardize(), features(), sc.solver.ridge() }:fit(classes()):save("model")
   write("new.csv", csv)
   for _, ending in ipairs{ "csv", "npy" } do

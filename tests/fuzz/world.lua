@@ -4,7 +4,7 @@ local sc = require "scullery"
 local core = require "scullery.core"
 local help = require "scullery.help"
 local support = require "support"
-local objects = require "scullery.objects"
+local objects = require "scullery.base.objects"
 
 require "scullery_checker.core" -- it loads scullery.checker
 local w = { sc = sc, core = core, checker = require "scullery.checker", help = help }

@@ -2,7 +2,7 @@
 --- another header, must answer alike.
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 
 local battery = {}
 

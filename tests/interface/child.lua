@@ -1,7 +1,7 @@
 -- Ask specimens for everything, in a process of its own: PATH, the number in its components'
 -- names, and which of them; prints the answers, one a line. For interface_test.lua and
--- faults_test.lua.
-package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
+-- plugin_faults_test.lua.
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local sc = require "scullery"
 local battery = require "battery"
 

@@ -1,4 +1,4 @@
-// For faults_test.lua: a plugin in C++, whose slot throws above `most`.
+// For plugin_faults_test.lua: a plugin in C++, whose slot throws above `most`.
 #include <scullery/plugin.h>
 
 #include <stdexcept>

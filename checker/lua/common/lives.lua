@@ -2,7 +2,7 @@
 --- memory runs out or Ctrl-C is pressed.
 local alone = require "scullery_checker.alone"
 local core = require "scullery_checker.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local process = require "scullery_checker.process"
 local values = require "scullery_checker.values"
 

@@ -1,6 +1,6 @@
 --- Tests of declared options: what `create` makes of everything that they take.
 local core = require "scullery_checker.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local values = require "scullery_checker.values"
 
 local MOST_COMBINATIONS <const> = 64

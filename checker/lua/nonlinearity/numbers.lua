@@ -1,7 +1,7 @@
 --- Tests of phi on numbers of all kinds, in both dtypes, and of what it says of its shape.
 local core = require "scullery_checker.core"
 local phi = require "scullery_checker.nonlinearity.phi"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local INFINITY <const> = math.huge
 local NAN <const> = 0 / 0

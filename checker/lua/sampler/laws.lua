@@ -3,7 +3,7 @@
 local core = require "scullery_checker.core"
 local parameters = require "scullery_checker.parameters"
 local statistics = require "scullery_checker.statistics"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 
 -- Draws that a law is compared with.
 local N = 1 << 14
@@ -174,7 +174,7 @@ local function check_bias(t, component, dim)
   local weights = core.block_get(plain.weights)
   for _, case in ipairs(asked) do
     local draw, room = drawn_with(t, component, case[1], dim)
-    local shown = require("scullery.options").show(case[1])
+    local shown = require("scullery.base.options").show(case[1])
     t:expect(room.bias ~= nil, "bias = %s: the layout has no bias", shown)
     t:expect(core.block_get(room.weights) == weights, "bias = %s changes the weights", shown)
     local numbers = core.block_get{ memory = room.bias, rows = room.count, cols = 1 }

@@ -3,8 +3,8 @@
 --- with a kernel K (absent: the rows are the features), dtype, block, allowance, cells = features
 --- of sc.features with cells of a grid }.
 local core = require "scullery_checker.core"
-local options = require "scullery.options"
-local ask = require("scullery.objects").ask
+local options = require "scullery.base.options"
+local ask = require("scullery.base.objects").ask
 
 local problems = {}
 

@@ -1,7 +1,7 @@
 --- scullery bench predict: predicting rows of a file, less its reading, beside p:decision on rows
 --- in memory.
 local measure = require "scullery.bench.measure"
-local predict = require "scullery.predict"
+local predict = require "scullery.model.predict"
 local sc = require "scullery"
 
 local function learnt(X, T)

@@ -5,7 +5,7 @@ local data = require "scullery.bench.data"
 local bits = require "scullery.bench.bits"
 local measure = require "scullery.bench.measure"
 local sc = require "scullery"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 
 local floor, solvers = measure.floor, {}
 

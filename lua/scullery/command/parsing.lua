@@ -1,5 +1,5 @@
 --- What the subcommands share: their parsers, and errors without a traceback.
-local shown = require("scullery.text").shown
+local shown = require("scullery.base.text").shown
 
 local parsing = {}
 
@@ -29,7 +29,7 @@ function parsing.plainly(f, ...)
   local ok, result = pcall(f, ...)
   if ok then return math.type(result) == "integer" and result or 0 end
   local message = tostring(result):gsub("^[%w_./ -]*%.lua:%d+: ", "")
-  if require("scullery.options").is_interrupt(message) then message = "interrupted!" end
+  if require("scullery.base.options").is_interrupt(message) then message = "interrupted!" end
   io.stderr:write("scullery: ", shown(message), "\n")
   return 1
 end

@@ -2,7 +2,7 @@
 --- where it is more than a few lines.
 local checker = require "scullery.plugin.checker"
 local parsing = require "scullery.command.parsing"
-local say = require "scullery.say"
+local say = require "scullery.base.say"
 
 local function list()
   local about = require "scullery.plugin.about"
@@ -14,7 +14,7 @@ local function list()
       info and info.summary or "refused: " .. refusal, entry.origin, entry.path }
   end
   local sides = { "left", "left", "left", "left", "left", "left" }
-  say(require("scullery.text_table").text(rows, { sides = sides }))
+  say(require("scullery.base.text_table").text(rows, { sides = sides }))
 end
 
 -- A path has a slash, or is that of a file which is there and ends in .so.

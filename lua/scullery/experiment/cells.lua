@@ -1,8 +1,8 @@
 --- The cells of an experiment: what a script gives as `cells`, changed by --set, as a list of
 --- { options, identity, key }.
-local choose = require "scullery.choose"
-local objects = require "scullery.objects"
-local options = require "scullery.options"
+local choose = require "scullery.compose.choose"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
 local values = require "scullery.experiment.values"
 
 local cells = {}

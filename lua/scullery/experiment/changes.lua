@@ -1,6 +1,6 @@
 --- What is other in a run than in the results that are there: other data are refused, the rest is
 --- told.
-local clean = require("scullery.text").clean
+local clean = require("scullery.base.text").clean
 local core = require "scullery.core"
 local running = require "scullery.experiment.running"
 local values = require "scullery.experiment.values"

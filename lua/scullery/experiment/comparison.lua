@@ -1,9 +1,9 @@
 --- The results of an experiment beside published numbers.
-local csv_text = require "scullery.csv_text"
-local objects = require "scullery.objects"
-local options = require "scullery.options"
+local csv_text = require "scullery.base.csv_text"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
 local shown = require "scullery.experiment.shown"
-local text_table = require "scullery.text_table"
+local text_table = require "scullery.base.text_table"
 local values = require "scullery.experiment.values"
 
 local Comparison = objects.class("comparison", { example = "comparison",

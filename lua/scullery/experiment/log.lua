@@ -1,7 +1,7 @@
 --- What a cell prints in a worker: a file with the beginning and the end of it, made at the first
 --- byte.
-local clean = require("scullery.text").clean
-local warn = require "scullery.warn"
+local clean = require("scullery.base.text").clean
+local warn = require "scullery.base.warn"
 
 local log = {}
 log.__index = log

@@ -1,7 +1,7 @@
 --- The object of an experiment: its rows, tables of them, and files.
 local core = require "scullery.core"
-local csv_text = require "scullery.csv_text"
-local objects = require "scullery.objects"
+local csv_text = require "scullery.base.csv_text"
+local objects = require "scullery.base.objects"
 local shown = require "scullery.experiment.shown"
 local summary = require "scullery.experiment.summary"
 local values = require "scullery.experiment.values"

@@ -1,6 +1,6 @@
 --- How what an experiment gives prints: a row, the best cell, series. Plain tables otherwise.
-local text = require "scullery.text"
-local text_table = require "scullery.text_table"
+local text = require "scullery.base.text"
+local text_table = require "scullery.base.text_table"
 local values = require "scullery.experiment.values"
 
 local shown = {}

@@ -3,9 +3,9 @@
 --- open; core.journal_* say what is certain of its lines. Results that are kept packed by gzip are
 --- in results.jsonl.gz beside it, and come first; nothing is added to them.
 local core = require "scullery.core"
-local folders = require "scullery.folders"
+local folders = require "scullery.base.folders"
 local lines = require "scullery.experiment.lines"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local store = {}
 store.__index = store

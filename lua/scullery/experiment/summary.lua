@@ -1,10 +1,10 @@
 --- Means over the cells of an experiment: as a table that prints, as series for a picture, and the
 --- best of them.
-local objects = require "scullery.objects"
-local options = require "scullery.options"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
 local seeds = require "scullery.experiment.seeds"
 local shown = require "scullery.experiment.shown"
-local text_table = require "scullery.text_table"
+local text_table = require "scullery.base.text_table"
 local values = require "scullery.experiment.values"
 
 local summary = {}

@@ -1,7 +1,7 @@
 --- Values of cells and results, as they stand in a line of the results: those of JSON, and numbers
 --- that JSON has not as { number = "nan" | "inf" | "-inf" }.
 local core = require "scullery.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local values = {}
 
@@ -72,6 +72,9 @@ end
 
 --- values.key(identity): the SHA-256 of it.
 function values.key(identity) return core.digest(identity) end
+
+--- values.seed(key): a whole number that belongs to the cell of this key.
+function values.seed(key) return tonumber(key:sub(1, 12), 16) end
 
 --- values.show(value): as a table prints it.
 function values.show(value)

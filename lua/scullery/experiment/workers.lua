@@ -4,7 +4,7 @@
 --- it prints is told apart by cells.
 local core = require "scullery.core"
 local log = require "scullery.experiment.log"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local running = require "scullery.experiment.running"
 
 local workers = {}

@@ -1,5 +1,5 @@
 --- The `---` comments of Lua files, which help() shows.
-local objects = require "scullery.objects"
+local objects = require "scullery.base.objects"
 
 local comments = {}
 

@@ -1,7 +1,7 @@
 --- What metrics are given: matrices, labels, classes, weights.
 local core = require "scullery.core"
-local dataset = require "scullery.dataset"
-local options = require "scullery.options"
+local dataset = require "scullery.data.dataset"
+local options = require "scullery.base.options"
 
 local inputs = {}
 

@@ -2,7 +2,7 @@
 --- weights = how much each row counts; classes = their list.
 local core = require "scullery.core"
 local inputs = require "scullery.metrics.inputs"
-local objects = require "scullery.objects"
+local objects = require "scullery.base.objects"
 
 local labels = {}
 

@@ -3,8 +3,8 @@
 --- with the second. Options: classes (of a data set's labels: its own; otherwise all that occur,
 --- sorted), weights.
 local inputs = require "scullery.metrics.inputs"
-local objects = require "scullery.objects"
-local options = require "scullery.options"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
 
 local scores = {}
 

@@ -1,5 +1,5 @@
 --- The help for the place of the cursor: Shift-Tab in a notebook.
-local completion = require "scullery.completion"
+local completion = require "scullery.prompt.completion"
 local help = require "scullery.help"
 
 local inspection = {}

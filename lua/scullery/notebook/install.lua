@@ -1,7 +1,7 @@
 --- scullery notebook install | uninstall: makes Jupyter know this build or installation, by a
 --- kernel.json in a folder of kernels; the Python files stay where they are.
 local core = require "scullery.core"
-local folders = require "scullery.folders"
+local folders = require "scullery.base.folders"
 
 local install = {}
 

@@ -1,7 +1,7 @@
 --- Values as a notebook shows them: a table of media types and texts.
-local display = require "scullery.display"
+local display = require "scullery.prompt.display"
 local figures = require "scullery.plot.figure"
-local valid = require("scullery.text").valid
+local valid = require("scullery.base.text").valid
 
 local rich = {}
 

@@ -8,7 +8,7 @@
 ---   { ask = "status", code }        done with status: whole, unfinished or invalid
 local core = require "scullery.core"
 local inspection = require "scullery.notebook.inspection"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local rich = require "scullery.notebook.rich"
 
 local server = {}
@@ -26,7 +26,7 @@ function asks.run(given, state)
 end
 
 function asks.complete(given)
-  local start, matches = require("scullery.completion").at(given.text)
+  local start, matches = require("scullery.prompt.completion").at(given.text)
   return { ok = true, start = start, matches = matches }
 end
 
@@ -42,7 +42,7 @@ end
 --- server.start(send): answer(line) and failed(message); send(line) writes an answer. failed is
 --- called where answer raised an error.
 function server.start(send)
-  local state = { session = require("scullery.session").new{ environment = _G } }
+  local state = { session = require("scullery.prompt.session").new{ environment = _G } }
   local current
 
   local function reply(answer)

@@ -4,7 +4,7 @@ local metrics = require "scullery.metrics"
 local figures = require "scullery.pictures.figures"
 local numbers = require "scullery.pictures.numbers"
 local plot = require "scullery.plot"
-local probabilities = require "scullery.probabilities"
+local probabilities = require "scullery.model.probabilities"
 
 local calibration = {}
 

@@ -1,11 +1,11 @@
 --- Embeddings: rows as points on their first two principal components.
 local core = require "scullery.core"
-local dataset = require "scullery.dataset"
+local dataset = require "scullery.data.dataset"
 local figures = require "scullery.pictures.figures"
-local instantiation = require "scullery.instantiation"
+local instantiation = require "scullery.compose.instantiation"
 local numbers = require "scullery.pictures.numbers"
-local options = require "scullery.options"
-local pipeline = require "scullery.pipeline"
+local options = require "scullery.base.options"
+local pipeline = require "scullery.model.pipeline"
 local plot = require "scullery.plot"
 
 local embedding = {}

@@ -3,7 +3,7 @@
 local figures = require "scullery.pictures.figures"
 local groups = require "scullery.experiment.groups"
 local numbers = require "scullery.pictures.numbers"
-local attempt = require("scullery.options").attempt
+local attempt = require("scullery.base.options").attempt
 local plot = require "scullery.plot"
 local seeds = require "scullery.experiment.seeds"
 

@@ -1,6 +1,6 @@
 --- The picture of sc.kernel_error: the error against the number of features.
 local figures = require "scullery.pictures.figures"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local plot = require "scullery.plot"
 
 local kernel_error = {}

@@ -1,16 +1,16 @@
 --- Learning curves: the error of a pipeline on rows that it has learnt from, and on others, against
 --- the number of rows.
 local core = require "scullery.core"
-local criteria = require "scullery.criteria"
-local dataset = require "scullery.dataset"
+local criteria = require "scullery.model.criteria"
+local dataset = require "scullery.data.dataset"
 local figures = require "scullery.pictures.figures"
-local judging = require "scullery.judging"
+local judging = require "scullery.model.judging"
 local numbers = require "scullery.pictures.numbers"
-local objects = require "scullery.objects"
-local options = require "scullery.options"
-local pipeline = require "scullery.pipeline"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local pipeline = require "scullery.model.pipeline"
 local plot = require "scullery.plot"
-local progress = require "scullery.progress"
+local progress = require "scullery.base.progress"
 local ask = objects.ask
 
 local learning_curve = {}

@@ -1,11 +1,11 @@
 --- Pictures of a fitted pipeline: residuals of a regression; confusion and calibration of a
 --- classification; coefficients where it is linear in its features.
 local core = require "scullery.core"
-local dataset = require "scullery.dataset"
-local matching = require "scullery.matching"
-local options = require "scullery.options"
+local dataset = require "scullery.data.dataset"
+local matching = require "scullery.data.matching"
+local options = require "scullery.base.options"
 local plot = require "scullery.plot"
-local probabilities = require "scullery.probabilities"
+local probabilities = require "scullery.model.probabilities"
 
 local model = {}
 

@@ -3,10 +3,10 @@
 --- each word. Of more options the two that the score depends on most are drawn.
 local figures = require "scullery.pictures.figures"
 local numbers = require "scullery.pictures.numbers"
-local objects = require "scullery.objects"
-local options = require "scullery.options"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
 local plot = require "scullery.plot"
-local search_table = require "scullery.search_table"
+local search_table = require "scullery.model.search_table"
 
 local search = {}
 

@@ -1,5 +1,5 @@
 --- The data behind a figure as comma-separated text, a row a point.
-local csv_text = require "scullery.csv_text"
+local csv_text = require "scullery.base.csv_text"
 
 local csv = {}
 

@@ -14,8 +14,8 @@
 -- Lists hold finite numbers or NaN, a gap; on a log axis x and y are positive, and low and high at
 -- least 0. Texts are one line of valid UTF-8 without control characters.
 local core = require "scullery.core"
-local objects = require "scullery.objects"
-local options = require "scullery.options"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
 local texts = require "scullery.plot.texts"
 
 local figure = {}

@@ -1,7 +1,7 @@
 --- sc.plot.heatmap: a table of numbers as colours.
 local core = require "scullery.core"
 local figure = require "scullery.plot.figure"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local panel = require "scullery.plot.panel"
 local texts = require "scullery.plot.texts"
 local values = require "scullery.plot.values"

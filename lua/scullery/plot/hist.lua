@@ -1,6 +1,6 @@
 --- sc.plot.hist: how often values occur.
 local figure = require "scullery.plot.figure"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local panel = require "scullery.plot.panel"
 local series = require "scullery.plot.series"
 local values = require "scullery.plot.values"

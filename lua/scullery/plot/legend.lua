@@ -1,6 +1,6 @@
 --- Where gnuplot puts the legend of a panel: below where it is one row or the panel is narrow, on
 --- the right elsewhere, or nowhere where it would take most of the room.
-local text = require "scullery.text"
+local text = require "scullery.base.text"
 
 local legend = {}
 

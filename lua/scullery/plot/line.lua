@@ -1,6 +1,6 @@
 --- sc.plot.line: lines with error bands.
 local figure = require "scullery.plot.figure"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local panel = require "scullery.plot.panel"
 local series = require "scullery.plot.series"
 

@@ -1,5 +1,5 @@
 --- One panel of a figure: the options that all kinds share, limits of its axes, rules, notes.
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local texts = require "scullery.plot.texts"
 local thin = require "scullery.plot.thin"
 local values = require "scullery.plot.values"

@@ -1,6 +1,6 @@
 --- sc.plot.panels: several pictures in one.
 local figure = require "scullery.plot.figure"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local panels = {}
 

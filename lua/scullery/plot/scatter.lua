@@ -1,9 +1,9 @@
 --- sc.plot.scatter: points, with labels or digits as markers where they are given.
 local figure = require "scullery.plot.figure"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local panel = require "scullery.plot.panel"
 local series = require "scullery.plot.series"
-local shorten = require("scullery.text").shorten
+local shorten = require("scullery.base.text").shorten
 local values = require "scullery.plot.values"
 
 local scatter = {}

@@ -6,7 +6,7 @@ local glyphs = require "scullery.plot.glyphs"
 local layers = require "scullery.plot.layers"
 local legend = require "scullery.plot.legend"
 local quoting = require "scullery.plot.quoting"
-local text = require "scullery.text"
+local text = require "scullery.base.text"
 local texts = require "scullery.plot.texts"
 local ticks = require "scullery.plot.ticks"
 

@@ -1,5 +1,5 @@
 --- Series of points: x, y, errors and labels of lines and scatters, as they are given.
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local values = require "scullery.plot.values"
 
 local series = {}

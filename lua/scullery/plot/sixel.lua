@@ -1,7 +1,7 @@
 --- Pictures in pixels in terminals that take sixel.
 -- A terminal can be asked (DA1), but its answer may come late, over a slow line as typed text: so
 -- it is known by its name, or by what the user says.
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local sixel = {}
 

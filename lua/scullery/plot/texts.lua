@@ -1,6 +1,6 @@
 --- Texts in pictures: one line of valid UTF-8 without control characters, of a length that fits.
 local core = require "scullery.core"
-local text = require "scullery.text"
+local text = require "scullery.base.text"
 
 local texts = {}
 

@@ -1,6 +1,6 @@
 --- What users of pictures give: lists and matrices of numbers, lists of texts.
 local core = require "scullery.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local texts = require "scullery.plot.texts"
 
 local values = {}

@@ -2,8 +2,8 @@
 --- in a process of its own, so that one that crashes is a sentence.
 local core = require "scullery.core"
 local object = require "scullery.plugin.object"
-local options = require "scullery.options"
-local text_table = require "scullery.text_table"
+local options = require "scullery.base.options"
+local text_table = require "scullery.base.text_table"
 
 local about = {}
 

@@ -2,8 +2,8 @@
 --- cache and loaded.
 local core = require "scullery.core"
 local compiler = require "scullery.plugin.compiler"
-local folders = require "scullery.folders"
-local options = require "scullery.options"
+local folders = require "scullery.base.folders"
+local options = require "scullery.base.options"
 local sources = require "scullery.plugin.sources"
 
 local compile = {}
@@ -152,7 +152,7 @@ local function make(job, folder, path)
   -- another process may have made it meanwhile, and have it loaded
   if core.file_about(path) then os.remove(part) else assert(os.rename(part, path)) end
   if result.message ~= "" then
-    require "scullery.warn" (("plugin.compile: %s:\n%s"):format(job.title,
+    require "scullery.base.warn" (("plugin.compile: %s:\n%s"):format(job.title,
       messages(job, result.message)))
   end
 end

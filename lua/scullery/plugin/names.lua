@@ -1,6 +1,6 @@
 --- The plugins that there are, and those of a name.
 local core = require "scullery.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local names = {}
 

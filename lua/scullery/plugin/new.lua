@@ -2,8 +2,8 @@
 --- in templates/. Those are a plugin named my_plugin and compile as they stand; in the ones for all
 --- kinds, @WORD@ stands for what depends on kind and language.
 local core = require "scullery.core"
-local options = require "scullery.options"
-local say = require "scullery.say"
+local options = require "scullery.base.options"
+local say = require "scullery.base.say"
 
 local new = {}
 

@@ -1,9 +1,9 @@
 --- The user's own folder of plugins: files are checked, copied there, and removed again.
 local core = require "scullery.core"
 local about = require "scullery.plugin.about"
-local folders = require "scullery.folders"
-local options = require "scullery.options"
-local say = require "scullery.say"
+local folders = require "scullery.base.folders"
+local options = require "scullery.base.options"
+local say = require "scullery.base.say"
 
 local place = {}
 

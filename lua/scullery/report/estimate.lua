@@ -1,6 +1,6 @@
 --- What the features of a model estimate: their kernel, and how far they are from it on some rows.
 local core = require "scullery.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local estimate = {}
 

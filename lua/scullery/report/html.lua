@@ -2,9 +2,9 @@
 --- and its pictures (SVG, or Unicode text where there is no gnuplot), runs no script and fetches
 --- nothing. Every text is escaped. The page is well-formed XML too.
 local core = require "scullery.core"
-local objects = require "scullery.objects"
-local options = require "scullery.options"
-local valid = require("scullery.text").valid
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local valid = require("scullery.base.text").valid
 
 local html = {}
 

@@ -2,7 +2,7 @@
 --- intervals, of a regression means over rows with standard errors.
 local confusion = require "scullery.pictures.confusion"
 local numbers = require "scullery.pictures.numbers"
-local probabilities = require "scullery.probabilities"
+local probabilities = require "scullery.model.probabilities"
 
 local measures = {}
 

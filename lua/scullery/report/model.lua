@@ -1,13 +1,13 @@
 --- The report of a fitted pipeline as one HTML page: what it is, what it learnt from, how good it
 --- is, how it was chosen, and how to make it again.
 local core = require "scullery.core"
-local dataset = require "scullery.dataset"
+local dataset = require "scullery.data.dataset"
 local estimate = require "scullery.report.estimate"
-local fingerprint = require "scullery.fingerprint"
+local fingerprint = require "scullery.data.fingerprint"
 local html = require "scullery.report.html"
-local matching = require "scullery.matching"
+local matching = require "scullery.data.matching"
 local measures = require "scullery.report.measures"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local pictures = require "scullery.pictures.model"
 local plot = require "scullery.plot"
 local script = require "scullery.report.script"

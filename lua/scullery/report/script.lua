@@ -1,10 +1,10 @@
 --- A recipe as the text of a Lua script that makes it again.
-local component = require "scullery.component"
+local component = require "scullery.compose.component"
 local core = require "scullery.core"
-local dataset = require "scullery.dataset"
-local instantiation = require "scullery.instantiation"
-local options = require "scullery.options"
-local pipeline = require "scullery.pipeline"
+local dataset = require "scullery.data.dataset"
+local instantiation = require "scullery.compose.instantiation"
+local options = require "scullery.base.options"
+local pipeline = require "scullery.model.pipeline"
 
 local script = {}
 

@@ -1,7 +1,7 @@
 /* Specimens: small plugins of every kind, in every form and with every ability, for
- * interface_test.lua and faults_test.lua. Before the host sees them their tables are copied into
- * memory of exactly the size that their heads state, and changed as a script says (dress.c). At run
- * time the script makes a slot misbehave (upset.c). */
+ * interface_test.lua and plugin_faults_test.lua. Before the host sees them their tables are copied
+ * into memory of exactly the size that their heads state, and changed as a script says (dress.c).
+ * At run time the script makes a slot misbehave (upset.c). */
 #ifndef SPECIMEN_H
 #define SPECIMEN_H
 

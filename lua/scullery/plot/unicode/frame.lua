@@ -2,7 +2,7 @@
 --- is a list of lines { text =, width = }.
 local ink = require "scullery.plot.unicode.ink"
 local scale = require "scullery.plot.unicode.scale"
-local text = require "scullery.text"
+local text = require "scullery.base.text"
 local texts = require "scullery.plot.texts"
 
 local frame = {}

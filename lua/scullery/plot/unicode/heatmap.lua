@@ -5,7 +5,7 @@ local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
 local ink = require "scullery.plot.unicode.ink"
 local scale = require "scullery.plot.unicode.scale"
-local text = require "scullery.text"
+local text = require "scullery.base.text"
 
 local heatmap = {}
 

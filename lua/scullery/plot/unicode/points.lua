@@ -3,7 +3,7 @@ local core = require "scullery.core"
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
 local scale = require "scullery.plot.unicode.scale"
-local text = require "scullery.text"
+local text = require "scullery.base.text"
 
 local points = {}
 

@@ -1,0 +1,70 @@
+--- Tables in columns of text, for a terminal.
+local text = require "scullery.base.text"
+
+local text_table = {}
+
+local LEAST = 4 -- columns that a shortened cell keeps
+
+local function is_number(cell)
+  return type(cell) == "number" or cell == "-" or cell == "" or tonumber(cell) ~= nil
+end
+
+local function shown(cell)
+  if math.type(cell) == "float" then return ("%.6g"):format(cell) end
+  return text.clean(tostring(cell))
+end
+
+-- "right" where all cells below the head are numbers and at least one is.
+local function side_of(rows, j)
+  local any = false
+  for i = 2, #rows do
+    local cell = rows[i][j]
+    if cell ~= nil and not is_number(cell) then return "left" end
+    any = any or tonumber(cell) ~= nil
+  end
+  return any and "right" or "left"
+end
+
+-- The widest columns give up what is too much, down to LEAST.
+local function narrow(widths, gap, most)
+  local total = gap * (#widths - 1)
+  for _, width in ipairs(widths) do total = total + width end
+  while total > most do
+    local widest = 1
+    for j, width in ipairs(widths) do if width > widths[widest] then widest = j end end
+    if widths[widest] <= LEAST then return end
+    widths[widest], total = widths[widest] - 1, total - 1
+  end
+end
+
+--- text_table.lines(rows[, o]): the rows, lists of texts and numbers, as lines in columns; the
+--- first row is the head. Columns of numbers stand on the right, others on the left.
+--- o.sides[j]: "left" or "right", the side of column j. o.least[j]: its least width. o.gap: spaces
+--- between columns (2). o.width: the most columns of a line; longer texts are shortened (cells keep
+--- 4 columns).
+function text_table.lines(rows, o)
+  o = o or {}
+  local gap, least, sides, widths, cells = o.gap or 2, o.least or {}, {}, {}, {}
+  for i, row in ipairs(rows) do
+    cells[i] = {}
+    for j, cell in ipairs(row) do
+      cells[i][j] = shown(cell)
+      widths[j] = math.max(widths[j] or least[j] or 0, text.width(cells[i][j]))
+    end
+  end
+  for j in ipairs(widths) do sides[j] = o.sides and o.sides[j] or side_of(rows, j) end
+  if o.width then narrow(widths, gap, o.width) end
+  local lines = {}
+  for i, row in ipairs(cells) do
+    for j, cell in ipairs(row) do
+      row[j] = text.pad(o.width and text.shorten(cell, widths[j]) or cell, widths[j], sides[j])
+    end
+    lines[i] = table.concat(row, (" "):rep(gap)):gsub("%s+$", "")
+  end
+  return lines
+end
+
+--- text_table.text(rows[, o]): the same as one text.
+function text_table.text(rows, o) return table.concat(text_table.lines(rows, o), "\n") end
+
+return text_table

@@ -1,0 +1,111 @@
+--- The subcommands: scullery plugin | data | predict | bench | notebook.
+--- Loaded only when one is used.
+local parsing = require "scullery.command.parsing"
+local say = require "scullery.base.say"
+
+local command = {}
+
+-- ---------------------------------------------------------------- plugin
+
+function command.plugin(arguments) return require "scullery.command.plugin" (arguments) end
+
+-- ---------------------------------------------------------------- data
+
+local function list_data() say(require("scullery.data").list()) end
+
+local function get_data(given)
+  for _, path in ipairs(require("scullery.data").get(given.name)) do print(path) end
+end
+
+function command.data(arguments)
+  return parsing.run("data", "Named data sets.", {
+    { name = "list", help = "every named set, and whether it is here", action = list_data },
+    { name = "get", help = "fetch a set to the cache and check it", action = get_data,
+      arguments = function(parser) parser:argument("name", "the set's name") end },
+  }, arguments)
+end
+
+-- ---------------------------------------------------------------- predict
+
+local function predict_parser()
+  local parser = parsing.parser("predict", "Predictions of a saved model for the rows of a file. \z
+Columns go by the names of the model's training data, labels are written as they were there.")
+  parser:argument("model", "what model:save(path) wrote")
+  parser:argument("data", "CSV, .npy or LIBSVM, plain or gzip; - is the standard input")
+  parser:option("-o --output", "a name in .csv or .npy, written whole or not at all; without, CSV \z
+goes to the standard output")
+  parser:mutex(parser:flag("--proba", "probabilities, a column a class"),
+    parser:flag("--scores", "raw scores, a column a class (of two classes that of the second)"))
+  parser:option("--id", "a column of the CSV file that is copied before the predictions")
+  parser:option("--format", "of the data; otherwise the name's ending says it, or the training \z
+data"):choices{ "csv", "npy", "libsvm" }
+  parser:flag("--score", "also the accuracy or R2, where the file has the targets: to the \z
+standard output with -o, else to the standard error")
+  return parser
+end
+
+function command.predict(arguments)
+  local given = parsing.parse(predict_parser(), arguments)
+  if not given then return 1 end
+  return parsing.plainly(function() require("scullery.model.predict").run(given) end)
+end
+
+-- ---------------------------------------------------------------- bench
+
+local function bench_parser(parts)
+  local parser = parsing.parser("bench", "This machine's rates, and how close the engine comes.")
+  parser:argument("parts", "what is measured; all but predict and large where none is named")
+    :args("*"):choices(parts)
+  parser:option("--row", "only this row; may be given again"):argname("ID"):count("*")
+  parser:flag("--list", "names of the rows, measuring nothing")
+  parser:flag("--quick", "small sizes")
+  parser:flag("--json", "one JSON document instead of lines")
+  return parser
+end
+
+function command.bench(arguments)
+  local bench = require "scullery.bench"
+  local given = parsing.parse(bench_parser(bench.parts), arguments)
+  if not given then return 1 end
+  return parsing.plainly(bench.run, given)
+end
+
+-- ---------------------------------------------------------------- notebook
+
+local function notebook_parser()
+  local parser = parsing.parser("notebook", "The Jupyter kernel.")
+  parser:require_command(true)
+  parser:command_target("action")
+  for _, one in ipairs{ { "install", "make Jupyter know this Scullery" },
+    { "uninstall", "take the kernel away again" } } do
+    local action, about = one[1], one[2]
+    local verb = parser:command(action, about)
+    verb:mutex(verb:flag("--user", "in the user's folder of kernels (the default)"),
+      verb:option("--prefix", "in DIR/share/jupyter/kernels, as /usr/local for all users")
+        :argname("DIR"))
+    if action == "install" then
+      verb:option("--python", "the Python that runs the kernel; it needs ipykernel")
+        :argname("PATH")
+    end
+  end
+  return parser
+end
+
+function command.notebook(arguments)
+  local given = parsing.parse(notebook_parser(), arguments)
+  if not given then return 1 end
+  return parsing.plainly(function()
+    local install = require "scullery.notebook.install"
+    if given.action == "install" then
+      say("installed: " .. install.run(given))
+    else
+      local path, folder = install.remove(given)
+      say(path and "removed: " .. path or "there is no kernel in " .. folder)
+    end
+  end)
+end
+
+--- command.run(name, ...): run a subcommand with its arguments; returns the exit status.
+function command.run(name, ...) return command[name]({ ... }) end
+
+return command

@@ -1,0 +1,319 @@
+--- Samplers, nonlinearities, kernels and solvers as Lua values: a name and its options, checked at
+--- once, made when the data are known.
+local core = require "scullery.core"
+local choose = require "scullery.compose.choose"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local ask = objects.ask
+
+local Component = objects.class("component", { fields = "kind name given made widths",
+  hidden = "made widths",
+  hint = function(self, field)
+    return ("options of a component are given when it is made, as in sc.%s.%s{ %s = ... }; \z
+      p:clone{ [\"%s.%s\"] = ... } is a pipeline with another value"):format(self.kind, self.name,
+      tostring(field), self.kind, tostring(field))
+  end })
+
+local component = { constructors = setmetatable({}, { __mode = "k" }) }
+
+--- component.is(value[, kind]): whether it is a component (of that kind).
+function component.is(value, kind)
+  return getmetatable(value) == Component and (kind == nil or value.kind == kind)
+end
+
+--- component.rule(kind, ...): the rule of options.check for an option that takes a component of one
+--- of these kinds.
+function component.rule(...)
+  local kinds, takes = { ... }, {}
+  for i, kind in ipairs(kinds) do takes[i] = ("a %s, as sc.%s.NAME{...}"):format(kind, kind) end
+  local function test(value)
+    for _, kind in ipairs(kinds) do if component.is(value, kind) then return true end end
+    return false
+  end
+  return { test = test, takes = table.concat(takes, ", or ") }
+end
+
+-- The text of its settings says what an intercept of "auto" came to.
+local function with_intercept(self, instance, text)
+  local name = self.kind == "solver" and ask(self, "role", "intercept")
+  if not name or core.settings(instance)[name] ~= "auto" then return text end
+  return (text:gsub(name .. ' = "auto"', "%0 " .. (core.wants_intercept(instance)
+    and "(a constant)" or "(no constant)")))
+end
+
+function Component:__tostring()
+  local parts = {}
+  local ok, instance = options.attempt(ask, self, "instance")
+  if ok and #ask(self, "searched") == 0 and not ask(self, "waiting") then
+    local _, text = core.settings(instance)
+    text = with_intercept(self, instance, text)
+    return ("%s.%s{%s}"):format(self.kind, self.name, text)
+  end
+  for name, value in pairs(self.given) do
+    parts[#parts + 1] = name .. " = " .. options.show(value)
+  end
+  table.sort(parts)
+  return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
+end
+
+--- component:label([with_options]): its name as a text; with_options = true: also the options that
+--- were given.
+function Component:label(with_options)
+  local text = with_options and options.show(self.given):match("^{(.+)}$")
+  return text and ("%s{%s}"):format(self.name, text) or self.name
+end
+
+-- The parts of an option's value: the component itself, or the components of a list; nil where it
+-- is something else.
+local function parts_of(value)
+  if component.is(value) then return { value } end
+  if type(value) ~= "table" or getmetatable(value) or #value == 0 then return nil end
+  for _, one in ipairs(value) do if not component.is(one) then return nil end end
+  return value
+end
+
+-- The value with f applied to each component in it.
+local function map_parts(value, f)
+  local parts = parts_of(value)
+  if not parts then return value end
+  if component.is(value) then return f(value) end
+  local result = {}
+  for i, part in ipairs(parts) do result[i] = f(part) end
+  return result
+end
+
+-- What is known of a component once it is made, so that components within components are not walked
+-- again at every level: constant (nothing in it is searched), nested (levels) and within (how many,
+-- itself counted); waits: see Component:waiting.
+local known = setmetatable({}, { __mode = "k" })
+local MOST_NESTED, MOST_WITHIN = core.most_nested, core.most_within
+
+local function facts_of(self)
+  if known[self] then return known[self] end
+  local facts = { constant = true, nested = 1, within = 1 }
+  for _, value in pairs(self.given) do
+    local searched = choose.is(value)
+    if searched then facts.constant = false end
+    for _, one in ipairs(searched and value.values or { value }) do
+      for _, part in ipairs(parts_of(one) or {}) do
+        local inside = facts_of(part)
+        facts.constant = facts.constant and inside.constant
+        facts.nested = math.max(facts.nested, inside.nested + 1)
+        facts.within = facts.within + inside.within
+      end
+    end
+  end
+  known[self] = facts
+  return facts
+end
+
+-- The choices for what stands inside option `name`: "sampler.base.sigma" is "sampler.sigma" to the
+-- base.
+local function inner(self, name, part, choices)
+  local result, prefix = {}, self.kind .. "." .. tostring(name) .. "."
+  for path, value in pairs(choices) do
+    if path:sub(1, #prefix) == prefix then
+      result[part.kind .. "." .. path:sub(#prefix + 1)] = value
+    end
+  end
+  return result
+end
+
+--- The component with every searched option replaced by the choice for it.
+function Component.internal:resolved(choices)
+  if facts_of(self).constant then return self end
+  return setmetatable({ kind = self.kind, name = self.name, given = ask(self, "options", choices) },
+    Component)
+end
+
+--- The name of its option with that role ("regularisation", "capacity", "intercept", "estimate",
+--- "bias"), or nil.
+function Component.internal:role(role)
+  for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do
+    if option.role == role then return option.name end
+  end
+end
+
+--- The value of the option with that role, nil where there is none or it is absent.
+function Component.internal:role_value(role, choices)
+  local name = ask(self, "role", role)
+  return name and ask(self, "setting", name, choices)
+end
+
+--- The component with one option set.
+function Component.internal:with(name, value)
+  local given = {}
+  for key, other in pairs(self.given) do given[key] = other end
+  given[name] = value
+  return setmetatable({ kind = self.kind, name = self.name, given = given }, Component)
+end
+
+--- The options with each searched one replaced by the choice for it (by its first value where there
+--- is none).
+function Component.internal:options(choices)
+  local result = {}
+  for name, value in pairs(self.given) do
+    value = choose.pick(value, self.kind .. "." .. tostring(name), choices)
+    result[name] = map_parts(value, function(part)
+      return ask(part, "resolved", inner(self, name, part, choices))
+    end)
+  end
+  return result
+end
+
+-- The options with components as the engine's instances; widths that wait for data are 1 where
+-- there are none.
+local function for_engine(self, choices, widths)
+  local result = ask(self, "options", choices)
+  for name, value in pairs(result) do
+    result[name] = map_parts(value, function(part) return ask(part, "instance", {}, widths) end)
+  end
+  return result
+end
+
+--- The searched options: a list of {path = "solver.lambda", values = {...}, option =}.
+function Component.internal:searched()
+  local list = choose.searched(self.kind, self.given)
+  for name, value in pairs(self.given) do
+    for _, part in ipairs(parts_of(value) or {}) do
+      for _, one in ipairs(ask(part, "searched")) do
+        list[#list + 1] =
+          { path = ("%s.%s.%s"):format(self.kind, name, one.path:match("^[^.]+%.(.*)$")),
+            values = one.values, choose = one.choose, option = one.option }
+      end
+    end
+  end
+  table.sort(list, function(a, b) return a.path < b.path end)
+  return list
+end
+
+-- Whether a width waits for the data, worked out.
+local function waits(self, choices)
+  local given = ask(self, "options", choices or {})
+  for _, value in pairs(given) do
+    for _, part in ipairs(parts_of(value) or {}) do
+      local word = ask(part, "waiting")
+      if word then return word end
+    end
+  end
+  return core.waiting(self.kind, self.name, for_engine(self, choices or {}))
+end
+
+--- Whether a width waits for the data ("scale" or "median").
+function Component.internal:waiting(choices)
+  local facts = facts_of(self)
+  if not facts.constant then return waits(self, choices) end
+  if facts.waits == nil then facts.waits = waits(self) or false end
+  return facts.waits or nil
+end
+
+--- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an
+--- option waits for them.
+function Component.internal:instance(choices, widths)
+  widths = widths or {}
+  local plain = not next(choices or {}) and not next(widths)
+  if plain or (facts_of(self).constant and not ask(self, "waiting")) then -- made once
+    self.made = self.made or core.instance(self.kind, self.name, for_engine(self, {}, widths))
+    return self.made
+  end
+  return core.instance(self.kind, self.name, for_engine(self, choices or {}, widths), widths[1],
+    widths[2], widths[3])
+end
+
+--- The component with widths from the data put in: {scale, median, columns}, the first two as
+--- gammas.
+function Component.internal:settled(widths)
+  local copy = setmetatable({ kind = self.kind, name = self.name, given = self.given }, Component)
+  copy.made = core.instance(self.kind, self.name, for_engine(self, {}, widths), widths[1],
+    widths[2], widths[3])
+  copy.widths = widths
+  return copy
+end
+
+--- A setting of a component that does not wait for data.
+function Component.internal:setting(name, choices)
+  return core.settings(ask(self, "instance", choices or {}))[name]
+end
+
+--- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between rows of data, float64; without Y, X
+--- against itself. Widths of "scale" and "median" are X's.
+function Component:gram(X, Y)
+  if self.kind ~= "kernel" then
+    error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2)
+  end
+  local widths = ask(self, "waiting") and { core.widths(core.source(X), {}) }
+  return core.gram(ask(self, "instance", {}, widths or nil), X, Y)
+end
+
+-- Every searched value is checked with the first values of the others.
+local function check(self)
+  local function try(choices)
+    if not ask(self, "waiting", choices) then ask(self, "instance", choices) end
+  end
+  try{}
+  for _, one in ipairs(ask(self, "searched")) do
+    for _, value in ipairs(one.values) do try{ [one.path] = value } end
+  end
+end
+
+local function constructor(kind, name)
+  local make = objects.guarded(("%s.%s"):format(kind, name), function(given)
+    if given ~= nil and (type(given) ~= "table" or getmetatable(given)) then
+      error("takes a table of named options, and got " .. options.show(given), 0)
+    end
+    local copy = {}
+    for key, value in pairs(given or {}) do copy[key] = value end
+    local self = setmetatable({ kind = kind, name = name, given = copy }, Component)
+    local facts = facts_of(self)
+    if facts.nested > MOST_NESTED or facts.within > MOST_WITHIN then
+      error(("components within components may be %d deep and %d in all"):format(MOST_NESTED,
+        MOST_WITHIN), 0)
+    end
+    check(self)
+    return self
+  end)
+  component.constructors[make] = { kind = kind, name = name }
+  options.constructors[make] = ("sc.%s.%s"):format(kind, name)
+  return make
+end
+
+--- component.find(kind, test): the first component of a kind, in the order of their names, with its
+--- defaults, of which test(component) is true; nil where there is none. Files that cannot be loaded
+--- are passed over.
+function component.find(kind, test)
+  local group = component.group(kind)
+  for _, entry in ipairs(core.plugin_list()) do
+    local made, one = false, nil
+    if entry.kind == kind then
+      made, one = options.attempt(function() return group[entry.name]() end)
+    end
+    if made and test(one) then return one end
+  end
+end
+
+--- component.group(kind): the table behind sc.sampler and the like; a name loads its plugin at
+--- first use.
+function component.group(kind)
+  local meta = { kind = kind, __name = kind }
+  function meta.__index(group, name)
+    local ok, message = pcall(core.plugin_info, kind, name)
+    if not ok then error(tostring(message):gsub("^[^:]*%.lua:%d+: ", ""), 2) end
+    local make = constructor(kind, name)
+    rawset(group, name, make)
+    return make
+  end
+  function meta.__pairs(group)
+    local names = {}
+    for _, entry in ipairs(core.plugin_list()) do
+      if entry.kind == kind then names[#names + 1] = entry.name end
+    end
+    local i = 0
+    return function()
+      i = i + 1
+      if names[i] then return names[i], group[names[i]] end
+    end
+  end
+  return objects.namespace("sc." .. kind, setmetatable({}, meta))
+end
+
+return component

@@ -1,0 +1,338 @@
+--- Components written in Lua: sc.KIND.define, for trying an idea before it is written in C.
+local core = require "scullery.core"
+local option_rows = require "scullery.compose.define_options"
+local options = require "scullery.base.options"
+
+local define = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ---------------------------------------------------------------- fields
+
+local callable = { test = function(v) return type(v) == "function" end, takes = "a function" }
+local text = { type = "string" }
+local number = { test = function(v)
+  return type(v) == "number" or type(v) == "function"
+end, takes = "a number, or a function of the options that returns one" }
+
+local function list_of(kinds)
+  local function test(value)
+    if type(value) ~= "table" or #value == 0 then return false end
+    for _, one in ipairs(value) do if not kinds[one] then return false end end
+    return true
+  end
+  local names = {}
+  for name in pairs(kinds) do names[#names + 1] = name end
+  table.sort(names)
+  return { test = test, takes = "a list of " .. table.concat(names, ", ") }
+end
+
+-- The rules of a kind: its own fields, and those of every kind.
+local function declare(kind, own)
+  local rules = { name = { type = "string", required = true }, summary = text, doc = text,
+    version = text, author = text, options = { type = "table" }, check = callable }
+  for name, rule in pairs(own) do rules[name] = rule end
+  return options.declare(kind .. ".define", rules)
+end
+
+local spaces = list_of{ dense = true, sparse = true, threshold = true, structured = true }
+local families = { choices = { "other", "gaussian", "uniform", "rademacher", "laplace", "cauchy" } }
+
+local rules = {
+  nonlinearity = declare("nonlinearity", { eval = callable, smooth = callable, dual = callable,
+    threshold_dual = callable, bound = number, lipschitz = number,
+    breaks = { test = function(v) return type(v) == "table" or type(v) == "function" end,
+      takes = "a list of numbers, or a function of the options that returns one" },
+    scale_free = { type = "boolean" }, harmonic = number, two_valued = { type = "table" },
+    fan_in = number, fan_out = number, spaces = spaces, tags = text,
+    phase = { type = "boolean" } }),
+  sampler = declare("sampler", { make = callable, draw = callable, factor = callable,
+    characteristic = callable, law = callable, distribution = callable, learn = callable,
+    moments = { test = function(v) return type(v) == "table" or type(v) == "function" end,
+      takes = "{ mean, scale }, or a function of the options that returns both" },
+    family = families, normals = { type = "integer", low = 1, high = 8 },
+    space = { choices = { "dense", "sparse", "threshold" } }, degree = number,
+    bias = { type = "boolean" }, dependent = { type = "boolean" } }),
+  kernel = declare("kernel", { eval = callable, finish = callable, move = callable, scale = number,
+    pair = { choices = { "dot", "squared_distance", "absolute_distance", "cosine", "angle" } },
+    spaces = list_of{ dense = true, sparse = true, threshold = true } }),
+  solver = declare("solver", { solve = callable, objective = callable,
+    loss = { type = "table" }, penalty = { test = function(v)
+      return type(v) == "string" or type(v) == "function"
+    end, takes = "none, l2, l1, box, rkhs, or a function of the options that returns one" } }),
+}
+
+-- ---------------------------------------------------------------- fields that go together
+
+local function need(fields, ...)
+  local found
+  for _, name in ipairs{ ... } do
+    if fields[name] ~= nil and found then
+      fail("takes '%s' or '%s', and got both", found, name)
+    end
+    found = found or fields[name] ~= nil and name
+  end
+  if not found then fail("needs the field '%s'", table.concat({ ... }, "' or '")) end
+  return found
+end
+
+local function refuse(fields, found, ...)
+  for _, name in ipairs{ ... } do
+    if fields[name] ~= nil then fail("the field '%s' does not go with '%s'", name, found) end
+  end
+end
+
+-- By kind: the fields are checked, and the name of the main function is returned.
+local checks = {}
+
+function checks.nonlinearity(fields)
+  need(fields, "eval")
+  local two = fields.two_valued
+  if two and (type(two.low) ~= "number" or type(two.high) ~= "number") then
+    fail("the field 'two_valued' takes { low = a, high = b }, and got %s", options.show(two))
+  end
+  return "eval"
+end
+
+function checks.sampler(fields)
+  if need(fields, "make", "draw") == "make" then
+    refuse(fields, "make", "space", "degree", "law", "characteristic", "distribution", "learn",
+      "dependent")
+    return "make"
+  end
+  refuse(fields, "draw", "normals", "moments", "factor", "family")
+  if fields.space == "sparse" then need(fields, "degree") else
+    refuse(fields, "space = \"" .. (fields.space or "dense") .. '"', "degree")
+  end
+  return "draw"
+end
+
+function checks.kernel(fields)
+  if need(fields, "eval", "pair") == "eval" then
+    refuse(fields, "eval", "finish", "move", "scale", "spaces")
+    return "eval"
+  end
+  return fields.finish and "finish"
+end
+
+function checks.solver(fields)
+  need(fields, "solve")
+  for _, name in ipairs(fields.loss and { "value", "slope", "bound", "lipschitz" } or {}) do
+    local f = fields.loss[name]
+    if type(f) ~= "function" then
+      fail("the field 'loss' takes four functions, value, slope, bound and lipschitz, and its \z
+        '%s' is %s", name, options.show(f))
+    end
+    fields["loss." .. name] = f
+  end
+  return "solve"
+end
+
+-- ---------------------------------------------------------------- what tells definitions apart
+
+local function scalars_of(f)
+  local list = {}
+  for i = 1, 255 do
+    local name, value = debug.getupvalue(f, i)
+    if not name then break end
+    local kind = type(value)
+    if kind == "number" or kind == "string" or kind == "boolean" then
+      list[#list + 1] = name .. "=" .. tostring(value)
+    end
+  end
+  return table.concat(list, ";")
+end
+
+local function lines_of(source, first, last)
+  local list, at = {}, 0
+  for line in (source .. "\n"):gmatch("([^\n]*)\n") do
+    at = at + 1
+    if at >= first and at <= last then list[#list + 1] = line:match("^%s*(.-)%s*$") end
+  end
+  return table.concat(list, "\n")
+end
+
+-- The lines of a function as they stand in its file or text; where these are not there, its code.
+local function code_of(f)
+  local info = debug.getinfo(f, "S")
+  if info.what == "C" then return "a function in C" end
+  local source = not info.source:find("^[@=]") and info.source
+  local file = info.source:sub(1, 1) == "@" and io.open(info.source:sub(2))
+  if file then
+    source = file:read("a")
+    file:close()
+  end
+  if not source then return string.dump(f, true) end
+  return lines_of(source, math.max(info.linedefined, 1),
+    info.linedefined == 0 and math.huge or info.lastlinedefined)
+end
+
+-- A value as a text: of a function its code and the numbers, texts and booleans that it closes
+-- over.
+local function told(value, depth)
+  if depth > 8 then return "..." end
+  if type(value) == "function" then return code_of(value) .. scalars_of(value) end
+  if type(value) ~= "table" then return tostring(value) end
+  local keys, parts = {}, {}
+  for key in pairs(value) do keys[#keys + 1] = key end
+  table.sort(keys, function(x, y) return tostring(x) < tostring(y) end)
+  for i, key in ipairs(keys) do parts[i] = tostring(key) .. "=" .. told(value[key], depth + 1) end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+local function digest_of(given)
+  local code = {}
+  for name, value in pairs(given) do
+    if name ~= "doc" and name ~= "summary" and name ~= "author" then code[name] = value end
+  end
+  return core.digest(told(code, 0)):sub(1, 16)
+end
+
+local own_folder = debug.getinfo(1, "S").source:match("^@(.*/)compose/[^/]*$") or "?"
+
+-- Where the component is defined, "script.lua:12": the line of its main function, or where that is
+-- none of Lua's the line that called the library.
+local function place(f)
+  local info = f and debug.getinfo(f, "S")
+  local line = info and info.linedefined or 0
+  for level = 2, line > 0 and 1 or 50 do
+    info = debug.getinfo(level, "Sl")
+    line = info and info.currentline or 0
+    local own = info and info.source:sub(1, #own_folder + 1) == "@" .. own_folder
+    if not info or line > 0 and not own then break end
+  end
+  if not info or line < 1 or not utf8.len(info.short_src) then return "a script" end
+  return ("%s:%d"):format(info.short_src, line)
+end
+
+-- ---------------------------------------------------------------- defining
+
+local function enter(kind, given, group)
+  local title = kind .. ".define"
+  local fields = options.check(title, given, rules[kind], 0)
+  local main = checks[kind](fields)
+  if fields.name == "define" then fail("'define' is no name for a %s", kind) end
+  fields.rows = option_rows.of(fields.options or {}, fields.bias)
+  fields.digest, fields.place, fields.kind = digest_of(given), place(main and fields[main]), kind
+  fields.doc = fields.doc or ""
+  fields.summary = fields.summary or fields.doc:match("^%s*([^\n]+)") or "defined in Lua"
+  core.define(fields)
+  return group[fields.name]
+end
+
+--- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel and sc.solver, by kind.
+define.groups = {}
+
+--- sc.nonlinearity.define{ name =, eval = function(z, o) ... end, ... }: a nonlinearity written in
+--- Lua, which is then sc.nonlinearity.NAME{...}, a component like any other, about a hundred times
+--- slower than in C. Returns that constructor. o is the table of its options.
+---
+---   name      what one types after sc.nonlinearity.
+---   eval      function(z, o): phi(z). With fan_in = q and fan_out = p:
+---             function(z1, ..., zq, o), which returns p numbers
+---   options   { NAME = { default =, low =, high =, help = }, ... }, or { NAME = default }. Further
+---             fields of an option: above and below (bounds that are not taken), form ("number",
+---             "integer", "boolean", "word", "list", "named", or a list of these), words (a list),
+---             width ("gamma", "length", "frequency", "rate"), role ("regularisation", ...)
+---   smooth    function(m, v, o): E phi(N(m, v^2)), v > 0; of q numbers function(m1, ..., v1, ...,
+---             o). Without it the host integrates numerically
+---   dual      function(m, o): E phi(a) phi(b) of normal (a, b), where m has mean_a, mean_b, var_a,
+---             var_b and covariance; nil: no closed form for these
+---   threshold_dual   function(Fa, Fb, o): E phi(a - t) phi(b - t) from P(t <= a) and P(t <= b)
+---   harmonic  the kernel is this number times the characteristic function of the sampler
+---   bound, lipschitz, breaks, scale_free   facts: |phi| <= bound, a Lipschitz constant, a list of
+---             the places of jumps and kinks, phi(s z) = phi(z) for s > 0
+---   two_valued  { low =, high =, zero_is_high = }: phi is low where z < 0, high where z > 0
+---   spaces    what z comes from: a list of "dense", "sparse", "threshold", "structured" (all)
+---   phase, tags   as in scullery/plugin/nonlinearity.h
+---   check     function(o): an error where options contradict each other
+---   summary, doc, version, author   texts for help
+---
+--- bound, lipschitz, breaks, harmonic, fan_in and fan_out may be functions of o. Features with such
+--- a component are computed in one thread, the script's. A name may be defined anew: components
+--- made later are of the new definition. A saved model holds no code: the script that loads it
+--- defines the component first.
+function define.nonlinearity(given)
+  return enter("nonlinearity", given, define.groups.nonlinearity)
+end
+
+--- sc.sampler.define{ name =, make = function(u, o) ... end, ... } or { name =, draw = function(t,
+--- d, random, o) ... end, ... }: a sampler written in Lua, which is then sc.sampler.NAME{...}.
+--- Returns that constructor. Options, check and texts: as for sc.nonlinearity.define.
+---
+--- Independent coordinates, w_j = mean + scale e_j:
+---
+---   make      function(u, o): e from u, uniform on (0, 1); with normals = k function(n1, ..., nk,
+---             o), from k numbers N(0, 1)
+---   moments   { mean, scale }, or a function of o that returns both (0, 1)
+---   factor    function(z, o): E cos(z e), for e that are symmetric: the kernel of Fourier features
+---   family    of e: "gaussian", "uniform", "rademacher", "laplace", "cauchy"
+---
+--- Any parameters:
+---
+---   draw      function(t, d, random, o, state): parameter t (from 1) of rows of d columns, from t
+---             and random alone. random:uniform([n]) and random:normal([n]) give a number, or a
+---             list of n. Returns for space = "dense" (the default) a list of d numbers, for
+---             "threshold" a column and a threshold, for "sparse" a list of columns, ascending, and
+---             one of their weights
+---   degree    sparse: the most columns of a parameter, a number or function(d, o)
+---   law       function(d, o): { family =, mean =, scale = }, a number for all columns or a list
+---   characteristic   function(delta, o): Re E exp(i <w, delta>), delta a list of d numbers
+---   distribution     threshold: function(column, x, o): P(t <= x)
+---   learn     function(rows, T, random, o): a state, a matrix or list of numbers, from rows of
+---             data, and T where it is nil. rows has the fields rows, columns and targets, and the
+---             methods rows:all(), a matrix; rows:select(places); rows:walk(f), f(block) with
+---             block.X, .y, .weights, .places; rows:progress(doing, done)
+---   dependent whether parameters depend on each other, as quasi-random ones do
+---
+--- Of both: bias = true gives it the option `bias`, which the host serves.
+function define.sampler(given) return enter("sampler", given, define.groups.sampler) end
+
+--- sc.kernel.define{ name =, pair = "squared_distance", finish = function(number, o) ... end } or {
+--- name =, eval = function(x, y, o) ... end }: a kernel written in Lua, which is then
+--- sc.kernel.NAME{...}. Returns that constructor. Options, check and texts: as for
+--- sc.nonlinearity.define.
+---
+---   pair      the number of a pair (u, v), which the host computes: "dot", "squared_distance",
+---             "absolute_distance", "cosine", "angle"
+---   finish    function(number, o): K; of cosines and angles function(number, o, |u|, |v|). Without
+---             it K is the number
+---   scale     coordinates are multiplied by it first: a number, or a function of o
+---   move      function(x, o): what a coordinate goes through then, of dense rows
+---   spaces    where it is defined: a list of "dense", "sparse", "threshold"
+---   eval      in place of all this: function(x, y, o), K of two rows, lists of numbers
+function define.kernel(given) return enter("kernel", given, define.groups.kernel) end
+
+--- sc.solver.define{ name =, solve = function(problem, o) ... end, ... }: a solver written in Lua,
+--- which is then sc.solver.NAME{...}. Returns that constructor. Options, check and texts: as for
+--- sc.nonlinearity.define; an option with role = "regularisation" is the one that guarantees and
+--- the one-standard-error rule look at, one with role = "intercept" asks for a constant.
+---
+---   solve     function(problem, o): a table with coefficients, a features x targets matrix (or a
+---             list, of one target), outcome = "converged", "stopped" or "limit", and where there
+---             are iterations, gap, residual, tolerance, jitter, score, note, and intercept (else
+---             the host computes it)
+---   penalty   what is penalised: "l2" (the default), "l1", "rkhs", "box", "none"; or a function
+---             of o
+---   objective function(problem, coefficients, intercept, o): what solve minimises
+---   loss      { value =, slope =, bound =, lipschitz = }: value and slope are functions (f, y, o)
+---             of a row's scores and targets, numbers or lists of several; bound and lipschitz
+---             functions (reach, o)
+---
+--- Fields of the problem: rows, features, targets, task ("classification", "regression"), classes,
+--- intercept, has_kernel, log_scale, parameters, allowance, start (a point to begin from, or nil).
+---
+---   problem:normal()      { moment = Phi'Phi, right = Phi'Y, square, total }, centred with an
+---                         intercept; problem:reweighted(weights) with other row weights
+---   problem:dual()        Phi Phi' and the targets; problem:gram() gives G
+---   problem:responses()   targets and row weights
+---   problem:product(a)    Phi a; problem:adjoint(r) gives Phi'r
+---   problem:sweep(a, f)   Phi' f(Phi a, block): f gives residuals of a block's scores
+---   problem:solve(A, B)   X of A X = B, A symmetric and positive definite, by Cholesky
+---   problem:walk(f)       f(block) with block.X, .y, .weights, .first, .count, .places
+---   problem:minibatch({ seed =, step =, size =, first =, count =, plain = }, f)
+---   problem:hold_out(share, seed), problem:held(f)   rows set aside
+---   problem:progress(doing, done[, loss])
+function define.solver(given) return enter("solver", given, define.groups.solver) end
+
+return define

@@ -1,0 +1,571 @@
+--- Instantiations (W, K, p, phi) and the features that they give.
+local core = require "scullery.core"
+local choose = require "scullery.compose.choose"
+local component = require "scullery.compose.component"
+local dataset = require "scullery.data.dataset"
+local matching = require "scullery.data.matching"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local ask = objects.ask
+
+local instantiation = {}
+
+-- ------------------------------------------------------------ parameter spaces
+
+local Space = objects.class("space", { fields = "name summary" })
+function Space:__tostring() return "space." .. self.name .. "()" end
+
+local spaces, names = {}, {}
+for i, one in ipairs(core.spaces()) do spaces[one.name], names[i] = one, one.name end
+table.sort(names)
+
+--- sc.space.dense(), sparse(), threshold(), grid(), structured(): the parameter space W of an
+--- instantiation; the sampler must draw from it.
+instantiation.space = objects.namespace("sc.space", setmetatable({}, {
+  __index = function(_, name)
+    if not spaces[name] then
+      local near = options.nearest(tostring(name), names)
+      error(("no space '%s'%s; there are %s"):format(name, near and " (did you mean '" .. near
+        .. "'?)" or "", table.concat(names, ", ")), 2)
+    end
+    return function()
+      return setmetatable({ name = name, summary = spaces[name].summary }, Space)
+    end
+  end,
+  __pairs = function(space)
+    local i = 0
+    return function()
+      i = i + 1
+      if names[i] then return names[i], space[names[i]] end
+    end
+  end,
+}))
+
+-- ------------------------------------------------------------ features
+
+local Features = objects.class("features", { example = "feats",
+  fields = "T seed dtype samples method inst fitted origin names",
+  hidden = "inst fitted origin", hint = function(_, field)
+    return ("options of features are given when they are made; p:clone{ [\"features.%s\"] = ... } \z
+      is a pipeline with another value"):format(tostring(field))
+  end })
+
+local feature_rules = {
+  T = { type = "integer", low = 1, searchable = true },
+  seed = { type = "integer", default = 0, searchable = true },
+  dtype = { choices = { "float64", "float32" }, default = "float64", searchable = true },
+  samples = { type = "integer", low = 1, searchable = true },
+  method = { choices = { "exact", "quadrature", "monte-carlo" }, searchable = true },
+}
+
+-- The features' own options, in the order in which they are shown and searched.
+local own = { "T", "seed", "dtype", "samples", "method" }
+instantiation.own_options = own
+
+-- What a map is made from besides its parts.
+local from_spec = { "dim", "whiten", "widths", "state", table.unpack(own) }
+
+local function origin_of(spec)
+  local origin = {}
+  for _, name in ipairs(from_spec) do origin[name] = spec[name] end
+  return origin
+end
+
+local function new_features(inst, given, title)
+  local self = options.check(title, given, feature_rules, 3)
+  self.inst = inst
+  return setmetatable(self, Features)
+end
+
+function Features:__tostring()
+  local i = self.inst
+  local parts = { "p = " .. tostring(i.p), "phi = " .. tostring(i.phi) }
+  if i.K then table.insert(parts, 1, "K = " .. tostring(i.K)) end
+  if self.T then parts[#parts + 1] = "T = " .. tostring(self.T) end
+  parts[#parts + 1] = "seed = " .. tostring(self.seed)
+  if self.dtype ~= "float64" then parts[#parts + 1] = "dtype = " .. tostring(self.dtype) end
+  return "features{" .. table.concat(parts, ", ") .. "}"
+end
+
+--- feats:label([with_options]): the names of sampler, nonlinearity and kernel as a text;
+--- with_options = true: also their options and T.
+function Features:label(with_options)
+  local i = self.inst
+  local text = i.p:label(with_options) .. "/" .. i.phi:label(with_options)
+  if i.K then text = text .. "/" .. i.K:label(with_options) end
+  return with_options and self.T and text .. ", T = " .. tostring(self.T) or text
+end
+
+--- The searched options of the features: a list of {path, values}.
+function Features.internal:searched()
+  local list = {}
+  for _, part in ipairs{ self.inst.p, self.inst.phi, self.inst.K or nil } do
+    for _, one in ipairs(ask(part, "searched")) do list[#list + 1] = one end
+  end
+  for _, name in ipairs(own) do
+    if choose.is(self[name]) then
+      list[#list + 1] = { path = "features." .. name, values = self[name].values,
+        choose = self[name], option = name }
+    end
+  end
+  return list
+end
+
+--- The features with every searched option replaced by the choice for it.
+function Features.internal:resolved(choices)
+  local copy = setmetatable({}, Features)
+  for name, value in pairs(self) do copy[name] = value end
+  local inst = self.inst
+  copy.inst = setmetatable({ W = inst.W, K = inst.K and ask(inst.K, "resolved", choices),
+    p = ask(inst.p, "resolved", choices), phi = ask(inst.phi, "resolved", choices) },
+    getmetatable(inst))
+  for _, name in ipairs(own) do
+    copy[name] = choose.pick(self[name], "features." .. name, choices)
+  end
+  copy.fitted, copy.origin = nil, nil
+  return copy
+end
+
+-- The parts as the engine's instances; widths() -> gamma by scale, gamma by median, columns, called
+-- only where a width waits for the data.
+local function instances(inst, choices, widths)
+  local found
+  local function make(part)
+    if not part then return nil end
+    if not ask(part, "waiting", choices) then return ask(part, "instance", choices) end
+    if not widths then error("a width of \"scale\" or \"median\" needs data: fit first", 0) end
+    found = found or { widths() }
+    return ask(part, "instance", choices, found)
+  end
+  return { sampler = make(inst.p), phi = make(inst.phi), kernel = make(inst.K), widths = found }
+end
+
+--- The map for the rows of a source after stages: parameters drawn, or learnt from the rows where
+--- the sampler learns; kernels bound; widths that come from the data worked out. whiten: kernel
+--- sections as L^-1 k(W, x). Second result: what the map was made from, besides the parts: dim,
+--- whiten, widths (found in the data), state (what the sampler learnt), and the values of T, seed,
+--- dtype, samples and method.
+function Features.internal:map(source, stages, choices, whiten)
+  choices = choices or {}
+  local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)
+  for _, name in ipairs(own) do
+    spec[name] = choose.pick(self[name], "features." .. name, choices)
+  end
+  spec.dim = #stages > 0 and core.stage_info(stages[#stages]).cols_out
+    or select(2, core.source_size(source))
+  spec.whiten = whiten
+  if core.learns(spec.sampler) then
+    local kernel = self.inst.phi.kind == "kernel" and spec.phi or spec.kernel
+    spec.state, spec.T = core.learn_state(source, stages, spec.sampler, kernel, spec.T, spec.seed)
+  end
+  self.inst.last_dim = spec.dim
+  local map = core.map(spec)
+  core.learn(source, stages, map)
+  return map, origin_of(spec)
+end
+
+--- Whether the parameters are learnt from rows, so that folds must not share them.
+function Features.internal:learns(choices)
+  local p = ask(self.inst.p, "resolved", choices or {})
+  return not ask(p, "waiting") and core.learns(ask(p, "instance"))
+end
+
+local function matrix_of(x, title)
+  if core.is_matrix(x) then return x end
+  if type(x) == "table" and core.is_matrix(x.X) then return x.X end
+  if type(x) == "table" and not getmetatable(x) then return core.matrix(x) end
+  error(title .. ": takes a matrix or a data set, and got " .. options.show(x), 3)
+end
+
+--- feats:fit(X): draw the parameters for the columns of X. Samplers that learn do so from the rows,
+--- and widths such as "median" are computed from them. Returns the features. If X is a data set
+--- with names, columns of other data sets are matched by name.
+function Features:fit(given)
+  local X = matrix_of(given, "features:fit")
+  local row, col = core.find_nonfinite(X)
+  if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
+  return options.guard("features:fit", 1, function()
+    self.fitted, self.origin = ask(self, "map", core.source(X), {})
+    self.names = dataset.is(given) and given.names or nil
+    return self
+  end)
+end
+
+local function fitted(self, title, X)
+  if self.fitted then return self.fitted end
+  if X and ask(self, "learns") then
+    error(("%s: sampler.%s learns from rows: call feats:fit(X) first"):format(title,
+      self.inst.p.name), 3)
+  end
+  if X then self:fit(X) return self.fitted end
+  error(title .. ": call features:fit(X) first: the parameters depend on the number of columns", 3)
+end
+
+-- The map, fitted to X where it is not yet, and the rows of X in the order of its columns.
+local function fitted_to(self, title, given)
+  local X = matrix_of(given, title)
+  local map = fitted(self, title, given)
+  local places = self.names and dataset.is(given) and options.guard(title, 2, matching.columns,
+    given, self)
+  return map, places and core.transform(core.source_columns(core.source(X), places), {}) or X
+end
+
+--- feats:transform(X): the n x D matrix of features, all in memory; of a kernel as phi, k(w_t, x).
+--- Columns of a data set are matched by name, if both sides have names.
+function Features:transform(X)
+  local map
+  map, X = fitted_to(self, "features:transform", X)
+  return options.guard("features:transform", 1, function()
+    return core.transform(core.source(X), {}, map)
+  end)
+end
+
+--- feats:kernel(X, Y): the estimate of the kernel, <Phi(x), Phi(y)>, a row for each row of X and a
+--- column for each row of Y. Of a kernel as phi: the Nystrom estimate k(x, W) k(W, W)^-1 k(W, y).
+function Features:kernel(X, Y)
+  local map, left_rows = fitted_to(self, "features:kernel", X)
+  local right_rows = Y and select(2, fitted_to(self, "features:kernel", Y)) or left_rows
+  return options.guard("features:kernel", 1, function()
+    if core.map_info(map).section then map = core.map_whitened(map, true) end
+    local left, right = core.transform(core.source(left_rows), {}, map),
+      core.transform(core.source(right_rows), {}, map)
+    return left * right:t()
+  end)
+end
+
+--- feats:codes(X): the hash codes of rows, packed (see sc.codes): of maxout{ q = } the place of the
+--- largest projection, of sign and step one bit. Their mean Hamming distance estimates 1 -
+--- inst:collision(x, y).
+function Features:codes(X)
+  local map
+  map, X = fitted_to(self, "features:codes", X)
+  return options.guard("features:codes", 1, function()
+    return require("scullery.compose.codes")(core.map_codes(map, X))
+  end)
+end
+
+--- feats:parameters(): the parameters, one a row. Dense and structured: w, then b. Thresholds:
+--- column, threshold. Sparse: columns, weights, b. Grids: pitches, shifts. If the nonlinearity
+--- reads q numbers a parameter, there are q T rows: number k of parameter t is row k T + t.
+function Features:parameters() return core.map_parameters(fitted(self, "features:parameters")) end
+
+--- feats:gram(): the T x T Gram matrix G_st = K(w_s, w_t), of features with a K or with a kernel as
+--- phi.
+function Features:gram() return core.map_gram(fitted(self, "features:gram")) end
+
+--- feats:save(path[, { parameters = true }]): write the features, fitted or not, to a file that
+--- sc.load reads; see p:save.
+function Features:save(path, given)
+  return options.guard("features:save", 1, require("scullery.model.saving").save, self, path, given)
+end
+
+--- feats:info(): a table with T, D, method ("direct", "exact", "quadrature" or "monte-carlo"), the
+--- width of the kernel and dtype.
+function Features:info() return core.map_info(fitted(self, "features:info")) end
+
+--- instantiation.is_features(value)
+function instantiation.is_features(value) return getmetatable(value) == Features end
+
+-- ------------------------------------------------------------ instantiations
+
+local Instantiation = objects.class("instantiation", { example = "inst",
+  fields = "W K p phi last_dim", hidden = "last_dim" })
+
+function Instantiation:__tostring()
+  return ("instantiation{W = %s, K = %s, p = %s, phi = %s}"):format(tostring(self.W or "of p"),
+    tostring(self.K or "none"), tostring(self.p),
+    tostring(self.phi))
+end
+
+local function required(rule) rule.required = true return rule end
+
+local parts = {
+  W = { test = function(v)
+    return getmetatable(v) == Space
+  end, takes = "a space, as sc.space.dense()" },
+  K = component.rule("kernel"), p = required(component.rule("sampler")),
+    phi = required(component.rule("nonlinearity", "kernel")),
+}
+
+-- Numbers of columns that the sampler takes, and the space that it then draws from: the least up to
+-- 64, and more, as what fits may depend on it.
+local function some_dims(sampler)
+  local dims, space = {}, nil
+  local function try(d)
+    local name = core.space(sampler, d)
+    if name and d ~= dims[1] then dims[#dims + 1], space = d, space or name end
+    return name
+  end
+  for d = 1, 64 do if try(d) then break end end
+  for _, d in ipairs{ 8, 128, 1024 } do try(d) end
+  return dims, space
+end
+
+-- What does not depend on data: nil where a width waits for them.
+local function made_without_data(self)
+  for _, part in ipairs{ self.p, self.phi, self.K or nil } do
+    if ask(part, "waiting") then return nil end
+  end
+  return instances(self, {})
+end
+
+-- Parts that cannot go together, whatever the number of columns, are refused here, before there are
+-- data.
+local function check_parts(self, level)
+  local spec, message = made_without_data(self), nil
+  if not spec then return end
+  spec.bare = true
+  for _, dim in ipairs(some_dims(spec.sampler)) do
+    spec.dim = dim
+    local ok, made = options.attempt(core.map, spec)
+    if ok then return end
+    message = made
+  end
+  if message then error("instantiation: " .. options.plain(message), level + 1) end
+end
+
+-- The space that the sampler draws from.
+local function space_of(p)
+  if ask(p, "waiting") then return nil end
+  return select(2, some_dims(ask(p, "instance")))
+end
+
+local function check_space(self, level)
+  local drawn = self.W and space_of(self.p)
+  if drawn and self.W.name ~= drawn and self.W.name ~= spaces[drawn].seen then
+    error(("instantiation: W is space.%s, but sampler.%s draws from space.%s"):format(self.W.name,
+      self.p.name, drawn), level + 1)
+  end
+end
+
+--- sc.instantiation{ W =, K =, p =, phi = }: an instantiation of the framework of Dube and Marchand
+--- (2023). W: the parameter space, sc.space.NAME(). K: a kernel on it; without K, features are
+--- those of a random kitchen sink. p: the sampler. phi: a nonlinearity, or a kernel k on rows.
+---
+--- With a kernel as phi, features are k(w_t, x), and k itself stands for K (leave K out) in
+--- inst:gram, feats:gram and penalty = "rkhs". inst:expectation, inst:kappa, inst:theta, pruning
+--- and bounds need a nonlinearity.
+function instantiation.new(given)
+  local self = setmetatable(options.check("instantiation", given, parts), Instantiation)
+  check_space(self, 2)
+  check_parts(self, 2)
+  return self
+end
+
+--- inst:features{ T =, seed = 0, dtype = "float64" }: the features as a stage of a pipeline.
+--- Feature t is phi(w_t, x)/sqrt(T) without K, E_w K(w_t, w) phi(w, x) with K, k(w_t, x) with a
+--- kernel as phi. Leave T out if the sampler determines it.
+function Instantiation:features(given)
+  return new_features(self, given, "instantiation:features")
+end
+
+-- Of options where one of W, p, phi and K is sc.choose{...}: the options of each choice, one by
+-- one.
+local function given_choices(given)
+  choose.combinations("features", { given.W or false, given.p or false, given.phi or false,
+    given.K or false })
+  for _, name in ipairs{ "W", "p", "phi", "K" } do
+    if choose.is(given[name]) then
+      local list = {}
+      for _, value in ipairs(given[name].values) do
+        local copy = {}
+        for k, v in pairs(given) do copy[k] = v end
+        copy[name] = value
+        for _, one in ipairs(given_choices(copy)) do list[#list + 1] = one end
+      end
+      return list
+    end
+  end
+  return { given }
+end
+
+local all_rules = options.declare("features", {})
+for _, rules in ipairs{ parts, feature_rules } do
+  for name, rule in pairs(rules) do all_rules[name] = rule end
+end
+options.declare("instantiation", parts)
+options.declare("instantiation:features", feature_rules)
+
+--- sc.features{ p =, phi =, K =, T =, seed = 0, dtype = "float64" }: random features as a stage of
+--- a pipeline. p: the sampler. phi: the nonlinearity, or a kernel k (features are then k(w_t, x)).
+--- K: a kernel on parameters, for RKHS weightings. T: the number of parameters; leave it out if the
+--- sampler determines it. With sc.choose{...} for p, phi or K it is a choice of stages.
+function instantiation.features(given)
+  if type(given) ~= "table" then error("features: takes a table of named options", 2) end
+  local choices = given_choices(given)
+  if #choices > 1 then
+    local stages = {}
+    for i, one in ipairs(choices) do
+      stages[i] = options.guard("features", 3, instantiation.features, one)
+    end
+    return choose(stages)
+  end
+  given = choices[1]
+  local inst, rest = {}, {}
+  options.check("features", given, all_rules)
+  for name, value in pairs(given) do (parts[name] and inst or rest)[name] = value end
+  local self = setmetatable(inst, Instantiation)
+  check_space(self, 2)
+  check_parts(self, 2)
+  return new_features(self, rest, "features")
+end
+
+local function is_whole(value)
+  return type(value) == "number" and math.tointeger(value) ~= nil and value >= 1
+end
+
+local function refuse_nonfinite(given)
+  for name, X in pairs(given) do
+    local row, col = core.find_nonfinite(X)
+    if row then error(("%s is not finite in row %d, column %d"):format(name, row, col), 0) end
+  end
+end
+
+local function dim_of(self, d, title, level)
+  if d ~= nil and not is_whole(d) then
+    error(("%s: the number of columns got %s; it takes a whole number of at least 1"):format(title,
+      options.show(d)), level)
+  end
+  d = d or self.last_dim
+  if d == nil then
+    error(("%s: depends on the number of columns d, and nothing was fitted yet: give it, as \z
+      inst:%s(20)"):format(title, title:match("[^:]+$")), level)
+  end
+  return math.tointeger(d)
+end
+
+-- What is said where a K is needed. A kernel as phi has k itself in its place for Gram matrices and
+-- norms, and no mean E K(w_t, w) phi(w, x).
+local function refuse_without_kernel(self, title, level)
+  if self.K then return end
+  error(title .. (self.phi.kind == "kernel"
+    and (": belongs to an instantiation with K and a nonlinearity; kernel.%s as phi has k itself \z
+      as K, and its features are k(w, x), no mean over w"):format(self.phi.name)
+    or ": belongs to an instantiation with K, and this one has none: give K = \z
+      sc.kernel.NAME{...}"), level + 1)
+end
+
+-- A map of the parts; without parameters unless T is given.
+local function map_of(self, dim, given)
+  local spec = instances(self, {})
+  spec.dim, spec.bare = dim, true
+  for name, value in pairs(given or {}) do spec[name] = value end
+  return core.map(spec)
+end
+
+local sample_rules = options.declare("instantiation:sample", {
+  T = { type = "integer", low = 1, required = true }, seed = { type = "integer", default = 0 },
+  d = { type = "integer", low = 1 } })
+
+--- inst:sample{ T =, seed = 0, d = }: T parameters for rows of d columns, one a row; see
+--- feats:parameters.
+function Instantiation:sample(given)
+  local o = options.check("instantiation:sample", given, sample_rules)
+  local dim = dim_of(self, o.d, "instantiation:sample", 3)
+  return options.guard("instantiation:sample", 1, function()
+    return core.map_parameters(map_of(self, dim, { T = o.T, seed = o.seed, bare = false }))
+  end)
+end
+
+-- The least number of columns that a matrix of parameters can be for: its width, or the largest
+-- column that it names.
+local function dim_of_parameters(self, U)
+  local space = spaces[space_of(self.p)]
+  if not (space and space.names_columns) then return U:cols() end
+  return U:rows() == 0 and 1 or math.max(1, math.tointeger(U:slice(1, U:rows(), 1,
+    U:cols() // 2):max()) or 1)
+end
+
+--- inst:gram(U, V): the matrix of K(u, v), a row for each parameter of U and a column for each of
+--- V, which are rows as inst:sample gives them.
+function Instantiation:gram(U, V)
+  U = matrix_of(U, "instantiation:gram")
+  V = matrix_of(V or U, "instantiation:gram")
+  if self.phi.kind ~= "kernel" then refuse_without_kernel(self, "instantiation:gram", 2) end
+  local dim = math.max(dim_of_parameters(self, U), dim_of_parameters(self, V))
+  local space = spaces[space_of(self.p)]
+  if self.last_dim and space and space.names_columns then dim = math.max(dim, self.last_dim) end
+  return options.guard("instantiation:gram", 1, function()
+    return core.map_between(map_of(self, dim), U, V)
+  end)
+end
+
+local expectation_rules = options.declare("instantiation:expectation", {
+  method = feature_rules.method, tolerance = { type = "number", above = 0, default = 1e-3 },
+  samples = { type = "integer", low = 2048, default = 1 << 20 },
+  seed = { type = "integer", default = 0 } })
+
+--- inst:expectation(U, X[, { method =, tolerance =, samples =, seed = }]): the matrix of
+--- E_{w~p}[K(u, w) phi(w, x)], a row for each parameter of U and a column for each row of X. Second
+--- result: a table with method ("exact", "quadrature" or "monte-carlo"), stderr (the largest of any
+--- entry), samples, and note (if a quadrature missed its tolerance, 1e-10).
+function Instantiation:expectation(U, X, given)
+  local o = options.check("instantiation:expectation", given, expectation_rules)
+  refuse_without_kernel(self, "instantiation:expectation", 2)
+  U, X = matrix_of(U, "instantiation:expectation"), matrix_of(X, "instantiation:expectation")
+  return options.guard("instantiation:expectation", 1, function()
+    refuse_nonfinite{ U = U, X = X }
+    local spec = instances(self, {})
+    spec.dim, spec.parameters, spec.method, spec.seed = X:cols(), U, o.method, o.seed
+    local values, info = core.expectation(spec, X, o.tolerance, o.samples)
+    if info.gap > 0 then
+      info.note = ("the quadrature missed its tolerance: its last two rules differ by %.1e"):format(
+        info.gap)
+    end
+    return values, info
+  end)
+end
+
+local constant_rules = { radius = { type = "number", above = 0, default = math.huge } }
+options.declare("instantiation:kappa", constant_rules)
+options.declare("instantiation:theta", constant_rules)
+
+local function constants(self, d, given, title)
+  local o = options.check(title, given, constant_rules, 3)
+  refuse_without_kernel(self, title, 3)
+  local dim = dim_of(self, d, title, 4)
+  return options.guard(title, 2, function()
+    return core.map_constants(map_of(self, dim), o.radius)
+  end)
+end
+
+--- inst:kappa([d[, { radius = }]]): kappa = sup_x sqrt(E K(w,w) phi(w,x)^2), and true if it is
+--- exact, false if it is an upper bound. d: the number of columns; by default that of the last fit.
+--- radius: the length of the longest x; needed for unbounded phi (relu).
+function Instantiation:kappa(d, given)
+  local c = constants(self, d, given, "instantiation:kappa")
+  return c.kappa, c.kappa_exact
+end
+
+--- inst:theta([d[, { radius = }]]): theta = sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x)) over x that
+--- are not 0; the bound of the paper on it, sup|phi| sqrt(E E K); and true if the first is exact,
+--- false if it is an upper bound.
+function Instantiation:theta(d, given)
+  local c = constants(self, d, given, "instantiation:theta")
+  return c.theta, c.theta_paper, c.theta_exact
+end
+
+local function between_rows(self, X, Y, title, f)
+  X = matrix_of(X, title)
+  Y = matrix_of(Y or X, title)
+  return options.guard(title, 2, function()
+    refuse_nonfinite{ X = X, Y = Y }
+    local spec = instances(self, {}, function() return core.widths(core.source(X), {}) end)
+    spec.dim, spec.bare = X:cols(), true
+    return f(core.map(spec), X, Y)
+  end)
+end
+
+--- inst:kernel(X, Y): the kernel that the features estimate, in closed form; a row for each row of
+--- X and a column for each row of Y. An error if there is no closed form.
+function Instantiation:kernel(X, Y)
+  return between_rows(self, X, Y, "instantiation:kernel", core.map_induced)
+end
+
+--- inst:collision(X, Y): the probability that the hash codes of x and y agree, in closed form:
+--- kappa_q of maxout codes, 1 - angle/pi of signs. 1 - codes:hamming() estimates it.
+function Instantiation:collision(X, Y)
+  return between_rows(self, X, Y, "instantiation:collision", core.map_collision)
+end
+
+return instantiation

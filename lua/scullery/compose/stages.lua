@@ -1,0 +1,111 @@
+--- Stages that map rows to rows.
+local core = require "scullery.core"
+local choose = require "scullery.compose.choose"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local warn = require "scullery.base.warn"
+
+local stages = {}
+
+local Stage = objects.class("stage", { fields = "kind given", hint = function(self, field)
+  return ("options of a stage are given when it is made, as in sc.%s{ %s = ... }"):format(self.kind,
+    tostring(field))
+end })
+
+function Stage:__tostring()
+  local parts = {}
+  for name, value in pairs(self.given) do
+    parts[#parts + 1] = name .. " = " .. options.show(value)
+  end
+  table.sort(parts)
+  return self.kind .. (#parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or "()")
+end
+
+--- stage:label([with_options]): its kind, with its options where they are asked for.
+function Stage:label(with_options) return with_options and tostring(self) or self.kind .. "()" end
+
+--- The searched options of a stage: a list of {path = "pca.k", values =, choose =, option =}.
+function Stage.internal:searched()
+  return choose.searched(self.kind, self.given)
+end
+
+--- The stage with every searched option replaced by the choice for it (its first value where there
+--- is none).
+function Stage.internal:resolved(choices)
+  local given = {}
+  for name, value in pairs(self.given) do
+    given[name] = choose.pick(value, self.kind .. "." .. name, choices)
+  end
+  return setmetatable({ kind = self.kind, given = given }, Stage)
+end
+
+--- The engine's stage, fitted on the rows of a source after the stages before it; second result:
+--- what it found out, or nil.
+function Stage.internal:fit(source, before)
+  if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before) end
+  local found = core.pca(source, before, nil, self.given.k)
+  stages.warn_of_rounding(found)
+  return core.projection_stage(found.vectors, found.mean), stages.explained(found)
+end
+
+-- The share of the first component's variance below which another is rounding.
+local ROUNDING = 1e-13
+
+--- stages.warn_of_rounding(found): components of core.pca that have no digits, as where columns are
+--- of very different scales.
+function stages.warn_of_rounding(found)
+  local largest = found.variances:get(1, 1)
+  for i = 2, found.variances:rows() do
+    if found.variances:get(i, 1) < ROUNDING * largest then
+      warn(("pca: component %d has %.0e of the variance of the first: its direction is \z
+        rounding; scale the columns first, with sc.standardize()"):format(i,
+        math.max(found.variances:get(i, 1), 0) / largest))
+      return
+    end
+  end
+end
+
+--- What components say of the variance: {variances = k x 1, share = of the total}.
+function stages.explained(found)
+  return { variances = found.variances, share = found.total > 0
+    and found.variances:sum() / found.total or 1 }
+end
+
+local rules_of = {}
+
+--- stages.option_names(kind): the names of a stage's options.
+function stages.option_names(kind)
+  local names = {}
+  for name in pairs(rules_of[kind]) do names[#names + 1] = name end
+  return names
+end
+
+local function maker(kind, rules)
+  rules_of[kind] = options.declare(kind, rules)
+  return function(given)
+    return setmetatable({ kind = kind, given = options.check(kind, given, rules) }, Stage)
+  end
+end
+
+--- stages.is(value)
+function stages.is(value) return getmetatable(value) == Stage end
+
+--- sc.standardize(): a stage that maps each column to (x - mean)/(standard deviation), both of the
+--- training rows. A constant column becomes 0.
+stages.standardize = maker("standardize", {})
+--- sc.minmax(): a stage that maps each column to [0, 1] by its smallest and largest value in the
+--- training rows. A constant column becomes 0.
+stages.minmax = maker("minmax", {})
+--- sc.normalize(): a stage that divides each row by its Euclidean norm. A row of zeros stays.
+stages.normalize = maker("normalize", {})
+--- sc.add_bias(): a stage that appends a column of ones.
+stages.add_bias = maker("add_bias", {})
+--- sc.pca{ k = }: a stage that maps rows to their first k principal components: x becomes V (x -
+--- mean), where the k rows of V are orthonormal eigenvectors of the training rows' covariance
+--- matrix, the largest variance first; the largest entry of each is positive. k: from 1 to the
+--- smaller of columns and rows. It takes two passes over the rows. As the last stage after
+--- features, it gives the principal components of the features: p:transform(X) shows them.
+--- p:info().components has the variances.
+stages.pca = maker("pca", { k = { type = "integer", low = 1, required = true, searchable = true } })
+
+return stages

@@ -1,0 +1,592 @@
+--- Data sets: rows, labels, and how they are split.
+local core = require "scullery.core"
+local discretize = require "scullery.data.discretize"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local relabel = require "scullery.data.relabel"
+local schema = require "scullery.data.schema"
+local targets = require "scullery.data.targets"
+local text = require "scullery.base.text"
+
+local function fail(...) error(string.format(...), 0) end
+
+local function is_list(value) return type(value) == "table" end
+local holds = { X = core.is_matrix, y = core.is_matrix, weights = core.is_matrix, names = is_list,
+  classes = is_list }
+
+-- Scripts can set fields.
+local function check_fields(self)
+  for name, test in pairs(holds) do
+    local value = rawget(self, name)
+    if value ~= nil and not test(value) then
+      fail("ds.%s is %s; it takes a %s", name, options.show(value),
+        test == is_list and "list" or "matrix")
+    end
+  end
+end
+
+local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
+  fields = "X y names classes task target weights source part_rows part_first schema \z
+    columns codes strangers" })
+
+local dataset = { class = Dataset }
+
+local labels_of = targets.known
+dataset.labels_of = labels_of
+
+-- How a data set was read, as lines for describe().
+local said_of = setmetatable({}, { __mode = "k" })
+
+-- How a data set was made, for scripts that make it again.
+local origin_of = setmetatable({}, { __mode = "k" })
+
+local fields_of_origin = { "X", "y", "weights" }
+
+--- dataset.set_origin(ds, origin): origin: { call = "load" or "csv" of sc.data, arguments, split =
+--- the options of ds:split, of which it is the first part }.
+function dataset.set_origin(ds, origin)
+  for _, name in ipairs(fields_of_origin) do origin[name] = rawget(ds, name) end
+  origin_of[ds] = origin
+  return ds
+end
+
+--- dataset.origin(ds): that; nil where it is unknown, or a field has been set since.
+function dataset.origin(ds)
+  local origin = origin_of[ds]
+  for _, name in ipairs(origin and fields_of_origin or {}) do
+    if rawget(ds, name) ~= origin[name] then return nil end
+  end
+  return origin
+end
+
+local function remember(self)
+  if self.y then labels_of[self.y] = { task = self.task, classes = self.classes } end
+  return self
+end
+
+local rules = options.declare("dataset", {
+  X = { test = function(v)
+    return core.is_matrix(v) or (type(v) == "table" and not getmetatable(v))
+  end, takes = "a matrix or a list of rows", required = true },
+  y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
+  task = { choices = { "classification", "regression" } }, weights = { type = "any" },
+})
+
+local function check_names(names, cols)
+  if #names ~= cols then fail("%d names for %d columns", #names, cols) end
+  local copy = {}
+  for j, name in ipairs(names) do
+    if type(name) ~= "string" then
+      fail("option 'names' holds %s in place %d; it takes texts", options.show(name), j)
+    end
+    copy[j] = name
+  end
+  return copy
+end
+
+local function make(given)
+  local o = options.check("dataset", given, rules, 0)
+  local X = core.is_matrix(o.X) and o.X or core.matrix(o.X)
+  local self = { X = X, names = o.names and check_names(o.names, X:cols()), task = o.task }
+  if o.y ~= nil then
+    self.y, self.classes, self.task = targets.read(o.y, o.classes, o.task)
+    if self.y:rows() ~= X:rows() then
+      fail("X has %d rows and y has %d", X:rows(), self.y:rows())
+    end
+  end
+  self.task = self.task or "regression"
+  self.schema = schema.plain("matrix", X:cols(), self.names)
+  if o.weights ~= nil then self.weights = targets.weights(o.weights, X:rows()) end
+  return remember(setmetatable(self, Dataset))
+end
+
+--- sc.dataset{ X =, y =, classes =, task =, names =, weights = }: a data set from numbers in
+--- memory.
+--- X: n x d matrix or a list of rows. y: the labels or values, a list or an n x c matrix. task:
+--- "classification" or "regression"; by default a classification if the labels are texts or classes
+--- are given. classes: the list of all labels; by default those that occur, sorted. Of two classes,
+--- solvers code the second as +1. names: the names of the columns. weights: n numbers, how much
+--- each row counts in learning.
+function dataset.new(given) return options.guard("dataset", 1, make, given) end
+
+--- From a reader's result, or a stream's; said: a list of lines about how it was read.
+function dataset.from_table(t, source, said)
+  local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
+    target = t.target, part_rows = t.parts,
+                              source = source, schema = t.schema }, Dataset)
+  said_of[self] = said
+  for k, label in ipairs(self.classes or {}) do
+    if type(label) == "number" then self.classes[k] = math.tointeger(label) or label end
+  end
+  return remember(self)
+end
+
+--- dataset.is(value)
+function dataset.is(value) return getmetatable(value) == Dataset end
+
+--- dataset.coerce(ds) or dataset.coerce(X, y[, { task =, classes = }][, model]): what fit, score
+--- and search are given, as a data set.
+function dataset.coerce(data, y, given, model)
+  if dataset.is(data) then
+    if y ~= nil then fail("takes a data set, or X and y, not both") end
+    if not data.y and not data.source then fail("the data set has no y") end
+    check_fields(data)
+    return data
+  end
+  if not rules.X.test(data) then
+    fail("takes a data set, or a matrix X and y, and got %s", options.show(data))
+  end
+  if y == nil then fail("takes a data set, or X and y; y is missing") end
+  local o = options.check("X, y", given, { task = rules.task, classes = rules.classes }, 0)
+  if model and not o.task and not labels_of[y] then
+    o.task = model.task
+    -- numbers where the model has texts are places in its classes
+    local texts = model.classes and type(model.classes[1]) == "string"
+    local numbers = core.is_matrix(y) or type(y) == "table" and type(y[1]) == "number"
+    if texts and numbers then o.classes = o.classes or model.classes end
+  end
+  return make{ X = data, y = y, task = o.task, classes = o.classes }
+end
+
+local function need_memory(self, what, level)
+  if not self.X then
+    error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(
+      what), level or 3)
+  end
+end
+
+--- ds:save_schema(path): write the schema of the data to a file that sc.load reads: names, kinds
+--- and categories of the columns, and what missing values become. A fitted pipeline keeps and saves
+--- the schema too.
+function Dataset:save_schema(path)
+  return options.guard("dataset:save_schema", 1, require("scullery.model.saving").save, self, path)
+end
+
+--- ds:size(): the numbers of rows and columns.
+function Dataset:size()
+  if self.X then return self.X:rows(), self.X:cols() end
+  local rows, cols = core.source_size(self.source) -- it says more than these two
+  return rows, cols
+end
+
+--- The data set with other fields.
+function Dataset.internal:with(fields)
+  options.expect(type(fields) == "table", "a table of fields", fields)
+  local copy = {}
+  for key, value in pairs(self) do copy[key] = value end
+  for key, value in pairs(fields) do copy[key] = value end
+  return setmetatable(copy, Dataset)
+end
+
+function Dataset:__len() return (self:size()) end
+
+--- ds:targets(): the targets as solvers see them. Regression: y. Two classes: -1 and +1, n x 1,
+--- where +1 is the second of ds.classes. More classes: n x c, +1 in the column of the row's class,
+--- -1 elsewhere.
+function Dataset:targets()
+  need_memory(self, "targets")
+  if not self.y then error("dataset:targets: the data set has no y", 2) end
+  if self.task ~= "classification" then return self.y end
+  return core.code_targets(self.y, self.classes, self.strangers)
+end
+
+local function need_labels(self, what)
+  need_memory(self, what, 4)
+  if not self.y then error(("dataset:%s: the data set has no y"):format(what), 3) end
+end
+
+-- The label of a row as people write it: a text, a whole number, a number; of several targets, the
+-- row of y.
+local function label_at(self, i)
+  if not self.y then return nil end
+  local v = self.y[i]
+  if type(v) ~= "number" then return v end
+  local whole = math.tointeger(v)
+  return self.classes and type(self.classes[1]) == "string" and self.classes[whole] or whole or v
+end
+
+--- dataset.texts_of(y, classes): a column of codes as a list of labels, texts or numbers.
+function dataset.texts_of(y, classes)
+  local list, texts = {}, type(classes[1]) == "string"
+  for i = 1, y:rows() do
+    local v = y:get(i, 1)
+    list[i] = texts and classes[math.tointeger(v)] or math.tointeger(v) or v
+  end
+  return list
+end
+
+--- ds:labels(): the labels as a list of texts or numbers; for several targets, a list of 1 x c
+--- views.
+function Dataset:labels()
+  need_labels(self, "labels")
+  local list = {}
+  for i = 1, self.y:rows() do list[i] = label_at(self, i) end
+  return list
+end
+
+--- Rows and targets for the engine; of a stream with classes also what dataset.check_seen takes.
+function Dataset.internal:source_of_targets()
+  local source, coded = self.source, nil
+  if self.X then
+    source = core.source(self.X, self:targets())
+  elseif self.task == "classification" then
+    coded = core.coded_source(source, self.codes or self.classes, self.strangers)
+    source = coded
+  end
+  return self.columns and core.source_columns(source, self.columns) or source, coded
+end
+
+--- dataset.check_seen(coded): an error where all rows that a stream has given so far are of one
+--- class: which classes occur in a stream is known once it was read. coded: the second result of
+--- source_of_targets.
+function dataset.check_seen(coded)
+  if coded and core.classes_seen(coded) == 1 then
+    error("all rows have one class: there is nothing to tell apart", 0)
+  end
+end
+
+--- Rows alone for the engine.
+function Dataset.internal:source_of_rows()
+  local source = self.X and core.source(self.X) or self.source
+  return self.columns and core.source_columns(source, self.columns) or source
+end
+
+--- ds:class_counts(): a list with the number of rows of each class, in the order of ds.classes.
+function Dataset:class_counts()
+  need_labels(self, "class_counts")
+  if self.task ~= "classification" then
+    error("dataset:class_counts: a regression has no classes", 2)
+  end
+  local place, counts, y = targets.places(self.classes), {}, self.y
+  for k = 1, #self.classes do counts[k] = 0 end
+  for i = 1, y:rows() do
+    local k = place[y:get(i, 1)]
+    if not k then
+      error(("dataset:class_counts: row %d has the label %s, which is none of the classes"):format(
+        i, options.show(y:get(i, 1))), 2)
+    end
+    counts[k] = counts[k] + 1
+  end
+  return counts
+end
+
+--- ds:relabel(f): the data set with other labels: f(label) for each of ds.classes, where several
+--- may become one; labels for which f returns nil keep theirs. f may be a table of new labels too,
+--- by the labels that there are. Classes are the new labels, sorted.
+function Dataset:relabel(f)
+  need_labels(self, "relabel")
+  local classes, y = relabel(self, f)
+  local copy = {}
+  for key, value in pairs(self.schema or {}) do copy[key] = key ~= "target" and value or nil end
+  return remember(Dataset.internal.with(self, { classes = classes, schema = copy, y = y }))
+end
+
+-- ---------------------------------------------------------------- columns
+
+--- ds:discretize{ bins = 5 }: the data set with each column of more than two values replaced by
+--- columns of 0 and 1, one for each of as many intervals; they hold equal shares of the rows as
+--- far as repeated values allow. Their ends are quantiles of the official training part where the
+--- set has parts, else of all rows; to cut other rows at the same places, have them in the set.
+function Dataset:discretize(given)
+  need_memory(self, "discretize")
+  local X, names = discretize(self, given)
+  return Dataset.internal.with(self, { X = X, names = names,
+    schema = schema.plain("matrix", X:cols(), names) })
+end
+
+-- ---------------------------------------------------------------- parts
+
+local function part(self, X, y, weights)
+  local made = setmetatable({ X = X, y = y, names = self.names, classes = self.classes,
+    task = self.task, target = self.target, weights = weights, schema = self.schema }, Dataset)
+  said_of[made] = said_of[self]
+  return remember(made)
+end
+
+local function select(self, rows)
+  return part(self, self.X:select(rows), self.y and self.y:select(rows), self.weights
+    and self.weights:select(rows))
+end
+
+--- ds:select(rows): a data set of the rows with these numbers, in this order. rows: a list or an n
+--- x 1 matrix; repeats are allowed.
+function Dataset:select(rows)
+  need_memory(self, "select")
+  return select(self, rows)
+end
+
+--- ds:subset(i1, i2): a data set of rows i1 to i2, both included. It is a view: no row is copied.
+function Dataset:subset(first, last)
+  need_memory(self, "subset")
+  local n, i1, i2 = #self, math.tointeger(first), math.tointeger(last)
+  if not (i1 and i2) then
+    error(("dataset:subset: takes two row numbers, and got %s and %s"):format(options.show(first),
+      options.show(last)), 2)
+  end
+  if i1 < 1 or i2 < i1 or i2 > n then
+    error(("dataset:subset: rows %d to %d of a data set with %d rows"):format(i1, i2, n), 2)
+  end
+  return part(self, self.X:slice(i1, i2), self.y and self.y:slice(i1, i2), self.weights
+    and self.weights:slice(i1, i2))
+end
+
+--- ds:filter(f): a data set of the rows for which f(number, row, label) returns true. row: a 1 x d
+--- view, or a number if d is 1. label: as in ds:labels(). ds.classes stays as it is, even if no row
+--- of a class is left.
+function Dataset:filter(f)
+  need_memory(self, "filter")
+  if type(f) ~= "function" then
+    error("dataset:filter: takes a function(i, x, y), and got " .. options.show(f), 2)
+  end
+  local rows = {}
+  for i = 1, self.X:rows() do
+    if f(i, self.X[i], label_at(self, i)) then rows[#rows + 1] = i end
+  end
+  return select(self, rows)
+end
+
+--- ds:parts(): the official training and test parts of a named set, as two data sets of one schema.
+function Dataset:parts()
+  need_memory(self, "parts")
+  if not self.part_rows or #self.part_rows < 2 then
+    error("dataset:parts: this data set has no official parts; ds:split{ test = 0.25, seed = 0 } \z
+      makes two", 2)
+  end
+  local list, first = {}, self.part_first or 1
+  for k, count in ipairs(self.part_rows) do
+    list[k] = self:subset(first, first + count - 1)
+    first = first + count
+  end
+  return table.unpack(list)
+end
+
+-- Row numbers by class in a seeded order; one group where there are no classes.
+local function shuffled_groups(self, seed, stratify, stream)
+  local order = core.permutation(#self, seed, stream)
+  if not stratify then return { order } end
+  local place, groups, y = targets.places(self.classes), {}, self.y
+  for k = 1, #self.classes do groups[k] = {} end
+  for _, i in ipairs(order) do
+    local k = place[y:get(i, 1)]
+    if not k then
+      fail("row %d has the label %s, which is none of the classes", i, options.show(y:get(i, 1)))
+    end
+    groups[k][#groups[k] + 1] = i
+  end
+  return groups
+end
+
+local function wants_strata(self, asked)
+  if asked == nil then return self.task == "classification" and self.y ~= nil end
+  if asked and (self.task ~= "classification" or not self.y) then
+    fail("stratify = true is for a classification with labels in memory")
+  end
+  return asked
+end
+
+-- How many rows of each group go to the test part: shares of `total` in proportion to size, rounded
+-- so that they add up to it. A group of two rows or more has one on either side, where the total
+-- allows.
+local function allot(sizes, total)
+  local n, several = 0, 0
+  for _, size in ipairs(sizes) do
+    n = n + size
+    if size >= 2 then several = several + 1 end
+  end
+  local both_sides = total >= several and n - total >= several
+  local take, gap, left = {}, {}, total
+  for k, size in ipairs(sizes) do
+    local wanted = total * size / n
+    local low, high = 0, size
+    if both_sides and size >= 2 then low, high = 1, size - 1 end
+    take[k] = math.min(math.max(math.floor(wanted), low), high)
+    gap[k] = wanted - take[k]
+    left = left - take[k]
+    sizes[k] = { low = low, high = high }
+  end
+  while left ~= 0 do -- one row at a time to where it is most (or least) owed
+    local step, best = left > 0 and 1 or -1, nil
+    for k, bounds in ipairs(sizes) do
+      local free = step > 0 and take[k] < bounds.high or step < 0 and take[k] > bounds.low
+      if free and (not best or step * gap[k] > step * gap[best]) then best = k end
+    end
+    take[best], gap[best], left = take[best] + step, gap[best] - step, left - step
+  end
+  return take
+end
+
+local split_rules = options.declare("dataset:split", {
+  test = { test = function(v)
+    return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
+  end,
+           takes = "a share between 0 and 1, or a number of rows", default = 0.25 },
+  seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
+})
+
+-- The rows of the training part and of the test part, in order. name: of the option that o.test is.
+local function split_rows(self, o, name)
+  local n = #self
+  if n < 2 then fail("a data set of %d row%s cannot be split", n, n == 1 and "" or "s") end
+  local total = o.test < 1 and math.min(math.ceil(o.test * n - 1e-9), n - 1)
+    or math.tointeger(o.test)
+  if total >= n then
+    fail("option '%s' got %.14g of %d rows; some must be left to train on", name or "test", o.test,
+      n)
+  end
+  local groups = shuffled_groups(self, o.seed, wants_strata(self, o.stratify), 32)
+  local sizes = {}
+  for k, group in ipairs(groups) do sizes[k] = #group end
+  local take, train, test = allot(sizes, total), {}, {}
+  for k, group in ipairs(groups) do
+    table.move(group, 1, take[k], #test + 1, test)
+    table.move(group, take[k] + 1, #group, #train + 1, train)
+  end
+  table.sort(train)
+  table.sort(test)
+  return train, test
+end
+
+--- The rows that ds:split{ test =, seed = } would set aside, as fold 1 of two: a list of folds.
+function Dataset.internal:set_aside(test, seed)
+  need_memory(self, "split")
+  local _, aside = split_rows(self, { test = test, seed = seed }, "holdout")
+  local folds = {}
+  for i = 1, #self do folds[i] = 2 end
+  for _, i in ipairs(aside) do folds[i] = 1 end
+  return folds
+end
+
+--- ds:split{ test = 0.25, seed = 0, stratify = }: a random split into a training and a test data
+--- set, which keep the order of the rows. test: a share (rounded up) or a number of rows. stratify:
+--- whether each class is split in proportion; by default true for a classification. Then every
+--- class with at least two rows is on both sides, where the sizes allow it.
+function Dataset:split(given)
+  need_memory(self, "split")
+  local train, test = split_rows(self, options.check("dataset:split", given, split_rules, 0))
+  train, test = select(self, train), select(self, test)
+  local origin = dataset.origin(self)
+  if origin and not origin.split then
+    dataset.set_origin(train, { call = origin.call, arguments = origin.arguments,
+      split = given or {} })
+  end
+  return train, test
+end
+
+local sample_rules = options.declare("dataset:sample", { seed = split_rules.seed,
+  rows = { type = "integer", low = 1, required = true }, stratify = split_rules.stratify })
+
+--- ds:sample{ rows =, seed = 0, stratify = }: so many rows, drawn at random without replacement, in
+--- their order; the data set itself where it has no more. stratify: as in ds:split.
+function Dataset:sample(given)
+  need_memory(self, "sample")
+  local o = options.check("dataset:sample", given, sample_rules, 0)
+  if o.rows >= #self then return self end
+  local _, rows = split_rows(self, { test = o.rows, seed = o.seed, stratify = o.stratify })
+  return select(self, rows)
+end
+
+local fold_rules = options.declare("dataset:fold_ids", {
+  k = { type = "integer", low = 2, default = 5 },
+  seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } })
+
+options.declare("dataset:folds", fold_rules)
+
+local function fold_ids(self, given)
+  local o = options.check("dataset:fold_ids", given, fold_rules, 0)
+  local n = #self
+  if o.k > n then fail("%d folds of %d rows", o.k, n) end
+  local ids, next_fold = {}, 0
+  if not self.X then -- a stream: its labels are not at hand, so by seeded order alone
+    for place, row in ipairs(core.permutation(n, o.seed, 33)) do
+      ids[row] = (place - 1) % o.k + 1
+    end
+    return ids
+  end
+  for _, group in ipairs(shuffled_groups(self, o.seed, wants_strata(self, o.stratify), 33)) do
+    for _, row in ipairs(group) do
+      ids[row] = next_fold % o.k + 1
+      next_fold = next_fold + 1
+    end
+  end
+  return ids
+end
+
+--- ds:fold_ids{ k = 5, seed = 0, stratify = }: a list with the fold of each row, 1 .. k. The sizes
+--- of folds differ by one row at most, and so do those of each class where stratify is true (the
+--- default for a classification).
+function Dataset:fold_ids(given)
+  return fold_ids(self, given)
+end
+
+--- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets. Each
+--- row is in one of the test parts.
+function Dataset:folds(given)
+  need_memory(self, "folds")
+  local ids = fold_ids(self, given)
+  local inside, result = {}, {}
+  for i, fold in ipairs(ids) do
+    inside[fold] = inside[fold] or {}
+    table.insert(inside[fold], i)
+  end
+  for f = 1, #inside do
+    local rest = {}
+    for i, fold in ipairs(ids) do if fold ~= f then rest[#rest + 1] = i end end
+    result[f] = { select(self, rest), select(self, inside[f]) }
+  end
+  return result
+end
+
+-- ---------------------------------------------------------------- describing
+
+function Dataset:__tostring()
+  local n, d = self:size()
+  local what = self.task == "classification" and ("%d classes"):format(#(self.classes or {}))
+    or "regression"
+  if self.X and not self.y then what = "no y" end
+  return ("dataset %d x %d, %s%s"):format(n, d, what, self.X and "" or ", streaming")
+end
+
+local function describe_labels(self, lines)
+  if not self.y then return end
+  if self.task == "classification" then
+    for k, count in ipairs(self:class_counts()) do
+      lines[#lines + 1] = ("  class %-24s %8d rows (%.1f%%)"):format(tostring(self.classes[k]),
+        count, 100 * count / #self)
+    end
+    return
+  end
+  for j = 1, self.y:cols() do
+    local y = self.y:column(j)
+    lines[#lines + 1] = ("  target %-23s %12.5g %12.5g %12.5g"):format(self.y:cols() > 1 and j
+      or self.target or "y", y:min(), y:mean(), y:max())
+  end
+end
+
+local function describe_columns(self, lines)
+  if self.X:cols() == 0 then return end
+  local low, mean, high, constant = self.X:min(1), self.X:mean(1), self.X:max(1), 0
+  for j = 1, self.X:cols() do
+    local name, same = self.names and self.names[j] or "x" .. j, low:get(1, j) == high:get(1, j)
+    if same then constant = constant + 1 end
+    lines[#lines + 1] = ("  %-30s %12.5g %12.5g %12.5g%s"):format(name, low:get(1, j),
+      mean:get(1, j), high:get(1, j), same and "  constant" or "")
+  end
+  local finite, row, col = self.X:isfinite()
+  lines[#lines + 1] = ("  %d constant column%s, %s"):format(constant, constant == 1 and "" or "s",
+    finite and "no missing value" or ("not finite first in row %d, column %d"):format(row, col))
+end
+
+--- ds:describe(): a summary as a text: size, how the file was read, the number of rows of each
+--- class or the range of the target, and the smallest, mean and largest value of each column.
+function Dataset:describe()
+  need_memory(self, "describe")
+  local lines = { tostring(self) }
+  for _, line in ipairs(said_of[self] or {}) do lines[#lines + 1] = "  " .. line end
+  if #self == 0 then return text.shown(table.concat(lines, "\n")) end
+  lines[#lines + 1] = ("  %-30s %12s %12s %12s"):format("", "min", "mean", "max")
+  describe_labels(self, lines)
+  describe_columns(self, lines)
+  return text.shown(table.concat(lines, "\n"))
+end
+
+return dataset

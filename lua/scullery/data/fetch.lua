@@ -1,0 +1,166 @@
+--- Named data sets from the network: from a mirror of the compact files, or from the public origin,
+--- whose text is turned into the same form.
+local core = require "scullery.core"
+local folders = require "scullery.base.folders"
+
+local fetch = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+local function exists(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- ---------------------------------------------------------------- from an origin's text to the
+-- compact one
+
+local function first_lines(text, count)
+  local at = 0
+  for _ = 1, count do
+    at = text:find("\n", at + 1, true)
+    if not at then return text end
+  end
+  return text:sub(1, at)
+end
+
+-- Columns of comma-separated lines in another order: place 1 of the new is order[1] of the old.
+local function reorder(text, order)
+  local lines = {}
+  for line in text:gmatch("([^\n]*)\n") do
+    local fields, row = {}, {}
+    for field in (line .. ","):gmatch("([^,]*),") do fields[#fields + 1] = field end
+    for k, old in ipairs(order) do
+      row[k] = fields[old] or fail("line %d has %d columns, and %d are taken", #lines + 1, #fields,
+        #order)
+    end
+    lines[#lines + 1] = table.concat(row, ",")
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- fetch.convert(text, origin): the text of a public origin in the form of the compact file.
+--- origin.drop: lines that begin with this text are left out, as are blank ones; .replace: pairs of
+--- a Lua pattern and what takes its place; .lines: only the first ones; .order: columns; .header: a
+--- first line of names.
+function fetch.convert(text, origin)
+  text = text:gsub("\r\n", "\n")
+  if text:sub(-1) ~= "\n" then text = text .. "\n" end
+  if origin.lines then text = first_lines(text, origin.lines) end
+  text = text:gsub("\n\n+", "\n"):gsub("^\n", "")
+  if origin.drop then
+    local mark = origin.drop:gsub("%p", "%%%0")
+    text = ("\n" .. text):gsub("\n" .. mark .. "[^\n]*%f[\n]", ""):sub(2)
+  end
+  for _, pair in ipairs(origin.replace or {}) do text = text:gsub(pair[1], pair[2]) end
+  if origin.order then text = reorder(text, origin.order) end
+  if origin.header then text = origin.header .. "\n" .. text end
+  return text
+end
+
+-- What a file must look like whatever its digest: so many rows (below the header, where there is
+-- one), so many columns.
+local function check_shape(text, file, entry)
+  local from = file.origin and file.origin.url or file.name
+  local _, lines = text:gsub("\n", "\n")
+  local rows = entry.format == "csv" and not entry.names and lines - 1 or lines
+  local expected = file.rows or entry.rows
+  if rows ~= expected then
+    fail("%s: %d rows came where %d are expected; nothing was kept", from, rows, expected)
+  end
+  if entry.format ~= "csv" then return end
+  local first, second = text:match("^([^\n]*)\n([^\n]*)")
+  for _, line in ipairs{ first, second } do
+    local _, commas = line:gsub(",", ",")
+    if commas + 1 ~= entry.columns then
+      fail("%s: %d columns came where %d are expected; nothing was kept", from, commas + 1,
+        entry.columns)
+    end
+  end
+end
+
+local function say_unverified(path, say)
+  say(("%s: could not be verified: rows and columns are as expected, but the contents are not \z
+    those that this catalog knows"):format(path))
+end
+
+local MOST_TEXT = 1 << 28 -- bytes of a file that is converted: the largest has 75 MB
+
+local function convert_file(raw, target, file, entry, say)
+  local text = fetch.convert(core.read_text(raw, MOST_TEXT), file.origin)
+  check_shape(text, file, entry)
+  core.write_text(target, text)
+  if core.sha256(target) ~= file.content then say_unverified(target, say) end
+end
+
+-- ---------------------------------------------------------------- what is here already
+
+-- The digests that a file of the catalog may have there: packed as the mirror or the public origin
+-- serve it, or unpacked.
+local function known_digests(path, file)
+  local origin = file.origin or {}
+  if path:sub(-#file.name) ~= file.name then return { file.content } end
+  return { file.sha256, not origin.raw and origin.sha256 or nil }
+end
+
+--- fetch.check(path, file, entry, say): what is wrong with a file of the catalog that is here
+--- already, nil where nothing is. Unpacked, it may have other contents of the same shape, as the
+--- public origin may have changed: say(text) is told.
+function fetch.check(path, file, entry, say)
+  local digest, known = core.sha256(path), known_digests(path, file)
+  local packed = path:sub(-#file.name) == file.name
+  for _, one in ipairs(known) do
+    if digest == one then return nil end
+  end
+  if not packed and entry.format ~= "idx" then
+    local ok, text = pcall(core.read_text, path, MOST_TEXT)
+    ok = ok and pcall(check_shape, text, file, entry)
+    if ok then return say_unverified(path, say) end
+  end
+  return known[1] and ("%s: its sha256 is %s where %s is expected"):format(path, digest, known[1])
+    or ("%s: it has other rows or columns than the set"):format(path)
+end
+
+-- ---------------------------------------------------------------- getting
+
+-- The raw file, fetched or put there by hand, converted and removed.
+local function from_raw(file, entry, folder, say)
+  local origin = file.origin
+  local raw, target = folder .. origin.raw, folder .. file.name:gsub("%.gz$", "")
+  if exists(raw) then
+    local digest = core.sha256(raw)
+    if origin.sha256 and digest ~= origin.sha256 then
+      fail("%s: the file that was put there has sha256 %s where %s is expected", raw, digest,
+        origin.sha256)
+    end
+  else
+    core.fetch(origin.url, raw, origin.sha256)
+  end
+  local ok, message = pcall(convert_file, raw, target, file, entry, say)
+  os.remove(raw)
+  if not ok then error(message, 0) end
+  return target
+end
+
+--- fetch.file(file, entry, folder, say): get one file of the catalog into the folder; returns its
+--- path. SCULLERY_DATA_URL: the mirror to use in place of the public origin. say(text) is told what
+--- the user should know. Errors are sentences; nothing half-done stays.
+function fetch.file(file, entry, folder, say)
+  local mirror, target = os.getenv("SCULLERY_DATA_URL"), folder .. file.name
+  folders.make(target:match("^(.*)/"))
+  if mirror and mirror ~= "" then
+    core.fetch(mirror:gsub("/+$", "") .. "/" .. file.name, target, file.sha256)
+    return target
+  end
+  if not file.origin then
+    fail("%s has no public address in this form; copy the file by hand to %s (its sha256 is %s), \z
+      or name a mirror in SCULLERY_DATA_URL", file.name, target,
+      file.sha256)
+  end
+  if file.origin.raw then return from_raw(file, entry, folder, say) end
+  core.fetch(file.origin.url, target, file.origin.sha256)
+  return target
+end
+
+return fetch

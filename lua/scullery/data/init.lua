@@ -1,0 +1,417 @@
+--- Data from files, by format and by name.
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local options = require "scullery.base.options"
+local schema = require "scullery.data.schema"
+local targets = require "scullery.data.targets"
+local warn = require "scullery.base.warn"
+
+local data = {}
+
+local dtype = { choices = { "float64", "float32" } }
+local task = { choices = { "classification", "regression" } }
+local unpacked = { type = "integer", low = 1 }
+
+local function refuse_options_in_path(path)
+  for key in pairs(path) do
+    if type(key) ~= "number" then
+      error(("option %s stands among the paths; options come after them: (path, { %s = ... })")
+        :format(options.show(key), tostring(key)), 0)
+    end
+  end
+end
+
+local function check_path(path)
+  if type(path) == "table" then refuse_options_in_path(path) end
+  local ok = type(path) == "string" and path ~= "" or type(path) == "table" and #path > 0
+  for _, one in ipairs(type(path) == "table" and path or {}) do
+    ok = ok and type(one) == "string"
+  end
+  if not ok then error("takes a path or a list of paths, and got " .. options.show(path), 0) end
+end
+
+local function check_one_path(path)
+  if type(path) ~= "string" or path == "" then
+    error("takes a path, and got " .. options.show(path), 0)
+  end
+end
+
+-- ---------------------------------------------------------------- files
+
+local function plain(format, result)
+  result.schema = schema.plain(format, #result.names, result.names)
+  return dataset.from_table(result)
+end
+
+-- brief: what was guessed is not told, as somebody wrote it down.
+local function read_csv(path, given, brief)
+  check_path(path)
+  if given ~= nil and type(given) ~= "table" then
+    error("takes a table of named options, and got " .. options.show(given), 0)
+  end
+  local o = {}
+  for name, value in pairs(given or {}) do o[name] = value end
+  if o.like ~= nil then o.like = schema.like(o.like) end
+  local stream = o.stream
+  o.stream = nil
+  if stream ~= nil and type(stream) ~= "boolean" then
+    error("option 'stream' got " .. options.show(stream) .. "; it takes true or false", 0)
+  end
+  local source, result
+  if stream then
+    if type(path) == "table" and #path ~= 1 then error("stream = true takes one path", 0) end
+    source, result = core.stream_csv(type(path) == "table" and path[1] or path, o)
+  else
+    result = core.read_csv(path, o)
+  end
+  local lines, done = schema.report(result, o)
+  if not o.quiet then schema.tell(path, brief and done or lines) end
+  local ds = dataset.from_table(result, source, lines)
+  if type(path) == "string" and path ~= "-" then
+    dataset.set_origin(ds, { call = "csv", arguments = { path, given } })
+  end
+  return ds
+end
+
+--- sc.data.csv(path[, { ... }]): a data set from comma-separated text in UTF-8, plain or gzip.
+--- path: a file, "-" for the standard input, or a list of files with the same columns.
+---
+--- A column of text becomes one 0/1 column for each of its texts, sorted; a missing text counts as
+--- a text "?". A column of dates (2024-02-29, with a time or without) becomes days since
+--- 1970-01-01. Text that is nearly unique, and numbers such as "$5" and "1,000.50", are refused;
+--- the message names the option that takes them. The target is the last column, unless target names
+--- another. It is a classification if it is text, or few whole numbers in a column called class,
+--- label or target.
+---
+--- One line on the standard error says what was guessed and done (quiet = true: none);
+--- ds:describe() says it too. ds.schema has how each column was read.
+---
+--- like = ds (or a fitted pipeline) reads another file the same way. Columns are matched by name: a
+--- missing one is an error, others are left out. An unknown text has 0 in all its columns, a
+--- missing number becomes what it became there, and the target may be absent.
+function data.csv(path, given) return options.guard("data.csv", 1, read_csv, path, given) end
+
+local function next_rows(state)
+  local X, ids = core.next_block(state.blocks, state.id)
+  if X then return X, ids end
+  if not state.quiet then
+    schema.tell(state.path, schema.notes(core.block_notes(state.blocks)))
+  end
+end
+
+local function csv_blocks(path, given)
+  check_one_path(path)
+  if type(given) ~= "table" or given.like == nil then
+    error("takes a table of options with 'like': a data set, a fitted pipeline or a schema", 0)
+  end
+  local o = {}
+  for name, value in pairs(given) do o[name] = value end
+  o.like, o.id = schema.like(o.like), nil
+  if given.id ~= nil and type(given.id) ~= "string" then
+    error("option 'id' takes a column's name, and got " .. options.show(given.id), 0)
+  end
+  for _, name in ipairs{ "target", "task", "stream" } do
+    if o[name] ~= nil then
+      error(("option '%s' has no meaning here: no target is read"):format(name), 0)
+    end
+  end
+  return next_rows, { blocks = core.csv_blocks(path, o, given.id), id = given.id ~= nil,
+    quiet = o.quiet, path = path }
+end
+
+--- for X, ids in sc.data.csv_blocks(path, { like =, id =, ... }) do ... end: read a CSV file (plain
+--- or gzip), a pipe or the standard input ("-") block by block, in memory that does not grow. like:
+--- a data set or a fitted pipeline, whose schema says how. Each X is a matrix of consecutive rows.
+--- id: a column whose texts come along, as the list ids. The file is read once; a target column is
+--- left out. Other options are those of sc.data.csv. No row is left out: where the schema says
+--- missing_values = "row", a missing number is an error. At the end, one line says what was unknown
+--- or filled in (quiet = true: none).
+function data.csv_blocks(path, given)
+  return options.guard("data.csv_blocks", 1, csv_blocks, path, given)
+end
+
+local libsvm_rules = options.declare("data.libsvm", { features = { type = "integer", low = 1 },
+  task = task, dtype = dtype, like = { type = "any" }, unpacked = unpacked })
+
+local function read_libsvm(path, given)
+  check_path(path)
+  local o = options.check("data.libsvm", given, libsvm_rules, 0)
+  if o.like ~= nil then o.features, o.like = schema.like(o.like).cols, nil end
+  return plain("libsvm", core.read_libsvm(path, o))
+end
+
+--- sc.data.libsvm(path[, { features =, task =, dtype =, like =, unpacked = }]): a data set from
+--- text in LIBSVM's format: label index:value ... path: a file or a list of files. features: the
+--- number of columns; by default the largest index. like: a data set or a fitted pipeline with the
+--- wanted columns. unpacked: the most bytes that a gzip file may unpack to.
+function data.libsvm(path, given)
+  return options.guard("data.libsvm", 1, read_libsvm, path, given)
+end
+
+local idx_rules = options.declare("data.idx", { scale = { type = "number" }, dtype = dtype,
+  unpacked = unpacked })
+
+local function read_idx(images, labels, given)
+  check_path(images)
+  if type(labels) == "table" and #labels == 0 and given == nil then labels, given = nil, labels end
+  if labels ~= nil then check_path(labels) end
+  local o = options.check("data.idx", given, idx_rules, 0)
+  return plain("idx", core.read_idx(images, labels, o))
+end
+
+--- sc.data.idx(images[, labels][, { scale =, dtype =, unpacked = }]): a data set, or without labels
+--- a matrix, from files in the IDX format of MNIST. images, labels: a file or a list of files.
+--- scale: a factor for the numbers. unpacked: the most bytes that a gzip file may unpack to.
+function data.idx(images, labels, given)
+  return options.guard("data.idx", 1, read_idx, images, labels, given)
+end
+
+local function stream_npy(path, o)
+  local kind = o.task or (o.classes and "classification" or "regression")
+  if kind == "classification" and not o.classes then
+    error("a streaming classification needs option 'classes'", 0)
+  end
+  local classes = kind == "classification" and targets.check_classes(o.classes) or nil
+  return dataset.from_table({ task = kind, classes = classes }, core.stream_npy(path, o.y))
+end
+
+local npy_rules = options.declare("data.npy", { y = { type = "string", takes = "a path" },
+  task = task, classes = { type = "table" }, stream = { type = "boolean" },
+  unpacked = unpacked })
+
+local function read_npy(path, given)
+  check_one_path(path)
+  local o = options.check("data.npy", given, npy_rules, 0)
+  if o.stream then return stream_npy(path, o) end
+  if o.y then
+    return dataset.new{ X = core.read_npy(path, o.unpacked), y = core.read_npy(o.y, o.unpacked),
+      task = o.task, classes = o.classes }
+  end
+  if o.task or o.classes then
+    error("options 'task' and 'classes' are about labels: option 'y' names their file", 0)
+  end
+  return core.read_npy(path, o.unpacked)
+end
+
+--- sc.data.npy(path[, { y = path, task =, classes =, stream =, unpacked = }]): a matrix from a
+--- NumPy file, or with y a data set. stream = true: a data set whose rows are read from disk in
+--- each pass; a classification then needs its classes. unpacked: the most bytes that a gzip file
+--- may unpack to. X:save("f.npy") writes such a file.
+function data.npy(path, given) return options.guard("data.npy", 1, read_npy, path, given) end
+
+local row_rules = options.declare("data.rows", {
+  n = { type = "integer", low = 1, required = true },
+    d = { type = "integer", low = 1, required = true },
+  targets = { type = "integer", low = 1, default = 1 },
+    read = { type = "function", required = true }, task = task, classes = { type = "table" },
+})
+
+local function generated_rows(given)
+  local o = options.check("data.rows", given, row_rules, 0)
+  local kind = o.task or (o.classes and "classification" or "regression")
+  if kind == "regression" then
+    if o.classes then error("a regression takes no classes", 0) end
+    return dataset.from_table({ task = kind }, core.generator(o.n, o.d, o.targets, o.read))
+  end
+  if not o.classes then error("a classification needs option 'classes'", 0) end
+  if o.targets ~= 1 then
+    error(("a classification has one column of labels, and option 'targets' got %d"):format(
+      o.targets), 0)
+  end
+  return dataset.from_table({ task = kind, classes = targets.check_classes(o.classes) },
+    core.generator(o.n, o.d, 1, o.read))
+end
+
+--- sc.data.rows{ n =, d =, targets = 1, read = function(first, count) return X, y end, task =,
+--- classes = }: a data set of n rows that a function makes, block by block. read returns rows first
+--- .. first+count-1: X is count x d, y is count x targets (labels: count x 1). It must return the
+--- same rows for the same first.
+function data.rows(given) return options.guard("data.rows", 1, generated_rows, given) end
+
+-- ---------------------------------------------------------------- named sets
+
+local function exists(path)
+  local file = path and io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+local shipped = debug.getinfo(1, "S").source:match("^@(.*/)init%.lua$") or "./"
+
+--- sc.data.cache(): the folder of fetched data sets: $XDG_CACHE_HOME/scullery or ~/.cache/scullery.
+function data.cache()
+  local base = os.getenv("XDG_CACHE_HOME")
+  if not base or base:sub(1, 1) ~= "/" then base = (os.getenv("HOME") or ".") .. "/.cache" end
+  return base .. "/scullery/"
+end
+
+-- Where sets are looked for, in this order, each folder with what it is called.
+local function folders()
+  local list, own = {}, os.getenv("SCULLERY_DATA")
+  if own and own ~= "" then list[1] = { own .. "/", "SCULLERY_DATA" } end
+  list[#list + 1] = { data.cache(), "cache" }
+  list[#list + 1] = { shipped, "shipped" }
+  return list
+end
+
+-- A file of the catalog by its own name, or unpacked, as one that was converted is; and in which
+-- folder.
+local function find_file(name)
+  for _, folder in ipairs(folders()) do
+    for _, path in ipairs{ folder[1] .. name, folder[1] .. name:gsub("%.gz$", "") } do
+      if exists(path) then return path, folder[2] end
+    end
+  end
+end
+
+local function entry_of(name)
+  local catalog = require "scullery.data.catalog"
+  if type(name) ~= "string" then error("takes a set's name, and got " .. options.show(name), 0) end
+  if catalog[name] then return catalog[name] end
+  local names = {}
+  for known in pairs(catalog) do names[#names + 1] = known end
+  table.sort(names)
+  local near = options.nearest(name, names)
+  error(("no set %s%s; sc.data.list() shows all"):format(options.show(name),
+    near and " (did you mean '" .. near .. "'?)" or ""), 0)
+end
+
+-- Paths of all files of a set and where the first lies, or nil and the one that is nowhere.
+local function locate(entry)
+  local paths, where = {}, nil
+  for i, file in ipairs(entry.files) do
+    local path, folder = find_file(file.name)
+    if not path then return nil, file.name end
+    paths[i], where = path, where or folder
+  end
+  return paths, where
+end
+
+--- sc.data.path(name): the paths of the files of a named set, as a list; nil and the name of the
+--- missing file if one is not on this machine.
+function data.path(name) return locate(options.guard("data.path", 2, entry_of, name)) end
+
+local function read_entry(entry, paths, o)
+  if entry.format == "csv" then
+    return read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype,
+      stream = o.stream, columns = entry.names }, true)
+  end
+  if o.stream then error("option 'stream' is for sets in one .csv file", 0) end
+  if entry.format == "libsvm" then
+    return plain("libsvm", core.read_libsvm(paths, { task = entry.task, dtype = o.dtype }))
+  end
+  local half = #paths // 2
+  return plain("idx", core.read_idx({ table.unpack(paths, 1, half) },
+    { table.unpack(paths, half + 1) }, { scale = entry.scale, dtype = o.dtype }))
+end
+
+local function keep_classes(ds, wanted)
+  local keep = {}
+  for _, label in ipairs(wanted) do keep[label] = true end
+  local rows, parts, last = {}, {}, 0
+  for p, count in ipairs(ds.part_rows) do
+    parts[p] = 0
+    for i = last + 1, last + count do
+      if keep[ds.y:get(i, 1)] then rows[#rows + 1] = i parts[p] = parts[p] + 1 end
+    end
+    last = last + count
+  end
+  local result = ds:select(rows)
+  result.classes, result.part_rows = wanted, parts
+  dataset.labels_of[result.y] = { task = result.task, classes = wanted }
+  return result
+end
+
+local load_rules = options.declare("data.load", { dtype = dtype, stream = { type = "boolean" } })
+
+local function load_set(name, part, given)
+  local entry = entry_of(name)
+  if type(part) == "table" and given == nil then part, given = nil, part end
+  local o = options.check("data.load", given, load_rules, 0)
+  if part ~= nil and part ~= "train" and part ~= "test" then
+    error(("part got %s; it takes \"train\" or \"test\""):format(options.show(part)), 0)
+  end
+  local paths, missing = locate(entry)
+  if not paths then
+    error(("the set '%s' is not here (%s): run `scullery data get %s`, or put the file in a \z
+      folder and name that folder in SCULLERY_DATA")
+      :format(name, missing, name), 0)
+  end
+  local ds = read_entry(entry, paths, o)
+  if entry.keep then ds = keep_classes(ds, entry.keep) end
+  if entry.parts then ds.part_first, ds.part_rows = entry.parts.first or 1, entry.parts end
+  if part == nil then
+    return dataset.set_origin(ds, { call = "load", arguments = { name, given } })
+  end
+  if not ds.part_rows or #ds.part_rows < 2 then
+    error(("the set '%s' has no official parts"):format(name), 0)
+  end
+  local train, test = ds:parts()
+  return dataset.set_origin(part == "train" and train or test,
+    { call = "load", arguments = { name, part, given } })
+end
+
+--- sc.data.load(name[, part][, { dtype =, stream = }]): a named data set; sc.data.list() shows
+--- them. part: "train" or "test", of a set with official parts; ds:parts() gives both. Files are
+--- looked for in the folder SCULLERY_DATA, in the cache, and among those that ship with Scullery.
+--- The pixels of MNIST are divided by 255.
+function data.load(name, part, given)
+  return options.guard("data.load", 1, load_set, name, part, given)
+end
+
+local List = { __name = "list of data sets" }
+
+function List:__tostring()
+  local lines = { ("%-22s %7s   %-4s %-15s %-13s %s"):format("name", "rows", "cols", "task",
+    "where", "what") }
+  for _, e in ipairs(self) do
+    lines[#lines + 1] = ("%-22s %7d x %-4d %-15s %-13s %s"):format(e.name, e.rows, e.columns,
+      e.task, e.where or "not here", e.about)
+  end
+  return table.concat(lines, "\n")
+end
+
+--- sc.data.list(): a list of the named sets, which prints as a table. Each is { name, rows, columns
+--- (of the file), task, about, here, where ("SCULLERY_DATA", "cache", "shipped", or nil if it is
+--- not here), path (of the first file) }.
+function data.list()
+  local list = setmetatable({}, List)
+  for name, entry in pairs(require "scullery.data.catalog") do
+    local paths, where = locate(entry)
+    list[#list + 1] = { name = name, rows = entry.rows, columns = entry.columns, task = entry.task,
+      about = entry.about, here = paths ~= nil,
+                        where = paths and where or nil, path = paths and paths[1] or nil }
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
+
+-- One file, fetched where it is nowhere, or where what is in the cache is not that file.
+local function get_file(file, entry)
+  local fetch = require "scullery.data.fetch"
+  local path, folder = find_file(file.name)
+  local wrong = path and fetch.check(path, file, entry, warn)
+  if path and not wrong then return path end
+  if path and folder ~= "cache" then
+    error(("%s; remove it, or put the right one there"):format(wrong), 0)
+  end
+  if wrong then warn(wrong .. ": fetched anew") end
+  local fresh = fetch.file(file, entry, data.cache(), warn)
+  if path and path ~= fresh then os.remove(path) end -- it would be found first
+  return fresh
+end
+
+local function get_set(name)
+  local entry, paths = entry_of(name), {}
+  for i, file in ipairs(entry.files) do paths[i] = get_file(file, entry) end
+  return paths
+end
+
+--- sc.data.get(name): fetch a named set to the cache, unless it is on this machine. Returns the
+--- paths of its files. Each file is checked by its SHA-256; a damaged one in the cache is fetched
+--- again. SCULLERY_DATA_URL names a mirror.
+function data.get(name) return options.guard("data.get", 1, get_set, name) end
+
+data.rotate = require("scullery.data.images").rotate
+
+return data

@@ -1,0 +1,197 @@
+--- Data that a model has not seen, put into the model's terms: columns by name, labels by what they
+--- say. A label never seen in training is of no class, and so counts as wrong.
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local options = require "scullery.base.options"
+local warn = require "scullery.base.warn"
+local ask = require("scullery.base.objects").ask
+
+local matching = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- Up to five names or labels as a list to read.
+local function listed(list)
+  local parts = {}
+  for i = 1, math.min(#list, 5) do parts[i] = options.show(list[i]) end
+  if #list > 5 then parts[#parts + 1] = "..." end
+  return table.concat(parts, ", ")
+end
+
+local told = setmetatable({}, { __mode = "k" }) -- what was told of, by what: once is enough
+
+local function tell(about, text)
+  local known = told[about] or {}
+  told[about] = known
+  if known[text] then return end
+  known[text] = true
+  warn(text)
+end
+
+-- ---------------------------------------------------------------- columns
+
+local function same_list(a, b)
+  if #a ~= #b then return false end
+  for k in ipairs(a) do if a[k] ~= b[k] then return false end end
+  return true
+end
+
+-- Names that occur once each, as name -> place; nil where two are alike.
+local function places_of(names)
+  local place = {}
+  for j, name in ipairs(names) do
+    if place[name] then return nil end
+    place[name] = j
+  end
+  return place
+end
+
+--- matching.columns(ds, f): which columns of ds the model f takes (f.names), in its order; nil
+--- where they are as they should be, or one side has no names.
+function matching.columns(ds, f)
+  local here, wanted = ds.names, f.names
+  if not here or not wanted or same_list(here, wanted) then return nil end
+  local place, known = places_of(here), places_of(wanted)
+  if not place or not known then return nil end
+  local places, missing, extra = {}, {}, {}
+  for j, name in ipairs(wanted) do
+    places[j] = place[name]
+    if not place[name] then missing[#missing + 1] = name end
+  end
+  if #missing > 0 then
+    fail("the data set has no column %s, which the model was fitted on; read the file as the \z
+      training data was, sc.data.csv(path, { like = train })", listed(missing))
+  end
+  for _, name in ipairs(here) do if not known[name] then extra[#extra + 1] = name end end
+  if #extra > 0 then
+    tell(ds, ("%d column%s that the model does not know %s left out: %s"):format(#extra,
+      #extra == 1 and "" or "s", #extra == 1 and "is" or "are", listed(extra)))
+  end
+  return places
+end
+
+--- matching.source(data, f): the rows of a matrix, of a list of rows or of a data set as a source
+--- with the columns of the model f.
+function matching.source(data, f)
+  local source
+  if dataset.is(data) then
+    source = ask(data, "source_of_rows")
+    local places = matching.columns(data, f)
+    if places then source = core.source_columns(source, places) end
+  elseif core.is_matrix(data) then
+    source = core.source(data)
+  elseif type(data) == "table" and not getmetatable(data) then
+    source = core.source(core.matrix(data))
+  else
+    fail("takes a matrix or a data set, and got %s", options.show(data))
+  end
+  local _, cols = core.source_size(source)
+  if cols ~= f.dim then
+    fail("X has %d columns where the pipeline was fitted on %d", cols, f.dim)
+  end
+  return source
+end
+
+-- ---------------------------------------------------------------- labels
+
+-- What a label is compared by: the text that one would write for it.
+local function key_of(label)
+  if type(label) ~= "number" then return label end
+  local whole = math.tointeger(label)
+  return whole and ("%d"):format(whole) or ("%.17g"):format(label)
+end
+
+-- From a label's key to what stands for it where the classes are these: the number itself, or the
+-- place of a text.
+local function codes_of(classes)
+  local code = {}
+  for k, label in ipairs(classes) do
+    code[key_of(label)] = type(label) == "number" and label or k
+  end
+  return code
+end
+
+local function has_texts(classes) return classes ~= nil and type(classes[1]) == "string" end
+
+-- y of a data set in the coding of the classes, NaN for a label that is none of them; the number of
+-- those, and the labels in question.
+local function recoded(ds, classes)
+  local y, texts, code = ds.y, has_texts(ds.classes) and ds.classes, codes_of(classes)
+  if y:cols() ~= 1 then fail("labels come as one column, and y has %d", y:cols()) end
+  local out, count, strange, seen = core.zeros(y:rows(), 1), 0, {}, {}
+  for i = 1, y:rows() do
+    local value = y:get(i, 1)
+    local label = texts and texts[math.tointeger(value)] or value
+    local known = code[key_of(label)]
+    if not known then
+      count = count + 1
+      if not seen[label] then seen[label] = true strange[#strange + 1] = label end
+    end
+    out:set(i, 1, known or 0 / 0)
+  end
+  return out, count, strange
+end
+
+-- For each class of the model the number that stands for it in the rows of a stream; NaN where none
+-- does.
+local function stream_codes(ds, classes)
+  local code, list = has_texts(ds.classes) and codes_of(ds.classes), {}
+  for k, label in ipairs(classes) do
+    local key = key_of(label)
+    local number = tonumber(key)
+    list[k] = code and code[key] or not code and number and key_of(number) == key and number
+      or 0 / 0
+  end
+  return list
+end
+
+--- matching.tell_strangers(ds, count[, labels]): say how many rows have a label that was never seen
+--- in training.
+function matching.tell_strangers(ds, count, labels)
+  if count == 0 then return end
+  tell(ds, ("%d row%s a label that was never seen in training%s: %s"):format(count,
+    count == 1 and " has" or "s have", labels and " (" .. listed(labels) .. ")" or "",
+    count == 1 and "it counts as wrong" or "they count as wrong"))
+end
+
+local function match_classes(self, ds, f)
+  if ds.task == "classification" and same_list(ds.classes, f.classes) then return 0 end
+  self.classes, self.task, self.strangers = f.classes, f.task, true
+  if not ds.X then
+    self.codes = stream_codes(ds, f.classes)
+    return 0
+  end
+  local count, labels
+  self.y, count, labels = recoded(ds, f.classes)
+  matching.tell_strangers(ds, count, labels)
+  return count
+end
+
+local function match_targets(self, ds, f)
+  if has_texts(ds.classes) then
+    fail("the model is a regression, and the data set has labels that are texts")
+  end
+  self.task, self.classes = f.task, nil
+  local targets = ds.X and ds.y:cols() or select(3, core.source_size(ds.source))
+  if targets ~= f.targets then
+    fail("the data set has %d targets where the model has %d", targets, f.targets)
+  end
+end
+
+--- matching.judged(ds, f): the data set, rows with targets, in the terms of the model f: its
+--- columns in their order, its classes in theirs; second: how many rows have a label that was never
+--- seen in training (0 where the set streams: they are counted when it is walked).
+function matching.judged(ds, f)
+  local n, d = ds:size()
+  if n == 0 then fail("the data set has no rows") end
+  if not ds.y and not ds.source then fail("the data set has no y") end
+  local self = ask(ds, "with", { columns = matching.columns(ds, f) })
+  if not self.columns and d ~= f.dim then
+    fail("X has %d columns where the pipeline was fitted on %d", d, f.dim)
+  end
+  if f.task == "classification" then return self, match_classes(self, ds, f) end
+  match_targets(self, ds, f)
+  return self, 0
+end
+
+return matching

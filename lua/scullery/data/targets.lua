@@ -1,0 +1,171 @@
+--- What a script gives to learn: labels or values y with their classes, and row weights, as a data
+--- set holds them.
+local core = require "scullery.core"
+local options = require "scullery.base.options"
+
+local targets = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+--- targets.known[y]: the { task, classes } of a y matrix that came from a data set, so that
+--- fit(ds.X, ds.y) knows what it holds.
+targets.known = setmetatable({}, { __mode = "k" })
+local labels_of = targets.known
+
+-- ---------------------------------------------------------------- labels
+
+local function sorted_labels(list)
+  local seen, classes = {}, {}
+  for _, label in ipairs(list) do
+    if not seen[label] then seen[label] = true classes[#classes + 1] = label end
+  end
+  table.sort(classes)
+  return classes
+end
+
+--- targets.check_classes(given): a copy of the classes that a user gave: one or more texts, or
+--- numbers, each once. Their order is kept: it decides which class is +1.
+function targets.check_classes(given)
+  local seen, classes, kind = {}, {}, type(given[1])
+  if kind ~= "string" and kind ~= "number" then
+    fail("option 'classes' takes a list of texts or numbers, and got %s", options.show(given))
+  end
+  for k, label in ipairs(given) do
+    if type(label) ~= kind then
+      fail("option 'classes' holds a %s in place 1 and a %s in place %d", kind, type(label), k)
+    end
+    if label ~= label then fail("option 'classes' holds NaN in place %d", k) end
+    if seen[label] then fail("option 'classes' holds %s twice", options.show(label)) end
+    seen[label] = true
+    classes[k] = kind == "number" and math.tointeger(label) or label
+  end
+  return classes
+end
+
+--- targets.places(classes): what a row of y holds, for each class: the number itself, or for texts
+--- the place in the classes.
+function targets.places(classes)
+  local place = {}
+  for k, label in ipairs(classes or {}) do place[type(label) == "number" and label or k] = k end
+  return place
+end
+
+local function from_texts(list, classes)
+  classes = classes or sorted_labels(list)
+  local place, codes = {}, {}
+  for k, label in ipairs(classes) do place[label] = k end
+  for i, label in ipairs(list) do
+    codes[i] = place[label]
+    if not codes[i] then
+      fail("row %d has the label %s, which is not in classes", i, options.show(label))
+    end
+  end
+  return core.matrix(codes), classes
+end
+
+local MOST_DECIMALS = 50 -- classes that may be no whole numbers
+
+local function distinct(y)
+  local list = {}
+  for i = 1, y:rows() do list[i] = math.tointeger(y:get(i, 1)) or y:get(i, 1) end
+  local classes = sorted_labels(list)
+  for _, label in ipairs(#classes > MOST_DECIMALS and classes or {}) do
+    if math.type(label) == "float" then
+      fail("y has %d different values, and some are no whole numbers (%s): that is a regression, \z
+        and a classification has few labels", #classes, options.show(label))
+    end
+  end
+  return classes
+end
+
+local function check_codes(y, classes)
+  local place = targets.places(classes)
+  for i = 1, y:rows() do
+    local v = y:get(i, 1)
+    if not place[v] then
+      local texts = type(classes[1]) == "string"
+        and (" (classes are texts: y holds their places, 1 to %d)"):format(#classes) or ""
+      fail("row %d has the label %s, which is not in classes%s", i, options.show(v), texts)
+    end
+  end
+end
+
+-- A list of numbers, of lists, or of texts as it is; all of one kind.
+local function check_list(y)
+  if #y == 0 then fail("y is an empty list") end
+  local kind = type(y[1])
+  if kind ~= "number" and kind ~= "table" and kind ~= "string" then
+    fail("y holds a %s in row 1; it takes numbers or texts", kind)
+  end
+  for i, v in ipairs(y) do
+    if type(v) ~= kind then fail("y holds a %s in row %d and a %s in row 1", type(v), i, kind) end
+  end
+  return kind
+end
+
+-- A matrix of its own for the data set: what is remembered about it must not stick to the one that
+-- the user holds.
+local function own_view(y)
+  if y:dtype() ~= "float64" then return y:astype("float64") end
+  return y:rows() > 0 and y:slice(1, y:rows()) or y:copy()
+end
+
+--- targets.read(y, classes, task): y as given to what a data set holds: matrix, classes or nil,
+--- task.
+function targets.read(y, classes, task)
+  if not core.is_matrix(y) and (type(y) ~= "table" or getmetatable(y)) then
+    fail("y takes a list of texts or numbers, or a matrix, and got %s", options.show(y))
+  end
+  classes = classes and targets.check_classes(classes)
+  if not core.is_matrix(y) then
+    if check_list(y) == "string" then
+      if task == "regression" then fail("y holds texts, and a regression takes numbers") end
+      if classes and type(classes[1]) ~= "string" then
+        fail("y holds texts and the classes are numbers")
+      end
+      local codes, list = from_texts(y, classes)
+      return codes, list, "classification"
+    end
+    y = core.matrix(y)
+  end
+  local known = labels_of[y]
+  y = own_view(y)
+  local finite, row, col = y:isfinite()
+  if not finite then fail("y is not finite in row %d, column %d", row, col) end
+  if known and not classes and task ~= "regression" then classes = known.classes end
+  task = task or known and known.task or (classes and "classification" or "regression")
+  if task == "regression" then
+    if classes then fail("a regression takes no classes") end
+    return y, nil, task
+  end
+  if y:cols() ~= 1 then fail("labels come as one column, and y has %d", y:cols()) end
+  if classes then check_codes(y, classes) end
+  return y, classes or distinct(y), task
+end
+
+-- ---------------------------------------------------------------- weights
+
+--- targets.weights(given, n): row weights as an n x 1 matrix.
+function targets.weights(given, n)
+  if not core.is_matrix(given) and (type(given) ~= "table" or getmetatable(given)) then
+    fail("weights take a list of numbers or an n x 1 matrix, and got %s", options.show(given))
+  end
+  local read, w = pcall(core.matrix, given)
+  if not read then fail("weights: %s", w) end
+  if w:cols() ~= 1 and w:rows() == 1 then w = w:t():copy() end
+  if w:rows() ~= n or w:cols() ~= 1 then
+    fail("X has %d rows and weights is %d x %d", n, w:rows(), w:cols())
+  end
+  local total = 0
+  for i = 1, n do
+    local v = w:get(i, 1)
+    if not (v >= 0 and v < math.huge) then
+      fail("weight %d is %s: weights are finite and at least 0", i, options.show(v))
+    end
+    total = total + v
+  end
+  if total == 0 then fail("all weights are 0") end
+  return w
+end
+
+return targets

@@ -1,0 +1,247 @@
+--- Experiments: a function run for every cell of a grid, each result on the disk at once. A run
+--- that was killed goes on where it was; runs of one experiment at once share its cells.
+local cells = require "scullery.experiment.cells"
+local changes = require "scullery.experiment.changes"
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local fingerprint = require "scullery.data.fingerprint"
+local options = require "scullery.base.options"
+local progress = require "scullery.base.progress"
+local results = require "scullery.experiment.results"
+local running = require "scullery.experiment.running"
+local store = require "scullery.experiment.store"
+local workers = require "scullery.experiment.workers"
+
+local experiment = {}
+
+local MOST_PROCESSES = 256
+local PAUSE = 0.2 -- seconds between two looks at what another run does
+
+-- From here on a worker ends with the run that started it.
+local own_settings, inside = workers.own_settings()
+local calls, busy = 0, {} -- busy: real paths of experiments whose cells run
+
+local function fail(...) error(string.format(...), 0) end
+
+-- A path by which an experiment is known, however its folder is written.
+local function place_of(path) return core.real_path(path) or path end
+
+local function is_path(value)
+  return type(value) == "string" and value ~= "" and not value:find("\0", 1, true)
+end
+
+local folder_rule = { type = "any", test = is_path, takes = "the path of a folder",
+  default = "experiments" }
+local rules = { name = { type = "any", required = true },
+  cells = { type = "table", required = true,
+    takes = "a grid such as { T = { 100, 200 }, seed = { 1, 2 } } or a list of tables" },
+  run = { type = "any", test = function(f) return type(f) == "function" end, required = true,
+    takes = "a function of a cell that returns a table of results" },
+  folder = folder_rule, data = { type = "any" },
+  processes = { type = "integer", low = 1, high = MOST_PROCESSES, default = 1 },
+  allow_failures = { type = "boolean", default = false },
+  retry = { type = "boolean", default = true } }
+options.declare("experiment", rules)
+
+-- ---------------------------------------------------------------- what was run with what
+
+-- Of a data set, or of those of a list or a table, by their names.
+local function fingerprints(data)
+  if data == nil then return nil end
+  if dataset.is(data) then data = { data } end
+  local found = {}
+  if type(data) == "table" and not getmetatable(data) then
+    for name, ds in next, data do
+      if dataset.is(ds) then found[tostring(name)] = fingerprint.of(ds) else found = {} break end
+    end
+  end
+  if next(found) == nil then
+    fail("option 'data' takes a data set or a table of data sets, and got %s", options.show(data))
+  end
+  return found
+end
+
+-- What every record of this run says.
+local function about(o)
+  local script = workers.script()
+  local readable, digest = pcall(core.sha256, script or "")
+  return { scullery = core.version, machine = running.text(core.machine_name()),
+    instruction_set = core.instruction_set(), data = fingerprints(o.data),
+    script = script and { path = running.text(script), sha256 = readable and digest or nil } }
+end
+
+-- ---------------------------------------------------------------- running
+
+-- In this process, until every cell is finished, by this run or another.
+local function run_here(run)
+  local told = false
+  run.alone = true
+  while true do
+    local i, others = running.next(run)
+    if i then
+      running.finish(run, i, running.cell(run, i))
+    elseif others == 0 then
+      return
+    else
+      if not told then running.say_waiting(run, others) end
+      told = true
+      core.worker_wait({}, PAUSE)
+    end
+  end
+end
+
+local function count_finished(run)
+  local count = 0
+  for i = 1, #run.cells do if running.finished(run, i) then count = count + 1 end end
+  return count
+end
+
+-- Run what is to run, with the experiment locked against a call of itself.
+local function run_cells(run)
+  local done = count_finished(run)
+  local level <close> = progress.level{ name = "experiment", total = #run.cells - done }
+  local watch = changes.watch_columns(run)
+  if done > 0 then
+    running.say(run, "%d of %d cells were done before", done, #run.cells)
+  end
+  run.done = function(i, record)
+    level:step()
+    watch(i, record)
+  end
+  local path = place_of(run.store.path)
+  busy[path] = true
+  local ok, message = pcall(run.processes > 1 and workers.run or run_here, run)
+  busy[path] = nil
+  if not ok then error(message, 0) end
+end
+
+local function check_script()
+  if workers.script() then return end
+  fail("processes of more than 1 run the script again, and there is none: the prompt, -e and a \z
+    script from the standard input have processes = 1 alone")
+end
+
+local function check_failures(exp, allowed)
+  if exp.failed == 0 or allowed then return exp end
+  for _, row in ipairs(exp.rows) do
+    if row.status == "failed" then
+      fail("experiment '%s': %d of %d cells failed; the first, %s: %s (results are in %s; failed \z
+        cells run again in the next run; allow_failures = true returns them)", exp.name, exp.failed,
+        #exp.rows, options.show(row.cell), row.message, exp.folder)
+    end
+  end
+end
+
+-- Whether all cells of what is there are done: then nothing is opened for writing.
+local function all_done(there, list, retry)
+  for _, cell in ipairs(list) do
+    if not there:finished(cell.key, #there.records, retry) then return false end
+  end
+  return true
+end
+
+local function new_run(o, path, list)
+  return { name = o.name, cells = list, f = o.run, retry = o.retry, processes = o.processes,
+    about = about(o), store = store.read(path) }
+end
+
+local function run_here_or_by_workers(o, path, list, call)
+  local run = new_run(o, path, list)
+  if run.store then
+    changes.refuse_other_data(run)
+    changes.tell(run)
+    if all_done(run.store, list, o.retry) then return results.new(run.store, list) end
+  end
+  run.store = store.open(path, o.name)
+  run.start = #run.store.records
+  changes.refuse_other_data(run)
+  if run.processes > 1 then run.settings = workers.settings(run, call) end
+  run_cells(run)
+  run.store:refresh()
+  return results.new(run.store, list)
+end
+
+-- ---------------------------------------------------------------- in a worker
+
+local function serve(o, path, list)
+  local settings = own_settings
+  own_settings, inside = nil, true
+  workers.serve(function()
+    if settings.name ~= o.name or settings.path ~= path
+      or settings.cells ~= workers.digest(list) then
+      fail("the script comes to another experiment, or to other cells, when it is run again; do \z
+        they depend on time or chance?")
+    end
+  end, function()
+    local run = new_run(o, path, list)
+    run.store, run.start, run.retry = store.open(path, o.name), settings.start, settings.retry
+    busy[place_of(path)] = true
+    changes.refuse_other_data(run)
+    return run
+  end)
+end
+
+-- An experiment that the script came to before the one that this worker is for.
+local function read_only(path, list)
+  local there = store.read(path)
+  if not there then fail("%s: it was removed while the script was running", path) end
+  return results.new(there, list)
+end
+
+-- ---------------------------------------------------------------- what scripts call
+
+local function settings_of_shell()
+  local arguments = rawget(_G, "arg")
+  local has_script = type(arguments) == "table" and arguments[-1] ~= nil
+  return cells.settings(has_script and arguments or {})
+end
+
+--- sc.experiment{ name =, cells =, run = function(cell, context) return { error = 0.1 } end, folder
+--- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true }: run the
+--- function for every cell that is not done yet, and return the experiment with all results.
+---
+--- cells: a grid { T = { 100, 1000 }, seed = { 1, 2, 3 } }, of which all combinations are taken, in
+--- alphabetical order of the names, the last changing fastest; or a list of tables. Values are
+--- numbers, texts, booleans and lists of them. scullery script.lua --set T=500 --set seed=1,2 gives
+--- other values. run returns a flat table of numbers, texts and booleans. context: { name, folder,
+--- index, count, key, seed }; seed is a whole number that belongs to the cell, and math.random is
+--- seeded by it.
+---
+--- Each result is on the disk, in FOLDER/NAME/results.jsonl, before the next cell begins. A run
+--- that was stopped or killed goes on there when it is started again; cells that were added to the
+--- grid are run, and others kept. Several runs at once share the cells: each is run once.
+---
+--- processes: that many workers, which run the script again up to this call and divide the threads
+--- among them; what they print goes to FOLDER/NAME/logs. data: a data set or a table of them;
+--- results of other data are refused. A cell that raises an error is recorded, and the others go
+--- on; at the end that is an error, unless allow_failures is true. Failed cells run again in the
+--- next run, unless retry is false.
+function experiment.run(given)
+  calls = calls + 1
+  local call = calls
+  local o = options.check("experiment", given, rules, 0)
+  local path = store.path(o.folder, store.check_name(o.name))
+  local list = cells.of(o.cells, settings_of_shell())
+  if busy[place_of(path)] then
+    fail("the experiment '%s' runs already: this is a cell of it", o.name)
+  end
+  if own_settings and call < own_settings.call then return read_only(path, list) end
+  if own_settings then return serve(o, path, list) end
+  if inside or next(busy) then o.processes = 1 end -- in a cell
+  if o.processes > 1 then check_script() end
+  return check_failures(run_here_or_by_workers(o, path, list, call), o.allow_failures)
+end
+
+--- sc.experiment.open(name, { folder = "experiments" }): the results that are there, of all cells
+--- that were ever run, while a run goes on as well.
+function experiment.open(name, given)
+  local o = options.check("experiment.open", given or {}, { folder = folder_rule }, 0)
+  local path = store.path(o.folder, store.check_name(name))
+  local there = store.read(path)
+  if not there then fail("%s: there is no such experiment", path) end
+  return results.new(there)
+end
+
+return setmetatable({ open = experiment.open }, { __call = function(_, given)
+  return experiment.run(given)
+end })

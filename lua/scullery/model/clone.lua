@@ -1,0 +1,113 @@
+--- Copies of a recipe with options changed by path, as in { ["solver.lambda"] = 1e-3 }: the paths
+--- are those of a search: KIND.OPTION of a stage or a component, features.T and the like,
+--- sampler.base.sigma for what stands inside an option; block, allowance and class_weights are the
+--- pipeline's own.
+local component = require "scullery.compose.component"
+local core = require "scullery.core"
+local instantiation = require "scullery.compose.instantiation"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local pipeline = require "scullery.model.pipeline"
+local stages = require "scullery.compose.stages"
+
+local clone = {}
+
+-- What the walk over a recipe has seen: the changes asked for, those used, and all paths there are.
+local function walk_of(changes) return { changes = changes, used = {}, known = {} } end
+
+-- The value of a path: the change asked for, or as it is. false takes an option out.
+local function changed(walk, path, value)
+  walk.known[#walk.known + 1] = path
+  if walk.changes[path] == nil then return value end
+  walk.used[path] = true
+  return walk.changes[path]
+end
+
+local with_changes
+
+-- An option's value with the changes to the components inside it.
+local function inside(walk, value, prefix)
+  if component.is(value) then return with_changes(walk, value, prefix) end
+  if type(value) ~= "table" or getmetatable(value) then return value end
+  local copy = {}
+  for key, one in pairs(value) do
+    copy[key] = component.is(one) and with_changes(walk, one, prefix) or one
+  end
+  return copy
+end
+
+-- A component made anew; prefix: what its paths begin with.
+function with_changes(walk, one, prefix)
+  local given = {}
+  for _, option in ipairs(core.plugin_info(one.kind, one.name).options) do
+    local path = prefix .. "." .. option.name
+    given[option.name] = changed(walk, path, inside(walk, one.given[option.name], path))
+  end
+  return component.group(one.kind)[one.name](given)
+end
+
+local function features_with(walk, features)
+  local inst, given = features.inst, { W = features.inst.W }
+  given.p, given.phi = with_changes(walk, inst.p, "sampler"), with_changes(walk, inst.phi,
+    inst.phi.kind)
+  given.K = inst.K and with_changes(walk, inst.K, "kernel")
+  for _, name in ipairs(instantiation.own_options) do
+    given[name] = changed(walk, "features." .. name, features[name])
+  end
+  return instantiation.features(given)
+end
+
+local function stage_with(walk, stage)
+  if instantiation.is_features(stage) then return features_with(walk, stage) end
+  if component.is(stage) then return with_changes(walk, stage, stage.kind) end
+  local given = {}
+  for _, name in ipairs(stages.option_names(stage.kind)) do
+    given[name] = changed(walk, stage.kind .. "." .. name, stage.given[name])
+  end
+  return stages[stage.kind](given)
+end
+
+-- The list of stages that a pipeline was made of.
+local function list_of(p)
+  local list = table.move(p.rows, 1, #p.rows, 1, {})
+  for _, name in ipairs{ "features", "solver", "after" } do list[#list + 1] = p[name] end
+  return list
+end
+
+-- A pipeline of changed stages, and from each old stage to the new one.
+local function copy_of(walk, p)
+  local given, new = {}, {}
+  for i, stage in ipairs(list_of(p)) do
+    given[i] = stage_with(walk, stage)
+    new[stage] = given[i]
+  end
+  for name in pairs(pipeline.own_options) do given[name] = changed(walk, name, p[name]) end
+  local copy = pipeline.new(given)
+  copy.dtype = p.dtype
+  return copy, new
+end
+
+--- clone.run(pipeline, changes): see Pipeline:clone.
+function clone.run(self, changes)
+  if changes ~= nil and (type(changes) ~= "table" or getmetatable(changes)) then
+    error("takes a table { [\"solver.lambda\"] = 1e-3, ... }, and got " .. options.show(changes), 0)
+  end
+  local walk, variants, copy = walk_of(changes or {}), {}, nil
+  for v, one in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
+    local made, new = copy_of(walk, one.pipeline)
+    local choice = {}
+    for name, stage in pairs(one.choice) do choice[name] = new[stage] end
+    variants[v] = { pipeline = made, choice = choice }
+    copy = copy or made
+  end
+  for path in pairs(changes or {}) do
+    if not walk.used[path] then
+      error(("this recipe has no option %s%s"):format(type(path) == "string" and "'" .. path .. "'"
+        or options.show(path), objects.suggestion(path, walk.known)), 0)
+    end
+  end
+  if #variants > 1 then copy.variants = variants end
+  return copy
+end
+
+return clone

@@ -1,0 +1,154 @@
+--- What a search and a cross-validation judge by: a metric by name, or a function. The engine
+--- counts the wrong labels and the squares while it walks over the rows; other metrics are given
+--- the decisions, the labels or the probabilities of each fold.
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local metrics = require "scullery.metrics"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local ask = objects.ask
+
+local criteria = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- tally: from what the engine counts. takes: what the metric of that name is given. larger: whether
+-- more is better. task: where it is for one alone.
+local classes, values = "classification", "regression"
+local named = {
+  error = { task = classes, tally = function(t) return t.wrong / t.rows end },
+  accuracy = { task = classes, larger = true, tally = function(t) return 1 - t.wrong / t.rows end },
+  loss = { tally = function(t) return t.square / t.rows end },
+  mse = { task = values, tally = function(t, targets) return t.square / t.rows / targets end },
+  rmse = { task = values, tally = function(t, targets)
+    return math.sqrt(t.square / t.rows / targets)
+  end },
+  mae = { task = values, takes = "labels" },
+  nrmse = { task = values, takes = "labels" },
+  r2 = { task = values, takes = "labels", larger = true },
+  balanced_accuracy = { task = classes, takes = "labels", larger = true },
+  precision = { task = classes, takes = "labels", larger = true },
+  recall = { task = classes, takes = "labels", larger = true },
+  f1 = { task = classes, takes = "labels", larger = true },
+  auc = { task = classes, takes = "scores", larger = true },
+  pr_auc = { task = classes, takes = "scores", larger = true },
+  top_k = { task = classes, takes = "scores", larger = true },
+  log_loss = { task = classes, takes = "probabilities" },
+  calibration = { task = classes, takes = "probabilities",
+    number = function(table) return table.error end },
+}
+
+local function names()
+  local list = {}
+  for name in pairs(named) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
+
+local function is_form(value)
+  return type(value) == "string" or type(value) == "function"
+    or type(value) == "table" and not getmetatable(value) and value[1] ~= nil
+      and type(value[1]) ~= "table" and is_form(value[1])
+end
+
+--- criteria.rule: the option `score` of a search or a cross-validation.
+criteria.rule = { test = function(v) return is_form(v) end,
+  takes = "the name of a metric, a function of predictions and truth, or a list of one of them \z
+    with its options" }
+
+-- The name of a metric that was given as a function, sc.metrics.NAME.
+local function name_of(f)
+  for name in pairs(named) do
+    if rawequal(rawget(metrics, name), f) then return name end
+  end
+end
+
+local Criterion = objects.class("criterion", {
+  fields = "name task tally takes larger number measure given" })
+
+function Criterion:__tostring() return "criterion " .. self.name end
+
+local function by_name(name, given)
+  local known = named[name]
+  if not known then
+    fail("option 'score' got %s%s; it takes %s, or a function", options.show(name),
+      objects.suggestion(name, names()), table.concat(names(), ", "))
+  end
+  local self = setmetatable({ name = name, given = given }, Criterion)
+  for key, value in pairs(known) do self[key] = value end
+  if next(given) then self.tally, self.takes = nil, self.takes or "labels" end
+  self.measure = rawget(metrics, name)
+  if not self.measure and not self.tally then fail("score = \"%s\" has no options", name) end
+  return self
+end
+
+--- criteria.of(score, task): the criterion of an option `score`; nil: the accuracy of a
+--- classification, R2 of a regression.
+function criteria.of(score, task)
+  if score == nil then score = task == classes and "accuracy" or "r2" end
+  local given, better = {}, nil
+  if type(score) == "table" then
+    for key, value in pairs(score) do if key ~= 1 then given[key] = value end end
+    score, better, given.better = score[1], given.better, nil
+    if better ~= nil and better ~= "larger" and better ~= "smaller" then
+      fail("option 'score': 'better' got %s; it takes \"larger\" or \"smaller\"",
+        options.show(better))
+    end
+  end
+  local name = type(score) == "string" and score or name_of(score)
+  local self = name and by_name(name, given)
+    or setmetatable({ name = "score", takes = "function", larger = true, measure = score,
+      given = given }, Criterion)
+  if better then self.larger = better == "larger" end
+  if self.task and self.task ~= task then
+    fail("score = \"%s\" is for a %s, and this is a %s", self.name, self.task, task)
+  end
+  return self
+end
+
+-- Labels of decisions or of targets, which know their classes.
+local function labels(decisions, list)
+  local y = core.labels_of(decisions, list)
+  dataset.labels_of[y] = { task = classes, classes = list }
+  return y
+end
+
+local function probabilities(decisions, solver)
+  return core.own_probabilities(ask(solver, "instance"), decisions)
+end
+
+-- What the metric gives must be a number.
+local function number_of(self, value)
+  if self.number then value = self.number(value) end
+  if type(value) ~= "number" then
+    fail("option 'score': the function gave %s; it must give a number", options.show(value))
+  end
+  return value
+end
+
+--- criterion:measured(decisions, targets, { classes =, solver =, weights = }): the metric of some
+--- rows, from their decisions and their coded targets, n x c each. A function is given
+--- (predictions, truth, { scores =, probabilities =, classes =, weights = }).
+function Criterion:measured(decisions, targets, about)
+  local list, solver = about.classes, about.solver
+  local said, truth = decisions, targets
+  if list then said, truth = labels(decisions, list), labels(targets, list) end
+  if self.takes == "function" then
+    return number_of(self, self.measure(said, truth, { scores = decisions, classes = list,
+      probabilities = list and probabilities(decisions, solver), weights = about.weights }))
+  end
+  local given = {}
+  for key, value in pairs(self.given) do given[key] = value end
+  if self.takes == "scores" then
+    given.classes, said = list, decisions
+  elseif self.takes == "probabilities" then
+    given.classes, said = list, probabilities(decisions, solver)
+    if not said then
+      fail("score = \"%s\" takes probabilities, and solver.%s has none", self.name,
+        solver.name)
+    end
+  end
+  return number_of(self, self.measure(said, truth, next(given) and given or nil))
+end
+
+return criteria

@@ -1,0 +1,271 @@
+--- Values as a file can hold them: options, components, stages, choices and reports as tables that
+--- have a form in JSON (docs/models.md), and back. Matrices become named arrays.
+local core = require "scullery.core"
+local choose = require "scullery.compose.choose"
+local component = require "scullery.compose.component"
+local instantiation = require "scullery.compose.instantiation"
+local options = require "scullery.base.options"
+local stages = require "scullery.compose.stages"
+local warn = require "scullery.base.warn"
+local ask = require("scullery.base.objects").ask
+
+local description = {}
+
+-- The key that marks a table which stands for something else.
+local MARK = "@"
+
+local function fail(...) error(string.format(...), 0) end
+
+-- Tables with methods that reports hold, by the name of their metatable.
+local classes = {
+  ["search table"] = function() return require("scullery.model.search_table").class end,
+  calibration = function() return require("scullery.model.probabilities").class end,
+}
+
+local space_class = getmetatable(instantiation.space.dense())
+
+-- ------------------------------------------------------------ writing
+
+local encode
+
+local function encode_text(text)
+  if utf8.len(text) and not text:find("\0", 1, true) then return text end
+  local hex = text:gsub(".", function(c) return ("%02x"):format(c:byte()) end)
+  return { [MARK] = "bytes", hex = hex }
+end
+
+local function encode_number(value)
+  if value == value and math.abs(value) < math.huge then return value end
+  return { [MARK] = "number", value = value ~= value and "nan" or value > 0 and "inf" or "-inf" }
+end
+
+local function encode_fields(value, arrays, path)
+  local result = {}
+  for key, field in pairs(value) do
+    result[key] = encode(field, arrays, ("%s.%s"):format(path, key))
+  end
+  return result
+end
+
+-- Keys that are neither 1 .. n alone nor plain texts alone stand in a list of their own.
+local function encode_table(value, arrays, path)
+  local texts, numbers, others = 0, 0, 0
+  for key in pairs(value) do
+    local plain = type(key) == "string" and utf8.len(key) and key:sub(1, 1) ~= MARK
+      and not key:find("\0", 1, true)
+    if plain then texts = texts + 1
+    elseif math.type(key) == "integer" and key >= 1 and key <= #value then numbers = numbers + 1
+    else others = others + 1 end
+  end
+  if others == 0 and (texts == 0 or numbers == 0) then
+    return encode_fields(value, arrays, path)
+  end
+  local keys, values = {}, {}
+  for key in pairs(value) do keys[#keys + 1] = key end
+  table.sort(keys, function(a, b)
+    if type(a) ~= type(b) then return type(a) < type(b) end
+    if type(a) == "boolean" then return not a and b end
+    return a < b
+  end)
+  for i, key in ipairs(keys) do
+    keys[i] = encode(key, arrays, path)
+    values[i] = encode(value[key], arrays, ("%s.%s"):format(path, key))
+  end
+  return { [MARK] = "table", keys = keys, values = values }
+end
+
+-- All options in force, defaults included: nil while some wait for data or for a search.
+local function settings_of(self)
+  if #ask(self, "searched") > 0 or ask(self, "waiting") then return nil end
+  return (core.settings(ask(self, "instance")))
+end
+
+-- Where a script defined a component, and what tells that definition from others; nil: of a file.
+local function definition_of(info)
+  return info.digest and { place = info.path, digest = info.digest } or nil
+end
+
+local function encode_component(self, arrays, path)
+  local settings = settings_of(self)
+  local info = core.plugin_info(self.kind, self.name)
+  return { [MARK] = "component", name = self.kind .. "." .. self.name,
+    version = info.version, defined = definition_of(info),
+    options = encode_table(self.given, arrays, path),
+    settings = settings and encode_table(settings, arrays, path) }
+end
+
+local function encode_features(self, arrays, path)
+  local own = {}
+  for _, name in ipairs(instantiation.own_options) do own[name] = self[name] end
+  local inst = self.inst
+  local parts = { W = inst.W, K = inst.K, p = inst.p, phi = inst.phi }
+  return { [MARK] = "features", parts = encode_fields(parts, arrays, path),
+    options = encode_table(own, arrays, path) }
+end
+
+local function encode_choose(self, arrays, path)
+  if self.law then
+    return { [MARK] = "range", law = self.law, low = self.low, high = self.high,
+      count = self.count }
+  end
+  return { [MARK] = "choose", values = encode_table(self.values, arrays, path) }
+end
+
+-- A name that an array of a file may have.
+local function array_name(path, arrays)
+  local name = path:gsub("[^%w_.]", "_"):sub(-90)
+  while arrays[name] do name = name .. "_" end
+  return name
+end
+
+local function encode_matrix(matrix, arrays, path)
+  local name = array_name(path, arrays)
+  arrays[name] = matrix
+  return { [MARK] = "array", name = name }
+end
+
+local function encode_object(value, arrays, path)
+  local meta = getmetatable(value)
+  if core.is_matrix(value) then return encode_matrix(value, arrays, path) end
+  if component.is(value) then return encode_component(value, arrays, path) end
+  if stages.is(value) then
+    return { [MARK] = "stage", name = value.kind,
+      options = encode_table(value.given, arrays, path) }
+  end
+  if instantiation.is_features(value) then return encode_features(value, arrays, path) end
+  if choose.is(value) then return encode_choose(value, arrays, path) end
+  if meta == space_class then return { [MARK] = "space", name = value.name } end
+  local class = type(meta) == "table" and classes[meta.__name]
+  if class and class() == meta then
+    return { [MARK] = "object", class = meta.__name, fields = encode_table(value, arrays, path) }
+  end
+  fail("%s is %s, which no file can hold", path, options.show(value))
+end
+
+--- description.encode(value, arrays, path): the value as core.json_encode takes it; its matrices go
+--- to arrays (name -> matrix), named after path. Functions are refused by their path.
+function encode(value, arrays, path)
+  local kind = type(value)
+  if kind == "boolean" then return value end
+  if kind == "number" then return encode_number(value) end
+  if kind == "string" then return encode_text(value) end
+  if kind == "table" and getmetatable(value) == nil then
+    return encode_table(value, arrays, path)
+  end
+  return encode_object(value, arrays, path)
+end
+description.encode = encode
+
+-- ------------------------------------------------------------ reading
+
+local decode
+
+local function expect(value, kind, what)
+  if type(value) ~= kind then fail("%s is a %s, where a %s belongs", what, type(value), kind) end
+  return value
+end
+
+local function decode_fields(value, saved, what)
+  local result = {}
+  for key, field in pairs(expect(value, "table", what)) do result[key] = decode(field, saved) end
+  return result
+end
+
+local decoders = {}
+
+function decoders.bytes(value)
+  local hex = expect(value.hex, "string", "a text")
+  if #hex % 2 ~= 0 or hex:find("[^%x]") then fail("a text is no list of bytes") end
+  return (hex:gsub("..", function(pair) return string.char(tonumber(pair, 16)) end))
+end
+
+function decoders.number(value)
+  local known = { inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0 }
+  return known[value.value] or fail("a number is %s", options.show(value.value))
+end
+
+function decoders.table(value, saved)
+  local keys = decode_fields(value.keys, saved, "the keys of a table")
+  local values = decode_fields(value.values, saved, "the values of a table")
+  if #keys ~= #values then fail("a table has %d keys and %d values", #keys, #values) end
+  local result = {}
+  for i, key in ipairs(keys) do
+    if key ~= key or result[key] ~= nil then fail("a table has a key twice, or NaN") end
+    result[key] = values[i]
+  end
+  return result
+end
+
+-- Every option in force when the component was saved must be in force again.
+function decoders.component(value, saved)
+  local place = value["@place"]
+  local kind, name, note = core.saved_component(saved, place)
+  if note then warn(note) end
+  local made = component.group(kind)[name](decode_fields(value.options, saved,
+    "the options of a component"))
+  if value.settings ~= nil then core.saved_settings(saved, place, ask(made, "instance")) end
+  return made
+end
+
+local stage_kinds = { standardize = true, minmax = true, normalize = true, add_bias = true,
+  pca = true }
+
+function decoders.stage(value, saved)
+  if not stage_kinds[value.name] then fail("there is no stage %s", options.show(value.name)) end
+  return stages[value.name](decode_fields(value.options, saved, "the options of a stage"))
+end
+
+function decoders.features(value, saved)
+  local given = decode_fields(value.parts, saved, "the parts of features")
+  for name, option in pairs(decode_fields(value.options, saved, "the options of features")) do
+    given[name] = option
+  end
+  for _, name in ipairs{ "W", "K", "p", "phi" } do
+    if choose.is(given[name]) then fail("a part of features is a choice") end
+  end
+  return instantiation.features(given)
+end
+
+function decoders.space(value)
+  return instantiation.space[expect(value.name, "string", "the name of a space")]()
+end
+
+function decoders.choose(value, saved)
+  return choose(decode_fields(value.values, saved, "the values of a choice"))
+end
+
+function decoders.range(value)
+  if value.law ~= "log" and value.law ~= "range" then
+    fail("there is no choice by %s", options.show(value.law))
+  end
+  if math.type(value.count or 1) ~= "integer" or (value.count or 1) > 1e6 then
+    fail("a choice has %s values", options.show(value.count))
+  end
+  return choose[value.law]{ value.low, value.high, count = value.count }
+end
+
+function decoders.array(value, saved)
+  return core.saved_matrix(saved, expect(value.name, "string", "the name of an array"))
+end
+
+function decoders.object(value, saved)
+  local class = classes[value.class]
+  if not class then fail("there is no %s", options.show(value.class)) end
+  local fields = decode(expect(value.fields, "table", "an object"), saved)
+  if type(fields) ~= "table" or getmetatable(fields) then fail("an object has no fields") end
+  return setmetatable(fields, class())
+end
+
+--- description.decode(value, saved): back from a part of the description of a file, `saved`, as
+--- core.saved_open gives both.
+function decode(value, saved)
+  if type(value) ~= "table" then return value end
+  local mark = value[MARK]
+  if mark == nil then return decode_fields(value, saved) end
+  local decoder = decoders[mark]
+  if not decoder then fail("it holds %s, which this version does not know", options.show(mark)) end
+  return decoder(value, saved)
+end
+description.decode = decode
+
+return description

@@ -1,0 +1,143 @@
+--- How a pipeline learns from a data set, and what is kept of it.
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local model = require "scullery.model.model"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local progress = require "scullery.base.progress"
+local stages = require "scullery.compose.stages"
+local warn = require "scullery.base.warn"
+local width = require "scullery.model.width"
+local ask = objects.ask
+
+local fitting = {}
+
+-- What every fitted model of this recipe has.
+local function model_of(self, source_size, prepared, fields)
+  local n, d = source_size[1], source_size[2]
+  return model.new{ stages = prepared.stages, map = prepared.map, origin = prepared.origin,
+    seconds = prepared.seconds,
+    components = prepared.components, features = self.features,
+    map_info = prepared.map and core.map_info(prepared.map), n = n, dim = d, dtype = self.dtype,
+    block = self.block }:with(fields)
+end
+
+-- A width that does not fit the data is told once, where a model is kept.
+local function width_note(ds, prepared, features)
+  local note = width.note(ask(ds, "source_of_rows"), prepared.stages, prepared.map, features)
+  if note then warn(note) end
+  return note
+end
+
+local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
+  "score" }
+
+local function report_of(fit, made, width_told)
+  local report, notes = { note = fit.note }, { fit.note }
+  for _, name in ipairs(reported) do report[name] = fit[name] end
+  notes[#notes + 1] = made:quadrature_note()
+  notes[#notes + 1] = width_told
+  if made.map_info and made.map_info.jitter > 0 then
+    notes[#notes + 1] = ("%.0e of its mean diagonal was added to k(W, W), which is singular \z
+      without"):format(made.map_info.jitter)
+  end
+  report.note = #notes > 0 and table.concat(notes, "; ") or nil
+  return report
+end
+
+-- ---------------------------------------------------------------- keeping
+
+--- fitting.keep(p, ds, prepared, solver, fit): the model, and the rows that it learnt from, become
+--- the pipeline's. Returns it.
+function fitting.keep(self, ds, prepared, solver, fit)
+  options.expect(dataset.is(ds), "a data set and a fit", ds)
+  local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
+    intercept = fit.intercept, pilot = fit.pilot, learnt = fit.model,
+    targets = fit.targets or fit.weights:cols(),
+    task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
+    weighted = (self.class_weights or ds.weights) ~= nil,
+    class_weights = self.class_weights })
+  made.report = report_of(fit, made, width_note(ds, prepared, made.features))
+  self.fitted, self.data, self.classes = made, ds, ds.classes
+  if fit.status ~= "converged" and fit.status ~= "stopped" then
+    warn(("solver.%s did not converge: %s%s"):format(self.solver.name, fit.status,
+      fit.note and ": " .. fit.note or ""))
+  end
+  return self
+end
+
+-- ---------------------------------------------------------------- learning
+
+local function check_data(ds, title)
+  local n, d = ds:size()
+  if n == 0 then error(title .. ": the data set has no rows", 0) end
+  if d == 0 then
+    error(title .. ": the data set has no columns: there is nothing to learn from", 0)
+  end
+  if ds.task ~= "classification" then return end
+  local c = #ds.classes
+  if c < 2 then
+    error(("%s: all rows have one class (%s): there is nothing to tell apart"):format(title,
+      tostring(ds.classes[1])), 0)
+  end
+  if c > n then
+    error(("%s: %d classes in %d rows: are these numbers meant as task = \"regression\"?"):format(
+      title, c, n), 0)
+  end
+  if ds.y then
+    local present = ds:class_counts()
+    local seen = 0
+    for _, count in ipairs(present) do if count > 0 then seen = seen + 1 end end
+    if seen < 2 then
+      error(title .. ": all rows have one class: there is nothing to tell apart", 0)
+    end
+  end
+end
+
+-- Components of the features: scores with their vectors as weights.
+local function fit_components(self, source, made)
+  local began = core.now()
+  local found = core.pca(source, made.stages, made.map, self.after.given.k)
+  made.weights, made.intercept = found.vectors:t():copy(), found.mean * found.vectors:t() * -1
+  made.components = stages.explained(found)
+  made.seconds[#made.seconds + 1] = { tostring(self.after), core.now() - began }
+end
+
+local function learn_rows(self, ds)
+  local _ <close> = core.level "fit"
+  local source = ask(ds, "source_of_rows")
+  local made = model_of(self, { ds:size() }, ask(self, "prepare", source), { names = ds.names })
+  if self.after then fit_components(self, source, made) end
+  return made
+end
+
+-- Everything of a fit but keeping it.
+local function learn(self, ds)
+  local _ <close> = core.level "fit"
+  local source, coded = ask(ds, "source_of_targets")
+  local prepared, began = ask(self, "prepare", source), core.now()
+  local solver = ask(self, "make_solver", source, prepared)
+  local training <close> = core.training(source, prepared.stages, prepared.map,
+    ask(self, "training_options", ds))
+  local result = core.solve(training, ask(solver, "instance"))[1]
+  dataset.check_seen(coded)
+  prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
+  return prepared, solver, result
+end
+
+--- fitting.run(p, ds, watching): p:fit of a data set; watching: a progress function, or nil.
+function fitting.run(self, ds, watching)
+  if ask(self, "is_searched") then
+    error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
+  end
+  if not self.solver then
+    self.fitted, self.data = progress.watched("pipeline:fit", watching, learn_rows,
+      self, ds), nil
+    width_note(ds, self.fitted, self.features)
+    return self
+  end
+  check_data(ds, "pipeline:fit")
+  return ask(self, "keep", ds, progress.watched("pipeline:fit", watching, learn, self, ds))
+end
+
+return fitting

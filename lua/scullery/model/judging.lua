@@ -1,0 +1,302 @@
+--- Cross-validation: the models without each fold, judged on the rows that they have not seen. The
+--- folds share one pass where nothing is learnt before the solver that they must not share.
+local core = require "scullery.core"
+local criteria = require "scullery.model.criteria"
+local dataset = require "scullery.data.dataset"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local progress = require "scullery.base.progress"
+local ask = objects.ask
+
+local judging = {}
+
+-- A training, with the sums over the rows of one with more parameters, where they serve.
+local function new_training(p, ds, source, prepared, folds, shared)
+  local training = core.training(source, prepared.stages, prepared.map,
+    ask(p, "training_options", ds, folds))
+  local wider = shared.wider
+  if wider and wider.training then
+    core.training_take_sums(training, wider.training)
+    wider.training = nil
+  end
+  return training
+end
+
+--- judging.prepare(pipeline, ds, source, choices, folds, estimate, shared): stages, map, solver
+--- and training of a choice of options. shared: a table that keeps stages, map and training, for
+--- choices that differ in the solver alone; its field `wider` is that of the same choice with more
+--- parameters.
+function judging.prepare(p, ds, source, choices, folds, estimate, shared)
+  shared = shared or {}
+  local prepared = shared.prepared or ask(p, "prepare", source, choices)
+  local solver = ask(p, "make_solver", source, prepared, choices, estimate)
+  shared.training = shared.training or new_training(p, ds, source, prepared, folds, shared)
+  shared.prepared = prepared
+  return { prepared = prepared, solver = solver, training = shared.training }
+end
+
+--- judging.solve(made, without, path): fits[k] for the path's values, or the one fit of a solver
+--- without a searched path option; without: a fold, or a list of folds.
+function judging.solve(made, without, path)
+  return core.solve(made.training, ask(made.solver, "instance"), without,
+    path and path.values or nil)
+end
+
+-- ------------------------------------------------------------ from candidates to numbers
+
+local MOST = 2 ^ 25 -- decisions that are held at once
+
+local function classes_of(ds) return ds.task == "classification" and ds.classes or nil end
+
+-- The row numbers of each fold; of one fold where all rows are judged together.
+local function rows_by_fold(folds, k)
+  local list = {}
+  for f = 1, k do list[f] = {} end
+  for i, fold in ipairs(folds) do table.insert(list[fold], i) end
+  return list
+end
+
+-- values[c][f] of candidates[f][c] by what the engine counts.
+local function by_tallies(training, candidates, criterion, targets)
+  local values = {}
+  for f, fold in ipairs(core.score(training, candidates)) do
+    for c, tally in ipairs(fold) do
+      values[c] = values[c] or {}
+      values[c][f] = criterion.tally(tally, targets)
+    end
+  end
+  return values
+end
+
+local function some_of(candidates, first, last)
+  local list = {}
+  for f, fits in ipairs(candidates) do list[f] = table.move(fits, first, last, 1, {}) end
+  return list
+end
+
+-- The same by the decisions on each row, for so many candidates at once as memory takes.
+local function by_decisions(training, candidates, criterion, about)
+  local values, count, at_once = {}, #candidates[1], nil
+  local first = 1
+  repeat
+    local last = math.min(count, first + (at_once or 1) - 1)
+    local decisions, targets = core.decisions_apart(training, some_of(candidates, first, last))
+    local n, t = targets:rows(), targets:cols()
+    at_once = at_once or math.max(1, MOST // math.max(n * t, 1))
+    for c = first, last do
+      local own = decisions:slice(1, n, (c - first) * t + 1, (c - first + 1) * t)
+      values[c] = {}
+      for f, rows in ipairs(about.rows) do
+        values[c][f] = objects.titled(#about.rows > 1 and "fold " .. f or nil, criterion.measured,
+          criterion, own:select(rows), targets:select(rows), { classes = about.classes,
+            solver = about.solver, weights = about.weights and about.weights:select(rows) })
+      end
+    end
+    first = last + 1
+  until first > count
+  return values
+end
+
+-- values[c][f]; about: classes, solver, weights, rows (of each fold), targets.
+local function judge(training, candidates, criterion, about)
+  if criterion.tally then return by_tallies(training, candidates, criterion, about.targets) end
+  return by_decisions(training, candidates, criterion, about)
+end
+
+local function targets_of(ds)
+  local classes = classes_of(ds)
+  if classes then return #classes == 2 and 1 or #classes end
+  return ds.X and ds.y:cols() or select(3, core.source_size(ds.source))
+end
+
+-- ------------------------------------------------------------ one run: values[candidate][fold]
+
+-- One pass: sums per fold, models without each fold, then all judged on the fold that they did not
+-- see.
+local function shared_stages(run, ds, source, folds, k, criterion)
+  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
+  local all = {}
+  for f = 1, k do all[f] = f end
+  local candidates = judging.solve(made, all, run.path)
+  local values = judge(made.training, candidates, criterion, { classes = classes_of(ds),
+    solver = made.solver, weights = ds.weights, rows = rows_by_fold(folds, k),
+    targets = targets_of(ds) })
+  return { values = values, candidates = candidates, made = made }
+end
+
+--- judging.split(ds, folds, f): the rows outside fold f, and those in it.
+function judging.split(ds, folds, f)
+  local inside, outside = {}, {}
+  for i, fold in ipairs(folds) do
+    local list = fold == f and outside or inside
+    list[#list + 1] = i
+  end
+  return ds:select(inside), ds:select(outside)
+end
+
+-- values[c][1] of fits judged on `test` alone.
+local function judge_on(test, run, made, fits, criterion)
+  local classes, rows = classes_of(test), {}
+  local walk <close> = core.training(ask(test, "source_of_targets"), made.prepared.stages,
+    made.prepared.map, { classes = classes and #classes or 0, dtype = run.pipeline.dtype,
+      block = run.pipeline.block })
+  for i = 1, #test do rows[i] = i end
+  return judge(walk, { fits }, criterion, { classes = classes, solver = made.solver,
+    weights = test.weights, rows = { rows }, targets = targets_of(test) })
+end
+
+-- As shared_stages, with one of two folds to judge by: the others' features are made once.
+local function shared_aside(run, ds, source, folds, criterion)
+  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
+  local fits = judging.solve(made, 1, run.path)
+  local _, test = judging.split(ds, folds, 1)
+  return { values = judge_on(test, run, made, fits, criterion), candidates = { fits },
+    made = made }
+end
+
+-- Row stages fitted anew without each fold, and parameters that are learnt from rows: nothing of a
+-- fold is seen before it is judged, at the price of a pass a fold.
+local function stages_per_fold(run, ds, folds, k, criterion)
+  local values, candidates = {}, {}
+  local level <close> = progress.level{ name = "fold", total = k }
+  for f = 1, k do
+    local train, test = judging.split(ds, folds, f)
+    local made = judging.prepare(run.pipeline, train, ask(train, "source_of_targets"), run.choices)
+    candidates[f] = judging.solve(made, 0, run.path)
+    for c, one in ipairs(judge_on(test, run, made, candidates[f], criterion)) do
+      values[c] = values[c] or {}
+      values[c][f] = one[1]
+    end
+    level:step()
+  end
+  return { values = values, candidates = candidates }
+end
+
+--- judging.run(run, ds, source, folds, k, criterion, stages): {values[candidate][fold], candidates,
+--- made}; run: pipeline, choices, path, shared; k: how many of the folds are judged, 1 for a
+--- hold-out; stages: "shared" or "fold".
+function judging.run(run, ds, source, folds, k, criterion, stages)
+  if stages == "fold" or ask(run.pipeline, "learns", run.choices) then
+    return stages_per_fold(run, ds, folds, k, criterion)
+  elseif k == 1 then
+    return shared_aside(run, ds, source, folds, criterion)
+  end
+  return shared_stages(run, ds, source, folds, k, criterion)
+end
+
+--- judging.of_model(criterion, f, ds): the criterion of a fitted model on other rows in memory.
+function judging.of_model(criterion, f, ds)
+  if criterion.tally then return criterion.tally(f:tally(ds), f.targets) end
+  return criterion:measured(f:scores(ask(ds, "source_of_rows")), ds:targets(),
+    { classes = classes_of(ds), solver = f.solver, weights = ds.weights })
+end
+
+-- ------------------------------------------------------------ folds
+
+--- judging.mean(values): the mean of the folds and its standard error, which one fold has not.
+function judging.mean(values)
+  if #values == 1 then return values[1] end
+  local sum, square = 0, 0
+  for _, v in ipairs(values) do sum = sum + v end
+  local mean = sum / #values
+  for _, v in ipairs(values) do square = square + (v - mean) ^ 2 end
+  return mean, math.sqrt(square / (#values - 1) / #values)
+end
+
+--- judging.check_folds(ds, folds, k): each fold must leave rows of two classes to learn from.
+function judging.check_folds(ds, folds, k)
+  if ds.task ~= "classification" or not ds.y then return end
+  local T = ds:targets()
+  local plain = #ds.classes == 2
+  for f = 1, k do
+    local seen, count = {}, 0
+    for i, fold in ipairs(folds) do
+      if fold ~= f then
+        local class = plain and T:get(i, 1) or T[i]:argmax(2):get(1, 1)
+        if not seen[class] then count = count + 1 end
+        seen[class] = true
+        if count > 1 then break end
+      end
+    end
+    if count < 2 then
+      error(k == 1 and "without the hold-out all rows have one class: there is nothing to tell \z
+        apart; give a smaller one" or ("without fold %d all rows have one class: there is \z
+        nothing to tell apart; give fewer folds"):format(f), 0)
+    end
+  end
+end
+
+--- judging.unconverged(candidates, c): how many of the fits of candidate c ran out of iterations.
+function judging.unconverged(candidates, c)
+  local count = 0
+  for _, fits in ipairs(candidates) do
+    if fits[c].status == "iterations exhausted" then count = count + 1 end
+  end
+  return count
+end
+
+-- ------------------------------------------------------------ cross-validation of one recipe
+
+local Result = objects.class("cross-validation", { example = "cv",
+  fields = "mean stderr folds score repeats seed k unconverged" })
+
+function Result:__tostring()
+  local values = {}
+  for i, v in ipairs(self.folds) do values[i] = ("%.4g"):format(v) end
+  local lines = { ("%s %.6g +- %.2g (%d folds%s, seed %d)"):format(self.score, self.mean,
+    self.stderr, self.k, self.repeats > 1 and (", %d times"):format(self.repeats) or "",
+    self.seed) }
+  for r = 1, self.repeats do
+    lines[#lines + 1] = "  folds: " .. table.concat(values, "  ", (r - 1) * self.k + 1, r * self.k)
+  end
+  if self.unconverged > 0 then
+    lines[#lines + 1] = ("  %d fits did not converge"):format(self.unconverged)
+  end
+  return table.concat(lines, "\n")
+end
+
+local rules = options.declare("pipeline:cv", {
+  folds = { type = "integer", low = 2, default = 5 },
+  repeats = { type = "integer", low = 1, default = 1 },
+  score = criteria.rule,
+  seed = { type = "integer", default = 0 },
+  stages = { choices = { "shared", "fold" }, default = "shared" },
+  progress = progress.rule,
+})
+
+local function cross_validate(self, data, o)
+  local ds = dataset.coerce(data)
+  if not self.solver then error("the pipeline has no solver", 0) end
+  if ask(self, "is_searched") then
+    error("an option is sc.choose{...}: p:search(ds, { folds = 5 }) tries its values", 0)
+  end
+  local n = ds:size()
+  if o.folds > n then error(("%d folds of %d rows"):format(o.folds, n), 0) end
+  local criterion, source, coded = criteria.of(o.score, ds.task), ask(ds, "source_of_targets")
+  local result = setmetatable({ score = criterion.name, k = o.folds, repeats = o.repeats,
+    seed = o.seed, folds = {}, unconverged = 0 }, Result)
+  local means, squares = 0, 0
+  local level <close> = progress.level{ name = "cross-validation", total = o.repeats }
+  for r = 1, o.repeats do
+    local folds = ds:fold_ids{ k = o.folds, seed = o.seed + r - 1 }
+    judging.check_folds(ds, folds, o.folds)
+    local run = judging.run({ pipeline = self, choices = {} }, ds, source, folds, o.folds,
+      criterion, o.stages)
+    dataset.check_seen(coded)
+    local mean, stderr = judging.mean(run.values[1])
+    means, squares = means + mean, squares + stderr ^ 2
+    table.move(run.values[1], 1, o.folds, #result.folds + 1, result.folds)
+    result.unconverged = result.unconverged + judging.unconverged(run.candidates, 1)
+    level:step()
+  end
+  result.mean, result.stderr = means / o.repeats, math.sqrt(squares / o.repeats)
+  return result
+end
+
+--- judging.cv(pipeline, data, options): see Pipeline:cv.
+function judging.cv(self, data, given)
+  local o = options.check("pipeline:cv", given, rules, 0)
+  return progress.watched("pipeline:cv", o.progress, cross_validate, self, data, o)
+end
+
+return judging

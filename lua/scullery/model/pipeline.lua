@@ -1,0 +1,582 @@
+--- Pipelines: stages that map rows, features, a solver; fitted in streams, in blocks of rows.
+local core = require "scullery.core"
+local choose = require "scullery.compose.choose"
+local component = require "scullery.compose.component"
+local dataset = require "scullery.data.dataset"
+local fitting = require "scullery.model.fitting"
+local instantiation = require "scullery.compose.instantiation"
+local matching = require "scullery.data.matching"
+local metrics = require "scullery.metrics"
+local model = require "scullery.model.model"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local progress = require "scullery.base.progress"
+local shown = require "scullery.model.pipeline_shown"
+local stages = require "scullery.compose.stages"
+local weights = require "scullery.model.weights"
+local ask = objects.ask
+
+-- Scripts can set fields.
+local function check_fitted(self)
+  local f = rawget(self, "fitted")
+  if f ~= nil and not model.is(f) then
+    error(("p.fitted is %s; it takes a fitted model"):format(options.show(f)), 0)
+  end
+end
+
+local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
+  fields = "rows choices features solver after block allowance class_weights variants fitted data \z
+    classes dtype choice table each schema data_known",
+  hidden = "choices after variants fitted data dtype data_known",
+  hint = function()
+    return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
+      with other ones"
+  end })
+
+local pipeline = { class = Pipeline }
+
+local own_options = options.declare("pipeline", {
+  block = { takes = "a whole number of rows" }, allowance = { takes = "a number of bytes" },
+  class_weights = { takes = "\"balanced\" or { label = weight }" } })
+pipeline.own_options = own_options
+
+local function check_own(given)
+  for name in pairs(given) do
+    if math.type(name) ~= "integer" and not own_options[name] then
+      error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, \z
+        class_weights"):format(tostring(name)), 4)
+    end
+  end
+  if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
+    error("pipeline: option 'block' got " .. options.show(given.block)
+      .. "; it takes a whole number of rows", 4)
+  end
+  if given.allowance ~= nil and not (type(given.allowance) == "number"
+    and given.allowance >= 0) then
+    error("pipeline: option 'allowance' got " .. options.show(given.allowance)
+      .. "; it takes a number of bytes, at least 0", 4)
+  end
+end
+
+-- Put stage number i into its place: rows, features, solver, or after the features.
+local function add_stage(self, i, stage)
+  local before = self.after or self.solver and "the solver" or self.features and "the features"
+  if stages.is(stage) then
+    if self.features and not self.solver and not self.after and stage.kind == "pca" then
+      self.after = stage
+      return
+    end
+    if before then
+      error(("pipeline: stage %d, %s, comes after %s; stages that map rows come first"):format(i,
+        tostring(stage), tostring(before)), 4)
+    end
+    table.insert(self.rows, stage)
+  elseif instantiation.is_features(stage) then
+    if before then
+      error(("pipeline: stage %d: features come once, before the solver"):format(i), 4)
+    end
+    self.features = stage
+  elseif component.is(stage, "solver") then
+    if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 4) end
+    if self.after then
+      error(("pipeline: stage %d, %s, comes after components of features: they are the last \z
+        stage"):format(i, tostring(stage)), 4)
+    end
+    self.solver = stage
+  else
+    error(("pipeline: stage %d is %s; it takes sc.standardize() and the like, sc.features{...}, \z
+      or a solver"):format(i, options.show(stage)), 4)
+  end
+end
+
+local function build(given)
+  local self = setmetatable({ rows = {}, choices = {} }, Pipeline)
+  check_own(given)
+  self.block, self.allowance = given.block, given.allowance
+  self.class_weights = options.guard("pipeline", 3, weights.check, given.class_weights)
+  local count = 0
+  for place in pairs(given) do
+    if math.type(place) == "integer" then count = math.max(count, place) end
+  end
+  for i = 1, count do add_stage(self, i, given[i]) end
+  if count == 0 then error("pipeline: takes at least one stage", 3) end
+  return self
+end
+
+-- The pipelines that come of stages that are sc.choose{ stage, ... } themselves: each with its
+-- choice of stages.
+local function variants_of(given)
+  local list = { { given = given, choice = {} } }
+  choose.combinations("pipeline", given)
+  local i = 1
+  while rawget(given, i) ~= nil do -- build() refuses what comes after a gap
+    if choose.is(given[i]) then
+      local longer = {}
+      for _, one in ipairs(list) do
+        for _, stage in ipairs(given[i].values) do
+          local copy, choice = {}, { ["stage " .. i] = stage }
+          for k, v in pairs(one.given) do copy[k] = v end
+          for k, v in pairs(one.choice) do choice[k] = v end
+          copy[i] = stage
+          longer[#longer + 1] = { given = copy, choice = choice }
+        end
+      end
+      list = longer
+    end
+    i = i + 1
+  end
+  return list
+end
+
+--- sc.pipeline{ stage, ..., solver }: a pipeline: row stages (sc.standardize(), sc.add_bias(),
+--- sc.pca{ k = }, ...), then features, then a solver. Each of them may be absent. sc.choose{ stage,
+--- stage, ... } may stand for a stage; p:search{} tries each.
+---
+--- block: rows of a block (results do not depend on it). allowance: bytes of memory for feature
+--- blocks that solvers with many passes keep (1.5e9, and at most half of what is free; results do
+--- not depend on it). class_weights: "balanced" or { label = weight }, the weight of each row of a
+--- class, times the data set's own weights.
+function pipeline.new(given)
+  if type(given) ~= "table" then
+    error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2)
+  end
+  local variants = variants_of(given)
+  for _, one in ipairs(variants) do one.pipeline = build(one.given) end
+  local self = variants[1].pipeline
+  if #variants > 1 then self.variants = variants end
+  return self
+end
+
+--- The searched options of all stages.
+function Pipeline.internal:searched()
+  local list = {}
+  local all = { table.unpack(self.rows) }
+  all[#all + 1] = self.features
+  all[#all + 1] = self.solver
+  for _, stage in ipairs(all) do
+    for _, one in ipairs(ask(stage, "searched")) do list[#list + 1] = one end
+  end
+  return list
+end
+
+--- Whether an option or a stage is to be searched.
+function Pipeline.internal:is_searched()
+  return self.variants ~= nil or #ask(self, "searched") > 0
+end
+
+-- ------------------------------------------------------------ fitting
+
+-- Whether kernel sections are shown as L^-1 k(W, x), in which ||a|| is the norm of the function:
+-- for solvers that penalise it, or measure distances. Penalties of single weights are about k(w_t,
+-- x).
+local whitened_for = { l2 = true, none = true }
+
+local function whitens(self, choices)
+  if not self.solver or self.features.inst.phi.kind ~= "kernel" then return false end
+  return whitened_for[core.penalty(ask(self.solver, "instance", choices))] or false
+end
+
+--- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages,
+--- map, seconds}.
+function Pipeline.internal:prepare(source, choices)
+  local made, seconds, components = {}, {}, nil
+  for i, stage in ipairs(self.rows) do
+    local began = core.now()
+    local found
+    made[i], found = ask(ask(stage, "resolved", choices or {}), "fit", source, made)
+    components = found or components
+    seconds[#seconds + 1] = { tostring(stage), core.now() - began }
+  end
+  local map, origin
+  if self.features then
+    local began = core.now()
+    map, origin = ask(self.features, "map", source, made, choices, whitens(self, choices))
+    seconds[#seconds + 1] = { "parameters", core.now() - began }
+  end
+  return { stages = made, map = map, origin = origin, seconds = seconds, components = components }
+end
+
+--- The form in which the solver takes the features, as a text: those of kernel sections depend on
+--- its penalty.
+function Pipeline.internal:feature_form(choices)
+  return self.features and whitens(self, choices) and "whitened" or "plain"
+end
+
+--- Whether something before the solver is learnt from rows in a way that folds must not share.
+function Pipeline.internal:learns(choices)
+  return self.features ~= nil and ask(self.features, "learns", choices)
+end
+
+--- The solver with the choices put in; a width that waits for the data is worked out from the
+--- staged rows. estimate: what it shall tell of its own risk ("loo", "loo_error", "gcv"), where it
+--- can.
+function Pipeline.internal:make_solver(source, prepared, choices, estimate)
+  local solver = ask(self.solver, "resolved", choices or {})
+  if estimate then return ask(solver, "with", ask(solver, "role", "estimate"), estimate) end
+  if not ask(solver, "waiting") then return solver end
+  if prepared.map then
+    error(("%s: \"scale\" and \"median\" are widths for the rows of X; this solver sees features \z
+      of them: give a number"):format(tostring(self.solver)), 0)
+  end
+  return ask(solver, "settled", { core.widths(source, prepared.stages) })
+end
+
+--- What a training needs to know besides rows.
+function Pipeline.internal:training_options(ds, folds)
+  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
+    folds = folds, block = self.block, allowance = self.allowance,
+           weights = weights.of(ds, self.class_weights) }
+end
+
+--- Keep a fit: the model, and the rows that it learnt from.
+function Pipeline.internal:keep(ds, prepared, solver, fit)
+  return fitting.keep(self, ds, prepared, solver, fit)
+end
+
+local guarded = objects.call
+
+-- Rows without targets, for pipelines without a solver.
+local function rows_alone(data)
+  if core.is_matrix(data) then return dataset.new{ X = data } end
+  return dataset.is(data) and data
+end
+
+--- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows. Returns the pipeline. A
+--- pipeline without a solver takes p:fit(X). A number that is NaN or infinite is an error that
+--- names its row and column.
+---
+--- progress = f, among the options: f is called as the work goes on, with a table of stage, done,
+--- total, loss, iteration, rows, seconds, rate, left and levels. stage: "learning" (a pass: done of
+--- total rows), or "solving", "descending" and the like (a solver: done is a share, total 1;
+--- iteration counts its reports; loss is the solver's own where it has one). rows: rows done in
+--- this stage. seconds: since the stage began. rate: rows a second. left: seconds left. levels: the
+--- loops around the stage, the outermost first, each { name =, done =, total = }. If f returns
+--- false, the fit stops with an error, as by Ctrl-C, and the pipeline stays as it was.
+function Pipeline:fit(data, y, given)
+  local watching
+  y, given, watching = progress.split(data, y, given)
+  local ds = not self.solver and y == nil and rows_alone(data) or guarded("pipeline:fit",
+    dataset.coerce, data, y, given)
+  return guarded("pipeline:fit", fitting.run, self, ds, watching)
+end
+
+-- ------------------------------------------------------------ using
+
+local function need(self, title, solver)
+  local f = self.fitted
+  if not f then error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 3) end
+  if solver and not f.solver then error(title .. ": this pipeline has no solver", 3) end
+  return f
+end
+
+-- The same where only coefficients of features will do.
+local function need_weights(self, title)
+  local f = need(self, title, true)
+  if f.learnt then
+    error(("%s: solver.%s is not linear in the features: it has no weights"):format(title,
+      self.solver.name), 3)
+  end
+  return f
+end
+
+-- n x c scores; given: { progress = f } or nil.
+local function scores(title, f, X, given)
+  local _ <close> = core.level "predict"
+  return progress.of(title, given, f.scores, f, matching.source(X, f))
+end
+
+--- p:decision(X[, { progress = f }]): the scores of rows, n x c; one column for two classes and for
+--- one target.
+function Pipeline:decision(X, given)
+  local f = need(self, "pipeline:decision", true)
+  return scores("pipeline:decision", f, X, given)
+end
+
+--- p:predict(X[, { progress = f }]): predictions. Classification: n x 1 labels, as numbers; if the
+--- labels are texts, their places in p.classes. Regression: n x c values. X: a matrix, or a data
+--- set. If both the data set and the training data have names, columns are matched by name: they
+--- are put in order, a missing one is an error, and others are left out with a line on the standard
+--- error. Columns of a matrix go by position.
+function Pipeline:predict(X, given)
+  local f = need(self, "pipeline:predict", true)
+  local said = f:decide(scores("pipeline:predict", f, X, given))
+  if f.classes then dataset.labels_of[said] = { task = f.task, classes = f.classes } end
+  return said
+end
+
+--- p:labels(X[, { progress = f }]): the predicted labels as a list of texts or numbers.
+function Pipeline:labels(X, given)
+  local f = need(self, "pipeline:labels", true)
+  if f.task ~= "classification" then
+    error("this model is a regression, which has no labels: p:predict(X) gives its values", 0)
+  end
+  return dataset.texts_of(self:predict(X, given), f.classes)
+end
+
+--- p:probabilities(X[, { progress = f }]): probabilities of the classes, n x c in the order of
+--- p.classes; each row sums to 1. The solver's own, if its loss defines them (logistic: sigmoid,
+--- softmax). Otherwise Platt's sigmoids of the scores, one a class, normalised for more than two;
+--- p:calibrate{} fits them, and is called if it was not.
+---
+--- They are probabilities in the population of the data set's rows with their weights.
+--- class_weights do not shift them: with class_weights they are Platt's for every solver. With more
+--- than two classes, the most probable class may differ from p:predict(X), which goes by the
+--- scores. sc.metrics.log_loss and sc.metrics.calibration judge them.
+function Pipeline:probabilities(X, given)
+  local f = need(self, "pipeline:probabilities", true)
+  local probabilities = require "scullery.model.probabilities"
+  probabilities.check(f)
+  -- before folds are made: a wrong X is told of first
+  local said = scores("pipeline:probabilities", f, X, given)
+  if not probabilities.known(f) then probabilities.calibrate(self) end
+  return probabilities.of(f, said)
+end
+
+--- p:calibrate{ folds = 5, seed = 0 }: fit Platt's sigmoids of p:probabilities to out-of-fold
+--- scores. Row stages and features are those of the fit. p:calibrate{ data = ds } uses the scores
+--- of other rows, which the model must not have seen. Rows count by the data set's weights, whose
+--- unit does not matter. class_weights enter the models, not the sigmoids. The sigmoids replace the
+--- solver's own probabilities until the next fit. progress = f: as in p:fit. Returns the pipeline;
+--- p:info().calibration says how it was done.
+function Pipeline:calibrate(given)
+  need(self, "pipeline:calibrate", true)
+  local calibrate = require("scullery.model.probabilities").calibrate
+  return guarded("pipeline:calibrate", calibrate, self, given)
+end
+
+--- p:transform(X): the rows after all stages but the solver, all in memory: n x D features, or n x
+--- k if sc.pca{ k = } follows the features.
+function Pipeline:transform(X)
+  local f = need(self, "pipeline:transform")
+  local source = matching.source(X, f)
+  if self.after then return f:scores(source) end
+  return core.transform(source, f.stages, f.map, f.block)
+end
+
+-- Predictions and truth in the coding of the model; of a data set that streams nil and what one
+-- walk in flat memory counts: {rows, wrong, strangers, square, target_sum, target_square}.
+local function judge(self, title, data, y, given)
+  local f = need(self, title, true)
+  local given_ds = dataset.coerce(data, y, given, f)
+  local ds = matching.judged(given_ds, f)
+  if ds.X then return f:decide(f:scores(ask(ds, "source_of_rows"))), ds.y end
+  local tally = f:tally(ds)
+  if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end
+  return nil, tally
+end
+
+--- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression. Labels are
+--- compared by name, whatever the order of the classes. A label that did not occur in training
+--- counts as wrong, with a line on the standard error.
+function Pipeline:score(data, y, given)
+  local said, truth = judge(self, "pipeline:score", data, y, given)
+  local classes = self.fitted.task == "classification"
+  if said then return (classes and metrics.accuracy or metrics.r2)(said, truth) end
+  if classes then return 1 - truth.wrong / truth.rows end
+  if self.fitted.targets > 1 then
+    error("R2 of a stream is for one target; p:error(ds) takes several", 0)
+  end
+  return 1 - truth.square / (truth.target_square - truth.target_sum ^ 2 / truth.rows)
+end
+
+--- p:error(ds) or p:error(X, y): the share of wrong labels of a classification, the mean squared
+--- error of a regression.
+function Pipeline:error(data, y, given)
+  local said, truth = judge(self, "pipeline:error", data, y, given)
+  local classes = self.fitted.task == "classification"
+  if said then return (classes and metrics.error_rate or metrics.mse)(said, truth) end
+  return classes and truth.wrong / truth.rows or truth.square / truth.rows / self.fitted.targets
+end
+
+-- ------------------------------------------------------------ reporting
+
+--- p:weights(): the D x c weights a: decision = transform a, plus the intercept if the solver has
+--- one.
+function Pipeline:weights()
+  local f = need_weights(self, "pipeline:weights")
+  return f.weights * f:exported_factor()
+end
+
+--- p:intercept(): the 1 x c intercept; zeros if the solver has none.
+function Pipeline:intercept()
+  return need_weights(self, "pipeline:intercept"):constant()
+end
+
+--- p:norm(): the norm of the model: ||alpha|| = sqrt(a'Ga) with a K, ||a|| without; over all
+--- targets.
+function Pipeline:norm()
+  local f = need_weights(self, "pipeline:norm")
+  return guarded("pipeline:norm", f.norm, f)
+end
+
+--- p:bound{ delta = 0.05, theorem =, C = }: an upper bound of the risk that holds with probability
+--- 1 - delta: a table with total, the empirical risk and the parts of the bound.
+---
+--- theorem:
+---   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023):
+---     risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)),
+---     B = ||alpha||, rho and M the Lipschitz constant and the bound of the loss on
+---     [-B theta, B theta]. total uses theta as exactly as it is known, total_paper the
+---     bound on theta of the paper.
+---   rkhsw11: Theorem 11 of the same paper, the excess risk of sfgd (with the solver's lambda, or
+---     lambda = ).
+---   rks (default without K): Rahimi and Recht (2008), weighted sums: empirical + estimation;
+---     approximation is what T random features may lack.
+---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features.
+---   maxout: Theorem 2 of Mroueh, Rennie and Goel (2015), its estimation part.
+---
+--- C, for rks, bases and maxout: the bound on T |alpha_t| sup |phi| that was fixed before learning,
+--- as the theorems ask; f = sum_t alpha_t phi(w_t, x), and alpha_t is a weight over sqrt(T). By
+--- default the least that holds for the model.
+---
+--- radius: the length of the longest row; by default that of the training rows. All theorems are
+--- for one target in [-1, 1] (classes are coded +-1) and models without an intercept. Each row
+--- counts once, whatever its weight. A bound is valid only if the training data was not used to
+--- select options.
+function Pipeline:bound(given)
+  local f = need_weights(self, "pipeline:bound")
+  return guarded("pipeline:bound", require("scullery.model.bounds").run, f, self.data, given)
+end
+
+-- self.fitted: the model that learning made, apart from the recipe (model.lua); it holds no
+-- training data. self.data: the rows last learnt from.
+
+--- p:info(): a table about the fit: status ("converged", "stopped" or "iterations exhausted"),
+--- iterations, gap or residual with its tolerance, loss, score (the solver's own estimate of the
+--- risk), note, nonzeros (features with a weight), features, seconds of each stage, memory (bytes
+--- that the engine holds), components (of sc.pca: variances and their shares), and calibration (how
+--- probabilities are made, once they were asked for: method "loss" or "platt", folds, rows, slopes
+--- and offsets of 1/(1 + exp(slope f + offset)); it prints as a sentence).
+function Pipeline:info()
+  local f = need(self, "pipeline:info")
+  local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features,
+    method = f.map_info and f.map_info.method,
+                   log_scale = f.map_info and f.map_info.log_scale, seconds = {},
+                     memory = core.memory() }
+  for _, one in ipairs(f.seconds) do
+    result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] }
+  end
+  result.components, result.calibration = f.components, f.calibration
+  for name, value in pairs(f.report or {}) do result[name] = value end
+  if not (f.weights and f.solver) then return result end
+  result.nonzeros = 0
+  for i = 1, f.weights:rows() do
+    if f.weights:row(i):abs():max() > 0 then result.nonzeros = result.nonzeros + 1 end
+  end
+  return result
+end
+
+--- p:plot([what][, data][, { title =, width =, height = }]): a figure of the fitted pipeline on a
+--- data set, or on the rows that it learnt from where they are kept; it says on which.
+--- what: "residuals" (of a regression: against the predictions, and observed against predicted
+--- values), "confusion" (of a classification: the share of each true class that was given each
+--- class), "calibration" (how often the probabilities come true, with Wilson's 95 % intervals, and
+--- which were said; calls p:calibrate{} where there are none), "coefficients" (the largest, and
+--- their decay; where each feature looks at one column the weights of the columns). Without it: all
+--- that apply as the model is.
+function Pipeline:plot(what, data, given)
+  need(self, "pipeline:plot", true)
+  local plot = require("scullery.pictures.model").plot
+  return guarded("pipeline:plot", plot, self, what, data, given)
+end
+
+--- p:report("m.html"[, { data =, title = }]): write the fitted pipeline as an HTML page, whole or
+--- not at all: stages with all options; accuracy with its error and pictures, on data and on the
+--- training rows if they are in memory; the search; what the features estimate; coefficients;
+--- columns; and a script that makes the model again.
+function Pipeline:report(path, given)
+  need(self, "pipeline:report", true)
+  guarded("pipeline:report", require("scullery.report.model").save, self, path, given)
+end
+
+Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
+
+--- p:search(ds, { folds = 5, holdout =, seed = 0, draws =, rule =, score =, stages =, each =,
+--- outer =, progress = }): cross-validation over all options and stages marked by sc.choose.
+--- Returns a new pipeline with the best options, fitted to all rows, with .choice (option -> value)
+--- and .table (a row for each cell: choice, mean, stderr, folds = the scores of the folds,
+--- unconverged = fits that did not converge).
+---
+--- folds: a number from 2 (stratified for a classification); or "loo" (leave-one-out) or "gcv"
+--- (generalised cross-validation), for solvers that compute them without fitting again, as ridge
+--- does. holdout: in place of folds, a share of the rows or their number: cells are judged on the
+--- rows that ds:split{ test = holdout, seed = seed } sets aside; the best is fitted to all rows.
+---
+--- score: "error" (the share of wrong labels; the default for a classification) or "loss" (the
+--- squared error), which need no extra pass; the name of a metric of sc.metrics ("auc", "f1",
+--- "mae", ...); a list of such a name and its options ({ "top_k", k = 3 }); or a function of
+--- (predictions, truth, { scores =, probabilities =, classes =, weights = }). Larger is better for
+--- a function, unless it is given in a list with better = "smaller". Each row counts once in a
+--- score, whatever its weight, except for gcv.
+---
+--- draws: the number of random combinations to try instead of the whole grid. sc.choose.log and
+--- sc.choose.range without a count then give any point of their range. A list of values of the
+--- solver's path option (lambda) is always tried whole, as that needs no extra pass.
+---
+--- rule: "best" (default), or "one_se": the simplest cell (fewest features, then most
+--- regularisation) within one standard error of the best. stages: "shared" (default) fits the row
+--- stages once to all rows; "fold" fits them without each fold. outer = k: repeats the whole search
+--- without each of k outer folds; .table.outer = { mean, stderr, folds, choices } is an unbiased
+--- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
+---
+--- each = "solver", or the name of a searched option: .each has, for each value of that option (for
+--- a stage its name), the best pipeline with it, fitted. Solvers that are compared share the passes
+--- over the rows, and so do values of features.T: the sums of the largest T hold those of the
+--- others, where parameters are drawn one by one and the solver works on normal equations.
+---
+--- .table.best is the best row, .table:save("t.csv") saves the table. If the best value of an
+--- option is the smallest or the largest that was tried, the table and p:info().note say so
+--- (.table.edge: a list of option, value, side). If Ctrl-C or an error stops a search, the error is
+--- an object with message, and with table and choice of the cells that were finished; it prints as
+--- text.
+function Pipeline:search(data, given)
+  return guarded("pipeline:search", require("scullery.model.search").run, self, data, given)
+end
+
+--- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared" }): cross-validation of
+--- this recipe, which stays as it is. Returns an object with .mean, .stderr, .folds (the score of
+--- each fold), .score (its name) and .unconverged (fits that did not converge); it prints as text.
+---
+--- repeats: how often, each time with other folds (seed, seed + 1, ...). .stderr is that of one
+--- time, as all times share the rows. score: "accuracy" of a classification and "r2" of a
+--- regression, or as in p:search. stages, progress: as in p:search.
+function Pipeline:cv(data, given)
+  return require("scullery.model.judging").cv(self, data, given)
+end
+
+--- p:clone{ ["solver.lambda"] = 1e-3 }: a new pipeline of the same recipe, not fitted, with options
+--- changed by path: KIND.OPTION of a stage, a sampler, a nonlinearity, a kernel or the solver;
+--- features.T and the like; or block, allowance, class_weights. A value may be sc.choose{...}.
+function Pipeline:clone(changes)
+  return require("scullery.model.clone").run(self, changes)
+end
+
+--- p:prune{ epsilon = 0.01, accept =, start = "tiny" | "bound", delta = 0.05, data = }: a smaller
+--- model that keeps few parameters: algorithm 5 of Dube and Marchand (2023), after any solver on
+--- features with a K. Returns the model and a table: kept (parameters of T), distance ||alpha -
+--- beta||, lambda, steps, risk and error before and after, measure (what the rule compared with
+--- epsilon).
+---
+--- accept: the rule. "norm": rho theta ||alpha - beta|| < epsilon (equation 63). "theorem8": its
+--- bound on the risk (64). "risk": the empirical risk (65). "zero_one": the share of wrong labels
+--- (66). Risks are of the square loss for every solver. data: the rows to judge by; by default the
+--- training rows.
+function Pipeline:prune(given)
+  return guarded("pipeline:prune", require("scullery.model.prune").run, self, given)
+end
+
+--- p:save(path[, { parameters = true }]): write the pipeline, fitted or not, to a file in the
+--- format safetensors, whole or not at all; sc.load(path) reads it. It holds the recipe with every
+--- option (sc.choose{...} too), and of a fitted pipeline what it learnt: stages, coefficients or
+--- the solver's own model, classes, schema, calibration, reports, and the choice and table of a
+--- search. Parameters of features are drawn again from their seed; parameters = true also writes
+--- them, as the array features.parameters, for other programs (docs/models.md). Training rows are
+--- not saved, unless the model consists of them.
+function Pipeline:save(path, given)
+  return guarded("pipeline:save", require("scullery.model.saving").save, self, path, given)
+end
+
+--- pipeline.is(value)
+function pipeline.is(value) return getmetatable(value) == Pipeline end
+
+return pipeline

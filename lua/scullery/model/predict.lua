@@ -1,0 +1,252 @@
+--- Predictions of a saved model for the rows of a file: read once in flat memory, by the model's
+--- schema, and written as they come. The command `scullery predict`.
+local core = require "scullery.core"
+local data = require "scullery.data"
+local options = require "scullery.base.options"
+local pipeline = require "scullery.model.pipeline"
+local progress = require "scullery.base.progress"
+local probabilities = require "scullery.model.probabilities"
+local saving = require "scullery.model.saving"
+
+local predict = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ------------------------------------------------------------ the model
+
+--- predict.model(path): the fitted pipeline of that file.
+function predict.model(path)
+  local p = saving.load(path)
+  if not pipeline.is(p) then fail("%s: it holds no pipeline, and nothing else predicts", path) end
+  if not p.fitted then fail("%s: the pipeline was saved before it was fitted", path) end
+  if not p.fitted.solver then fail("%s: the pipeline has no solver: it predicts nothing", path) end
+  return p
+end
+
+-- How a CSV file is read for the model f: by the schema of the file that it learnt from; by its
+-- columns' names; or, where those say nothing, by place.
+local function csv_schema(f)
+  if f.schema and f.schema.format == "csv" then return f.schema end
+  local named = f.names ~= nil and (f.schema == nil or f.schema.format == "matrix")
+  local columns = {}
+  for j = 1, f.dim do
+    columns[j] = { name = named and f.names[j] or ("column %d"):format(j), kind = "number" }
+  end
+  return { format = "csv", header = false, by_place = not named, columns = columns, cols = f.dim,
+    missing = { "?", "NA", "NaN", "nan" }, missing_values = "error" }
+end
+
+-- ------------------------------------------------------------ the rows
+
+local formats = { csv = "csv", tsv = "csv", npy = "npy", libsvm = "libsvm", svm = "libsvm" }
+
+--- predict.format(path, f): "csv", "npy" or "libsvm" by the file's ending; without one that says
+--- it, the format of the data that the model f learnt from.
+function predict.format(path, f)
+  local ending = path:lower():gsub("%.gz$", ""):match("%.([^./]+)$")
+  if formats[ending] then return formats[ending] end
+  return f.schema and f.schema.format == "libsvm" and "libsvm" or "csv"
+end
+
+-- Rows of a .npy file may be NaN or infinite, which no other format lets through: the file's row is
+-- known here alone.
+local function finite_rows(path, blocks)
+  local done = 0
+  return function()
+    local X = core.next_rows(blocks)
+    if not X then return nil end
+    local row, column = core.find_nonfinite(X)
+    if row then
+      fail("%s: row %d, column %d is %s", path, done + row, column, X:get(row, column))
+    end
+    done = done + X:rows()
+    return X
+  end
+end
+
+--- predict.rows(path, f, format, id): a function that gives rows for the model f, a matrix, and the
+--- texts of the column id, block by block, and nothing at the end.
+function predict.rows(path, f, format, id)
+  if format == "csv" then
+    local next_rows, state = data.csv_blocks(path, { like = csv_schema(f), id = id })
+    return function() return next_rows(state) end
+  end
+  if id then fail("--id names a column of a CSV file, and %s is read as %s", path, format) end
+  if format == "npy" then return finite_rows(path, core.npy_blocks(path, f.dim)) end
+  local blocks = core.libsvm_blocks(path, f.dim)
+  return function() return core.next_rows(blocks) end
+end
+
+local BLOCK_BYTES, MOST_ROWS = 1 << 22, 1 << 16
+
+-- Rows that are predicted at a time: whole blocks of the engine, so that each row is a part of the
+-- same block, and has the same bits, as where all rows are in memory.
+local function rows_at_a_time(f)
+  local block = f.block or core.block_rows(core.source(core.zeros(1, f.dim)), f.stages, f.map,
+    f.learnt and f.dtype or nil)
+  return block * math.max(1, math.min(BLOCK_BYTES // (8 * f.dim), MOST_ROWS) // block)
+end
+
+-- The first rows of a list of matrices, as one, and what is left.
+local function take_rows(parts, wanted)
+  local all = #parts == 1 and parts[1] or core.vcat(table.unpack(parts))
+  if all:rows() <= wanted then return all, nil end
+  return all:slice(1, wanted), all:slice(wanted + 1, all:rows())
+end
+
+-- The same blocks, `size` rows each but the last.
+local function in_blocks_of(size, next_rows)
+  local parts, rows, ids, ended = {}, 0, nil, false
+  return function()
+    while rows < size and not ended do
+      local X, more = next_rows()
+      ended = X == nil
+      if X then
+        parts[#parts + 1], rows = X, rows + X:rows()
+        if more then ids = table.move(more, 1, #more, ids and #ids + 1 or 1, ids or {}) end
+      end
+    end
+    if rows == 0 then return nil end
+    local X, rest = take_rows(parts, size)
+    local of_X = ids
+    if rest and ids then ids = table.move(ids, X:rows() + 1, #ids, 1, {}) else ids = nil end
+    parts, rows = { rest }, rows - X:rows()
+    return X, of_X
+  end
+end
+
+-- ------------------------------------------------------------ what is written
+
+local function text_of(label)
+  local whole = math.tointeger(label)
+  return type(label) == "number" and whole and ("%d"):format(whole) or tostring(label)
+end
+
+local function texts_of(classes)
+  local list = {}
+  for k, label in ipairs(classes) do list[k] = text_of(label) end
+  return list
+end
+
+local function value_names(f)
+  if f.targets == 1 then return { "prediction" } end
+  local names = {}
+  for j = 1, f.targets do names[j] = ("prediction_%d"):format(j) end
+  return names
+end
+
+-- Each kind of output: what names and labels its columns have, and how scores become them.
+local kinds = {}
+
+function kinds.predictions(f)
+  local texts = f.classes and type(f.classes[1]) == "string"
+  return { names = f.classes and { "prediction" } or value_names(f),
+    labels = texts and f.classes or nil }, function(scores) return f:decide(scores) end
+end
+
+-- One score of two classes speaks for the second.
+function kinds.scores(f)
+  local names = f.classes and texts_of(f.classes) or value_names(f)
+  if f.classes and f.targets == 1 then names = { names[2] } end
+  return { names = names }, function(scores) return scores end
+end
+
+function kinds.probabilities(f)
+  probabilities.check(f)
+  if not probabilities.known(f) then
+    fail("the model has no probabilities: its solver's loss says none, and it was saved without \z
+      p:calibrate{...}")
+  end
+  return { names = texts_of(f.classes) }, function(scores) return probabilities.of(f, scores) end
+end
+
+local function is_npy(path, id)
+  if path == nil then return false end
+  local ending = path:lower():match("%.([^./]+)$")
+  if ending ~= "csv" and ending ~= "npy" then
+    fail("-o takes a name that ends in .csv or .npy, and got %s", options.show(path))
+  end
+  if ending == "npy" and id then
+    fail("--id wants a CSV file: a .npy file has numbers, or labels, alone")
+  end
+  return ending == "npy"
+end
+
+--- predict.write(f, next_rows, wanted): rows of next_rows() -> X, ids in; predictions of the model
+--- f out. wanted: kind = "predictions", "scores" or "probabilities"; out = path, or nil for the
+--- standard output; id = name of the ids' column; before_end = a function that is called before the
+--- file is there. Returns the number of rows.
+function predict.write(f, next_rows, wanted)
+  local format, said = kinds[wanted.kind](f)
+  format.npy, format.id = is_npy(wanted.out, wanted.id), wanted.id
+  next_rows = in_blocks_of(rows_at_a_time(f), next_rows)
+  local level <close> = progress.level{ name = "predict", unit = "rows" }
+  local X, ids = next_rows() -- what is wrong with the file is told before anything is written
+  local file <close>, count = core.row_file(wanted.out, format), 0
+  while X do
+    core.write_rows(file, said(f:scores(core.source(X))), ids)
+    count = count + X:rows()
+    level:step(count)
+    collectgarbage() -- the collector does not hurry for a few objects, large as they are
+    X, ids = next_rows()
+  end
+  if wanted.before_end then wanted.before_end() end
+  core.commit_rows(file)
+  return count
+end
+
+-- ------------------------------------------------------------ the score
+
+-- The rows again, with their targets.
+local function judged_rows(path, f, format)
+  if format == "libsvm" then
+    return data.libsvm(path, { features = f.dim, task = f.task })
+  end
+  local like = csv_schema(f)
+  if not like.target then fail("--score: the model's data have no column of targets by name") end
+  return data.csv(path, { like = like, target = like.target.name, stream = true, quiet = true })
+end
+
+local function score_line(p, path, format)
+  local score = p:score(judged_rows(path, p.fitted, format))
+  return ("%s %.6g"):format(p.fitted.task == "classification" and "accuracy" or "R2", score)
+end
+
+local function check_score(p, path, format)
+  if path == "-" then fail("--score reads the file twice, and the standard input comes once") end
+  if format == "npy" then fail("--score: a .npy file holds no targets") end
+  if p.fitted.targets > 1 and p.fitted.task ~= "classification" then
+    fail("--score: R2 is for one target, and the model has %d", p.fitted.targets)
+  end
+end
+
+-- ------------------------------------------------------------ the command
+
+-- A sentence for the shell: titles of functions in Lua and their options say nothing there.
+local function for_the_shell(message)
+  message = options.plain(message):gsub("^data%.[%w_]+: ", ""):gsub("^load: ", "")
+  message = message:gsub("^%-: ", "standard input: "):gsub("^option 'id' names", "--id names")
+  return message
+end
+
+local function run(given)
+  local p = predict.model(given.model)
+  local format = given.format or predict.format(given.data, p.fitted)
+  local line
+  if given.score then check_score(p, given.data, format) end
+  local out = given.output ~= "-" and given.output or nil
+  predict.write(p.fitted, predict.rows(given.data, p.fitted, format, given.id), { out = out,
+    id = given.id, kind = given.proba and "probabilities" or given.scores and "scores"
+      or "predictions",
+    before_end = given.score and function() line = score_line(p, given.data, format) end })
+  if line then (out and io.stdout or io.stderr):write(line, "\n") end
+end
+
+--- predict.run{ model = path, data = path, output =, proba =, scores =, id =, format =, score = }:
+--- the command; see scullery predict --help.
+function predict.run(given)
+  local ok, message = pcall(run, given)
+  if not ok then error(for_the_shell(message), 0) end
+end
+
+return predict

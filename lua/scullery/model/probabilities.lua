@@ -1,0 +1,223 @@
+--- Probabilities of classes: what the solver's own loss says, or Platt's sigmoids (1999) on scores
+--- of rows that the model has not seen. Folds share one pass, as in a search; only the n x c scores
+--- are kept.
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local matching = require "scullery.data.matching"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local progress = require "scullery.base.progress"
+local ask = objects.ask
+
+local probabilities = {}
+
+local rules = options.declare("pipeline:calibrate", {
+  folds = { type = "integer", low = 2 },
+  seed = { type = "integer" },
+  data = { test = dataset.is, takes = "a data set" },
+  progress = progress.rule,
+})
+
+--- Only classifications have probabilities.
+function probabilities.check(f)
+  if f.task ~= "classification" then
+    error("this model is a regression: it has no classes to give probabilities of", 0)
+  end
+end
+
+-- ------------------------------------------------------------ how it was done, for info() and
+-- print
+
+local Calibration = objects.class("calibration", {
+  fields = "method sigmoids slopes offsets folds seed rows note" })
+probabilities.class = Calibration
+
+function Calibration:__tostring()
+  if self.method == "loss" then return "the solver's own, from its loss" end
+  local where = self.folds and ("out-of-fold scores of %d folds, seed %d"):format(self.folds,
+    self.seed) or "scores of held-out data"
+  return ("Platt's sigmoids on %s (%d rows)%s"):format(where, self.rows, self.note and "; note: "
+    .. self.note or "")
+end
+
+local function account(sigmoids, given)
+  local self = setmetatable(given, Calibration)
+  self.method, self.sigmoids, self.slopes, self.offsets = "platt", sigmoids, {}, {}
+  for j, one in ipairs(sigmoids) do
+    self.slopes[j], self.offsets[j] = one.slope, one.offset
+    if not one.converged then
+      self.note = ("the sigmoid of column %d is left with a gradient of %.1e"):format(j,
+        one.residual)
+    end
+    if one.slope >= 0 then
+      self.note =
+        ("the scores of column %d do not grow with the probability of their class"):format(j)
+    end
+  end
+  return self
+end
+
+-- ------------------------------------------------------------ scores of rows that were not
+-- seen
+
+-- A class whose rows lie in one fold only is unknown to the model without that fold. class_at(i):
+-- the place of row i's class.
+local function check_folds(class_at, classes, row_weights, folds)
+  local seen_in, several, rows = {}, {}, {}
+  for k in ipairs(classes) do rows[k] = 0 end
+  for i, fold in ipairs(folds) do
+    if not row_weights or row_weights:get(i, 1) > 0 then
+      local k = class_at(i)
+      rows[k] = rows[k] + 1
+      several[k] = several[k] or (seen_in[k] and seen_in[k] ~= fold)
+      seen_in[k] = fold
+    end
+  end
+  for k, label in ipairs(classes) do
+    if not several[k] then
+      error(("the class %s has %d row%s that count%s: a fold would leave none to learn from; \z
+        calibrate on held-out rows, p:calibrate{ data = ds }"):format(
+        options.show(label), rows[k], rows[k] == 1 and "" or "s", rows[k] == 1 and "s" or ""), 0)
+    end
+  end
+end
+
+local function class_in_memory(ds)
+  local place = {}
+  for k, label in ipairs(ds.classes) do place[type(label) == "string" and k or label] = k end
+  return function(i) return place[ds.y:get(i, 1)] end
+end
+
+-- A stream shows its classes only in passing: they are read off the targets of the walk that scored
+-- it.
+local function class_in_targets(targets)
+  local c = targets:cols()
+  if c == 1 then return function(i) return targets:get(i, 1) > 0 and 2 or 1 end end
+  return function(i)
+    for j = 1, c do if targets:get(i, j) > 0 then return j end end
+  end
+end
+
+local function unconverged(candidates)
+  local count = 0
+  for _, fits in ipairs(candidates) do
+    if fits[1].status == "iterations exhausted" then count = count + 1 end
+  end
+  return count > 0 and ("%d of %d models without a fold ran out of iterations"):format(count,
+    #candidates) or nil
+end
+
+local function out_of_fold(self, f, o)
+  local ds, k = self.data, o.folds or 5
+  if f.pruned then
+    error("a pruned model is calibrated on held-out rows: p:calibrate{ data = ds }", 0)
+  end
+  if not ds then error("the rows that the model learnt from are not here: give data =", 0) end
+  local seed = o.seed or 0
+  local folds = ds:fold_ids{ k = k, seed = seed }
+  if ds.X then check_folds(class_in_memory(ds), f.classes, ds.weights, folds) end
+  local all, candidates = {}, {}
+  local training <close> = core.training(ask(ds, "source_of_targets"), f.stages, f.map,
+    ask(self, "training_options", ds, folds))
+  for fold = 1, k do all[fold] = fold end
+  for fold, fits in ipairs(core.solve(training, ask(f.solver, "instance"), all)) do
+    candidates[fold] = { fits[1] }
+  end
+  local scores, targets = core.decisions_apart(training, candidates)
+  if not ds.X then check_folds(class_in_targets(targets), f.classes, nil, folds) end
+  return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) },
+    ds.weights
+end
+
+-- Whether row i of the targets is that of a label which the model does not know.
+local function is_stranger(targets, i)
+  local c = targets:cols()
+  if c == 1 then return targets:get(i, 1) == 0 end
+  for j = 1, c do if targets:get(i, j) > 0 then return false end end
+  return true
+end
+
+-- Weights of the rows to calibrate on: rows of unknown labels say nothing of the classes.
+local function without_strangers(ds, targets)
+  local w, count = ds.weights, 0
+  for i = 1, targets:rows() do
+    if is_stranger(targets, i) then
+      if count == 0 then w = w and w:astype("float64") or core.ones(targets:rows(), 1) end
+      w:set(i, 1, 0)
+      count = count + 1
+    end
+  end
+  return w, count
+end
+
+local function held_out(_, f, o)
+  local ds = o.data
+  if o.folds or o.seed then error("takes folds and seed, or data, not both", 0) end
+  if ds.task ~= "classification" or not (ds.y or ds.source) then
+    error("option 'data' takes rows with classes", 0)
+  end
+  local judging <close> = f:judging(matching.judged(ds, f))
+  local scores, targets = core.decisions_apart(judging, { { f:candidate() } })
+  local weights, count = without_strangers(ds, targets)
+  if not ds.X then matching.tell_strangers(ds, count) end
+  return scores, targets, { rows = #ds - count }, weights
+end
+
+-- Both sides of every sigmoid need rows.
+local function check_sides(sigmoids, classes)
+  for j, one in ipairs(sigmoids) do
+    local first, second = classes[1], classes[2]
+    if #sigmoids > 1 then first, second = nil, classes[j] end
+    local missing = one.positives == 0 and second or one.negatives == 0 and first
+    if missing then
+      error(("no row of the class %s counts among those to calibrate on"):format(
+        options.show(missing)), 0)
+    end
+  end
+end
+
+local function calibrate(self, o)
+  local f = self.fitted
+  local _ <close> = core.level "calibration"
+  local scores, targets, how, weights = (o.data and held_out or out_of_fold)(self, f, o)
+  local sigmoids = core.platt(scores, targets, weights)
+  check_sides(sigmoids, f.classes)
+  f.calibration = account(sigmoids, how)
+  return self
+end
+
+--- p:calibrate{ folds = 5, seed = 0 } or p:calibrate{ data = ds }: see there.
+function probabilities.calibrate(self, given)
+  probabilities.check(self.fitted)
+  local o = options.check("pipeline:calibrate", given, rules, 0)
+  return progress.watched("pipeline:calibrate", o.progress, calibrate, self, o)
+end
+
+-- ------------------------------------------------------------ use
+
+-- Whether the solver's loss says probabilities; found out once.
+local function says_itself(f)
+  if f.own_loss == nil then
+    f.own_loss = core.own_probabilities(ask(f.solver, "instance"), core.zeros(1, f.targets)) ~= nil
+  end
+  return f.own_loss
+end
+
+--- Whether the model can say probabilities without more rows. Row weights by class make another
+--- population, of which the solver's own probabilities are then.
+function probabilities.known(f)
+  if f.calibration then return true end
+  if f.class_weights or not says_itself(f) then return false end
+  f.calibration = setmetatable({ method = "loss" }, Calibration)
+  return true
+end
+
+--- From n x c scores to n x classes, by what is known.
+function probabilities.of(f, scores)
+  if f.calibration.method == "loss" then
+    return core.own_probabilities(ask(f.solver, "instance"), scores)
+  end
+  return core.platt_probabilities(scores, f.calibration.sigmoids)
+end
+
+return probabilities

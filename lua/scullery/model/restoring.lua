@@ -1,0 +1,120 @@
+--- Saved models as Lua objects. The engine (core/model) checks a file and puts together what was
+--- fitted; recipes, reports and schemas, which Lua alone reads, are checked and made here.
+local core = require "scullery.core"
+local component = require "scullery.compose.component"
+local description = require "scullery.model.description"
+local form = require "scullery.model.form"
+local saved_tables = require "scullery.model.saved_tables"
+local ask = require("scullery.base.objects").ask
+
+-- apart: fields of a model that are saved apart from the others, or found out again.
+local restoring = { apart = { "stages", "map", "map_info", "origin", "features", "solver",
+  "weights", "intercept", "pilot", "learnt", "norm_found", "own_loss" } }
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ------------------------------------------------------------ files
+
+local File = {}
+File.__index = File
+
+--- restoring.open(path): {body = the description as a table, saved = the engine's file} of a file
+--- whose digest is right.
+function restoring.open(path)
+  local saved, body = core.saved_open(path)
+  return setmetatable({ body = body, saved = saved }, File)
+end
+
+--- file:decode(value): back from JSON.
+function File:decode(value) return description.decode(value, self.saved) end
+
+--- file:table(from, name): a field that is a table.
+function File:table(from, name) -- luacheck: no self
+  return form.check(from[name], {}, name)
+end
+
+-- ------------------------------------------------------------ features
+
+--- restoring.origin(features, map, file): what the map of the features was made from, as saved.
+function restoring.origin(features, map, file)
+  local origin = file:decode(map.origin)
+  if core.saved_has(file.saved, "sampler.state") then
+    origin.state = core.saved_matrix(file.saved, "sampler.state")
+  end
+  features.inst.last_dim = origin.dim
+  return origin
+end
+
+-- ------------------------------------------------------------ reports
+
+local fields_form = { task = "string?", classes = "table?", seconds = "table", report = "table?",
+  schema = "table?", names = "table?", block = "integer?", dtype = "string?", n = "integer",
+  dim = "integer", targets = "integer?", calibration = "table?", weighted = "boolean?",
+  components = "table?" }
+
+local report_form = { status = "string?", iterations = "number?", gap = "number?",
+  residual = "number?", tolerance = "number?", jitter = "number?", loss = "number?",
+  score = "number?", note = "string?" }
+local calibration_form = { method = "string", folds = "integer?", seed = "integer?",
+  rows = "integer?", note = "string?", sigmoids = "table?", slopes = "table?",
+  offsets = "table?" }
+local sigmoid_form = { slope = "number", offset = "number", converged = "boolean?",
+  iterations = "integer?", residual = "number?", tolerance = "number?", positives = "number?",
+  negatives = "number?" }
+
+local function check_calibration(c)
+  form.check(c, calibration_form, "calibration")
+  form.each(c.sigmoids, function(one, what) form.check(one, sigmoid_form, what) end, "sigmoids")
+  form.each(c.slopes, form.typed "number", "slopes")
+  form.each(c.offsets, form.typed "number", "offsets")
+end
+
+local function check_fields(f)
+  form.check(f, fields_form, "fields")
+  form.check(f.report or {}, report_form, "report")
+  if f.calibration then check_calibration(f.calibration) end
+  if f.components then
+    form.check(f.components, { share = "number" }, "components")
+    if not core.is_matrix(f.components.variances) then fail("its components have no variances") end
+  end
+  for _, one in ipairs(f.seconds) do
+    if type(one) ~= "table" or type(one[1]) ~= "string" or type(one[2]) ~= "number" then
+      fail("its times are none")
+    end
+  end
+  if f.n < 0 then fail("its 'n' is %d, where a whole number from 0 on belongs", f.n) end
+  saved_tables.schema(f.schema)
+end
+
+--- restoring.check_print(value, what): reports are read by those who print them.
+function restoring.check_print(value, what)
+  if not pcall(tostring, value) then fail("its %s is none that can be printed", what) end
+end
+
+-- ------------------------------------------------------------ models
+
+-- The solver as it was when it learnt: with widths from the data, where it waited for them.
+local function restore_solver(saved, file)
+  local solver = file:decode(saved.component)
+  if not component.is(solver, "solver") then fail("its solver is none") end
+  return saved.widths and ask(solver, "settled", file:decode(saved.widths)) or solver
+end
+
+--- restoring.model(recipe, file): the fields of a model that the recipe, a pipeline, learnt.
+function restoring.model(recipe, file)
+  local saved = file:table(file.body, "model")
+  if ask(recipe, "is_searched") then
+    fail("a pipeline that is to be searched is not fitted")
+  end
+  local made, f = core.saved_model(file.saved), file:decode(saved.fields)
+  check_fields(f)
+  for _, name in ipairs(restoring.apart) do f[name] = made[name] end
+  if f.map then
+    f.features, f.map_info = recipe.features, core.map_info(f.map)
+    f.origin = restoring.origin(recipe.features, saved.map, file)
+  end
+  if recipe.solver then f.solver = restore_solver(saved.solver, file) end
+  return f
+end
+
+return restoring

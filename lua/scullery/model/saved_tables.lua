@@ -1,0 +1,84 @@
+--- Tables of a saved file that reports and readers go by: schemas, fingerprints of data, tables of
+--- searches and what was chosen. Each field has the type that it was saved with, or the file is
+--- refused.
+local form = require "scullery.model.form"
+local options = require "scullery.base.options"
+local search_table = require "scullery.model.search_table"
+
+local saved_tables = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ---------------------------------------------------------------- data
+
+local data_form = { rows = "integer", cols = "integer", sha256 = "string?" }
+
+--- saved_tables.fingerprint(data): that of the rows learnt from; nil stays nil.
+function saved_tables.fingerprint(data)
+  return data ~= nil and form.check(data, data_form, "data") or nil
+end
+
+local schema_form = { format = "string", separator = "string?", header = "boolean?",
+  by_place = "boolean?", missing = "table?", missing_values = "string?", categorical = "string?",
+  columns = "table?", target = "table?", cols = "integer?", names = "table?" }
+local column_form = { name = "string", kind = "string", levels = "table?", fill = "number?",
+  missing = "integer?", loose = "boolean?" }
+local target_form = { name = "string", kind = "string", task = "string?", place = "integer?" }
+
+local function check_column(column, what)
+  form.check(column, column_form, what)
+  form.each(column.levels, form.typed "string", what .. ".levels")
+  if column.kind == "category" and not column.levels then fail("its '%s' has no levels", what) end
+end
+
+--- saved_tables.schema(schema): as lua/scullery/data/schema.lua describes it; nil stays nil.
+function saved_tables.schema(schema)
+  if schema == nil then return nil end
+  form.check(schema, schema_form, "schema")
+  form.each(schema.columns, check_column, "schema.columns")
+  form.each(schema.missing, form.typed "string", "schema.missing")
+  form.each(schema.names, form.typed "string", "schema.names")
+  if schema.target then form.check(schema.target, target_form, "schema.target") end
+  return schema
+end
+
+-- ---------------------------------------------------------------- searches
+
+local table_form = { names = "table", score = "string", larger = "boolean", place = "integer",
+  rule = "string?", seed = "integer?", outer = "table?", edge = "table?" }
+local row_form = { choice = "table", mean = "number", stderr = "number?", folds = "table?",
+  unconverged = "integer" }
+local edge_form = { option = "string", side = "string" }
+local outer_form = { mean = "number", stderr = "number" }
+
+local function check_row(row, what)
+  form.check(row, row_form, what)
+  form.each(row.folds, form.typed "number", what .. ".folds")
+end
+
+local function check_edge(edge, what) form.check(edge, edge_form, what) end
+
+--- saved_tables.search(cells): the table of a search; nil stays nil.
+function saved_tables.search(cells)
+  if cells == nil then return nil end
+  if type(cells) ~= "table" or getmetatable(cells) ~= search_table.class then
+    fail("its 'table' is %s, where the table of a search belongs", options.show(cells))
+  end
+  form.check(cells, table_form, "table")
+  form.each(cells.names, form.typed "string", "table.names")
+  form.each(cells.edge, check_edge, "table.edge")
+  if cells.outer then form.check(cells.outer, outer_form, "table.outer") end
+  for i = 1, #cells do check_row(rawget(cells, i), ("table[%d]"):format(i)) end
+  if not rawget(cells, cells.place) then fail("its 'table.place' is no row of the table") end
+  return cells
+end
+
+--- saved_tables.choice(choice): the options that a search chose, by name; nil stays nil.
+function saved_tables.choice(choice)
+  if choice == nil then return nil end
+  form.check(choice, {}, "choice")
+  for name in next, choice do form.typed "string"(name, "choice") end
+  return choice
+end
+
+return saved_tables

@@ -1,0 +1,229 @@
+--- Saving and loading: pipelines, features and schemas in files of the format safetensors. The
+--- description is one JSON text, documented in docs/models.md; numbers are named arrays.
+local core = require "scullery.core"
+local choose = require "scullery.compose.choose"
+local dataset = require "scullery.data.dataset"
+local description = require "scullery.model.description"
+local fingerprint = require "scullery.data.fingerprint"
+local instantiation = require "scullery.compose.instantiation"
+local model = require "scullery.model.model"
+local options = require "scullery.base.options"
+local pipeline = require "scullery.model.pipeline"
+local restoring = require "scullery.model.restoring"
+local saved_tables = require "scullery.model.saved_tables"
+
+-- STREAM: of the parameters (SCL_STREAM_PARAMETERS).
+local FORMAT, STREAM = "scullery", 0
+
+local saving = {}
+
+local rules = options.declare("pipeline:save",
+  { parameters = { type = "boolean", default = false } })
+options.declare("features:save", rules)
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ------------------------------------------------------------ recipes
+
+-- The stages as they were given: sc.choose{...} again where there are several.
+local function given_stages(self)
+  local list = { table.unpack(self.rows) }
+  for _, stage in ipairs{ self.features or false, self.after or false, self.solver or false } do
+    if stage then list[#list + 1] = stage end
+  end
+  if not self.variants then return list end
+  for i in ipairs(list) do
+    local seen, values = {}, {}
+    for _, variant in ipairs(self.variants) do
+      local stage = variant.given[i]
+      if not seen[stage] then values[#values + 1] = stage end
+      seen[stage] = true
+    end
+    list[i] = #values > 1 and choose(values) or values[1]
+  end
+  return list
+end
+
+local function encode_recipe(self, arrays)
+  local own = {}
+  for name in pairs(pipeline.own_options) do own[name] = self[name] end
+  return { stages = description.encode(given_stages(self), arrays, "pipeline"),
+    options = description.encode(own, arrays, "pipeline") }
+end
+
+-- ------------------------------------------------------------ what was fitted
+
+local function encode_stages(made, arrays)
+  local list, count = {}, {}
+  for i, stage in ipairs(made) do
+    local saved = core.stage_save(stage)
+    count[saved.kind] = (count[saved.kind] or 0) + 1
+    local title = saved.kind .. (count[saved.kind] > 1 and count[saved.kind] or "")
+    for name, matrix in pairs(saved.arrays or {}) do
+      arrays[("%s.%s"):format(title, name)] = matrix
+    end
+    list[i] = { kind = saved.kind, cols = saved.cols, constant = saved.constant,
+      arrays = saved.arrays and title }
+  end
+  return list
+end
+
+local function encode_map(map, origin, arrays, o)
+  local info, how = core.map_info(map), {}
+  for name, value in pairs(origin) do
+    if name == "state" then arrays["sampler.state"] = value
+    else how[name] = description.encode(value, arrays, "features." .. name) end
+  end
+  if info.entries > 0 then arrays["cells.counts"], arrays["cells.words"] = core.map_cells(map) end
+  if o.parameters then arrays["features.parameters"] = core.map_parameters(map) end
+  local rows, numbers, check = core.map_probe(map)
+  arrays["features.rows"], arrays["features.check"] = rows, numbers
+  return { origin = how, check = check, features = info.features, method = info.method,
+    stream = STREAM, log_scale = info.log_scale, one_hot = info.entries > 0 }
+end
+
+local function encode_learnt(learnt, arrays)
+  local saved, names = core.model_save(learnt), {}
+  for name, array in pairs(saved.arrays) do
+    names[#names + 1] = name
+    arrays["solver." .. name] = array
+  end
+  table.sort(names)
+  return { features = saved.features, targets = saved.targets, dtype = saved.dtype,
+    arrays = names }
+end
+
+local function encode_solver(solver)
+  return { component = description.encode(solver, {}, "solver"), widths = solver.widths }
+end
+
+local apart = {}
+for _, name in ipairs(restoring.apart) do apart[name] = true end
+
+local function encode_model(f, arrays, o)
+  local fields = {}
+  for name, value in pairs(f) do
+    if not apart[name] then fields[name] = description.encode(value, arrays, name) end
+  end
+  local body = { stages = encode_stages(f.stages, arrays), fields = fields,
+    map = f.map and encode_map(f.map, f.origin, arrays, o),
+    solver = f.solver and encode_solver(f.solver),
+    learnt = f.learnt and encode_learnt(f.learnt, arrays) }
+  local title = f.solver and "solver" or "components"
+  if f.weights then
+    arrays[title .. ".weights"], arrays[title .. ".intercept"] = f.weights, f.intercept
+    arrays[title .. ".pilot"] = f.pilot
+  end
+  return body
+end
+
+-- ------------------------------------------------------------ saving
+
+local function encode_pipeline(self, arrays, o)
+  local f = self.fitted
+  if o.parameters and not (f and f.map) then
+    fail("parameters = true is for a fitted pipeline with features, which this is not")
+  end
+  return { kind = "pipeline", pipeline = encode_recipe(self, arrays),
+    model = f and encode_model(f, arrays, o),
+    data = self.data and fingerprint.of(self.data) or self.data_known,
+    choice = self.choice and description.encode(self.choice, arrays, "choice"),
+    table = self.table and description.encode(self.table, arrays, "table") }
+end
+
+local function encode_features(self, arrays, o)
+  if o.parameters and not self.fitted then
+    fail("parameters = true is for features that are fitted, which these are not")
+  end
+  return { kind = "features", features = description.encode(self, arrays, "features"),
+    names = self.fitted and self.names,
+    map = self.fitted and encode_map(self.fitted, self.origin, arrays, o) }
+end
+
+local function encode(value, arrays, o)
+  if pipeline.is(value) then return encode_pipeline(value, arrays, o) end
+  if instantiation.is_features(value) then return encode_features(value, arrays, o) end
+  return { kind = "schema", schema = description.encode(value.schema, arrays, "schema") }
+end
+
+-- The lowest version of the format that has all of it.
+local function version_of(arrays)
+  for name in pairs(arrays) do
+    if name:find("%.pilot$") then return 2 end
+  end
+  return 1
+end
+
+--- saving.save(value, path, options): see Pipeline:save. A data set saves its schema.
+function saving.save(value, path, given)
+  if type(path) ~= "string" or path == "" then
+    fail("takes the path of a file, and got %s", options.show(path))
+  end
+  local o, arrays = options.check("save", given, rules, 0), {}
+  if dataset.is(value) and not value.schema then fail("this data set has no schema to save") end
+  local body = encode(value, arrays, o)
+  body.format, body.version, body.scullery = FORMAT, version_of(arrays), core.version
+  core.tensors_write(path, core.json_encode(body), arrays)
+end
+
+-- ------------------------------------------------------------ loading
+
+local function load_pipeline(file)
+  local body, recipe = file.body, file:table(file.body, "pipeline")
+  local given = file:decode(file:table(recipe, "stages"))
+  for name, value in pairs(file:decode(file:table(recipe, "options"))) do
+    if not pipeline.own_options[name] then
+      fail("a pipeline has no option %s", options.show(name))
+    end
+    given[name] = value
+  end
+  local self = pipeline.new(given)
+  self.choice = saved_tables.choice(file:decode(body.choice))
+  self.table = saved_tables.search(file:decode(body.table))
+  self.data_known = saved_tables.fingerprint(body.data)
+  if body.model then
+    self.fitted = model.new(restoring.model(self, file))
+    self.classes = self.fitted.classes
+  end
+  restoring.check_print(self, "report")
+  restoring.check_print(self.table, "table")
+  return self
+end
+
+local function load_features(file)
+  local self = file:decode(file:table(file.body, "features"))
+  if not instantiation.is_features(self) then fail("its features are none") end
+  if file.body.map then
+    self.fitted = core.saved_features(file.saved)
+    self.origin = restoring.origin(self, file.body.map, file)
+    self.names = file:decode(file.body.names)
+  end
+  return self
+end
+
+local loaders = { pipeline = load_pipeline, features = load_features,
+  schema = function(file)
+    return saved_tables.schema(file:decode(file:table(file.body, "schema")))
+  end }
+
+local function load(path)
+  if type(path) ~= "string" or path == "" then
+    fail("takes the path of a file, and got %s", options.show(path))
+  end
+  local file = restoring.open(path)
+  local loader = loaders[file.body.kind]
+  if not loader then fail("%s: it holds %s, which no version that is known saves", path,
+    options.show(file.body.kind)) end
+  local ok, result = pcall(loader, file)
+  if ok then return result end
+  fail("%s: %s", path, options.plain(type(result) == "table" and result.message or result))
+end
+
+--- sc.load(path): what p:save(path), feats:save(path) or ds:save_schema(path) wrote: a pipeline,
+--- features, or the schema of a data set. Predictions are those of the saved model: the same bits
+--- on the same machine with any number of threads, the same within rounding elsewhere. Nothing in a
+--- file can run, and whatever it says is checked: a file that is cut off or altered anywhere is
+--- refused, and so is one that needs a plugin which is missing, older, or draws other parameters.
+function saving.load(path) return options.guard("load", 1, load, path) end
+
+return saving

@@ -1,0 +1,508 @@
+--- Cross-validation over everything marked by sc.choose. One pass over the data per choice of
+--- features: folds are accumulated apart in it, the model without a fold comes from the sums of the
+--- others, and every value of the solver's path option reuses them, as do other solvers and other
+--- options of theirs; solvers that share no sums are run side by side, a fold each. A second pass
+--- judges all candidates at once.
+local choose = require "scullery.compose.choose"
+local core = require "scullery.core"
+local criteria = require "scullery.model.criteria"
+local dataset = require "scullery.data.dataset"
+local judging = require "scullery.model.judging"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local pipeline = require "scullery.model.pipeline"
+local progress = require "scullery.base.progress"
+local search_table = require "scullery.model.search_table"
+local warn = require "scullery.base.warn"
+local ask = objects.ask
+
+local search = { table_class = search_table.class }
+
+local estimates = { loo = true, gcv = true } -- what a solver may tell of its own
+
+local rules = options.declare("pipeline:search", {
+  folds = { test = function(v) return estimates[v] or math.type(v) == "integer" and v >= 2 end,
+            takes = "a whole number of at least 2, \"loo\" or \"gcv\"", default = 5 },
+  holdout = { test = function(v)
+    return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
+  end,
+              takes = "a share between 0 and 1, or a number of rows" },
+  seed = { type = "integer", default = 0 },
+  score = criteria.rule,
+  stages = { choices = { "shared", "fold" }, default = "shared" },
+  draws = { type = "integer", low = 1, high = choose.MOST },
+  rule = { choices = { "best", "one_se" }, default = "best" },
+  outer = { type = "integer", low = 2 },
+  each = { type = "string" },
+  progress = progress.rule,
+})
+
+-- ------------------------------------------------------------ what to try
+
+-- All combinations of the searched options: a list of {path = value}.
+local function grid(searched)
+  local list, size = { {} }, 1
+  for _, one in ipairs(searched) do size = size * #one.values end
+  choose.check_combinations("pipeline:search", size)
+  for _, one in ipairs(searched) do
+    local longer = {}
+    for _, so_far in ipairs(list) do
+      for _, value in ipairs(one.values) do
+        local copy = { [one.path] = value }
+        for k, v in pairs(so_far) do copy[k] = v end
+        longer[#longer + 1] = copy
+      end
+    end
+    list = longer
+  end
+  return list
+end
+
+local function key_of(searched, choices)
+  local parts = {}
+  for i, one in ipairs(searched) do parts[i] = tostring(choices[one.path]) end
+  return table.concat(parts, "\0")
+end
+
+-- `draws` combinations, seeded, no two alike; all of them where there are no more.
+local function random(searched, draws, seed)
+  local size, finite = 1, true
+  for _, one in ipairs(searched) do
+    size, finite = size * #one.values, finite and not ask(one.choose, "continuous")
+  end
+  if finite and size <= draws then return grid(searched) end
+  local list, seen, most = {}, {}, 50 * draws
+  local u = core.rand{ most, #searched, seed = seed }
+  for i = 1, most do
+    local choices = {}
+    for j, one in ipairs(searched) do choices[one.path] = ask(one.choose, "draw", u:get(i, j)) end
+    local key = key_of(searched, choices)
+    if not seen[key] then list[#list + 1] = choices end
+    seen[key] = true
+    if #list == draws then break end
+  end
+  return list
+end
+
+-- Split the searched options into the solver's path option (many values at once) and the rest.
+-- Drawn at random, a range is no path.
+local function split_path(self, draws)
+  local path_name = core.path_option(ask(self.solver, "instance"))
+  local path, rest = nil, {}
+  for _, one in ipairs(ask(self, "searched")) do
+    if path_name and one.path == "solver." .. path_name
+      and not (draws and ask(one.choose, "continuous")) then
+      path = one
+    else
+      rest[#rest + 1] = one
+    end
+  end
+  return path, rest
+end
+
+-- The runs: a pipeline, choices that share no pass, and the path that each goes through whole.
+local function plan(self, o)
+  local runs, cells = {}, 0
+  for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
+    local p = variant.pipeline
+    if not p.solver then error("the pipeline has no solver", 0) end
+    if estimates[o.folds] and not ask(p.solver, "role", "estimate") then
+      error(("folds = \"%s\": solver.%s has no estimate of its own; give folds = k"):format(
+        o.folds, p.solver.name), 0)
+    end
+    local path, rest = split_path(p, o.draws)
+    for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed)
+      or grid(rest)) do
+      runs[#runs + 1] = { pipeline = p, stages = variant.choice, choices = choices, path = path }
+      cells = cells + (path and #path.values or 1)
+    end
+    choose.check_combinations("pipeline:search", cells)
+  end
+  return runs, cells
+end
+
+-- What a run makes before its solver, as a text: stages, features, choices about them but for the
+-- number of parameters, and the pipeline's own options. number: a number for each object.
+local function key_before_solver(run, number)
+  local p, parts = run.pipeline, {}
+  for i, stage in ipairs(p.rows) do parts[i] = number[stage] end
+  table.insert(parts, p.features and number[p.features] or 0)
+  table.insert(parts, ask(p, "feature_form", run.choices))
+  local names = {}
+  for name in pairs(run.choices) do
+    if not name:find("^solver%.") and name ~= "features.T" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do parts[#parts + 1] = name .. "=" .. number[run.choices[name]] end
+  return table.concat(parts, " ")
+end
+
+-- Tables with the fields index (the place of the first run with them) and width (T) for what runs
+-- have in common before their solver; wider: that of the same with the next larger T.
+local function shared_tables(runs)
+  local count, tables, families = 0, {}, {}
+  local number = setmetatable({}, { __index = function(self, object)
+    count = count + 1
+    self[object] = count
+    return count
+  end })
+  for i, run in ipairs(runs) do
+    local T = run.choices["features.T"]
+    local family = key_before_solver(run, number)
+    local key = family .. " T=" .. tostring(T)
+    if not tables[key] then
+      tables[key] = { index = i, width = T or 0 }
+      families[family] = families[family] or {}
+      table.insert(families[family], tables[key])
+    end
+    run.index, run.shared = i, tables[key]
+  end
+  return families
+end
+
+-- The runs so that those which differ in the solver alone are neighbours, and those which differ in
+-- T follow each other, the largest T first: its sums over the rows serve the others.
+local function group(runs)
+  for _, family in pairs(shared_tables(runs)) do
+    local first = family[1].index
+    table.sort(family, function(a, b) return a.width > b.width end)
+    for i, shared in ipairs(family) do
+      shared.family, shared.place, shared.wider = first, i, family[i - 1]
+      shared.is_wider = i < #family
+    end
+  end
+  table.sort(runs, function(a, b)
+    local x, y = a.shared, b.shared
+    if x.family ~= y.family then return x.family < y.family end
+    if x ~= y then return x.place < y.place end
+    return a.index < b.index
+  end)
+end
+
+-- ------------------------------------------------------------ one run
+
+-- The solver's own estimate, from one fit on all rows.
+local function own_estimate(run, ds, source, what, o)
+  local estimate = o.folds == "loo" and what == "error" and "loo_error" or o.folds
+  local made = judging.prepare(run.pipeline, ds, source, run.choices, nil, estimate, run.shared)
+  local fits = judging.solve(made, 0, run.path)
+  return { fits = fits, candidates = { fits }, made = made }
+end
+
+-- ------------------------------------------------------------ choosing
+
+-- Which way a model gets simpler: fewer features or components, more regularisation, less capacity.
+-- Other options have no order. Returns path -> 1 or -1, and the paths in the order in which they
+-- are compared.
+local function simplicity(runs)
+  local direction, in_turn = { ["features.T"] = -1, ["pca.k"] = -1 }, { "features.T", "pca.k" }
+  local roles = { { "regularisation", 1 }, { "capacity", -1 } }
+  for _, run in ipairs(runs) do
+    for _, role in ipairs(roles) do
+      local name = ask(run.pipeline.solver, "role", role[1])
+      local path = name and "solver." .. name
+      if path and not direction[path] then
+        direction[path], in_turn[#in_turn + 1] = role[2], path
+      end
+    end
+  end
+  return { direction = direction, in_turn = in_turn }
+end
+
+-- Whether a differs from the best in nothing but options with an order.
+local function comparable(names, order, a, best)
+  for _, name in ipairs(names) do
+    if not order.direction[name] and a.choice[name] ~= best.choice[name] then return false end
+  end
+  return true
+end
+
+local function is_simpler(order, a, b)
+  for _, name in ipairs(order.in_turn) do
+    local x, y = a.choice[name], b.choice[name]
+    if x ~= y and type(x) == "number" and type(y) == "number" then
+      return (x - y) * order.direction[name] > 0
+    end
+  end
+  return false
+end
+
+-- The place of the best mean.
+local function best_place(cells)
+  local best = 1
+  for i, cell in ipairs(cells) do
+    if cells:better(cell.mean, cells[best].mean) then best = i end
+  end
+  return best
+end
+
+local function choose_place(cells, rule, order)
+  local chosen = best_place(cells)
+  if rule ~= "one_se" then return chosen end
+  local best = cells[chosen]
+  local limit = best.mean + (cells.larger and -1 or 1) * best.stderr
+  for i, cell in ipairs(cells) do
+    if not cells:better(limit, cell.mean) and comparable(cells.names, order, cell, best)
+      and is_simpler(order, cell, cells[chosen]) then
+      chosen = i
+    end
+  end
+  return chosen
+end
+
+-- The pipeline with the choices put in, not fitted yet.
+local function chosen_pipeline(p, choices)
+  local copy = setmetatable({}, pipeline.class)
+  for key, value in pairs(p) do copy[key] = value end
+  copy.fitted, copy.data, copy.variants, copy.rows = nil, nil, nil, {}
+  for i, stage in ipairs(p.rows) do copy.rows[i] = ask(stage, "resolved", choices) end
+  copy.features = p.features and ask(p.features, "resolved", choices)
+  copy.solver = ask(p.solver, "resolved", choices)
+  return copy
+end
+
+-- Fit a cell on all rows; what its run made is used again where it was kept.
+local function refit(ds, source, cell, all_kept)
+  local run, kept = cell.run, all_kept[cell.choice["features.T"] or ""]
+  if not kept or kept.run.shared ~= run.shared then kept = all_kept[""] end
+  local _ <close> = core.level "fit"
+  local result = chosen_pipeline(run.pipeline, cell.choice)
+  local made = judging.prepare(run.pipeline, ds, source, cell.choice, nil, nil,
+    kept and kept.run.shared == run.shared and kept.made or nil)
+  local path = run.path and { values = { cell.choice[run.path.path] } }
+  local fits = judging.solve(made, 0, path)
+  local solver = made.solver
+  if path then solver = ask(solver, "with", run.path.option, path.values[1]) end
+  return ask(result, "keep", ds, made.prepared, solver, fits[1])
+end
+
+-- The column that the option `each` names: "solver" for the stage that is one, or nil where there
+-- is one solver only.
+local function column_of_each(self, cells, each)
+  for _, name in ipairs(cells.names) do
+    local one = self.variants and self.variants[1].choice[name]
+    if name == each or each == "solver" and one and one == self.variants[1].pipeline.solver then
+      return name
+    end
+  end
+  if each == "solver" then return nil end
+  error(("each = %s: that is no searched option%s"):format(options.show(each),
+    objects.suggestion(each, cells.names)), 0)
+end
+
+-- Pipelines by the value of a column (of stages: by their label), each the best with that value.
+local function best_of_each(ds, source, cells, name, kept)
+  local labels, best, fitted = search_table.labels_of(cells, name), {}, {}
+  for _, cell in ipairs(cells) do
+    local value = cell.choice[name]
+    local key = type(value) == "table" and labels[search_table.key_of(value)] or value
+    if key ~= nil and (not best[key] or cells:better(cell.mean, best[key].mean)) then
+      best[key] = cell
+    end
+  end
+  for key, cell in pairs(best) do
+    fitted[key] = refit(ds, source, cell, kept)
+    fitted[key].choice, fitted[key].table = cell.choice, cells
+  end
+  return fitted
+end
+
+-- ------------------------------------------------------------ stopping half-way
+
+-- The order of the grid, which runs with a common pass leave.
+local function sort_cells(cells)
+  table.sort(cells, function(a, b)
+    if a.run ~= b.run then return a.run.index < b.run.index end
+    return a.index < b.index
+  end)
+end
+
+local Stopped = objects.class("search stopped", { fields = "message table choice cells" })
+
+function Stopped:__tostring()
+  return ("%s\n%d of %d cells were finished:\n%s"):format(self.message, #self.table, self.cells,
+    tostring(self.table))
+end
+
+-- The error with the cells that were finished: { message =, table =, choice = the best of them,
+-- cells = how many there were to be }.
+local function stop(message, cells, planned)
+  if #cells == 0 then error(message, 0) end
+  sort_cells(cells)
+  cells.place = best_place(cells)
+  error(setmetatable({ message = options.plain(message), table = cells,
+    choice = cells.best.choice, cells = planned }, Stopped), 0)
+end
+
+-- Mean over folds, its standard error and the folds of candidate c; the solver's own estimate.
+local function summarise(result, c)
+  if result.fits then return result.fits[c].score end
+  local mean, stderr = judging.mean(result.values[c])
+  return mean, stderr, stderr and result.values[c]
+end
+
+local function add_cells(cells, run, result)
+  for c = 1, run.path and #run.path.values or 1 do
+    local choice = {}
+    for k, v in pairs(run.stages) do choice[k] = v end
+    for k, v in pairs(run.choices) do choice[k] = v end
+    if run.path then choice[run.path.path] = run.path.values[c] end
+    local mean, stderr, values = summarise(result, c)
+    -- no number is never the best
+    if not mean or mean ~= mean then mean = cells.larger and -math.huge or math.huge end
+    local unconverged = judging.unconverged(result.candidates, c)
+    cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr, folds = values,
+      unconverged = unconverged, run = run, index = c }
+  end
+end
+
+-- What was made for the best cell so far, and for the best with each T where `each` asks for these:
+-- kept[""] and kept[T].
+local function keep(kept, name, cell, cells, made)
+  if kept[name] and not cells:better(cell.mean, kept[name].mean) then return end
+  kept[name] = { mean = cell.mean, run = cell.run, made = made }
+end
+
+local function run_all(ds, source, folds, runs, cells, o, criterion)
+  local kept = {}
+  local level <close> = progress.level{ name = "search", total = #runs }
+  for i, run in ipairs(runs) do
+    local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o)
+      or judging.run(run, ds, source, folds, o.judged, criterion, o.stages)
+    local first = #cells + 1
+    add_cells(cells, run, result)
+    for c = first, #cells do
+      keep(kept, "", cells[c], cells, result.made)
+      if o.each == "features.T" then
+        keep(kept, cells[c].choice[o.each], cells[c], cells, result.made)
+      end
+    end
+    local following = runs[i + 1]
+    if not following or following.shared ~= run.shared then
+      run.shared.prepared = nil
+      if not run.shared.is_wider then run.shared.training = nil end
+    end
+    level:step()
+  end
+  return kept
+end
+
+-- ------------------------------------------------------------ checks
+
+local function check(self, ds, o)
+  local n = ds:size()
+  if not self.solver then error("the pipeline has no solver", 0) end
+  if not ask(self, "is_searched") then
+    error("no option is marked with sc.choose: there is nothing to search", 0)
+  end
+  if math.type(o.folds) == "integer" and not o.holdout and o.folds > n then
+    error(("%d folds of %d rows"):format(o.folds, n), 0)
+  end
+  local default = ds.task == "classification" and o.folds ~= "gcv" and "error" or "loss"
+  local criterion = criteria.of(o.score or default, ds.task)
+  if criterion.name ~= "loss" and o.folds == "gcv" then
+    error("folds = \"gcv\" estimates the squared error: score = \"loss\"", 0)
+  end
+  if criterion.name ~= "loss" and criterion.name ~= "error" and o.folds == "loo" then
+    error("folds = \"loo\" estimates the squared error or the share of wrong labels: score = \z
+      \"loss\" or \"error\"", 0)
+  end
+  if estimates[o.folds] and o.stages == "fold" then
+    error(("stages = \"fold\" goes with folds = k, not with \"%s\""):format(o.folds), 0)
+  end
+  if (estimates[o.folds] or o.holdout) and o.rule == "one_se" then
+    error(("rule = \"one_se\" needs a standard error, which %s does not give: give folds = k")
+      :format(o.holdout and "a hold-out" or ("folds = \"%s\""):format(o.folds)), 0)
+  end
+  return criterion
+end
+
+-- ------------------------------------------------------------ nested: the whole search without
+-- each outer fold, judged on it
+
+local function nested(self, ds, o, criterion)
+  local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1 }
+  local inner, values, choices = {}, {}, {}
+  for k, v in pairs(o) do inner[k] = v end
+  inner.outer, inner.each = nil, nil -- which is for all rows
+  inner.progress, inner.judged = nil, nil -- which is told already
+  if inner.holdout then inner.folds = nil end
+  local level <close> = progress.level{ name = "outer fold", total = o.outer }
+  for f = 1, o.outer do
+    local train, test = judging.split(ds, folds, f)
+    local p = search.run(self, train, inner)
+    values[f], choices[f] = judging.of_model(criterion, p.fitted, test), p.choice
+    level:step()
+  end
+  local mean, stderr = judging.mean(values)
+  return { mean = mean, stderr = stderr, folds = values, choices = choices }
+end
+
+local function tell_unconverged(cells)
+  local count = 0
+  for _, cell in ipairs(cells) do count = count + cell.unconverged end
+  if count > 0 then
+    local name = cells[1].run.pipeline.solver.name
+    warn(("solver.%s: %d of the search's fits did not converge; its table says where"):format(name,
+      count))
+  end
+end
+
+-- The fold of each row, and how many folds are judged: one for a hold-out.
+local function folds_of(ds, o)
+  if o.holdout then return ask(ds, "set_aside", o.holdout, o.seed), 1 end
+  if estimates[o.folds] then return nil end
+  return ds:fold_ids{ k = o.folds, seed = o.seed }, o.folds
+end
+
+local function run_whole(self, data, o)
+  local ds = dataset.coerce(data)
+  local criterion = check(self, ds, o)
+  local folds, judged = folds_of(ds, o)
+  o.judged = judged
+  if folds then judging.check_folds(ds, folds, o.judged) end
+  local source, coded = ask(ds, "source_of_targets")
+  local runs, planned = plan(self, o)
+  local cells = search_table.new(runs, criterion)
+  local column = o.each and column_of_each(self, cells, o.each)
+  group(runs)
+  cells.seed = folds and o.seed or nil
+  local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o, criterion)
+  if not ok then stop(kept, cells, planned) end
+  dataset.check_seen(coded)
+  sort_cells(cells)
+  cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule
+  if not o.draws then search_table.find_edge(cells, cells[best_place(cells)]) end
+  local done, result = pcall(refit, ds, source, cells.best, kept)
+  if not done then stop(result, cells, planned) end
+  if column then
+    done, result.each = pcall(best_of_each, ds, source, cells, column, kept)
+    if not done then stop(result.each, cells, planned) end
+  elseif o.each then
+    result.each = { [result.solver.name] = result }
+  end
+  local choice = cells.best.choice
+  if o.outer then
+    local through, outer = pcall(nested, self, ds, o, criterion)
+    if not through then stop(type(outer) == "table" and outer.message or outer, cells, planned) end
+    cells.outer = outer
+  end
+  tell_unconverged(cells)
+  for _, cell in ipairs(cells) do cell.run, cell.index = nil, nil end
+  result.choice, result.table = choice, cells
+  local report, notes = result.fitted.report, cells:notes()
+  if report.note then table.insert(notes, 1, report.note) end
+  report.note = #notes > 0 and table.concat(notes, "; ") or nil
+  return result
+end
+
+--- search.run(pipeline, data, options): see Pipeline:search.
+function search.run(self, data, given)
+  local o = options.check("pipeline:search", given, rules, 0)
+  if o.holdout and given.folds then
+    error("pipeline:search: 'holdout' and 'folds' are two ways to judge: give one of them", 0)
+  end
+  return progress.watched("pipeline:search", o.progress, run_whole, self, data, o)
+end
+
+return search

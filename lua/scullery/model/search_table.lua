@@ -1,0 +1,241 @@
+--- The table of a search: a row a cell, printed, saved, and what its best cell says of the grid.
+local component = require "scullery.compose.component"
+local csv_text = require "scullery.base.csv_text"
+local instantiation = require "scullery.compose.instantiation"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local stages = require "scullery.compose.stages"
+local text_table = require "scullery.base.text_table"
+local ask = objects.ask
+
+local search_table = {}
+
+local Table = objects.class("search table", { example = "table", list = true,
+  fields = "names score larger place rule outer edge seed",
+  computed = { best = function(self) return self[self.place] end } })
+search_table.class = Table
+
+-- ------------------------------------------------------------ labels of choices
+
+-- How a stage can be called, from the shortest on: its name, with the options given, in full.
+local shortenings = {
+  function(stage) return stage:label() end,
+  function(stage) return stage:label(true) end,
+  tostring,
+}
+
+local function is_stage(value)
+  return component.is(value) or stages.is(value) or instantiation.is_features(value)
+end
+
+local function all_differ(values, text)
+  local seen = {}
+  for _, value in ipairs(values) do
+    local one = text(value)
+    if seen[one] then return false end
+    seen[one] = true
+  end
+  return true
+end
+
+--- search_table.key_of(value): what a value of a column is told apart by: a loaded table has an
+--- object of its own in each row for one stage.
+function search_table.key_of(value)
+  return type(value) == "table" and tostring(value) or value
+end
+
+--- search_table.labels_of(cells, name): for the keys of the values of a column their texts: the
+--- shortest that tell them apart.
+local function labels_of(cells, name)
+  local values, seen, label = {}, {}, {}
+  for _, cell in ipairs(cells) do
+    local value = cell.choice[name]
+    local key = search_table.key_of(value)
+    if value ~= nil and not seen[key] then
+      seen[key] = true
+      values[#values + 1] = value
+    end
+  end
+  local of_stages = #values > 0
+  for _, value in ipairs(values) do of_stages = of_stages and is_stage(value) end
+  local text = function(value)
+    return tostring(type(value) == "table" and value or options.show(value))
+  end
+  for _, shorter in ipairs(of_stages and shortenings or {}) do
+    text = shorter
+    if all_differ(values, text) then break end
+  end
+  for _, value in ipairs(values) do label[search_table.key_of(value)] = text(value) end
+  return label
+end
+
+search_table.labels_of = labels_of
+
+-- texts[i][j]: column j of row i, "-" where the row has no such option.
+local function texts_of(self)
+  local texts = {}
+  for i in ipairs(self) do texts[i] = {} end
+  for j, name in ipairs(self.names) do
+    local label = labels_of(self, name)
+    for i, row in ipairs(self) do
+      local value = row.choice[name]
+      texts[i][j] = value == nil and "-" or label[search_table.key_of(value)]
+    end
+  end
+  return texts
+end
+
+-- ------------------------------------------------------------ printing
+
+-- What stands behind the row of a cell.
+local function mark_of(self, row)
+  local marks = {}
+  if row == self.best then
+    marks[1] = self.rule == "one_se" and "<- simplest near the best" or "<- best"
+  end
+  if row.unconverged > 0 then
+    marks[#marks + 1] = ("(%d fits did not converge)"):format(row.unconverged)
+  end
+  return table.concat(marks, "  ")
+end
+
+-- A table of results prints as one: a line a cell, the best marked.
+function Table:__tostring()
+  local rows, sides, n = { table.move(self.names, 1, #self.names, 1, {}) }, {}, #self.names
+  for j = 1, n do sides[j] = "left" end
+  table.move({ "right", "right", "left" }, 1, 3, n + 1, sides)
+  table.move({ self.score, "std. error" }, 1, 2, n + 1, rows[1])
+  for i, cells in ipairs(texts_of(self)) do
+    local row = self[i]
+    table.move({ ("%.6g"):format(row.mean), row.stderr and ("%.2g"):format(row.stderr) or "-",
+      mark_of(self, row) }, 1, 3, n + 1, cells)
+    rows[i + 1] = cells
+  end
+  local lines = text_table.lines(rows, { sides = sides, least = { [n + 1] = 12, [n + 2] = 11 } })
+  for _, note in ipairs(self:notes()) do lines[#lines + 1] = note end
+  if self.outer then
+    lines[#lines + 1] = ("nested: %.6g, std. error %.2g"):format(self.outer.mean, self.outer.stderr)
+  end
+  return table.concat(lines, "\n")
+end
+
+--- table:better(a, b): whether the score a is better than b.
+function Table:better(a, b)
+  if self.larger then return a > b end
+  return a < b
+end
+
+--- table:texts(): the options of each row as texts, in the order of table.names; "-" where a row
+--- has no such option.
+function Table:texts() return texts_of(self) end
+
+--- table:notes(): sentences about the grid: for each option, whether its best value is the smallest
+--- or the largest that was tried.
+function Table:notes()
+  local list = {}
+  for _, one in ipairs(self.edge or {}) do
+    list[#list + 1] = ("the best %s, %s, is the %s tried: a %s one may be better"):format(
+      one.option, options.show(one.value), one.side,
+      one.side == "smallest" and "smaller" or "larger")
+  end
+  return list
+end
+
+-- ------------------------------------------------------------ its picture
+
+--- table:plot{ options =, title =, width =, height = }: a figure of the score against the options
+--- that were searched, with 1 standard error over the folds, the best cell marked. One option of
+--- numbers: a line. Words or stages: bars. Two options of numbers: a heatmap. Of more options, it
+--- shows the two on which the score depends most, with the others at their best; options = a name
+--- or a list of two names chooses them.
+function Table:plot(given) return require("scullery.pictures.search").plot(self, given) end
+
+-- ------------------------------------------------------------ saving
+
+--- table:save("t.csv"): save the table as CSV, whole or not at all. Columns: the options, mean and
+--- standard error of the score, the score of each fold, the number of fits that did not converge,
+--- and 1 in the row of the best cell.
+function Table:save(path)
+  csv_text.check_path(path)
+  local heads, texts, folds = table.move(self.names, 1, #self.names, 1, {}), texts_of(self), 0
+  for _, row in ipairs(self) do folds = math.max(folds, row.folds and #row.folds or 0) end
+  table.move({ self.score, "stderr" }, 1, 2, #heads + 1, heads)
+  for f = 1, folds do heads[#heads + 1] = "fold " .. f end
+  table.move({ "unconverged", "best" }, 1, 2, #heads + 1, heads)
+  local lines = { heads }
+  for i, row in ipairs(self) do
+    local line = texts[i]
+    for j, text in ipairs(line) do
+      line[j] = row.choice[self.names[j]] == nil and "" or text:match('^"(.*)"$') or text
+    end
+    line[#line + 1] = ("%.17g"):format(row.mean)
+    line[#line + 1] = row.stderr and ("%.17g"):format(row.stderr) or ""
+    for f = 1, folds do line[#line + 1] = row.folds and ("%.17g"):format(row.folds[f]) or "" end
+    line[#line + 1] = row.unconverged
+    line[#line + 1] = row == self.best and 1 or 0
+    lines[#lines + 1] = line
+  end
+  csv_text.write(path, lines)
+end
+
+-- ------------------------------------------------------------ the edge of the grid
+
+-- The numbers that were tried for an option in rows that differ from the best in numbers alone, and
+-- the best mean of each.
+local function tried(self, best, name)
+  local mean, values = {}, {}
+  for _, row in ipairs(self) do
+    local value, same = row.choice[name], true
+    for _, other in ipairs(self.names) do
+      local a, b = row.choice[other], best.choice[other]
+      if type(a) ~= "number" or type(b) ~= "number" then same = same and a == b end
+    end
+    if same and type(value) == "number" then
+      if mean[value] == nil then values[#values + 1] = value end
+      if mean[value] == nil or self:better(row.mean, mean[value]) then
+        mean[value] = row.mean
+      end
+    end
+  end
+  table.sort(values)
+  return values, mean
+end
+
+--- search_table.find_edge(cells, best): sets cells.edge, a list of { option, value, side =
+--- "smallest" | "largest" }: options of three values and more whose best lies at an end of them,
+--- and is better there than at any other.
+function search_table.find_edge(cells, best)
+  cells.edge = {}
+  for _, name in ipairs(cells.names) do
+    local value = best.choice[name]
+    local values, mean = tried(cells, best, name)
+    local side = #values >= 3 and (value == values[1] and "smallest" or value == values[#values]
+      and "largest")
+    for _, other in ipairs(side and values or {}) do
+      if other ~= value and mean[other] == mean[value] then side = nil end
+    end
+    if side then cells.edge[#cells.edge + 1] = { option = name, value = value, side = side } end
+  end
+end
+
+--- search_table.new(runs, criterion): an empty table with the columns of these runs.
+function search_table.new(runs, criterion)
+  local cells, seen = setmetatable({ names = {}, score = criterion.name,
+    larger = criterion.larger or false }, Table), {}
+  local function add(name)
+    if not seen[name] then cells.names[#cells.names + 1] = name end
+    seen[name] = true
+  end
+  for _, run in ipairs(runs) do
+    local chosen = {}
+    for name in pairs(run.stages) do chosen[#chosen + 1] = name end
+    table.sort(chosen, function(a, b)
+      return tonumber(a:match("%d+")) < tonumber(b:match("%d+"))
+    end)
+    for _, name in ipairs(chosen) do add(name) end
+    for _, one in ipairs(ask(run.pipeline, "searched")) do add(one.path) end
+  end
+  return cells
+end
+
+return search_table

@@ -1,0 +1,55 @@
+--- Row weights of a training: those of the data set times those of its classes.
+local core = require "scullery.core"
+local options = require "scullery.base.options"
+
+local weights = {}
+
+--- weights.check(value): class_weights as a pipeline takes them: "balanced", or a table from label
+--- to a number of at least 0.
+function weights.check(value)
+  if value == nil or value == "balanced" then return value end
+  if type(value) ~= "table" or getmetatable(value) or next(value) == nil then
+    error("pipeline: option 'class_weights' got " .. options.show(value)
+      .. "; it takes \"balanced\" or a table {label = weight}", 0)
+  end
+  for label, w in pairs(value) do
+    if type(w) ~= "number" or not (w >= 0 and w < math.huge) then
+      error(("pipeline: option 'class_weights' has %s for the class %s; weights are finite and \z
+        at least 0"):format(options.show(w), options.show(label)), 0)
+    end
+  end
+  return value
+end
+
+-- The weight of each class, in the order of ds.classes. "balanced": n / (classes * rows of the
+-- class), so that all classes count alike.
+local function of_classes(ds, given)
+  local list, counts = {}, ds:class_counts()
+  if given == "balanced" then
+    for k, count in ipairs(counts) do list[k] = count > 0 and #ds / (#counts * count) or 0 end
+    return list
+  end
+  local known = {}
+  for k, label in ipairs(ds.classes) do known[label], list[k] = true, given[label] or 1 end
+  for label in pairs(given) do
+    if not known[label] then
+      error(("class_weights names the class %s, and there are %s"):format(options.show(label),
+        options.show(ds.classes)), 0)
+    end
+  end
+  return list
+end
+
+--- weights.of(ds, class_weights): n x 1 weights of the rows, or nil where all count alike.
+function weights.of(ds, class_weights)
+  if not class_weights then return ds.weights end
+  if ds.task ~= "classification" then error("class_weights are for classification", 0) end
+  if not ds.X then error("class_weights need the labels in memory; this data set streams", 0) end
+  local list, place, n = of_classes(ds, class_weights), {}, #ds
+  for k, label in ipairs(ds.classes) do place[type(label) == "string" and k or label] = k end
+  local w = ds.weights and ds.weights:astype("float64"):copy() or core.ones(n, 1)
+  for i = 1, n do w:set(i, 1, w:get(i, 1) * list[place[ds.y:get(i, 1)]]) end
+  return w
+end
+
+return weights

@@ -1,0 +1,105 @@
+--- Whether a width fits the data: a kernel that is 0, or constant, between nearly all rows of a
+--- sample tells nothing apart.
+local core = require "scullery.core"
+local options = require "scullery.base.options"
+
+local width = {}
+
+local ROWS, FEW, SEED, CLOSE, NEARLY_ALL = 50, 6, 0, 1e-6, 0.95
+
+-- Shares of the pairs of different rows at which a kernel matrix is within CLOSE of 0, and of its
+-- diagonal; nil where no two rows differ.
+local function shares(G, X)
+  local pairs_seen, zeros, same = 0, 0, 0
+  for i = 2, X:rows() do
+    for j = 1, i - 1 do
+      if X:row(i) ~= X:row(j) then
+        local a, b, k = math.abs(G:get(i, i)), math.abs(G:get(j, j)), G:get(i, j)
+        local size = math.sqrt(a * b)
+        pairs_seen = pairs_seen + 1
+        if math.abs(k) <= CLOSE * size then zeros = zeros + 1 end
+        if math.abs(k - a) <= CLOSE * a and math.abs(k - b) <= CLOSE * b then same = same + 1 end
+      end
+    end
+  end
+  if pairs_seen == 0 then return nil end
+  return zeros / pairs_seen, same / pairs_seen
+end
+
+-- The kernel between rows where a closed form is known; else the products of their features, which
+-- are noisy about 0 and tell of constants alone. -> matrix, whether it is the kernel itself
+local function between(map, X)
+  local ok, G = options.attempt(core.map_induced, map, X, X)
+  if ok then return G, true end
+  local Phi = core.transform(core.source(X), {}, map)
+  return Phi * Phi:t(), false
+end
+
+-- "zero", "same" or nil
+local function verdict(map, X)
+  local G, exact = between(map, X)
+  local zeros, same = shares(G, X)
+  if not zeros then return nil end
+  if exact and zeros >= NEARLY_ALL then return "zero" end
+  return same >= NEARLY_ALL and "same" or nil
+end
+
+-- The rows `factor` times as far from each other, and from 0 unless they are centred.
+local function spread(X, factor, centred)
+  if not centred then return X * factor end
+  local moved = X:copy()
+  for j = 1, X:cols() do
+    local mean = X:column(j):mean()
+    for i = 1, X:rows() do moved:set(i, j, (X:get(i, j) - mean) * factor) end
+  end
+  return moved
+end
+
+-- Rows that lie orthogonal to each other, or features that know two values, are no matter of a
+-- width: with one, rows much nearer to each other, or farther apart, are told otherwise.
+local function depends_on_width(map, X, said)
+  for _, power in ipairs{ 3, 6, 9 } do
+    if said == "zero" and verdict(map, spread(X, 10 ^ -power)) ~= said then return true end
+    if said == "same" and (verdict(map, spread(X, 10 ^ power)) ~= said
+      or verdict(map, spread(X, 10 ^ power, true)) ~= said) then return true end
+  end
+  return false
+end
+
+-- `sigma = "median"` and the like: widths that the components of the features take from the data.
+local function remedies(features)
+  local list = {}
+  for _, part in ipairs{ features.inst.p, features.inst.phi } do
+    for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do
+      if option.takes:find('"median"', 1, true) then
+        list[#list + 1] = ('%s = "median" of %s.%s'):format(option.name, part.kind, part.name)
+        break
+      end
+    end
+  end
+  list[#list + 1] = #list > 0 and "sc.standardize() before the features"
+    or 'sc.standardize() before the features, or a component with a width of "median"'
+  return table.concat(list, ", or ")
+end
+
+local said_as = {
+  zero = "within 1e-6 of 0: each row is like itself alone",
+  same = "within 1e-6 of k(x, x): all rows look alike",
+}
+
+--- width.note(source, stages, map, features): a sentence where the width of the features does not
+--- fit the rows, else nil. Looks at a few rows, and where these are suspicious at 50 (a seeded
+--- sample; of a stream, of its first 2048 rows).
+function width.note(source, stages, map, features)
+  if not map or core.map_info(map).entries > 0 then return nil end
+  local X = core.sample(source, stages, ROWS, SEED)
+  local few = {}
+  for i = 1, X:rows(), math.max(1, X:rows() // FEW) do few[#few + 1] = i end
+  few = X:select(few)
+  local said = verdict(map, few)
+  if not said or verdict(map, X) ~= said or not depends_on_width(map, few, said) then return nil end
+  return ("the kernel of the features is, between nearly all rows of a sample, %s. The width does \z
+    not fit the data; the way out: %s"):format(said_as[said], remedies(features))
+end
+
+return width

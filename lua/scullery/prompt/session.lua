@@ -1,0 +1,210 @@
+--- Sessions: what the prompt and notebooks do with a text. An expression is run for its values, a
+--- statement for what it does; `= x`, a `;` at the end, `x?` and `:commands` besides.
+local display = require "scullery.prompt.display"
+local texts = require "scullery.base.text"
+local statements = require "scullery.prompt.statements"
+local tokens = require "scullery.prompt.tokens"
+
+local session = {}
+
+local Session = { __name = "session" }
+Session.__index = Session
+
+-- ---------------------------------------------------------------- kinds of texts
+
+-- `:word argument`, or a colon alone, whose word is ""; two colons begin a label.
+local function command_of(text)
+  if text:find("^%s*:%s*$") then return "", "" end
+  return text:match("^%s*:(%a[%w_]*)%s*(.-)%s*$")
+end
+
+-- What `?x` or `x?` asks about ("" for nothing), or nil.
+local function asked(text)
+  if not text:find("?", 1, true) then return nil end
+  local code = tokens.code(text)
+  local first, last = code[1], code[#code]
+  if first and first.text == "?" then return text:sub(first.last + 1):match("^%s*(.-)%s*$") end
+  if last and last.kind == "symbol" and last.text == "?" then
+    return text:sub(1, last.first - 1):match("^%s*(.-)%s*$")
+  end
+end
+
+-- exit, quit and exit(): unless the user named something so.
+local function is_farewell(self, text)
+  local word = text:match("^%s*(%a+)%s*%(?%)?%s*$")
+  return (word == "exit" or word == "quit") and rawget(self.environment, word) == nil
+end
+
+-- ---------------------------------------------------------------- running
+
+local function plain_message(raised)
+  if type(raised) == "string" or type(raised) == "number" then return tostring(raised) end
+  local meta = debug.getmetatable(raised)
+  if type(meta) == "table" and rawget(meta, "__tostring") then
+    local ok, text = pcall(tostring, raised)
+    if ok and type(text) == "string" then return text end
+  end
+  local ok, shown = pcall(display.text, raised)
+  return ok and ("(error object: %s)"):format(shown) or shown
+end
+
+-- f(...) protected: true and its values packed, or false, the message, the message with its
+-- traceback.
+local function protected(f, ...)
+  local message
+  local results = table.pack(xpcall(f, function(raised)
+    message = plain_message(raised)
+    return debug.traceback(message, 2)
+  end, ...))
+  if not results[1] then return false, message or tostring(results[2]), results[2] end
+  return true, table.pack(table.unpack(results, 2, results.n))
+end
+
+--- session.new{ environment = _G, reseed = true } -> a session, whose names are those of the
+--- environment. reseed = false: math.random goes on as it was, and :save cannot repeat it.
+function session.new(given)
+  local environment = given and given.environment or _G
+  local known = {}
+  for name, value in next, environment do known[name] = value end
+  local seeds = given and given.reseed == false and {} or { math.randomseed() }
+  return setmetatable({ environment = environment, known = known, log = {}, failed = 0,
+    seeds = seeds, ended = false }, Session)
+end
+
+--- session:read(text): the text as statements.read gives it.
+function Session:read(text) return statements.read(text, self.environment) end
+
+--- session:status(text): "whole": it can be run; "unfinished": more lines may make it so;
+--- "invalid": they cannot.
+function Session:status(text)
+  local word, argument = command_of(text)
+  if word then
+    local commands = require "scullery.prompt.session_commands"
+    return commands.takes_code(word) and self:status(argument) or "whole"
+  end
+  if asked(text) then return "whole" end
+  if statements.has_open_block(text) then return "unfinished" end
+  local code = self:read(text)
+  return code.chunk and "whole" or code.unfinished and "unfinished" or "invalid"
+end
+
+-- Keep what succeeded, for :save.
+local function remember(self, code, values)
+  local has_value = values.n > 0 and values[1] ~= nil
+  if has_value then rawset(self.environment, "_", values[1]) end
+  self.log[#self.log + 1] = code.script(has_value)
+end
+
+--- session:evaluate(text[, around]): run a text of Lua: true, its values packed, whether they are
+--- to be shown; or false and the messages. around(f): runs f in place of the session, and returns
+--- what f returned.
+function Session:evaluate(text, around)
+  local code = self:read(text)
+  if not code.chunk then return false, code.message, code.message end
+  local ok, values, trace
+  if around then ok, values, trace = protected(around, code.chunk)
+  else ok, values, trace = protected(code.chunk) end
+  if not ok then
+    self.failed = self.failed + 1
+    return false, values, trace
+  end
+  remember(self, code, values)
+  if code.silent then values = { n = 0 } end
+  return true, values
+end
+
+local function help_on(self, text)
+  local help = require "scullery.help"
+  if text == "" then return help.text() end
+  local code = self:read((text:gsub(":(%a[%w_]*)$", ".%1"))) -- x:method is no expression
+  local ok, values = false, nil
+  if code.chunk then ok, values = pcall(code.chunk) end
+  if ok and values ~= nil then return help.text(values) end
+  return help.text((text:match("^[\"'](.*)[\"']$") or text))
+end
+
+local function printed(text)
+  if text and text ~= "" then print(require("scullery.help").painted(text)) end
+  return true, { n = 0 }
+end
+
+--- session:run(text): true and its values as table.pack gives them (none where they are not to be
+--- shown); or false, the message, and the message with its traceback. Sets _ to the first value.
+function Session:run(text)
+  local word, argument = command_of(text)
+  if word then
+    local commands = require "scullery.prompt.session_commands"
+    return commands.run(self, word, argument)
+  end
+  local about = asked(text)
+  if about then
+    local ok, result, trace = protected(help_on, self, about)
+    if not ok then return false, result, trace end
+    return printed(result[1])
+  end
+  if is_farewell(self, text) then
+    self.ended = true
+    return true, { n = 0 }
+  end
+  return self:evaluate(text)
+end
+
+--- session:protected(f, ...): true and the values of f(...) packed, or false and its messages.
+function Session:protected(f, ...) -- luacheck: no self
+  return protected(f, ...)
+end
+
+-- ---------------------------------------------------------------- at the prompt
+
+--- session:enter(text): run a text and print its values. Returns whether the session has ended; the
+--- message with its traceback where the text failed.
+function Session:enter(text)
+  local ok, values, trace = self:run(text)
+  if not ok then return self.ended, trace end
+  if values.n > 0 then
+    local terminal = require("scullery.core").terminal()
+    local shown = display.values(values, { width = terminal.columns - 1,
+      colour = terminal.colour })
+    io.stdout:write(shown, "\n")
+  end
+  return self.ended
+end
+
+--- session:editing(): what a line editor asks: { status(text), add(text) as completion.add,
+--- colour = whether the terminal has colours }.
+function Session:editing()
+  local terminal = require("scullery.core").terminal
+  return { colour = terminal().colour,
+    status = function(text) return self:status(text) end,
+    add = function(text)
+      return require("scullery.prompt.completion").add(text, self.environment, terminal().columns)
+    end }
+end
+
+-- SCULLERY_STARTUP: a file that is run when a prompt starts.
+local function run_startup(self)
+  local path = os.getenv "SCULLERY_STARTUP"
+  if not path or path == "" then return end
+  local chunk, message = loadfile(path, "t", self.environment)
+  local trace
+  if chunk then
+    local ok
+    ok, message, trace = protected(chunk)
+    if ok then
+      self.log[#self.log + 1] = ("dofile(%q)"):format(path)
+      return
+    end
+  end
+  io.stdout:flush()
+  io.stderr:write("SCULLERY_STARTUP: ", texts.shown(trace and message or tostring(message)), "\n")
+end
+
+--- session.at_prompt(fresh): a session of the globals, after the file that SCULLERY_STARTUP names.
+--- fresh: nothing was run before it.
+function session.at_prompt(fresh)
+  local self = session.new{ reseed = fresh }
+  run_startup(self)
+  return self
+end
+
+return session

@@ -1,0 +1,322 @@
+--- What a script found, as files: a page, a section of a Markdown page, pictures and numbers.
+local core = require "scullery.core"
+local csv_text = require "scullery.base.csv_text"
+local figure = require "scullery.plot.figure"
+local folders = require "scullery.base.folders"
+local html = require "scullery.report.html"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local report = require "scullery.report.experiment"
+local say = require "scullery.base.say"
+local script_header = require "scullery.base.script_header"
+local text_table = require "scullery.base.text_table"
+
+local publish = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ---------------------------------------------------------------- tables
+
+local function is_plain(value)
+  return type(value) == "table" and not getmetatable(value) and type(value.columns) == "table"
+    and type(value.rows) == "table"
+end
+
+local function has_cells(value)
+  local class = type(value) == "table" and getmetatable(value)
+  return type(class) == "table" and type(class.internal) == "table" and class.internal.cells ~= nil
+end
+
+local function is_text(value) return type(value) == "string" or type(value) == "number" end
+
+local function is_list_of(list, test)
+  if type(list) ~= "table" or getmetatable(list) then return false end
+  for _, value in ipairs(list) do if not test(value) then return false end end
+  return #list > 0 or next(list) == nil
+end
+
+-- Whether a value is a row of at most so many cells; a cell may be missing.
+local function is_row(value, count)
+  if type(value) ~= "table" or getmetatable(value) then return false end
+  for j, cell in next, value do
+    local in_place = math.type(j) == "integer" and j >= 1 and j <= count
+    if not in_place or not is_text(cell) and type(cell) ~= "boolean" then return false end
+  end
+  return true
+end
+
+-- A table that a script has made.
+local function check_plain(value, i)
+  local function need(holds, name, takes)
+    if holds then return end
+    fail("option 'tables': '%s' of table %d takes %s, and got %s", name, i, takes,
+      options.show(value[name]))
+  end
+  need(is_list_of(value.columns, is_text) and #value.columns > 0, "columns", "a list of names")
+  need(is_list_of(value.rows, function(row) return is_row(row, #value.columns) end), "rows",
+    "a list of lists of numbers, texts or booleans, one a column")
+  need(value.title == nil or type(value.title) == "string", "title", "a text")
+  need(value.notes == nil or is_list_of(value.notes, is_text), "notes", "a list of texts")
+end
+
+-- { title, heads, rows, notes } of a comparison, of a table of an experiment, or of { columns =,
+-- rows = }.
+local function table_of(value, i)
+  if is_plain(value) then
+    check_plain(value, i)
+    return { title = value.title, heads = value.columns, rows = value.rows,
+      notes = value.notes or {} }
+  end
+  if not has_cells(value) then
+    fail("option 'tables': number %d is %s; it takes exp:compare{...}, exp:table{...} or \z
+      { columns = { name, ... }, rows = { { value, ... }, ... } }", i, options.show(value))
+  end
+  local heads, rows, notes = objects.ask(value, "cells")
+  return { title = rawget(value, "title"), heads = heads, rows = rows, notes = notes }
+end
+
+local function shown(value)
+  if value == nil then return "" end
+  if value ~= value then return "nan" end -- whatever its sign
+  return math.type(value) == "float" and ("%.6g"):format(value) or tostring(value)
+end
+
+local no_numbers = { ["-"] = true, [""] = true, nan = true, inf = true, ["-inf"] = true }
+
+-- Whether all texts of a column are numbers, perhaps with their standard errors, or nothing.
+local function is_numeric(rows, j)
+  local any = false
+  for _, row in ipairs(rows) do
+    local said = shown(row[j])
+    local number = tonumber(said) or tonumber((said:match("^(%S+) %+%- %S+$")))
+    if not number and not no_numbers[said] then return false end
+    any = any or number ~= nil
+  end
+  return any
+end
+
+local function numeric_columns(one)
+  local list = {}
+  for j in ipairs(one.heads) do list[j] = is_numeric(one.rows, j) end
+  return list
+end
+
+local function line_of(text) return (text:gsub("%s*\n%s*", " ")) end
+
+local function text_of(one)
+  local lines, sides = { one.heads }, {}
+  for j, numeric in ipairs(numeric_columns(one)) do sides[j] = numeric and "right" or "left" end
+  for i, row in ipairs(one.rows) do
+    lines[i + 1] = {}
+    for j in ipairs(one.heads) do lines[i + 1][j] = shown(row[j]) end
+  end
+  local text = text_table.lines(lines, { sides = sides })
+  table.move(one.notes, 1, #one.notes, #text + 1, text)
+  return (one.title and one.title .. "\n" or "") .. table.concat(text, "\n")
+end
+
+local function csv_of(one)
+  local lines = { one.heads }
+  for i, row in ipairs(one.rows) do
+    lines[i + 1] = {}
+    for j in ipairs(one.heads) do
+      local exact = math.type(row[j]) == "float" and row[j] == row[j]
+      lines[i + 1][j] = exact and ("%.17g"):format(row[j]) or shown(row[j])
+    end
+  end
+  return lines
+end
+
+-- ---------------------------------------------------------------- Markdown
+
+-- "<" before a letter would begin a tag.
+local function escaped(text)
+  return (line_of(shown(text)):gsub("|", "\\|"):gsub("<([%a/!?])", "&lt;%1"))
+end
+
+-- A file's name as a link has it.
+local function link_to(path)
+  return (path:match("[^/]*$"):gsub("[^%w%-_.~]", function(byte)
+    return ("%%%02X"):format(byte:byte())
+  end))
+end
+
+local function markdown_row(cells) return "| " .. table.concat(cells, " | ") .. " |" end
+
+local function markdown_of(one)
+  local heads, rule, lines = {}, {}, {}
+  for j, numeric in ipairs(numeric_columns(one)) do
+    heads[j], rule[j] = escaped(one.heads[j]), numeric and "---:" or "---"
+  end
+  lines[1], lines[2] = markdown_row(heads), "|" .. table.concat(rule, "|") .. "|"
+  for _, row in ipairs(one.rows) do
+    local cells = {}
+    for j in ipairs(one.heads) do cells[j] = escaped(row[j]):gsub(" %+%- ", " ± ") end
+    lines[#lines + 1] = markdown_row(cells)
+  end
+  for _, note in ipairs(one.notes) do lines[#lines + 1] = "\n" .. note end
+  return (one.title and one.title .. "\n\n" or "") .. table.concat(lines, "\n")
+end
+
+local function markdown_section(about)
+  local parts = { "### " .. line_of(about.title) }
+  for _, paragraph in ipairs(about.paragraphs) do
+    parts[#parts + 1] = paragraph.code and "```text\n" .. paragraph.text .. "\n```"
+      or paragraph.text
+  end
+  for _, one in ipairs(about.tables) do parts[#parts + 1] = markdown_of(one) end
+  for _, picture in ipairs(about.pictures) do
+    parts[#parts + 1] = picture.text and "```text\n" .. picture.text .. "\n```"
+      or ("![%s](%s)"):format(line_of((picture.title or about.title):gsub("[%[%]]", "")),
+        link_to(picture.path))
+  end
+  if about.experiment then parts[#parts + 1] = report.summary(about.experiment) .. "." end
+  return table.concat(parts, "\n\n") .. "\n"
+end
+
+-- ---------------------------------------------------------------- the page
+
+local function add_paragraph(page, paragraph)
+  if paragraph.code then
+    page:code(paragraph.text)
+    return
+  end
+  local items = {}
+  for line in paragraph.text:gmatch("[^\n]+") do
+    local item = line:match("^[-*] (.*)$")
+    if item then items[#items + 1] = item else page:paragraph(line) end
+  end
+  page:list(items)
+end
+
+local function add_front(page, about)
+  for _, paragraph in ipairs(about.paragraphs) do add_paragraph(page, paragraph) end
+  if #about.tables > 0 then page:heading("Tables") end
+  for _, one in ipairs(about.tables) do
+    local numbers, rows = {}, {}
+    for j, numeric in ipairs(numeric_columns(one)) do numbers[j] = numeric or nil end
+    for i, row in ipairs(one.rows) do
+      rows[i] = {}
+      for j in ipairs(one.heads) do rows[i][j] = shown(row[j]):gsub(" %+%- ", " ± ") end
+    end
+    page:table{ heads = one.heads, rows = rows, caption = one.title, numbers = numbers }
+    page:list(one.notes)
+  end
+  if #about.figures > 0 then page:heading("Pictures") end
+  for _, fig in ipairs(about.figures) do page:figure(fig) end
+end
+
+local function page_of(about)
+  local function front(page) add_front(page, about) end
+  if about.experiment then return report.page(about.experiment, about.title, front) end
+  local page = html.page{ title = about.title }
+  front(page)
+  return page
+end
+
+-- ---------------------------------------------------------------- files
+
+local function numbered(stem, k, ending)
+  return ("%s%s.%s"):format(stem, k > 1 and "_" .. k or "", ending)
+end
+
+-- The picture as SVG; as Unicode text where gnuplot is missing.
+local function save_picture(fig, stem, k)
+  local svg = fig:svg()
+  local path = numbered(stem, k, svg and "svg" or "txt")
+  fig:save(path)
+  local text = not svg and fig:text{ width = 80, colour = false } or nil
+  local title = fig.title or fig.panels[1] and fig.panels[1].title
+  return { path = path, text = text, title = title }
+end
+
+local function save_all(stem, about)
+  local written = {}
+  about.pictures = {}
+  for k, fig in ipairs(about.figures) do
+    about.pictures[k] = save_picture(fig, stem, k)
+    written[#written + 1] = about.pictures[k].path
+  end
+  if about.experiment then
+    written[#written + 1] = stem .. ".csv"
+    about.experiment:save(stem .. ".csv")
+  else
+    for k, one in ipairs(about.tables) do
+      written[#written + 1] = numbered(stem, k, "csv")
+      csv_text.write(written[#written], csv_of(one))
+    end
+  end
+  core.write_text(stem .. ".md", markdown_section(about))
+  page_of(about):save(stem .. ".html")
+  table.move({ stem .. ".md", stem .. ".html" }, 1, 2, #written + 1, written)
+  return written
+end
+
+local function is_list(value)
+  return type(value) == "table" and not getmetatable(value)
+    and (#value > 0 or next(value) == nil)
+end
+
+local function is_experiment(value)
+  return getmetatable(value) == require("scullery.experiment.results").class
+end
+
+local rules = { title = { type = "string" },
+  tables = { type = "table", default = {}, test = is_list, takes = "a list of tables" },
+  figures = { type = "table", default = {}, test = is_list, takes = "a list of figures" },
+  experiment = { type = "any", test = is_experiment, takes = "what sc.experiment{...} returned" } }
+options.declare("publish", rules)
+
+local function check_stem(stem)
+  if type(stem) == "string" and stem:find("[^/]$") and not stem:find("\0", 1, true) then return end
+  fail("takes a path without an ending, as in \"out/table1\", and got %s", options.show(stem))
+end
+
+-- What the comment of the script says: its first paragraph is the title, without its full stop.
+local function add_header(about)
+  local path = script_header.path()
+  about.paragraphs = path and script_header.paragraphs(path) or {}
+  local first = about.paragraphs[1]
+  if first and not first.code then
+    table.remove(about.paragraphs, 1)
+    about.title = about.title or first.text:gsub("%.$", "")
+  end
+end
+
+--- sc.publish(stem, { title =, tables = {}, figures = {}, experiment = }): write what a script
+--- found: STEM.html, one page that opens in any browser; STEM.md, a section of a Markdown page;
+--- STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode where gnuplot is missing); STEM.csv, all
+--- cells of the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...). Folders are made
+--- where they are missing. The tables and the paths are printed.
+---
+--- The comment that the script begins with is the text of both pages: its first paragraph is the
+--- title, unless one is given; lines that are indented are shown as they are.
+---
+--- tables: exp:compare{}, exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ...
+--- }, title =, notes = {} }. experiment: its costs and cells stand at the end of the page. Files
+--- are written whole or not at all. Returns the list of paths.
+function publish.run(stem, given)
+  check_stem(stem)
+  local o = options.check("publish", given or {}, rules, 0)
+  if #o.tables == 0 and #o.figures == 0 and not o.experiment then
+    fail("there is nothing to publish: give tables, figures or an experiment")
+  end
+  local about = { title = o.title, figures = o.figures, experiment = o.experiment, tables = {} }
+  for i, value in ipairs(o.tables) do about.tables[i] = table_of(value, i) end
+  for i, fig in ipairs(o.figures) do
+    if not figure.is(fig) then
+      fail("option 'figures': number %d is %s, and a figure of sc.plot is taken", i,
+        options.show(fig))
+    end
+  end
+  add_header(about)
+  about.title = about.title or stem:match("[^/]*$")
+  local folder = stem:match("^(.*)/[^/]*$")
+  if folder and folder ~= "" then folders.make(folder) end
+  local written = save_all(stem, about)
+  for _, one in ipairs(about.tables) do say(text_of(one) .. "\n") end
+  say("written: " .. table.concat(written, ", "))
+  return written
+end
+
+return publish

@@ -1,5 +1,0 @@
---- A line for the user on standard output.
-local text = require "scullery.text"
-
---- say(line): the line, harmless for a terminal: it may hold names, paths and messages of others.
-return function(line) print(text.shown(tostring(line))) end

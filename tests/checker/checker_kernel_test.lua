@@ -1,0 +1,13 @@
+-- The checker of plugins on every built-in kernel.
+local lu = require "luaunit"
+local checked = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/checked.lua")
+
+checked("kernel", {
+  ["simple-form"] = "additive chi_square product skewed_chi_square sum",
+  tilt = "all but exponential gaussian indicator product",
+  bind = "all but gaussian",
+  width = "all but exponential gaussian laplacian matern",
+  effects = "angular chi_square indicator product",
+})
+
+os.exit(lu.LuaUnit.run(), true)

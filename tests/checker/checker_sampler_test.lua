@@ -1,0 +1,24 @@
+-- The checker of plugins on every built-in sampler.
+local lu = require "luaunit"
+local checked = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/checked.lua")
+
+checked("sampler", {
+  seeds = "columns landmarks",
+  ["simple-form"] = "all but cauchy gaussian laplace rademacher uniform",
+  law = "columns landmarks maclaurin patches skewed_chi_square tensorsketch",
+  bias = "columns grid landmarks maclaurin pooled skewed_chi_square tensorsketch threshold",
+  independence = "all but cauchy gaussian laplace rademacher sparse spherical student threshold "
+    .. "uniform",
+  characteristic = "columns grid landmarks maclaurin skewed_chi_square tensorsketch threshold",
+  distribution = "all but threshold",
+  collision = "all but grid",
+  pool = "all but pooled",
+  scales = "all but columns maclaurin tensorsketch",
+  apply = "all but hadamard maclaurin skewed_chi_square tensorsketch",
+  learn = "all but landmarks",
+  kernel = "columns landmarks",
+  rate = "columns hadamard landmarks maclaurin orthogonal pooled qmc tensorsketch",
+  effects = "columns",
+})
+
+os.exit(lu.LuaUnit.run(), true)

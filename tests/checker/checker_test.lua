@@ -1,0 +1,281 @@
+-- The frame of the checker: how tests run, what they report, and what a run leaves behind: nothing.
+-- broken_test.lua has what the tests find; checker_nonlinearity_test.lua and its like that
+-- built-in plugins pass them.
+local lu = require "luaunit"
+local sc = require "scullery"
+local core = require "scullery.core"
+local frame = require "scullery_checker"
+local support = dofile("tests/helpers/support.lua")
+
+local broken = support.build .. "/tests/broken/"
+local good = broken .. "good_nonlinearity.so"
+local quote = support.quote
+local sanitized = (os.getenv "SCULLERY_SANITIZE" or "") ~= ""
+
+local function check(arguments) return support.scullery("plugin check " .. arguments) end
+
+-- ---------------------------------------------------------------- the command
+
+TestCommand = {}
+
+function TestCommand:test_list_names_every_test_once_a_kind()
+  local status, out = check("--list")
+  lu.assertEquals(status, 0)
+  for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+    local seen = {}
+    for _, one in ipairs(require("scullery_checker").tests(kind)) do
+      lu.assertNil(seen[one.name], kind .. ": two tests " .. one.name)
+      seen[one.name] = true
+      lu.assertStrMatches(one.name, "[a-z][a-z0-9-]*")
+      lu.assertNil(one.about:find("\n"), one.name)
+      lu.assertStrContains(out, one.name)
+      lu.assertStrContains(out, one.about)
+    end
+  end
+  lu.assertStrContains(out, "load")
+end
+
+function TestCommand:test_passes_with_status_0()
+  local status, out, err = check(good .. " --only guard-pages --seed 3")
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertStrContains(out, "nonlinearity.broken")
+  lu.assertStrMatches(out,
+    ".*pass +guard%-pages.*\n1 passed, 0 warned, 0 skipped, 0 failed; seed 3\n")
+end
+
+function TestCommand:test_fails_with_status_1_and_says_how_to_do_it_again()
+  local file = broken .. "nonlinearity_bound.so"
+  local status, out = check(file .. " --only bound --seed 3")
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(out, "FAIL")
+  lu.assertStrContains(out, "above its bound 1")
+  local again = out:match("again, in one process: scullery (plugin check [^\n]+)")
+  lu.assertStrContains(again, "--only bound --reproduce 3")
+  local status_again, out_again = support.scullery(again)
+  lu.assertEquals(status_again, 1)
+  lu.assertEquals(out_again:match("FAIL[^\n]+"), out:match("FAIL[^\n]+"))
+end
+
+function TestCommand:test_json()
+  local status, out = check(good .. " --only shape --seed 3 --json")
+  lu.assertEquals(status, 0)
+  local all = core.json_decode(out, "the output")
+  lu.assertEquals({ all.seed, all.passed, all.failed, #all.results }, { 3, 1, 0, 1 })
+  local result = all.results[1]
+  lu.assertEquals({ result.component, result.name, result.outcome },
+    { "nonlinearity.broken", "shape", "pass" })
+end
+
+function TestCommand:test_a_crash_in_one_process_names_the_slot()
+  lu.skipIf(sanitized, "a sanitizer reports the crash itself")
+  local status, _, err = check(broken
+    .. "nonlinearity_reads_past.so --only guard-pages --in-process")
+  lu.assertNotEquals(status, 0)
+  lu.assertStrContains(err, "in nonlinearity.broken, slot loop")
+end
+
+function TestCommand:test_mistakes()
+  for arguments, sentence in pairs{
+    [""] = "takes FILE.so, or the name of a plugin",
+    [good .. " --only nosuchtest"] = "there is no such test",
+    [good .. " --only definite"] = "a test of kernels, and " .. good:match "^'?(.-)'?$"
+      .. " is none",
+    [good .. " --only ''"] = "takes the name of a test, and got an empty text",
+    [good .. " --seed words"] = "'--seed' takes a whole number from 0 on, and got 'words'",
+    [good .. " --seconds inf"] = "'--seconds' takes a number above 0, and got 'inf'",
+    ["--list --only nosuchtest"] = "no test has 'nosuchtest' in its name",
+    ["nosuchsource.c"] = "nosuchsource.c is a source; it takes the shared object",
+    ["."] = ". is a folder; it takes FILE.so",
+    ["nosuchplugin"] = "no plugin 'nosuchplugin'",
+  } do
+    local status, _, err = check(arguments)
+    lu.assertEquals(status, 1)
+    lu.assertStrContains(err, sentence)
+  end
+end
+
+-- ---------------------------------------------------------------- the function
+
+TestFunction = {}
+
+function TestFunction:test_results()
+  local told = {}
+  local all = sc.plugin.check(good, { only = "s", seed = 5,
+    report = function(result) told[#told + 1] = result.name end })
+  lu.assertEquals(all.failed + all.warned, 0)
+  lu.assertEquals(#all.results, all.passed + all.skipped)
+  lu.assertEquals(#told, #all.results)
+  for i, result in ipairs(all.results) do
+    lu.assertEquals(told[i], result.name)
+    lu.assertStrContains(result.name, "s")
+    lu.assertTrue(result.seconds >= 0)
+  end
+end
+
+function TestFunction:test_by_name_and_by_kind_and_name()
+  for _, name in ipairs{ "relu", "nonlinearity.relu" } do
+    local all = sc.plugin.check(name, { only = "bound", seed = 1 })
+    lu.assertEquals(all.results[1].component, "nonlinearity.relu")
+  end
+end
+
+function TestFunction:test_in_one_process_finds_the_same()
+  local file = broken .. "nonlinearity_lipschitz.so"
+  local apart = sc.plugin.check(file, { only = "lipschitz", seed = 9 }).results[1]
+  local here = sc.plugin.check(file, { only = "lipschitz", seed = 9, in_process = true }).results[1]
+  lu.assertEquals({ here.outcome, here.text }, { apart.outcome, apart.text })
+end
+
+function TestFunction:test_a_fresh_seed_is_told()
+  local one = sc.plugin.check(good, { only = "shape" })
+  lu.assertEquals(math.type(one.seed), "integer")
+end
+
+-- The results of a plugin that never returns, from the first timeout on.
+local function hang(given)
+  local all = sc.plugin.check(broken .. "plugin_hangs.so", given)
+  local list, from = {}, nil
+  for i, result in ipairs(all.results) do
+    from = from or result.outcome == "timeout" and i
+    if from then list[#list + 1] = result end
+  end
+  return list
+end
+
+function TestFunction:test_two_tests_that_do_not_end_are_the_last()
+  lu.skipIf(sanitized, "the time to wait for is another one")
+  local patience, short = frame.patience, frame.short_patience
+  frame.patience, frame.short_patience = 5, 2
+  local ok, list = pcall(hang, { seed = 1 })
+  frame.patience, frame.short_patience = patience, short
+  lu.assertTrue(ok, tostring(list))
+  lu.assertStrContains(list[1].text, "did not end in 5 s")
+  local timeouts = 0
+  for _, result in ipairs(list) do
+    if timeouts == 2 then
+      lu.assertEquals({ result.outcome, result.text },
+        { "skip", "not run after 2 tests that did not end" })
+    elseif result.outcome == "timeout" then
+      timeouts = timeouts + 1
+      lu.assertStrContains(result.text, ("did not end in %d s"):format(timeouts == 1 and 5 or 2))
+    end
+  end
+  lu.assertEquals(timeouts, 2)
+end
+
+function TestFunction:test_mistakes()
+  support.fails({ "plugin.check", "'seconds'" }, sc.plugin.check, good, { seconds = 0 })
+  support.fails({ "plugin.check", "'olny'", "'only'" }, sc.plugin.check, good, { olny = "x" })
+  support.fails({ "plugin.check: takes the path" }, sc.plugin.check, 3)
+end
+
+-- ---------------------------------------------------------------- loading
+
+TestLoading = {}
+
+local function load_only(file) return sc.plugin.check(file, { seed = 1, seconds = 10 }) end
+
+function TestLoading:test_what_is_no_plugin_is_one_result()
+  local text = support.write(nil, "no shared object")
+  for file, sentence in pairs{
+    ["/nowhere/x.so"] = "no such file",
+    [text] = "it is no ELF file",
+    [support.build .. "/tests/plugins/no_symbol.so"] = "no symbol 'scullery_plugin'",
+  } do
+    local all = load_only(file)
+    lu.assertEquals({ #all.results, all.failed }, { 1, 1 }, file)
+    local result = all.results[1]
+    lu.assertEquals({ result.name, result.outcome, result.component }, { "load", "fail", file })
+    lu.assertStrContains(result.text, sentence)
+  end
+  os.remove(text)
+end
+
+-- What happens in a constructor happens in another process.
+function TestLoading:test_a_constructor_does_not_end_the_checker()
+  lu.skipIf(sanitized, "a sanitizer reports the end of the process itself")
+  local all = load_only(broken .. "plugin_ends_at_loading.so")
+  lu.assertEquals({ #all.results, all.results[1].outcome }, { 1, "crash" })
+end
+
+-- ---------------------------------------------------------------- what a run leaves behind
+
+TestBehind = {}
+
+-- Processes whose arguments have the path, and a word: a list of { pid, line }.
+local function processes_of(path, word)
+  local _, out = support.shell("ls /proc")
+  local list = {}
+  for pid in out:gmatch("%d+") do
+    local file = io.open("/proc/" .. pid .. "/cmdline", "rb")
+    local line = file and file:read("a"):gsub("\0", " ") or ""
+    if file then file:close() end
+    if line:find(path, 1, true) and line:find(word or "", 1, true) then
+      list[#list + 1] = { pid = pid, line = line }
+    end
+  end
+  return list
+end
+
+-- Their number, once there are some (or none), or after long.
+local function wait_for(present, path, word)
+  local count
+  for _ = 1, 200 do
+    count = #processes_of(path, word)
+    if (count > 0) == present then return count end
+    support.shell("sleep 0.05")
+  end
+  return count
+end
+
+function TestBehind:test_no_files()
+  support.in_folder(function(folder)
+    local status = support.shell(("command=$(realpath %s) file=$(realpath %s) && cd %s && \z
+      TMPDIR=. HOME=. $command plugin check $file --only s"):format(quote(support.binary),
+      quote(good), quote(folder)))
+    lu.assertEquals(status, 0)
+    local _, out = support.shell("ls -A " .. quote(folder))
+    lu.assertEquals(out, "")
+  end)
+end
+
+-- A process that the plugin started ends with the one of the test.
+function TestBehind:test_no_processes()
+  lu.skipIf(sanitized, "a sanitizer has processes of its own")
+  support.in_folder(function(folder)
+    local file = folder .. "/forks.so"
+    support.shell(("cp %s %s"):format(quote(broken .. "plugin_child.so"), quote(file)))
+    local result = sc.plugin.check(file, { only = "surroundings", seed = 1 }).results[1]
+    lu.assertEquals(result.outcome, "fail", result.text)
+    lu.assertEquals(wait_for(false, file), 0)
+  end)
+end
+
+local function check_stopped_by(signal, expected)
+  support.in_folder(function(folder)
+    local file = folder .. "/hangs.so"
+    support.shell(("cp %s %s"):format(quote(broken .. "plugin_hangs.so"), quote(file)))
+    support.shell(("{ %s plugin check %s --only surroundings; echo status $?; } >%s/out 2>&1 & \z
+      true"):format(quote(support.binary), quote(file), folder))
+    lu.assertTrue(wait_for(true, file, "--component") > 0)
+    for _, one in ipairs(processes_of(file)) do
+      if one.line:find("^%S*scullery plugin") and not one.line:find("--report", 1, true) then
+        support.shell(("kill -%s %s"):format(signal, one.pid))
+      end
+    end
+    lu.assertEquals(wait_for(false, file), 0)
+    lu.assertStrContains(support.read(folder .. "/out"), expected)
+  end)
+end
+
+function TestBehind:test_ctrl_c_ends_the_check_and_its_process()
+  lu.skipIf(sanitized, "the time to wait for is another one")
+  check_stopped_by("INT", "interrupted!")
+end
+
+function TestBehind:test_a_killed_check_ends_its_process()
+  lu.skipIf(sanitized, "the time to wait for is another one")
+  check_stopped_by("KILL", "status 137")
+end
+
+os.exit(lu.LuaUnit.run())

@@ -1,0 +1,48 @@
+--- Saved models with rows and what Lua predicts of them, into the folder of the argument, for
+--- embed_test.c and embed_python.py: NAME.safetensors; NAME.rows, NAME.scores and NAME.predictions
+--- are rows and columns as 64-bit whole numbers, then float64 numbers.
+package.path = arg[0]:gsub("core/model/[^/]*$", "helpers/?.lua;") .. package.path
+local sc = require "scullery"
+local models = require "small_models"
+local support = require "support"
+
+local folder = arg[1]
+
+local function write_matrix(name, X)
+  local parts = { ("<i8i8"):pack(X:rows(), X:cols()) }
+  for i = 1, X:rows() do
+    for j = 1, X:cols() do parts[#parts + 1] = ("<d"):pack(X:get(i, j)) end
+  end
+  support.write(("%s/%s"):format(folder, name), table.concat(parts))
+end
+
+-- Places of classes from 0, as other languages count.
+local function write_model(name, p, X)
+  p:save(("%s/%s.safetensors"):format(folder, name))
+  write_matrix(name .. ".rows", X)
+  write_matrix(name .. ".scores", p:decision(X))
+  write_matrix(name .. ".predictions", p.classes and p:predict(X) - 1 or p:predict(X))
+  if p.classes then write_matrix(name .. ".probabilities", p:probabilities(X)) end
+end
+
+local three, two, numbers = models.classes(300, 3), models.classes(300, 2), models.numbers(300)
+local fourier = sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), T = 50 }
+
+write_model("linear", sc.pipeline{ sc.standardize(), fourier, sc.solver.ridge() }:fit(three)
+  :calibrate{ folds = 3 }, three.X)
+write_model("logistic", sc.pipeline{ sc.pca{ k = 2 }, sc.solver.logistic() }:fit(two), two.X)
+write_model("regression", sc.pipeline{ sc.minmax(), sc.features{ p = sc.sampler.gaussian(),
+  phi = sc.nonlinearity.relu(), K = sc.kernel.gaussian{ width = 2 }, T = 20 },
+  sc.solver.ridge{ penalty = "rkhs" } }:fit(numbers), numbers.X)
+write_model("neighbours", sc.pipeline{ sc.standardize(), sc.solver.knn() }:fit(three)
+  :calibrate{ folds = 3 }, three.X)
+write_model("cells", sc.pipeline{ sc.features{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(),
+  T = 8 }, sc.solver.ridge() }:fit(two):calibrate{ folds = 3 }, two.X)
+write_model("sections", sc.pipeline{ sc.features{ p = sc.sampler.landmarks(),
+  phi = sc.kernel.gaussian{ gamma = "median" }, T = 30, dtype = "float32" }, sc.solver.ridge() }
+  :fit(numbers), numbers.X)
+
+-- what no predictor is made of
+sc.pipeline{ fourier, sc.solver.ridge() }:save(folder .. "/unfitted.safetensors")
+sc.pipeline{ fourier, sc.pca{ k = 2 } }:fit(two.X):save(folder .. "/components.safetensors")
+fourier:fit(two.X):save(folder .. "/features.safetensors")

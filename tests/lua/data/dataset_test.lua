@@ -1,0 +1,541 @@
+--- Data sets: labels and their coding, splits and folds, parts, streams; and what can be given
+--- wrongly.
+-- luacheck: globals TestLabels TestColumns TestCoercion TestSplits TestParts TestStreams
+-- luacheck: globals TestDescribing
+-- luacheck: ignore 212/self
+local lu = require "luaunit"
+local sc = require "scullery"
+local dataset = require "scullery.data.dataset"
+
+local fails = lu.assertErrorMsgContains
+
+-- n rows whose only column is the row's number, with these labels.
+local function numbered(labels, given)
+  local rows = {}
+  for i = 1, #labels do rows[i] = { i } end
+  local all = { X = rows, y = labels }
+  for k, v in pairs(given or {}) do all[k] = v end
+  return sc.dataset(all)
+end
+
+-- counts[k] rows of class k.
+local function of_sizes(counts)
+  local labels = {}
+  for k, count in ipairs(counts) do
+    for _ = 1, count do labels[#labels + 1] = k end
+  end
+  return numbered(labels, { task = "classification" })
+end
+
+-- The row numbers that a data set made by numbered() holds.
+local function rows_of(ds)
+  local list = {}
+  for i = 1, #ds do list[i] = math.tointeger(ds.X:get(i, 1)) end
+  return list
+end
+
+local function sorted_rows(...)
+  local list = {}
+  for _, ds in ipairs{ ... } do
+    for _, row in ipairs(rows_of(ds)) do list[#list + 1] = row end
+  end
+  table.sort(list)
+  return list
+end
+
+local function count_to(n)
+  local list = {}
+  for i = 1, n do list[i] = i end
+  return list
+end
+
+-- ---------------------------------------------------------------- labels
+
+TestLabels = {}
+
+function TestLabels:test_text_labels_become_places_in_the_sorted_classes()
+  local ds = numbered{ "pear", "apple", "pear" }
+  lu.assertEquals({ ds.classes, ds.task, ds.y:totable() }, { { "apple", "pear" }, "classification",
+    { { 2 }, { 1 }, { 2 } } })
+  lu.assertEquals(ds:labels(), { "pear", "apple", "pear" })
+end
+
+function TestLabels:test_numeric_labels_stay_themselves()
+  local ds = numbered({ 7, -1, 7 }, { task = "classification" })
+  lu.assertEquals({ ds.classes, ds.y:totable() }, { { -1, 7 }, { { 7 }, { -1 }, { 7 } } })
+  lu.assertEquals(math.type(ds.classes[2]), "integer")
+  lu.assertEquals(ds:labels(), { 7, -1, 7 })
+end
+
+function TestLabels:test_task_is_regression_for_numbers_and_classification_for_texts_or_classes()
+  lu.assertEquals(numbered({ 1, 2 }).task, "regression")
+  lu.assertNil(numbered({ 1, 2 }).classes)
+  lu.assertEquals(numbered({ "a", "b" }).task, "classification")
+  lu.assertEquals(numbered({ 1, 2 }, { classes = { 1, 2 } }).task, "classification")
+end
+
+function TestLabels:test_given_classes_keep_their_order_which_decides_the_sign()
+  local ds = numbered({ "no", "yes" }, { classes = { "yes", "no" } })
+  lu.assertEquals(ds:targets():totable(), { { 1 }, { -1 } })
+  lu.assertEquals(numbered({ "no", "yes" }):targets():totable(), { { -1 }, { 1 } })
+end
+
+function TestLabels:test_targets_of_three_classes_are_one_against_all()
+  lu.assertEquals(numbered({ "b", "a", "c" }):targets():totable(),
+    { { -1, 1, -1 }, { 1, -1, -1 }, { -1, -1, 1 } })
+end
+
+function TestLabels:test_targets_of_a_regression_are_y_with_all_its_columns()
+  local ds = sc.dataset{ X = { { 1 }, { 2 } }, y = { { 1, 2 }, { 3, 4 } } }
+  lu.assertEquals(ds:targets():totable(), { { 1, 2 }, { 3, 4 } })
+end
+
+function TestLabels:test_class_counts_follow_the_order_of_the_classes()
+  lu.assertEquals(numbered({ "b", "a", "b" }):class_counts(), { 1, 2 })
+  lu.assertEquals(numbered({ 5, 5 }, { classes = { 4, 5 } }):class_counts(), { 0, 2 })
+  fails("a regression has no classes", function() numbered({ 1, 2 }):class_counts() end)
+end
+
+function TestLabels:test_relabel_joins_classes()
+  local ds = numbered{ "cat", "rook", "dog", "cat" }
+  local two = ds:relabel(function(label) return label == "rook" and "bird" or "mammal" end)
+  lu.assertEquals({ two.classes, two:labels() },
+    { { "bird", "mammal" }, { "mammal", "bird", "mammal", "mammal" } })
+  lu.assertEquals(two:targets():totable(), { { 1 }, { -1 }, { 1 }, { 1 } })
+  lu.assertEquals(two:class_counts(), { 1, 3 })
+  lu.assertEquals(ds.classes, { "cat", "dog", "rook" })
+  lu.assertEquals(ds:relabel{ cat = "mammal", dog = "mammal" }:labels(),
+    { "mammal", "rook", "mammal", "mammal" })
+  lu.assertEquals(numbered({ 3, 5, 7 }, { classes = { 3, 5, 7 } }):relabel(function(v)
+    return v > 4 and "large" or "small"
+  end):labels(), { "small", "large", "large" })
+  lu.assertEquals(numbered({ 3, 5, 7 }, { classes = { 3, 5, 7 } }):relabel{ [7] = 3 }:labels(),
+    { 3, 5, 3 })
+end
+
+function TestLabels:test_relabel_says_what_is_wrong()
+  fails("a regression has no labels", function() numbered({ 1.5, 2 }):relabel{} end)
+  fails("takes a function of a label or a table of labels, and got 3", function()
+    numbered({ "a", "b" }):relabel(3)
+  end)
+  fails("dataset:relabel: the new labels: y holds a number in row 2 and a string in row 1",
+    function() numbered({ "a", "b" }):relabel{ b = 1 } end)
+  fails("the table has \"c\", and the data set has no such label", function()
+    numbered({ "a", "b" }):relabel{ a = "b", c = "d" }
+  end)
+end
+
+TestColumns = {}
+
+function TestColumns:test_discretize_cuts_columns_at_quantiles()
+  local ds = sc.dataset{ X = { { 1, 0 }, { 2, 1 }, { 3, 1 }, { 4, 0 }, { 5, 1 }, { 6, 1 } },
+    y = { 1, 2, 1, 2, 1, 2 }, task = "classification", names = { "size", "wet" } }
+  local cut = ds:discretize{ bins = 3 }
+  lu.assertEquals(cut.names, { "size <= 2", "2 < size <= 4", "size > 4", "wet" })
+  lu.assertEquals(cut.X:totable(), { { 1, 0, 0, 0 }, { 1, 0, 0, 1 }, { 0, 1, 0, 1 },
+    { 0, 1, 0, 0 }, { 0, 0, 1, 1 }, { 0, 0, 1, 1 } })
+  lu.assertEquals({ cut:labels(), ds.names }, { ds:labels(), { "size", "wet" } })
+  local held = sc.pipeline{ sc.standardize(), sc.solver.ridge{} }:fit(cut)
+  lu.assertEquals(#held:labels(cut), 6)
+end
+
+function TestColumns:test_quantiles_that_repeat_make_fewer_columns()
+  local ds = sc.dataset{ X = { { 0 }, { 0 }, { 0 }, { 0 }, { 7 }, { 9 } },
+    y = { 1, 2, 3, 4, 5, 6 } }
+  lu.assertEquals(ds:discretize().names, { "x1 <= 0", "0 < x1 <= 7", "x1 > 7" })
+  fails("dataset:discretize: option 'bins'", function() ds:discretize{ bins = 1 } end)
+end
+
+function TestColumns:test_intervals_have_names_of_their_own()
+  local ds = sc.dataset{ X = { { 1000001 }, { 1000002 }, { 1000003 } }, y = { 1, 2, 3 } }
+  lu.assertEquals(ds:discretize().names,
+    { "x1 <= 1000001", "1000001 < x1 <= 1000002", "x1 > 1000002" })
+end
+
+function TestColumns:test_discretize_takes_finite_numbers()
+  local ds = sc.dataset{ X = { { 1, 2 }, { 3, 0 / 0 }, { 5, 6 } }, y = { 1, 2, 3 } }
+  fails("dataset:discretize: X has nan in row 2, column 2", function() ds:discretize() end)
+end
+
+function TestLabels:test_float32_labels_and_views_are_taken()
+  local y = sc.matrix{ { 1, 9 }, { 2, 9 }, { 1, 9 } }
+  lu.assertEquals(numbered({ 1, 2, 3 },
+    { y = y:column(1), task = "classification" }):class_counts(), { 2, 1 })
+  lu.assertEquals(numbered({ 1, 2, 3 }, { y = y:column(1):astype "float32",
+    task = "classification" }):labels(), { 1, 2, 1 })
+end
+
+function TestLabels:test_what_cannot_be_fitted_can_still_be_held()
+  lu.assertEquals(#sc.dataset{ X = sc.zeros(0, 3), y = sc.zeros(0, 1) }, 0)
+  lu.assertEquals({ sc.dataset{ X = sc.zeros(2, 0), y = { 1, 2 } }:size() }, { 2, 0 })
+  lu.assertEquals(numbered({ "a", "a" }).classes, { "a" })
+  lu.assertEquals(#numbered({ "a", "b" }, { classes = { "a", "b", "c", "d" } }).classes, 4)
+  lu.assertStrContains(tostring(sc.dataset{ X = { { 1 } } }), "no y")
+end
+
+function TestLabels:test_mistakes_are_sentences()
+  fails("dataset: X has 2 rows and y has 3", sc.dataset, { X = { { 1 }, { 2 } }, y = { 1, 2, 3 } })
+  fails("y is an empty list", sc.dataset, { X = sc.zeros(0, 1), y = {} })
+  fails("y is not finite in row 2, column 1", sc.dataset,
+    { X = { { 1 }, { 2 } }, y = { 1, 0 / 0 } })
+  fails("y holds a number in row 2 and a string in row 1", sc.dataset,
+    { X = { { 1 }, { 2 } }, y = { "a", 1 } })
+  fails("y holds a boolean in row 1", sc.dataset, { X = { { 1 } }, y = { true } })
+  fails("y takes a list of texts or numbers, or a matrix, and got \"a\"", sc.dataset,
+    { X = { { 1 } }, y = "a" })
+  fails("y holds texts, and a regression takes numbers", sc.dataset,
+    { X = { { 1 } }, y = { "a" }, task = "regression" })
+  fails("labels come as one column, and y has 2", sc.dataset, { X = { { 1 } }, y = { { 1, 2 } },
+    task = "classification" })
+  fails("row 2 has the label 3, which is not in classes", numbered, { 1, 3 },
+    { classes = { 1, 2 } })
+  fails("row 2 has the label \"c\", which is not in classes", numbered, { "a", "c" },
+    { classes = { "a", "b" } })
+  fails("classes are texts: y holds their places, 1 to 2", numbered, { 1, 3 },
+    { classes = { "a", "b" } })
+  fails("holds 1 twice", numbered, { 1, 1 }, { classes = { 1, 1 } })
+  fails("holds a string in place 1 and a number in place 2", numbered, { "a" },
+    { classes = { "a", 2 } })
+  fails("option 'classes' takes a list of texts or numbers", numbered, { "a" }, { classes = {} })
+  fails("a regression takes no classes", numbered, { 1 }, { classes = { 1 }, task = "regression" })
+  fails("2 names for 1 columns", numbered, { 1 }, { names = { "a", "b" } })
+  fails("option 'names' holds 7 in place 1", numbered, { 1 }, { names = { 7 } })
+  fails("option 'X' is missing", sc.dataset, { y = { 1 } })
+  fails("option 'X' got \"x\"; it takes a matrix or a list of rows", sc.dataset, { X = "x" })
+  fails("unknown option 'clases' (did you mean 'classes'?)", sc.dataset,
+    { X = { { 1 } }, clases = {} })
+  -- luacheck: ignore
+  fails("takes one of", sc.dataset, { X = { { 1 } }, y = { 1 }, task = "ranking" })
+end
+
+-- ---------------------------------------------------------------- X and y as fit takes them
+
+TestCoercion = {}
+
+function TestCoercion:test_y_of_a_data_set_remembers_its_classes()
+  local ds = numbered{ "b", "a", "b" }
+  local again = dataset.coerce(ds.X, ds.y)
+  lu.assertEquals({ again.classes, again.task }, { { "a", "b" }, "classification" })
+end
+
+function TestCoercion:test_y_of_a_part_remembers_them_too()
+  local train = numbered({ "b", "a", "b", "a" }):split{ test = 2 }
+  lu.assertEquals(dataset.coerce(train.X, train.y).classes, { "a", "b" })
+end
+
+function TestCoercion:test_a_matrix_of_the_users_own_remembers_nothing()
+  local X, y = sc.matrix{ { 1 }, { 2 } }, sc.matrix{ 1, 2 }
+  lu.assertEquals(sc.dataset{ X = X, y = y, task = "classification" }.task, "classification")
+  lu.assertEquals(dataset.coerce(X, y).task, "regression")
+end
+
+function TestCoercion:test_a_forgotten_y_is_collected()
+  local before = 0
+  collectgarbage()
+  for _ in pairs(dataset.labels_of) do before = before + 1 end
+  for _ = 1, 100 do numbered{ "a", "b" } end
+  collectgarbage()
+  collectgarbage()
+  local after = 0
+  for _ in pairs(dataset.labels_of) do after = after + 1 end
+  lu.assertTrue(after <= before + 1, ("%d held before, %d after"):format(before, after))
+end
+
+function TestCoercion:test_wrong_arguments_are_sentences()
+  fails("y is missing", dataset.coerce, sc.ones(2, 1))
+  fails("not both", dataset.coerce, numbered{ 1, 2 }, { 1, 2 })
+  fails("the data set has no y", dataset.coerce, sc.dataset{ X = { { 1 } } })
+  fails("takes a data set, or a matrix X and y, and got 5", dataset.coerce, 5)
+  fails("unknown option 'tsk' (did you mean 'task'?)", dataset.coerce, sc.ones(1), { 1 },
+    { tsk = "regression" })
+end
+
+-- ---------------------------------------------------------------- splits and folds
+
+TestSplits = {}
+
+function TestSplits:test_every_row_is_in_exactly_one_part()
+  for _, stratify in ipairs{ true, false } do
+    local ds = of_sizes{ 13, 5, 1 }
+    local train, test = ds:split{ test = 0.3, stratify = stratify }
+    lu.assertEquals(sorted_rows(train, test), count_to(19))
+  end
+end
+
+function TestSplits:test_rows_and_labels_stay_together_and_in_order()
+  local train, test = of_sizes({ 30, 20 }):split{}
+  for _, part in ipairs{ train, test } do
+    local rows = rows_of(part)
+    for i, row in ipairs(rows) do
+      lu.assertEquals(part.y[i], row <= 30 and 1 or 2)
+      lu.assertTrue(i == 1 or rows[i - 1] < row)
+    end
+  end
+end
+
+function TestSplits:test_the_size_is_the_share_rounded_up_or_the_count()
+  for _, stratify in ipairs{ true, false } do
+    local ds = of_sizes{ 37, 11, 53 }
+    for share, size in pairs{ [0.25] = 26, [0.01] = 2, [0.5] = 51, [0.999] = 100, [40] = 40,
+      [1] = 1, [100] = 100 } do
+      local train, test = ds:split{ test = share, stratify = stratify }
+      lu.assertEquals({ #train, #test }, { 101 - size, size })
+    end
+  end
+end
+
+function TestSplits:test_a_quarter_of_wdbc_is_143_rows()
+  local train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
+  lu.assertEquals({ #train, #test }, { 426, 143 })
+  lu.assertEquals(test:class_counts(), { 90, 53 }) -- of 357 and 212
+end
+
+function TestSplits:test_classes_are_in_proportion_to_within_a_row()
+  local counts = { 100, 60, 41, 7 }
+  local _, test = of_sizes(counts):split{ test = 0.25 }
+  for k, count in ipairs(test:class_counts()) do
+    lu.assertTrue(math.abs(count - 52 * counts[k] / 208) < 1, k)
+  end
+end
+
+function TestSplits:test_a_class_of_two_rows_or_more_is_on_both_sides_where_the_sizes_allow()
+  for seed = 1, 20 do
+    local train, test = of_sizes({ 500, 2, 3, 2 }):split{ test = 0.01, seed = seed }
+    lu.assertEquals(#test, 6)
+    for k = 1, 4 do lu.assertTrue(train:class_counts()[k] > 0 and test:class_counts()[k] > 0) end
+  end
+end
+
+function TestSplits:test_a_count_smaller_than_the_number_of_classes_is_kept_to()
+  local _, test = of_sizes({ 10, 10, 10, 10 }):split{ test = 2 }
+  lu.assertEquals(#test, 2)
+end
+
+function TestSplits:test_a_sample_is_of_the_classes_in_proportion_and_in_order()
+  local ds = of_sizes({ 30, 20 })
+  local sample = ds:sample{ rows = 10, seed = 1 }
+  lu.assertEquals(sample:class_counts(), { 6, 4 })
+  local rows = rows_of(sample)
+  for i = 2, #rows do lu.assertTrue(rows[i - 1] < rows[i]) end
+  lu.assertEquals(rows_of(ds:sample{ rows = 10, seed = 1 }), rows)
+  lu.assertNotEquals(rows_of(ds:sample{ rows = 10, seed = 2 }), rows)
+  lu.assertIs(ds:sample{ rows = 50 }, ds)
+  fails("dataset:sample: option 'rows' is missing", ds.sample, ds, {})
+end
+
+function TestSplits:test_only_singletons_split_as_well()
+  local train, test = of_sizes({ 1, 1, 1, 1 }):split{ test = 0.5 }
+  lu.assertEquals({ #train, #test }, { 2, 2 })
+end
+
+function TestSplits:test_the_same_seed_gives_the_same_rows_and_another_seed_others()
+  local ds = of_sizes{ 50, 50 }
+  local function test_rows(seed) return rows_of((select(2, ds:split{ seed = seed }))) end
+  lu.assertEquals(test_rows(3), test_rows(3))
+  lu.assertNotEquals(test_rows(3), test_rows(4))
+end
+
+-- Written down once: any machine, thread count and later version must draw the same.
+function TestSplits:test_the_rows_of_a_seed_are_fixed_for_ever()
+  local _, test = of_sizes({ 6, 6 }):split{ test = 4, seed = 0 }
+  lu.assertEquals(rows_of(test), { 3, 4, 10, 11 })
+  lu.assertEquals(of_sizes({ 4, 4 }):fold_ids{ k = 2, seed = 0 }, { 2, 1, 1, 2, 1, 1, 2, 2 })
+end
+
+function TestSplits:test_parts_keep_names_classes_and_task()
+  local train, test = numbered({ "a", "b", "a", "b" }, { names = { "one" } }):split{ test = 0.5 }
+  for _, part in ipairs{ train, test } do
+    lu.assertEquals({ part.names, part.classes, part.task },
+      { { "one" }, { "a", "b" }, "classification" })
+  end
+end
+
+function TestSplits:test_fold_ids_are_balanced_over_all_and_in_each_class()
+  local ds = of_sizes{ 23, 14, 6 }
+  local ids, sizes, by_class = ds:fold_ids{ k = 5, seed = 1 }, {}, {}
+  lu.assertEquals(#ids, 43)
+  for i, fold in ipairs(ids) do
+    local key = ds.y[i] .. "/" .. fold
+    sizes[fold] = (sizes[fold] or 0) + 1
+    by_class[key] = (by_class[key] or 0) + 1
+  end
+  for fold = 1, 5 do
+    lu.assertTrue(sizes[fold] == 8 or sizes[fold] == 9)
+    for class, count in ipairs{ 23, 14, 6 } do
+      local here = by_class[("%.1f/%d"):format(class, fold)]
+      lu.assertTrue(here == count // 5 or here == count // 5 + 1)
+    end
+  end
+end
+
+function TestSplits:test_folds_test_every_row_once_and_train_on_the_others()
+  local ds = of_sizes{ 10, 7 }
+  local folds, tests = ds:folds{ k = 4, seed = 2 }, {}
+  lu.assertEquals(#folds, 4)
+  for k, fold in ipairs(folds) do
+    lu.assertEquals(sorted_rows(fold[1], fold[2]), count_to(17))
+    tests[k] = fold[2]
+  end
+  lu.assertEquals(sorted_rows(table.unpack(tests)), count_to(17))
+end
+
+function TestSplits:test_folds_are_those_of_fold_ids()
+  local ds = of_sizes{ 9, 8 }
+  local ids = ds:fold_ids{ k = 3, seed = 5 }
+  for f, fold in ipairs(ds:folds{ k = 3, seed = 5 }) do
+    for _, row in ipairs(rows_of(fold[2])) do lu.assertEquals(ids[row], f) end
+  end
+end
+
+function TestSplits:test_mistakes_are_sentences()
+  local ds = of_sizes{ 5, 5 }
+  fails("dataset:split: unknown option 'tset' (did you mean 'test'?); it takes seed, stratify, \z
+    test", ds.split, ds, { tset = 1 })
+  for _, bad in ipairs{ 0, -1, 1.5, 0 / 0, "half" } do
+    fails("option 'test' got", ds.split, ds, { test = bad })
+  end
+  fails("option 'test' got 10 of 10 rows", ds.split, ds, { test = 10 })
+  fails("a data set of 1 row cannot be split", function() numbered({ 1 }):split{} end)
+  fails("stratify = true is for a classification", function()
+    numbered({ 1, 2 }):split{ stratify = true }
+  end)
+  fails("option 'seed' got 1.5; it takes a whole number", ds.split, ds, { seed = 1.5 })
+  fails("option 'k' got 1; it takes a whole number of at least 2", ds.fold_ids, ds, { k = 1 })
+  fails("dataset:folds: 11 folds of 10 rows", ds.folds, ds, { k = 11 })
+end
+
+-- ---------------------------------------------------------------- parts by hand
+
+TestParts = {}
+
+function TestParts:test_subset_is_a_view_of_both_ends_included()
+  local ds = numbered{ "a", "b", "c", "d" }
+  local part = ds:subset(2, 3)
+  lu.assertEquals({ rows_of(part), part:labels() }, { { 2, 3 }, { "b", "c" } })
+  part.X:set(1, 1, 20)
+  lu.assertEquals(ds.X:get(2, 1), 20)
+end
+
+function TestParts:test_select_takes_rows_in_the_order_given()
+  lu.assertEquals(rows_of(numbered({ 1, 2, 3 }):select{ 3, 1, 3 }), { 3, 1, 3 })
+  lu.assertEquals(#numbered({ 1, 2, 3 }):select{}, 0)
+end
+
+function TestParts:test_filter_sees_row_number_row_and_label()
+  local ds = numbered{ "a", "b", "a", "c" }
+  lu.assertEquals(rows_of(ds:filter(function(_, _, y) return y == "a" end)), { 1, 3 })
+  lu.assertEquals(rows_of(ds:filter(function(i) return i > 2 end)), { 3, 4 })
+  lu.assertEquals(ds:filter(function(_, _, y) return y == "a" end).classes, { "a", "b", "c" })
+  local wide = sc.dataset{ X = { { 1, 5 }, { 2, 6 } }, y = { 1.5, 2 } }
+  lu.assertEquals(wide:filter(function(_, x, y)
+    return x:get(1, 2) == 6 and y == 2
+  end).X:totable(), { { 2, 6 } })
+end
+
+function TestParts:test_an_error_in_the_filter_is_the_users_own()
+  fails("mine", function() numbered({ 1, 2 }):filter(function() error("mine") end) end)
+end
+
+function TestParts:test_mistakes_are_sentences()
+  local ds = numbered{ 1, 2, 3 }
+  fails("dataset:subset: rows 2 to 9 of a data set with 3 rows", ds.subset, ds, 2, 9)
+  fails("dataset:subset: rows 3 to 2 of a data set with 3 rows", ds.subset, ds, 3, 2)
+  fails("dataset:subset: takes two row numbers, and got \"a\" and nil", ds.subset, ds, "a")
+  fails("dataset:select: ", ds.select, ds, { 4 })
+  fails("dataset:filter: takes a function(i, x, y), and got nil", ds.filter, ds)
+  fails("dataset:parts: this data set has no official parts", ds.parts, ds)
+end
+
+-- ---------------------------------------------------------------- streams
+
+TestStreams = {}
+
+-- n rows (i, i^2); y = i.
+local function squares(n, given)
+  local all = { n = n, d = 2, read = function(first, count)
+    local X, y = sc.zeros(count, 2), sc.zeros(count, 1)
+    for k = 1, count do
+      X:set(k, 1, first + k - 1)
+      X:set(k, 2, (first + k - 1) ^ 2)
+      y:set(k, 1, (first + k) % 2)
+    end
+    return X, y
+  end }
+  for k, v in pairs(given or {}) do all[k] = v end
+  return sc.data.rows(all)
+end
+
+function TestStreams:test_a_generator_is_a_data_set_of_its_size()
+  local ds = squares(1000)
+  lu.assertEquals({ #ds, ds.X, ds.task }, { 1000, nil, "regression" })
+  lu.assertStrContains(tostring(ds), "streaming")
+end
+
+function TestStreams:test_what_needs_all_rows_says_so()
+  local ds = squares(10, { classes = { 0, 1 } })
+  for _, name in ipairs{ "targets", "labels", "class_counts", "split", "folds", "subset", "select",
+    "filter", "describe", "parts" } do
+    fails("dataset:" .. name .. ": this data set streams; load it in memory", ds[name], ds,
+      function() end)
+  end
+end
+
+function TestStreams:test_fold_ids_of_a_stream_are_balanced()
+  local sizes = { 0, 0, 0 }
+  for _, fold in ipairs(squares(10):fold_ids{ k = 3 }) do sizes[fold] = sizes[fold] + 1 end
+  table.sort(sizes)
+  lu.assertEquals(sizes, { 3, 3, 4 })
+end
+
+function TestStreams:test_a_csv_streams_with_the_same_shape_and_classes_as_in_memory()
+  local path = sc.data.path("wdbc")[1]
+  local memory, stream = sc.data.csv(path), sc.data.csv(path, { stream = true })
+  lu.assertEquals({ stream:size() }, { memory:size() })
+  lu.assertEquals({ stream.classes, stream.names, stream.task },
+    { memory.classes, memory.names, memory.task })
+  lu.assertNil(stream.X)
+end
+
+function TestStreams:test_mistakes_are_sentences()
+  fails("data.rows: a classification needs option 'classes'", squares, 5,
+    { task = "classification" })
+  fails("data.rows: a regression takes no classes", squares, 5,
+    { task = "regression", classes = { 0, 1 } })
+  fails("data.rows: option 'n' got 0", squares, 0)
+  fails("data.rows: option 'read' is missing", sc.data.rows, { n = 1, d = 1 })
+  fails("one column of labels, and option 'targets' got 2", squares, 5,
+    { classes = { 0, 1 }, targets = 2 })
+  fails("data.csv: stream = true takes one path", sc.data.csv, { "a", "b" }, { stream = true })
+  fails("data.npy: a streaming classification needs option 'classes'", sc.data.npy, "a",
+    { stream = true, task = "classification" })
+end
+
+-- ---------------------------------------------------------------- describing
+
+TestDescribing = {}
+
+function TestDescribing:test_it_tells_sizes_classes_ranges_and_constant_columns()
+  local ds = sc.dataset{ X = { { 1, 5 }, { 2, 5 }, { 6, 5 } }, y = { "a", "b", "b" },
+    names = { "first", "second" } }
+  local text = ds:describe()
+  for _, part in ipairs{ "dataset 3 x 2, 2 classes", "class b", "66.7%%", "first +1 +3 +6",
+    "second +5 +5 +5  constant", "1 constant column, no missing value" } do
+    lu.assertStrMatches(text:gsub("\n", " ") .. "", ".*" .. part .. ".*")
+  end
+end
+
+function TestDescribing:test_a_value_that_is_not_finite_is_told_with_its_place()
+  lu.assertStrContains(sc.dataset{ X = { { 1, 2 }, { 3, 0 / 0 } } }:describe(),
+    "not finite first in row 2, column 2")
+end
+
+function TestDescribing:test_a_regression_tells_the_range_of_its_target()
+  lu.assertStrMatches(numbered({ 4, 6 }):describe():gsub("\n", " ") .. "", ".*target y +4 +5 +6.*")
+end
+
+function TestDescribing:test_empty_sets_are_described_too()
+  lu.assertEquals(sc.dataset{ X = sc.zeros(0, 2) }:describe(), "dataset 0 x 2, no y")
+  lu.assertStrContains(sc.dataset{ X = sc.zeros(2, 0) }:describe(), "dataset 2 x 0")
+end
+
+os.exit(lu.LuaUnit.run(), true)

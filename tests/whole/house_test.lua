@@ -1,0 +1,235 @@
+-- The house rules that a reader of the code relies on: includes run in one direction, the engine
+-- knows no plugin by name, shared headers stand alone, and the plugin that the docs print works.
+local lu = require "luaunit"
+local sc = require "scullery"
+
+local source = os.getenv "SCULLERY_SOURCE" or "."
+
+local function read(path)
+  local file = assert(io.open(source .. "/" .. path))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+local function files(folders, pattern)
+  local list = {}
+  local pipe = assert(io.popen(("cd '%s' && find %s -type f | sort"):format(source, folders)))
+  for path in pipe:lines() do
+    if path:find(pattern) then list[#list + 1] = path end
+  end
+  pipe:close()
+  return list
+end
+
+local function run(command)
+  local pipe = assert(io.popen(command .. " 2>&1"))
+  local text = pipe:read "a"
+  return pipe:close() ~= nil, text
+end
+
+-- ---------------------------------------------------------------- includes
+
+local floor_of = {}
+for i, room in ipairs{ "base", "algebra", "plugin", "map", "rows", "learn", "codes",
+  "data/files", "data", "model", "progress", "lua", "host", "checker" } do floor_of[room] = i end
+
+-- The innermost folder of a path that is a room: data/csv belongs to data, data/files is a room.
+local function room_of(path)
+  local folder = path:gsub("^core/", "")
+  repeat
+    folder = folder:match "^(.*)/"
+  until not folder or floor_of[folder]
+  return folder
+end
+
+local function upward(path, text)
+  local room, found = room_of(path), {}
+  for included in text:gmatch '#include "([%w_]+/[%w_./]+)"' do
+    local other = room_of(included)
+    if (floor_of[other] or math.huge) > floor_of[room] then
+      found[#found + 1] = ("%s includes %s"):format(path, other or included)
+    end
+  end
+  return found
+end
+
+function TestIncludesRunInOneDirection()
+  local seen = 0
+  for _, path in ipairs(files("core checker", "%.[ch]$")) do
+    if not path:find "^core/include/" then
+      lu.assertNotNil(floor_of[room_of(path)], path .. " is in no room")
+      lu.assertEquals(upward(path, read(path)), {}, path)
+      seen = seen + 1
+    end
+  end
+  lu.assertTrue(seen > 100, "the rooms were not found")
+  lu.assertEquals(upward("core/base/x.c", '#include "map/map.h"\n'),
+    { "core/base/x.c includes map" })
+  lu.assertEquals(upward("core/lua/x.c", '#include "checker/blocks.h"\n'),
+    { "core/lua/x.c includes checker" })
+  lu.assertEquals(upward("core/data/files/x.c", '#include "data/csv/csv.h"\n'),
+    { "core/data/files/x.c includes data" })
+  lu.assertEquals(upward("core/data/csv/x.c", '#include "data/files/input.h"\n'), {})
+end
+
+-- The checker of plugins is a module of its own: the library works without it, and functions that
+-- check plugins load it when they are called, by one file that says where it is missing.
+function TestTheCheckerIsLoadedWhenItIsAskedFor()
+  for _, path in ipairs(files("core lua plugins", "%.[chl][ua]*$")) do
+    lu.assertEquals(read(path):find 'require[%s,]*%(?"scullery[._]checker' ~= nil,
+      path == "lua/scullery/plugin/checker.lua", path)
+  end
+  local binary = os.getenv "SCULLERY_BINARY" or "build/scullery"
+  local well, said = run(("'%s' -e 'sc.plugin.list() for name in pairs(package.loaded) do \z
+    if name:find \"checker\" then print(name) end end'"):format(binary))
+  lu.assertEquals({ well, said }, { true, "" })
+end
+
+-- Beside the public header a plugin includes its own files and what several plugins share.
+function TestPluginsIncludeThePublicHeaderAlone()
+  local function foreign(path, text)
+    local found = {}
+    for name in text:gmatch '#include "([%w_./]+)"' do
+      local own = not name:find "/" and path:find "^plugins/%w+/[%w_]+/" ~= nil
+      if not own and not name:find "^shared/" then found[#found + 1] = name end
+    end
+    return found
+  end
+  for _, path in ipairs(files("plugins", "%.[ch]$")) do
+    lu.assertEquals(foreign(path, read(path)), {}, path)
+  end
+  -- what it must find
+  local text = '#include "solver/svm/svm.h"\n#include "svm.h"\n#include "algebra/matrix.h"\n'
+  lu.assertEquals(foreign("plugins/solver/svm/smo.c", text),
+    { "solver/svm/svm.h", "algebra/matrix.h" })
+  lu.assertEquals(#foreign("plugins/solver/knn.c", text), 3)
+end
+
+-- Functions are in files that are compiled once. Headers have tables of numbers, types, macros and
+-- inline functions of a few lines; a loop that is compiled for each instruction set is a macro.
+function TestHeadersOfPluginsAreSmall()
+  for _, path in ipairs(files("plugins", "%.h$")) do
+    local _, lines = read(path):gsub("\n", "")
+    lu.assertTrue(lines <= 260, ("%s has %d lines"):format(path, lines))
+  end
+end
+
+-- ---------------------------------------------------------------- what git keeps
+
+-- What a build or a script can make again is not kept, and records of long runs are packed.
+function TestTheTreeIsSmall()
+  lu.skipIf(not run(("git -C '%s' rev-parse"):format(source)), "this is no checkout")
+  local well, said = run(("cd '%s' && git ls-files -z | xargs -0 stat -c %%s"):format(source))
+  lu.skipIf(not well, "files are missing")
+  local total = 0
+  for size in said:gmatch "%d+" do total = total + tonumber(size) end
+  lu.assertTrue(total < 9.8e6, ("%.2f MB of files are tracked"):format(total / 1e6))
+end
+
+-- ---------------------------------------------------------------- names of plugins
+
+local function without_comments(path, text)
+  if path:find "%.lua$" then
+    return (text:gsub("%-%-%[%[.-%]%]", ""):gsub("%-%-[^\n]*", ""))
+  end
+  return (text:gsub("/%*.-%*/", ""):gsub("//[^\n]*", ""))
+end
+
+-- Places of code that know a plugin by its name.
+local function named(text, plugins)
+  local found = {}
+  local function look(pattern, what)
+    if text:find(pattern) then found[#found + 1] = what end
+  end
+  for _, one in ipairs(plugins) do
+    local name = one.name
+    look(one.kind .. "%." .. name .. "%f[^%w_]", one.kind .. "." .. name)
+    look('group%s*%(?%s*"' .. one.kind .. '"%s*%)?%s*[.%[]"?' .. name .. "%f[^%w_]",
+      "group." .. name)
+    look('name%s*[~=]=%s*"' .. name .. '"', "a comparison with " .. name)
+    look('strcmp%s*%([^()]*"' .. name .. '"', "strcmp with " .. name)
+  end
+  return found
+end
+
+-- Benchmarks measure plugins by name: that is what they are for. Templates are what users write.
+-- The checker tries a component together with built-in ones, and against them.
+local function may_name(path)
+  return path:find "^lua/scullery/bench/" ~= nil or path:find "^lua/scullery/templates/" ~= nil
+    or path:find "^checker/lua/" ~= nil
+end
+
+function TestTheEngineKnowsNoPluginByName()
+  local plugins = {}
+  for _, one in ipairs(sc.plugin.list()) do plugins[#plugins + 1] = one end
+  lu.assertTrue(#plugins > 60, "the built-in plugins were not found")
+  for _, path in ipairs(files("core lua checker", "%.[chl][ua]*$")) do
+    if not may_name(path) then
+      lu.assertEquals(named(without_comments(path, read(path)), plugins), {}, path)
+    end
+  end
+  -- what it must find
+  for _, text in ipairs{ "sc.sampler.gaussian{}", 'component.group("solver").lasso{}',
+    'if phi.name ~= "maxout" then', 'strcmp(name, "fourier") == 0' } do
+    lu.assertTrue(#named(text, plugins) > 0, text)
+  end
+end
+
+-- ---------------------------------------------------------------- headers, docs
+
+local compiler = os.getenv "CC" or "cc"
+local flags = ("-std=c11 -Wall -Wextra -Wpedantic -Werror -I'%s/core/include' -I'%s/plugins'")
+  :format(source, source)
+
+local function need_compiler()
+  lu.skipIf(not run(compiler .. " --version"), "there is no C compiler")
+end
+
+function TestHeadersStandAlone()
+  need_compiler()
+  local list = files("core/include plugins", "%.h$")
+  lu.assertTrue(#list > 20)
+  for _, path in ipairs(list) do
+    local well, said = run(
+      ("echo '#include \"%s/%s\"' | %s %s -Wno-unused-function -x c -fsyntax-only -"):format(
+        source, path, compiler, flags))
+    lu.assertTrue(well, path .. "\n" .. said)
+  end
+end
+
+local function printed_plugin()
+  local code = read "docs/interface.md":match "```c\n(/%* The rectifier.-)```"
+  lu.assertNotNil(code, "docs/interface.md prints no complete plugin")
+  return code
+end
+
+function TestThePluginThatTheDocsPrintWorks()
+  need_compiler()
+  local base = os.tmpname()
+  local file = assert(io.open(base .. ".c", "w"))
+  file:write(printed_plugin())
+  file:close()
+  local well, said = run(("%s %s -O2 -fPIC -shared -fvisibility=hidden -o %s.so %s.c -lm"):format(
+    compiler, flags, base, base))
+  lu.assertTrue(well, said)
+  local _, name = sc.plugin.load(base .. ".so")
+  lu.assertEquals(name, "rectifier")
+  local X = sc.randn{ 7, 4, seed = 1 }
+  local function inst(phi, K)
+    return sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, phi = phi, K = K }
+  end
+  local printed, built_in = sc.nonlinearity.rectifier(), sc.nonlinearity.relu()
+  local function gap(a, b) return (a - b):abs():max() end
+  lu.assertTrue(gap(inst(printed):kernel(X), inst(built_in):kernel(X)) < 1e-14)
+  local K = sc.kernel.gaussian{ width = 2 }
+  for _, kernel in ipairs{ false, K } do
+    local function features(phi)
+      return inst(phi, kernel or nil):features{ T = 32, seed = 3 }:fit(X):transform(X)
+    end
+    lu.assertTrue(gap(features(printed), features(built_in)) < 1e-14)
+  end
+  for _, ending in ipairs{ "", ".c", ".so" } do os.remove(base .. ending) end
+end
+
+os.exit(lu.LuaUnit.run())
