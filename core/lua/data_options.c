@@ -17,17 +17,6 @@ static void check_text(lua_State *L, int place, const char *title, const char *w
     luaL_error(L, "%s: '%s' got a text with a zero byte in it", title, what);
 }
 
-/* Pushes text i (from 1) of the text or list at `place`. */
-static const char *push_text(lua_State *L, int place, size_t i, const char *title,
-                             const char *what) {
-  if (lua_type(L, place) == LUA_TSTRING)
-    lua_pushvalue(L, place);
-  else
-    lua_rawgeti(L, place, (lua_Integer)i);
-  check_text(L, -1, title, what);
-  return lua_tostring(L, -1);
-}
-
 /* A list has no names: what stands under one would be overlooked. */
 static void refuse_keys(lua_State *L, int place, const char *title, const char *what) {
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
@@ -42,24 +31,22 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
   place = lua_absindex(L, place);
   if (!single && lua_type(L, place) != LUA_TTABLE) check_text(L, place, title, what);
   if (!single) refuse_keys(L, place, title, what);
-  *count = single ? 1 : scl_lua_copy_list(L, place, SCL_LUA_MOST, what);
-  size_t bytes = (*count + 1) * sizeof(char *);
-  for (size_t i = 1; i <= *count; i++) {
-    bytes += strlen(push_text(L, place, i, title, what)) + 1;
+  if (single) lua_createtable(L, 1, 0);
+  lua_pushvalue(L, place);
+  if (single) lua_rawseti(L, -2, 1);
+  const int copy = lua_gettop(L);
+  *count = scl_lua_copy_list(L, copy, SCL_LUA_MOST, what);
+  const char **texts = lua_newuserdatauv(L, (*count + 1) * sizeof *texts, 1);
+  for (size_t i = 0; i < *count; i++) {
+    lua_rawgeti(L, copy, (lua_Integer)i + 1);
+    check_text(L, -1, title, what);
+    texts[i] = lua_tostring(L, -1);
     lua_pop(L, 1);
   }
-  char **list = lua_newuserdatauv(L, bytes, 0);
-  char *to = (char *)(list + *count + 1);
-  for (size_t i = 1; i <= *count; i++) {
-    const char *text = push_text(L, place, i, title, what);
-    const size_t size = strlen(text) + 1;
-    memcpy(to, text, size);
-    list[i - 1] = to;
-    to += size;
-    lua_pop(L, 1);
-  }
-  list[*count] = NULL;
-  return (const char *const *)list;
+  texts[*count] = NULL;
+  lua_insert(L, copy);
+  lua_setiuservalue(L, copy, 1); /* the copy of the list keeps the texts */
+  return texts;
 }
 
 /* ------------------------------------------------------------ declared options */

@@ -197,11 +197,7 @@ void scl_defined_note(const void *self, scl_error *error) {
 static int take_options(lua_State *L) {
   scl_defined *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const scl_settings *settings = &scl_instance_of(self)->settings;
-  lua_createtable(L, 0, (int)settings->count);
-  for (size_t i = 0; i < settings->count; i++) {
-    scl_lua_push_value(L, &settings->values[i]);
-    lua_setfield(L, -2, settings->options[i].name);
-  }
+  scl_lua_push_settings(L, settings);
   scl_held *held = scl_allocate_zero(sizeof *held);
   if (held == NULL) return luaL_error(L, "not enough memory for options");
   self->options = held;

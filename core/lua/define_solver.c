@@ -72,17 +72,21 @@ typedef struct solve_call {
   scl_solution *out;
 } solve_call;
 
+/* Call the function below so many arguments, the first of which is the view, and the options; what it
+ * returns is left on the stack. The view ends. */
+static void call_with(lua_State *L, void **view, int arguments) {
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  const int status = lua_pcall(L, arguments + 1, 1, 0);
+  *view = NULL;
+  if (status != LUA_OK) lua_error(L);
+}
+
 static int run_solve(lua_State *L) {
   const solve_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const scl_defined_problem problem = {c->problem, c->problem->warm ? c->out->coefficients : NULL};
-  void **view = scl_defined_push_problem(L, &problem);
-  const int top = lua_gettop(L);
   lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-  lua_pushvalue(L, top);
-  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-  const int status = lua_pcall(L, 2, 1, 0);
-  *view = NULL;
-  if (status != LUA_OK) return lua_error(L);
+  void **view = scl_defined_push_problem(L, &problem);
+  call_with(L, view, 1);
   if (!lua_istable(L, -1))
     return scl_defined_refuse(L, lua_gettop(L), "a table { coefficients =, outcome = }");
   read_solution(L, c->problem, c->out);
@@ -108,19 +112,14 @@ static int run_objective(lua_State *L) {
   const objective_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const size_t targets = c->problem->targets;
   const scl_defined_problem problem = {c->problem, NULL};
-  void **view = scl_defined_push_problem(L, &problem);
-  const int top = lua_gettop(L);
   lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-  lua_pushvalue(L, top);
+  void **view = scl_defined_push_problem(L, &problem);
   scl_defined_push_matrix(L, c->coefficients, (ptrdiff_t)targets, c->problem->features, targets);
   if (c->intercept == NULL)
     lua_pushnil(L);
   else
     scl_defined_push_matrix(L, c->intercept, (ptrdiff_t)targets, 1, targets);
-  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-  const int status = lua_pcall(L, 4, 1, 0);
-  *view = NULL;
-  if (status != LUA_OK) return lua_error(L);
+  call_with(L, view, 3);
   *c->value = scl_defined_result(L, lua_gettop(L), "a number");
   return 0;
 }

@@ -46,6 +46,9 @@ void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char 
 /* An instance of that kind; a sentence where it is of another. */
 scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind);
 
+/* The component of the kind and name at `place` and behind it. */
+const scl_component *scl_lua_check_component(lua_State *L, int place);
+
 /* The most rows of a block that a script may ask for. */
 enum { SCL_LUA_BLOCK = 1 << 24 };
 

@@ -190,7 +190,7 @@ scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
 
 /* ------------------------------------------------------------ values and declared rows, to Lua */
 
-void scl_lua_push_value(lua_State *L, const scl_value *value) {
+static void push_value(lua_State *L, const scl_value *value) {
   switch (value->form) {
   case 0:
     lua_pushnil(L);
@@ -214,6 +214,14 @@ void scl_lua_push_value(lua_State *L, const scl_value *value) {
     break;
   default:
     lua_pushnumber(L, value->number);
+  }
+}
+
+void scl_lua_push_settings(lua_State *L, const scl_settings *settings) {
+  lua_createtable(L, 0, (int)settings->count);
+  for (size_t i = 0; i < settings->count; i++) {
+    push_value(L, &settings->values[i]);
+    lua_setfield(L, -2, settings->options[i].name);
   }
 }
 

@@ -20,7 +20,7 @@ static scl_kind check_kind(lua_State *L, int place) {
   return kind;
 }
 
-static const scl_component *check_component(lua_State *L, int place) {
+const scl_component *scl_lua_check_component(lua_State *L, int place) {
   const scl_component *component;
   scl_error error = {0};
   const scl_kind kind = check_kind(L, place);
@@ -42,7 +42,7 @@ static void release_instance(void *instance) { scl_instance_release(instance); }
 /* core.waiting(kind, name, options) -> "scale", "median" or nil: validates, and says whether a
  * width waits for the data */
 static int plugin_waiting(lua_State *L) {
-  const scl_component *component = check_component(L, 1);
+  const scl_component *component = scl_lua_check_component(L, 1);
   scl_settings settings = check_settings(L, component, 3);
   const char *word = scl_settings_waiting(&settings);
   char kept[16] = "";
@@ -54,7 +54,7 @@ static int plugin_waiting(lua_State *L) {
 
 /* core.instance(kind, name, options[, gamma_scale, gamma_median, columns]) -> instance */
 static int plugin_instance(lua_State *L) {
-  const scl_component *component = check_component(L, 1);
+  const scl_component *component = scl_lua_check_component(L, 1);
   const double scale = luaL_optnumber(L, 4, 1), median = luaL_optnumber(L, 5, 1);
   const size_t dim = lua_isnil(L, 6) ? 1 : scl_lua_check_size(L, 6, 0, INT32_MAX, "columns");
   scl_instance *instance;
@@ -75,11 +75,7 @@ static int plugin_settings(lua_State *L) {
   const scl_instance *instance = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   const scl_settings *settings = &instance->settings;
   const size_t size = 400 * (settings->count + 1);
-  lua_newtable(L);
-  for (size_t i = 0; i < settings->count; i++) {
-    scl_lua_push_value(L, &settings->values[i]);
-    lua_setfield(L, -2, settings->options[i].name);
-  }
+  scl_lua_push_settings(L, settings);
   char *text = lua_newuserdatauv(L, size, 0);
   lua_pushstring(L, scl_settings_text(settings, text, size));
   lua_remove(L, -2);
@@ -131,7 +127,7 @@ static void push_component(lua_State *L, const scl_component *component) {
 /* core.plugin_info(kind, name) -> kind, name, version, author, summary, doc, path, origin, digest
  * (where a script defined it), options */
 static int plugin_info(lua_State *L) {
-  push_component(L, check_component(L, 1));
+  push_component(L, scl_lua_check_component(L, 1));
   return 1;
 }
 

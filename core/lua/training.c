@@ -60,9 +60,8 @@ static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
   void **slot = scl_lua_new_handle(L, SCL_LUA_TRAINING, release_training);
   const int made = lua_gettop(L);
-  training *t = scl_allocate_zero(sizeof *t);
+  training *t = *slot = scl_allocate_zero(sizeof *t);
   if (t == NULL) return luaL_error(L, "not enough memory for a training");
-  *slot = t;
   t->flow = scl_lua_flow(L, 1, 2, 3);
   t->stages = scl_allocate_array(t->flow.n_stages + 1, sizeof *t->stages);
   if (t->stages == NULL) return luaL_error(L, "not enough memory for a training");
@@ -70,20 +69,14 @@ static int training_new(lua_State *L) {
   t->flow.stages = t->stages;
   lua_getfield(L, 4, "dtype");
   if (t->flow.map == NULL) t->flow.dtype = scl_lua_check_dtype(L, lua_gettop(L));
-  lua_getfield(L, 4, "block");
-  if (!lua_isnil(L, -1))
-    t->flow.block_rows = scl_lua_check_size(L, lua_gettop(L), 1, SCL_LUA_BLOCK, "block");
-  lua_getfield(L, 4, "quiet");
-  t->flow.doing = lua_toboolean(L, -1) ? NULL : "learning";
+  t->flow.block_rows = scl_lua_field_size(L, 4, "block", 1, SCL_LUA_BLOCK, t->flow.block_rows);
+  t->flow.doing = scl_lua_field_flag(L, 4, "quiet") ? NULL : "learning";
   lua_getfield(L, 4, "folds");
   if (!lua_isnil(L, -1)) read_groups(L, lua_gettop(L), t);
   lua_getfield(L, 4, "weights");
   if (!lua_isnil(L, -1)) read_weights(L, lua_gettop(L), t);
-  lua_getfield(L, 4, "classes");
-  const size_t classes =
-      lua_isnil(L, -1) ? 0 : scl_lua_check_size(L, lua_gettop(L), 0, INT32_MAX, "classes");
-  lua_getfield(L, 4, "allowance");
-  const double allowed = luaL_optnumber(L, -1, 1.5e9);
+  const size_t classes = scl_lua_field_size(L, 4, "classes", 0, INT32_MAX, 0);
+  const double allowed = scl_lua_field_number(L, 4, "allowance", 1.5e9);
   if (!(allowed >= 0)) return luaL_error(L, "'allowance' got %f; it takes bytes", allowed);
   const size_t allowance = allowed < 0x1p62 ? (size_t)allowed : (size_t)1 << 62;
   SCL_LUA_TRY(L, scl_training_create(&t->flow,
@@ -125,15 +118,11 @@ static void release_fits(void *pointer) {
 
 fits *scl_lua_new_fits(lua_State *L, size_t groups, size_t each) {
   void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits);
-  fits *f = scl_allocate_zero(sizeof *f);
-  if (f == NULL) {
+  fits *f = *slot = scl_allocate_zero(sizeof *f);
+  if (f != NULL) f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
+  if (f != NULL) f->models = scl_allocate_zero((groups * each + 1) * sizeof *f->models);
+  if (f == NULL || f->list == NULL || f->models == NULL)
     luaL_error(L, "not enough memory for solutions");
-    return NULL;
-  }
-  *slot = f;
-  f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
-  f->models = scl_allocate_zero((groups * each + 1) * sizeof *f->models);
-  if (f->list == NULL || f->models == NULL) luaL_error(L, "not enough memory for solutions");
   return f;
 }
 
