@@ -51,6 +51,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_saving(L);
   scl_lua_open_saved(L);
   scl_lua_open_predictor(L);
+  scl_lua_open_predict(L);
   scl_lua_open_row_files(L);
   scl_lua_open_terminal(L);
   scl_lua_open_text(L);

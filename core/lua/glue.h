@@ -108,6 +108,7 @@ void scl_lua_open_json(lua_State *L);
 void scl_lua_open_saving(lua_State *L);
 void scl_lua_open_saved(lua_State *L);
 void scl_lua_open_predictor(lua_State *L);
+void scl_lua_open_predict(lua_State *L);
 void scl_lua_open_row_files(lua_State *L);
 void scl_lua_open_terminal(lua_State *L);
 void scl_lua_open_text(lua_State *L);
