@@ -21,8 +21,8 @@ static void read_coefficients(lua_State *L, size_t features, scl_fitted *out) {
   if (pilot != 0) out->pilot = scl_matrix_row(scl_lua_check_pilot(L, pilot, features), 0);
 }
 
-/* The parts that make scores of the rows of a source. */
-static void read_parts(lua_State *L, scl_fitted *out) {
+/* The parts that make scores of the rows of a source, which it returns. */
+static scl_source *read_parts(lua_State *L, scl_fitted *out) {
   const int stages = push_field(L, "stages"), map = push_field(L, "map"),
             block = push_field(L, "block"), dtype = push_field(L, "dtype");
   const scl_flow flow = scl_lua_flow(L, 1, stages, map);
@@ -34,6 +34,7 @@ static void read_parts(lua_State *L, scl_fitted *out) {
   if (block != 0) out->block = scl_lua_check_size(L, block, 1, SCL_LUA_BLOCK, "block");
   out->learnt = scl_lua_field_handle(L, 2, "learnt", SCL_LUA_MODEL);
   if (out->learnt == NULL) read_coefficients(L, scl_flow_features(&flow), out);
+  return flow.source;
 }
 
 static void read_classes(lua_State *L, scl_fitted *out) {
@@ -65,7 +66,7 @@ static int predict(lua_State *L) {
   scl_fitted fitted = {.dtype = SCL_DTYPE_FLOAT64};
   const scl_matrix *scores = scl_lua_test_matrix(L, 1) == NULL ? NULL : scl_lua_check_scores(L, 1);
   scl_lua_copy_table(L, 2, "a model");
-  if (scores == NULL) read_parts(L, &fitted);
+  scl_source *source = scores == NULL ? read_parts(L, &fitted) : NULL;
   if (what == SCL_PREDICT_LABELS) read_classes(L, &fitted);
   if (what == SCL_PREDICT_PROBABILITIES)
     read_probabilities(L, scores == NULL ? targets_of(&fitted) : scores->cols, &fitted);
@@ -73,7 +74,6 @@ static int predict(lua_State *L) {
     SCL_LUA_PUSH_MATRIX(L, scl_predict_from(&fitted, scores, what, out, &error));
     return 1;
   }
-  scl_source *source = scl_lua_check_source(L, 1);
   SCL_LUA_PUSH_MATRIX(L, scl_predict(&fitted, source, what, out, &error));
   return 1;
 }
