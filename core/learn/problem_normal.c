@@ -94,8 +94,8 @@ scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, cons
   const bool rkhs = penalty == SCL_PENALTY_RKHS;
   const scl_symmetric *gram = NULL;
   *out = NULL;
-  if (training->sums->codes == NULL || training->flow.dtype == SCL_DTYPE_FLOAT32)
-    return SCL_STATUS_OK;
+  SCL_TRY(ensure_sums(training, error));
+  if (training->sums->codes == NULL) return SCL_STATUS_OK;
   if (rkhs) SCL_TRY(scl_training_gram(training, &gram, error));
   pthread_mutex_lock(&training->lock);
   scl_status status = SCL_STATUS_OK;
@@ -107,15 +107,6 @@ scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, cons
   return status;
 }
 
-static scl_status offer_fewer(solve_context *s, scl_error *error) {
-  if (!s->may_reduce) return SCL_STATUS_OK;
-  SCL_TRY(scl_training_reduce(s->training, s->penalty, &s->offered, error));
-  if (s->offered == NULL) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "the normal equations of %zu features are handed out as those of %zu",
-                  s->problem.features, s->offered->order);
-}
-
 static const scl_sums *sums_of(const solve_context *s) {
   return s->reduced != NULL ? s->reduced->sums : s->training->sums;
 }
@@ -125,7 +116,6 @@ scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_e
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
   SCL_TRY(scl_problem_enter(problem, "normal", error));
   SCL_TRY(ensure_sums(s->training, error));
-  SCL_TRY(offer_fewer(s, error));
   if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, sums_of(s), s->without, error));
   s->reweighted = false;
   s->progress.rows += (double)problem->rows;

@@ -32,5 +32,7 @@ scl_status scl_reduced_create(const scl_sums *sums, const scl_symmetric *gram, s
 void scl_reduced_destroy(scl_reduced *reduced);
 /* a (D x c) = back b, b k x c. */
 void scl_reduced_restore(const scl_reduced *reduced, const double *b, size_t c, double *a);
+/* out (k x c) = back' r, r D x c. */
+void scl_reduced_adjoint(const scl_reduced *reduced, const double *r, size_t c, double *out);
 
 #endif

@@ -7,7 +7,7 @@ local keys = require "scullery.base.keys"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local ask = objects.ask
+local component = require "scullery.compose.component"
 
 local criteria = {}
 
@@ -104,13 +104,13 @@ end
 
 -- Labels of decisions or of targets, which know their classes.
 local function labels(decisions, list)
-  local y = core.labels_of(decisions, list)
+  local y = core.predict(decisions, { task = "classification", classes = list }, "labels")
   dataset.labels_of[y] = { task = classes, classes = list }
   return y
 end
 
 local function probabilities(decisions, solver)
-  return core.own_probabilities(ask(solver, "instance"), decisions)
+  return core.own_probabilities(component.instance(solver), decisions)
 end
 
 -- What the metric gives must be a number.

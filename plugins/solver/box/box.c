@@ -374,6 +374,12 @@ static scl_penalty penalty(const void *self) {
   return SCL_PENALTY_BOX;
 }
 
+static int32_t normal_alone(const void *self, const scl_problem *problem,
+                            int32_t rows_have_weights) {
+  (void)rows_have_weights;
+  return ((const box *)self)->loss.loss == LOSS_SQUARE && !box_wide_fits(problem);
+}
+
 /* Without it the host takes (f - y)^2. */
 static const void *ability(const void *self, const char *id) {
   const bool square = ((const box *)self)->loss.loss == LOSS_SQUARE;
@@ -403,6 +409,7 @@ const scl_plugin scullery_plugin = {
     SCL_SOLVER(.dtypes = SCL_BIT(SCL_DTYPE_FLOAT32) | SCL_BIT(SCL_DTYPE_FLOAT64), .solve = solve),
     SCL_INSTANCE(box, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
+                  SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = normal_alone),
                   SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective)),
     .create = create,
     .ability = ability};

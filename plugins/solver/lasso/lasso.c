@@ -227,9 +227,15 @@ static scl_penalty penalty(const void *self) {
   return SCL_PENALTY_L1;
 }
 
+static int32_t normal_alone(const void *self, const scl_problem *problem, int32_t weighted) {
+  (void)self, (void)problem, (void)weighted;
+  return 1;
+}
+
 static const scl_ability abilities[] = {
     SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = path),
     SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
+    SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = normal_alone),
     SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective),
     {NULL, NULL}};
 

@@ -350,19 +350,29 @@ static scl_status dual(const ridge *self, const scl_problem *problem, const doub
 
 /* ------------------------------------------------------------ the plugin */
 
+static bool takes_dual(const ridge *self, const scl_problem *problem) {
+  return self->form == FORM_DUAL || (self->form == FORM_AUTO && self->penalty != PENALTY_RKHS &&
+                                     problem->features > problem->rows);
+}
+
+/* The dual needs the rows, and so does leaving each of them out. */
+static int32_t normal_alone(const void *instance, const scl_problem *problem, int32_t weighted) {
+  const ridge *self = instance;
+  const bool by_rows = self->estimate == ESTIMATE_LOO || self->estimate == ESTIMATE_LOO_ERROR;
+  return !by_rows && self->form != FORM_DUAL && (weighted || !takes_dual(self, problem));
+}
+
 /* Rows of different weights have no dual: `auto` then takes the primal. */
 static scl_status path(const void *instance, const scl_problem *problem, const double *values,
                        size_t count, scl_solution *const *out, scl_error *error) {
   const ridge *self = instance;
-  const bool rkhs = self->penalty == PENALTY_RKHS;
   const scl_status fits = penalty_check(self->penalty, problem, error);
   if (fits != SCL_STATUS_OK) return fits;
   if (self->estimate == ESTIMATE_LOO_ERROR && problem->task != SCL_TASK_CLASSIFICATION)
     return problem->host->fail(
         error, SCL_STATUS_BAD_OPTION,
         "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
-  if (self->form == FORM_DUAL ||
-      (self->form == FORM_AUTO && !rkhs && problem->features > problem->rows)) {
+  if (takes_dual(self, problem)) {
     const scl_status status = dual(self, problem, values, count, out, error);
     if (status != SCL_STATUS_UNSUPPORTED) return status;
     if (self->form == FORM_DUAL)
@@ -403,5 +413,6 @@ const scl_plugin scullery_plugin = {
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(ridge, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = path),
-                  SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty)),
+                  SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
+                  SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = normal_alone)),
     .create = create};

@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 
 local s = sc.solver
 local n = 3000
@@ -221,7 +221,7 @@ function TestItStopsWhereTheHeldOutLossNoLongerFalls()
     lu.assertEquals({ p:info().status, p:info().iterations }, { "stopped", a.steps })
     -- the same again, and with another seed other rows
     lu.assertTrue(sc.pipeline{ case[1], case[2] }:fit(noisy):weights() == p:weights())
-    local other = sc.pipeline{ case[1], ask(case[2], "with", "seed", 2) }
+    local other = sc.pipeline{ case[1], component.with(case[2], "seed", 2) }
     lu.assertNotEquals(account(other:fit(noisy)).rows, a.rows)
   end
 end

@@ -128,21 +128,25 @@ local homes = {
   experiment = { "scullery.experiment", "experiment.run" },
 }
 
--- Objects: the name of their type -> the module and the table that their methods stand in.
+-- Objects: the name of their type -> the table that their methods stand in, and the modules.
 local types = {
-  pipeline = { "scullery.model.pipeline", "Pipeline" },
-  dataset = { "scullery.data.dataset", "Dataset" },
-  features = { "scullery.compose.instantiation", "Features" },
-  instantiation = { "scullery.compose.instantiation", "Instantiation" },
-    codes = { "scullery.compose.codes", "Codes" },
-  kernel_error = { "scullery.compose.kernel_error", "KernelError" },
-  figure = { "scullery.plot.figure", "Figure" },
-  experiment = { "scullery.experiment.results", "Experiment" },
-  comparison = { "scullery.experiment.comparison", "Comparison" },
-  ["search table"] = { "scullery.model.search_table", "Table" },
+  pipeline = { "Pipeline", "scullery.model.pipeline", "scullery.pictures", "scullery.report" },
+  dataset = { "Dataset", "scullery.data.dataset", "scullery.model" },
+  features = { "Features", "scullery.compose.instantiation", "scullery.model" },
+  instantiation = { "Instantiation", "scullery.compose.instantiation" },
+  codes = { "Codes", "scullery.compose.codes" },
+  kernel_error = { "KernelError", "scullery.compose.kernel_error", "scullery.pictures" },
+  figure = { "Figure", "scullery.plot.figure" },
+  experiment = { "Experiment", "scullery.experiment.results", "scullery.report" },
+  comparison = { "Comparison", "scullery.experiment.comparison" },
+  ["search table"] = { "Table", "scullery.model.search_table", "scullery.pictures" },
 }
 
-local function library() return (require "scullery") end
+--- help.library(): the table of the library, scullery; an empty one while it is not loaded.
+function help.library()
+  for value, path in pairs(objects.namespaces) do if path == "sc" then return value end end
+  return {}
+end
 
 local function home_text(name)
   local home = homes[name]
@@ -177,14 +181,22 @@ local function table_text(base, module, heading)
   return listing(heading or (base .. ":"), rows)
 end
 
-local function methods_text(kind)
-  local place = types[kind]
-  local index = comments.of_module(place[1])
-  local rows = {}
-  for _, name in ipairs(sorted(index and index.byname or {})) do
-    local method = name:match("^" .. place[2] .. ":([%a][%w_]*)$")
-    if method then rows[#rows + 1] = { method, about(index.byname[name]) } end
+-- The texts of a type's methods, by their names.
+local function methods_of(kind)
+  local place, texts = types[kind], {}
+  for i = 2, #place do
+    local index = comments.of_module(place[i])
+    for name, text in pairs(index and index.byname or {}) do
+      local method = name:match("^" .. place[1] .. ":([%a][%w_]*)$")
+      if method then texts[method] = text end
+    end
   end
+  return texts
+end
+
+local function methods_text(kind)
+  local texts, rows = methods_of(kind), {}
+  for _, method in ipairs(sorted(texts)) do rows[#rows + 1] = { method, about(texts[method]) } end
   return listing(kind .. ": its methods; help \"" .. kind .. ":NAME\" tells more.", rows)
 end
 
@@ -200,7 +212,7 @@ end
 
 -- The path of a value in sc ("data.csv"), two levels deep.
 local function path_of(value)
-  for name, member in next, library() do
+  for name, member in next, help.library() do
     if rawequal(member, value) then return name end
     if type(member) == "table" then
       for inner, deeper in next, member do
@@ -243,7 +255,7 @@ local function value_text(value)
     return ("%s, a %s. help() gives an overview; help \"name\" explains a name."):format(
       options.show(value), kind)
   end
-  if value == library() then
+  if value == help.library() then
     return table_text("sc", value, "sc: everything, by name; help(sc.NAME) tells more.")
   end
   if component.is(value) then return help.plugin(value.kind, value.name) end
@@ -277,16 +289,14 @@ local function all_topics()
     list[entry.name] = known and function() return known() .. "\n\n" .. text() end or text
     list[entry.kind] = function() return group_text(entry.kind) end
   end
-  for kind, place in pairs(types) do
-    local index = comments.of_module(place[1])
-    for name, text in pairs(index and index.byname or {}) do
-      local method = name:match("^" .. place[2] .. ":([%a][%w_]*)$")
-      if method then list[kind .. ":" .. method] = function() return text end end
+  for kind in pairs(types) do
+    for method, text in pairs(methods_of(kind)) do
+      list[kind .. ":" .. method] = function() return text end
     end
     list[kind .. " methods"] = function() return methods_text(kind) end
     list[kind] = list[kind .. " methods"]
   end
-  for name, value in next, library() do
+  for name, value in next, help.library() do
     local plugins = type(value) == "table" and (getmetatable(value) or {}).kind
     if type(value) == "table" and not plugins then
       for inner, deeper in next, value do
@@ -307,7 +317,7 @@ local function all_topics()
   end
   for name, text in pairs(c_texts()) do list[name] = function() return text end end
   list.matrix = matrix_text
-  list.sc = function() return value_text(library()) end
+  list.sc = function() return value_text(help.library()) end
   return list
 end
 
