@@ -134,6 +134,9 @@ void **scl_defined_push_view(lua_State *L, const char *name, const luaL_Reg *met
                              lua_CFunction index);
 /* The view at `place`; a sentence where it was closed. */
 void *scl_defined_check_view(lua_State *L, int place, const char *name);
+/* Call the function below so many arguments, for functions of ours that the engine calls: nothing jumps
+ * out of it. */
+scl_status scl_defined_protected(lua_State *L, int arguments, scl_error *error);
 /* Call visit(rows) with the function at `place` for a block of rows: for visits of a walk, which
  * nothing jumps out of. context: the Lua state and the place. */
 typedef struct scl_defined_visit {

@@ -10,10 +10,6 @@ static const scl_problem *check_problem(lua_State *L) {
   return ((const scl_defined_problem *)scl_defined_check_view(L, 1, PROBLEM))->problem;
 }
 
-static void check(lua_State *L, scl_status status, const scl_error *error) {
-  if (status != SCL_STATUS_OK) luaL_error(L, "%s", error->message);
-}
-
 /* Memory for numbers, left on the stack. */
 static double *room(lua_State *L, size_t rows, size_t cols) {
   scl_lua_check_room(L, 8 * ((double)rows * (double)cols + 1), "numbers of a problem");
@@ -65,18 +61,16 @@ static int push_normal(lua_State *L, const scl_problem *p, const scl_normal *sum
 static int normal(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_normal sums = {.head = SCL_HEAD(scl_normal)};
-  scl_error error = {0};
-  check(L, p->normal(p, &sums, &error), &error);
+  SCL_LUA_TRY(L, p->normal(p, &sums, &error));
   return push_normal(L, p, &sums);
 }
 
 static int reweighted(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_normal sums = {.head = SCL_HEAD(scl_normal)};
-  scl_error error = {0};
   double *weights = room(L, p->rows, 1);
   scl_defined_read_numbers(L, 2, p->rows, 1, "the row weights", weights);
-  check(L, p->reweighted(p, weights, &sums, &error), &error);
+  SCL_LUA_TRY(L, p->reweighted(p, weights, &sums, &error));
   return push_normal(L, p, &sums);
 }
 
@@ -84,8 +78,7 @@ static int dual(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_symmetric *outer;
   const double *targets;
-  scl_error error = {0};
-  check(L, p->dual(p, &outer, &targets, &error), &error);
+  SCL_LUA_TRY(L, p->dual(p, &outer, &targets, &error));
   push_symmetric(L, p, outer);
   push_packed(L, targets, p->rows, p->targets);
   return 2;
@@ -94,10 +87,9 @@ static int dual(lua_State *L) {
 static int gram(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_symmetric *g;
-  scl_error error = {0};
   if (!p->has_kernel)
     return luaL_error(L, "gram: these features have no kernel on their parameters");
-  check(L, p->gram(p, &g, &error), &error);
+  SCL_LUA_TRY(L, p->gram(p, &g, &error));
   push_symmetric(L, p, g);
   return 1;
 }
@@ -105,9 +97,8 @@ static int gram(lua_State *L) {
 /* -> targets (n x c), weights (n x 1) */
 static int responses(lua_State *L) {
   const scl_problem *p = check_problem(L);
-  scl_error error = {0};
   double *targets = room(L, p->rows, p->targets), *weights = room(L, p->rows, 1);
-  check(L, p->responses(p, targets, weights, &error), &error);
+  SCL_LUA_TRY(L, p->responses(p, targets, weights, &error));
   push_packed(L, targets, p->rows, p->targets);
   push_packed(L, weights, p->rows, 1);
   return 2;
@@ -118,10 +109,9 @@ static int responses(lua_State *L) {
 static int product(lua_State *L) {
   const scl_problem *p = check_problem(L);
   size_t k;
-  scl_error error = {0};
   const double *a = packed(L, 2, p->features, &k, "product");
   double *out = room(L, p->rows, k);
-  check(L, p->product(p, a, k, out, &error), &error);
+  SCL_LUA_TRY(L, p->product(p, a, k, out, &error));
   push_packed(L, out, p->rows, k);
   return 1;
 }
@@ -129,10 +119,9 @@ static int product(lua_State *L) {
 static int adjoint(lua_State *L) {
   const scl_problem *p = check_problem(L);
   size_t k;
-  scl_error error = {0};
   const double *r = packed(L, 2, p->rows, &k, "adjoint");
   double *out = room(L, p->features, k);
-  check(L, p->adjoint(p, r, k, out, &error), &error);
+  SCL_LUA_TRY(L, p->adjoint(p, r, k, out, &error));
   push_packed(L, out, p->features, k);
   return 1;
 }
@@ -182,23 +171,17 @@ static scl_status turn(void *context, const scl_rows *rows, double *scores, scl_
   lua_pushcfunction(L, turn_block);
   lua_pushvalue(L, 3);
   lua_pushlightuserdata(L, t);
-  if (lua_pcall(L, 2, 0, 0) == LUA_OK) return SCL_STATUS_OK;
-  const char *text = lua_tostring(L, -1);
-  const scl_status status =
-      scl_fail(error, SCL_STATUS_INTERNAL, "%s", text == NULL ? "an error that is no text" : text);
-  lua_pop(L, 1);
-  return status;
+  return scl_defined_protected(L, 2, error);
 }
 
 /* problem:sweep(a, f): Phi' f(Phi a, block) in one pass */
 static int sweep(lua_State *L) {
   const scl_problem *p = check_problem(L);
   turning t = {.L = L, .targets = p->targets};
-  scl_error error = {0};
   luaL_checktype(L, 3, LUA_TFUNCTION);
   const double *a = packed(L, 2, p->features, &t.k, "sweep");
   double *out = room(L, p->features, t.k);
-  check(L, p->sweep(p, a, t.k, turn, &t, out, &error), &error);
+  SCL_LUA_TRY(L, p->sweep(p, a, t.k, turn, &t, out, &error));
   push_packed(L, out, p->features, t.k);
   return 1;
 }
@@ -208,14 +191,13 @@ static int solve(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_dense_algebra *dense = p->host->dense;
   size_t order, columns;
-  scl_error error = {0};
   const scl_matrix *a = scl_lua_test_matrix(L, 2);
   if (a == NULL || a->rows != a->cols)
     return luaL_error(L, "solve takes a square matrix first, and got %s",
                       a == NULL ? scl_lua_shown(L, 2) : "one that is not square");
   double *factor = packed(L, 2, a->rows, &order, "solve");
   double *right = packed(L, 3, order, &columns, "solve");
-  check(L, dense->potrf(order, factor, (ptrdiff_t)order, &error), &error);
+  SCL_LUA_TRY(L, dense->potrf(order, factor, (ptrdiff_t)order, &error));
   dense->potrs(order, columns, factor, (ptrdiff_t)order, right, (ptrdiff_t)columns);
   push_packed(L, right, order, columns);
   return 1;
@@ -226,18 +208,9 @@ static int solve(lua_State *L) {
 static int walk(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_defined_visit visit = {L, 2, p->targets};
-  scl_error error = {0};
   luaL_checktype(L, 2, LUA_TFUNCTION);
-  check(L, p->walk(p, scl_defined_visit_rows, &visit, &error), &error);
+  SCL_LUA_TRY(L, p->walk(p, scl_defined_visit_rows, &visit, &error));
   return 0;
-}
-
-static size_t field_size(lua_State *L, const char *name, size_t low, size_t high, size_t absent) {
-  size_t value = absent;
-  if (lua_getfield(L, 2, name) != LUA_TNIL)
-    value = scl_lua_check_size(L, lua_gettop(L), low, high, name);
-  lua_pop(L, 1);
-  return value;
 }
 
 /* problem:minibatch({ seed =, step =, size =, first =, count =, plain = }, f) */
@@ -246,16 +219,16 @@ static int minibatch(lua_State *L) {
   const size_t most = (size_t)1 << 52;
   luaL_checktype(L, 2, LUA_TTABLE);
   luaL_checktype(L, 3, LUA_TFUNCTION);
-  const size_t seed = field_size(L, "seed", 0, most, 0), step = field_size(L, "step", 0, most, 0),
-               size = field_size(L, "size", 1, 1 << 24, 64),
-               first = field_size(L, "first", 1, p->features, 1),
-               count = field_size(L, "count", 1, p->features - first + 1, p->features - first + 1);
+  const size_t seed = scl_lua_field_size(L, 2, "seed", 0, most, 0),
+               step = scl_lua_field_size(L, 2, "step", 0, most, 0),
+               size = scl_lua_field_size(L, 2, "size", 1, 1 << 24, 64),
+               first = scl_lua_field_size(L, 2, "first", 1, p->features, 1),
+               count = scl_lua_field_size(L, 2, "count", 1, p->features - first + 1,
+                                          p->features - first + 1);
   scl_defined_visit visit = {L, 3, p->targets};
-  scl_error error = {0};
-  check(L,
-        p->minibatch(p, seed, step, size, first - 1, count, scl_lua_field_flag(L, 2, "plain"),
-                     scl_defined_visit_rows, &visit, &error),
-        &error);
+  SCL_LUA_TRY(L,
+              p->minibatch(p, seed, step, size, first - 1, count, scl_lua_field_flag(L, 2, "plain"),
+                           scl_defined_visit_rows, &visit, &error));
   return 0;
 }
 
@@ -263,11 +236,10 @@ static int minibatch(lua_State *L) {
 static int hold_out(lua_State *L) {
   const scl_problem *p = check_problem(L);
   size_t count;
-  scl_error error = {0};
   const double share = luaL_checknumber(L, 2);
   const size_t seed =
       lua_isnoneornil(L, 3) ? 0 : scl_lua_check_size(L, 3, 0, (size_t)1 << 52, "seed");
-  check(L, p->hold_out(p, share, seed, &count, &error), &error);
+  SCL_LUA_TRY(L, p->hold_out(p, share, seed, &count, &error));
   lua_pushinteger(L, (lua_Integer)count);
   return 1;
 }
@@ -275,20 +247,16 @@ static int hold_out(lua_State *L) {
 static int held(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_defined_visit visit = {L, 2, p->targets};
-  scl_error error = {0};
   luaL_checktype(L, 2, LUA_TFUNCTION);
-  check(L, p->held(p, 0, p->features, scl_defined_visit_rows, &visit, &error), &error);
+  SCL_LUA_TRY(L, p->held(p, 0, p->features, scl_defined_visit_rows, &visit, &error));
   return 0;
 }
 
 /* problem:progress(doing, done[, loss]) */
 static int progress(lua_State *L) {
   const scl_problem *p = check_problem(L);
-  scl_error error = {0};
-  check(L,
-        p->progress(p, luaL_checkstring(L, 2), luaL_checknumber(L, 3), luaL_optnumber(L, 4, NAN),
-                    &error),
-        &error);
+  SCL_LUA_TRY(L, p->progress(p, luaL_checkstring(L, 2), luaL_checknumber(L, 3),
+                             luaL_optnumber(L, 4, NAN), &error));
   return 0;
 }
 

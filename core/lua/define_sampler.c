@@ -273,19 +273,16 @@ static const scl_learning *check_rows(lua_State *L) { return scl_defined_check_v
 
 static int rows_walk(lua_State *L) {
   const scl_learning *rows = check_rows(L);
-  scl_error error = {0};
   luaL_checktype(L, 2, LUA_TFUNCTION);
   scl_defined_visit visit = {L, 2, rows->targets};
-  const scl_status status = rows->walk(rows, scl_defined_visit_rows, &visit, &error);
-  return status == SCL_STATUS_OK ? 0 : luaL_error(L, "%s", error.message);
+  SCL_LUA_TRY(L, rows->walk(rows, scl_defined_visit_rows, &visit, &error));
+  return 0;
 }
 
 static int push_selected(lua_State *L, const scl_learning *rows, const size_t *places,
                          size_t count) {
-  scl_error error = {0};
   double *numbers = lua_newuserdatauv(L, (count * rows->dim + 1) * sizeof *numbers, 0);
-  if (rows->select(rows, places, count, numbers, &error) != SCL_STATUS_OK)
-    return luaL_error(L, "%s", error.message);
+  SCL_LUA_TRY(L, rows->select(rows, places, count, numbers, &error));
   scl_defined_push_matrix(L, numbers, (ptrdiff_t)rows->dim, count, rows->dim);
   return 1;
 }
@@ -312,10 +309,9 @@ static int rows_all(lua_State *L) {
 
 static int rows_progress(lua_State *L) {
   const scl_learning *rows = check_rows(L);
-  scl_error error = {0};
   const char *doing = luaL_checkstring(L, 2);
-  const scl_status status = rows->progress(rows, doing, luaL_checknumber(L, 3), &error);
-  return status == SCL_STATUS_OK ? 0 : luaL_error(L, "%s", error.message);
+  SCL_LUA_TRY(L, rows->progress(rows, doing, luaL_checknumber(L, 3), &error));
+  return 0;
 }
 
 static const luaL_Reg rows_methods[] = {{"walk", rows_walk},

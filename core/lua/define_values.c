@@ -317,6 +317,17 @@ static int show_block(lua_State *L) {
   return 0;
 }
 
+scl_status scl_defined_protected(lua_State *L, int arguments, scl_error *error) {
+  const int status = lua_pcall(L, arguments, 0, 0);
+  if (status == LUA_OK) return SCL_STATUS_OK;
+  const char *text = lua_tostring(L, -1);
+  const scl_status failed =
+      scl_fail(error, status == LUA_ERRMEM ? SCL_STATUS_NO_MEMORY : SCL_STATUS_INTERNAL, "%s",
+               text == NULL ? "an error that is no text" : text);
+  lua_pop(L, 1);
+  return failed;
+}
+
 scl_status scl_defined_visit_rows(void *context, const scl_rows *rows, scl_error *error) {
   const scl_defined_visit *visit = context;
   const seen_block seen = {visit, rows};
@@ -325,11 +336,5 @@ scl_status scl_defined_visit_rows(void *context, const scl_rows *rows, scl_error
   lua_pushcfunction(L, show_block);
   lua_pushvalue(L, visit->place);
   lua_pushlightuserdata(L, (void *)(uintptr_t)&seen);
-  const int status = lua_pcall(L, 2, 0, 0);
-  if (status == LUA_OK) return SCL_STATUS_OK;
-  const char *text = lua_tostring(L, -1);
-  (void)scl_fail(error, status == LUA_ERRMEM ? SCL_STATUS_NO_MEMORY : SCL_STATUS_INTERNAL, "%s",
-                 text == NULL ? "an error that is no text" : text);
-  lua_pop(L, 1);
-  return error == NULL ? SCL_STATUS_INTERNAL : error->status;
+  return scl_defined_protected(L, 2, error);
 }

@@ -1,16 +1,14 @@
 --- The test of what a plugin must leave as it is.
 local core = require "scullery_checker.core"
+local sorted = require("scullery.base.keys").sorted
 
 -- Names of surroundings, counts last: what they count is told better by the others.
 local function names_of(surroundings)
-  local names = {}
-  for name in pairs(surroundings) do names[#names + 1] = name end
-  table.sort(names, function(a, b)
+  return sorted(surroundings, function(a, b)
     local a_counts, b_counts = a:find("^number") ~= nil, b:find("^number") ~= nil
     if a_counts ~= b_counts then return b_counts end
     return a < b
   end)
-  return names
 end
 
 local function check_surroundings(t)

@@ -2,6 +2,7 @@
 --- damaged.
 local core = require "scullery_checker.core"
 local problems = require "scullery_checker.solver.problems"
+local sorted = require("scullery.base.keys").sorted
 
 local function each_model(t, f)
   if not problems.facts(t.subject:make()).models then
@@ -119,10 +120,7 @@ end
 
 -- All that may happen to a saved model: f(what, damaged).
 local function each_damage(saved, f)
-  local names = {}
-  for name in pairs(saved.arrays) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(sorted(saved.arrays)) do
     local array = saved.arrays[name]
     f(("without array \"%s\""):format(name), with_array(saved, name, nil), true)
     f(("array \"%s\" of one dimension more"):format(name), with_array(saved, name, {

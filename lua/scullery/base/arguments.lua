@@ -1,4 +1,5 @@
 --- The command line of a script.
+local keys = require "scullery.base.keys"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local script_header = require "scullery.base.script_header"
@@ -36,18 +37,11 @@ local function kind_of(name, default)
   return kind
 end
 
-local function sorted_names(defaults)
-  local names = {}
-  for name in pairs(defaults) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 local function usage(script, defaults)
   local lines = script_header.lines(script)
   if #lines > 0 then lines[#lines + 1] = "" end
   lines[#lines + 1] = "Options:"
-  for _, name in ipairs(sorted_names(defaults)) do
+  for _, name in ipairs(keys.sorted(defaults)) do
     local default = defaults[name]
     lines[#lines + 1] = default == false and "  " .. flag_of(name)
       or ("  %s %s, %s unless given"):format(flag_of(name), takes[math.type(default)

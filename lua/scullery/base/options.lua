@@ -1,6 +1,7 @@
 --- Named options of Lua functions, checked by the validator of plugins' options and refused with
 --- its sentences.
 local core = require "scullery.core"
+local keys = require "scullery.base.keys"
 
 local options = {}
 
@@ -122,10 +123,8 @@ local declared = setmetatable({}, { __mode = "k" }) -- rules -> what the engine 
 
 local function declare(rules)
   if declared[rules] then return declared[rules] end
-  local list, tests, names, opaques = {}, {}, {}, {}
-  for name in pairs(rules) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do
+  local list, tests, opaques = {}, {}, {}
+  for i, name in ipairs(keys.sorted(rules)) do
     list[i], tests[name] = row_of(name, rules[name])
     opaques[name] = list[i].form == "opaque"
   end

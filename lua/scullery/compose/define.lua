@@ -1,5 +1,6 @@
 --- Components written in Lua: sc.KIND.define, for trying an idea before it is written in C.
 local core = require "scullery.core"
+local keys = require "scullery.base.keys"
 local option_rows = require "scullery.compose.define_options"
 local options = require "scullery.base.options"
 
@@ -21,10 +22,7 @@ local function list_of(kinds)
     for _, one in ipairs(value) do if not kinds[one] then return false end end
     return true
   end
-  local names = {}
-  for name in pairs(kinds) do names[#names + 1] = name end
-  table.sort(names)
-  return { test = test, takes = "a list of " .. table.concat(names, ", ") }
+  return { test = test, takes = "a list of " .. table.concat(keys.sorted(kinds), ", ") }
 end
 
 -- The rules of a kind: its own fields, and those of every kind.
@@ -173,10 +171,8 @@ local function told(value, depth)
   if depth > 8 then return "..." end
   if type(value) == "function" then return code_of(value) .. scalars_of(value) end
   if type(value) ~= "table" then return tostring(value) end
-  local keys, parts = {}, {}
-  for key in pairs(value) do keys[#keys + 1] = key end
-  table.sort(keys, function(x, y) return tostring(x) < tostring(y) end)
-  for i, key in ipairs(keys) do parts[i] = tostring(key) .. "=" .. told(value[key], depth + 1) end
+  local parts, list = {}, keys.sorted(value, function(x, y) return tostring(x) < tostring(y) end)
+  for i, key in ipairs(list) do parts[i] = tostring(key) .. "=" .. told(value[key], depth + 1) end
   return "{" .. table.concat(parts, ",") .. "}"
 end
 

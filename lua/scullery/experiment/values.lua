@@ -105,11 +105,6 @@ function values.order(names)
 end
 
 --- values.sorted(set): the texts that are keys of the set, in order.
-function values.sorted(set)
-  local list = {}
-  for name in pairs(set) do list[#list + 1] = name end
-  table.sort(list)
-  return list
-end
+values.sorted = require("scullery.base.keys").sorted
 
 return values

@@ -9,6 +9,7 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local text_table = require "scullery.base.text_table"
 local shown = require("scullery.base.text").shown
+local sorted = require("scullery.base.keys").sorted
 
 local help = {}
 
@@ -52,13 +53,6 @@ end
 local function listing(heading, rows)
   for _, row in ipairs(rows) do row[1] = "  " .. row[1] end
   return heading .. "\n" .. text_table.text(rows, { least = { 15 }, sides = { "left", "left" } })
-end
-
-local function sorted(set)
-  local list = {}
-  for name in pairs(set) do list[#list + 1] = name end
-  table.sort(list)
-  return list
 end
 
 -- ---------------------------------------------------------------- texts for functions in C

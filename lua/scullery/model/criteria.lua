@@ -3,6 +3,7 @@
 --- the decisions, the labels or the probabilities of each fold.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local keys = require "scullery.base.keys"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -38,12 +39,7 @@ local named = {
     number = function(table) return table.error end },
 }
 
-local function names()
-  local list = {}
-  for name in pairs(named) do list[#list + 1] = name end
-  table.sort(list)
-  return list
-end
+local function names() return keys.sorted(named) end
 
 local function is_form(value)
   return type(value) == "string" or type(value) == "function"

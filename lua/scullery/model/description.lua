@@ -7,6 +7,7 @@ local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
 local warn = require "scullery.base.warn"
+local sorted = require("scullery.base.keys").sorted
 
 local description = {}
 
@@ -59,18 +60,16 @@ local function encode_table(value, arrays, path)
   if others == 0 and (texts == 0 or numbers == 0) then
     return encode_fields(value, arrays, path)
   end
-  local keys, values = {}, {}
-  for key in pairs(value) do keys[#keys + 1] = key end
-  table.sort(keys, function(a, b)
+  local values, list = {}, sorted(value, function(a, b)
     if type(a) ~= type(b) then return type(a) < type(b) end
     if type(a) == "boolean" then return not a and b end
     return a < b
   end)
-  for i, key in ipairs(keys) do
-    keys[i] = encode(key, arrays, path)
+  for i, key in ipairs(list) do
+    list[i] = encode(key, arrays, path)
     values[i] = encode(value[key], arrays, ("%s.%s"):format(path, key))
   end
-  return { [MARK] = "table", keys = keys, values = values }
+  return { [MARK] = "table", keys = list, values = values }
 end
 
 -- All options in force, defaults included: nil while some wait for data or for a search.

@@ -2,6 +2,7 @@
 local component = require "scullery.compose.component"
 local csv_text = require "scullery.base.csv_text"
 local instantiation = require "scullery.compose.instantiation"
+local keys = require "scullery.base.keys"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
@@ -218,9 +219,7 @@ function search_table.new(runs, criterion)
     seen[name] = true
   end
   for _, run in ipairs(runs) do
-    local chosen = {}
-    for name in pairs(run.stages) do chosen[#chosen + 1] = name end
-    table.sort(chosen, function(a, b)
+    local chosen = keys.sorted(run.stages, function(a, b)
       return tonumber(a:match("%d+")) < tonumber(b:match("%d+"))
     end)
     for _, name in ipairs(chosen) do add(name) end

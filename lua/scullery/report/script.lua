@@ -5,6 +5,7 @@ local dataset = require "scullery.data.dataset"
 local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
+local sorted = require("scullery.base.keys").sorted
 
 local script = {}
 
@@ -116,10 +117,7 @@ function script.pipeline(p)
   for _, stage in ipairs{ p.features or false, p.after or false, p.solver or false } do
     if stage then parts[#parts + 1] = write(stage, "  ", 1, notes) end
   end
-  local own = {}
-  for name in pairs(recipe.own_options) do own[#own + 1] = name end
-  table.sort(own)
-  for _, name in ipairs(own) do
+  for _, name in ipairs(sorted(recipe.own_options)) do
     if p[name] ~= nil then
       parts[#parts + 1] = ("%s = %s"):format(name, write(p[name], "  ", 1, notes))
     end
