@@ -185,28 +185,24 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   const row_set *set = &((const neighbours *)model)->set;
   const size_t k = self->k, count = rows->rows, d = set->cols,
                moved = set->pilot == NULL ? 0 : count * d;
-  double *squares = host->allocate((count * (1 + BLOCK) + moved + 1) * sizeof *squares);
+  double *squares = host->scratch((count * (1 + BLOCK) + moved + 1) * sizeof *squares);
   neighbour *heaps =
-      k > SIZE_MAX / 64 / (count + 1) ? NULL : host->allocate((count * k + 1) * sizeof *heaps);
+      k > SIZE_MAX / 64 / (count + 1) ? NULL : host->scratch((count * k + 1) * sizeof *heaps);
   scl_const_block near = *rows; /* less the pilot */
-  scl_status status = SCL_STATUS_OK;
   if (squares == NULL || heaps == NULL)
-    status = host->fail(error, SCL_STATUS_NO_MEMORY,
-                        "not enough memory for the %zu neighbours of %zu rows", k, count);
-  if (status == SCL_STATUS_OK && moved > 0) {
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for the %zu neighbours of %zu rows", k, count);
+  if (moved > 0) {
     double *x = squares + count * (1 + BLOCK);
     rows_subtract(rows->data, rows->row_stride, count, d, set->pilot, x);
     near.data = x;
     near.row_stride = (ptrdiff_t)d;
   }
-  if (status == SCL_STATUS_OK)
-    status = search(self, model, &near, squares, squares + count, heaps, error);
+  const scl_status status = search(self, model, &near, squares, squares + count, heaps, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
     sort_heap(heaps + i * k, k);
     average(model, heaps + i * k, k, scores + (ptrdiff_t)i * stride);
   }
-  host->release(squares);
-  host->release(heaps);
   return status;
 }
 

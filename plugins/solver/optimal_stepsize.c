@@ -118,18 +118,14 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   const scl_host *host = problem->host;
   functional_descent d;
   memset(out->coefficients, 0, problem->features * problem->targets * sizeof *out->coefficients);
-  double *slopes = host->allocate((problem->targets + 1) * sizeof *slopes);
+  double *slopes = host->scratch((problem->targets + 1) * sizeof *slopes);
   if (slopes == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
                       problem->targets);
   scl_status status = functional_open(&d, &self->shared, problem, out->coefficients, error);
-  if (status == SCL_STATUS_OK) {
-    status = descend(&d, self->lambda, slopes, error);
-    if (status == SCL_STATUS_OK)
-      status = early_stop_settle(&d.early, out->coefficients, d.done, d.steps, out, error);
-    functional_close(&d);
-  }
-  host->release(slopes);
+  if (status == SCL_STATUS_OK) status = descend(&d, self->lambda, slopes, error);
+  if (status == SCL_STATUS_OK)
+    status = early_stop_settle(&d.early, out->coefficients, d.done, d.steps, out, error);
   out->outcome = SCL_OUTCOME_STOPPED;
   out->iterations = d.done;
   return status;

@@ -79,14 +79,13 @@ static scl_status step(functional_descent *d, const sfgd *self, size_t t, scl_er
 static scl_status settle(const functional_descent *d, const sfgd *self, double *mean, double *norm,
                          scl_error *error) {
   const size_t count = d->problem->features * d->columns;
-  double *image = d->host->allocate((count + 1) * sizeof *image), square = 0;
+  double *image = d->host->scratch((count + 1) * sizeof *image), square = 0;
   if (image == NULL)
     return d->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                          count);
   const scl_status status = d->host->symmetric->multiply(d->gram, mean, d->columns, image, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++)
     square += mean[i] * image[i];
-  d->host->release(image);
   if (status != SCL_STATUS_OK) return status;
   *norm = sqrt(fmax(square, 0));
   for (size_t i = 0; *norm > self->B && i < count; i++)
@@ -130,18 +129,13 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   const scl_host *host = problem->host;
   const size_t count = problem->features * problem->targets;
   functional_descent d;
-  double *a = host->allocate((count + 1) * sizeof *a);
+  double *a = host->scratch((count + 1) * sizeof *a);
   if (a == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", count);
   memset(a, 0, count * sizeof *a);
   memset(out->coefficients, 0, count * sizeof *a);
-  scl_status status = functional_open(&d, &self->shared, problem, a, error);
-  if (status == SCL_STATUS_OK) {
-    status = descend(&d, self, out, error);
-    functional_close(&d);
-  }
-  host->release(a);
-  return status;
+  const scl_status status = functional_open(&d, &self->shared, problem, a, error);
+  return status == SCL_STATUS_OK ? descend(&d, self, out, error) : status;
 }
 
 const scl_plugin scullery_plugin = {

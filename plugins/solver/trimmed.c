@@ -51,14 +51,7 @@ typedef struct trimming {
   refined_account account; /* of the last fit */
 } trimming;
 
-static void close_trimming(trimming *t) {
-  t->problem->host->release(t->targets);
-  t->problem->host->release(t->order);
-  weighted_dual_close(&t->dual);
-  refined_close(&t->system);
-}
-
-static void measure(trimming *t) {
+static void trimming_sums(trimming *t) {
   const size_t n = t->problem->rows, c = t->problem->targets;
   memcpy(t->kept_weights, t->weights, n * sizeof *t->weights);
   for (size_t i = 0; i < n; i++) {
@@ -81,23 +74,19 @@ static scl_status open_trimming(trimming *t, const trimmed *self, const scl_prob
                   .system = {.host = host, .order = problem->features, .columns = c}};
   scl_status status = weighted_dual_open(&t->dual, problem, c, error);
   if (status == SCL_STATUS_OK && t->dual.outer == NULL) status = refined_open(&t->system, error);
-  t->targets = host->allocate((3 * n * c + 2 * n + c + 1) * sizeof *t->targets);
-  t->order = host->allocate(n * sizeof *t->order);
-  if (status == SCL_STATUS_OK && (t->targets == NULL || t->order == NULL))
-    status = host->fail(error, SCL_STATUS_NO_MEMORY,
-                        "not enough memory for the residuals of %zu rows", n);
-  if (status == SCL_STATUS_OK) {
-    t->scores = t->targets + n * c;
-    t->weights = t->scores + n * c;
-    t->kept_weights = t->weights + n;
-    t->duals = t->kept_weights + n;
-    t->b = t->duals + n * c;
-    status = problem->responses(problem, t->targets, t->weights, error);
-  }
-  if (status == SCL_STATUS_OK)
-    measure(t);
-  else
-    close_trimming(t);
+  if (status != SCL_STATUS_OK) return status;
+  t->targets = host->scratch((3 * n * c + 2 * n + c + 1) * sizeof *t->targets);
+  t->order = host->scratch(n * sizeof *t->order);
+  if (t->targets == NULL || t->order == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for the residuals of %zu rows", n);
+  t->scores = t->targets + n * c;
+  t->weights = t->scores + n * c;
+  t->kept_weights = t->weights + n;
+  t->duals = t->kept_weights + n;
+  t->b = t->duals + n * c;
+  status = problem->responses(problem, t->targets, t->weights, error);
+  if (status == SCL_STATUS_OK) trimming_sums(t);
   return status;
 }
 
@@ -226,13 +215,13 @@ static scl_status solve(const void *self, const scl_problem *problem, scl_soluti
                         scl_error *error) {
   trimming t;
   scl_status status = open_trimming(&t, self, problem, error);
-  if (status != SCL_STATUS_OK) return status;
-  status = iterate(&t, out, error);
+  if (status == SCL_STATUS_OK) status = iterate(&t, out, error);
   if (status == SCL_STATUS_OK) tell(&t, out);
   if (status == SCL_STATUS_OK && t.dual.outer != NULL) status = recover(&t, error);
   if (status == SCL_STATUS_OK && problem->intercept)
     memcpy(out->intercept, t.b, problem->targets * sizeof *t.b);
-  close_trimming(&t);
+  weighted_dual_close(&t.dual);
+  refined_close(&t.system);
   return status;
 }
 

@@ -92,11 +92,7 @@ typedef struct descent {
   bool precise; /* the preconditioner is made in float64 */
 } descent;
 
-static void close_descent(descent *d) {
-  d->problem->host->release(d->right);
-  preconditioner_close(&d->preconditioner);
-  directions_close(&d->directions);
-}
+static void close_descent(descent *d) { preconditioner_close(&d->preconditioner); }
 
 static scl_status open_descent(descent *d, const cg *self, const scl_problem *problem,
                                scl_error *error) {
@@ -107,7 +103,7 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
                  .system = {.problem = problem, .lambda = self->lambda},
                  .preconditioner = {.problem = problem},
                  .scale = SCL_HAS(problem, scale) ? problem->scale : NULL};
-  d->right = host->allocate((7 * count + 4 * features + 3 * c + 1) * sizeof *d->right);
+  d->right = host->scratch((7 * count + 4 * features + 3 * c + 1) * sizeof *d->right);
   if (d->right == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", count);
   d->residual = d->right + count;

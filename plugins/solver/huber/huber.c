@@ -52,7 +52,7 @@ static scl_status create(void *self, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* One target: x is a and b (D + 1; in the dual a is written at the end), the rest n numbers each. */
+/* A target at a time: x is a and b (D + 1; in the dual a is written at the end), the rest n numbers each. */
 typedef struct robust {
   const huber *self;
   risk risk;                       /* of one column */
@@ -67,13 +67,7 @@ typedef struct robust {
   double residual;
 } robust;
 
-static void close_robust(robust *t) {
-  t->risk.problem->host->release(t->x);
-  t->risk.problem->host->release(t->order);
-  refined_close(&t->system);
-}
-
-static scl_status open_robust(robust *t, const huber *self, const risk *all, huber_dual *dual,
+static scl_status robust_open(robust *t, const huber *self, const risk *all, huber_dual *dual,
                               scl_error *error) {
   const scl_problem *problem = all->problem;
   const scl_host *host = problem->host;
@@ -84,16 +78,11 @@ static scl_status open_robust(robust *t, const huber *self, const risk *all, hub
                 .value = NAN,
                 .dual = huber_dual_fits(dual) ? dual : NULL,
                 .system = {.host = host, .order = d, .columns = 1}};
-  scl_status status = t->dual == NULL ? refined_open(&t->system, error) : SCL_STATUS_OK;
-  t->x = host->allocate((3 * (d + 1) + 5 * n) * sizeof *t->x);
-  t->order = host->allocate(n * sizeof *t->order);
-  if (status == SCL_STATUS_OK && (t->x == NULL || t->order == NULL))
-    status = host->fail(error, SCL_STATUS_NO_MEMORY,
-                        "not enough memory for the residuals of %zu rows", n);
-  if (status != SCL_STATUS_OK) {
-    close_robust(t);
-    return status;
-  }
+  t->x = host->scratch((3 * (d + 1) + 5 * n) * sizeof *t->x);
+  t->order = host->scratch(n * sizeof *t->order);
+  if (t->x == NULL || t->order == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for the residuals of %zu rows", n);
   t->direction = t->x + d + 1;
   t->gradient = t->direction + d + 1;
   t->scores = t->gradient + d + 1;
@@ -105,7 +94,7 @@ static scl_status open_robust(robust *t, const huber *self, const risk *all, hub
   t->risk.size = d + (size_t)all->intercept;
   t->risk.scores = n;
   t->risk.choice = &t->loss;
-  return SCL_STATUS_OK;
+  return t->dual == NULL ? refined_open(&t->system, error) : SCL_STATUS_OK;
 }
 
 /* Value and gradient at x, whose scores are known. */
@@ -366,25 +355,25 @@ static void note_limit(const robust *t, scl_solution *out) {
                      : "give more max_iterations or a larger lambda");
 }
 
-static scl_status solve_column(const huber *self, const risk *all, huber_dual *dual, size_t j,
-                               scl_solution *out, double *delta, scl_error *error) {
+static scl_status solve_column(robust *t, const risk *all, size_t j, scl_solution *out,
+                               scl_error *error) {
   const size_t n = all->problem->rows, d = all->problem->features, c = all->problem->targets;
-  robust t;
-  scl_status status = open_robust(&t, self, all, dual, error);
-  if (status != SCL_STATUS_OK) return status;
+  t->loss = t->self->loss;
+  t->value = NAN;
+  t->scale = t->residual = 0;
+  t->steps = 0;
   for (size_t i = 0; i < n; i++)
-    t.risk.targets[i] = all->targets[i * c + j];
-  status = fit(&t, error);
-  if (status == SCL_STATUS_OK && t.dual != NULL) status = settle(&t, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
-    out->coefficients[i * c + j] = t.x[i];
-  if (status == SCL_STATUS_OK && all->intercept) out->intercept[j] = t.x[d];
-  if (t.residual > self->tolerance) note_limit(&t, out);
-  out->iterations += t.steps;
-  out->residual = fmax(out->residual, t.residual);
-  *delta = t.loss.delta;
-  close_robust(&t);
-  return status;
+    t->risk.targets[i] = all->targets[i * c + j];
+  scl_status status = fit(t, error);
+  if (status == SCL_STATUS_OK && t->dual != NULL) status = settle(t, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < d; i++)
+    out->coefficients[i * c + j] = t->x[i];
+  if (all->intercept) out->intercept[j] = t->x[d];
+  if (t->residual > t->self->tolerance) note_limit(t, out);
+  out->iterations += t->steps;
+  out->residual = fmax(out->residual, t->residual);
+  return SCL_STATUS_OK;
 }
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
@@ -392,22 +381,25 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   const huber *self = instance;
   risk all;
   huber_dual dual;
-  double delta = 0;
+  robust t;
   scl_status status = risk_open(&all, problem, &self->loss, self->lambda, error);
   if (status != SCL_STATUS_OK) return status;
   status = huber_dual_open(&dual, problem, error);
+  const bool opened = status == SCL_STATUS_OK;
+  if (opened) status = robust_open(&t, self, &all, &dual, error);
   out->residual = 0;
   out->iterations = 0;
   for (size_t j = 0; status == SCL_STATUS_OK && j < problem->targets; j++)
-    status = solve_column(self, &all, &dual, j, out, &delta, error);
-  huber_dual_close(&dual);
-  risk_close(&all);
+    status = solve_column(&t, &all, j, out, error);
+  if (opened) refined_close(&t.system);
+  weighted_dual_close(&dual.system);
+  if (status != SCL_STATUS_OK) return status;
   out->tolerance = self->tolerance;
   out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   if (out->outcome == SCL_OUTCOME_CONVERGED && self->scale == SCALE_MAD)
-    (void)snprintf(out->note, sizeof out->note, "delta = %.9g in the target's units%s", delta,
-                   problem->targets > 1 ? " (the last target's)" : "");
-  return status;
+    (void)snprintf(out->note, sizeof out->note, "delta = %.9g in the target's units%s",
+                   t.loss.delta, problem->targets > 1 ? " (the last target's)" : "");
+  return SCL_STATUS_OK;
 }
 
 /* The loss, where delta does not depend on the rows. */

@@ -380,13 +380,13 @@ static scl_status collect(linear_system *s, scl_error *error) {
   return status;
 }
 
-static scl_status reserve(linear_system *s, scl_error *error) {
+static scl_status linear_system_reserve(linear_system *s, scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
-  s->shift = s->host->allocate(n * sizeof(double));
-  s->diagonal = s->host->allocate(n * sizeof(double));
-  s->ones = s->host->allocate(n * sizeof(double));
-  s->residual = s->host->allocate(n * c * sizeof(double));
-  s->right = s->host->allocate(2 * c * sizeof(double));
+  s->shift = s->host->scratch(n * sizeof(double));
+  s->diagonal = s->host->scratch(n * sizeof(double));
+  s->ones = s->host->scratch(n * sizeof(double));
+  s->residual = s->host->scratch(n * c * sizeof(double));
+  s->right = s->host->scratch(2 * c * sizeof(double));
   s->m.b = s->host->allocate(n * c * sizeof(double));
   s->m.f0 = s->host->allocate(c * sizeof(double));
   if (s->shift == NULL || s->diagonal == NULL || s->ones == NULL || s->residual == NULL ||
@@ -432,7 +432,7 @@ static size_t next_value(const double *values, size_t count, void *const *models
 static scl_status fit_all(linear_system *s, const double *values, size_t count, void **models,
                           scl_solution *const *out, scl_error *error) {
   scl_status status = collect(s, error);
-  if (status == SCL_STATUS_OK) status = reserve(s, error);
+  if (status == SCL_STATUS_OK) status = linear_system_reserve(s, error);
   if (status == SCL_STATUS_OK) status = choose_precision(s, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
     const size_t k = next_value(values, count, models);
@@ -446,17 +446,12 @@ static scl_status fit_all(linear_system *s, const double *values, size_t count, 
   return status;
 }
 
-static void release(linear_system *s) {
+static void linear_system_release(linear_system *s) {
   s->host->symmetric->destroy(s->a);
   if (s->narrow != NULL) s->algebra->destroy(s->narrow);
   s->host->release(s->kept);
   expansion_release(s->host, &s->m);
   rows_release(s->host, &s->set);
-  s->host->release(s->shift);
-  s->host->release(s->diagonal);
-  s->host->release(s->ones);
-  s->host->release(s->residual);
-  s->host->release(s->right);
 }
 
 static scl_status fit_path(const void *instance, const scl_problem *problem, const double *values,
@@ -466,7 +461,7 @@ static scl_status fit_path(const void *instance, const scl_problem *problem, con
   for (size_t k = 0; k < count; k++)
     models[k] = NULL;
   const scl_status status = fit_all(&s, values, count, models, out, error);
-  release(&s);
+  linear_system_release(&s);
   for (size_t k = 0; status != SCL_STATUS_OK && k < count; k++) {
     end(instance, models[k]);
     models[k] = NULL;

@@ -114,7 +114,6 @@ static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *ou
       note_limit(self, out);
     }
   }
-  lbfgs_close(&l);
   return status;
 }
 
@@ -306,7 +305,7 @@ static scl_status open_descent(descent *d, const logistic *self, const risk *r, 
   d->mean_row_weight = r->total / (double)n;
   const size_t features = r->problem->features, c = r->columns,
                numbers = 2 * r->size + batch * c + 2 * features + 2 * c + batch + 1;
-  d->x = host->allocate(numbers * sizeof *d->x);
+  d->x = host->scratch(numbers * sizeof *d->x);
   if (d->x == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for batches of %zu rows",
                       batch);
@@ -326,7 +325,7 @@ static scl_status measure(const risk *r, const double *x, double *residual, doub
                           scl_error *error) {
   const scl_host *host = r->problem->host;
   double value = 0,
-         *gradient = host->allocate((2 * r->size + r->scores + r->columns) * sizeof *gradient);
+         *gradient = host->scratch((2 * r->size + r->scores + r->columns) * sizeof *gradient);
   if (gradient == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a gradient");
   double *zero = gradient + r->size, *scores = zero + r->size, *slope_sum = scores + r->scores;
@@ -337,7 +336,6 @@ static scl_status measure(const risk *r, const double *x, double *residual, doub
     status = risk_evaluate(r, x, &value, gradient, scores, slope_sum, error);
   *norm = sqrt(risk_dot(r->size, gradient, gradient));
   *residual = unit > 0 ? *norm / unit : *norm;
-  host->release(gradient);
   return status;
 }
 
@@ -352,7 +350,6 @@ static scl_status by_sgd(const logistic *self, const risk *r, early_stop *early,
   if (status == SCL_STATUS_OK) status = measure(r, d.average, &out->residual, &norm, error);
   if (status == SCL_STATUS_OK) write_solution(r, d.average, norm, out);
   out->outcome = SCL_OUTCOME_STOPPED;
-  r->problem->host->release(d.x);
   return status;
 }
 
@@ -372,8 +369,6 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   if (status == SCL_STATUS_OK)
     status = self->method == METHOD_SGD ? by_sgd(self, &r, &early, out, error)
                                         : by_lbfgs(self, &r, out, error);
-  risk_close(&r);
-  early_stop_close(&early);
   return status;
 }
 

@@ -84,7 +84,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
       scl_dense_rows(rows->data, rows->row_stride, rows->rows, rows->cols);
   if (m->pairs == NULL)
     return expansion_values(instance, svm_gram, &m->base, &u, scores, stride, error);
-  double *values = host->allocate((rows->rows * functions + m->targets) * sizeof *values);
+  double *values = host->scratch((rows->rows * functions + m->targets) * sizeof *values);
   if (values == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu functions of a row",
                       functions);
@@ -93,7 +93,6 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   for (size_t i = 0; status == SCL_STATUS_OK && i < rows->rows; i++)
     vote(m, values + i * functions, values + rows->rows * functions,
          scores + (ptrdiff_t)i * stride);
-  host->release(values);
   return status;
 }
 
