@@ -371,7 +371,7 @@ static void set_weights(boosting *b) {
   }
 }
 
-static scl_status prepare(boosting *b, const scl_problem *problem, scl_error *error) {
+static scl_status boosting_prepare(boosting *b, const scl_problem *problem, scl_error *error) {
   scl_status status = rows_collect(problem, &b->set, error);
   if (status == SCL_STATUS_OK) status = rows_need_two_classes(b->host, &b->set, error);
   b->classes = rows_classes(&b->set);
@@ -401,7 +401,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   if (m == NULL) return SCL_STATUS_NO_MEMORY;
   m->targets = problem->targets;
   scl_status status = reserve_stumps(b.host, self->stumps, m, error);
-  if (status == SCL_STATUS_OK) status = prepare(&b, problem, error);
+  if (status == SCL_STATUS_OK) status = boosting_prepare(&b, problem, error);
   if (status == SCL_STATUS_OK) status = boost(&b, problem, self->stumps, m, out, error);
   boosting_release(&b);
   if (status == SCL_STATUS_OK)

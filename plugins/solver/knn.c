@@ -49,7 +49,7 @@ static scl_status refuse_long_rows(const scl_host *host, scl_error *error) {
                     "the rows are so long that their squared distances overflow: standardize them");
 }
 
-static scl_status measure(const knn *self, neighbours *m, scl_error *error) {
+static scl_status knn_row_squares(const knn *self, neighbours *m, scl_error *error) {
   const scl_host *host = self->base.host;
   if (self->k > m->set.rows)
     return host->fail(error, SCL_STATUS_BAD_OPTION,
@@ -71,7 +71,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   if (m == NULL) return SCL_STATUS_NO_MEMORY;
   scl_status status = rows_collect(problem, &m->set, error);
   if (status == SCL_STATUS_OK) status = rows_centre(problem->host, &m->set, error);
-  if (status == SCL_STATUS_OK) status = measure(instance, m, error);
+  if (status == SCL_STATUS_OK) status = knn_row_squares(instance, m, error);
   if (status == SCL_STATUS_OK)
     *model = m;
   else
@@ -158,8 +158,8 @@ static void average(const neighbours *m, const neighbour *heap, size_t k, double
 }
 
 /* squares: rows; product: rows x BLOCK; heaps: rows x k */
-static scl_status search(const knn *self, const neighbours *m, const scl_const_block *rows,
-                         double *squares, double *product, neighbour *heaps, scl_error *error) {
+static scl_status knn_search(const knn *self, const neighbours *m, const scl_const_block *rows,
+                             double *squares, double *product, neighbour *heaps, scl_error *error) {
   const size_t n = m->set.rows, d = m->set.cols;
   const double *x = rows->data;
   distances_squares(x, rows->row_stride, rows->rows, d, squares);
@@ -198,7 +198,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
     near.data = x;
     near.row_stride = (ptrdiff_t)d;
   }
-  const scl_status status = search(self, model, &near, squares, squares + count, heaps, error);
+  const scl_status status = knn_search(self, model, &near, squares, squares + count, heaps, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
     sort_heap(heaps + i * k, k);
     average(model, heaps + i * k, k, scores + (ptrdiff_t)i * stride);
@@ -239,7 +239,7 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
   m->set.cols = features;
   m->set.targets = targets;
   get_rows(r, &m->set);
-  if (r->status == SCL_STATUS_OK) r->status = measure(self, m, r->error);
+  if (r->status == SCL_STATUS_OK) r->status = knn_row_squares(self, m, r->error);
 }
 MODELS_LOAD(neighbours)
 

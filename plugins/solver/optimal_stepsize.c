@@ -96,7 +96,8 @@ static void choose_steps(const choice *s) {
   }
 }
 
-static scl_status descend(functional_descent *d, double lambda, double *slopes, scl_error *error) {
+static scl_status descend_by_best_steps(functional_descent *d, double lambda, double *slopes,
+                                        scl_error *error) {
   const size_t c = d->columns;
   for (size_t t = 0; t < d->steps && !d->stop; t++) {
     scl_status status = functional_step(d, t, t + 1, error);
@@ -123,7 +124,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
                       problem->targets);
   scl_status status = functional_open(&d, &self->shared, problem, out->coefficients, error);
-  if (status == SCL_STATUS_OK) status = descend(&d, self->lambda, slopes, error);
+  if (status == SCL_STATUS_OK) status = descend_by_best_steps(&d, self->lambda, slopes, error);
   if (status == SCL_STATUS_OK)
     status = early_stop_settle(&d.early, out->coefficients, d.done, d.steps, out, error);
   out->outcome = SCL_OUTCOME_STOPPED;

@@ -91,7 +91,7 @@ static scl_status open_trimming(trimming *t, const trimmed *self, const scl_prob
 }
 
 /* scores = Phi a, and the constants of this a. */
-static scl_status score(trimming *t, scl_error *error) {
+static scl_status trimmed_scores(trimming *t, scl_error *error) {
   const scl_problem *problem = t->problem;
   const size_t n = problem->rows, c = problem->targets;
   const scl_status status = problem->product(problem, t->a, c, t->scores, error);
@@ -121,7 +121,7 @@ static scl_status fit_dual(trimming *t, scl_error *error) {
 }
 
 /* Ridge on the kept rows; scores of all. */
-static scl_status fit(trimming *t, scl_error *error) {
+static scl_status trimmed_fit(trimming *t, scl_error *error) {
   scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   t->account = (refined_account){.factored = t->account.factored};
   if (t->dual.outer != NULL) return fit_dual(t, error);
@@ -130,7 +130,7 @@ static scl_status fit(trimming *t, scl_error *error) {
   t->system.base = normal.moment;
   t->system.weight = normal.total * t->self->lambda;
   status = refined_solve(&t->system, normal.right, t->a, &t->account, error);
-  return status == SCL_STATUS_OK ? score(t, error) : status;
+  return status == SCL_STATUS_OK ? trimmed_scores(t, error) : status;
 }
 
 /* The rows in the order of their squared residuals. */
@@ -169,7 +169,7 @@ static double concentrate(trimming *t) {
   return sum > t->kept + grain ? 1 + gain : gain; /* the first fit had all rows */
 }
 
-static scl_status iterate(trimming *t, scl_solution *out, scl_error *error) {
+static scl_status trimmed_iterate(trimming *t, scl_solution *out, scl_error *error) {
   const size_t most = t->self->max_iterations;
   t->a = out->coefficients;
   out->tolerance = TOLERANCE;
@@ -178,7 +178,7 @@ static scl_status iterate(trimming *t, scl_solution *out, scl_error *error) {
        out->iterations++) {
     scl_status status = t->problem->progress(
         t->problem, "trimming", (double)out->iterations / (double)most, t->loss, error);
-    if (status == SCL_STATUS_OK) status = fit(t, error);
+    if (status == SCL_STATUS_OK) status = trimmed_fit(t, error);
     if (status != SCL_STATUS_OK) return status;
     out->residual = fmax(concentrate(t), 0);
   }
@@ -186,7 +186,7 @@ static scl_status iterate(trimming *t, scl_solution *out, scl_error *error) {
 }
 
 /* a and b of the dual's scores; the targets are spoilt. */
-static scl_status recover(trimming *t, scl_error *error) {
+static scl_status trimmed_recover(trimming *t, scl_error *error) {
   const scl_problem *problem = t->problem;
   const size_t n = problem->rows, c = problem->targets;
   scl_status status = weighted_dual_recover(&t->dual, t->duals, t->a, error);
@@ -197,7 +197,7 @@ static scl_status recover(trimming *t, scl_error *error) {
 }
 
 /* Outcome and note; a fit that is not the one that was asked says so first. */
-static void tell(const trimming *t, scl_solution *out) {
+static void trimmed_tell(const trimming *t, scl_solution *out) {
   const bool settled = out->residual <= TOLERANCE;
   const double residual = out->residual;
   const refined_system *system = t->dual.outer != NULL ? &t->dual.system : &t->system;
@@ -215,9 +215,9 @@ static scl_status solve(const void *self, const scl_problem *problem, scl_soluti
                         scl_error *error) {
   trimming t;
   scl_status status = open_trimming(&t, self, problem, error);
-  if (status == SCL_STATUS_OK) status = iterate(&t, out, error);
-  if (status == SCL_STATUS_OK) tell(&t, out);
-  if (status == SCL_STATUS_OK && t.dual.outer != NULL) status = recover(&t, error);
+  if (status == SCL_STATUS_OK) status = trimmed_iterate(&t, out, error);
+  if (status == SCL_STATUS_OK) trimmed_tell(&t, out);
+  if (status == SCL_STATUS_OK && t.dual.outer != NULL) status = trimmed_recover(&t, error);
   if (status == SCL_STATUS_OK && problem->intercept)
     memcpy(out->intercept, t.b, problem->targets * sizeof *t.b);
   weighted_dual_close(&t.dual);

@@ -160,7 +160,7 @@ static void move_dual(const chunk *k, size_t i, size_t class, double *b) {
 }
 
 /* A task: one class. */
-static scl_status descend(void *context, size_t class, scl_error *error) {
+static scl_status hinge_descend_class(void *context, size_t class, scl_error *error) {
   const chunk *k = context;
   const machine *m = k->m;
   (void)error;
@@ -215,7 +215,8 @@ static scl_status visit_descent(void *context, const scl_rows *rows, scl_error *
     chunk k = {.m = m, .first = seen - m->filled, .count = m->filled};
     measure_rows(&k);
     draw_orders(&k);
-    const scl_status status = m->host->parallel(m->problem->targets, descend, &k, error);
+    const scl_status status =
+        m->host->parallel(m->problem->targets, hinge_descend_class, &k, error);
     if (status != SCL_STATUS_OK) return status;
     m->filled = 0;
   }
@@ -438,7 +439,7 @@ static scl_status descend_all(machine *m, size_t passes, scl_error *error) {
   return status;
 }
 
-static scl_status iterate(machine *m, scl_solution *out, scl_error *error) {
+static scl_status hinge_iterate(machine *m, scl_solution *out, scl_error *error) {
   const size_t most = m->self->max_iterations;
   size_t passes = FIRST_PASSES, between = PASSES_BETWEEN; /* the latter doubles */
   double before = INFINITY;
@@ -474,7 +475,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   scl_status status = loss_check(&self->risk.loss, problem, error);
   if (status == SCL_STATUS_OK) status = open_machine(&m, self, problem, out, error);
   if (status != SCL_STATUS_OK) return status;
-  status = iterate(&m, out, error);
+  status = hinge_iterate(&m, out, error);
   return status;
 }
 

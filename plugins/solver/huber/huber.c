@@ -98,7 +98,7 @@ static scl_status robust_open(robust *t, const huber *self, const risk *all, hub
 }
 
 /* Value and gradient at x, whose scores are known. */
-static scl_status differentiate(robust *t, scl_error *error) {
+static scl_status huber_differentiate(robust *t, scl_error *error) {
   double slope_sum;
   if (t->dual != NULL)
     return huber_dual_differentiate(t->dual, &t->risk, t->x[t->risk.problem->features], t->scores,
@@ -189,7 +189,7 @@ static scl_status newton_step(robust *t, bool *moved, scl_error *error) {
   for (size_t i = 0; i < n; i++)
     t->scores[i] += length * t->change[i];
   best_constant(t);
-  return differentiate(t, error);
+  return huber_differentiate(t, error);
 }
 
 /* The norm of the gradient at a = 0 and b = 0, of which the tolerance is a part. */
@@ -205,13 +205,13 @@ static scl_status measure_unit(robust *t, scl_error *error) {
 }
 
 /* To a stationary point at this delta. */
-static scl_status minimise(robust *t, scl_error *error) {
+static scl_status huber_minimise(robust *t, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t most = t->self->max_iterations;
   bool moved = true;
   best_constant(t);
   scl_status status = measure_unit(t, error);
-  if (status == SCL_STATUS_OK) status = differentiate(t, error);
+  if (status == SCL_STATUS_OK) status = huber_differentiate(t, error);
   while (status == SCL_STATUS_OK && moved) {
     t->residual = t->norm / t->unit;
     if (t->residual <= t->self->tolerance || t->steps >= most) break;
@@ -261,14 +261,14 @@ static double scale_of(robust *t) {
 /* ------------------------------------------------------------ one target */
 
 /* Ridge as the point to start from: one Newton step where all rows are inside. */
-static scl_status start(robust *t, scl_error *error) {
+static scl_status huber_start(robust *t, scl_error *error) {
   bool moved;
   t->loss.delta = INFINITY;
   memset(t->x, 0, (t->risk.problem->features + 1) * sizeof *t->x);
   memset(t->scores, 0, t->risk.problem->rows * sizeof *t->scores);
   if (t->dual != NULL) huber_dual_reset(t->dual);
   best_constant(t);
-  scl_status status = differentiate(t, error);
+  scl_status status = huber_differentiate(t, error);
   if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
   return status;
 }
@@ -280,9 +280,9 @@ static double reach_of_targets(const robust *t) {
   return most;
 }
 
-static scl_status fit(robust *t, scl_error *error) {
+static scl_status huber_fit_column(robust *t, scl_error *error) {
   enum { ROUNDS = 8 };
-  scl_status status = start(t, error);
+  scl_status status = huber_start(t, error);
   const bool mad = t->self->scale == SCALE_MAD;
   const double least = 1e-10 * reach_of_targets(t) + 1e-300; /* an exact fit has no scale */
   for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++) {
@@ -290,7 +290,7 @@ static scl_status fit(robust *t, scl_error *error) {
     if (round > 0 && fabs(scale - t->scale) <= 0.01 * t->scale) break;
     t->scale = scale;
     t->loss.delta = t->self->loss.delta * scale;
-    status = minimise(t, error);
+    status = huber_minimise(t, error);
     if (!mad) break;
   }
   return status;
@@ -298,7 +298,7 @@ static scl_status fit(robust *t, scl_error *error) {
 
 /* a and b from the dual, and scores of them. *apart: how far the dual's are from these, relative to
  * the largest. */
-static scl_status recover(robust *t, double *apart, scl_error *error) {
+static scl_status huber_recover(robust *t, double *apart, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t n = problem->rows, d = problem->features;
   double mean = 0, largest = 0, most = 0;
@@ -323,23 +323,23 @@ static const double EXACT = 1e-11, ROUNDING = 1e-6;
 /* The solution of the dual, whose gradient holds for the scores of a as far as these are the same but
  * for rounding. Where they are not, as with sums of float32 features, steps go on from the scores of
  * a. */
-static scl_status settle(robust *t, scl_error *error) {
+static scl_status huber_settle(robust *t, scl_error *error) {
   enum { ROUNDS = 5 };
   const size_t n = t->risk.problem->rows, d = t->risk.problem->features;
   for (int round = 0;; round++) {
     double apart = 0;
-    scl_status status = recover(t, &apart, error);
+    scl_status status = huber_recover(t, &apart, error);
     if (status != SCL_STATUS_OK || apart <= (round == 0 ? EXACT : ROUNDING)) return status;
     if (round == ROUNDS) break;
     t->x[d] = 0;
     for (size_t i = 0; t->risk.intercept && i < n; i++)
       t->x[d] += t->scores[i] / (double)n;
-    status = minimise(t, error);
+    status = huber_minimise(t, error);
     if (status != SCL_STATUS_OK) return status;
   }
   huber_dual *dual = t->dual;
   t->dual = NULL;
-  const scl_status status = differentiate(t, error);
+  const scl_status status = huber_differentiate(t, error);
   t->dual = dual;
   t->residual = t->norm / t->unit;
   return status;
@@ -364,8 +364,8 @@ static scl_status solve_column(robust *t, const risk *all, size_t j, scl_solutio
   t->steps = 0;
   for (size_t i = 0; i < n; i++)
     t->risk.targets[i] = all->targets[i * c + j];
-  scl_status status = fit(t, error);
-  if (status == SCL_STATUS_OK && t->dual != NULL) status = settle(t, error);
+  scl_status status = huber_fit_column(t, error);
+  if (status == SCL_STATUS_OK && t->dual != NULL) status = huber_settle(t, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < d; i++)
     out->coefficients[i * c + j] = t->x[i];

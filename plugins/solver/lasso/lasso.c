@@ -49,9 +49,9 @@ static void screen(size_t order, double l1, double l1_before, active_state *s) {
 }
 
 /* From the penalty `before` to `after`. */
-static scl_status advance(const lasso *self, active_set *q, const scl_problem *problem,
-                          const separable *before, const separable *after, double target,
-                          active_state *s, scl_error *error) {
+static scl_status lasso_advance(const lasso *self, active_set *q, const scl_problem *problem,
+                                const separable *before, const separable *after, double target,
+                                active_state *s, scl_error *error) {
   screen(q->order, after->l1, before->l1, s);
   return active_set_solve(q, after, problem, target, self->max_iterations, s, error);
 }
@@ -103,12 +103,12 @@ static scl_status solve_target(const lasso *self, active_set *q, const scl_probl
   for (double lambda = PATH_RATIO * top; status == SCL_STATUS_OK && lambda > lambdas[0];
        lambda *= PATH_RATIO) {
     const separable next = penalty_of(self, total, lambda);
-    status = advance(self, q, problem, &now, &next, PATH_TOLERANCE * goal, s, error);
+    status = lasso_advance(self, q, problem, &now, &next, PATH_TOLERANCE * goal, s, error);
     now = next;
   }
   for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
     const separable next = penalty_of(self, total, lambdas[k]);
-    status = advance(self, q, problem, &now, &next, self->tolerance * goal, s, error);
+    status = lasso_advance(self, q, problem, &now, &next, self->tolerance * goal, s, error);
     now = next;
     if (status == SCL_STATUS_OK) keep(self, problem, target, s, out[k]);
     s->steps = 0;

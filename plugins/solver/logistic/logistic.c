@@ -213,7 +213,7 @@ static void recentre(descent *d, double step) {
 }
 
 /* From the scores of a batch to weighted slopes, in place. */
-static void differentiate(descent *d, const scl_rows *rows) {
+static void sgd_slopes(descent *d, const scl_rows *rows) {
   const risk *r = d->risk;
   const size_t c = r->columns;
   const double *b = d->x + r->problem->features * c;
@@ -243,7 +243,7 @@ static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *
     d->curvature = fmax(curvature_of(d, rows), 1e-300);
   }
   dense->gemm(0, 0, rows->count, c, features, 1, phi, stride, d->x, columns, 0, d->slopes, columns);
-  differentiate(d, rows);
+  sgd_slopes(d, rows);
   const double eta = d->eta / d->curvature, step = eta / (double)d->batch;
   memset(d->sum, 0, c * sizeof *d->sum);
   for (size_t i = 0; i < rows->count * c; i++)
@@ -257,8 +257,8 @@ static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *
 }
 
 /* An epoch is over: its average is judged, where rows are held out. */
-static scl_status judge(const descent *d, early_stop *early, size_t t, bool *stop,
-                        scl_error *error) {
+static scl_status sgd_judge(const descent *d, early_stop *early, size_t t, bool *stop,
+                            scl_error *error) {
   const risk *r = d->risk;
   const size_t features = r->problem->features;
   if ((t + 1) % d->epoch != 0 && t + 1 < d->steps) return SCL_STATUS_OK;
@@ -267,8 +267,8 @@ static scl_status judge(const descent *d, early_stop *early, size_t t, bool *sto
                           t + 1, stop, error);
 }
 
-static scl_status descend(descent *d, early_stop *early, uint64_t seed, size_t *steps,
-                          scl_error *error) {
+static scl_status sgd_descend(descent *d, early_stop *early, uint64_t seed, size_t *steps,
+                              scl_error *error) {
   const risk *r = d->risk;
   const scl_problem *problem = r->problem;
   bool stop = false;
@@ -285,7 +285,7 @@ static scl_status descend(descent *d, early_stop *early, uint64_t seed, size_t *
     if (status != SCL_STATUS_OK) return status;
     for (size_t i = 0; t >= from && i < r->size; i++)
       d->average[i] += (d->x[i] - d->average[i]) / (double)(t - from + 1);
-    status = judge(d, early, t, &stop, error);
+    status = sgd_judge(d, early, t, &stop, error);
     if (status != SCL_STATUS_OK) return status;
     *steps = t + 1;
   }
@@ -321,8 +321,8 @@ static scl_status open_descent(descent *d, const logistic *self, const risk *r, 
 }
 
 /* Where the steps ended, measured on all rows: relative gradient, and its norm. */
-static scl_status measure(const risk *r, const double *x, double *residual, double *norm,
-                          scl_error *error) {
+static scl_status gradient_of_average(const risk *r, const double *x, double *residual,
+                                      double *norm, scl_error *error) {
   const scl_host *host = r->problem->host;
   double value = 0,
          *gradient = host->scratch((2 * r->size + r->scores + r->columns) * sizeof *gradient);
@@ -344,10 +344,11 @@ static scl_status by_sgd(const logistic *self, const risk *r, early_stop *early,
   descent d;
   double norm = 0;
   scl_status status = open_descent(&d, self, r, early->rows, error);
-  if (status == SCL_STATUS_OK) status = descend(&d, early, self->seed, &out->iterations, error);
+  if (status == SCL_STATUS_OK) status = sgd_descend(&d, early, self->seed, &out->iterations, error);
   if (status == SCL_STATUS_OK)
     status = early_stop_settle(early, d.average, out->iterations, d.steps, out, error);
-  if (status == SCL_STATUS_OK) status = measure(r, d.average, &out->residual, &norm, error);
+  if (status == SCL_STATUS_OK)
+    status = gradient_of_average(r, d.average, &out->residual, &norm, error);
   if (status == SCL_STATUS_OK) write_solution(r, d.average, norm, out);
   out->outcome = SCL_OUTCOME_STOPPED;
   return status;
