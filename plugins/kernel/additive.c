@@ -76,7 +76,7 @@ static scl_status symmetric_reserve(const additive *self, size_t dim, size_t pai
     return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "option 'degree' = %zu is more than the %zu columns that there are",
                       self->degree, dim);
-  *out = (symmetric){pairs, host->allocate((self->degree + 2) * pairs * sizeof *out->p), NULL};
+  *out = (symmetric){pairs, host->scratch((self->degree + 2) * pairs * sizeof *out->p), NULL};
   if (out->p == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY,
                       "not enough memory for additive kernels of degree %zu", self->degree);
@@ -119,16 +119,16 @@ static scl_status gram(const void *instance, const scl_const_parameters *u,
   symmetric state;
   scl_status status = symmetric_reserve(self, u->dim, ROWS * COLS, &state, error);
   if (status != SCL_STATUS_OK) return status;
-  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i += ROWS)
-    for (size_t j = 0; status == SCL_STATUS_OK && j < v->count; j += COLS) {
+  for (size_t i = 0; i < u->count; i += ROWS)
+    for (size_t j = 0; j < v->count; j += COLS) {
       scl_const_parameters rows, cols;
       parts_strip(u, i, least(ROWS, u->count - i), &rows);
       parts_strip(v, j, least(COLS, v->count - j), &cols);
       status = tile(self, &state, &rows, &cols, out + (ptrdiff_t)i * stride + (ptrdiff_t)j, stride,
                     error);
+      if (status != SCL_STATUS_OK) return status;
     }
-  self->base.host->release(state.p);
-  return status;
+  return SCL_STATUS_OK;
 }
 
 static scl_status diagonal(const void *instance, const scl_const_parameters *u, double *out,
@@ -140,16 +140,16 @@ static scl_status diagonal(const void *instance, const scl_const_parameters *u, 
   if (status != SCL_STATUS_OK) return status;
   state.count = u->count;
   symmetric_begin(&state, self->degree);
-  for (size_t j = 1; status == SCL_STATUS_OK && j <= u->dim; j++) {
+  for (size_t j = 1; j <= u->dim; j++) {
     scl_const_parameters one;
     column(u, j - 1, &one);
     status = host->parts->diagonal(&self->column, &one, state.c, error);
-    if (status == SCL_STATUS_OK) symmetric_step(&state, u->dim, self->degree, j);
+    if (status != SCL_STATUS_OK) return status;
+    symmetric_step(&state, u->dim, self->degree, j);
   }
-  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++)
+  for (size_t i = 0; i < u->count; i++)
     out[i] = symmetric_factor(self, u->dim) * state.p[self->degree * state.count + i];
-  host->release(state.p);
-  return status;
+  return SCL_STATUS_OK;
 }
 
 static scl_shift shift(const void *instance) {

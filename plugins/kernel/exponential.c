@@ -84,7 +84,6 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   out->log_one = tilt_indicator(law);
   out->log_diagonal = tilt_total(law, log_diagonal_factor, self, room);
   out->log_mass = tilt_indicator(law) + tilt_total(law, log_mass_factor, self, room);
-  self->base.host->release(room);
   return SCL_STATUS_OK;
 }
 

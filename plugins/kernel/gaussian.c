@@ -161,7 +161,6 @@ static scl_status bind(void *instance, const scl_law *law, scl_error *error) {
   double *room = tilt_room(self, law, error);
   if (room == NULL) return SCL_STATUS_NO_MEMORY;
   const scl_status status = find_width(self, law, &width, room, error);
-  host->release(room);
   return status == SCL_STATUS_OK ? set_length(self, width, error) : status;
 }
 
@@ -207,7 +206,6 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   out->log_one = tilt_indicator(law);
   out->log_diagonal = 0;
   out->log_mass = tilt_indicator(law) + tilt_total(law, log_factor, &factor, room);
-  self->base.host->release(room);
   return SCL_STATUS_OK;
 }
 

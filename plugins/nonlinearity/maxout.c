@@ -367,7 +367,7 @@ static scl_status smooth(const void *instance, const scl_const_block *m, const s
                          const scl_block *out, scl_error *error) {
   const maxout *self = instance;
   const scl_host *host = self->base.host;
-  double *memory = host->allocate((2 * self->q * CHUNK + entry_room(self->q)) * sizeof *memory);
+  double *memory = host->scratch((2 * self->q * CHUNK + entry_room(self->q)) * sizeof *memory);
   if (memory == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the smoothing of maxout");
   chunk c = {.math = host->math,
@@ -384,7 +384,6 @@ static scl_status smooth(const void *instance, const scl_const_block *m, const s
       smooth_chunk(&c, values);
       write_chunk(c.count, values, out, (ptrdiff_t)i * out->row_stride + (ptrdiff_t)from);
     }
-  host->release(memory);
   return SCL_STATUS_OK;
 }
 

@@ -308,19 +308,16 @@ static scl_status apply(const void *instance, const scl_draw *draw,
   const maclaurin *self = instance;
   const scl_host *host = self->base.host;
   workspace w = {.self = self, .draw = draw, .parameters = parameters, .x = x, .z = z};
-  w.bits = host->allocate((words_of(x->cols) + 1) * sizeof *w.bits);
-  w.signs = host->allocate((WIDTH * x->cols + 1) * sizeof *w.signs);
-  w.products = host->allocate((x->rows * WIDTH + 1) * sizeof *w.products);
-  const bool enough = w.bits != NULL && w.signs != NULL && w.products != NULL;
+  w.bits = host->scratch((words_of(x->cols) + 1) * sizeof *w.bits);
+  w.signs = host->scratch((WIDTH * x->cols + 1) * sizeof *w.signs);
+  w.products = host->scratch((x->rows * WIDTH + 1) * sizeof *w.products);
+  if (w.bits == NULL || w.signs == NULL || w.products == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for products of %zu rows",
+                      x->rows);
   fill_pattern(&w);
-  for (size_t first = 0; enough && first < z->cols; first += WIDTH)
+  for (size_t first = 0; first < z->cols; first += WIDTH)
     apply_some(&w, first, z->cols - first < WIDTH ? z->cols : first + WIDTH);
-  host->release(w.bits);
-  host->release(w.signs);
-  host->release(w.products);
-  return enough ? SCL_STATUS_OK
-                : host->fail(error, SCL_STATUS_NO_MEMORY,
-                             "not enough memory for products of %zu rows", x->rows);
+  return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ the plugin */

@@ -95,30 +95,22 @@ static void draw_reflections(const scl_random *random, scl_address address, uint
   }
 }
 
-static void release(reflections *made) {
-  made->host->release(made->groups);
-  made->host->release(made->signs);
-  made->host->release(made->vectors);
-  made->host->release(made->panel);
-}
-
-static scl_status reserve(const scl_host *host, size_t dim, reflections *out, scl_error *error) {
+static scl_status reflections_reserve(const scl_host *host, size_t dim, reflections *out,
+                                      scl_error *error) {
   const size_t count = (dim + GROUP - 1) / GROUP;
   /* group n: dim - n GROUP rows of GROUP numbers */
   const size_t numbers = GROUP * (count * dim - GROUP * (count * (count - 1) / 2));
   *out = (reflections){.host = host,
                        .dim = dim,
                        .count = count,
-                       .groups = host->allocate(count * sizeof *out->groups),
-                       .signs = host->allocate(dim * sizeof *out->signs),
-                       .vectors = host->allocate(numbers * sizeof *out->vectors),
-                       .panel = host->allocate(dim * PANEL * sizeof *out->panel)};
-  if (out->groups == NULL || out->signs == NULL || out->vectors == NULL || out->panel == NULL) {
-    release(out);
+                       .groups = host->scratch(count * sizeof *out->groups),
+                       .signs = host->scratch(dim * sizeof *out->signs),
+                       .vectors = host->scratch(numbers * sizeof *out->vectors),
+                       .panel = host->scratch(dim * PANEL * sizeof *out->panel)};
+  if (out->groups == NULL || out->signs == NULL || out->vectors == NULL || out->panel == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY,
                       "an orthogonal matrix of order %zu takes %zu numbers: not enough memory", dim,
                       numbers);
-  }
   memset(out->vectors, 0, numbers * sizeof(double));
   double *at = out->vectors;
   for (size_t n = 0; n < count; n++) {
@@ -199,14 +191,13 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
   const gaussian_rows *self = instance;
   const scl_host *host = self->base.host;
   reflections made;
-  const scl_status status = reserve(host, out->dim, &made, error);
+  const scl_status status = reflections_reserve(host, out->dim, &made, error);
   if (status != SCL_STATUS_OK) return status;
   block_part part = {0};
   while (block_next(out, out->dim, &part)) {
     draw_reflections(host->random, draw->address, part.block, &made);
     write_part(self, draw->address, &made, &part, out);
   }
-  release(&made);
   return SCL_STATUS_OK;
 }
 

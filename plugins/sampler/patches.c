@@ -213,7 +213,7 @@ static scl_status characteristic(const void *instance, const scl_draw *draw, siz
   const scl_status status = find_frame(self, draw->dim, &f, error);
   if (status != SCL_STATUS_OK) return status;
   const double sides = (double)(f.high - f.low + 1);
-  double *sums = host->allocate((f.height + 1) * (f.width + 1) * sizeof *sums);
+  double *sums = host->scratch((f.height + 1) * (f.width + 1) * sizeof *sums);
   if (sums == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for an image of %zu pixels",
                       draw->dim);
@@ -224,7 +224,6 @@ static scl_status characteristic(const void *instance, const scl_draw *draw, siz
       for (size_t width = f.low; width <= f.high; width++)
         out[r] += mean_over_places(self, &f, height, width, sums) / (sides * sides);
   }
-  host->release(sums);
   return SCL_STATUS_OK;
 }
 

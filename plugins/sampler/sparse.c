@@ -290,11 +290,13 @@ static void draw_weights(const sparse *self, const scl_draw *draw, const scl_par
 static scl_status draw_biregular(const sparse *self, const scl_draw *draw,
                                  const scl_parameters *out, size_t degree, scl_error *error) {
   const scl_host *host = self->base.host;
-  uint32_t *order = host->allocate(out->dim * sizeof *order);
-  int32_t *passed = host->allocate(degree * sizeof *passed);
-  const bool enough = order != NULL && passed != NULL;
+  uint32_t *order = host->scratch(out->dim * sizeof *order);
+  int32_t *passed = host->scratch(degree * sizeof *passed);
   block_part part = {0};
-  while (enough && block_next(out, deal_block(out->dim, degree), &part)) {
+  if (order == NULL || passed == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for an order of %zu columns",
+                      out->dim);
+  while (block_next(out, deal_block(out->dim, degree), &part)) {
     deal cards = {.random = host->random,
                   .address = at_stream(draw, STREAM_SUPPORTS),
                   .block = part.block,
@@ -304,11 +306,6 @@ static scl_status draw_biregular(const sparse *self, const scl_draw *draw,
     for (size_t i = 0; i < part.from + part.count; i++)
       deal_support(&cards, i < part.from ? passed : support_of(out, part.at + i - part.from));
   }
-  host->release(order);
-  host->release(passed);
-  if (!enough)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for an order of %zu columns",
-                      out->dim);
   for (size_t i = 0; i < out->count; i++)
     draw_weights(self, draw, out, i, degree);
   return SCL_STATUS_OK;
@@ -318,7 +315,7 @@ static scl_status draw_free(const sparse *self, const scl_draw *draw, const scl_
                             degree_range range, scl_error *error) {
   const scl_host *host = self->base.host;
   const scl_address degrees = at_stream(draw, STREAM_DEGREES);
-  double *probability = host->allocate((range.high - range.low + 1) * sizeof *probability), u = 0;
+  double *probability = host->scratch((range.high - range.low + 1) * sizeof *probability), u = 0;
   if (probability == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY,
                       "not enough memory for the law of the in-degree");
@@ -332,7 +329,6 @@ static scl_status draw_free(const sparse *self, const scl_draw *draw, const scl_
                  support_of(out, i));
     draw_weights(self, draw, out, i, degree);
   }
-  host->release(probability);
   return SCL_STATUS_OK;
 }
 
@@ -399,7 +395,7 @@ static scl_status characteristic(const void *instance, const scl_draw *draw, siz
   const scl_status status = find_range(self, dim, &range, error);
   if (status != SCL_STATUS_OK) return status;
   const size_t degrees = range.high - range.low + 1;
-  double *probability = host->allocate((degrees + dim + range.high + 1) * sizeof *probability);
+  double *probability = host->scratch((degrees + dim + range.high + 1) * sizeof *probability);
   if (probability == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel of %zu columns",
                       dim);
@@ -414,7 +410,6 @@ static scl_status characteristic(const void *instance, const scl_draw *draw, siz
       out[i] += weight * subset_mean(dim, s, c, scratch);
     }
   }
-  host->release(probability);
   return SCL_STATUS_OK;
 }
 

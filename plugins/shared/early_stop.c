@@ -3,11 +3,6 @@
 #include "shared/minibatch.h"
 #include <stdio.h>
 
-void early_stop_close(early_stop *e) {
-  if (e->problem != NULL) e->problem->host->release(e->best);
-  e->problem = NULL;
-}
-
 scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss_choice *choice,
                            double share, size_t patience, uint64_t seed, scl_error *error) {
   const size_t c = problem->targets;
@@ -23,7 +18,7 @@ scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss
                                "holdout = %g: this host sets no rows aside", share);
   const scl_status status = problem->hold_out(problem, share, seed, &e->rows, error);
   if (status != SCL_STATUS_OK) return status;
-  e->best = problem->host->allocate(e->size * sizeof *e->best);
+  e->best = problem->host->scratch(e->size * sizeof *e->best);
   if (e->best != NULL) return SCL_STATUS_OK;
   return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                              e->size);

@@ -34,8 +34,6 @@ typedef struct early_stop {
   double factor, sum, total;
 } early_stop;
 
-void early_stop_close(early_stop *e);
-
 /* Before anything else is asked of the problem. */
 scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss_choice *choice,
                            double share, size_t patience, uint64_t seed, scl_error *error);

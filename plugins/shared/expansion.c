@@ -37,7 +37,7 @@ static scl_status expansion_reserve(const scl_host *host, const expansion *e, si
   const size_t d = e->cols, most = expansion_rows(count, EXPANSION_PIECE),
                numbers = (most + EXPANSION_PIECE) * d + (most + e->functions) * EXPANSION_TILE;
   out->most = most;
-  out->u = host->allocate(numbers * sizeof *out->u);
+  out->u = host->scratch(numbers * sizeof *out->u);
   if (out->u == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu kernel values",
                       count * EXPANSION_TILE);
@@ -117,7 +117,6 @@ scl_status expansion_values(const void *self, expansion_gram gram, const expansi
     status = expansion_batch(self, gram, e, &room, u->weights + (ptrdiff_t)i * u->stride, u->stride,
                              expansion_least(u->count - i, EXPANSION_BATCH),
                              out + (ptrdiff_t)i * stride, stride, error);
-  host->release(room.u);
   return status;
 }
 

@@ -29,11 +29,6 @@ static scl_status functional_check(const functional *self, const scl_problem *pr
   return status == SCL_STATUS_OK ? batch_check(problem, self->batch, error) : status;
 }
 
-void functional_close(functional_descent *d) {
-  early_stop_close(&d->early);
-  d->host->release(d->between);
-}
-
 static scl_status functional_mean_weight(functional_descent *d, scl_error *error) {
   const size_t n = d->problem->rows;
   double *weights = d->host->allocate((n + 1) * sizeof *weights), sum = 0;
@@ -57,7 +52,7 @@ scl_status functional_open(functional_descent *d, const functional *self,
   scl_status status = functional_check(self, problem, error);
   if (status != SCL_STATUS_OK) return status;
   d->steps = self->iterations == 0 ? T : self->iterations;
-  d->between = d->host->allocate((T + c + batch * (2 * c + 2)) * sizeof *d->between);
+  d->between = d->host->scratch((T + c + batch * (2 * c + 2)) * sizeof *d->between);
   if (d->between == NULL)
     return d->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for batches of %zu rows",
                          batch);
@@ -69,9 +64,7 @@ scl_status functional_open(functional_descent *d, const functional *self,
   status = early_stop_open(&d->early, problem, &self->loss, self->holdout, self->patience,
                            self->seed, error);
   if (status == SCL_STATUS_OK) status = problem->gram(problem, &d->gram, error);
-  if (status == SCL_STATUS_OK) status = functional_mean_weight(d, error);
-  if (status != SCL_STATUS_OK) functional_close(d);
-  return status;
+  return status == SCL_STATUS_OK ? functional_mean_weight(d, error) : status;
 }
 
 /* ------------------------------------------------------------ a step's minibatch */

@@ -67,8 +67,6 @@ typedef struct functional_descent {
   size_t done; /* steps */
 } functional_descent;
 
-void functional_close(functional_descent *d);
-
 /* a: T x c numbers of the caller's, zeros. */
 scl_status functional_open(functional_descent *d, const functional *self,
                            const scl_problem *problem, double *a, scl_error *error);

@@ -29,7 +29,7 @@ scl_status folded_gram(const void *instance, const scl_const_parameters *u,
   const kernel_folded *self = instance;
   const scl_host *host = self->base.host;
   scl_status status = SCL_STATUS_OK;
-  double *values = host->allocate((STRIP * v->count + 1) * sizeof *values);
+  double *values = host->scratch((STRIP * v->count + 1) * sizeof *values);
   if (values == NULL) return folded_no_memory(self, STRIP * v->count, error);
   for (size_t first = 0; status == SCL_STATUS_OK && first < u->count; first += STRIP) {
     scl_const_parameters strip;
@@ -40,7 +40,6 @@ scl_status folded_gram(const void *instance, const scl_const_parameters *u,
         self->fold(self, k, v->count, values + i * v->count, out + (ptrdiff_t)(first + i) * stride);
     }
   }
-  host->release(values);
   return status;
 }
 
@@ -49,13 +48,12 @@ scl_status folded_diagonal(const void *instance, const scl_const_parameters *u, 
   const kernel_folded *self = instance;
   const scl_host *host = self->base.host;
   scl_status status = SCL_STATUS_OK;
-  double *values = host->allocate((u->count + 1) * sizeof *values);
+  double *values = host->scratch((u->count + 1) * sizeof *values);
   if (values == NULL) return folded_no_memory(self, u->count, error);
   for (size_t k = 0; status == SCL_STATUS_OK && k < self->given->length; k++) {
     status = host->parts->diagonal(&self->parts[k], u, values, error);
     if (status == SCL_STATUS_OK) self->fold(self, k, u->count, values, out);
   }
-  host->release(values);
   return status;
 }
 

@@ -25,7 +25,7 @@ static double tilt_mean(size_t dim, size_t degree, double *logs, double *scratch
 
 double *tilt_room(const void *self, const scl_law *law, scl_error *error) {
   const scl_host *host = ((const scl_base *)self)->host;
-  double *room = host->allocate((2 * law->dim + 1) * sizeof *room);
+  double *room = host->scratch((2 * law->dim + 1) * sizeof *room);
   if (room == NULL)
     (void)host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a law of %zu columns",
                      law->dim);

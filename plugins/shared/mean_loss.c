@@ -19,7 +19,7 @@ scl_status mean_loss(const scl_problem *problem, const loss_choice *choice,
                      const double *coefficients, const double *intercept, double *value,
                      scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
-  double *f = problem->host->allocate(n * (2 * c + 1) * sizeof *f);
+  double *f = problem->host->scratch(n * (2 * c + 1) * sizeof *f);
   if (f == NULL)
     return problem->host->fail(error, SCL_STATUS_NO_MEMORY,
                                "not enough memory for the scores of %zu rows", n);
@@ -27,6 +27,5 @@ scl_status mean_loss(const scl_problem *problem, const loss_choice *choice,
   scl_status status = problem->responses(problem, y, weights, error);
   if (status == SCL_STATUS_OK) status = problem->product(problem, coefficients, c, f, error);
   if (status == SCL_STATUS_OK) *value = mean_of_rows(problem, f, y, weights, intercept, choice);
-  problem->host->release(f);
   return status;
 }

@@ -22,19 +22,20 @@ scl_status refined_open(refined_system *s, scl_error *error) {
   if (status != SCL_STATUS_OK) return status;
   if (s->least == 0) s->least = 1e-12;
   if (s->tolerance == 0) s->tolerance = 1e-8;
-  s->work = s->host->allocate((s->order + 5 * count + 5 * s->columns + 1) * sizeof *s->work);
+  s->work = s->host->allocate((s->order + 6 * count + 5 * s->columns + 1) * sizeof *s->work);
   if (s->work == NULL) {
     refined_close(s);
     return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                          count);
   }
-  double **const arrays[] = {&s->rest, &s->direction, &s->image, &s->conditioned, &s->spare};
+  double **const arrays[] = {&s->rest,        &s->direction, &s->image,
+                             &s->conditioned, &s->spare,     &s->regularised};
   double **const numbers[] = {&s->size, &s->energy, &s->share, &s->worst, &s->error};
   s->unit = s->work;
-  for (size_t i = 0; i < 5; i++)
+  for (size_t i = 0; i < 6; i++)
     *arrays[i] = s->work + s->order + i * count;
   for (size_t i = 0; i < 5; i++)
-    *numbers[i] = s->work + s->order + 5 * count + i * s->columns;
+    *numbers[i] = s->work + s->order + 6 * count + i * s->columns;
   return SCL_STATUS_OK;
 }
 
@@ -247,23 +248,18 @@ static scl_status refined_attempt(const refined_system *s, double share, bool pl
   scl_status status = s->host->symmetric->factor(s->factor, &pivot, error);
   if (status == SCL_STATUS_OK) status = refined_first(s, share, right, x, &own, error);
   if (status != SCL_STATUS_OK) return status;
-  double *regularised = NULL;
-  if (share > 0 && (regularised = s->host->allocate(count * sizeof *x)) == NULL)
-    return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
-                         count);
-  if (share > 0) memcpy(regularised, x, count * sizeof *x);
+  memcpy(s->regularised, x, count * sizeof *x);
   account->factored = share;
   account->jitter = 0;
   status = refined_improve(s, right, x, account, error);
   *done = account->residual <= s->tolerance;
   if (status == SCL_STATUS_OK && !*done && share > 0 && own <= s->tolerance) {
-    memcpy(x, regularised, count * sizeof *x);
+    memcpy(x, s->regularised, count * sizeof *x);
     account->jitter = share * largest;
     account->residual = own;
     account->error = 0;
     *done = true;
   }
-  s->host->release(regularised);
   return status;
 }
 

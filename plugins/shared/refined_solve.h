@@ -29,6 +29,7 @@ typedef struct refined_system {
   double *work;                                           /* of all arrays */
   double *unit;                                           /* s_i^2; order numbers */
   double *rest, *direction, *image, *conditioned, *spare; /* order x columns each */
+  double *regularised; /* the solution with jitter, before it is improved */
   /* A column each: max |right|_i/s_i, right'M^-1 right; of the last residual r: r'M^-1 r while the
    * column has a direction, max |r|_i/s_i relative to `size`; and the error. */
   double *size, *energy, *share, *worst, *error;

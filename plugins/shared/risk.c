@@ -1,11 +1,6 @@
 #include "shared/risk.h"
 #include "shared/mean_loss.h"
 
-void risk_close(risk *r) {
-  if (r->problem != NULL) r->problem->host->release(r->targets);
-  r->targets = NULL;
-}
-
 scl_status risk_open(risk *r, const scl_problem *problem, const loss_choice *choice, double lambda,
                      scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
@@ -16,7 +11,7 @@ scl_status risk_open(risk *r, const scl_problem *problem, const loss_choice *cho
               .columns = c,
               .scores = n * c};
   r->size = (problem->features + (size_t)r->intercept) * c;
-  r->targets = problem->host->allocate((2 * n * c + n + 1) * sizeof *r->targets);
+  r->targets = problem->host->scratch((2 * n * c + n + 1) * sizeof *r->targets);
   if (r->targets == NULL)
     return problem->host->fail(error, SCL_STATUS_NO_MEMORY,
                                "not enough memory for the targets of %zu rows", n);
@@ -25,7 +20,6 @@ scl_status risk_open(risk *r, const scl_problem *problem, const loss_choice *cho
   const scl_status status = problem->responses(problem, r->targets, r->weights, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
     r->total += r->weights[i];
-  if (status != SCL_STATUS_OK) risk_close(r);
   return status;
 }
 

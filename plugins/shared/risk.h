@@ -23,8 +23,6 @@ typedef struct risk {
   double total;
 } risk;
 
-void risk_close(risk *r);
-
 scl_status risk_open(risk *r, const scl_problem *problem, const loss_choice *choice, double lambda,
                      scl_error *error);
 

@@ -6,7 +6,6 @@ void weighted_dual_close(weighted_dual *w) {
   if (w->problem == NULL) return;
   refined_close(&w->system);
   w->problem->host->symmetric->destroy(w->base);
-  w->problem->host->release(w->memory);
 }
 
 /* K + tau 11', tau the mean diagonal of K over n. */
@@ -33,11 +32,10 @@ scl_status weighted_dual_open(weighted_dual *w, const scl_problem *problem, size
   scl_status status = problem->dual(problem, &w->outer, &targets, error);
   if (status != SCL_STATUS_OK) w->outer = NULL;
   if (status != SCL_STATUS_OK) return status == SCL_STATUS_UNSUPPORTED ? SCL_STATUS_OK : status;
-  w->memory = host->allocate((n + 2 * n * sides) * sizeof *w->memory);
-  if (w->memory == NULL)
+  w->diagonal = host->scratch((n + 2 * n * sides) * sizeof *w->diagonal);
+  if (w->diagonal == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
-  w->diagonal = w->memory;
-  w->right = w->memory + n;
+  w->right = w->diagonal + n;
   w->x = w->right + n * sides;
   if (problem->intercept) status = weighted_dual_lift(w, error);
   w->system = (refined_system){.host = host,

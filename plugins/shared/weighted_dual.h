@@ -19,7 +19,7 @@ typedef struct weighted_dual {
   double tau;
   refined_system system; /* of columns + 1 right-hand sides with an intercept */
   size_t columns;        /* right-hand sides r */
-  double *memory, *diagonal, *right, *x;
+  double *diagonal, *right, *x;
 } weighted_dual;
 
 void weighted_dual_close(weighted_dual *w);

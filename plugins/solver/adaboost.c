@@ -149,12 +149,11 @@ static bool make_bins(const scl_host *host, const keyed *sorted, size_t count, c
 static scl_status sort_column(void *context, size_t j, scl_error *error) {
   boosting *b = context;
   const size_t n = b->set.rows, d = b->set.cols;
-  keyed *keys = b->host->allocate(2 * n * sizeof *keys);
+  keyed *keys = b->host->scratch(2 * n * sizeof *keys);
   for (size_t i = 0; keys != NULL && i < n; i++)
     keys[i] = (keyed){ordered_bits(b->set.x[i * d + j]), (uint32_t)i};
   const bool made =
       keys != NULL && make_bins(b->host, sort_keys(keys, keys + n, n), n, &b->columns[j]);
-  b->host->release(keys);
   if (made) return SCL_STATUS_OK;
   return b->host->fail(error, SCL_STATUS_NO_MEMORY,
                        "not enough memory for the order of %zu rows in %zu columns (%.3g GB)", n, d,
@@ -344,17 +343,17 @@ static scl_status boost(boosting *b, const scl_problem *problem, size_t count, e
 
 /* ------------------------------------------------------------ fitting */
 
-static scl_status reserve(boosting *b, scl_error *error) {
+static scl_status boosting_reserve(boosting *b, scl_error *error) {
   const size_t n = b->set.rows, d = b->set.cols, k = b->classes;
   if (n > INT32_MAX || d > INT32_MAX)
     return b->host->fail(error, SCL_STATUS_UNSUPPORTED,
                          "%zu rows of %zu columns are more than boosting counts", n, d);
-  b->class = b->host->allocate(n * sizeof *b->class);
-  b->weights = b->host->allocate(n * sizeof *b->weights);
-  b->columns = b->host->allocate(d * sizeof *b->columns);
-  b->totals = b->host->allocate(k * sizeof *b->totals);
-  b->sums = b->host->allocate(d * k * sizeof *b->sums);
-  b->found = b->host->allocate(d * sizeof *b->found);
+  b->class = b->host->scratch(n * sizeof *b->class);
+  b->weights = b->host->scratch(n * sizeof *b->weights);
+  b->columns = b->host->scratch(d * sizeof *b->columns);
+  b->totals = b->host->scratch(k * sizeof *b->totals);
+  b->sums = b->host->scratch(d * k * sizeof *b->sums);
+  b->found = b->host->scratch(d * sizeof *b->found);
   if (b->columns != NULL) memset(b->columns, 0, d * sizeof *b->columns);
   if (b->class == NULL || b->weights == NULL || b->columns == NULL || b->totals == NULL ||
       b->sums == NULL || b->found == NULL)
@@ -372,27 +371,21 @@ static void set_weights(boosting *b) {
   }
 }
 
-static scl_status prepare(boosting *b, const scl_problem *problem, scl_error *error) {
+static scl_status boosting_prepare(boosting *b, const scl_problem *problem, scl_error *error) {
   scl_status status = rows_collect(problem, &b->set, error);
   if (status == SCL_STATUS_OK) status = rows_need_two_classes(b->host, &b->set, error);
   b->classes = rows_classes(&b->set);
-  if (status == SCL_STATUS_OK) status = reserve(b, error);
+  if (status == SCL_STATUS_OK) status = boosting_reserve(b, error);
   if (status == SCL_STATUS_OK) status = b->host->parallel(b->set.cols, sort_column, b, error);
   if (status == SCL_STATUS_OK) set_weights(b);
   return status;
 }
 
-static void release(boosting *b) {
+static void boosting_release(const boosting *b) {
   for (size_t j = 0; b->columns != NULL && j < b->set.cols; j++) {
     b->host->release(b->columns[j].order);
     b->host->release(b->columns[j].ends);
   }
-  b->host->release(b->columns);
-  b->host->release(b->class);
-  b->host->release(b->weights);
-  b->host->release(b->totals);
-  b->host->release(b->sums);
-  b->host->release(b->found);
   rows_release(b->host, &b->set);
 }
 
@@ -408,9 +401,9 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   if (m == NULL) return SCL_STATUS_NO_MEMORY;
   m->targets = problem->targets;
   scl_status status = reserve_stumps(b.host, self->stumps, m, error);
-  if (status == SCL_STATUS_OK) status = prepare(&b, problem, error);
+  if (status == SCL_STATUS_OK) status = boosting_prepare(&b, problem, error);
   if (status == SCL_STATUS_OK) status = boost(&b, problem, self->stumps, m, out, error);
-  release(&b);
+  boosting_release(&b);
   if (status == SCL_STATUS_OK)
     *model = m;
   else
@@ -436,7 +429,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   const scl_host *host = ((const adaboost *)instance)->base.host;
   const ensemble *m = model;
   const double *x = rows->data;
-  double *votes = host->allocate((m->targets + 1) * sizeof *votes);
+  double *votes = host->scratch((m->targets + 1) * sizeof *votes);
   if (votes == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the votes of a row");
   for (size_t i = 0; i < rows->rows; i++, x += rows->row_stride) {
@@ -445,7 +438,6 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
       votes[x[m->column[t]] <= m->threshold[t] ? m->left[t] : m->right[t]] += m->weight[t];
     votes_to_scores(m, votes, scores + (ptrdiff_t)i * stride);
   }
-  host->release(votes);
   return SCL_STATUS_OK;
 }
 

@@ -49,7 +49,7 @@ static scl_status refuse_long_rows(const scl_host *host, scl_error *error) {
                     "the rows are so long that their squared distances overflow: standardize them");
 }
 
-static scl_status measure(const knn *self, neighbours *m, scl_error *error) {
+static scl_status knn_row_squares(const knn *self, neighbours *m, scl_error *error) {
   const scl_host *host = self->base.host;
   if (self->k > m->set.rows)
     return host->fail(error, SCL_STATUS_BAD_OPTION,
@@ -71,7 +71,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   if (m == NULL) return SCL_STATUS_NO_MEMORY;
   scl_status status = rows_collect(problem, &m->set, error);
   if (status == SCL_STATUS_OK) status = rows_centre(problem->host, &m->set, error);
-  if (status == SCL_STATUS_OK) status = measure(instance, m, error);
+  if (status == SCL_STATUS_OK) status = knn_row_squares(instance, m, error);
   if (status == SCL_STATUS_OK)
     *model = m;
   else
@@ -158,8 +158,8 @@ static void average(const neighbours *m, const neighbour *heap, size_t k, double
 }
 
 /* squares: rows; product: rows x BLOCK; heaps: rows x k */
-static scl_status search(const knn *self, const neighbours *m, const scl_const_block *rows,
-                         double *squares, double *product, neighbour *heaps, scl_error *error) {
+static scl_status knn_search(const knn *self, const neighbours *m, const scl_const_block *rows,
+                             double *squares, double *product, neighbour *heaps, scl_error *error) {
   const size_t n = m->set.rows, d = m->set.cols;
   const double *x = rows->data;
   distances_squares(x, rows->row_stride, rows->rows, d, squares);
@@ -185,28 +185,24 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   const row_set *set = &((const neighbours *)model)->set;
   const size_t k = self->k, count = rows->rows, d = set->cols,
                moved = set->pilot == NULL ? 0 : count * d;
-  double *squares = host->allocate((count * (1 + BLOCK) + moved + 1) * sizeof *squares);
+  double *squares = host->scratch((count * (1 + BLOCK) + moved + 1) * sizeof *squares);
   neighbour *heaps =
-      k > SIZE_MAX / 64 / (count + 1) ? NULL : host->allocate((count * k + 1) * sizeof *heaps);
+      k > SIZE_MAX / 64 / (count + 1) ? NULL : host->scratch((count * k + 1) * sizeof *heaps);
   scl_const_block near = *rows; /* less the pilot */
-  scl_status status = SCL_STATUS_OK;
   if (squares == NULL || heaps == NULL)
-    status = host->fail(error, SCL_STATUS_NO_MEMORY,
-                        "not enough memory for the %zu neighbours of %zu rows", k, count);
-  if (status == SCL_STATUS_OK && moved > 0) {
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for the %zu neighbours of %zu rows", k, count);
+  if (moved > 0) {
     double *x = squares + count * (1 + BLOCK);
     rows_subtract(rows->data, rows->row_stride, count, d, set->pilot, x);
     near.data = x;
     near.row_stride = (ptrdiff_t)d;
   }
-  if (status == SCL_STATUS_OK)
-    status = search(self, model, &near, squares, squares + count, heaps, error);
+  const scl_status status = knn_search(self, model, &near, squares, squares + count, heaps, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
     sort_heap(heaps + i * k, k);
     average(model, heaps + i * k, k, scores + (ptrdiff_t)i * stride);
   }
-  host->release(squares);
-  host->release(heaps);
   return status;
 }
 
@@ -243,7 +239,7 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
   m->set.cols = features;
   m->set.targets = targets;
   get_rows(r, &m->set);
-  if (r->status == SCL_STATUS_OK) r->status = measure(self, m, r->error);
+  if (r->status == SCL_STATUS_OK) r->status = knn_row_squares(self, m, r->error);
 }
 MODELS_LOAD(neighbours)
 

@@ -96,7 +96,8 @@ static void choose_steps(const choice *s) {
   }
 }
 
-static scl_status descend(functional_descent *d, double lambda, double *slopes, scl_error *error) {
+static scl_status descend_by_best_steps(functional_descent *d, double lambda, double *slopes,
+                                        scl_error *error) {
   const size_t c = d->columns;
   for (size_t t = 0; t < d->steps && !d->stop; t++) {
     scl_status status = functional_step(d, t, t + 1, error);
@@ -118,18 +119,14 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   const scl_host *host = problem->host;
   functional_descent d;
   memset(out->coefficients, 0, problem->features * problem->targets * sizeof *out->coefficients);
-  double *slopes = host->allocate((problem->targets + 1) * sizeof *slopes);
+  double *slopes = host->scratch((problem->targets + 1) * sizeof *slopes);
   if (slopes == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
                       problem->targets);
   scl_status status = functional_open(&d, &self->shared, problem, out->coefficients, error);
-  if (status == SCL_STATUS_OK) {
-    status = descend(&d, self->lambda, slopes, error);
-    if (status == SCL_STATUS_OK)
-      status = early_stop_settle(&d.early, out->coefficients, d.done, d.steps, out, error);
-    functional_close(&d);
-  }
-  host->release(slopes);
+  if (status == SCL_STATUS_OK) status = descend_by_best_steps(&d, self->lambda, slopes, error);
+  if (status == SCL_STATUS_OK)
+    status = early_stop_settle(&d.early, out->coefficients, d.done, d.steps, out, error);
   out->outcome = SCL_OUTCOME_STOPPED;
   out->iterations = d.done;
   return status;

@@ -31,7 +31,7 @@ static const scl_option options[] = {
     FUNCTIONAL_OPTIONS};
 
 /* The slopes of the loss are in d->scores: row t of a = -eta b_t, b_t = mean slope phi(w_t, x). */
-static scl_status gradient(void *context, const scl_rows *rows, scl_error *error) {
+static scl_status sfgd_gradient(void *context, const scl_rows *rows, scl_error *error) {
   functional_descent *d = context;
   const size_t c = d->columns;
   const double *phi = rows->features.data;
@@ -45,7 +45,7 @@ static scl_status gradient(void *context, const scl_rows *rows, scl_error *error
 }
 
 /* The slopes of the minibatch in place of its scores, and its mean loss. */
-static void differentiate(functional_descent *d) {
+static void sfgd_slopes(functional_descent *d) {
   const size_t c = d->columns;
   d->loss = 0;
   for (size_t i = 0; i < d->self->batch; i++) {
@@ -54,15 +54,15 @@ static void differentiate(functional_descent *d) {
   }
 }
 
-static scl_status step(functional_descent *d, const sfgd *self, size_t t, scl_error *error) {
+static scl_status sfgd_step(functional_descent *d, const sfgd *self, size_t t, scl_error *error) {
   const scl_problem *problem = d->problem;
   const size_t c = d->columns;
   const double eta = 1 / (self->lambda * (double)(t + 1));
   scl_status status = functional_step(d, t, t == 0 ? 1 : t, error);
   if (status != SCL_STATUS_OK) return status;
-  differentiate(d);
-  status = problem->minibatch(problem, self->shared.seed, t, self->shared.batch, t, 1, 1, gradient,
-                              d, error);
+  sfgd_slopes(d);
+  status = problem->minibatch(problem, self->shared.seed, t, self->shared.batch, t, 1, 1,
+                              sfgd_gradient, d, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < c; j++)
     d->a[t * c + j] *= -eta * exp(problem->log_scale);
@@ -76,17 +76,16 @@ static scl_status step(functional_descent *d, const sfgd *self, size_t t, scl_er
 }
 
 /* The norm of the mean from G itself; B exactly where rounding left it above. */
-static scl_status settle(const functional_descent *d, const sfgd *self, double *mean, double *norm,
-                         scl_error *error) {
+static scl_status sfgd_bound_norm(const functional_descent *d, const sfgd *self, double *mean,
+                                  double *norm, scl_error *error) {
   const size_t count = d->problem->features * d->columns;
-  double *image = d->host->allocate((count + 1) * sizeof *image), square = 0;
+  double *image = d->host->scratch((count + 1) * sizeof *image), square = 0;
   if (image == NULL)
     return d->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                          count);
   const scl_status status = d->host->symmetric->multiply(d->gram, mean, d->columns, image, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++)
     square += mean[i] * image[i];
-  d->host->release(image);
   if (status != SCL_STATUS_OK) return status;
   *norm = sqrt(fmax(square, 0));
   for (size_t i = 0; *norm > self->B && i < count; i++)
@@ -95,12 +94,12 @@ static scl_status settle(const functional_descent *d, const sfgd *self, double *
   return SCL_STATUS_OK;
 }
 
-static scl_status descend(functional_descent *d, const sfgd *self, scl_solution *out,
-                          scl_error *error) {
+static scl_status sfgd_descend(functional_descent *d, const sfgd *self, scl_solution *out,
+                               scl_error *error) {
   const size_t c = d->columns;
   size_t projected = 0;
   for (size_t t = 0; t < d->steps && !d->stop; t++) {
-    scl_status status = step(d, self, t, error);
+    scl_status status = sfgd_step(d, self, t, error);
     if (status != SCL_STATUS_OK) return status;
     projected += sqrt(d->square) >= self->B * (1 - 1e-12);
     for (size_t i = 0; i < (t + 1) * c; i++)
@@ -115,7 +114,7 @@ static scl_status descend(functional_descent *d, const sfgd *self, scl_solution 
   out->iterations = d->done;
   scl_status status =
       early_stop_settle(&d->early, out->coefficients, d->done, d->steps, out, error);
-  if (status == SCL_STATUS_OK) status = settle(d, self, out->coefficients, &norm, error);
+  if (status == SCL_STATUS_OK) status = sfgd_bound_norm(d, self, out->coefficients, &norm, error);
   if (status != SCL_STATUS_OK) return status;
   const size_t used = strlen(out->note);
   (void)snprintf(out->note + used, sizeof out->note - used,
@@ -130,18 +129,13 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   const scl_host *host = problem->host;
   const size_t count = problem->features * problem->targets;
   functional_descent d;
-  double *a = host->allocate((count + 1) * sizeof *a);
+  double *a = host->scratch((count + 1) * sizeof *a);
   if (a == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", count);
   memset(a, 0, count * sizeof *a);
   memset(out->coefficients, 0, count * sizeof *a);
-  scl_status status = functional_open(&d, &self->shared, problem, a, error);
-  if (status == SCL_STATUS_OK) {
-    status = descend(&d, self, out, error);
-    functional_close(&d);
-  }
-  host->release(a);
-  return status;
+  const scl_status status = functional_open(&d, &self->shared, problem, a, error);
+  return status == SCL_STATUS_OK ? sfgd_descend(&d, self, out, error) : status;
 }
 
 const scl_plugin scullery_plugin = {

@@ -51,14 +51,7 @@ typedef struct trimming {
   refined_account account; /* of the last fit */
 } trimming;
 
-static void close_trimming(trimming *t) {
-  t->problem->host->release(t->targets);
-  t->problem->host->release(t->order);
-  weighted_dual_close(&t->dual);
-  refined_close(&t->system);
-}
-
-static void measure(trimming *t) {
+static void trimming_sums(trimming *t) {
   const size_t n = t->problem->rows, c = t->problem->targets;
   memcpy(t->kept_weights, t->weights, n * sizeof *t->weights);
   for (size_t i = 0; i < n; i++) {
@@ -81,28 +74,24 @@ static scl_status open_trimming(trimming *t, const trimmed *self, const scl_prob
                   .system = {.host = host, .order = problem->features, .columns = c}};
   scl_status status = weighted_dual_open(&t->dual, problem, c, error);
   if (status == SCL_STATUS_OK && t->dual.outer == NULL) status = refined_open(&t->system, error);
-  t->targets = host->allocate((3 * n * c + 2 * n + c + 1) * sizeof *t->targets);
-  t->order = host->allocate(n * sizeof *t->order);
-  if (status == SCL_STATUS_OK && (t->targets == NULL || t->order == NULL))
-    status = host->fail(error, SCL_STATUS_NO_MEMORY,
-                        "not enough memory for the residuals of %zu rows", n);
-  if (status == SCL_STATUS_OK) {
-    t->scores = t->targets + n * c;
-    t->weights = t->scores + n * c;
-    t->kept_weights = t->weights + n;
-    t->duals = t->kept_weights + n;
-    t->b = t->duals + n * c;
-    status = problem->responses(problem, t->targets, t->weights, error);
-  }
-  if (status == SCL_STATUS_OK)
-    measure(t);
-  else
-    close_trimming(t);
+  if (status != SCL_STATUS_OK) return status;
+  t->targets = host->scratch((3 * n * c + 2 * n + c + 1) * sizeof *t->targets);
+  t->order = host->scratch(n * sizeof *t->order);
+  if (t->targets == NULL || t->order == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for the residuals of %zu rows", n);
+  t->scores = t->targets + n * c;
+  t->weights = t->scores + n * c;
+  t->kept_weights = t->weights + n;
+  t->duals = t->kept_weights + n;
+  t->b = t->duals + n * c;
+  status = problem->responses(problem, t->targets, t->weights, error);
+  if (status == SCL_STATUS_OK) trimming_sums(t);
   return status;
 }
 
 /* scores = Phi a, and the constants of this a. */
-static scl_status score(trimming *t, scl_error *error) {
+static scl_status trimmed_scores(trimming *t, scl_error *error) {
   const scl_problem *problem = t->problem;
   const size_t n = problem->rows, c = problem->targets;
   const scl_status status = problem->product(problem, t->a, c, t->scores, error);
@@ -132,7 +121,7 @@ static scl_status fit_dual(trimming *t, scl_error *error) {
 }
 
 /* Ridge on the kept rows; scores of all. */
-static scl_status fit(trimming *t, scl_error *error) {
+static scl_status trimmed_fit(trimming *t, scl_error *error) {
   scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   t->account = (refined_account){.factored = t->account.factored};
   if (t->dual.outer != NULL) return fit_dual(t, error);
@@ -141,7 +130,7 @@ static scl_status fit(trimming *t, scl_error *error) {
   t->system.base = normal.moment;
   t->system.weight = normal.total * t->self->lambda;
   status = refined_solve(&t->system, normal.right, t->a, &t->account, error);
-  return status == SCL_STATUS_OK ? score(t, error) : status;
+  return status == SCL_STATUS_OK ? trimmed_scores(t, error) : status;
 }
 
 /* The rows in the order of their squared residuals. */
@@ -180,7 +169,7 @@ static double concentrate(trimming *t) {
   return sum > t->kept + grain ? 1 + gain : gain; /* the first fit had all rows */
 }
 
-static scl_status iterate(trimming *t, scl_solution *out, scl_error *error) {
+static scl_status trimmed_iterate(trimming *t, scl_solution *out, scl_error *error) {
   const size_t most = t->self->max_iterations;
   t->a = out->coefficients;
   out->tolerance = TOLERANCE;
@@ -189,7 +178,7 @@ static scl_status iterate(trimming *t, scl_solution *out, scl_error *error) {
        out->iterations++) {
     scl_status status = t->problem->progress(
         t->problem, "trimming", (double)out->iterations / (double)most, t->loss, error);
-    if (status == SCL_STATUS_OK) status = fit(t, error);
+    if (status == SCL_STATUS_OK) status = trimmed_fit(t, error);
     if (status != SCL_STATUS_OK) return status;
     out->residual = fmax(concentrate(t), 0);
   }
@@ -197,7 +186,7 @@ static scl_status iterate(trimming *t, scl_solution *out, scl_error *error) {
 }
 
 /* a and b of the dual's scores; the targets are spoilt. */
-static scl_status recover(trimming *t, scl_error *error) {
+static scl_status trimmed_recover(trimming *t, scl_error *error) {
   const scl_problem *problem = t->problem;
   const size_t n = problem->rows, c = problem->targets;
   scl_status status = weighted_dual_recover(&t->dual, t->duals, t->a, error);
@@ -208,7 +197,7 @@ static scl_status recover(trimming *t, scl_error *error) {
 }
 
 /* Outcome and note; a fit that is not the one that was asked says so first. */
-static void tell(const trimming *t, scl_solution *out) {
+static void trimmed_tell(const trimming *t, scl_solution *out) {
   const bool settled = out->residual <= TOLERANCE;
   const double residual = out->residual;
   const refined_system *system = t->dual.outer != NULL ? &t->dual.system : &t->system;
@@ -226,13 +215,13 @@ static scl_status solve(const void *self, const scl_problem *problem, scl_soluti
                         scl_error *error) {
   trimming t;
   scl_status status = open_trimming(&t, self, problem, error);
-  if (status != SCL_STATUS_OK) return status;
-  status = iterate(&t, out, error);
-  if (status == SCL_STATUS_OK) tell(&t, out);
-  if (status == SCL_STATUS_OK && t.dual.outer != NULL) status = recover(&t, error);
+  if (status == SCL_STATUS_OK) status = trimmed_iterate(&t, out, error);
+  if (status == SCL_STATUS_OK) trimmed_tell(&t, out);
+  if (status == SCL_STATUS_OK && t.dual.outer != NULL) status = trimmed_recover(&t, error);
   if (status == SCL_STATUS_OK && problem->intercept)
     memcpy(out->intercept, t.b, problem->targets * sizeof *t.b);
-  close_trimming(&t);
+  weighted_dual_close(&t.dual);
+  refined_close(&t.system);
   return status;
 }
 

@@ -91,17 +91,15 @@ static void draw_part(const scl_random *random, scl_address address, const block
 static scl_status draw_fastfood(const scl_host *host, scl_address address,
                                 const scl_parameters *out, scl_error *error) {
   const size_t size = padded(out->dim);
-  double *normals = host->allocate(size * sizeof *normals);
-  uint32_t *order = host->allocate(size * sizeof *order);
-  const bool enough = normals != NULL && order != NULL;
+  double *normals = host->scratch(size * sizeof *normals);
+  uint32_t *order = host->scratch(size * sizeof *order);
   block_part part = {0};
-  while (enough && block_next(out, size, &part))
+  if (normals == NULL || order == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a block of %zu rows",
+                      size);
+  while (block_next(out, size, &part))
     draw_part(host->random, address, &part, size, normals, order, out);
-  host->release(normals);
-  host->release(order);
-  return enough ? SCL_STATUS_OK
-                : host->fail(error, SCL_STATUS_NO_MEMORY,
-                             "not enough memory for a block of %zu rows", size);
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
@@ -156,15 +154,8 @@ typedef struct workspace {
   double *scratch;   /* 2 P */
 } workspace;
 
-static void release(const scl_host *host, workspace *space) {
-  host->release(space->diagonals);
-  host->release(space->single);
-  host->release(space->order);
-  host->release(space->scratch);
-}
-
-static scl_status reserve(const hadamard *self, const scl_const_parameters *parameters,
-                          workspace *out, scl_error *error) {
+static scl_status hadamard_reserve(const hadamard *self, const scl_const_parameters *parameters,
+                                   workspace *out, scl_error *error) {
   const scl_host *host = self->rows.base.host;
   const size_t size = padded(parameters->dim);
   if (parameters->first % size != 0 || parameters->count % size != 0)
@@ -172,13 +163,12 @@ static scl_status reserve(const hadamard *self, const scl_const_parameters *para
                       "Hadamard rows come in whole blocks of %zu, and these are rows %zu to %zu",
                       size, parameters->first + 1, parameters->first + parameters->count);
   *out = (workspace){.size = size,
-                     .diagonals = host->allocate(3 * size * sizeof *out->diagonals),
-                     .single = host->allocate(3 * size * sizeof *out->single),
-                     .order = host->allocate(size * sizeof *out->order),
-                     .scratch = host->allocate(2 * size * sizeof *out->scratch)};
+                     .diagonals = host->scratch(3 * size * sizeof *out->diagonals),
+                     .single = host->scratch(3 * size * sizeof *out->single),
+                     .order = host->scratch(size * sizeof *out->order),
+                     .scratch = host->scratch(2 * size * sizeof *out->scratch)};
   if (out->diagonals != NULL && out->single != NULL && out->order != NULL && out->scratch != NULL)
     return SCL_STATUS_OK;
-  release(host, out);
   return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a block of %zu rows", size);
 }
 
@@ -268,20 +258,18 @@ static scl_status each_block(const hadamard *self, const scl_const_parameters *p
   const scl_dtype dtype = x == NULL ? SCL_DTYPE_FLOAT64 : x->dtype;
   const walsh_rows multiply = walsh_choose(dtype);
   workspace space = {0};
-  scl_status status = reserve(self, parameters, &space, error);
+  scl_status status = hadamard_reserve(self, parameters, &space, error);
   if (status != SCL_STATUS_OK) return status;
-  for (size_t first = 0; status == SCL_STATUS_OK && first < parameters->count;
-       first += space.size) {
+  for (size_t first = 0; first < parameters->count; first += space.size) {
     walsh_chain chain;
     status = fill_chain(self, parameters, first, dtype, &space, &chain, error);
-    if (status != SCL_STATUS_OK) break;
+    if (status != SCL_STATUS_OK) return status;
     if (x != NULL)
       multiply(&chain, x, z, first, space.scratch);
     else
       dense_rows(&chain, parameters->dim, space.scratch, dense + (ptrdiff_t)first * stride, stride);
   }
-  release(self->rows.base.host, &space);
-  return status;
+  return SCL_STATUS_OK;
 }
 
 static scl_status apply(const void *self, const scl_draw *draw,

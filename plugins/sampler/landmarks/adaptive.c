@@ -155,17 +155,17 @@ static scl_status adaptive_open(const scl_learning *learning, const adaptive_rul
       .candidates = m,
       .wanted = wanted,
       .stride = stride,
-      .rows = host->allocate((m * d + 1) * sizeof(double)),
-      .score = host->allocate(m * sizeof(double)),
-      .sums = host->allocate(m * sizeof(double)),
-      .least = host->allocate(m * sizeof(double)),
-      .norm = host->allocate(m * sizeof(double)),
-      .taken = host->allocate(m * sizeof(bool)),
-      .chosen = host->allocate(wanted * sizeof(size_t)),
-      .factor = host->allocate(m * stride * sizeof(double)),
-      .pairs = host->allocate(MOST_PROPOSALS * MOST_PROPOSALS * sizeof(double)),
-      .picked = host->allocate((MOST_PROPOSALS * d + 1) * sizeof(double)),
-      .picked_factor = host->allocate(MOST_PROPOSALS * stride * sizeof(double)),
+      .rows = host->scratch((m * d + 1) * sizeof(double)),
+      .score = host->scratch(m * sizeof(double)),
+      .sums = host->scratch(m * sizeof(double)),
+      .least = host->scratch(m * sizeof(double)),
+      .norm = host->scratch(m * sizeof(double)),
+      .taken = host->scratch(m * sizeof(bool)),
+      .chosen = host->scratch(wanted * sizeof(size_t)),
+      .factor = host->scratch(m * stride * sizeof(double)),
+      .pairs = host->scratch(MOST_PROPOSALS * MOST_PROPOSALS * sizeof(double)),
+      .picked = host->scratch((MOST_PROPOSALS * d + 1) * sizeof(double)),
+      .picked_factor = host->scratch(MOST_PROPOSALS * stride * sizeof(double)),
   };
   if (a->rows == NULL || a->score == NULL || a->sums == NULL || a->least == NULL ||
       a->norm == NULL || a->taken == NULL || a->chosen == NULL || a->factor == NULL ||
@@ -173,21 +173,6 @@ static scl_status adaptive_open(const scl_learning *learning, const adaptive_rul
     return landmarks_no_memory(host, m * (d + stride), error);
   memset(a->taken, 0, m * sizeof *a->taken);
   return SCL_STATUS_OK;
-}
-
-static void adaptive_close(adaptive *a) {
-  const scl_host *host = a->learning->host;
-  host->release(a->rows);
-  host->release(a->score);
-  host->release(a->sums);
-  host->release(a->least);
-  host->release(a->norm);
-  host->release(a->taken);
-  host->release(a->chosen);
-  host->release(a->factor);
-  host->release(a->pairs);
-  host->release(a->picked);
-  host->release(a->picked_factor);
 }
 
 /* sums[i] = score[0] + .. + score[i]; where that is 0, candidates not yet taken have score 1. */
@@ -301,6 +286,5 @@ scl_status landmarks_adaptive(const scl_learning *learning, const adaptive_rule 
   }
   for (size_t t = 0; status == SCL_STATUS_OK && t < wanted; t++)
     memcpy(out + t * d, a.rows + a.chosen[t] * d, d * sizeof *out);
-  adaptive_close(&a);
   return status;
 }

@@ -34,8 +34,6 @@ typedef struct reservoir {
 scl_status reservoir_open(const scl_learning *learning, uint64_t stream, size_t most, double *rows,
                           reservoir *out, scl_error *error);
 
-void reservoir_close(reservoir *r);
-
 /* Row `place` of the walk, x. Rows of weight 0 come after all others. */
 void reservoir_offer(reservoir *r, size_t place, double weight, const double *x);
 

@@ -31,16 +31,6 @@ typedef struct leverage {
   reservoir *kept;
 } leverage;
 
-static void leverage_close(leverage *l) {
-  const scl_host *host = l->learning->host;
-  host->release(l->rows);
-  host->release(l->k);
-  host->release(l->batch);
-  host->release(l->own);
-  host->symmetric->destroy(l->gram);
-  host->symmetric->destroy(l->factor);
-}
-
 /* ------------------------------------------------------------ the sample */
 
 static scl_status leverage_open(const scl_learning *learning, size_t sample, leverage *l,
@@ -49,10 +39,10 @@ static scl_status leverage_open(const scl_learning *learning, size_t sample, lev
   const size_t d = learning->dim;
   *l = (leverage){.learning = learning,
                   .sample = sample,
-                  .rows = host->allocate((sample * d + 1) * sizeof(double)),
-                  .k = host->allocate(sample * LEVERAGE_BATCH * sizeof(double)),
-                  .batch = host->allocate((LEVERAGE_BATCH * d + 1) * sizeof(double)),
-                  .own = host->allocate(LEVERAGE_BATCH * sizeof(double))};
+                  .rows = host->scratch((sample * d + 1) * sizeof(double)),
+                  .k = host->scratch(sample * LEVERAGE_BATCH * sizeof(double)),
+                  .batch = host->scratch((LEVERAGE_BATCH * d + 1) * sizeof(double)),
+                  .own = host->scratch(LEVERAGE_BATCH * sizeof(double))};
   if (l->rows == NULL || l->k == NULL || l->batch == NULL || l->own == NULL)
     return landmarks_no_memory(host, sample * (d + LEVERAGE_BATCH), error);
   const scl_status status = host->symmetric->create(sample, &l->gram, error);
@@ -177,7 +167,6 @@ static scl_status leverage_keep(leverage *l, size_t count, double *out, scl_erro
   if (status == SCL_STATUS_OK) status = l->learning->walk(l->learning, leverage_visit, l, error);
   if (status == SCL_STATUS_OK && l->filled > 0) status = leverage_flush(l, error);
   if (status == SCL_STATUS_OK) reservoir_arrange(&kept);
-  reservoir_close(&kept);
   return status;
 }
 
@@ -191,6 +180,7 @@ scl_status landmarks_leverage(const scl_learning *learning, size_t sample, doubl
   if (status == SCL_STATUS_OK)
     status = isnan(lambda) ? leverage_choose(&l, share, error) : leverage_factor(&l, lambda, error);
   if (status == SCL_STATUS_OK) status = leverage_keep(&l, count, out, error);
-  leverage_close(&l);
+  learning->host->symmetric->destroy(l.gram);
+  learning->host->symmetric->destroy(l.factor);
   return status;
 }

@@ -27,16 +27,11 @@ scl_status reservoir_open(const scl_learning *learning, uint64_t stream, size_t 
                      learning->draw->address.stream + stream,
                      most,
                      0,
-                     host->allocate((most + 1) * sizeof(kept_row)),
+                     host->scratch((most + 1) * sizeof(kept_row)),
                      rows,
-                     host->allocate((learning->dim + 1) * sizeof(double))};
+                     host->scratch((learning->dim + 1) * sizeof(double))};
   if (out->heap != NULL && out->spare != NULL) return SCL_STATUS_OK;
   return landmarks_no_memory(host, most * 3, error);
-}
-
-void reservoir_close(reservoir *r) {
-  r->learning->host->release(r->heap);
-  r->learning->host->release(r->spare);
 }
 
 static int kept_compare(const void *a, const void *b) {
@@ -109,7 +104,6 @@ scl_status landmarks_sample(const scl_learning *learning, size_t count, double *
   scl_status status = reservoir_open(learning, LANDMARKS_SAMPLE, count, out, &kept, error);
   if (status == SCL_STATUS_OK) status = learning->walk(learning, reservoir_visit, &kept, error);
   if (status == SCL_STATUS_OK) reservoir_arrange(&kept);
-  reservoir_close(&kept);
   return status;
 }
 

@@ -178,7 +178,7 @@ static size_t prime_bound(size_t count) {
 static scl_status halton(const target *to, scl_error *error) {
   const scl_host *host = to->self->rows.base.host;
   const size_t bound = prime_bound(to->out->dim);
-  char *composite = host->allocate(bound);
+  char *composite = host->scratch(bound);
   if (composite == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the first %zu primes",
                       to->out->dim);
@@ -190,7 +190,6 @@ static scl_status halton(const target *to, scl_error *error) {
       composite[multiple] = 1;
     halton_column(to, column++, (uint32_t)n);
   }
-  host->release(composite);
   return SCL_STATUS_OK;
 }
 

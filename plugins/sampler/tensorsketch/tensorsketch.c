@@ -103,39 +103,24 @@ typedef struct workspace {
   void *rows, *product, *factor; /* lanes x columns; lanes x m twice */
 } workspace;
 
-static void release(workspace *w) {
-  const scl_host *host = w->self->base.host;
-  host->release(w->bits);
-  host->release(w->hashes.bucket);
-  host->release(w->hashes.f64);
-  host->release(w->hashes.f32);
-  host->release(w->roots.angle);
-  host->release(w->roots.f64);
-  host->release(w->roots.f32);
-  host->release(w->rows);
-  host->release(w->product);
-  host->release(w->factor);
-}
-
-static scl_status reserve(workspace *w, size_t most, scl_error *error) {
+static scl_status sketch_reserve(workspace *w, size_t most, scl_error *error) {
   const scl_host *host = w->self->base.host;
   const size_t numbers = w->self->degree * w->columns + 1, nodes = most / 2 + 2;
   const size_t lanes = 64; /* bytes, of either type */
-  w->bits = host->allocate((w->columns + 1) * sizeof *w->bits);
-  w->hashes.bucket = host->allocate(numbers * sizeof *w->hashes.bucket);
-  w->hashes.f64 = host->allocate(numbers * sizeof *w->hashes.f64);
-  w->hashes.f32 = host->allocate(numbers * sizeof *w->hashes.f32);
-  w->roots.angle = host->allocate(nodes * sizeof *w->roots.angle);
-  w->roots.f64 = host->allocate(2 * nodes * sizeof *w->roots.f64);
-  w->roots.f32 = host->allocate(2 * nodes * sizeof *w->roots.f32);
-  w->rows = host->allocate((w->columns + 1) * lanes);
-  w->product = host->allocate((most + 1) * lanes);
-  w->factor = host->allocate((most + 1) * lanes);
+  w->bits = host->scratch((w->columns + 1) * sizeof *w->bits);
+  w->hashes.bucket = host->scratch(numbers * sizeof *w->hashes.bucket);
+  w->hashes.f64 = host->scratch(numbers * sizeof *w->hashes.f64);
+  w->hashes.f32 = host->scratch(numbers * sizeof *w->hashes.f32);
+  w->roots.angle = host->scratch(nodes * sizeof *w->roots.angle);
+  w->roots.f64 = host->scratch(2 * nodes * sizeof *w->roots.f64);
+  w->roots.f32 = host->scratch(2 * nodes * sizeof *w->roots.f32);
+  w->rows = host->scratch((w->columns + 1) * lanes);
+  w->product = host->scratch((most + 1) * lanes);
+  w->factor = host->scratch((most + 1) * lanes);
   if (w->bits != NULL && w->hashes.bucket != NULL && w->hashes.f64 != NULL &&
       w->hashes.f32 != NULL && w->roots.angle != NULL && w->roots.f64 != NULL &&
       w->roots.f32 != NULL && w->rows != NULL && w->product != NULL && w->factor != NULL)
     return SCL_STATUS_OK;
-  release(w);
   return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a sketch of %zu buckets",
                     most);
 }
@@ -236,7 +221,7 @@ static scl_status apply(const void *instance, const scl_draw *draw,
                       draw->total, parameters->first + 1, parameters->first + parameters->count);
   sketch at = next_sketch(draw->total, NULL);
   workspace w = {.self = self, .draw = draw, .columns = x->cols + (self->offset > 0)};
-  const scl_status status = reserve(&w, at.size, error);
+  const scl_status status = sketch_reserve(&w, at.size, error);
   if (status != SCL_STATUS_OK) return status;
   const sketch_rows apply_rows = ISA_CHOOSE(sketch_rows, x->dtype == SCL_DTYPE_FLOAT32);
   convolution_fill_roots(at.size / 2 + 1, &w.roots);
@@ -244,7 +229,6 @@ static scl_status apply(const void *instance, const scl_draw *draw,
     draw_hashes(&w, &at);
     apply_rows(&w, &at, x, z);
   }
-  release(&w);
   return SCL_STATUS_OK;
 }
 

@@ -93,14 +93,13 @@ static scl_status box_wide_tile(void *context, size_t index, scl_error *error) {
   const size_t from = index * WIDE_TILE, left = w->held_rows - from,
                cols = left < WIDE_TILE ? left : WIDE_TILE;
   const ptrdiff_t d = (ptrdiff_t)w->order;
-  double *tile = host->allocate(WIDE_TILE * WIDE_TILE * sizeof *tile);
+  double *tile = host->scratch(WIDE_TILE * WIDE_TILE * sizeof *tile);
   if (tile == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a tile of %zu columns",
                       cols);
   host->dense->gemm(0, 1, w->filled, cols, w->order, 1, w->chunk, d, w->held + from * w->order, d,
                     0, tile, WIDE_TILE);
   host->symmetric->set(w->outer, w->chunk_first, w->filled, w->first + from, cols, tile, WIDE_TILE);
-  host->release(tile);
   return SCL_STATUS_OK;
 }
 

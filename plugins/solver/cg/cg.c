@@ -92,11 +92,7 @@ typedef struct descent {
   bool precise; /* the preconditioner is made in float64 */
 } descent;
 
-static void close_descent(descent *d) {
-  d->problem->host->release(d->right);
-  preconditioner_close(&d->preconditioner);
-  directions_close(&d->directions);
-}
+static void close_descent(descent *d) { preconditioner_close(&d->preconditioner); }
 
 static scl_status open_descent(descent *d, const cg *self, const scl_problem *problem,
                                scl_error *error) {
@@ -107,7 +103,7 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
                  .system = {.problem = problem, .lambda = self->lambda},
                  .preconditioner = {.problem = problem},
                  .scale = SCL_HAS(problem, scale) ? problem->scale : NULL};
-  d->right = host->allocate((7 * count + 4 * features + 3 * c + 1) * sizeof *d->right);
+  d->right = host->scratch((7 * count + 4 * features + 3 * c + 1) * sizeof *d->right);
   if (d->right == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", count);
   d->residual = d->right + count;
@@ -256,7 +252,7 @@ static double column_square(const descent *d, const double *x, size_t j) {
 }
 
 /* z = P^-1 residual, and the norms of the residual in d->score. */
-static scl_status measure(descent *d, scl_error *error) {
+static scl_status cg_norms(descent *d, scl_error *error) {
   const scl_status status = precondition(&d->preconditioner, d->residual, d->z, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < d->problem->targets; j++) {
     d->score[j] = sqrt(d->energy ? fmax(column_dot(d, d->residual, d->z, j), 0)
@@ -267,7 +263,7 @@ static scl_status measure(descent *d, scl_error *error) {
 
 /* The same, relative to the right-hand side; *worst over targets. */
 static scl_status judge(descent *d, double *worst, scl_error *error) {
-  const scl_status status = measure(d, error);
+  const scl_status status = cg_norms(d, error);
   *worst = 0;
   for (size_t j = 0; status == SCL_STATUS_OK && j < d->problem->targets; j++) {
     if (d->size[j] > 0) d->score[j] /= d->size[j];
@@ -332,7 +328,7 @@ static scl_status check_sizes(const descent *d, scl_error *error) {
 
 /* The preconditioner, and the norms of the right-hand side. residual ends as that, and z and score
  * with it. */
-static scl_status prepare(descent *d, bool by_gram, scl_error *error) {
+static scl_status cg_prepare(descent *d, bool by_gram, scl_error *error) {
   const size_t c = d->problem->targets;
   scl_status status = SCL_STATUS_OK;
   preconditioner_close(&d->preconditioner);
@@ -344,7 +340,7 @@ static scl_status prepare(descent *d, bool by_gram, scl_error *error) {
   if (status != SCL_STATUS_OK) return status;
   d->energy = d->system.gram != NULL && d->preconditioner.factor != NULL;
   memcpy(d->residual, d->right, d->problem->features * c * sizeof *d->residual);
-  status = measure(d, error);
+  status = cg_norms(d, error);
   if (status != SCL_STATUS_OK) return status;
   memcpy(d->size, d->score, c * sizeof *d->size);
   return check_sizes(d, error);
@@ -353,7 +349,7 @@ static scl_status prepare(descent *d, bool by_gram, scl_error *error) {
 /* ------------------------------------------------------------ the iteration */
 
 /* A step along new directions, the first of them z itself. */
-static scl_status advance(descent *d, double *a, bool fresh, scl_error *error) {
+static scl_status cg_step(descent *d, double *a, bool fresh, scl_error *error) {
   directions *p = &d->directions;
   if (fresh)
     directions_span(p, d->z);
@@ -382,8 +378,8 @@ static bool is_narrow(const descent *d) {
 
 /* From a to the goal by the running residual, or out of iterations or patience; ends on the
  * best a of its way. */
-static scl_status descend(descent *d, double *a, double worst, scl_solution *out,
-                          scl_error *error) {
+static scl_status cg_round(descent *d, double *a, double worst, scl_solution *out,
+                           scl_error *error) {
   const size_t most = d->self->max_iterations,
                bytes = d->problem->features * d->problem->targets * sizeof *a;
   double least = worst;
@@ -394,7 +390,7 @@ static scl_status descend(descent *d, double *a, double worst, scl_solution *out
     scl_status status = d->problem->progress(d->problem, "conjugate gradients",
                                              (double)out->iterations / (double)most, NAN, error);
     if (status != SCL_STATUS_OK) return status;
-    status = advance(d, a, fresh, error);
+    status = cg_step(d, a, fresh, error);
     fresh = false;
     if (status == SCL_STATUS_OK) status = judge(d, &worst, error);
     if (status != SCL_STATUS_OK) return status;
@@ -421,7 +417,7 @@ static double worth(const descent *d, double before) {
 
 /* Rounds of descent, each begun from the true residual: rounding (float32 above all) makes the
  * running one drift away from it, so that rounds after the first aim lower. */
-static scl_status iterate(descent *d, bool warm, scl_solution *out, scl_error *error) {
+static scl_status cg_rounds(descent *d, bool warm, scl_solution *out, scl_error *error) {
   double *a = out->coefficients, worst = INFINITY, before = INFINITY;
   scl_status status;
   if (warm) {
@@ -434,7 +430,7 @@ static scl_status iterate(descent *d, bool warm, scl_solution *out, scl_error *e
          out->iterations < d->self->max_iterations && worst < worth(d, before) && !d->slow) {
     d->goal = d->self->tolerance / (before < INFINITY ? 4 : 1);
     before = worst;
-    status = descend(d, a, worst, out, error);
+    status = cg_round(d, a, worst, out, error);
     if (status == SCL_STATUS_OK && !d->slow) status = true_residual(d, a, &worst, error);
   }
   out->residual = worst;
@@ -443,8 +439,8 @@ static scl_status iterate(descent *d, bool warm, scl_solution *out, scl_error *e
 
 /* Onwards from a with rows. */
 static scl_status iterate_again(descent *d, scl_solution *out, scl_error *error) {
-  const scl_status status = prepare(d, false, error);
-  return status == SCL_STATUS_OK ? iterate(d, true, out, error) : status;
+  const scl_status status = cg_prepare(d, false, error);
+  return status == SCL_STATUS_OK ? cg_rounds(d, true, out, error) : status;
 }
 
 /* gram where it may serve; rows from where gram turned out slow; in float64 from where float32 got
@@ -455,8 +451,8 @@ static scl_status iterate_all(descent *d, scl_solution *out, scl_error *error) {
   d->trial = automatic && d->problem->entries == 0 && sample_rows_of(d) > 0;
   d->mark = 1;
   out->iterations = 0;
-  scl_status status = prepare(d, automatic || choice == PRECONDITIONER_GRAM, error);
-  if (status == SCL_STATUS_OK) status = iterate(d, d->problem->warm != 0, out, error);
+  scl_status status = cg_prepare(d, automatic || choice == PRECONDITIONER_GRAM, error);
+  if (status == SCL_STATUS_OK) status = cg_rounds(d, d->problem->warm != 0, out, error);
   if (status == SCL_STATUS_OK && d->slow) {
     d->slow = d->trial = false;
     status = iterate_again(d, out, error);
@@ -466,7 +462,7 @@ static scl_status iterate_all(descent *d, scl_solution *out, scl_error *error) {
   return d->precise ? iterate_again(d, out, error) : status;
 }
 
-static scl_status account(const descent *d, scl_solution *out, scl_error *error) {
+static scl_status cg_account(const descent *d, scl_solution *out, scl_error *error) {
   const size_t features = d->problem->features, c = d->problem->targets;
   if (!isfinite(out->residual))
     return d->problem->host->fail(
@@ -500,7 +496,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   status = open_descent(&d, self, problem, error);
   if (status == SCL_STATUS_OK) status = assemble(&d, error);
   if (status == SCL_STATUS_OK) status = iterate_all(&d, out, error);
-  if (status == SCL_STATUS_OK) status = account(&d, out, error);
+  if (status == SCL_STATUS_OK) status = cg_account(&d, out, error);
   close_descent(&d);
   return status;
 }

@@ -22,8 +22,6 @@ typedef struct directions {
   double *small, *row;             /* c x c, c */
 } directions;
 
-void directions_close(directions *d);
-
 scl_status directions_open(directions *d, const scl_problem *problem, double *p, double *image,
                            scl_error *error);
 

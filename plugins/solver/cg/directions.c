@@ -98,25 +98,16 @@ static void pivoted_solve(const pivoted *f, double *b, size_t k, double *y) {
 /* Shares of the largest pivot, of squares: what is below is rounding. */
 static const double LEAST_NEW = 1e-10, LEAST_CURVED = 1e-13;
 
-void directions_close(directions *d) {
-  if (d->host == NULL) return;
-  d->host->release(d->small);
-  d->host->release(d->factor.order);
-}
-
 scl_status directions_open(directions *d, const scl_problem *problem, double *p, double *image,
                            scl_error *error) {
   const size_t c = problem->targets;
   const scl_host *host = problem->host;
   *d = (directions){
       .host = host, .features = problem->features, .targets = c, .p = p, .image = image};
-  d->small = host->allocate((2 * c * c + 2 * c + 1) * sizeof *d->small);
-  d->factor.order = host->allocate((c + 1) * sizeof *d->factor.order);
-  if (d->small == NULL || d->factor.order == NULL) {
-    directions_close(d);
-    d->host = NULL;
+  d->small = host->scratch((2 * c * c + 2 * c + 1) * sizeof *d->small);
+  d->factor.order = host->scratch((c + 1) * sizeof *d->factor.order);
+  if (d->small == NULL || d->factor.order == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets", c);
-  }
   d->factor.l = d->small + c * c;
   d->factor.scale = d->factor.l + c * c;
   d->row = d->factor.scale + c;

@@ -72,18 +72,6 @@ typedef struct machine {
   uint16_t *order;                 /* ROUNDS x CHUNK_ROWS */
 } machine;
 
-static void close_machine(machine *m) {
-  m->host->release(m->duals);
-  m->host->release(m->phi);
-  m->host->release(m->order);
-  m->host->release(m->done);
-  m->host->release(m->kinks);
-  m->host->release(m->parts);
-  m->host->release(m->working);
-  m->host->release(m->chosen);
-  risk_close(&m->risk);
-}
-
 /* With an intercept and rows of one side alone a = 0 and b = -1 or 1 leave no loss: the duals stay
  * 0. */
 static void skip_one_sided(machine *m) {
@@ -96,24 +84,22 @@ static void skip_one_sided(machine *m) {
   }
 }
 
-static scl_status reserve(machine *m, scl_error *error) {
+static scl_status hinge_reserve(machine *m, scl_error *error) {
   const scl_host *host = m->host;
   const size_t n = m->problem->rows, c = m->problem->targets, d = m->problem->features;
   const size_t numbers = 2 * n * c + 3 * n + 2 * d * c + 4 * c;
-  m->duals = host->allocate(numbers * sizeof *m->duals);
-  m->phi = host->allocate(CHUNK_ROWS * d * sizeof *m->phi);
-  m->order = host->allocate(ROUNDS * CHUNK_ROWS * sizeof *m->order);
-  m->done = host->allocate(c * sizeof *m->done);
-  m->kinks = host->allocate((m->risk.intercept ? n : 1) * sizeof *m->kinks);
-  m->parts = host->allocate(c * sizeof *m->parts);
-  m->working = host->allocate(c * sizeof *m->working);
-  m->chosen = host->allocate((n * c + c) * sizeof *m->chosen);
+  m->duals = host->scratch(numbers * sizeof *m->duals);
+  m->phi = host->scratch(CHUNK_ROWS * d * sizeof *m->phi);
+  m->order = host->scratch(ROUNDS * CHUNK_ROWS * sizeof *m->order);
+  m->done = host->scratch(c * sizeof *m->done);
+  m->kinks = host->scratch((m->risk.intercept ? n : 1) * sizeof *m->kinks);
+  m->parts = host->scratch(c * sizeof *m->parts);
+  m->working = host->scratch(c * sizeof *m->working);
+  m->chosen = host->scratch((n * c + c) * sizeof *m->chosen);
   if (m->duals == NULL || m->phi == NULL || m->order == NULL || m->done == NULL ||
-      m->kinks == NULL || m->parts == NULL || m->working == NULL || m->chosen == NULL) {
-    close_machine(m);
+      m->kinks == NULL || m->parts == NULL || m->working == NULL || m->chosen == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the duals of %zu rows",
                       n);
-  }
   memset(m->duals, 0, numbers * sizeof *m->duals);
   return SCL_STATUS_OK;
 }
@@ -128,7 +114,7 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
                  .coefficients = out->coefficients,
                  .loss = NAN};
   scl_status status = risk_open(&m->risk, problem, &self->risk.loss, self->risk.lambda, error);
-  if (status == SCL_STATUS_OK) status = reserve(m, error);
+  if (status == SCL_STATUS_OK) status = hinge_reserve(m, error);
   if (status != SCL_STATUS_OK) return status;
   double **const arrays[] = {&m->best, &m->gaps, &m->values};
   m->all_scores = m->duals + n * c;
@@ -174,7 +160,7 @@ static void move_dual(const chunk *k, size_t i, size_t class, double *b) {
 }
 
 /* A task: one class. */
-static scl_status descend(void *context, size_t class, scl_error *error) {
+static scl_status hinge_descend_class(void *context, size_t class, scl_error *error) {
   const chunk *k = context;
   const machine *m = k->m;
   (void)error;
@@ -229,7 +215,8 @@ static scl_status visit_descent(void *context, const scl_rows *rows, scl_error *
     chunk k = {.m = m, .first = seen - m->filled, .count = m->filled};
     measure_rows(&k);
     draw_orders(&k);
-    const scl_status status = m->host->parallel(m->problem->targets, descend, &k, error);
+    const scl_status status =
+        m->host->parallel(m->problem->targets, hinge_descend_class, &k, error);
     if (status != SCL_STATUS_OK) return status;
     m->filled = 0;
   }
@@ -452,7 +439,7 @@ static scl_status descend_all(machine *m, size_t passes, scl_error *error) {
   return status;
 }
 
-static scl_status iterate(machine *m, scl_solution *out, scl_error *error) {
+static scl_status hinge_iterate(machine *m, scl_solution *out, scl_error *error) {
   const size_t most = m->self->max_iterations;
   size_t passes = FIRST_PASSES, between = PASSES_BETWEEN; /* the latter doubles */
   double before = INFINITY;
@@ -488,8 +475,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   scl_status status = loss_check(&self->risk.loss, problem, error);
   if (status == SCL_STATUS_OK) status = open_machine(&m, self, problem, out, error);
   if (status != SCL_STATUS_OK) return status;
-  status = iterate(&m, out, error);
-  close_machine(&m);
+  status = hinge_iterate(&m, out, error);
   return status;
 }
 

@@ -14,24 +14,18 @@
 
 bool huber_dual_fits(const huber_dual *d) { return d->system.outer != NULL; }
 
-void huber_dual_close(huber_dual *d) {
-  weighted_dual_close(&d->system);
-  if (d->system.problem != NULL) d->system.problem->host->release(d->memory);
-}
-
 scl_status huber_dual_open(huber_dual *d, const scl_problem *problem, scl_error *error) {
   const size_t n = problem->rows;
   double unit = 0;
-  *d = (huber_dual){.memory = NULL};
+  *d = (huber_dual){.u = NULL};
   scl_status status = weighted_dual_open(&d->system, problem, 1, error);
   if (status != SCL_STATUS_OK || !huber_dual_fits(d)) return status;
   status = mean_diagonal(problem->host, d->system.outer, &unit, error);
   d->least = 1e-12 * unit;
-  d->memory = problem->host->allocate(6 * n * sizeof *d->memory);
-  if (status == SCL_STATUS_OK && d->memory == NULL)
-    status = problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
   if (status != SCL_STATUS_OK) return status;
-  d->u = d->memory;
+  d->u = problem->host->scratch(6 * n * sizeof *d->u);
+  if (d->u == NULL)
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
   d->direction = d->u + n;
   d->gradient = d->direction + n;
   d->image = d->gradient + n;

@@ -52,7 +52,7 @@ static scl_status create(void *self, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* One target: x is a and b (D + 1; in the dual a is written at the end), the rest n numbers each. */
+/* A target at a time: x is a and b (D + 1; in the dual a is written at the end), the rest n numbers each. */
 typedef struct robust {
   const huber *self;
   risk risk;                       /* of one column */
@@ -67,13 +67,7 @@ typedef struct robust {
   double residual;
 } robust;
 
-static void close_robust(robust *t) {
-  t->risk.problem->host->release(t->x);
-  t->risk.problem->host->release(t->order);
-  refined_close(&t->system);
-}
-
-static scl_status open_robust(robust *t, const huber *self, const risk *all, huber_dual *dual,
+static scl_status robust_open(robust *t, const huber *self, const risk *all, huber_dual *dual,
                               scl_error *error) {
   const scl_problem *problem = all->problem;
   const scl_host *host = problem->host;
@@ -84,16 +78,11 @@ static scl_status open_robust(robust *t, const huber *self, const risk *all, hub
                 .value = NAN,
                 .dual = huber_dual_fits(dual) ? dual : NULL,
                 .system = {.host = host, .order = d, .columns = 1}};
-  scl_status status = t->dual == NULL ? refined_open(&t->system, error) : SCL_STATUS_OK;
-  t->x = host->allocate((3 * (d + 1) + 5 * n) * sizeof *t->x);
-  t->order = host->allocate(n * sizeof *t->order);
-  if (status == SCL_STATUS_OK && (t->x == NULL || t->order == NULL))
-    status = host->fail(error, SCL_STATUS_NO_MEMORY,
-                        "not enough memory for the residuals of %zu rows", n);
-  if (status != SCL_STATUS_OK) {
-    close_robust(t);
-    return status;
-  }
+  t->x = host->scratch((3 * (d + 1) + 5 * n) * sizeof *t->x);
+  t->order = host->scratch(n * sizeof *t->order);
+  if (t->x == NULL || t->order == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for the residuals of %zu rows", n);
   t->direction = t->x + d + 1;
   t->gradient = t->direction + d + 1;
   t->scores = t->gradient + d + 1;
@@ -105,11 +94,11 @@ static scl_status open_robust(robust *t, const huber *self, const risk *all, hub
   t->risk.size = d + (size_t)all->intercept;
   t->risk.scores = n;
   t->risk.choice = &t->loss;
-  return SCL_STATUS_OK;
+  return t->dual == NULL ? refined_open(&t->system, error) : SCL_STATUS_OK;
 }
 
 /* Value and gradient at x, whose scores are known. */
-static scl_status differentiate(robust *t, scl_error *error) {
+static scl_status huber_differentiate(robust *t, scl_error *error) {
   double slope_sum;
   if (t->dual != NULL)
     return huber_dual_differentiate(t->dual, &t->risk, t->x[t->risk.problem->features], t->scores,
@@ -200,7 +189,7 @@ static scl_status newton_step(robust *t, bool *moved, scl_error *error) {
   for (size_t i = 0; i < n; i++)
     t->scores[i] += length * t->change[i];
   best_constant(t);
-  return differentiate(t, error);
+  return huber_differentiate(t, error);
 }
 
 /* The norm of the gradient at a = 0 and b = 0, of which the tolerance is a part. */
@@ -216,13 +205,13 @@ static scl_status measure_unit(robust *t, scl_error *error) {
 }
 
 /* To a stationary point at this delta. */
-static scl_status minimise(robust *t, scl_error *error) {
+static scl_status huber_minimise(robust *t, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t most = t->self->max_iterations;
   bool moved = true;
   best_constant(t);
   scl_status status = measure_unit(t, error);
-  if (status == SCL_STATUS_OK) status = differentiate(t, error);
+  if (status == SCL_STATUS_OK) status = huber_differentiate(t, error);
   while (status == SCL_STATUS_OK && moved) {
     t->residual = t->norm / t->unit;
     if (t->residual <= t->self->tolerance || t->steps >= most) break;
@@ -272,14 +261,14 @@ static double scale_of(robust *t) {
 /* ------------------------------------------------------------ one target */
 
 /* Ridge as the point to start from: one Newton step where all rows are inside. */
-static scl_status start(robust *t, scl_error *error) {
+static scl_status huber_start(robust *t, scl_error *error) {
   bool moved;
   t->loss.delta = INFINITY;
   memset(t->x, 0, (t->risk.problem->features + 1) * sizeof *t->x);
   memset(t->scores, 0, t->risk.problem->rows * sizeof *t->scores);
   if (t->dual != NULL) huber_dual_reset(t->dual);
   best_constant(t);
-  scl_status status = differentiate(t, error);
+  scl_status status = huber_differentiate(t, error);
   if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
   return status;
 }
@@ -291,9 +280,9 @@ static double reach_of_targets(const robust *t) {
   return most;
 }
 
-static scl_status fit(robust *t, scl_error *error) {
+static scl_status huber_fit_column(robust *t, scl_error *error) {
   enum { ROUNDS = 8 };
-  scl_status status = start(t, error);
+  scl_status status = huber_start(t, error);
   const bool mad = t->self->scale == SCALE_MAD;
   const double least = 1e-10 * reach_of_targets(t) + 1e-300; /* an exact fit has no scale */
   for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++) {
@@ -301,7 +290,7 @@ static scl_status fit(robust *t, scl_error *error) {
     if (round > 0 && fabs(scale - t->scale) <= 0.01 * t->scale) break;
     t->scale = scale;
     t->loss.delta = t->self->loss.delta * scale;
-    status = minimise(t, error);
+    status = huber_minimise(t, error);
     if (!mad) break;
   }
   return status;
@@ -309,7 +298,7 @@ static scl_status fit(robust *t, scl_error *error) {
 
 /* a and b from the dual, and scores of them. *apart: how far the dual's are from these, relative to
  * the largest. */
-static scl_status recover(robust *t, double *apart, scl_error *error) {
+static scl_status huber_recover(robust *t, double *apart, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t n = problem->rows, d = problem->features;
   double mean = 0, largest = 0, most = 0;
@@ -334,23 +323,23 @@ static const double EXACT = 1e-11, ROUNDING = 1e-6;
 /* The solution of the dual, whose gradient holds for the scores of a as far as these are the same but
  * for rounding. Where they are not, as with sums of float32 features, steps go on from the scores of
  * a. */
-static scl_status settle(robust *t, scl_error *error) {
+static scl_status huber_settle(robust *t, scl_error *error) {
   enum { ROUNDS = 5 };
   const size_t n = t->risk.problem->rows, d = t->risk.problem->features;
   for (int round = 0;; round++) {
     double apart = 0;
-    scl_status status = recover(t, &apart, error);
+    scl_status status = huber_recover(t, &apart, error);
     if (status != SCL_STATUS_OK || apart <= (round == 0 ? EXACT : ROUNDING)) return status;
     if (round == ROUNDS) break;
     t->x[d] = 0;
     for (size_t i = 0; t->risk.intercept && i < n; i++)
       t->x[d] += t->scores[i] / (double)n;
-    status = minimise(t, error);
+    status = huber_minimise(t, error);
     if (status != SCL_STATUS_OK) return status;
   }
   huber_dual *dual = t->dual;
   t->dual = NULL;
-  const scl_status status = differentiate(t, error);
+  const scl_status status = huber_differentiate(t, error);
   t->dual = dual;
   t->residual = t->norm / t->unit;
   return status;
@@ -366,25 +355,25 @@ static void note_limit(const robust *t, scl_solution *out) {
                      : "give more max_iterations or a larger lambda");
 }
 
-static scl_status solve_column(const huber *self, const risk *all, huber_dual *dual, size_t j,
-                               scl_solution *out, double *delta, scl_error *error) {
+static scl_status solve_column(robust *t, const risk *all, size_t j, scl_solution *out,
+                               scl_error *error) {
   const size_t n = all->problem->rows, d = all->problem->features, c = all->problem->targets;
-  robust t;
-  scl_status status = open_robust(&t, self, all, dual, error);
-  if (status != SCL_STATUS_OK) return status;
+  t->loss = t->self->loss;
+  t->value = NAN;
+  t->scale = t->residual = 0;
+  t->steps = 0;
   for (size_t i = 0; i < n; i++)
-    t.risk.targets[i] = all->targets[i * c + j];
-  status = fit(&t, error);
-  if (status == SCL_STATUS_OK && t.dual != NULL) status = settle(&t, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
-    out->coefficients[i * c + j] = t.x[i];
-  if (status == SCL_STATUS_OK && all->intercept) out->intercept[j] = t.x[d];
-  if (t.residual > self->tolerance) note_limit(&t, out);
-  out->iterations += t.steps;
-  out->residual = fmax(out->residual, t.residual);
-  *delta = t.loss.delta;
-  close_robust(&t);
-  return status;
+    t->risk.targets[i] = all->targets[i * c + j];
+  scl_status status = huber_fit_column(t, error);
+  if (status == SCL_STATUS_OK && t->dual != NULL) status = huber_settle(t, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < d; i++)
+    out->coefficients[i * c + j] = t->x[i];
+  if (all->intercept) out->intercept[j] = t->x[d];
+  if (t->residual > t->self->tolerance) note_limit(t, out);
+  out->iterations += t->steps;
+  out->residual = fmax(out->residual, t->residual);
+  return SCL_STATUS_OK;
 }
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
@@ -392,22 +381,25 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   const huber *self = instance;
   risk all;
   huber_dual dual;
-  double delta = 0;
+  robust t;
   scl_status status = risk_open(&all, problem, &self->loss, self->lambda, error);
   if (status != SCL_STATUS_OK) return status;
   status = huber_dual_open(&dual, problem, error);
+  const bool opened = status == SCL_STATUS_OK;
+  if (opened) status = robust_open(&t, self, &all, &dual, error);
   out->residual = 0;
   out->iterations = 0;
   for (size_t j = 0; status == SCL_STATUS_OK && j < problem->targets; j++)
-    status = solve_column(self, &all, &dual, j, out, &delta, error);
-  huber_dual_close(&dual);
-  risk_close(&all);
+    status = solve_column(&t, &all, j, out, error);
+  if (opened) refined_close(&t.system);
+  weighted_dual_close(&dual.system);
+  if (status != SCL_STATUS_OK) return status;
   out->tolerance = self->tolerance;
   out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   if (out->outcome == SCL_OUTCOME_CONVERGED && self->scale == SCALE_MAD)
-    (void)snprintf(out->note, sizeof out->note, "delta = %.9g in the target's units%s", delta,
-                   problem->targets > 1 ? " (the last target's)" : "");
-  return status;
+    (void)snprintf(out->note, sizeof out->note, "delta = %.9g in the target's units%s",
+                   t.loss.delta, problem->targets > 1 ? " (the last target's)" : "");
+  return SCL_STATUS_OK;
 }
 
 /* The loss, where delta does not depend on the rows. */

@@ -10,14 +10,11 @@
 typedef struct huber_dual {
   weighted_dual system;
   double least; /* of N lambda */
-  double *memory;
   /* n numbers each. image: K times something; taken: the u that a is of. */
   double *u, *direction, *gradient, *image, *right, *taken;
 } huber_dual;
 
 bool huber_dual_fits(const huber_dual *d);
-
-void huber_dual_close(huber_dual *d);
 
 scl_status huber_dual_open(huber_dual *d, const scl_problem *problem, scl_error *error);
 

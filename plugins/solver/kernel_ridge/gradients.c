@@ -28,7 +28,7 @@ static void column_sizes(const gradients *g, const double *v, double *out) {
       if (!(fabs(v[i * g->k + q]) <= out[q])) out[q] = fabs(v[i * g->k + q]);
 }
 
-static scl_status precondition(const gradients *g, scl_error *error) {
+static scl_status gradients_precondition(const gradients *g, scl_error *error) {
   memcpy(g->z, g->r, g->s->m.rows * g->k * sizeof *g->z);
   const linear_system *s = g->s;
   return s->narrow != NULL ? s->algebra->solve(s->narrow, g->z, g->k, error)
@@ -39,14 +39,14 @@ static scl_status first_direction(const gradients *g, scl_error *error) {
   const size_t bytes = g->s->m.rows * g->k * sizeof *g->x;
   column_sizes(g, g->r, g->size);
   memset(g->x, 0, bytes);
-  const scl_status status = precondition(g, error);
+  const scl_status status = gradients_precondition(g, error);
   memcpy(g->p, g->z, bytes);
   column_products(g, g->r, g->z, g->rz);
   return status;
 }
 
 /* x += alpha p, r -= alpha A p. */
-static scl_status advance(const gradients *g, scl_error *error) {
+static scl_status gradients_step(const gradients *g, scl_error *error) {
   const scl_status status = linear_system_product(g->s, g->p, g->k, g->q, error);
   if (status != SCL_STATUS_OK) return status;
   column_products(g, g->p, g->q, g->product);
@@ -62,8 +62,8 @@ static scl_status advance(const gradients *g, scl_error *error) {
 }
 
 /* p = z + beta p, beta = z'(r - r before)/(r'z before), where r - r before = -alpha A p. */
-static scl_status turn(const gradients *g, scl_error *error) {
-  const scl_status status = precondition(g, error);
+static scl_status gradients_turn(const gradients *g, scl_error *error) {
+  const scl_status status = gradients_precondition(g, error);
   if (status != SCL_STATUS_OK) return status;
   column_products(g, g->z, g->q, g->product);
   for (size_t q = 0; q < g->k; q++)
@@ -82,16 +82,16 @@ static bool is_small(const gradients *g, double within) {
   return true;
 }
 
-static scl_status iterate(const gradients *g, double within, size_t most, size_t *iterations,
-                          scl_error *error) {
+static scl_status gradients_iterate(const gradients *g, double within, size_t most,
+                                    size_t *iterations, scl_error *error) {
   scl_status status = first_direction(g, error);
   for (size_t step = 0; status == SCL_STATUS_OK && step < most; step++) {
-    status = advance(g, error);
+    status = gradients_step(g, error);
     ++*iterations;
     if (status != SCL_STATUS_OK || is_small(g, within)) return status;
     const double done = (double)(step + 1) / (double)most;
     status = g->s->problem->progress(g->s->problem, "conjugate gradients", done, NAN, error);
-    if (status == SCL_STATUS_OK) status = turn(g, error);
+    if (status == SCL_STATUS_OK) status = gradients_turn(g, error);
   }
   return status;
 }
@@ -115,7 +115,7 @@ scl_status gradients_solve(const linear_system *s, double *b, size_t k, double w
                        .rz = lists + k,
                        .alpha = lists + 2 * k,
                        .product = lists + 3 * k};
-  const scl_status status = iterate(&g, within, most, iterations, error);
+  const scl_status status = gradients_iterate(&g, within, most, iterations, error);
   memcpy(b, g.x, numbers * sizeof *b);
   s->host->release(room);
   return status;

@@ -83,7 +83,7 @@ static scl_status solve_first(linear_system *s, scl_error *error) {
 }
 
 /* One step of iterative refinement. */
-static scl_status refine(linear_system *s, scl_error *error) {
+static scl_status kernel_ridge_refine(linear_system *s, scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
   double *sums = s->right, *f0 = s->right + c;
   for (size_t j = 0; j < c; j++) {
@@ -100,7 +100,8 @@ static scl_status refine(linear_system *s, scl_error *error) {
 }
 
 /* The largest entry of y - f0 - A b, over the largest of y. */
-static scl_status measure(const linear_system *s, double *relative, scl_error *error) {
+static scl_status kernel_ridge_residual(const linear_system *s, double *relative,
+                                        scl_error *error) {
   const size_t c = s->m.functions, count = s->m.rows * c;
   double worst = 0, size = 0;
   const scl_status status = linear_system_product(s, s->m.b, c, s->residual, error);
@@ -113,7 +114,7 @@ static scl_status measure(const linear_system *s, double *relative, scl_error *e
   return status;
 }
 
-static void account(double residual, size_t iterations, scl_solution *out) {
+static void kernel_ridge_account(double residual, size_t iterations, scl_solution *out) {
   out->outcome = residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   out->residual = residual;
   out->tolerance = tolerance;
@@ -157,7 +158,7 @@ static scl_status find_ridge(linear_system *s, double *ridge, bool *found, scl_e
 
 static void account_narrow(const linear_system *s, double residual, double ridge,
                            scl_solution *out) {
-  account(residual, s->iterations, out);
+  kernel_ridge_account(residual, s->iterations, out);
   if (ridge > 0)
     (void)snprintf(out->note, sizeof out->note,
                    "float32 calls the kernel matrix indefinite: the preconditioner of its "
@@ -175,12 +176,12 @@ static scl_status solve_narrow(linear_system *s, scl_solution *out, bool *served
   scl_status status = find_ridge(s, &ridge, &found, error);
   if (status != SCL_STATUS_OK || !found) return status;
   status = solve_first(s, error);
-  if (status == SCL_STATUS_OK) status = measure(s, &residual, error);
+  if (status == SCL_STATUS_OK) status = kernel_ridge_residual(s, &residual, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < MOST_REFINED; i++) {
     const double enough = i == 0 ? 0.1 * tolerance : tolerance;
     if (!isfinite(residual) || residual <= enough || s->iterations >= s->most) break;
-    status = refine(s, error);
-    if (status == SCL_STATUS_OK) status = measure(s, &residual, error);
+    status = kernel_ridge_refine(s, error);
+    if (status == SCL_STATUS_OK) status = kernel_ridge_residual(s, &residual, error);
   }
   *served = residual <= tolerance;
   if (isfinite(residual)) account_narrow(s, residual, ridge, out);
@@ -204,12 +205,12 @@ static scl_status factor_wide(linear_system *s, bool *found, scl_error *error) {
 /* The solution, refined where that helps, and its residual. */
 static scl_status solve_refined(linear_system *s, double *relative, scl_error *error) {
   scl_status status = solve_first(s, error);
-  if (status == SCL_STATUS_OK) status = measure(s, relative, error);
+  if (status == SCL_STATUS_OK) status = kernel_ridge_residual(s, relative, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < MOST_REFINED; i++) {
     const double enough = i == 0 ? 1e-3 * tolerance : tolerance;
     if (!isfinite(*relative) || *relative <= enough) break;
-    status = refine(s, error);
-    if (status == SCL_STATUS_OK) status = measure(s, relative, error);
+    status = kernel_ridge_refine(s, error);
+    if (status == SCL_STATUS_OK) status = kernel_ridge_residual(s, relative, error);
   }
   return status;
 }
@@ -224,7 +225,7 @@ static double mean_of(const linear_system *s, const double *rows) {
 /* What was solved in place of A. */
 static void account_jitter(const linear_system *s, double residual, scl_solution *out) {
   const double asked = mean_of(s, s->shift);
-  account(residual, 1, out);
+  kernel_ridge_account(residual, 1, out);
   out->jitter = s->jitter;
   (void)snprintf(out->note, sizeof out->note,
                  "regularised by %.1e, asked %.1e: the kernel matrix is singular to working "
@@ -242,7 +243,7 @@ static scl_status solve_jittered(linear_system *s, bool last, scl_solution *out,
   scl_status status = solve_refined(s, &asked, error);
   *served = asked <= tolerance;
   if (status == SCL_STATUS_OK && *served) {
-    account(asked, s->iterations, out);
+    kernel_ridge_account(asked, s->iterations, out);
     (void)snprintf(out->note, sizeof out->note,
                    "the kernel matrix is singular to working precision: the preconditioner of its "
                    "conjugate gradients has %.1e more on the diagonal",
@@ -252,7 +253,7 @@ static scl_status solve_jittered(linear_system *s, bool last, scl_solution *out,
   s->jittered = true;
   status = solve_refined(s, &other, error);
   s->jittered = false;
-  if (status == SCL_STATUS_OK) status = measure(s, &asked, error);
+  if (status == SCL_STATUS_OK) status = kernel_ridge_residual(s, &asked, error);
   *served = other <= tolerance || (last && isfinite(other));
   if (*served) account_jitter(s, asked, out);
   return status;
@@ -280,7 +281,7 @@ static scl_status solve_wide(linear_system *s, scl_solution *out, scl_error *err
     else if (status == SCL_STATUS_OK && found) {
       status = solve_refined(s, &residual, error);
       served = residual <= rounding;
-      account(residual, 1, out);
+      kernel_ridge_account(residual, 1, out);
       if (served && residual > tolerance) note_rounding(s, out);
     }
     if (status != SCL_STATUS_OK || served) return status;
@@ -367,7 +368,7 @@ static void end(const void *instance, void *model) {
   host->release(model);
 }
 
-static scl_status collect(linear_system *s, scl_error *error) {
+static scl_status linear_system_collect(linear_system *s, scl_error *error) {
   scl_status status = rows_collect(s->problem, &s->set, error);
   if (status == SCL_STATUS_OK && rows_may_move(s->host, &s->self->kernel, s->self->intercept))
     status = rows_centre(s->host, &s->set, error);
@@ -380,13 +381,13 @@ static scl_status collect(linear_system *s, scl_error *error) {
   return status;
 }
 
-static scl_status reserve(linear_system *s, scl_error *error) {
+static scl_status linear_system_reserve(linear_system *s, scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
-  s->shift = s->host->allocate(n * sizeof(double));
-  s->diagonal = s->host->allocate(n * sizeof(double));
-  s->ones = s->host->allocate(n * sizeof(double));
-  s->residual = s->host->allocate(n * c * sizeof(double));
-  s->right = s->host->allocate(2 * c * sizeof(double));
+  s->shift = s->host->scratch(n * sizeof(double));
+  s->diagonal = s->host->scratch(n * sizeof(double));
+  s->ones = s->host->scratch(n * sizeof(double));
+  s->residual = s->host->scratch(n * c * sizeof(double));
+  s->right = s->host->scratch(2 * c * sizeof(double));
   s->m.b = s->host->allocate(n * c * sizeof(double));
   s->m.f0 = s->host->allocate(c * sizeof(double));
   if (s->shift == NULL || s->diagonal == NULL || s->ones == NULL || s->residual == NULL ||
@@ -404,7 +405,7 @@ static void *copied(const scl_host *host, const void *from, size_t bytes) {
 }
 
 /* The solution as a model of its own; the last one takes the rows. */
-static scl_status emit(linear_system *s, bool last, void **model, scl_error *error) {
+static scl_status kernel_ridge_model(linear_system *s, bool last, void **model, scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
   expansion *m = models_new(s->host, sizeof *m, error);
   if (m == NULL) return SCL_STATUS_NO_MEMORY;
@@ -431,8 +432,8 @@ static size_t next_value(const double *values, size_t count, void *const *models
 /* From the largest lambda, the easiest for float32, to the smallest. */
 static scl_status fit_all(linear_system *s, const double *values, size_t count, void **models,
                           scl_solution *const *out, scl_error *error) {
-  scl_status status = collect(s, error);
-  if (status == SCL_STATUS_OK) status = reserve(s, error);
+  scl_status status = linear_system_collect(s, error);
+  if (status == SCL_STATUS_OK) status = linear_system_reserve(s, error);
   if (status == SCL_STATUS_OK) status = choose_precision(s, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
     const size_t k = next_value(values, count, models);
@@ -441,22 +442,17 @@ static scl_status fit_all(linear_system *s, const double *values, size_t count, 
     if (status == SCL_STATUS_OK)
       status =
           expansion_doubt(s->self, kernel_ridge_gram, &s->m, s->diagonal, s->set.y, out[k], error);
-    if (status == SCL_STATUS_OK) status = emit(s, i + 1 == count, &models[k], error);
+    if (status == SCL_STATUS_OK) status = kernel_ridge_model(s, i + 1 == count, &models[k], error);
   }
   return status;
 }
 
-static void release(linear_system *s) {
+static void linear_system_release(linear_system *s) {
   s->host->symmetric->destroy(s->a);
   if (s->narrow != NULL) s->algebra->destroy(s->narrow);
   s->host->release(s->kept);
   expansion_release(s->host, &s->m);
   rows_release(s->host, &s->set);
-  s->host->release(s->shift);
-  s->host->release(s->diagonal);
-  s->host->release(s->ones);
-  s->host->release(s->residual);
-  s->host->release(s->right);
 }
 
 static scl_status fit_path(const void *instance, const scl_problem *problem, const double *values,
@@ -466,7 +462,7 @@ static scl_status fit_path(const void *instance, const scl_problem *problem, con
   for (size_t k = 0; k < count; k++)
     models[k] = NULL;
   const scl_status status = fit_all(&s, values, count, models, out, error);
-  release(&s);
+  linear_system_release(&s);
   for (size_t k = 0; status != SCL_STATUS_OK && k < count; k++) {
     end(instance, models[k]);
     models[k] = NULL;

@@ -47,18 +47,19 @@ static double *kept_tile(const linear_system *s, size_t i, size_t j) {
   return s->kept + (triangle(i / TILE) + j / TILE) * TILE * TILE;
 }
 
-/* *out: the tile, kept or made in *room, which is to be released. */
+/* *out: the tile, kept or made in memory of this task. */
 static scl_status tile_at(const linear_system *s, size_t i, size_t j, const double **out,
-                          double **room, scl_error *error) {
-  *room = NULL;
+                          scl_error *error) {
   if (s->kept != NULL) {
     *out = kept_tile(s, i, j);
     return SCL_STATUS_OK;
   }
-  *out = *room = s->host->allocate(sizeof **room * TILE * TILE);
-  if (*room != NULL) return make_tile(s, i, j, *room, error);
-  return s->host->fail(error, SCL_STATUS_NO_MEMORY,
-                       "not enough memory for a tile of kernel values");
+  double *room = s->host->scratch(sizeof *room * TILE * TILE);
+  if (room == NULL)
+    return s->host->fail(error, SCL_STATUS_NO_MEMORY,
+                         "not enough memory for a tile of kernel values");
+  *out = room;
+  return make_tile(s, i, j, room, error);
 }
 
 /* ------------------------------------------------------------ filling */
@@ -66,20 +67,19 @@ static scl_status tile_at(const linear_system *s, size_t i, size_t j, const doub
 static scl_status fill_tile(const linear_system *s, size_t i, size_t j, scl_error *error) {
   const size_t n = s->m.rows, rows = expansion_least(n - i, TILE),
                cols = expansion_least(n - j, TILE);
-  const double *k;
-  double *room;
-  scl_status status = tile_at(s, i, j, &k, &room, error);
-  if (status == SCL_STATUS_OK && s->to == TO_FLOAT32)
+  const double *k = NULL;
+  const scl_status status = tile_at(s, i, j, &k, error);
+  if (status != SCL_STATUS_OK) return status;
+  if (s->to == TO_FLOAT32) {
     s->algebra->set(s->narrow, i, rows, j, cols, k, TILE);
-  else if (status == SCL_STATUS_OK) {
-    s->host->symmetric->set(s->a, i, rows, j, cols, k, TILE);
-    for (size_t r = 0; i == j && r < rows; r++) {
-      const double value = k[r * TILE + r] + s->shift[i + r] + s->jitter;
-      s->host->symmetric->set(s->a, i + r, 1, i + r, 1, &value, 1);
-    }
+    return SCL_STATUS_OK;
   }
-  s->host->release(room);
-  return status;
+  s->host->symmetric->set(s->a, i, rows, j, cols, k, TILE);
+  for (size_t r = 0; i == j && r < rows; r++) {
+    const double value = k[r * TILE + r] + s->shift[i + r] + s->jitter;
+    s->host->symmetric->set(s->a, i + r, 1, i + r, 1, &value, 1);
+  }
+  return SCL_STATUS_OK;
 }
 
 static scl_status fill_task(void *context, size_t index, scl_error *error) {
@@ -127,17 +127,15 @@ static void add_mirror(const double *tile, const double *restrict x, double *res
 static scl_status strip_tile(void *context, size_t index, scl_error *error) {
   const strip_product *job = context;
   const size_t k = job->k, i = job->first, j = index * TILE;
-  const double *tile;
-  double *room, *part = job->parts + index * TILE * k;
-  const scl_status status = tile_at(job->s, i, j, &tile, &room, error);
-  if (status == SCL_STATUS_OK) {
-    memset(part, 0, TILE * k * sizeof *part);
-    expansion_sum_get()(TILE, k, TILE, tile, TILE, job->x + j, job->padded, part, (ptrdiff_t)k);
-    for (size_t q = 0; i != j && q < k; q++)
-      add_mirror(tile, job->x + q * job->padded + i, job->mirror + q * job->padded + j);
-  }
-  job->s->host->release(room);
-  return status;
+  const double *tile = NULL;
+  double *part = job->parts + index * TILE * k;
+  const scl_status status = tile_at(job->s, i, j, &tile, error);
+  if (status != SCL_STATUS_OK) return status;
+  memset(part, 0, TILE * k * sizeof *part);
+  expansion_sum_get()(TILE, k, TILE, tile, TILE, job->x + j, job->padded, part, (ptrdiff_t)k);
+  for (size_t q = 0; i != j && q < k; q++)
+    add_mirror(tile, job->x + q * job->padded + i, job->mirror + q * job->padded + j);
+  return SCL_STATUS_OK;
 }
 
 static scl_status strip_add(const strip_product *job, double *out, scl_error *error) {

@@ -109,36 +109,23 @@ static void growing_cholesky_solve(const growing_cholesky *f, double *b) {
 
 /* ------------------------------------------------------------ the active set */
 
-void active_set_close(active_set *q) {
-  if (q->host == NULL) return;
-  for (size_t j = 0; q->columns != NULL && j < q->order; j++)
-    q->host->release(q->columns[j]);
-  q->host->release(q->columns);
-  q->host->release(q->diagonal);
-  q->host->release(q->crossings);
-  q->host->release(q->active);
-  q->host->release(q->sign);
-  growing_cholesky_close(&q->factor);
-  memset(q, 0, sizeof *q);
-}
+void active_set_close(active_set *q) { growing_cholesky_close(&q->factor); }
 
 scl_status active_set_open(active_set *q, const scl_host *host, const scl_symmetric *gram,
                            scl_error *error) {
   *q = (active_set){.host = host, .gram = gram, .factor = {.host = host}};
   const size_t d = q->order = host->symmetric->order(gram);
-  q->columns = host->allocate(d * sizeof *q->columns);
-  for (size_t j = 0; q->columns != NULL && j < d; j++)
-    q->columns[j] = NULL;
-  q->diagonal = host->allocate(4 * d * sizeof *q->diagonal);
-  q->crossings = host->allocate(d * sizeof *q->crossings);
-  q->active = host->allocate(d * sizeof *q->active);
-  q->sign = host->allocate(d);
+  q->columns = host->scratch(d * sizeof *q->columns);
+  q->diagonal = host->scratch(4 * d * sizeof *q->diagonal);
+  q->crossings = host->scratch(d * sizeof *q->crossings);
+  q->active = host->scratch(d * sizeof *q->active);
+  q->sign = host->scratch(d);
   if (q->columns == NULL || q->diagonal == NULL || q->crossings == NULL || q->active == NULL ||
-      q->sign == NULL) {
-    active_set_close(q);
+      q->sign == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY,
                       "not enough memory for a problem in %zu coefficients", d);
-  }
+  for (size_t j = 0; j < d; j++)
+    q->columns[j] = NULL;
   q->image = q->diagonal + d;
   q->direction = q->image + d;
   q->row = q->direction + d;
@@ -153,7 +140,7 @@ scl_status active_set_open(active_set *q, const scl_host *host, const scl_symmet
 
 static scl_status active_set_column(active_set *q, size_t j, const double **out, scl_error *error) {
   if (q->columns[j] == NULL) {
-    q->columns[j] = q->host->allocate(q->order * sizeof **q->columns);
+    q->columns[j] = q->host->scratch(q->order * sizeof **q->columns);
     if (q->columns[j] == NULL)
       return q->host->fail(error, SCL_STATUS_NO_MEMORY,
                            "not enough memory for a column of %zu numbers", q->order);

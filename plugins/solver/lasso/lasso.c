@@ -49,9 +49,9 @@ static void screen(size_t order, double l1, double l1_before, active_state *s) {
 }
 
 /* From the penalty `before` to `after`. */
-static scl_status advance(const lasso *self, active_set *q, const scl_problem *problem,
-                          const separable *before, const separable *after, double target,
-                          active_state *s, scl_error *error) {
+static scl_status lasso_advance(const lasso *self, active_set *q, const scl_problem *problem,
+                                const separable *before, const separable *after, double target,
+                                active_state *s, scl_error *error) {
   screen(q->order, after->l1, before->l1, s);
   return active_set_solve(q, after, problem, target, self->max_iterations, s, error);
 }
@@ -103,12 +103,12 @@ static scl_status solve_target(const lasso *self, active_set *q, const scl_probl
   for (double lambda = PATH_RATIO * top; status == SCL_STATUS_OK && lambda > lambdas[0];
        lambda *= PATH_RATIO) {
     const separable next = penalty_of(self, total, lambda);
-    status = advance(self, q, problem, &now, &next, PATH_TOLERANCE * goal, s, error);
+    status = lasso_advance(self, q, problem, &now, &next, PATH_TOLERANCE * goal, s, error);
     now = next;
   }
   for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
     const separable next = penalty_of(self, total, lambdas[k]);
-    status = advance(self, q, problem, &now, &next, self->tolerance * goal, s, error);
+    status = lasso_advance(self, q, problem, &now, &next, self->tolerance * goal, s, error);
     now = next;
     if (status == SCL_STATUS_OK) keep(self, problem, target, s, out[k]);
     s->steps = 0;
@@ -150,17 +150,14 @@ static scl_status solve_sums(const lasso *self, const scl_problem *problem, cons
   const size_t d = problem->features;
   scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   active_set q;
+  double *numbers = host->scratch(3 * d * sizeof *numbers);
+  unsigned char *inside = host->scratch(d);
+  if (numbers == NULL || inside == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", d);
   scl_status status = problem->normal(problem, &normal, error);
   if (status == SCL_STATUS_OK) status = active_set_open(&q, host, normal.moment, error);
   if (status != SCL_STATUS_OK) return status;
-  double *numbers = host->allocate(3 * d * sizeof *numbers);
-  unsigned char *inside = host->allocate(d);
-  if (numbers == NULL || inside == NULL)
-    status = host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", d);
-  else
-    status = solve_targets(self, problem, &q, &normal, numbers, inside, lambdas, count, out, error);
-  host->release(numbers);
-  host->release(inside);
+  status = solve_targets(self, problem, &q, &normal, numbers, inside, lambdas, count, out, error);
   active_set_close(&q);
   return status;
 }
@@ -182,26 +179,19 @@ static scl_status path(const void *self, const scl_problem *problem, const doubl
                        size_t count, scl_solution *const *out, scl_error *error) {
   const scl_host *host = problem->host;
   if (count == 0) return SCL_STATUS_OK;
-  place *places = host->allocate(count * sizeof *places);
-  double *lambdas = host->allocate(count * sizeof *lambdas);
-  scl_solution **sorted = host->allocate(count * sizeof(scl_solution *));
-  scl_status status;
-  if (places == NULL || lambdas == NULL || sorted == NULL) {
-    status = host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a path of %zu", count);
-  } else {
-    for (size_t k = 0; k < count; k++)
-      places[k] = (place){.value = values[k], .out = out[k]};
-    qsort(places, count, sizeof *places, descending);
-    for (size_t k = 0; k < count; k++) {
-      lambdas[k] = places[k].value;
-      sorted[k] = places[k].out;
-    }
-    status = solve_sums(self, problem, lambdas, count, sorted, error);
+  place *places = host->scratch(count * sizeof *places);
+  double *lambdas = host->scratch(count * sizeof *lambdas);
+  scl_solution **sorted = host->scratch(count * sizeof(scl_solution *));
+  if (places == NULL || lambdas == NULL || sorted == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a path of %zu", count);
+  for (size_t k = 0; k < count; k++)
+    places[k] = (place){.value = values[k], .out = out[k]};
+  qsort(places, count, sizeof *places, descending);
+  for (size_t k = 0; k < count; k++) {
+    lambdas[k] = places[k].value;
+    sorted[k] = places[k].out;
   }
-  host->release(places);
-  host->release(lambdas);
-  host->release(sorted);
-  return status;
+  return solve_sums(self, problem, lambdas, count, sorted, error);
 }
 
 static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,

@@ -10,12 +10,11 @@
 scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   const size_t size = r->size;
   *l = (lbfgs){.risk = r};
-  l->memory = r->problem->host->allocate(
-      ((6 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) * sizeof *l->memory);
-  if (l->memory == NULL)
+  l->x = r->problem->host->scratch(((6 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) *
+                                   sizeof *l->x);
+  if (l->x == NULL)
     return r->problem->host->fail(error, SCL_STATUS_NO_MEMORY,
                                   "not enough memory for %d pairs of steps", LBFGS_PAIRS);
-  l->x = l->memory;
   l->trial = l->x + size;
   l->gradient = l->trial + size;
   l->trial_gradient = l->gradient + size;
@@ -35,8 +34,6 @@ scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   memset(l->x, 0, size * sizeof *l->x);
   return SCL_STATUS_OK;
 }
-
-void lbfgs_close(lbfgs *l) { l->risk->problem->host->release(l->memory); }
 
 /* sum of metric_i x_i^2: the square of the norm of a gradient */
 static double lbfgs_square(const lbfgs *l, const double *x) {

@@ -114,7 +114,6 @@ static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *ou
       note_limit(self, out);
     }
   }
-  lbfgs_close(&l);
   return status;
 }
 
@@ -214,7 +213,7 @@ static void recentre(descent *d, double step) {
 }
 
 /* From the scores of a batch to weighted slopes, in place. */
-static void differentiate(descent *d, const scl_rows *rows) {
+static void sgd_slopes(descent *d, const scl_rows *rows) {
   const risk *r = d->risk;
   const size_t c = r->columns;
   const double *b = d->x + r->problem->features * c;
@@ -244,7 +243,7 @@ static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *
     d->curvature = fmax(curvature_of(d, rows), 1e-300);
   }
   dense->gemm(0, 0, rows->count, c, features, 1, phi, stride, d->x, columns, 0, d->slopes, columns);
-  differentiate(d, rows);
+  sgd_slopes(d, rows);
   const double eta = d->eta / d->curvature, step = eta / (double)d->batch;
   memset(d->sum, 0, c * sizeof *d->sum);
   for (size_t i = 0; i < rows->count * c; i++)
@@ -258,8 +257,8 @@ static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *
 }
 
 /* An epoch is over: its average is judged, where rows are held out. */
-static scl_status judge(const descent *d, early_stop *early, size_t t, bool *stop,
-                        scl_error *error) {
+static scl_status sgd_judge(const descent *d, early_stop *early, size_t t, bool *stop,
+                            scl_error *error) {
   const risk *r = d->risk;
   const size_t features = r->problem->features;
   if ((t + 1) % d->epoch != 0 && t + 1 < d->steps) return SCL_STATUS_OK;
@@ -268,8 +267,8 @@ static scl_status judge(const descent *d, early_stop *early, size_t t, bool *sto
                           t + 1, stop, error);
 }
 
-static scl_status descend(descent *d, early_stop *early, uint64_t seed, size_t *steps,
-                          scl_error *error) {
+static scl_status sgd_descend(descent *d, early_stop *early, uint64_t seed, size_t *steps,
+                              scl_error *error) {
   const risk *r = d->risk;
   const scl_problem *problem = r->problem;
   bool stop = false;
@@ -286,7 +285,7 @@ static scl_status descend(descent *d, early_stop *early, uint64_t seed, size_t *
     if (status != SCL_STATUS_OK) return status;
     for (size_t i = 0; t >= from && i < r->size; i++)
       d->average[i] += (d->x[i] - d->average[i]) / (double)(t - from + 1);
-    status = judge(d, early, t, &stop, error);
+    status = sgd_judge(d, early, t, &stop, error);
     if (status != SCL_STATUS_OK) return status;
     *steps = t + 1;
   }
@@ -306,7 +305,7 @@ static scl_status open_descent(descent *d, const logistic *self, const risk *r, 
   d->mean_row_weight = r->total / (double)n;
   const size_t features = r->problem->features, c = r->columns,
                numbers = 2 * r->size + batch * c + 2 * features + 2 * c + batch + 1;
-  d->x = host->allocate(numbers * sizeof *d->x);
+  d->x = host->scratch(numbers * sizeof *d->x);
   if (d->x == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for batches of %zu rows",
                       batch);
@@ -322,11 +321,11 @@ static scl_status open_descent(descent *d, const logistic *self, const risk *r, 
 }
 
 /* Where the steps ended, measured on all rows: relative gradient, and its norm. */
-static scl_status measure(const risk *r, const double *x, double *residual, double *norm,
-                          scl_error *error) {
+static scl_status gradient_of_average(const risk *r, const double *x, double *residual,
+                                      double *norm, scl_error *error) {
   const scl_host *host = r->problem->host;
   double value = 0,
-         *gradient = host->allocate((2 * r->size + r->scores + r->columns) * sizeof *gradient);
+         *gradient = host->scratch((2 * r->size + r->scores + r->columns) * sizeof *gradient);
   if (gradient == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a gradient");
   double *zero = gradient + r->size, *scores = zero + r->size, *slope_sum = scores + r->scores;
@@ -337,7 +336,6 @@ static scl_status measure(const risk *r, const double *x, double *residual, doub
     status = risk_evaluate(r, x, &value, gradient, scores, slope_sum, error);
   *norm = sqrt(risk_dot(r->size, gradient, gradient));
   *residual = unit > 0 ? *norm / unit : *norm;
-  host->release(gradient);
   return status;
 }
 
@@ -346,13 +344,13 @@ static scl_status by_sgd(const logistic *self, const risk *r, early_stop *early,
   descent d;
   double norm = 0;
   scl_status status = open_descent(&d, self, r, early->rows, error);
-  if (status == SCL_STATUS_OK) status = descend(&d, early, self->seed, &out->iterations, error);
+  if (status == SCL_STATUS_OK) status = sgd_descend(&d, early, self->seed, &out->iterations, error);
   if (status == SCL_STATUS_OK)
     status = early_stop_settle(early, d.average, out->iterations, d.steps, out, error);
-  if (status == SCL_STATUS_OK) status = measure(r, d.average, &out->residual, &norm, error);
+  if (status == SCL_STATUS_OK)
+    status = gradient_of_average(r, d.average, &out->residual, &norm, error);
   if (status == SCL_STATUS_OK) write_solution(r, d.average, norm, out);
   out->outcome = SCL_OUTCOME_STOPPED;
-  r->problem->host->release(d.x);
   return status;
 }
 
@@ -372,8 +370,6 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   if (status == SCL_STATUS_OK)
     status = self->method == METHOD_SGD ? by_sgd(self, &r, &early, out, error)
                                         : by_lbfgs(self, &r, out, error);
-  risk_close(&r);
-  early_stop_close(&early);
   return status;
 }
 

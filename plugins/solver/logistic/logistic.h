@@ -10,7 +10,6 @@ enum { LBFGS_PAIRS = 10 };
 
 typedef struct lbfgs {
   const risk *risk;
-  double *memory;                                            /* all of what follows */
   double *x, *trial, *gradient, *trial_gradient, *direction; /* size numbers each */
   double *scores, *trial_scores;                             /* n c each */
   double *slope_sum;                                         /* c */
@@ -23,8 +22,6 @@ typedef struct lbfgs {
 } lbfgs;
 
 scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error);
-
-void lbfgs_close(lbfgs *l);
 
 /* From out->coefficients (where the problem is warm) to a gradient of `tolerance` times the one at
  * 0; fills in outcome, iterations, residual and tolerance. l->x ends as the solution. Where no step

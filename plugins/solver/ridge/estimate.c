@@ -21,20 +21,13 @@
 
 /* ------------------------------------------------------------ the decomposition */
 
-void loo_release(const scl_host *host, loo_spectrum *s) {
-  host->release(s->values);
-  host->release(s->directions);
-  *s = (loo_spectrum){0};
-}
-
 static scl_status loo_make(const scl_host *host, size_t order, loo_spectrum *out,
                            scl_error *error) {
   *out = (loo_spectrum){.order = order,
                         .count = order,
-                        .values = host->allocate((order + 1) * sizeof(double)),
-                        .directions = host->allocate((order * order + 1) * sizeof(double))};
+                        .values = host->scratch((order + 1) * sizeof(double)),
+                        .directions = host->scratch((order * order + 1) * sizeof(double))};
   if (out->values != NULL && out->directions != NULL) return SCL_STATUS_OK;
-  loo_release(host, out);
   return host->fail(error, SCL_STATUS_NO_MEMORY,
                     "not enough memory for the directions of %zu features", order);
 }
@@ -95,7 +88,6 @@ scl_status loo_decompose(const scl_host *host, const scl_symmetric *a, const scl
   if (status == SCL_STATUS_OK && g != NULL) status = loo_reduce(host, a, out, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < out->count; j++)
     out->values[j] = fmax(out->values[j], 0);
-  if (status != SCL_STATUS_OK) loo_release(host, out);
   return status;
 }
 
@@ -170,7 +162,7 @@ static scl_status loo_tile(void *context, size_t index, scl_error *error) {
                count = w->rows->count - first < LOO_TILE ? w->rows->count - first : LOO_TILE;
   const ptrdiff_t stride = w->rows->features.row_stride;
   const double *phi = (const double *)w->rows->features.data + (ptrdiff_t)first * stride;
-  double *p = host->allocate((count * (r + k + k * c) + c) * sizeof *p);
+  double *p = host->scratch((count * (r + k + k * c) + c) * sizeof *p);
   if (p == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for leave-one-out");
   double *leverage = p + count * r, *scores = leverage + count * k, *left = scores + count * k * c;
@@ -186,7 +178,6 @@ static scl_status loo_tile(void *context, size_t index, scl_error *error) {
   host->dense->gemm(0, 0, count, k * c, d, 1, phi, stride, w->coefficients, (ptrdiff_t)(k * c), 0,
                     scores, (ptrdiff_t)(k * c));
   loo_tile_sums(w, first, count, leverage, scores, left, w->tile_sums + index * k);
-  host->release(p);
   return SCL_STATUS_OK;
 }
 
@@ -248,7 +239,7 @@ scl_status loo_by_rows(const scl_problem *problem, const loo_spectrum *spectrum,
   const scl_host *host = problem->host;
   const size_t d = spectrum->order, r = spectrum->count, c = problem->targets,
                size = r * count + (d + 1) * count * c + d + r + count + c;
-  double *room = host->allocate((size + 1) * sizeof *room);
+  double *room = host->scratch((size + 1) * sizeof *room);
   if (room == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY,
                       "not enough memory for leave-one-out over %zu values", count);
@@ -275,7 +266,6 @@ scl_status loo_by_rows(const scl_problem *problem, const loo_spectrum *spectrum,
   if (status == SCL_STATUS_OK) status = problem->walk(problem, loo_visit, &w, error);
   for (size_t l = 0; status == SCL_STATUS_OK && l < count; l++)
     out[l]->score = w.sums[l] / (double)problem->rows;
-  host->release(room);
   return status;
 }
 

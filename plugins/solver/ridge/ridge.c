@@ -78,11 +78,6 @@ static scl_status open_solver(ridge_solver *s, scl_error *error) {
   return status;
 }
 
-static void close_solver(ridge_solver *s) {
-  rounding_close(&s->rounding);
-  refined_close(&s->system);
-}
-
 /* What passes over the rows made of a solution, or could not. */
 static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *out) {
   const ridge_rounding *r = &s->rounding;
@@ -152,7 +147,6 @@ static scl_status estimate(const ridge *self, const scl_problem *problem, const 
   if (self->estimate != ESTIMATE_GCV)
     status =
         loo_by_rows(problem, &spectrum, self->estimate, normal->total, lambdas, count, out, error);
-  loo_release(problem->host, &spectrum);
   return status;
 }
 
@@ -213,6 +207,11 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
                     .system = {.order = problem->features, .columns = c},
                     .residual = residual_of_rows,
                     .context = &rows};
+  if ((rows.in = host->scratch((2 * numbers + c + 1) * sizeof *rows.in)) == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
+                      numbers);
+  rows.out = rows.in + numbers;
+  rows.sums = rows.out + numbers;
   scl_status status = problem->normal(problem, &normal, error);
   s.system.base = normal.moment;
   s.right = normal.right;
@@ -220,13 +219,7 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
     status = problem->gram(problem, &s.system.extra, error);
   rows.gram = s.system.extra;
   if (status == SCL_STATUS_OK) status = open_solver(&s, error);
-  if (status == SCL_STATUS_OK &&
-      (rows.in = host->allocate((2 * numbers + c + 1) * sizeof *rows.in)) == NULL)
-    status =
-        host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", numbers);
   for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
-    rows.out = rows.in + numbers;
-    rows.sums = rows.out + numbers;
     rows.lambda = lambdas[k];
     status = problem->progress(problem, "solving", (double)k / (double)count, NAN, error);
     if (status == SCL_STATUS_OK)
@@ -234,8 +227,7 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
   }
   if (status == SCL_STATUS_OK && self->estimate != ESTIMATE_NONE)
     status = estimate(self, problem, &normal, s.system.extra, lambdas, count, out, rows.in, error);
-  host->release(rows.in);
-  close_solver(&s);
+  refined_close(&s.system);
   return status;
 }
 
@@ -251,7 +243,7 @@ static scl_status open_scoring(const scl_problem *problem, const scl_symmetric *
                                dual_scoring *d, scl_error *error) {
   const size_t count = problem->rows * problem->targets;
   d->targets =
-      problem->host->allocate((count + problem->rows + problem->targets) * sizeof *d->targets);
+      problem->host->scratch((count + problem->rows + problem->targets) * sizeof *d->targets);
   if (d->targets == NULL)
     return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
                                problem->rows);
@@ -259,11 +251,6 @@ static scl_status open_scoring(const scl_problem *problem, const scl_symmetric *
   const scl_status status = problem->responses(problem, d->targets, NULL, error);
   return status == SCL_STATUS_OK ? loo_decompose(problem->host, outer, NULL, &d->spectrum, error)
                                  : status;
-}
-
-static void close_scoring(const scl_host *host, dual_scoring *d) {
-  loo_release(host, &d->spectrum);
-  host->release(d->targets);
 }
 
 /* With an intercept: each column of b (n x c) less its mean. b itself sums to 0 but for rounding,
@@ -325,26 +312,23 @@ static scl_status dual(const ridge *self, const scl_problem *problem, const doub
                     .residual = residual_of_dual,
                     .context = &rows};
   dual_scoring scoring = {.targets = NULL};
-  double *b = NULL;
+  double *b = host->scratch((numbers + 1) * sizeof *b);
+  if (b == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
+                      numbers);
+  rows.room = b + problem->rows * c;
   scl_status status = problem->dual(problem, &s.system.base, &s.right, error);
   rows.right = s.right;
   if (status == SCL_STATUS_OK) status = open_solver(&s, error);
-  if (status == SCL_STATUS_OK) b = host->allocate((numbers + 1) * sizeof *b);
-  if (status == SCL_STATUS_OK && b == NULL)
-    status =
-        host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", numbers);
   if (status == SCL_STATUS_OK && self->estimate != ESTIMATE_NONE)
     status = open_scoring(problem, s.system.base, &scoring, error);
   for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
-    rows.room = b + problem->rows * c;
     rows.weight = (double)problem->rows * lambdas[k];
     status = problem->progress(problem, "solving", (double)k / (double)count, NAN, error);
     if (status == SCL_STATUS_OK)
       status = dual_solution(self, problem, &s, &scoring, lambdas[k], b, out[k], error);
   }
-  close_scoring(host, &scoring);
-  host->release(b);
-  close_solver(&s);
+  refined_close(&s.system);
   return status;
 }
 

@@ -16,8 +16,6 @@ typedef struct loo_spectrum {
   double *directions;  /* t, count x D */
 } loo_spectrum;
 
-void loo_release(const scl_host *host, loo_spectrum *s);
-
 /* Of A = Phi'R Phi against G (NULL: the identity). */
 scl_status loo_decompose(const scl_host *host, const scl_symmetric *a, const scl_symmetric *g,
                          loo_spectrum *out, scl_error *error);
@@ -55,8 +53,6 @@ typedef struct ridge_rounding {
   bool wide;    /* fewer rows than features */
   size_t passes;
 } ridge_rounding;
-
-void rounding_close(ridge_rounding *r);
 
 scl_status rounding_open(ridge_rounding *r, const refined_system *system, double unit,
                          scl_error *error);

@@ -20,10 +20,6 @@
 
 enum { ROUNDING_PASSES = 8, ROUNDING_STEPS = 16, ROUNDING_PATIENCE = 4 };
 
-void rounding_close(ridge_rounding *r) {
-  if (r->system != NULL) r->system->host->release(r->change);
-}
-
 scl_status rounding_open(ridge_rounding *r, const refined_system *system, double unit,
                          scl_error *error) {
   const size_t count = system->order * system->columns;
@@ -33,7 +29,7 @@ scl_status rounding_open(ridge_rounding *r, const refined_system *system, double
                         .careless = narrow ? 1e-2 : 1e-6,
                         .limit = narrow ? 1e-1 : 1e-4,
                         .enough = narrow ? 1e-3 : 1e-8};
-  r->change = system->host->allocate((7 * count + system->order + 1) * sizeof *r->change);
+  r->change = system->host->scratch((7 * count + system->order + 1) * sizeof *r->change);
   if (r->change == NULL)
     return system->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                               count);

@@ -18,7 +18,7 @@ static scl_status svm_machine_exact_task(void *context, size_t index, scl_error 
   const svm_machine *m = context;
   const svm_rows u = svm_rows_at(&m->out->rows, index * SVM_STRIP, SVM_STRIP);
   double *f = m->f + index * SVM_STRIP,
-         *k = m->host->allocate(SVM_STRIP * EXPANSION_TILE * sizeof *k);
+         *k = m->host->scratch(SVM_STRIP * EXPANSION_TILE * sizeof *k);
   scl_status status = SCL_STATUS_OK;
   if (k == NULL)
     return m->host->fail(error, SCL_STATUS_NO_MEMORY,
@@ -31,7 +31,6 @@ static scl_status svm_machine_exact_task(void *context, size_t index, scl_error 
       m->host->dense->gemm(0, 0, u.count, 1, v.count, 1, k, EXPANSION_TILE, m->kept_b + i, 1, 1, f,
                            1);
   }
-  m->host->release(k);
   return status;
 }
 

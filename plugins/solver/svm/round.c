@@ -71,19 +71,14 @@ static scl_status svm_machine_tile(void *context, size_t index, scl_error *error
   const svm_machine *m = context;
   const size_t first = index * SVM_STRIP;
   const svm_rows v = svm_rows_at(&m->rows, first, SVM_STRIP);
-  double *room = m->host->allocate(m->fresh_count * v.count * sizeof *room);
-  float **to = m->host->allocate(m->fresh_count * sizeof *to);
-  scl_status status = SCL_STATUS_OK;
+  double *room = m->host->scratch(m->fresh_count * v.count * sizeof *room);
+  float **to = m->host->scratch(m->fresh_count * sizeof *to);
   if (room == NULL || to == NULL)
-    status =
-        m->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a tile of kernel values");
-  for (size_t i = 0; status == SCL_STATUS_OK && i < m->fresh_count; i++)
+    return m->host->fail(error, SCL_STATUS_NO_MEMORY,
+                         "not enough memory for a tile of kernel values");
+  for (size_t i = 0; i < m->fresh_count; i++)
     to[i] = m->fresh_values[i] + first;
-  if (status == SCL_STATUS_OK)
-    status = svm_single(m->self, &m->smo.loops, &m->gathered, &v, room, to, error);
-  m->host->release(room);
-  m->host->release((void *)to);
-  return status;
+  return svm_single(m->self, &m->smo.loops, &m->gathered, &v, room, to, error);
 }
 
 static scl_status svm_machine_fill(svm_machine *m, scl_error *error) {

@@ -84,7 +84,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
       scl_dense_rows(rows->data, rows->row_stride, rows->rows, rows->cols);
   if (m->pairs == NULL)
     return expansion_values(instance, svm_gram, &m->base, &u, scores, stride, error);
-  double *values = host->allocate((rows->rows * functions + m->targets) * sizeof *values);
+  double *values = host->scratch((rows->rows * functions + m->targets) * sizeof *values);
   if (values == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu functions of a row",
                       functions);
@@ -93,7 +93,6 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   for (size_t i = 0; status == SCL_STATUS_OK && i < rows->rows; i++)
     vote(m, values + i * functions, values + rows->rows * functions,
          scores + (ptrdiff_t)i * stride);
-  host->release(values);
   return status;
 }
 
@@ -132,8 +131,11 @@ static scl_status measure_rows(const training *t, scl_error *error) {
 }
 
 static scl_status find_classes(training *t, scl_error *error) {
-  t->names = models_new(t->host, t->classes * sizeof *t->names, error);
-  if (t->names == NULL) return SCL_STATUS_NO_MEMORY;
+  t->names = t->host->scratch(t->classes * sizeof *t->names);
+  if (t->names == NULL)
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu classes",
+                         t->classes);
+  memset(t->names, 0, t->classes * sizeof *t->names);
   for (size_t i = 0; i < t->set.rows; i++) {
     t->label[i] = rows_class(&t->set, i);
     t->names[t->label[i]] = 1;
@@ -143,7 +145,7 @@ static scl_status find_classes(training *t, scl_error *error) {
   return rows_need_two_classes(t->host, &t->set, error);
 }
 
-static scl_status reserve(training *t, scl_error *error) {
+static scl_status training_reserve(training *t, scl_error *error) {
   const size_t n = t->set.rows, classes = t->present,
                functions = t->classes == 0 ? t->set.targets : classes * (classes - 1) / 2;
   const bool votes = t->classes > 2;
@@ -152,8 +154,8 @@ static scl_status reserve(training *t, scl_error *error) {
   t->m->targets = t->set.targets;
   t->b = functions > SIZE_MAX / 16 / n ? NULL : models_new(t->host, n * functions * 8, NULL);
   t->m->base.f0 = models_new(t->host, functions * sizeof(double), NULL);
-  t->violation = models_new(t->host, functions * sizeof(double), NULL);
-  t->steps = models_new(t->host, functions * sizeof *t->steps, NULL);
+  t->violation = t->host->scratch(functions * sizeof *t->violation);
+  t->steps = t->host->scratch(functions * sizeof *t->steps);
   if (votes) t->m->pairs = t->host->allocate(2 * functions * sizeof *t->m->pairs);
   if (t->b == NULL || t->m->base.f0 == NULL || t->violation == NULL || t->steps == NULL ||
       (votes && t->m->pairs == NULL))
@@ -167,16 +169,16 @@ static scl_status reserve(training *t, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status prepare(training *t, scl_error *error) {
+static scl_status training_prepare(training *t, scl_error *error) {
   const size_t n = t->set.rows;
-  t->label = t->host->allocate(n * sizeof *t->label);
-  t->squares = t->host->allocate(n * sizeof *t->squares);
-  t->kept = t->host->allocate(n * sizeof *t->kept);
+  t->label = t->host->scratch(n * sizeof *t->label);
+  t->squares = t->host->scratch(n * sizeof *t->squares);
+  t->kept = t->host->scratch(n * sizeof *t->kept);
   if (t->label == NULL || t->squares == NULL || t->kept == NULL)
     return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
   scl_status status = measure_rows(t, error);
   if (status == SCL_STATUS_OK && t->classes > 0) status = find_classes(t, error);
-  return status == SCL_STATUS_OK ? reserve(t, error) : status;
+  return status == SCL_STATUS_OK ? training_reserve(t, error) : status;
 }
 
 /* ------------------------------------------------------------ one function */
@@ -326,7 +328,7 @@ static scl_status keep_support(training *t, scl_error *error) {
 
 /* ------------------------------------------------------------ fitting */
 
-static void account(const training *t, scl_solution *out) {
+static void training_account(const training *t, scl_solution *out) {
   out->residual = 0;
   out->iterations = 0;
   for (size_t j = 0; j < t->m->base.functions; j++) {
@@ -349,36 +351,32 @@ static bool may_move(const training *t) {
 }
 
 /* A kernel that sees where the rows lie: whether rounding of its values spoils the scores. */
-static scl_status doubt(const training *t, scl_solution *out, scl_error *error) {
+static scl_status training_doubt(const training *t, scl_solution *out, scl_error *error) {
   const expansion *e = &t->m->base;
   const scl_const_parameters u = scl_dense_rows(e->x, (ptrdiff_t)e->cols, e->rows, e->cols);
   if (may_move(t)) return SCL_STATUS_OK;
-  double *diagonal = t->host->allocate(e->rows * sizeof *diagonal);
+  double *diagonal = t->host->scratch(e->rows * sizeof *diagonal);
   if (diagonal == NULL)
     return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", e->rows);
-  scl_status status = t->host->parts->diagonal(&t->self->kernel, &u, diagonal, error);
-  if (status == SCL_STATUS_OK)
-    status = expansion_doubt(t->self, svm_gram, e, diagonal, NULL, out, error);
-  t->host->release(diagonal);
-  return status;
+  const scl_status status = t->host->parts->diagonal(&t->self->kernel, &u, diagonal, error);
+  if (status != SCL_STATUS_OK) return status;
+  return expansion_doubt(t->self, svm_gram, e, diagonal, NULL, out, error);
 }
 
-static scl_status run(training *t, scl_solution *out, scl_error *error) {
+static scl_status training_run(training *t, scl_solution *out, scl_error *error) {
   scl_status status = rows_collect(t->problem, &t->set, error);
   if (status == SCL_STATUS_OK && may_move(t)) status = rows_centre(t->host, &t->set, error);
-  if (status == SCL_STATUS_OK) status = prepare(t, error);
+  if (status == SCL_STATUS_OK) status = training_prepare(t, error);
   if (status == SCL_STATUS_OK) status = fit_functions(t, error);
   if (status == SCL_STATUS_OK) status = keep_support(t, error);
   if (status != SCL_STATUS_OK) return status;
-  account(t, out);
-  return doubt(t, out, error);
+  training_account(t, out);
+  return training_doubt(t, out, error);
 }
 
-static void release(training *t) {
+static void training_release(const training *t) {
   rows_release(t->host, &t->set);
-  void *const all[] = {t->label, t->squares, t->names, t->b, t->violation, t->steps, t->kept};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    t->host->release(all[i]);
+  t->host->release(t->b);
 }
 
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
@@ -388,8 +386,8 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   if (t.m == NULL) return SCL_STATUS_NO_MEMORY;
   if (problem->task == SCL_TASK_CLASSIFICATION)
     t.classes = problem->targets == 1 ? 2 : problem->targets;
-  const scl_status status = run(&t, out, error);
-  release(&t);
+  const scl_status status = training_run(&t, out, error);
+  training_release(&t);
   if (status == SCL_STATUS_OK)
     *model = t.m;
   else

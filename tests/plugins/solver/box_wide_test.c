@@ -1,6 +1,7 @@
 /* plugins/solver/box/wide.c: Newton's step of box by an n x n system solves the D x D one. Rows that
  * are held some at a time give the step of all at once, and the same bits whatever the blocks in which
  * they come. */
+#include "plugin/call.h"
 #include "plugin/host.h"
 #include "solver/box/box.h"
 
@@ -176,9 +177,14 @@ static void test_blocks_of_any_size_give_the_same_bits(void) {
   expect(apart < 1e-10 * largest, "rows some at a time", apart, 0);
 }
 
+/* Within a call, whose memory the parts of a plugin take. */
 int main(void) {
+  const scl_component component = {0};
+  scl_call call;
+  scl_call_enter(&call, &component, "solve", NULL);
   test_the_step_solves_the_system();
   test_blocks_of_any_size_give_the_same_bits();
+  scl_call_drop(&call);
   if (failures == 0) (void)printf("box_wide_test: all passed\n");
   return failures > 0;
 }
