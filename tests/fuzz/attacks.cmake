@@ -7,8 +7,13 @@ if(NOT SCULLERY_SANITIZE)
   target_link_libraries(failing_allocator PRIVATE flags)
 endif()
 
+# 0 seconds: no fresh seed.
 function(add_attack name seconds_fresh)
-  foreach(seed 1 fresh)
+  set(seeds 1 fresh)
+  if(seconds_fresh EQUAL 0)
+    set(seeds 1)
+  endif()
+  foreach(seed ${seeds})
     set(test attack_${name}_${seed})
     set(seconds 5)
     if(seed STREQUAL fresh)
@@ -27,8 +32,8 @@ if(NOT SCULLERY_SANITIZE)
   add_attack(signals 30 --grace 15)
   add_attack(limits 15)
   add_attack(kills 15)
-  add_attack(experiments 20)
-  # Hundreds of kills.
+  # Of experiments the run with a fresh seed is a long one: hundreds of kills.
+  add_attack(experiments 0)
   add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed fresh --seconds 120 --kills 1000
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   describe_test(attack_experiments_long)
