@@ -8,7 +8,8 @@
  *
  * All else is refused: infinities and NaN, which JSON has not; other keys; functions; more than
  * SCL_JSON_DEPTH levels. null is refused when it is read. */
-#include "data/json.h"
+#include "lua/json.h"
+
 #include "data/number.h"
 #include "lua/handle.h"
 #include "lua/list.h"
@@ -161,8 +162,6 @@ static void release_json(void *json) {
   scl_release(json);
 }
 
-static void decode(lua_State *L, const scl_json *json, const cJSON *value);
-
 static void decode_number(lua_State *L, const scl_json *json, const cJSON *value) {
   const scl_json_number number = scl_json_number_of(json, value);
   if (number.is_whole)
@@ -171,20 +170,23 @@ static void decode_number(lua_State *L, const scl_json *json, const cJSON *value
     lua_pushnumber(L, number.value);
 }
 
-static void decode_members(lua_State *L, const scl_json *json, const cJSON *value) {
+static void decode_members(lua_State *L, const scl_json *json, const cJSON *value,
+                           scl_lua_json_visit visit, void *context) {
   lua_Integer place = 0;
   luaL_checkstack(L, 6, "JSON");
   lua_newtable(L);
   for (const cJSON *item = value->child; item != NULL; item = item->next) {
-    decode(L, json, item);
+    scl_lua_push_json(L, json, item, visit, context);
     if (cJSON_IsObject(value))
       lua_setfield(L, -2, item->string);
     else
       lua_rawseti(L, -2, ++place);
   }
+  if (visit != NULL && cJSON_IsObject(value)) visit(L, context, value);
 }
 
-static void decode(lua_State *L, const scl_json *json, const cJSON *value) {
+void scl_lua_push_json(lua_State *L, const scl_json *json, const cJSON *value,
+                       scl_lua_json_visit visit, void *context) {
   if (cJSON_IsBool(value))
     lua_pushboolean(L, cJSON_IsTrue(value));
   else if (cJSON_IsNumber(value))
@@ -192,20 +194,19 @@ static void decode(lua_State *L, const scl_json *json, const cJSON *value) {
   else if (cJSON_IsString(value))
     lua_pushstring(L, value->valuestring);
   else
-    decode_members(L, json, value);
+    decode_members(L, json, value, visit, context);
 }
 
 /* core.json_decode(text[, what it is of, for sentences]) -> value */
 static int json_decode(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length), *what = luaL_optstring(L, 2, "json_decode");
-  scl_error error = {0};
   void **slot = scl_lua_new_handle(L, SCL_LUA_JSON ".text", release_json);
   scl_json *json = scl_allocate_zero(sizeof *json);
   if (json == NULL) return luaL_error(L, "not enough memory for a JSON text");
   *slot = json;
-  scl_lua_check(L, scl_json_parse(text, length, what, json, &error), &error);
-  decode(L, json, json->root);
+  SCL_LUA_TRY(L, scl_json_parse(text, length, what, json, &error));
+  scl_lua_push_json(L, json, json->root, NULL, NULL);
   return 1;
 }
 

@@ -140,7 +140,7 @@ local known = {
     "{ { { weights = sc.ones(5, 1), intercept = sc.ones(1, 1) } } }" },
   without = { "nil", "true", "false", "1", "0", "{ 1 }" }, values = lists, places = lists,
   folds = { "2", "3", "12", "{ 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2 }", "sc.ones(12, 1)" },
-  pruning = "pruning", blocks = "blocks", file = "row_file", tensors = "tensors", rows = "rows",
+  pruning = "pruning", blocks = "blocks", file = "row_file", saved = "saved", rows = "rows",
   ["list of rows"] = { '{ { name = "n", form = "number" } }', "{ {} }" },
   dtype = { '"float32"', '"float64"' }, task = { '"classification"', '"regression"' },
   kind = { '"sampler"', '"solver"', '"kernel"', '"nonlinearity"', '"standardize"' },
@@ -165,7 +165,7 @@ local known = {
   widths = { "{ 1, 1, 3 }" }, radius = { "1", "2" }, block = { "1", "5", "256" },
   whiten = { "true" },
   fraction = { "0.5", "0.3" }, part = { '"train"', '"test"' }, target = { '"class"', '"a"', "1" },
-  counts = { "core.tensor_array(core.tensors_read(w.file 'model'), 1)" }, codes = "packed",
+  codes = "packed",
   other = "codes", criterion = { '"accuracy"', '"log_loss"', "function() return 1 end" },
   width = { "1", '"scale"', '"median"', "sc.choose{ 1, 2 }" }, terms = { "{ sc.kernel.linear(), \z
     sc.kernel.gaussian() }" }, allowance = { "0", "1e3", "1e9" }, iterations = { "1", "5" },

@@ -131,7 +131,7 @@ catalogue.objects = {
     .schema })', 'core.npy_blocks(w.file "npy", 3)', 'core.libsvm_blocks(w.file "libsvm", 3)' },
   row_file = { 'core.row_file("out.csv", { names = { "a" } })',
     'core.row_file("out.npy", { names = { "a" }, npy = true })' },
-  tensors = { '(select(2, core.tensors_read(w.file "model")))' },
+  saved = { '(core.saved_open(w.file "model"))' },
   experiment = { "w.experiment()", 'sc.experiment.open(w.experiment().name)' },
   experiment_table = { "w.experiment():table()", 'w.experiment():table{ columns = "seed" }' },
   journal = { 'core.journal_open("out.jsonl", "{}\\n")' },

@@ -5,8 +5,8 @@ package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local lu, sc = require "luaunit", require "scullery"
 local core = require "scullery.core"
 local battery, header = require "battery", require "header"
+local component = require "scullery.compose.component"
 local specimen, support = require "specimen", require "support"
-local objects = require "scullery.base.objects"
 
 local LAYOUT = "tests/interface/v1.inc"
 local frozen = header.files("tests/interface/v1.txt")
@@ -328,7 +328,7 @@ function TestTablesThatThePluginOwns()
     sc.features{ p = own.wrapper{ inner = own.plain() }, phi = own.wave(), T = 3 }:fit(X)
   end
   local function tell(own)
-    core.law(objects.ask(own.wrapper{ inner = own.plain() }, "instance"), 3)
+    core.law(component.instance(own.wrapper{ inner = own.plain() }), 3)
   end
   local function gram(own) own.twice{ inner = own.long{ gamma = 1 } }:gram(X) end
   local function weight(own)

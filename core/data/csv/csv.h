@@ -50,22 +50,17 @@ scl_status scl_csv_read(const char *const *paths, size_t n_paths, const scl_csv_
 scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_table *out,
                           scl_source **source, scl_error *error);
 
-/* Rows in file order, each read once, in flat memory, by options->like (required), without a
- * target: from a file, a pipe, or "-" for the standard input. What options points to must outlive
- * the blocks. */
-typedef struct scl_csv_blocks scl_csv_blocks;
-/* id: a column whose texts are carried along, or NULL. */
-scl_status scl_csv_blocks_open(const char *path, const scl_csv_options *options, const char *id,
-                               scl_csv_blocks **out, scl_error *error);
-/* The next rows into x, which the caller destroys; no rows: the file has ended. */
-scl_status scl_csv_blocks_next(scl_csv_blocks *blocks, scl_matrix *x, scl_error *error);
+/* Rows in file order, each read once by scl_source_next, in flat memory, by options->like (required),
+ * without a target: from a file, a pipe, or "-" for the standard input. What options points to must
+ * outlive the source. id: a column whose texts are carried along, or NULL. */
+scl_status scl_csv_once(const char *path, const scl_csv_options *options, const char *id,
+                        scl_source **source, scl_error *error);
 /* The id of row i of the last block; its text lives until the next one. NULL where there is no
  * column of ids. */
-const char *scl_csv_blocks_id(const scl_csv_blocks *blocks, size_t i, size_t *length);
-/* What was done so far that the user may not expect; the list is the caller's to release. */
-scl_status scl_csv_blocks_notes(const scl_csv_blocks *blocks, scl_note **notes, size_t *count,
-                                scl_error *error);
-/* blocks may be NULL. */
-void scl_csv_blocks_close(scl_csv_blocks *blocks);
+const char *scl_csv_id(const scl_source *source, size_t i, size_t *length);
+/* Of a source of scl_csv_once, what was done so far that the user may not expect; the list is the
+ * caller's to release. */
+scl_status scl_csv_notes(const scl_source *source, scl_note **notes, size_t *count,
+                         scl_error *error);
 
 #endif

@@ -72,8 +72,10 @@ static double column_median(const scl_matrix *x, size_t column, size_t rows, siz
   return median_of(values, count);
 }
 
-scl_status csv_find_medians(csv_schema *schema, const scl_matrix *x, size_t first_rows,
-                            scl_error *error) {
+/* Medians of all columns of numbers into column->fill: of the first rows of X (of all where those
+ * hold none); exact where a number is missing, of at most 1024 evenly spaced rows elsewhere. */
+static scl_status find_medians(csv_schema *schema, const scl_matrix *x, size_t first_rows,
+                               scl_error *error) {
   enum { SAMPLE = 1024 };
   double *values = scl_allocate_array(x->rows + 1, sizeof *values);
   if (values == NULL) return scl_fail_memory(error, x->rows * sizeof *values, "medians");
@@ -99,8 +101,11 @@ static scl_status refuse_missing(const csv_schema *schema, size_t file, size_t r
                                                  : ", and the schema says nothing to fill it with");
 }
 
-scl_status csv_fill(const csv_schema *schema, scl_matrix *x, size_t first, size_t rows, size_t file,
-                    size_t row, scl_error *error) {
+/* Missing numbers in rows first .. first+rows-1 of x become column->fill. Where they are refused,
+ * or nothing is known to fill them with, an error names the row; row `first` is row `row` of the
+ * file, both from 0. */
+static scl_status fill(const csv_schema *schema, scl_matrix *x, size_t first, size_t rows,
+                       size_t file, size_t row, scl_error *error) {
   size_t refused_row = SIZE_MAX, refused_column = 0;
   for (size_t j = 0; j < schema->columns; j++) {
     const csv_column *column = &schema->column[j];
@@ -133,8 +138,10 @@ static bool row_is_whole(const csv_schema *schema, const scl_matrix *x, size_t r
   return true;
 }
 
-size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first,
-                     size_t rows, size_t to) {
+/* Leave out the rows of x and y, in [first, first + rows), where a number is missing; returns how
+ * many stay. */
+static size_t drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first,
+                        size_t rows, size_t to) {
   const size_t bytes = x->cols * scl_dtype_size(x->dtype), start = to;
   for (size_t i = first; i < first + rows; i++) {
     if (!row_is_whole(schema, x, i)) continue;
@@ -145,4 +152,53 @@ size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, siz
     to++;
   }
   return to - start;
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+/* The chunks from number k on that are of one file: the next one's number, and their rows. */
+static size_t end_of_file(const csv_lines *l, size_t k, size_t *rows) {
+  const size_t file = l->chunks[k].file;
+  for (*rows = 0; k < l->count && l->chunks[k].file == file; k++)
+    *rows += l->chunks[k].rows;
+  return k;
+}
+
+static void drop_from_files(const csv_schema *schema, const csv_lines *l, size_t *file_rows,
+                            scl_matrix *x, scl_matrix *y) {
+  size_t first = 0, to = 0, rows;
+  for (size_t k = 0, next; k < l->count; k = next, first += rows) {
+    next = end_of_file(l, k, &rows);
+    const size_t kept = drop_rows(schema, x, y, first, rows, to);
+    if (file_rows != NULL) file_rows[l->chunks[k].file] += kept;
+    to += kept;
+  }
+  x->rows = to;
+  if (schema->target >= 0) y->rows = to;
+}
+
+static scl_status fill_files(const csv_schema *schema, const csv_lines *l, size_t *file_rows,
+                             scl_matrix *x, scl_error *error) {
+  size_t first = 0, rows;
+  for (size_t k = 0, next; k < l->count; k = next, first += rows) {
+    const csv_chunk *chunk = &l->chunks[k];
+    next = end_of_file(l, k, &rows);
+    SCL_TRY(fill(schema, x, first, rows, chunk->file, chunk->first_row, error));
+    if (file_rows != NULL) file_rows[chunk->file] += rows;
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status csv_settle_missing(csv_schema *schema, const csv_lines *l, bool all, size_t *file_rows,
+                              scl_matrix *x, scl_matrix *y, scl_error *error) {
+  const scl_missing means = schema->options->fill;
+  size_t first_rows;
+  (void)end_of_file(l, 0, &first_rows);
+  if (means == SCL_MISSING_ROW) {
+    drop_from_files(schema, l, file_rows, x, y);
+    first_rows = file_rows == NULL ? x->rows : file_rows[0];
+  }
+  if (all && schema->options->like == NULL && means != SCL_MISSING_ERROR)
+    SCL_TRY(find_medians(schema, x, first_rows, error));
+  return means == SCL_MISSING_ROW ? SCL_STATUS_OK : fill_files(schema, l, file_rows, x, error);
 }

@@ -1,8 +1,8 @@
 /* What the files of the CSV reader share. csv.c: fields and lines; levels.c: dictionaries;
  * header.c: the first lines; names.c: columns by name; schema.c: header, names; like.c: columns by
  * a schema; types.c: what each column becomes; scan.c: the first pass, types and levels; parse.c:
- * the second, numbers; fill.c: missing numbers; lines.c: lines of a file, a buffer at a time;
- * read.c, stream.c and blocks.c: whole files, streams, and rows that are read once. */
+ * the second, numbers; fill.c: missing numbers; lines.c: lines of files; ids.c: a column of ids;
+ * source.c: rows, by all of these. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
@@ -255,62 +255,75 @@ size_t csv_line_of(const csv_chunk *chunk, const char *at);
 scl_status csv_scan(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error);
 /* All fields of categories that hold numbers as well become levels. */
 scl_status csv_collect(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error);
-/* Numbers of the chunks into x (not set before) and y (ignored without a target), row to[k] on for
- * chunk k. A missing number becomes NaN. Unknown categories are counted in schema->unknown. */
-scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count,
-                     scl_matrix *x, scl_matrix *y, scl_error *error);
+/* Numbers of the chunks into x (not set before) and y (ignored without a target). A missing number
+ * becomes NaN. Unknown categories are counted in schema->unknown. */
+scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, size_t count, scl_matrix *x,
+                     scl_matrix *y, scl_error *error);
 
 /* ---------------------------------------------------------------- missing numbers (fill.c) */
 
 /* Whether missing fields of the column are NaN in X. */
 bool csv_column_has_gaps(const csv_column *column);
-/* Medians of all columns of numbers into column->fill: of the first rows of X (of all where those
- * hold none); exact where a number is missing, of at most 1024 evenly spaced rows elsewhere. */
-scl_status csv_find_medians(csv_schema *schema, const scl_matrix *x, size_t first_rows,
-                            scl_error *error);
-/* Missing numbers in rows first .. first+rows-1 of x become column->fill. Where they are refused,
- * or nothing is known to fill them with, an error names the row; row `first` is row `row` of the
- * file, both from 0. */
-scl_status csv_fill(const csv_schema *schema, scl_matrix *x, size_t first, size_t rows, size_t file,
-                    size_t row, scl_error *error);
-/* Leave out the rows of x and y, in [first, first + rows), where a number is missing; returns how
- * many stay. */
-size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first,
-                     size_t rows, size_t to);
-
-/* ---------------------------------------------------------------- lines of a file, a buffer at a
- * time (lines.c) */
+/* ---------------------------------------------------------------- lines of files (lines.c) */
 
 enum { CSV_MOST_CHUNKS = 16, CSV_LONGEST_LINE = 1 << 30 };
 
 typedef struct scl_input scl_input;
+typedef struct scl_text scl_text;
 
+/* The lines of files, some chunks at a time: those of a buffer, of one file; or, when `whole`, those
+ * of all files at once, whose texts stay in memory. */
 typedef struct csv_lines {
-  const char *path;
-  char separator; /* 0: not known yet */
-  scl_input *input;
+  const char *const *paths;
+  size_t files;
+  bool whole;
+  size_t unpacked;  /* when whole: see scl_input_set_bound */
+  char separator;   /* 0: not known yet */
+  scl_text *texts;  /* when whole */
+  scl_input *input; /* otherwise; NULL: the file is closed */
   char *buffer;
   size_t used, room, taken; /* bytes in the buffer, its size, bytes that the chunks covered */
   size_t rows, line;        /* rows before the buffer, line it begins with */
-  bool ended;
-  csv_chunk chunks[CSV_MOST_CHUNKS];
-  size_t count;
+  bool ended;               /* no bytes follow those of the buffer */
+  bool begun;               /* the first chunks were given */
+  csv_chunk *chunks;        /* the last ones: `count` */
+  size_t count, chunk_room;
 } csv_lines;
 
-scl_status csv_lines_open(csv_lines *l, const char *path, char separator, scl_error *error);
-/* Fill the buffer with as many lines as the schema looks at, however long they are. */
-scl_status csv_lines_look(csv_lines *l, scl_error *error);
-/* The same, and open the schema by them. */
-scl_status csv_lines_open_schema(csv_lines *l, csv_schema *schema, scl_error *error);
-/* The first chunks, past the header; the schema is open. */
-scl_status csv_lines_first(csv_lines *l, const csv_schema *schema, scl_error *error);
-/* The next chunks of whole lines; none at the end of the file. */
-scl_status csv_lines_next(csv_lines *l, scl_error *error);
+/* Read as many lines as the schema looks at, and open the schema by them. `paths` is borrowed; `whole`
+ * and `unpacked` are set before. */
+scl_status csv_lines_open(csv_lines *l, const char *const *paths, size_t files, csv_schema *schema,
+                          scl_error *error);
+/* The next chunks of whole lines; the first ones begin after the header. None, and `ended`: the end. */
+scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *error);
+static inline bool csv_lines_end(const csv_lines *l) { return l->begun && l->ended; }
+/* The next chunks are the first ones again; until then, a file that is read by a buffer is closed. */
+void csv_lines_rewind(csv_lines *l);
 void csv_lines_close(csv_lines *l);
+/* Rows of the chunks. */
+size_t csv_lines_rows(const csv_lines *l);
 
-/* The chunks' rows, parsed and filled, into *x and *y (empty before; *y unless it is NULL); rows
- * with a missing number may be left out. */
-scl_status csv_lines_parse(const csv_lines *l, csv_schema *schema, scl_matrix *x, scl_matrix *y,
-                           scl_error *error);
+/* What becomes of missing numbers in the rows of all chunks, by schema->options->fill: rows are left
+ * out, or the number becomes column->fill, or an error says its place. all: these are all rows, and
+ * column->fill becomes the median of the first file's, but by a schema. file_rows: the rows that stay
+ * are added to those of each file; may be NULL. */
+scl_status csv_settle_missing(csv_schema *schema, const csv_lines *l, bool all, size_t *file_rows,
+                              scl_matrix *x, scl_matrix *y, scl_error *error);
+
+/* ---------------------------------------------------------------- a column of ids (ids.c) */
+
+/* Texts of a column that come along with rows: those of the last chunks, one after the other. */
+typedef struct csv_ids {
+  bool wanted;
+  size_t column;
+  char *texts;
+  size_t *ends, rows;
+} csv_ids;
+
+/* The column called `name` (NULL: none). */
+scl_status csv_ids_open(csv_ids *ids, const char *name, csv_schema *schema, scl_error *error);
+scl_status csv_ids_take(csv_ids *ids, const csv_schema *schema, const csv_lines *l,
+                        scl_error *error);
+void csv_ids_close(csv_ids *ids);
 
 #endif

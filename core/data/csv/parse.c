@@ -28,8 +28,8 @@ enum { AHEAD = 8 };
 typedef struct parsing {
   csv_schema *schema;
   const csv_chunk *chunks;
-  const size_t *to;
   size_t count; /* of chunks */
+  size_t *to;   /* the first row of each in x */
   scl_matrix *x, *y;
   plan *plans; /* threads x columns */
   scl_error *errors;
@@ -289,31 +289,40 @@ static void add_unknown(csv_schema *schema, const plan *plans, size_t threads) {
   }
 }
 
-scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count,
-                     scl_matrix *x, scl_matrix *y, scl_error *error) {
+static scl_status prepare(parsing *job, size_t threads, scl_error *error) {
+  const csv_schema *schema = job->schema;
+  job->to = scl_allocate_array(job->count + 1, sizeof *job->to);
+  job->plans = scl_allocate_array(threads * schema->columns, sizeof *job->plans);
+  job->errors = scl_allocate_array(job->count + 1, sizeof *job->errors);
+  if (job->to == NULL || job->plans == NULL || job->errors == NULL)
+    return scl_fail_memory(error, job->count * sizeof *job->errors, "parsing");
+  job->to[0] = 0;
+  for (size_t k = 0; k < job->count; k++)
+    job->to[k + 1] = job->to[k] + job->chunks[k].rows;
+  for (size_t k = 0; k < threads * schema->columns; k++)
+    job->plans[k] = plan_of(&schema->column[k % schema->columns]);
+  for (size_t k = 0; k < AHEAD; k++)
+    prepare_rows(job, k);
+  return SCL_STATUS_OK;
+}
+
+static scl_status run(parsing *job, size_t threads, scl_error *error) {
+  scl_pool_run(job->count, parse_task, job);
+  const size_t failed = atomic_load(&job->failed);
+  add_unknown(job->schema, job->plans, threads);
+  SCL_TRY(scl_interrupt_check(error));
+  if (failed == SIZE_MAX) return SCL_STATUS_OK;
+  if (error != NULL) *error = job->errors[failed];
+  return job->errors[failed].status;
+}
+
+scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, size_t count, scl_matrix *x,
+                     scl_matrix *y, scl_error *error) {
   const size_t threads = scl_pool_threads();
-  parsing job = {.schema = schema, .chunks = chunks, .to = to, .count = count, .x = x, .y = y};
-  scl_status status = SCL_STATUS_OK;
+  parsing job = {.schema = schema, .chunks = chunks, .count = count, .x = x, .y = y};
   atomic_init(&job.failed, SIZE_MAX);
-  job.plans = scl_allocate_array(threads * schema->columns, sizeof *job.plans);
-  job.errors = scl_allocate_array(count + 1, sizeof *job.errors);
-  if (job.plans == NULL || job.errors == NULL) {
-    status = scl_fail_memory(error, count * sizeof *job.errors, "parsing");
-  } else {
-    for (size_t k = 0; k < threads * schema->columns; k++)
-      job.plans[k] = plan_of(&schema->column[k % schema->columns]);
-    for (size_t k = 0; k < AHEAD; k++)
-      prepare_rows(&job, k);
-    scl_pool_run(count, parse_task, &job);
-    const size_t failed = atomic_load(&job.failed);
-    add_unknown(schema, job.plans, threads);
-    status = scl_interrupt_check(error);
-    if (status == SCL_STATUS_OK && failed != SIZE_MAX) {
-      status = job.errors[failed].status;
-      if (error != NULL) *error = job.errors[failed];
-    }
-  }
-  scl_release(job.plans);
-  scl_release(job.errors);
+  scl_status status = prepare(&job, threads, error);
+  if (status == SCL_STATUS_OK) status = run(&job, threads, error);
+  SCL_RELEASE(job.to, job.plans, job.errors);
   return status;
 }

@@ -7,7 +7,6 @@ local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
 local warn = require "scullery.base.warn"
-local ask = require("scullery.base.objects").ask
 
 local description = {}
 
@@ -76,8 +75,8 @@ end
 
 -- All options in force, defaults included: nil while some wait for data or for a search.
 local function settings_of(self)
-  if #ask(self, "searched") > 0 or ask(self, "waiting") then return nil end
-  return (core.settings(ask(self, "instance")))
+  if #component.searched(self) > 0 or component.waiting(self) then return nil end
+  return (core.settings(component.instance(self)))
 end
 
 -- Where a script defined a component, and what tells that definition from others; nil: of a file.
@@ -165,68 +164,10 @@ local function expect(value, kind, what)
   return value
 end
 
-local function decode_fields(value, matrix, what)
+local function decode_fields(value, saved, what)
   local result = {}
-  for key, field in pairs(expect(value, "table", what)) do result[key] = decode(field, matrix) end
+  for key, field in pairs(expect(value, "table", what)) do result[key] = decode(field, saved) end
   return result
-end
-
--- The place and digest that a file has of a component which a script defined; nil: it is of a
--- plugin's file.
-local function saved_definition(value)
-  local saved = value.defined
-  if saved == nil then return nil end
-  expect(saved, "table", "the definition of a component")
-  return { place = expect(saved.place, "string", "the place of a definition"),
-    digest = expect(saved.digest, "string", "the digest of a definition") }
-end
-
--- A definition without a version of its own is known by its digest. What it computes is checked
--- with the features.
-local function compare_definitions(title, saved, info)
-  if saved and info.digest and not info.version and saved.digest ~= info.digest then
-    warn(("%s is defined otherwise here (%s) than where this was saved (%s)"):format(title,
-      info.path, saved.place))
-  end
-end
-
-local function find_plugin(value)
-  local title = expect(value.name, "string", "the name of a component")
-  local kind, name = title:match("^(%a+)%.([%w_]+)$")
-  if not kind then fail("%s is no component", options.show(title)) end
-  local saved = saved_definition(value)
-  local ok, info = pcall(core.plugin_info, kind, name)
-  if not ok and saved then
-    fail("it needs %s, which was defined in Lua (%s): define it before loading, with \z
-      sc.%s.define", title, saved.place, kind)
-  elseif not ok then
-    fail("it needs %s, and there is none here (%s); a plugin of another folder is loaded first, \z
-      with sc.plugin.load(path)", title, options.plain(info))
-  end
-  if value.version and core.is_newer(tostring(value.version), tostring(info.version)) then
-    fail("it was saved with %s %s, and the one here is %s, which is older", title, value.version,
-      tostring(info.version))
-  end
-  compare_definitions(title, saved, info)
-  return kind, name
-end
-
--- Every option in force when the model was saved must be in force again.
-local function compare_settings(self, saved)
-  if saved == nil then return end
-  local now = settings_of(self) or {}
-  for name, value in pairs(expect(saved, "table", "the settings of a component")) do
-    local here = now[name]
-    if here == nil then
-      fail("%s.%s has no option '%s', which it had when this was saved", self.kind, self.name,
-        tostring(name))
-    end
-    here = encode(here, {}, name)
-    if core.json_encode(here) ~= core.json_encode(value) then
-      fail("%s.%s: its option '%s' was %s when this was saved, and is %s here", self.kind,
-        self.name, tostring(name), options.show(value), options.show(here))
-    end
-  end
 end
 
 local decoders = {}
@@ -242,9 +183,9 @@ function decoders.number(value)
   return known[value.value] or fail("a number is %s", options.show(value.value))
 end
 
-function decoders.table(value, matrix)
-  local keys = decode_fields(value.keys, matrix, "the keys of a table")
-  local values = decode_fields(value.values, matrix, "the values of a table")
+function decoders.table(value, saved)
+  local keys = decode_fields(value.keys, saved, "the keys of a table")
+  local values = decode_fields(value.values, saved, "the values of a table")
   if #keys ~= #values then fail("a table has %d keys and %d values", #keys, #values) end
   local result = {}
   for i, key in ipairs(keys) do
@@ -254,25 +195,28 @@ function decoders.table(value, matrix)
   return result
 end
 
-function decoders.component(value, matrix)
-  local kind, name = find_plugin(value)
-  local made = component.group(kind)[name](decode_fields(value.options, matrix,
+-- Every option in force when the component was saved must be in force again.
+function decoders.component(value, saved)
+  local place = value["@place"]
+  local kind, name, note = core.saved_component(saved, place)
+  if note then warn(note) end
+  local made = component.group(kind)[name](decode_fields(value.options, saved,
     "the options of a component"))
-  compare_settings(made, value.settings)
+  if value.settings ~= nil then core.saved_settings(saved, place, component.instance(made)) end
   return made
 end
 
 local stage_kinds = { standardize = true, minmax = true, normalize = true, add_bias = true,
   pca = true }
 
-function decoders.stage(value, matrix)
+function decoders.stage(value, saved)
   if not stage_kinds[value.name] then fail("there is no stage %s", options.show(value.name)) end
-  return stages[value.name](decode_fields(value.options, matrix, "the options of a stage"))
+  return stages[value.name](decode_fields(value.options, saved, "the options of a stage"))
 end
 
-function decoders.features(value, matrix)
-  local given = decode_fields(value.parts, matrix, "the parts of features")
-  for name, option in pairs(decode_fields(value.options, matrix, "the options of features")) do
+function decoders.features(value, saved)
+  local given = decode_fields(value.parts, saved, "the parts of features")
+  for name, option in pairs(decode_fields(value.options, saved, "the options of features")) do
     given[name] = option
   end
   for _, name in ipairs{ "W", "K", "p", "phi" } do
@@ -285,8 +229,8 @@ function decoders.space(value)
   return instantiation.space[expect(value.name, "string", "the name of a space")]()
 end
 
-function decoders.choose(value, matrix)
-  return choose(decode_fields(value.values, matrix, "the values of a choice"))
+function decoders.choose(value, saved)
+  return choose(decode_fields(value.values, saved, "the values of a choice"))
 end
 
 function decoders.range(value)
@@ -299,27 +243,27 @@ function decoders.range(value)
   return choose[value.law]{ value.low, value.high, count = value.count }
 end
 
-function decoders.array(value, matrix)
-  return matrix(expect(value.name, "string", "the name of an array"))
+function decoders.array(value, saved)
+  return core.saved_matrix(saved, expect(value.name, "string", "the name of an array"))
 end
 
-function decoders.object(value, matrix)
+function decoders.object(value, saved)
   local class = classes[value.class]
   if not class then fail("there is no %s", options.show(value.class)) end
-  local fields = decode(expect(value.fields, "table", "an object"), matrix)
+  local fields = decode(expect(value.fields, "table", "an object"), saved)
   if type(fields) ~= "table" or getmetatable(fields) then fail("an object has no fields") end
   return setmetatable(fields, class())
 end
 
---- description.decode(value, matrix): back from what core.json_decode gave; matrix(name) gives the
---- array of that name.
-function decode(value, matrix)
+--- description.decode(value, saved): back from a part of the description of a file, `saved`, as
+--- core.saved_open gives both.
+function decode(value, saved)
   if type(value) ~= "table" then return value end
   local mark = value[MARK]
-  if mark == nil then return decode_fields(value, matrix) end
+  if mark == nil then return decode_fields(value, saved) end
   local decoder = decoders[mark]
   if not decoder then fail("it holds %s, which this version does not know", options.show(mark)) end
-  return decoder(value, matrix)
+  return decoder(value, saved)
 end
 description.decode = decode
 

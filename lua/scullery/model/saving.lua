@@ -8,10 +8,12 @@ local fingerprint = require "scullery.data.fingerprint"
 local instantiation = require "scullery.compose.instantiation"
 local model = require "scullery.model.model"
 local options = require "scullery.base.options"
-local pipeline = require "scullery.model.pipeline"
+local pipeline = require "scullery.model.recipe"
 local restoring = require "scullery.model.restoring"
 local saved_tables = require "scullery.model.saved_tables"
-local stages = require "scullery.compose.stages"
+
+-- STREAM: of the parameters (SCL_STREAM_PARAMETERS).
+local FORMAT, STREAM = "scullery", 0
 
 local saving = {}
 
@@ -54,16 +56,14 @@ end
 local function encode_stages(made, arrays)
   local list, count = {}, {}
   for i, stage in ipairs(made) do
-    local saved = stages.saved(stage)
+    local saved = core.stage_save(stage)
     count[saved.kind] = (count[saved.kind] or 0) + 1
     local title = saved.kind .. (count[saved.kind] > 1 and count[saved.kind] or "")
-    local names = restoring.stage_arrays[saved.kind]
-    if saved.shift then
-      arrays[("%s.%s"):format(title, names.shift)] = saved.shift
-      arrays[("%s.%s"):format(title, names.factor)] = saved.factor
+    for name, matrix in pairs(saved.arrays or {}) do
+      arrays[("%s.%s"):format(title, name)] = matrix
     end
-    list[i] = { kind = saved.kind, cols = saved.cols_in, constant = saved.constant,
-      arrays = saved.shift and title or nil }
+    list[i] = { kind = saved.kind, cols = saved.cols, constant = saved.constant,
+      arrays = saved.arrays and title }
   end
   return list
 end
@@ -79,7 +79,7 @@ local function encode_map(map, origin, arrays, o)
   local rows, numbers, check = core.map_probe(map)
   arrays["features.rows"], arrays["features.check"] = rows, numbers
   return { origin = how, check = check, features = info.features, method = info.method,
-    stream = restoring.STREAM, log_scale = info.log_scale, one_hot = info.entries > 0 }
+    stream = STREAM, log_scale = info.log_scale, one_hot = info.entries > 0 }
 end
 
 local function encode_learnt(learnt, arrays)
@@ -97,10 +97,8 @@ local function encode_solver(solver)
   return { component = description.encode(solver, {}, "solver"), widths = solver.widths }
 end
 
--- Fields of a model that are written apart, or found out again.
-local apart = { stages = true, map = true, map_info = true, origin = true, features = true,
-  solver = true, weights = true, intercept = true, pilot = true, learnt = true, norm_found = true,
-  own_loss = true }
+local apart = {}
+for _, name in ipairs(restoring.apart) do apart[name] = true end
 
 local function encode_model(f, arrays, o)
   local fields = {}
@@ -164,14 +162,14 @@ function saving.save(value, path, given)
   local o, arrays = options.check("save", given, rules, 0), {}
   if dataset.is(value) and not value.schema then fail("this data set has no schema to save") end
   local body = encode(value, arrays, o)
-  body.format, body.version, body.scullery = restoring.FORMAT, version_of(arrays), core.version
+  body.format, body.version, body.scullery = FORMAT, version_of(arrays), core.version
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 
 -- ------------------------------------------------------------ loading
 
-local function load_pipeline(body, file)
-  local recipe = file:table(body, "pipeline")
+local function load_pipeline(file)
+  local body, recipe = file.body, file:table(file.body, "pipeline")
   local given = file:decode(file:table(recipe, "stages"))
   for name, value in pairs(file:decode(file:table(recipe, "options"))) do
     if not pipeline.own_options[name] then
@@ -184,7 +182,7 @@ local function load_pipeline(body, file)
   self.table = saved_tables.search(file:decode(body.table))
   self.data_known = saved_tables.fingerprint(body.data)
   if body.model then
-    self.fitted = model.new(restoring.model(self, file:table(body, "model"), file))
+    self.fitted = model.new(restoring.model(self, file))
     self.classes = self.fitted.classes
   end
   restoring.check_print(self, "report")
@@ -192,19 +190,20 @@ local function load_pipeline(body, file)
   return self
 end
 
-local function load_features(body, file)
-  local self = file:decode(file:table(body, "features"))
+local function load_features(file)
+  local self = file:decode(file:table(file.body, "features"))
   if not instantiation.is_features(self) then fail("its features are none") end
-  if body.map then
-    self.fitted, self.origin = restoring.map(self, file:table(body, "map"), file)
-    self.names = restoring.names(body.names, core.map_info(self.fitted).dim)
+  if file.body.map then
+    self.fitted = core.saved_features(file.saved)
+    self.origin = restoring.origin(self, file.body.map, file)
+    self.names = file:decode(file.body.names)
   end
   return self
 end
 
 local loaders = { pipeline = load_pipeline, features = load_features,
-  schema = function(body, file)
-    return saved_tables.schema(file:decode(file:table(body, "schema")))
+  schema = function(file)
+    return saved_tables.schema(file:decode(file:table(file.body, "schema")))
   end }
 
 local function load(path)
@@ -215,7 +214,7 @@ local function load(path)
   local loader = loaders[file.body.kind]
   if not loader then fail("%s: it holds %s, which no version that is known saves", path,
     options.show(file.body.kind)) end
-  local ok, result = pcall(loader, file.body, file)
+  local ok, result = pcall(loader, file)
   if ok then return result end
   fail("%s: %s", path, options.plain(type(result) == "table" and result.message or result))
 end

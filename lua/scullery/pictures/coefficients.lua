@@ -4,8 +4,7 @@
 local core = require "scullery.core"
 local figures = require "scullery.pictures.figures"
 local plot = require "scullery.plot"
-local stages = require "scullery.compose.stages"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 
 local coefficients = {}
 
@@ -17,7 +16,7 @@ function coefficients.column_names(f)
   local names = {}
   for j = 1, f.dim do names[j] = f.names and f.names[j] or ("x%d"):format(j) end
   for _, stage in ipairs(f.stages) do
-    local saved, info = stages.saved(stage), core.stage_info(stage)
+    local saved, info = core.stage_save(stage), core.stage_info(stage)
     if saved.kind == "pca" then
       names = {}
       for k = 1, info.cols_out do names[k] = ("component %d"):format(k) end
@@ -32,7 +31,8 @@ end
 local function columns_of(f)
   local sampler = f.features.inst.p
   if f.map_info.entries > 0 then return nil end
-  local instance = ask(sampler, "instance", {}, ask(sampler, "waiting") and f.origin.widths or nil)
+  local widths = component.waiting(sampler) and f.origin.widths or nil
+  local instance = component.instance(sampler, {}, widths)
   local space = core.space(instance, f.map_info.dim)
   for _, one in ipairs(core.spaces()) do
     if one.name == space and one.names_columns then

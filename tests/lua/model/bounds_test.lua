@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 
 local sqrt, log, abs, max, pi = math.sqrt, math.log, math.abs, math.max, math.pi
 local n, d, T = 120, 2, 40
@@ -67,7 +67,7 @@ end
 function TestLossesAreTheirSolversOwn()
   for _, case in ipairs(kernelled) do
     for _, reach in ipairs{ 0, 0.3, 2, 7 } do
-      local l, kind = core.loss(ask(case[1], "instance"), reach), losses[case[2]]
+      local l, kind = core.loss(component.instance(case[1]), reach), losses[case[2]]
       local lowest, largest, steepest, h = -reach, 0, 0, 1e-6
       for k = 0, 200 do
         local m = lowest + 2 * reach * k / 200
@@ -174,7 +174,7 @@ function TestRandomKitchenSinks()
         local m, kind, delta = model(sinks(phi[1]), case[1]), losses[case[2]], 0.1
         local b = m:bound{ delta = delta }
         local C = box_of(m, phi[2], phi[3])
-        local l = core.loss(ask(case[1], "instance"), C)
+        local l = core.loss(component.instance(case[1]), C)
         near(b.C, C)
         near(b.L, l.lipschitz)
         lu.assertTrue(m:decision(sc.randn{ 300, d, seed = 9 } * 5):abs():max() <= C * (1 + 1e-9))

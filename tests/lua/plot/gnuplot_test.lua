@@ -9,7 +9,10 @@ local compact = require "scullery.plot.compact"
 local script = require "scullery.plot.script"
 
 local nan = 0 / 0
-local has_gnuplot = core.gnuplot("print 1\n", 60, 1000) ~= nil
+local function run(text, seconds, most)
+  return core.run_program({ "gnuplot", "--default-settings" }, seconds, text, most)
+end
+local has_gnuplot = run("print 1\n", 60, 1000) ~= nil
 local python = "/usr/bin/python3"
 local has_python = os.execute(python .. " -c 'import xml.etree.ElementTree' 2>/dev/null") == true
 
@@ -314,9 +317,8 @@ end
 
 function TestGnuplotIsStoppedInTimeAndAtItsMost()
   need_gnuplot()
-  support.fails({ "gnuplot was stopped: it did not end in 1 s" }, core.gnuplot, "pause 60\n", 1,
-    100)
-  support.fails({ "gnuplot was stopped: it wrote more than 100 bytes" }, core.gnuplot,
+  support.fails({ "gnuplot was stopped: it did not end in 1 s" }, run, "pause 60\n", 1, 100)
+  support.fails({ "gnuplot was stopped: it wrote more than 100 bytes" }, run,
     "set terminal svg\nplot x\n", 60, 100)
 end
 

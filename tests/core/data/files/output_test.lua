@@ -271,7 +271,7 @@ function TestNames:test_a_zero_byte_ends_no_path()
   local codes = sc.codes(sc.matrix{ { 1, 0 } }, 2)
   local function blocks(reader) return function(name) core[reader](name, 2) end end
   local takes = { core.read_text, core.sha256, core.make_folder, core.read_npy,
-    core.tensors_read, core.codes_read, core.plugin_load, sc.load, sc.plugin.load, sc.data.csv,
+    core.saved_open, core.codes_read, core.plugin_load, sc.load, sc.plugin.load, sc.data.csv,
     sc.data.libsvm, sc.data.npy, sc.codes.load, blocks("npy_blocks"), blocks("libsvm_blocks"),
     function(name) sc.ones(1, 1):save(name .. ".csv") end,
     function(name) sc.ones(1, 1):save(name .. ".npy") end, function(name) p:save(name) end,

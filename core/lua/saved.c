@@ -1,0 +1,197 @@
+/* scullery.core: saved models, checked and put together by core/model, as Lua values.
+ * lua/scullery/model/restoring.lua adds the recipe, which Lua alone can make again. */
+#include "lua/handle.h"
+#include "lua/json.h"
+#include "lua/matrix.h"
+#include "model/component.h"
+#include "model/features.h"
+#include "model/restore.h"
+
+#define SCL_LUA_SAVED "scullery.saved"
+#define SCL_LUA_RESTORED "scullery.restored"
+
+/* ------------------------------------------------------------ files */
+
+typedef struct opened {
+  scl_saved saved;
+  const cJSON **components; /* of the description, in the order in which they were pushed */
+  size_t count, room;
+} opened;
+
+static void release_opened(void *pointer) {
+  opened *file = pointer;
+  scl_saved_close(&file->saved);
+  SCL_RELEASE(file->components, file);
+}
+
+/* The table of a component says which one of the file it is. */
+static void number_component(lua_State *L, void *context, const cJSON *object) {
+  opened *file = context;
+  const char *mark = scl_saved_mark(object);
+  if (mark == NULL || strcmp(mark, "component") != 0) return;
+  const cJSON **grown =
+      scl_grow(file->components, file->count, &file->room, sizeof *file->components);
+  if (grown == NULL) luaL_error(L, "not enough memory for a model");
+  file->components = grown;
+  file->components[file->count++] = object;
+  scl_lua_set_integer(L, "@place", file->count);
+}
+
+/* core.saved_open(path) -> saved, the description as a table, whose components have a number
+ * "@place" */
+static int saved_open(lua_State *L) {
+  const char *path = scl_lua_check_path(L, 1);
+  scl_error error = {0};
+  void **slot = scl_lua_new_handle(L, SCL_LUA_SAVED, release_opened);
+  opened *file = scl_allocate_zero(sizeof *file);
+  if (file == NULL) return luaL_error(L, "not enough memory for a model");
+  *slot = file;
+  scl_lua_check(L, scl_saved_open(path, NULL, 0, path, SCL_LOADER_SCRIPT, &file->saved, &error),
+                &error);
+  scl_lua_push_json(L, &file->saved.json, file->saved.body, number_component, file);
+  return 2;
+}
+
+/* core.saved_matrix(saved, name) -> matrix of a float64 or float32 array of two dimensions, all of
+ * it finite */
+static int saved_matrix(lua_State *L) {
+  const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
+  const char *name = luaL_checkstring(L, 2);
+  const scl_saved_shape any = {SIZE_MAX, SIZE_MAX, false};
+  SCL_LUA_PUSH_MATRIX(L, scl_saved_matrix(&file->saved, name, any, out, &error));
+  return 1;
+}
+
+/* core.saved_has(saved, name) -> whether it has such an array */
+static int saved_has(lua_State *L) {
+  const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
+  lua_pushboolean(L, scl_saved_array(&file->saved, luaL_checkstring(L, 2)) != NULL);
+  return 1;
+}
+
+/* ------------------------------------------------------------ components */
+
+static const cJSON *check_component(lua_State *L, const opened *file) {
+  return file->components[scl_lua_check_place(L, 2, file->count, "component")];
+}
+
+/* core.saved_component(saved, place) -> kind, name and, where a script has defined another of that
+ * name since, a sentence */
+static int saved_component(lua_State *L) {
+  const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
+  const scl_component *found;
+  scl_error error = {0}, note = {0};
+  scl_lua_check(
+      L, scl_saved_find_component(&file->saved, check_component(L, file), &found, &note, &error),
+      &error);
+  lua_pushstring(L, scl_kind_name(found->plugin.kind));
+  lua_pushstring(L, found->plugin.name);
+  lua_pushstring(L, note.message[0] == 0 ? NULL : note.message);
+  return 3;
+}
+
+/* core.saved_settings(saved, place, instance): nothing where every option that was in force when the
+ * component was saved is so in the instance */
+static int saved_settings(lua_State *L) {
+  const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
+  const scl_instance *instance = scl_lua_check_handle(L, 3, SCL_LUA_INSTANCE);
+  scl_error error = {0};
+  scl_lua_check(L,
+                scl_saved_check_settings(&file->saved, check_component(L, file), instance, &error),
+                &error);
+  return 0;
+}
+
+/* ------------------------------------------------------------ what was fitted */
+
+static void release_restored(void *pointer) {
+  scl_restored_release(pointer);
+  scl_release(pointer);
+}
+
+/* A handle of what was restored: work with parts that run functions of a script stays in its
+ * thread. */
+static void mark_script(lua_State *L, const opened *file) {
+  if (file->saved.script) scl_lua_mark_script(L, lua_gettop(L));
+}
+
+static void push_map(lua_State *L, const opened *file, scl_map **map) {
+  void **slot = scl_lua_new_map(L);
+  *slot = *map;
+  *map = NULL;
+  mark_script(L, file);
+  scl_lua_account(L, scl_map_bytes(*slot));
+}
+
+/* core.saved_features(saved) -> the map of fitted features */
+static int saved_features(lua_State *L) {
+  opened *file = scl_lua_take_handle(L, 1, SCL_LUA_SAVED);
+  const cJSON *body = file->saved.body, *said;
+  char **names = NULL;
+  scl_error error = {0};
+  scl_map *map = NULL;
+  scl_status status = scl_saved_table(body, "map", &said, &error);
+  if (status == SCL_STATUS_OK)
+    status =
+        scl_saved_features(&file->saved, scl_saved_find(body, "features"), said, 0, &map, &error);
+  if (status == SCL_STATUS_OK) {
+    const size_t dim = scl_map_dim(map);
+    status = scl_saved_names(&file->saved, body, dim, &names, &error);
+    scl_release_texts(names, names == NULL ? 0 : dim);
+  }
+  if (status != SCL_STATUS_OK) scl_map_destroy(map);
+  scl_lua_check(L, status, &error);
+  push_map(L, file, &map);
+  return 1;
+}
+
+static void set_stages(lua_State *L, scl_restored *r) {
+  lua_createtable(L, (int)r->n_stages, 0);
+  for (size_t i = 0; i < r->n_stages; i++) {
+    void **slot = scl_lua_new_stage(L);
+    *slot = r->stages[i];
+    r->stages[i] = NULL;
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "stages");
+}
+
+static void set_learnt(lua_State *L, const opened *file, scl_restored *r) {
+  void **slot = scl_lua_new_model(L);
+  *slot = r->learnt;
+  r->learnt = NULL;
+  mark_script(L, file);
+  lua_setfield(L, -2, "learnt");
+}
+
+/* core.saved_model(saved) -> {stages, map, learnt, weights, intercept, pilot} of a fitted pipeline:
+ * what it has */
+static int saved_model(lua_State *L) {
+  opened *file = scl_lua_take_handle(L, 1, SCL_LUA_SAVED);
+  scl_error error = {0};
+  void **slot = scl_lua_new_handle(L, SCL_LUA_RESTORED, release_restored);
+  scl_restored *r = scl_allocate_zero(sizeof *r);
+  if (r == NULL) return luaL_error(L, "not enough memory for a model");
+  *slot = r;
+  scl_lua_check(L, scl_restore(&file->saved, r, &error), &error);
+  lua_newtable(L);
+  set_stages(L, r);
+  if (r->map != NULL) {
+    push_map(L, file, &r->map);
+    lua_setfield(L, -2, "map");
+  }
+  if (r->learnt != NULL) set_learnt(L, file, r);
+  if (r->weights.storage != NULL) {
+    scl_lua_set_matrix(L, "weights", &r->weights);
+    scl_lua_set_matrix(L, "intercept", &r->intercept);
+  }
+  if (r->pilot.storage != NULL) scl_lua_set_matrix(L, "pilot", &r->pilot);
+  return 1;
+}
+
+void scl_lua_open_saved(lua_State *L) {
+  SCL_LUA_CALLS(L, {"saved_open", saved_open, 1}, {"saved_matrix", saved_matrix, 2},
+                {"saved_has", saved_has, 2}, {"saved_component", saved_component, 2},
+                {"saved_settings", saved_settings, 3}, {"saved_features", saved_features, 1},
+                {"saved_model", saved_model, 1});
+}

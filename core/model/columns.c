@@ -1,0 +1,93 @@
+/* What the columns of a model's rows are: their names, and the table that they come from. */
+#include "base/text.h"
+#include "model/restore.h"
+#include <math.h>
+#include <string.h>
+
+/* A list of texts, each `what` ("a level of a column"), copied; *out grows with *count, so that what was copied is released. */
+static scl_status read_texts(const scl_saved *saved, const cJSON *list, const char *what,
+                             char ***out, size_t *count, scl_error *error) {
+  char shown[60];
+  *out = scl_allocate_zero((scl_saved_count(list) + 1) * sizeof **out);
+  if (*out == NULL) return scl_fail_memory(error, sizeof **out, "names");
+  for (const cJSON *item = list->child; item != NULL; item = item->next) {
+    char **text = &(*out)[*count];
+    SCL_TRY(scl_saved_text(saved, item, text, error));
+    ++*count;
+    if (*text == NULL)
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s is %s", what,
+                      scl_saved_shown(item, shown, sizeof shown));
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_saved_names(const scl_saved *saved, const cJSON *from, size_t dim, char ***out,
+                           scl_error *error) {
+  const cJSON *list;
+  size_t count = 0;
+  if (scl_saved_find(from, "names") == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_saved_table(from, "names", &list, error));
+  if (!scl_saved_is_list(list))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'names' of columns are not a list");
+  if (scl_saved_count(list) != dim)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the number of its names of columns: %zu, where %zu belongs",
+                    scl_saved_count(list), dim);
+  const scl_status status = read_texts(saved, list, "a name of its columns", out, &count, error);
+  if (status == SCL_STATUS_OK) return status;
+  scl_release_texts(*out, count);
+  *out = NULL;
+  return status;
+}
+
+static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_column *column,
+                              scl_error *error) {
+  static const char *const kinds[] = {"number", "category", "date", "skipped"};
+  const char *kind;
+  size_t place = 0;
+  column->fill = NAN;
+  SCL_TRY(scl_saved_text(saved, scl_saved_find(from, "name"), &column->name, error));
+  SCL_TRY(scl_saved_word(from, "kind", &kind, error));
+  while (place < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[place]) != 0)
+    place++;
+  if (column->name == NULL || place == sizeof kinds / sizeof *kinds)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "its schema has a column without a name, or of a kind that is not known");
+  column->kind = (scl_column_kind)place;
+  SCL_TRY(scl_saved_opt_whole(saved, from, "missing", 0, (size_t)1 << 53, &column->missing, error));
+  (void)scl_saved_number(saved, scl_saved_find(from, "fill"), &column->fill);
+  if (column->kind != SCL_COLUMN_CATEGORY) return SCL_STATUS_OK;
+  const cJSON *levels;
+  SCL_TRY(scl_saved_table(from, "levels", &levels, error));
+  return read_texts(saved, levels, "a level of a column", &column->levels, &column->n_levels,
+                    error);
+}
+
+static scl_status read_schema(const scl_saved *saved, const cJSON *list, scl_schema *out,
+                              scl_error *error) {
+  out->columns = scl_allocate_zero((scl_saved_count(list) + 1) * sizeof *out->columns);
+  if (out->columns == NULL) return scl_fail_memory(error, sizeof *out->columns, "a schema");
+  for (const cJSON *item = list->child; item != NULL; item = item->next)
+    SCL_TRY(read_column(saved, item, &out->columns[out->n_columns++], error));
+  return SCL_STATUS_OK;
+}
+
+/* Only tables with columns of their own kinds have more to say than the names. */
+scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out,
+                            scl_error *error) {
+  const cJSON *fields = scl_saved_find(scl_saved_find(saved->body, "model"), "fields"),
+              *schema = scl_saved_find(fields, "schema"), *list;
+  const char *format = NULL;
+  *out = NULL;
+  (void)scl_saved_opt_word(schema, "format", &format, NULL);
+  if (format == NULL || strcmp(format, "csv") != 0) return SCL_STATUS_OK;
+  SCL_TRY(scl_saved_table(schema, "columns", &list, error));
+  scl_schema *made = scl_allocate_zero(sizeof *made);
+  if (made == NULL) return scl_fail_memory(error, sizeof *made, "a schema");
+  const scl_status status = read_schema(saved, list, made, error);
+  if (status == SCL_STATUS_OK && scl_schema_cols(made) == dim)
+    *out = made;
+  else
+    scl_schema_destroy(made); /* or other columns were made of them since */
+  return status;
+}

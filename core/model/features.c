@@ -1,0 +1,260 @@
+#include "model/features.h"
+
+#include "base/profile.h"
+#include "base/random.h"
+#include "learn/map_probe.h"
+#include "model/component.h"
+#include <string.h>
+
+/* What a map is made from, besides its parts. */
+typedef struct origin {
+  scl_map_spec spec;
+  scl_matrix state;
+  scl_saved_widths widths;
+  const cJSON *kept; /* lists of parameters, NULL where none were left out */
+} origin;
+
+static const size_t MOST_PARAMETERS = (size_t)1 << 53, MOST_SAMPLES = (size_t)1 << 40;
+
+/* ------------------------------------------------------------ the origin */
+
+static scl_status read_method(const cJSON *from, scl_map_spec *spec, scl_error *error) {
+  const char *method = "exact";
+  SCL_TRY(scl_saved_opt_word(from, "method", &method, error));
+  spec->quadrature = strcmp(method, "quadrature") == 0;
+  spec->monte_carlo = strcmp(method, "monte-carlo") == 0;
+  if (spec->quadrature || spec->monte_carlo || strcmp(method, "exact") == 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "its 'method' is %.40s, where exact, quadrature or monte-carlo belongs", method);
+}
+
+/* Any whole number of 64 bits. */
+static scl_status read_seed(const scl_saved *saved, const cJSON *from, uint64_t *out,
+                            scl_error *error) {
+  const cJSON *seed = scl_saved_find(from, "seed");
+  if (!cJSON_IsNumber(seed) || !scl_json_number_of(&saved->json, seed).is_whole)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the seed of its features is no whole number");
+  *out = (uint64_t)scl_json_number_of(&saved->json, seed).whole;
+  return SCL_STATUS_OK;
+}
+
+static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin *out,
+                              scl_error *error) {
+  scl_map_spec *spec = &out->spec;
+  const char *dtype;
+  SCL_TRY(scl_saved_whole(saved, from, "dim", 1, INT32_MAX, &spec->dim, error));
+  SCL_TRY(scl_saved_opt_whole(saved, from, "T", 1, MOST_PARAMETERS, &spec->count, error));
+  SCL_TRY(scl_saved_opt_whole(saved, from, "samples", 1, MOST_SAMPLES, &spec->samples, error));
+  SCL_TRY(read_seed(saved, from, &spec->seed, error));
+  SCL_TRY(scl_saved_word(from, "dtype", &dtype, error));
+  SCL_TRY(scl_saved_dtype(dtype, &spec->dtype, error));
+  SCL_TRY(read_method(from, spec, error));
+  SCL_TRY(scl_saved_flag(from, "whiten", &spec->whiten, error));
+  SCL_TRY(scl_saved_read_widths(saved, from, &out->widths, error));
+  if (scl_saved_find(from, "kept") != NULL)
+    SCL_TRY(scl_saved_table(from, "kept", &out->kept, error));
+  if (out->kept != NULL && !scl_saved_is_list(out->kept))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its lists of kept parameters are none");
+  if (scl_saved_array(saved, "sampler.state") == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_saved_matrix(saved, "sampler.state", (scl_saved_shape){SIZE_MAX, SIZE_MAX, true},
+                           &out->state, error));
+  spec->state = &out->state;
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ sizes */
+
+/* One-hot features: counts (one a grid) and words, as the file has them. */
+static scl_status find_cells(const scl_saved *saved, const scl_array **counts,
+                             const scl_array **words, scl_error *error) {
+  *counts = scl_saved_array(saved, "cells.counts");
+  *words = scl_saved_array(saved, "cells.words");
+  if (*counts != NULL && *words != NULL && (*counts)->dtype == SCL_DTYPE_INT64 &&
+      (*counts)->rank == 1 && (*words)->dtype == SCL_DTYPE_INT32 && (*words)->rank == 2)
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "its arrays 'cells.counts' and 'cells.words' are missing, or none of cells");
+}
+
+/* Whether numbers of as many features were saved, where features are what the map is compared by. */
+static scl_status check_numbers_saved(const scl_saved *saved, const cJSON *map, size_t features,
+                                      scl_error *error) {
+  const char *check;
+  const scl_array *numbers = scl_saved_array(saved, "features.check");
+  SCL_TRY(scl_saved_word(map, "check", &check, error));
+  if (strcmp(check, "features") != 0) return SCL_STATUS_OK;
+  if (numbers != NULL && numbers->rank == 2 && numbers->sizes[0] == SCL_PROBE_ROWS &&
+      numbers->sizes[1] == features)
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "it has %zu features, and array 'features.check' is missing or not of so many",
+                  features);
+}
+
+/* The sizes that a map is to have, as the arrays of the file show them: no number in the
+ * description alone makes anything large. */
+static scl_status check_sizes(const scl_saved *saved, const cJSON *map, const origin *from,
+                              size_t features, scl_error *error) {
+  const scl_array *counts, *words;
+  bool one_hot;
+  SCL_TRY(scl_saved_flag(map, "one_hot", &one_hot, error));
+  if (one_hot) {
+    SCL_TRY(find_cells(saved, &counts, &words, error));
+    if (from->spec.count == 0 || from->spec.count == counts->sizes[0]) return SCL_STATUS_OK;
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "T = %zu grids, where cells of %zu are saved",
+                    from->spec.count, counts->sizes[0]);
+  }
+  SCL_TRY(check_numbers_saved(saved, map, features, error));
+  if (from->kept != NULL || from->spec.count <= features) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "T = %zu parameters make %zu features",
+                  from->spec.count, features);
+}
+
+/* ------------------------------------------------------------ the map */
+
+static scl_status make_parts(scl_saved *saved, const cJSON *recipe, origin *from,
+                             scl_error *error) {
+  const cJSON *parts;
+  const scl_saved_widths *widths = &from->widths;
+  SCL_TRY(scl_saved_table(recipe, "parts", &parts, error));
+  SCL_TRY(scl_saved_component(saved, scl_saved_find(parts, "p"), "sampler", widths,
+                              &from->spec.sampler, error));
+  SCL_TRY(scl_saved_component(saved, scl_saved_find(parts, "phi"), "nonlinearity|kernel", widths,
+                              &from->spec.phi, error));
+  const cJSON *kernel = scl_saved_find(parts, "K");
+  return kernel == NULL
+             ? SCL_STATUS_OK
+             : scl_saved_component(saved, kernel, "kernel", widths, &from->spec.kernel, error);
+}
+
+/* One list of parameters that were kept, numbered from 1 and ascending. */
+static scl_status select_kept(const scl_saved *saved, const cJSON *list, scl_map **map,
+                              scl_error *error) {
+  const size_t count = cJSON_IsArray(list) ? scl_saved_count(list) : 0, all = scl_map_count(*map);
+  scl_map *selected = NULL;
+  double place, before = 0;
+  size_t i = 0;
+  size_t *keep = scl_allocate_array(count + 1, sizeof *keep);
+  if (keep == NULL) return scl_fail_memory(error, count * sizeof *keep, "kept parameters");
+  for (const cJSON *item = count == 0 ? NULL : list->child; item != NULL; item = item->next) {
+    if (!scl_saved_number(saved, item, &place) || !(place > before && place <= (double)all) ||
+        place != (double)(size_t)place)
+      break;
+    keep[i++] = (size_t)place - 1;
+    before = place;
+  }
+  const scl_status status =
+      count == 0 || i < count
+          ? scl_fail(error, SCL_STATUS_BAD_DATA, "the list of kept parameters is none")
+          : scl_map_select(*map, keep, count, &selected, error);
+  scl_release(keep);
+  if (status != SCL_STATUS_OK) return status;
+  scl_map_destroy(*map);
+  *map = selected;
+  return SCL_STATUS_OK;
+}
+
+static scl_status restore_cells(const scl_saved *saved, scl_map *map, scl_error *error) {
+  const scl_array *counts, *words;
+  if (scl_map_entries(map) == 0) return SCL_STATUS_OK;
+  SCL_TRY(find_cells(saved, &counts, &words, error));
+  if (counts->sizes[0] != scl_map_entries(map) ||
+      words->sizes[1] != scl_cells_words(scl_map_cells(map)))
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the saved cells are of other grids than these features have");
+  return scl_map_restore_cells(map, counts->data, words->data, words->sizes[0], error);
+}
+
+static scl_status check_draws(const scl_saved *saved, const cJSON *said, const scl_map *map,
+                              scl_error *error) {
+  const char *check;
+  scl_map_probe probe;
+  scl_matrix rows = {0}, numbers = {0};
+  const scl_saved_shape any = {SIZE_MAX, SIZE_MAX, false};
+  SCL_TRY(scl_saved_word(said, "check", &check, error));
+  SCL_TRY(scl_map_probe_make(map, &probe, error));
+  scl_status status = scl_saved_matrix(saved, "features.rows", any, &rows, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_saved_matrix(saved, "features.check", any, &numbers, error);
+  const bool same = strcmp(check, probe.parameters ? "parameters" : "features") == 0 &&
+                    scl_probes_agree(&probe.rows, &rows) &&
+                    scl_probes_agree(&probe.numbers, &numbers);
+  if (status == SCL_STATUS_OK && !same)
+    status = scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "the features that its parts give here are not those that it was saved with: "
+                      "a sampler, nonlinearity or kernel of it has changed since");
+  scl_matrix_release(&rows);
+  scl_matrix_release(&numbers);
+  scl_map_probe_release(&probe);
+  return status;
+}
+
+static scl_status make_map(const scl_saved *saved, const origin *from, scl_map **out,
+                           scl_error *error) {
+  const size_t mark = scl_profile_enter("parameters");
+  scl_status status = scl_map_create(&from->spec, out, error);
+  scl_profile_leave(mark, 0, 0);
+  const cJSON *list = status == SCL_STATUS_OK && from->kept != NULL ? from->kept->child : NULL;
+  for (; status == SCL_STATUS_OK && list != NULL; list = list->next)
+    status = select_kept(saved, list, out, error);
+  return status == SCL_STATUS_OK ? restore_cells(saved, *out, error) : status;
+}
+
+static void close_origin(origin *from) {
+  scl_instance_release(from->spec.sampler);
+  scl_instance_release(from->spec.phi);
+  scl_instance_release(from->spec.kernel);
+  scl_matrix_release(&from->state);
+}
+
+/* What is written for readers of the file alone. */
+static scl_status check_account(const scl_saved *saved, const cJSON *said, scl_error *error) {
+  const cJSON *scale = scl_saved_find(said, "log_scale");
+  const char *method;
+  char text[60];
+  double number;
+  SCL_TRY(scl_saved_opt_word(said, "method", &method, error));
+  if (scale == NULL || scl_saved_number(saved, scale, &number)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'log_scale' is %s, where a number belongs",
+                  scl_saved_shown(scale, text, sizeof text));
+}
+
+static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t dim, origin *from,
+                             size_t *features, scl_error *error) {
+  const cJSON *table;
+  size_t stream;
+  SCL_TRY(check_account(saved, said, error));
+  SCL_TRY(scl_saved_whole(saved, said, "stream", SCL_STREAM_PARAMETERS, SCL_STREAM_PARAMETERS,
+                          &stream, error));
+  SCL_TRY(scl_saved_whole(saved, said, "features", 0, MOST_PARAMETERS, features, error));
+  SCL_TRY(scl_saved_table(said, "origin", &table, error));
+  SCL_TRY(read_origin(saved, table, from, error));
+  const scl_array *rows = scl_saved_array(saved, "features.rows");
+  if (dim == 0) dim = from->spec.dim;
+  if (from->spec.dim != dim || rows == NULL || rows->rank != 2 || rows->sizes[1] != dim)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "its features are of %zu columns, where rows of %zu reach them, or array "
+                    "'features.rows' is of others",
+                    from->spec.dim, dim);
+  return check_sizes(saved, said, from, *features, error);
+}
+
+scl_status scl_saved_features(scl_saved *saved, const cJSON *recipe, const cJSON *said, size_t dim,
+                              scl_map **out, scl_error *error) {
+  origin from = {0};
+  size_t features;
+  scl_map *map = NULL;
+  scl_status status = check_said(saved, said, dim, &from, &features, error);
+  if (status == SCL_STATUS_OK) status = make_parts(saved, recipe, &from, error);
+  if (status == SCL_STATUS_OK) status = make_map(saved, &from, &map, error);
+  close_origin(&from);
+  if (status == SCL_STATUS_OK && scl_map_features(map) != features)
+    status = scl_fail(error, SCL_STATUS_BAD_DATA, "it has %zu features here, where %zu were saved",
+                      scl_map_features(map), features);
+  if (status == SCL_STATUS_OK) status = check_draws(saved, said, map, error);
+  if (status == SCL_STATUS_OK)
+    *out = map;
+  else
+    scl_map_destroy(map);
+  return status;
+}

@@ -1,0 +1,59 @@
+#include "model/predict.h"
+
+#include "learn/score.h"
+
+static scl_status predict_scores(const scl_fitted *f, scl_source *source, scl_matrix *out,
+                                 scl_error *error) {
+  const scl_flow flow = {.source = source,
+                         .stages = f->stages,
+                         .n_stages = f->n_stages,
+                         .map = f->map,
+                         .dtype = f->map != NULL      ? scl_map_dtype(f->map)
+                                  : f->learnt != NULL ? f->dtype
+                                                      : SCL_DTYPE_FLOAT64,
+                         .block_rows = f->block,
+                         .pilot = f->pilot,
+                         .groups = 1,
+                         .doing = f->doing};
+  return f->learnt != NULL ? scl_model_decisions(&flow, f->learnt, out, error)
+                           : scl_decisions(&flow, f->weights, f->intercept, out, error);
+}
+
+static scl_status predict_probabilities(const scl_fitted *f, const scl_matrix *scores,
+                                        scl_matrix *out, scl_error *error) {
+  bool said = false;
+  if (f->sigmoids != NULL) return scl_platt_probabilities(scores, f->sigmoids, out, error);
+  if (f->by_loss == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the model has no probabilities");
+  SCL_TRY(scl_loss_probabilities(f->by_loss, scores, out, &said, error));
+  if (said) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_NUMERIC, "the solver's loss says no probabilities of a row");
+}
+
+scl_status scl_predict_from(const scl_fitted *f, const scl_matrix *scores, scl_prediction what,
+                            scl_matrix *out, scl_error *error) {
+  if (what == SCL_PREDICT_PROBABILITIES) return predict_probabilities(f, scores, out, error);
+  if (what == SCL_PREDICT_LABELS && f->classes.count > 0)
+    return scl_decide_labels(scores, &f->classes, out, error);
+  *out = scl_matrix_share(scores);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_predict(const scl_fitted *f, scl_source *source, scl_prediction what,
+                       scl_matrix *out, scl_error *error) {
+  scl_matrix scores;
+  SCL_TRY(predict_scores(f, source, &scores, error));
+  const scl_status status = scl_predict_from(f, &scores, what, out, error);
+  scl_matrix_release(&scores);
+  return status;
+}
+
+scl_status scl_loss_has_probabilities(const scl_instance *solver, size_t targets, bool *out,
+                                      scl_error *error) {
+  scl_matrix zeros, said;
+  SCL_TRY(scl_matrix_create(1, targets, SCL_DTYPE_FLOAT64, &zeros, error));
+  const scl_status status = scl_loss_probabilities(solver, &zeros, &said, out, error);
+  if (status == SCL_STATUS_OK && *out) scl_matrix_release(&said);
+  scl_matrix_release(&zeros);
+  return status;
+}

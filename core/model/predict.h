@@ -1,0 +1,45 @@
+/* The one driver that predicts: for rows of a file, of a matrix and of a program's buffer. */
+#ifndef SCULLERY_MODEL_PREDICT_H
+#define SCULLERY_MODEL_PREDICT_H
+
+#include "learn/labels.h"
+#include "learn/model.h"
+#include "learn/platt.h"
+
+/* The parts of a fitted pipeline that predict. All are borrowed, and constant while they are used:
+ * calls of many threads may share them. */
+typedef struct scl_fitted {
+  scl_stage *const *stages; /* n_stages of them */
+  size_t n_stages;
+  const scl_map *map;      /* NULL: the staged rows are the features */
+  const scl_model *learnt; /* NULL: coefficients */
+  /* D x c, 1 x c and, or NULL, D numbers: scores are (phi - pilot) weights + intercept. */
+  const scl_matrix *weights, *intercept;
+  const double *pilot;
+  scl_dtype dtype;             /* of rows without a map that `learnt` takes */
+  size_t block;                /* rows of a block of the walk, 0: chosen */
+  scl_classes classes;         /* and what stands for each in predictions; none: a regression */
+  const scl_platt *sigmoids;   /* of calibrated probabilities, c of them, or NULL */
+  const scl_instance *by_loss; /* the solver whose loss gives probabilities, or NULL */
+  const char *doing;           /* for progress; NULL shows none */
+} scl_fitted;
+
+typedef enum scl_prediction {
+  SCL_PREDICT_SCORES = 0,   /* n x c */
+  SCL_PREDICT_LABELS,       /* n x 1 numbers of classes; of a regression the scores */
+  SCL_PREDICT_PROBABILITIES /* n x classes */
+} scl_prediction;
+
+/* out (float64, made here): predictions for all rows of a source, row i of the source in row i, by
+ * one walk over blocks of rows. Each row has the same bits in any source whose rows begin with the
+ * same whole blocks. SCL_STATUS_UNSUPPORTED: probabilities that are not known. */
+scl_status scl_predict(const scl_fitted *fitted, scl_source *source, scl_prediction what,
+                       scl_matrix *out, scl_error *error);
+/* The same of scores that were predicted before. */
+scl_status scl_predict_from(const scl_fitted *fitted, const scl_matrix *scores, scl_prediction what,
+                            scl_matrix *out, scl_error *error);
+/* Whether the loss of a solver gives probabilities. */
+scl_status scl_loss_has_probabilities(const scl_instance *solver, size_t targets, bool *out,
+                                      scl_error *error);
+
+#endif

@@ -1,0 +1,187 @@
+/* Loading a predictor, and what it says of itself. */
+#include "model/predictor.h"
+#include "algebra/blas.h"
+#include "base/environment.h"
+#include "base/text.h"
+#include "model/stay.h"
+#include <math.h>
+#include <string.h>
+
+const char *scl_version(void) { return SCULLERY_VERSION; }
+
+/* ------------------------------------------------------------ loading */
+
+static void destroy(scl_predictor *p) {
+  scl_restored_release(&p->parts);
+  scl_schema_destroy(p->schema);
+  SCL_RELEASE(p->places, p);
+}
+
+static scl_status check_kind(const scl_saved *saved, scl_error *error) {
+  const char *kind = NULL;
+  (void)scl_saved_opt_word(saved->body, "kind", &kind, NULL);
+  if (kind == NULL || strcmp(kind, "pipeline") != 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it holds %.40s, and a pipeline alone predicts: one that was saved after p:fit",
+                    kind == NULL ? "no model" : kind);
+  if (scl_saved_find(saved->body, "model") != NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the pipeline was saved before it was fitted");
+}
+
+/* The parts as the driver takes them. */
+static scl_status prepare(scl_predictor *p, scl_error *error) {
+  const scl_restored *r = &p->parts;
+  p->places = scl_allocate_array(r->n_classes + 1, sizeof *p->places);
+  if (p->places == NULL) return scl_fail_memory(error, r->n_classes * sizeof *p->places, "classes");
+  for (size_t k = 0; k < r->n_classes; k++)
+    p->places[k] = (double)k;
+  p->fitted = (scl_fitted){.stages = r->stages,
+                           .n_stages = r->n_stages,
+                           .map = r->map,
+                           .learnt = r->learnt,
+                           .weights = &r->weights,
+                           .intercept = &r->intercept,
+                           .pilot = r->pilot.storage == NULL ? NULL : scl_matrix_row(&r->pilot, 0),
+                           .dtype = r->dtype,
+                           .block = r->block,
+                           .classes = {p->places, r->n_classes, false},
+                           .sigmoids = r->sigmoids,
+                           .by_loss = r->by_loss ? r->solver : NULL};
+  return SCL_STATUS_OK;
+}
+
+static scl_status fill(scl_saved *saved, scl_predictor *out, scl_error *error) {
+  SCL_TRY(check_kind(saved, error));
+  SCL_TRY(scl_restore(saved, &out->parts, error));
+  if (out->parts.solver == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "the pipeline has no solver: it predicts nothing");
+  SCL_TRY(scl_saved_schema(saved, out->parts.dim, &out->schema, error));
+  return prepare(out, error);
+}
+
+static scl_status restore(scl_saved *saved, const char *what, scl_predictor **out,
+                          scl_error *error) {
+  scl_predictor *p = scl_allocate_zero(sizeof *p);
+  if (p == NULL) return scl_fail_memory(error, sizeof *p, "a predictor");
+  const scl_status status = fill(saved, p, error);
+  if (status == SCL_STATUS_OK) {
+    *out = p;
+    return status;
+  }
+  destroy(p);
+  (void)scl_prefix(error, "%s", what);
+  return status;
+}
+
+static scl_status load(const char *path, const void *bytes, size_t size, const char *what,
+                       scl_predictor **out, scl_error *error) {
+  scl_saved saved;
+  SCL_TRY(scl_environment_check(error));
+  SCL_TRY(scl_blas_start(error));
+  SCL_TRY(scl_saved_open(path, bytes, size, what, SCL_LOADER_PROGRAM, &saved, error));
+  const scl_status status = restore(&saved, what, out, error);
+  scl_saved_close(&saved);
+  return status;
+}
+
+static scl_status load_here(const char *path, const void *bytes, size_t size, const char *what,
+                            scl_predictor **out, scl_error *error) {
+  *out = NULL;
+  scl_stay stay;
+  SCL_TRY(scl_stay_begin(&stay, error));
+  return scl_stay_end(&stay, load(path, bytes, size, what, out, error), error);
+}
+
+static scl_status no_place(scl_error *error) {
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "scl_predictor_load: takes a place for the predictor, and got NULL");
+}
+
+scl_status scl_predictor_load(const char *path, scl_predictor **out, scl_error *error) {
+  if (out == NULL) return no_place(error);
+  if (path == NULL || *path == 0)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "scl_predictor_load: takes the path of a file, and got %s",
+                    path == NULL ? "NULL" : "an empty text");
+  return load_here(path, NULL, 0, path, out, error);
+}
+
+scl_status scl_predictor_load_memory(const void *bytes, size_t size, scl_predictor **out,
+                                     scl_error *error) {
+  if (out == NULL) return no_place(error);
+  if (bytes == NULL)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "scl_predictor_load_memory: takes the bytes of a file, and got NULL");
+  return load_here(NULL, bytes, size, "the model in memory", out, error);
+}
+
+void scl_predictor_close(scl_predictor *predictor) {
+  if (predictor != NULL) destroy(predictor);
+}
+
+/* ------------------------------------------------------------ what it is */
+
+size_t scl_predictor_columns(const scl_predictor *p) { return p == NULL ? 0 : p->parts.dim; }
+
+const char *scl_predictor_column_name(const scl_predictor *p, size_t column) {
+  return p != NULL && p->parts.names != NULL && column < p->parts.dim ? p->parts.names[column]
+                                                                      : NULL;
+}
+
+size_t scl_predictor_outputs(const scl_predictor *p) { return p == NULL ? 0 : p->parts.targets; }
+size_t scl_predictor_classes(const scl_predictor *p) { return p == NULL ? 0 : p->parts.n_classes; }
+
+const char *scl_predictor_class_label(const scl_predictor *p, size_t place) {
+  return place < scl_predictor_classes(p) ? p->parts.labels[place] : NULL;
+}
+
+double scl_predictor_class_number(const scl_predictor *p, size_t place) {
+  return place < scl_predictor_classes(p) ? p->parts.numbers[place] : NAN;
+}
+
+int scl_predictor_has_probabilities(const scl_predictor *p) {
+  return p != NULL && (p->parts.by_loss || p->parts.sigmoids != NULL);
+}
+
+/* ------------------------------------------------------------ its table */
+
+size_t scl_predictor_fields(const scl_predictor *p) {
+  return p == NULL || p->schema == NULL ? 0 : p->schema->n_columns;
+}
+
+static const scl_column *field_of(const scl_predictor *p, size_t field) {
+  return field < scl_predictor_fields(p) ? &p->schema->columns[field] : NULL;
+}
+
+const char *scl_predictor_field_name(const scl_predictor *p, size_t field) {
+  const scl_column *column = field_of(p, field);
+  return column == NULL ? NULL : column->name;
+}
+
+int scl_predictor_field_kind(const scl_predictor *p, size_t field) {
+  const scl_column *column = field_of(p, field);
+  return column == NULL ? -1 : (int)column->kind;
+}
+
+size_t scl_predictor_field_column(const scl_predictor *p, size_t field) {
+  size_t place = 0;
+  for (size_t i = 0; field_of(p, i) != NULL && i < field; i++)
+    place += scl_column_width(&p->schema->columns[i]);
+  return place;
+}
+
+size_t scl_predictor_field_width(const scl_predictor *p, size_t field) {
+  const scl_column *column = field_of(p, field);
+  return column == NULL ? 0 : scl_column_width(column);
+}
+
+double scl_predictor_field_fill(const scl_predictor *p, size_t field) {
+  const scl_column *column = field_of(p, field);
+  return column == NULL ? NAN : column->fill;
+}
+
+const char *scl_predictor_field_level(const scl_predictor *p, size_t field, size_t level) {
+  const scl_column *column = field_of(p, field);
+  return column != NULL && level < column->n_levels ? column->levels[level] : NULL;
+}

@@ -1,0 +1,390 @@
+/* A fitted pipeline from its description: stages, features, coefficients or model, classes,
+ * calibration. */
+#include "model/restore.h"
+
+#include "base/text.h"
+#include "data/number.h"
+#include "model/component.h"
+#include "model/features.h"
+#include "model/predict.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_BLOCK = 1 << 24 };
+
+/* The recipe: stages that map rows, features, and the solver. */
+typedef struct recipe {
+  const cJSON *rows; /* the first stage; n_rows of them */
+  size_t n_rows;
+  const cJSON *features, *solver; /* NULL: none */
+  bool components;                /* of the features: they are the last stage */
+} recipe;
+
+static bool is_marked(const cJSON *value, const char *word) {
+  const char *mark = scl_saved_mark(value);
+  return mark != NULL && strcmp(mark, word) == 0;
+}
+
+/* ------------------------------------------------------------ the recipe */
+
+static scl_status refuse_stage(const cJSON *stage, size_t i, scl_error *error) {
+  char text[60];
+  if (is_marked(stage, "choose"))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "a pipeline that is to be searched is not fitted");
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "stage %zu of its pipeline is %s, which does not "
+                  "belong there",
+                  i, scl_saved_shown(stage, text, sizeof text));
+}
+
+/* Rows, then features, then components of them or a solver; false: the stage does not belong
+ * there. */
+static bool add_stage(const cJSON *stage, recipe *out) {
+  const char *title = scl_saved_component_name(stage);
+  const bool row = is_marked(stage, "stage");
+  if (out->solver != NULL || out->components) return false;
+  if (row && out->features == NULL)
+    out->n_rows++;
+  else if (row)
+    out->components = true;
+  else if (is_marked(stage, "features") && out->features == NULL)
+    out->features = stage;
+  else if (title != NULL && strncmp(title, "solver.", 7) == 0)
+    out->solver = stage;
+  else
+    return false;
+  return true;
+}
+
+static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) {
+  const cJSON *pipeline, *list;
+  size_t i = 0;
+  *out = (recipe){0};
+  SCL_TRY(scl_saved_table(body, "pipeline", &pipeline, error));
+  SCL_TRY(scl_saved_table(pipeline, "stages", &list, error));
+  out->rows = list->child;
+  for (const cJSON *stage = list->child; stage != NULL; stage = stage->next, i++)
+    if (!add_stage(stage, out)) return refuse_stage(stage, i + 1, error);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ stages */
+
+/* What the arrays of a stage are called, in the order of scl_stage_kind. */
+static const struct {
+  const char *shift, *factor; /* NULL: it has none */
+} stage_arrays[] = {[SCL_STANDARDIZE] = {"mean", "factor"},
+                    [SCL_MINMAX] = {"low", "factor"},
+                    [SCL_NORMALIZE] = {NULL, NULL},
+                    [SCL_ADD_BIAS] = {NULL, NULL},
+                    [SCL_PROJECT] = {"mean", "vectors"}};
+enum { STAGES = sizeof stage_arrays / sizeof *stage_arrays };
+
+const char *scl_saved_shift_name(scl_stage_kind kind) { return stage_arrays[kind].shift; }
+const char *scl_saved_factor_name(scl_stage_kind kind) { return stage_arrays[kind].factor; }
+
+static scl_status read_stage_array(const scl_saved *saved, const cJSON *said, const char *name,
+                                   scl_saved_shape shape, scl_matrix *out, scl_error *error) {
+  const char *title;
+  char full[SCL_TENSOR_NAME + 1];
+  SCL_TRY(scl_saved_word(said, "arrays", &title, error));
+  (void)snprintf(full, sizeof full, "%s.%s", title, name);
+  return scl_saved_matrix(saved, full, shape, out, error);
+}
+
+static scl_status make_learnt_stage(const scl_saved *saved, const cJSON *said, scl_stage_kind kind,
+                                    size_t cols, size_t constant, scl_stage **out,
+                                    scl_error *error) {
+  scl_matrix shift = {0}, factor = {0};
+  const scl_saved_shape row = {1, cols, true},
+                        second = {kind == SCL_PROJECT ? SIZE_MAX : 1, cols, true};
+  scl_status status = read_stage_array(saved, said, stage_arrays[kind].shift, row, &shift, error);
+  if (status == SCL_STATUS_OK)
+    status = read_stage_array(saved, said, stage_arrays[kind].factor, second, &factor, error);
+  if (status == SCL_STATUS_OK)
+    status = kind == SCL_PROJECT
+                 ? scl_stage_create_projection(&factor, scl_matrix_row(&shift, 0), out, error)
+                 : scl_stage_restore(kind, cols, scl_matrix_row(&shift, 0),
+                                     scl_matrix_row(&factor, 0), constant, out, error);
+  scl_matrix_release(&shift);
+  scl_matrix_release(&factor);
+  return status;
+}
+
+static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const cJSON *said,
+                             size_t cols, scl_stage **out, scl_error *error) {
+  const char *name, *kind;
+  size_t found, constant, i = 0;
+  SCL_TRY(scl_saved_word(planned, "name", &name, error));
+  SCL_TRY(scl_saved_word(said, "kind", &kind, error));
+  while (i < STAGES && strcmp(kind, scl_stage_name((scl_stage_kind)i)) != 0)
+    i++;
+  if (i == STAGES || strcmp(name, kind) != 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the kind of a fitted stage: %.40s, where %.40s belongs", kind, name);
+  SCL_TRY(scl_saved_whole(saved, said, "cols", 0, INT32_MAX, &found, error));
+  if (found != cols)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the columns that a stage takes: %zu, where %zu belongs", found, cols);
+  SCL_TRY(scl_saved_whole(saved, said, "constant", 0, cols, &constant, error));
+  if (stage_arrays[i].shift == NULL)
+    return scl_stage_restore((scl_stage_kind)i, cols, NULL, NULL, constant, out, error);
+  return make_learnt_stage(saved, said, (scl_stage_kind)i, cols, constant, out, error);
+}
+
+/* The fitted stages; *cols becomes what comes out of the last. */
+static scl_status read_stages(const scl_saved *saved, const cJSON *model, const recipe *plan,
+                              scl_restored *out, size_t *cols, scl_error *error) {
+  const cJSON *list, *planned = plan->rows;
+  SCL_TRY(scl_saved_table(model, "stages", &list, error));
+  if (scl_saved_count(list) != plan->n_rows)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the number of fitted stages: %zu, where %zu belongs", scl_saved_count(list),
+                    plan->n_rows);
+  out->stages = scl_allocate_zero((plan->n_rows + 1) * sizeof *out->stages);
+  if (out->stages == NULL) return scl_fail_memory(error, plan->n_rows, "stages");
+  for (const cJSON *said = list->child; said != NULL; said = said->next, planned = planned->next) {
+    scl_stage **stage = &out->stages[out->n_stages];
+    SCL_TRY(make_stage(saved, planned, said, *cols, stage, error));
+    out->n_stages++;
+    *cols = (*stage)->cols_out;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ the solver */
+
+static scl_status archive_arrays(const scl_saved *saved, const cJSON *learnt,
+                                 scl_array_archive *archive, scl_error *error) {
+  const cJSON *names;
+  char full[SCL_TENSOR_NAME + 1];
+  SCL_TRY(scl_saved_table(learnt, "arrays", &names, error));
+  for (const cJSON *item = names->child; item != NULL; item = item->next) {
+    if (!cJSON_IsString(item))
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "an array of the solver has no name");
+    const char *name = item->valuestring;
+    (void)snprintf(full, sizeof full, "solver.%s", name);
+    const scl_array *array = scl_saved_array(saved, full);
+    if (array == NULL) return scl_fail(error, SCL_STATUS_BAD_DATA, "it has no array '%s'", full);
+    SCL_TRY(archive->archive.put(&archive->archive, name, array, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+/* A model that is not linear in the features. */
+static scl_status read_learnt(const scl_saved *saved, const cJSON *learnt, size_t features,
+                              scl_restored *out, scl_error *error) {
+  size_t found, targets;
+  const char *word;
+  scl_dtype dtype;
+  scl_array_archive archive;
+  SCL_TRY(scl_saved_whole(saved, learnt, "features", 1, INT32_MAX, &found, error));
+  SCL_TRY(scl_saved_whole(saved, learnt, "targets", 1, INT32_MAX, &targets, error));
+  SCL_TRY(scl_saved_word(learnt, "dtype", &word, error));
+  SCL_TRY(scl_saved_dtype(word, &dtype, error));
+  if (found != features)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the features of the solver's model: %zu, where %zu belongs", found, features);
+  scl_archive_open(&archive);
+  scl_status status = archive_arrays(saved, learnt, &archive, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_model_load(out->solver, &archive, features, targets, dtype, &out->learnt, error);
+  scl_archive_close(&archive);
+  out->targets = targets;
+  return status;
+}
+
+/* title: "solver", or "components" of the features. */
+static scl_status read_weights(const scl_saved *saved, const char *title, size_t features,
+                               scl_restored *out, scl_error *error) {
+  char name[40];
+  const scl_saved_shape any = {features, SIZE_MAX, false}, pilot = {1, features, true};
+  (void)snprintf(name, sizeof name, "%s.weights", title);
+  SCL_TRY(scl_saved_matrix(saved, name, any, &out->weights, error));
+  const scl_saved_shape row = {1, out->weights.cols, false};
+  (void)snprintf(name, sizeof name, "%s.intercept", title);
+  SCL_TRY(scl_saved_matrix(saved, name, row, &out->intercept, error));
+  (void)snprintf(name, sizeof name, "%s.pilot", title);
+  if (scl_saved_array(saved, name) == NULL) return SCL_STATUS_OK;
+  return scl_saved_matrix(saved, name, pilot, &out->pilot, error);
+}
+
+/* The solver as it was when it learnt, and what it learnt. */
+static scl_status read_solver(scl_saved *saved, const cJSON *model, const recipe *plan,
+                              size_t features, scl_restored *out, scl_error *error) {
+  const cJSON *said;
+  scl_saved_widths widths;
+  SCL_TRY(scl_saved_table(model, "solver", &said, error));
+  const cJSON *component = scl_saved_find(said, "component");
+  const char *name = scl_saved_component_name(component),
+             *planned = scl_saved_component_name(plan->solver);
+  if (name == NULL || strcmp(name, planned) != 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the solver that learnt: %.60s, where %.60s belongs",
+                    name == NULL ? "none" : name, planned);
+  SCL_TRY(scl_saved_read_widths(saved, said, &widths, error));
+  SCL_TRY(scl_saved_component(saved, component, "solver", &widths, &out->solver, error));
+  if (scl_saved_find(model, "learnt") != NULL)
+    return read_learnt(saved, scl_saved_find(model, "learnt"), features, out, error);
+  SCL_TRY(read_weights(saved, "solver", features, out, error));
+  out->targets = out->weights.cols;
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ classes */
+
+/* A label as a text: a whole number without a fraction. */
+static scl_status read_label(const scl_saved *saved, const cJSON *value, char **label,
+                             double *number, scl_error *error) {
+  char text[40];
+  *number = NAN;
+  SCL_TRY(scl_saved_text(saved, value, label, error));
+  if (*label != NULL) return SCL_STATUS_OK;
+  if (!scl_saved_number(saved, value, number))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "a class is %s",
+                    scl_saved_shown(value, text, sizeof text));
+  if (*number == floor(*number) && fabs(*number) < 0x1p53)
+    (void)snprintf(text, sizeof text, "%lld", (long long)*number);
+  else
+    (void)scl_format_number(*number, false, text);
+  *label = scl_copy_text(text);
+  return *label == NULL ? scl_fail_memory(error, sizeof text, "a label") : SCL_STATUS_OK;
+}
+
+/* Two classes are one target, more are one each. */
+static scl_status read_classes(const scl_saved *saved, const cJSON *fields, scl_restored *out,
+                               scl_error *error) {
+  const cJSON *list;
+  SCL_TRY(scl_saved_table(fields, "classes", &list, error));
+  const size_t count = cJSON_IsArray(list) ? scl_saved_count(list) : 0;
+  if (count < 2) return scl_fail(error, SCL_STATUS_BAD_DATA, "a classification has no classes");
+  if (out->targets != (count > 2 ? count : 1))
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the targets of its classes: %zu, where %zu belongs", out->targets,
+                    count > 2 ? count : 1);
+  out->labels = scl_allocate_zero((count + 1) * sizeof *out->labels);
+  out->numbers = scl_allocate_array(count + 1, sizeof *out->numbers);
+  if (out->labels == NULL || out->numbers == NULL)
+    return scl_fail_memory(error, count * sizeof *out->labels, "the classes of a model");
+  const bool numbers = scl_saved_number(saved, list->child, &out->numbers[0]);
+  for (const cJSON *item = list->child; item != NULL; item = item->next) {
+    const size_t k = out->n_classes++;
+    SCL_TRY(read_label(saved, item, &out->labels[k], &out->numbers[k], error));
+    if (isnan(out->numbers[k]) == numbers)
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "its classes are texts and numbers, mixed");
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ probabilities */
+
+static scl_status read_sigmoids(const scl_saved *saved, const cJSON *from, scl_restored *out,
+                                scl_error *error) {
+  const cJSON *list;
+  size_t i = 0;
+  SCL_TRY(scl_saved_table(from, "sigmoids", &list, error));
+  if (scl_saved_count(list) != out->targets)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the number of sigmoids: %zu, where %zu belongs",
+                    scl_saved_count(list), out->targets);
+  out->sigmoids = scl_allocate_zero((out->targets + 1) * sizeof *out->sigmoids);
+  if (out->sigmoids == NULL) return scl_fail_memory(error, sizeof *out->sigmoids, "sigmoids");
+  for (const cJSON *item = list->child; item != NULL; item = item->next, i++)
+    if (!scl_saved_number(saved, scl_saved_find(item, "slope"), &out->sigmoids[i].slope) ||
+        !scl_saved_number(saved, scl_saved_find(item, "offset"), &out->sigmoids[i].offset) ||
+        !isfinite(out->sigmoids[i].slope) || !isfinite(out->sigmoids[i].offset))
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "a sigmoid has no slope and offset");
+  return SCL_STATUS_OK;
+}
+
+/* Row weights by class make another population, of which the solver's own probabilities are then. */
+static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, scl_restored *out,
+                                   scl_error *error) {
+  const cJSON *from = scl_saved_find(fields, "calibration");
+  const char *method;
+  if (from == NULL && scl_saved_find(fields, "class_weights") != NULL) return SCL_STATUS_OK;
+  if (from == NULL)
+    return scl_loss_has_probabilities(out->solver, out->targets, &out->by_loss, error);
+  if (is_marked(from, "object")) SCL_TRY(scl_saved_table(from, "fields", &from, error));
+  SCL_TRY(scl_saved_word(from, "method", &method, error));
+  if (strcmp(method, "loss") != 0) return read_sigmoids(saved, from, out, error);
+  SCL_TRY(scl_loss_has_probabilities(out->solver, out->targets, &out->by_loss, error));
+  if (out->by_loss) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "its probabilities are those of a loss, and its solver's loss says none");
+}
+
+/* ------------------------------------------------------------ all of it */
+
+static scl_status read_fields(const scl_saved *saved, const cJSON *model, const cJSON **fields,
+                              scl_restored *out, scl_error *error) {
+  const char *task = "regression", *dtype = "float64";
+  SCL_TRY(scl_saved_table(model, "fields", fields, error));
+  SCL_TRY(scl_saved_whole(saved, *fields, "dim", 0, INT32_MAX, &out->dim, error));
+  SCL_TRY(scl_saved_opt_whole(saved, *fields, "block", 1, MOST_BLOCK, &out->block, error));
+  SCL_TRY(scl_saved_opt_word(*fields, "task", &task, error));
+  SCL_TRY(scl_saved_opt_word(*fields, "dtype", &dtype, error));
+  SCL_TRY(scl_saved_dtype(dtype, &out->dtype, error));
+  out->classification = strcmp(task, "classification") == 0;
+  return SCL_STATUS_OK;
+}
+
+static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *plan, size_t *cols,
+                           scl_restored *out, scl_error *error) {
+  const cJSON *said = scl_saved_find(model, "map");
+  if (plan->features == NULL && said == NULL) return SCL_STATUS_OK;
+  if (plan->features == NULL)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "it has features, and its pipeline none");
+  SCL_TRY(scl_saved_table(model, "map", &said, error));
+  SCL_TRY(scl_saved_features(saved, plan->features, said, *cols, &out->map, error));
+  *cols = scl_map_features(out->map);
+  return SCL_STATUS_OK;
+}
+
+/* What the solver learnt, of as many targets and classes as there are said to be. */
+static scl_status read_solution(scl_saved *saved, const cJSON *model, const recipe *plan,
+                                const cJSON *fields, size_t features, scl_restored *out,
+                                scl_error *error) {
+  size_t targets;
+  SCL_TRY(read_solver(saved, model, plan, features, out, error));
+  SCL_TRY(scl_saved_whole(saved, fields, "targets", 1, INT32_MAX, &targets, error));
+  if (targets != out->targets)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the number of targets: %zu, where %zu belongs",
+                    targets, out->targets);
+  if (!out->classification) return SCL_STATUS_OK;
+  SCL_TRY(read_classes(saved, fields, out, error));
+  return read_calibration(saved, fields, out, error);
+}
+
+static scl_status read_model(scl_saved *saved, const recipe *plan, scl_restored *out,
+                             scl_error *error) {
+  const cJSON *model, *fields;
+  SCL_TRY(scl_saved_table(saved->body, "model", &model, error));
+  SCL_TRY(read_fields(saved, model, &fields, out, error));
+  SCL_TRY(scl_saved_names(saved, fields, out->dim, &out->names, error));
+  size_t cols = out->dim;
+  SCL_TRY(read_stages(saved, model, plan, out, &cols, error));
+  SCL_TRY(read_map(saved, model, plan, &cols, out, error));
+  if (plan->solver != NULL) return read_solution(saved, model, plan, fields, cols, out, error);
+  return plan->components ? read_weights(saved, "components", cols, out, error) : SCL_STATUS_OK;
+}
+
+scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error) {
+  recipe plan;
+  SCL_TRY(read_recipe(saved->body, &plan, error));
+  return read_model(saved, &plan, out, error);
+}
+
+void scl_restored_release(scl_restored *r) {
+  for (size_t s = 0; s < r->n_stages; s++)
+    scl_stage_destroy(r->stages[s]);
+  scl_map_destroy(r->map);
+  scl_model_destroy(r->learnt);
+  scl_instance_release(r->solver);
+  scl_matrix_release(&r->weights);
+  scl_matrix_release(&r->intercept);
+  scl_matrix_release(&r->pilot);
+  scl_release_texts(r->labels, r->n_classes);
+  scl_release_texts(r->names, r->names == NULL ? 0 : r->dim);
+  SCL_RELEASE(r->stages, r->numbers, r->sigmoids);
+}

@@ -1,0 +1,49 @@
+/* A fitted pipeline from a file, checked and put together again: for sc.load and for
+ * scl_predictor_load. */
+#ifndef SCULLERY_MODEL_RESTORE_H
+#define SCULLERY_MODEL_RESTORE_H
+
+#include "data/schema.h"
+#include "learn/model.h"
+#include "learn/platt.h"
+#include "model/saved.h"
+
+/* What was fitted. The owner of the struct owns the parts. */
+typedef struct scl_restored {
+  size_t dim, block; /* block: rows of a block of a walk, 0: chosen */
+  size_t targets;    /* 0: the pipeline has no solver */
+  scl_stage **stages;
+  size_t n_stages;
+  scl_map *map;                  /* NULL: none */
+  scl_instance *solver;          /* NULL: none */
+  scl_model *learnt;             /* NULL: coefficients */
+  scl_matrix weights, intercept; /* D x c, 1 x c; of components of the features without a solver;
+                                    no storage: none */
+  scl_matrix pilot;              /* 1 x D, subtracted from features; no storage: zeros */
+  scl_dtype dtype;               /* of rows without a map that `learnt` takes */
+  bool classification;
+  size_t n_classes;
+  char **labels;
+  double *numbers;     /* of labels that are numbers; else NaN */
+  scl_platt *sigmoids; /* calibrated probabilities, or NULL */
+  bool by_loss;        /* probabilities are those of the solver's loss */
+  char **names;        /* of the columns, NULL: they have none */
+} scl_restored;
+
+/* Everything but the schema. What is there where it fails is to be released too. */
+scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error);
+void scl_restored_release(scl_restored *restored);
+
+/* What the two arrays of a fitted stage are called in a file, "mean" and "factor"; NULL: it has
+ * none. */
+const char *scl_saved_shift_name(scl_stage_kind kind);
+const char *scl_saved_factor_name(scl_stage_kind kind);
+
+/* columns.c: a list `names` of `dim` texts; *out stays where it is absent. */
+scl_status scl_saved_names(const scl_saved *saved, const cJSON *from, size_t dim, char ***out,
+                           scl_error *error);
+/* The schema of the table that the columns of a pipeline come from; *out NULL: they are none of its
+ * columns any more, or come from none. */
+scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out, scl_error *error);
+
+#endif

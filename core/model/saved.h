@@ -1,0 +1,73 @@
+/* A saved model as it is read: its arrays, and its description as a tree of JSON. Nothing that it
+ * says is trusted (docs/models.md). */
+#ifndef SCULLERY_SAVED_H
+#define SCULLERY_SAVED_H
+
+#include "algebra/matrix.h"
+#include "data/json.h"
+#include "data/safetensors.h"
+
+/* Who loads: it decides what a sentence advises about a component that is missing. A text with a zero
+ * byte is a text for scripts alone; they get it from the description, and copies here end there. */
+typedef enum scl_loader { SCL_LOADER_PROGRAM = 0, SCL_LOADER_SCRIPT } scl_loader;
+
+typedef struct scl_saved {
+  scl_tensor_file file;
+  scl_json json;
+  const cJSON *body;
+  scl_loader loader;
+  size_t components; /* made from it so far */
+  bool script;       /* one of them runs functions of a script */
+} scl_saved;
+
+/* From a file; or, where the path is NULL, from `size` bytes in memory, which sentences call `what`.
+ * The caller closes it. */
+scl_status scl_saved_open(const char *path, const void *bytes, size_t size, const char *what,
+                          scl_loader loader, scl_saved *out, scl_error *error);
+void scl_saved_close(scl_saved *saved);
+
+/* ------------------------------------------------------------ the description */
+
+/* A field of a table, NULL where there is none. */
+const cJSON *scl_saved_find(const cJSON *from, const char *name);
+/* The key that marks a table which stands for something else ("component"), NULL: a plain one. */
+const char *scl_saved_mark(const cJSON *value);
+/* A field that is a plain table: a list, an object, and the empty list, which is written as {}. */
+scl_status scl_saved_table(const cJSON *from, const char *name, const cJSON **out,
+                           scl_error *error);
+bool scl_saved_is_list(const cJSON *table);
+size_t scl_saved_count(const cJSON *list);
+/* A field that is a whole number of at least `low`. */
+scl_status scl_saved_whole(const scl_saved *saved, const cJSON *from, const char *name, size_t low,
+                           size_t high, size_t *out, scl_error *error);
+/* The same, as it is where it is absent. */
+scl_status scl_saved_opt_whole(const scl_saved *saved, const cJSON *from, const char *name,
+                               size_t low, size_t high, size_t *out, scl_error *error);
+/* A field that is a plain text; it lives as long as `saved`. */
+scl_status scl_saved_word(const cJSON *from, const char *name, const char **out, scl_error *error);
+scl_status scl_saved_opt_word(const cJSON *from, const char *name, const char **out,
+                              scl_error *error);
+/* A field that is true or false; false where it is absent. */
+scl_status scl_saved_flag(const cJSON *from, const char *name, bool *out, scl_error *error);
+scl_status scl_saved_dtype(const char *word, scl_dtype *out, scl_error *error);
+
+/* Any number, infinite and NaN too; false where the value is none. */
+bool scl_saved_number(const scl_saved *saved, const cJSON *value, double *out);
+/* A text of any bytes but zero, as a copy; *out NULL: the value is none. */
+scl_status scl_saved_text(const scl_saved *saved, const cJSON *value, char **out, scl_error *error);
+/* How a value looks, cut where it is long. */
+const char *scl_saved_shown(const cJSON *value, char *text, size_t size);
+
+/* ------------------------------------------------------------ the arrays */
+
+/* NULL where there is none of that name. */
+const scl_array *scl_saved_array(const scl_saved *saved, const char *name);
+/* A copy of a matrix, all of it finite. rows, cols: SIZE_MAX takes any; wide: float64 alone. */
+typedef struct scl_saved_shape {
+  size_t rows, cols;
+  bool wide;
+} scl_saved_shape;
+scl_status scl_saved_matrix(const scl_saved *saved, const char *name, scl_saved_shape shape,
+                            scl_matrix *out, scl_error *error);
+
+#endif
