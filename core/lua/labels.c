@@ -1,11 +1,10 @@
 /* scullery.core: labels and the numeric targets that stand for them (learn/labels.h). */
-#include "learn/labels.h"
+#include "lua/labels.h"
+
 #include "lua/handle.h"
 #include "lua/list.h"
 
-/* Classes at `place`: numbers stand for themselves, other labels for their place in the list. The
- * numbers lie in a userdata left on the stack. */
-static scl_classes check_classes(lua_State *L, int place, bool strangers) {
+scl_classes scl_lua_check_classes(lua_State *L, int place, bool strangers) {
   const size_t count = scl_lua_copy_list(L, place, INT32_MAX, "classes");
   if (count < 2)
     luaL_error(L, "'classes' got a list of %I; it takes two or more", (LUAI_UACINT)count);
@@ -22,17 +21,8 @@ static scl_classes check_classes(lua_State *L, int place, bool strangers) {
  * against all; with strangers 0, or -1 in each column, of a label that is none of the classes */
 static int code_targets(lua_State *L) {
   const scl_matrix *y = scl_lua_hold_matrix(L, 1);
-  const scl_classes classes = check_classes(L, 2, lua_toboolean(L, 3));
+  const scl_classes classes = scl_lua_check_classes(L, 2, lua_toboolean(L, 3));
   SCL_LUA_PUSH_MATRIX(L, scl_code_labels(y, &classes, out, &error));
-  return 1;
-}
-
-/* core.labels_of(decisions, classes) -> n x 1: the label of each row (numbers themselves, or places
- * of text labels) */
-static int labels_of(lua_State *L) {
-  const scl_matrix *decisions = scl_lua_hold_matrix(L, 1);
-  const scl_classes classes = check_classes(L, 2, false);
-  SCL_LUA_PUSH_MATRIX(L, scl_decide_labels(decisions, &classes, out, &error));
   return 1;
 }
 
@@ -42,7 +32,7 @@ static int coded_source(lua_State *L) {
   scl_source *source = NULL, *from = scl_lua_check_source(L, 1);
   void **slot = scl_lua_new_source(L);
   const int made = lua_gettop(L);
-  const scl_classes classes = check_classes(L, 2, lua_toboolean(L, 3));
+  const scl_classes classes = scl_lua_check_classes(L, 2, lua_toboolean(L, 3));
   SCL_LUA_TRY(L, scl_source_coded(from, &classes, &source, &error));
   *slot = source;
   scl_lua_tie(L, made, 1); /* what it reads from */
@@ -58,6 +48,6 @@ static int classes_seen(lua_State *L) {
 }
 
 void scl_lua_open_labels(lua_State *L) {
-  SCL_LUA_CALLS(L, {"code_targets", code_targets, 3}, {"labels_of", labels_of, 2},
-                {"coded_source", coded_source, 3}, {"classes_seen", classes_seen, 1});
+  SCL_LUA_CALLS(L, {"code_targets", code_targets, 3}, {"coded_source", coded_source, 3},
+                {"classes_seen", classes_seen, 1});
 }

@@ -1,7 +1,6 @@
 /* scullery.core: models that are not linear in the features. */
 #include "lua/model.h"
 
-#include "learn/score.h"
 #include "lua/arrays.h"
 #include "lua/list.h"
 #include "plugin/solver.h"
@@ -15,21 +14,6 @@ void **scl_lua_new_model(lua_State *L) {
 /* core.makes_models(solver) */
 static int makes_models(lua_State *L) {
   lua_pushboolean(L, scl_solver_makes_models(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER)));
-  return 1;
-}
-
-/* core.model_decisions(source, stages, map, model, dtype[, block rows]) -> n x c; dtype where there
- * is no map */
-static int model_decisions(lua_State *L) {
-  scl_error error = {0};
-  const scl_model *model = scl_lua_check_handle(L, 4, SCL_LUA_MODEL);
-  scl_flow flow = scl_lua_flow(L, 1, 2, 3);
-  if (flow.map == NULL) flow.dtype = scl_lua_check_dtype(L, 5);
-  if (!lua_isnoneornil(L, 6)) flow.block_rows = scl_lua_check_size(L, 6, 1, SCL_LUA_BLOCK, "block");
-  flow.doing = "predicting";
-  scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_model_decisions(&flow, model, out, &error), &error);
-  scl_lua_account(L, scl_matrix_bytes(out));
   return 1;
 }
 
@@ -110,6 +94,6 @@ int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
 static int model_load(lua_State *L) { return scl_lua_load_model(L, scl_model_load); }
 
 void scl_lua_open_model(lua_State *L) {
-  SCL_LUA_CALLS(L, {"makes_models", makes_models, 1}, {"model_decisions", model_decisions, 6},
-                {"model_save", model_save, 1}, {"model_load", model_load, 2});
+  SCL_LUA_CALLS(L, {"makes_models", makes_models, 1}, {"model_save", model_save, 1},
+                {"model_load", model_load, 2});
 }

@@ -1,12 +1,11 @@
 /* scullery.core: probabilities of classes, by sigmoids fitted to scores or as the solver's own loss
  * says. */
-#include "learn/platt.h"
 #include "learn/score.h"
 #include "lua/handle.h"
+#include "lua/labels.h"
 #include "lua/list.h"
 
-/* Scores that C can walk by rows: float64 with adjacent columns, as the engine makes them. */
-static const scl_matrix *check_scores(lua_State *L, int place) {
+const scl_matrix *scl_lua_check_scores(lua_State *L, int place) {
   const scl_matrix *f = scl_lua_hold_matrix(L, place);
   luaL_argcheck(L, f->dtype == SCL_DTYPE_FLOAT64 && scl_matrix_is_rowwise(f) && f->cols > 0, place,
                 "scores are float64, a row each");
@@ -37,7 +36,7 @@ static void push_sigmoid(lua_State *L, const scl_platt *fit) {
 /* core.platt(scores, targets[, weights]) -> a sigmoid for each column: {slope, offset, positives,
  * negatives, residual, tolerance, iterations, converged} */
 static int platt(lua_State *L) {
-  const scl_matrix *f = check_scores(L, 1), *y = check_scores(L, 2);
+  const scl_matrix *f = scl_lua_check_scores(L, 1), *y = scl_lua_check_scores(L, 2);
   if (f->rows != y->rows || f->cols != y->cols)
     return luaL_error(L, "scores are %d x %d and targets %d x %d", (int)f->rows, (int)f->cols,
                       (int)y->rows, (int)y->cols);
@@ -53,32 +52,26 @@ static int platt(lua_State *L) {
   return 1;
 }
 
-/* core.platt_probabilities(scores, sigmoids) -> n x classes */
-static int platt_probabilities(lua_State *L) {
-  const scl_matrix *f = check_scores(L, 1);
-  const size_t count = scl_lua_copy_list(L, 2, SCL_LUA_MOST, "sigmoids");
-  if (count != f->cols)
-    return luaL_error(L, "%I sigmoids for %I scores a row", (LUAI_UACINT)count,
-                      (LUAI_UACINT)f->cols);
-  scl_platt *sigmoids = lua_newuserdatauv(L, f->cols * sizeof *sigmoids, 0);
-  for (size_t j = 0; j < f->cols; j++) {
-    scl_lua_push_table(L, 2, j, "sigmoids");
+const scl_platt *scl_lua_check_sigmoids(lua_State *L, int place, size_t count) {
+  const size_t found = scl_lua_copy_list(L, place, SCL_LUA_MOST, "sigmoids");
+  if (found != count)
+    luaL_error(L, "%I sigmoids for %I scores a row", (LUAI_UACINT)found, (LUAI_UACINT)count);
+  scl_platt *sigmoids = lua_newuserdatauv(L, (count + 1) * sizeof *sigmoids, 0);
+  for (size_t j = 0; j < count; j++) {
+    scl_lua_push_table(L, place, j, "sigmoids");
     lua_getfield(L, -1, "slope");
     lua_getfield(L, -2, "offset");
     sigmoids[j] = (scl_platt){.slope = luaL_checknumber(L, -2), .offset = luaL_checknumber(L, -1)};
     lua_pop(L, 3);
   }
-  scl_matrix *out = scl_lua_new_matrix(L);
-  SCL_LUA_TRY(L, scl_platt_probabilities(f, sigmoids, out, &error));
-  scl_lua_account(L, scl_matrix_bytes(out));
-  return 1;
+  return sigmoids;
 }
 
 /* core.own_probabilities(solver, scores) -> n x classes as the loss of the solver says, nil where
  * it says none */
 static int own_probabilities(lua_State *L) {
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
-  const scl_matrix *f = check_scores(L, 2);
+  const scl_matrix *f = scl_lua_check_scores(L, 2);
   bool said;
   scl_matrix *out = scl_lua_new_matrix(L);
   SCL_LUA_TRY(L, scl_loss_probabilities(solver, f, out, &said, &error));
@@ -88,6 +81,5 @@ static int own_probabilities(lua_State *L) {
 }
 
 void scl_lua_open_probabilities(lua_State *L) {
-  SCL_LUA_CALLS(L, {"platt", platt, 3}, {"platt_probabilities", platt_probabilities, 2},
-                {"own_probabilities", own_probabilities, 2});
+  SCL_LUA_CALLS(L, {"platt", platt, 3}, {"own_probabilities", own_probabilities, 2});
 }

@@ -179,18 +179,6 @@ const scl_matrix *scl_lua_check_pilot(lua_State *L, int place, size_t features) 
   return pilot;
 }
 
-/* core.decisions(source, stages, map, weights, intercept[, block rows[, pilot]]) -> n x c */
-static int decisions(lua_State *L) {
-  const scl_matrix *weights = scl_lua_hold_matrix(L, 4), *intercept = scl_lua_hold_matrix(L, 5);
-  scl_flow flow = scl_lua_flow(L, 1, 2, 3);
-  flow.block_rows = check_block(L, 6);
-  flow.doing = "predicting";
-  if (!lua_isnoneornil(L, 7))
-    flow.pilot = scl_matrix_row(scl_lua_check_pilot(L, 7, scl_flow_features(&flow)), 0);
-  SCL_LUA_PUSH_MATRIX(L, scl_decisions(&flow, weights, intercept, out, &error));
-  return 1;
-}
-
 /* core.block_rows(source, stages, map[, dtype]) -> rows of the blocks in which rows like these are
  * walked; dtype where there is no map */
 static int block_rows(lua_State *L) {
@@ -214,6 +202,6 @@ void scl_lua_open_rows(lua_State *L) {
                 {"projection_stage", projection_stage, 2}, {"stage_info", stage_info, 1},
                 {"learn", learn, 3}, {"learn_state", learn_state, 7}, {"learns", learns, 1},
                 {"widths", widths, 2}, {"sample", sample, 4}, {"transform", transform, 4},
-                {"walk", walk, 3}, {"block_rows", block_rows, 4}, {"decisions", decisions, 7},
+                {"walk", walk, 3}, {"block_rows", block_rows, 4},
                 {"find_nonfinite", find_nonfinite, 1});
 }

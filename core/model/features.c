@@ -98,6 +98,8 @@ static scl_status check_sizes(const scl_saved *saved, const cJSON *map, const or
   const scl_array *counts, *words;
   bool one_hot;
   SCL_TRY(scl_saved_flag(map, "one_hot", &one_hot, error));
+  if (scl_saved_find(map, "one_hot") == NULL)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "it does not say whether its features are one-hot");
   if (one_hot) {
     SCL_TRY(find_cells(saved, &counts, &words, error));
     if (from->spec.count == 0 || from->spec.count == counts->sizes[0]) return SCL_STATUS_OK;
@@ -230,12 +232,13 @@ static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t d
   SCL_TRY(scl_saved_table(said, "origin", &table, error));
   SCL_TRY(read_origin(saved, table, from, error));
   const scl_array *rows = scl_saved_array(saved, "features.rows");
-  if (dim == 0) dim = from->spec.dim;
-  if (from->spec.dim != dim || rows == NULL || rows->rank != 2 || rows->sizes[1] != dim)
+  if (dim != 0 && from->spec.dim != dim)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "its features are of %zu columns, where rows of %zu reach them, or array "
-                    "'features.rows' is of others",
-                    from->spec.dim, dim);
+                    "its features are of %zu columns, where rows of %zu reach them", from->spec.dim,
+                    dim);
+  if (rows == NULL || rows->rank != 2 || rows->sizes[1] != from->spec.dim)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "array 'features.rows' is missing, or not of %zu columns", from->spec.dim);
   return check_sizes(saved, said, from, *features, error);
 }
 

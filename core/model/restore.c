@@ -372,6 +372,8 @@ static scl_status read_model(scl_saved *saved, const recipe *plan, scl_restored 
 scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error) {
   recipe plan;
   SCL_TRY(read_recipe(saved->body, &plan, error));
+  if (scl_saved_find(saved->body, "model") == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the pipeline was saved before it was fitted");
   return read_model(saved, &plan, out, error);
 }
 

@@ -162,7 +162,7 @@ function questions.mean(own)
   local chosen = sc.pipeline{ own.mean{ shrink = sc.choose{ 0, 0.25, 1 } } }
   local searched = chosen:search(sc.dataset{ X = X, y = y }, { folds = 3 })
   return { model:predict(X), searched:predict(X),
-    core.model_decisions(core.source(X), f.stages, f.map, again, f.dtype, f.block) }
+    f:with{ learnt = again }:scores(core.source(X)) }
 end
 
 battery.names = {}

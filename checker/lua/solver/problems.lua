@@ -67,8 +67,8 @@ end
 
 local function predict(problem, map, fit)
   local source = core.source(problem.Z)
-  if fit.model then return core.model_decisions(source, {}, map, fit.model, problem.dtype) end
-  return core.decisions(source, {}, map, fit.weights, fit.intercept)
+  return core.predict(source, { map = map, learnt = fit.model, weights = fit.weights,
+    intercept = fit.intercept, dtype = problem.dtype }, "scores")
 end
 
 --- problems.solve(component, problem[, watch[, values]]): what core.watched_solve tells, and of

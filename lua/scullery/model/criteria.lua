@@ -108,7 +108,7 @@ end
 
 -- Labels of decisions or of targets, which know their classes.
 local function labels(decisions, list)
-  local y = core.labels_of(decisions, list)
+  local y = core.predict(decisions, { task = "classification", classes = list }, "labels")
   dataset.labels_of[y] = { task = classes, classes = list }
   return y
 end

@@ -41,21 +41,21 @@ function Model:is_weighting()
   return self:has_kernel() and not self.map_info.section
 end
 
---- n x c scores of the rows of a source.
-function Model:scores(source)
-  if self.learnt then
-    return core.model_decisions(source, self.stages, self.map, self.learnt, self.dtype, self.block)
-  end
-  return core.decisions(source, self.stages, self.map, self.weights, self.intercept, self.block,
-    self.pilot)
+--- Predictions for the rows of a source, or from scores of rows: what = "scores" (n x c), "labels"
+--- (n x 1 numbers of classes, or places in classes where labels are texts; of a regression the
+--- scores) or "probabilities" (n x classes; they must be known: scullery.model.probabilities).
+function Model:predict(source, what)
+  local calibration = what == "probabilities" and self.calibration
+  local by = calibration and (calibration.method == "loss" and self:solver_instance()
+    or calibration.sigmoids) or nil
+  return core.predict(source, self, what, by)
 end
 
---- Labels of scores (the numbers themselves, or places in classes where labels are texts); of a
---- regression the scores.
-function Model:decide(scores)
-  if self.task ~= "classification" then return scores end
-  return core.labels_of(scores, self.classes)
-end
+--- n x c scores of the rows of a source.
+function Model:scores(source) return self:predict(source, "scores") end
+
+--- Labels of scores: see Model:predict.
+function Model:decide(scores) return self:predict(scores, "labels") end
 
 --- A walk over the rows of a data set that judges candidates; rows count once whatever their
 --- weight.

@@ -78,17 +78,17 @@ local function need_weights(self, title)
   return f
 end
 
--- n x c scores; given: { progress = f } or nil.
-local function scores(title, f, X, given)
+-- What Model:predict gives for the rows of X; given: { progress = f } or nil.
+local function predict(title, f, X, given, what)
   local _ <close> = core.level "predict"
-  return progress.of(title, given, f.scores, f, matching.source(X, f))
+  return progress.of(title, given, f.predict, f, matching.source(X, f), what)
 end
 
 --- p:decision(X[, { progress = f }]): the scores of rows, n x c; one column for two classes and for
 --- one target.
 function Pipeline:decision(X, given)
   local f = need(self, "pipeline:decision", true)
-  return scores("pipeline:decision", f, X, given)
+  return predict("pipeline:decision", f, X, given, "scores")
 end
 
 --- p:predict(X[, { progress = f }]): predictions. Classification: n x 1 labels, as numbers; if the
@@ -98,7 +98,7 @@ end
 --- error. Columns of a matrix go by position.
 function Pipeline:predict(X, given)
   local f = need(self, "pipeline:predict", true)
-  local said = f:decide(scores("pipeline:predict", f, X, given))
+  local said = predict("pipeline:predict", f, X, given, "labels")
   if f.classes then dataset.labels_of[said] = { task = f.task, classes = f.classes } end
   return said
 end
@@ -126,7 +126,7 @@ function Pipeline:probabilities(X, given)
   local probabilities = require "scullery.model.probabilities"
   probabilities.check(f)
   -- before folds are made: a wrong X is told of first
-  local said = scores("pipeline:probabilities", f, X, given)
+  local said = predict("pipeline:probabilities", f, X, given, "scores")
   if not probabilities.known(f) then probabilities.calibrate(self) end
   return probabilities.of(f, said)
 end
@@ -158,7 +158,7 @@ local function judge(self, title, data, y, given)
   local f = need(self, title, true)
   local given_ds = dataset.coerce(data, y, given, f)
   local ds = matching.judged(given_ds, f)
-  if ds.X then return f:decide(f:scores(dataset.source_of_rows(ds))), ds.y end
+  if ds.X then return f:predict(dataset.source_of_rows(ds), "labels"), ds.y end
   local tally = f:tally(ds)
   if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end
   return nil, tally

@@ -135,29 +135,29 @@ local function value_names(f)
   return names
 end
 
--- Each kind of output: what names and labels its columns have, and how scores become them.
-local kinds = {}
+-- Each kind of output of Model:predict: the names and labels of its columns.
+local formats_of = {}
 
-function kinds.predictions(f)
+function formats_of.labels(f)
   local texts = f.classes and type(f.classes[1]) == "string"
   return { names = f.classes and { "prediction" } or value_names(f),
-    labels = texts and f.classes or nil }, function(scores) return f:decide(scores) end
+    labels = texts and f.classes or nil }
 end
 
 -- One score of two classes speaks for the second.
-function kinds.scores(f)
+function formats_of.scores(f)
   local names = f.classes and texts_of(f.classes) or value_names(f)
   if f.classes and f.targets == 1 then names = { names[2] } end
-  return { names = names }, function(scores) return scores end
+  return { names = names }
 end
 
-function kinds.probabilities(f)
+function formats_of.probabilities(f)
   probabilities.check(f)
   if not probabilities.known(f) then
     fail("the model has no probabilities: its solver's loss says none, and it was saved without \z
       p:calibrate{...}")
   end
-  return { names = texts_of(f.classes) }, function(scores) return probabilities.of(f, scores) end
+  return { names = texts_of(f.classes) }
 end
 
 local function is_npy(path, id)
@@ -173,18 +173,18 @@ local function is_npy(path, id)
 end
 
 --- predict.write(f, next_rows, wanted): rows of next_rows() -> X, ids in; predictions of the model
---- f out. wanted: kind = "predictions", "scores" or "probabilities"; out = path, or nil for the
+--- f out. wanted: kind = "labels", "scores" or "probabilities"; out = path, or nil for the
 --- standard output; id = name of the ids' column; before_end = a function that is called before the
 --- file is there. Returns the number of rows.
 function predict.write(f, next_rows, wanted)
-  local format, said = kinds[wanted.kind](f)
+  local format = formats_of[wanted.kind](f)
   format.npy, format.id = is_npy(wanted.out, wanted.id), wanted.id
   next_rows = in_blocks_of(rows_at_a_time(f), next_rows)
   local level <close> = progress.level{ name = "predict", unit = "rows" }
   local X, ids = next_rows() -- what is wrong with the file is told before anything is written
   local file <close>, count = core.row_file(wanted.out, format), 0
   while X do
-    core.write_rows(file, said(f:scores(core.source(X))), ids)
+    core.write_rows(file, f:predict(core.source(X), wanted.kind), ids)
     count = count + X:rows()
     level:step(count)
     collectgarbage() -- the collector does not hurry for a few objects, large as they are
@@ -237,7 +237,7 @@ local function run(given)
   local out = given.output ~= "-" and given.output or nil
   predict.write(p.fitted, predict.rows(given.data, p.fitted, format, given.id), { out = out,
     id = given.id, kind = given.proba and "probabilities" or given.scores and "scores"
-      or "predictions",
+      or "labels",
     before_end = given.score and function() line = score_line(p, given.data, format) end })
   if line then (out and io.stdout or io.stderr):write(line, "\n") end
 end

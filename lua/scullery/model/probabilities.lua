@@ -215,11 +215,6 @@ function probabilities.known(f)
 end
 
 --- From n x c scores to n x classes, by what is known.
-function probabilities.of(f, scores)
-  if f.calibration.method == "loss" then
-    return core.own_probabilities(component.instance(f.solver), scores)
-  end
-  return core.platt_probabilities(scores, f.calibration.sigmoids)
-end
+function probabilities.of(f, scores) return f:predict(scores, "probabilities") end
 
 return probabilities

@@ -54,9 +54,9 @@ function TestLists.test_a_length_that_lies_is_refused()
       function() core.training(source, {}, map, { folds = list }) end,
       function() core.training(source, list, map, {}) end,
       function() core.code_targets(y, list) end,
-      function() core.labels_of(y, list) end,
+      function() core.predict(y, { task = "classification", classes = list }, "labels") end,
       function() core.coded_source(source, list) end,
-      function() core.platt_probabilities(y, list) end,
+      function() core.predict(y, {}, "probabilities", list) end,
       function() core.nearest("x", list) end,
       function() core.option_rows(list) end,
       function() core.read_csv(list, {}) end,
@@ -158,21 +158,25 @@ TestUses = {}
 function TestUses.test_what_a_call_uses_is_closed_in_its_row_function()
   local map, weights, intercept = new_map(), sc.zeros(8, 1), sc.zeros(1, 1)
   local stage = core.fit_stage("standardize", core.source(X), {})
+  local function predict(one)
+    return core.predict(one.columns, { stages = { one.stage }, map = one.map, block = 7,
+      weights = one.weights, intercept = one.intercept }, "scores")
+  end
   for _, victim in ipairs{ "map", "source", "columns", "stage", "weights", "intercept" } do
     local one = { map = new_map(), stage = core.fit_stage("standardize", core.source(X), {}),
       weights = sc.zeros(8, 1), intercept = sc.ones(1, 1) }
     one.source = rows(function() close(one[victim]) collect() end)
     one.columns = core.source_columns(one.source, { 3, 2, 1 })
-    local out = core.decisions(one.columns, { one.stage }, one.map, one.weights, one.intercept, 7)
+    local out = predict(one)
     lu.assertEquals(out:rows(), n)
     lu.assertEquals(out:get(n, 1), 1)
     -- the call has ended: the object is gone, but for a source that another reads from
     if victim ~= "source" then
-      fails({ "released" }, core.decisions, one.columns, { one.stage }, one.map, one.weights,
-        one.intercept)
+      fails({ "released" }, predict, one)
     end
   end
-  lu.assertNotNil(core.decisions(rows(), { stage }, map, weights, intercept))
+  lu.assertNotNil(predict{ columns = rows(), stage = stage, map = map,
+    weights = weights, intercept = intercept })
 end
 
 function TestUses.test_what_is_closed_is_told()
@@ -195,8 +199,8 @@ function TestUses.test_arguments_live_in_fields_that_a_call_empties()
     fit.stages[1], fit.map, fit.weights, fit.intercept = nil, nil, nil, nil
     collect()
   end)
-  lu.assertEquals(core.decisions(source, fit.stages, fit.map, fit.weights, fit.intercept,
-    7):rows(), n)
+  fit.block = 7
+  lu.assertEquals(core.predict(source, fit, "scores"):rows(), n)
 end
 
 function TestUses.test_a_training_holds_what_it_walks()

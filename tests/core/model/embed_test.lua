@@ -21,7 +21,8 @@ local function same(p, X, what)
   equal(run("scores"), p:decision(X), "scores")
   if p.classes then
     lu.assertEquals(info.labels, p.classes, what)
-    local labels = core.labels_of(p:decision(X), { 0.0, table.unpack(registry.places(#p.classes)) })
+    local labels = core.predict(p:decision(X), { task = "classification",
+      classes = { 0.0, table.unpack(registry.places(#p.classes)) } }, "labels")
     equal(run("predict"), labels, "classes")
     if info.probabilities then equal(run("probabilities"), p:probabilities(X), "probabilities") end
   else

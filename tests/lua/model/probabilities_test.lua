@@ -132,10 +132,11 @@ function TestWeightsHaveNoUnitAndZeroLeavesARowOut()
 end
 
 function TestExtremeScoresStayProbabilities()
-  local P = core.platt_probabilities(sc.matrix{ 1e4, -1e4, 0 }, { { slope = -1, offset = 0 } })
+  local function of(scores, sigmoids) return core.predict(scores, {}, "probabilities", sigmoids) end
+  local P = of(sc.matrix{ 1e4, -1e4, 0 }, { { slope = -1, offset = 0 } })
   lu.assertEquals(P, sc.matrix{ { 0, 1 }, { 1, 0 }, { 0.5, 0.5 } })
   -- all sigmoids underflow, their ratio does not
-  local far = core.platt_probabilities(sc.matrix{ { -2000, -2000 - math.log(3), -5000 } },
+  local far = of(sc.matrix{ { -2000, -2000 - math.log(3), -5000 } },
     { { slope = -1, offset = 0 }, { slope = -1, offset = 0 }, { slope = -1, offset = 0 } })
   lu.assertAlmostEquals(far:get(1, 1), 0.75, 1e-12)
   lu.assertAlmostEquals(far:get(1, 2), 0.25, 1e-12)

@@ -50,7 +50,7 @@ local function written_and_read(model, solver, X)
   local saved = core.model_save(model.fitted.learnt)
   local copy = core.model_load(component.instance(solver), saved)
   local f = model.fitted
-  return core.model_decisions(core.source(X), f.stages, f.map, copy, f.dtype, f.block), saved
+  return f:with{ learnt = copy }:scores(core.source(X)), saved
 end
 
 -- A copy with other fields.
@@ -174,8 +174,8 @@ function TestDamagedBytesAreSurvived()
     each_damage(core.model_save(m.fitted.learnt), 100, function(damaged)
       local ok, model = pcall(core.model_load, component.instance(solver), damaged)
       if not ok then return lu.assertTrue(#tostring(model) > 10) end
-      local f = m.fitted
-      pcall(core.model_decisions, core.source(train.X:slice(1, 3)), f.stages, nil, model, f.dtype)
+      local altered = m.fitted:with{ learnt = model }
+      pcall(altered.scores, altered, core.source(train.X:slice(1, 3)))
     end)
   end)
 end

@@ -23,7 +23,7 @@ end
 
 -- The scores of a saved model.
 local function decided(saved, instance, x)
-  return core.model_decisions(core.source(x), {}, nil, core.model_load(instance, saved), "float64")
+  return core.predict(core.source(x), { learnt = core.model_load(instance, saved) }, "scores")
 end
 
 -- min (1/2) a'Qa + p'a, y'a = 0, 0 <= a_i <= C_i, by the pair that violates most, until none does

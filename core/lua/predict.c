@@ -1,0 +1,81 @@
+/* scullery.core: predictions, by the driver that predicts for other programs too. */
+#include "model/predict.h"
+
+#include "lua/handle.h"
+#include "lua/labels.h"
+#include "lua/list.h"
+#include "lua/matrix.h"
+
+/* A field of the model, left on the stack; its place, 0 where it is absent. */
+static int push_field(lua_State *L, const char *key) {
+  return lua_getfield(L, 2, key) == LUA_TNIL ? 0 : lua_gettop(L);
+}
+
+static void read_coefficients(lua_State *L, size_t features, scl_fitted *out) {
+  const int weights = push_field(L, "weights"), intercept = push_field(L, "intercept"),
+            pilot = push_field(L, "pilot");
+  if (weights == 0 || intercept == 0)
+    luaL_error(L, "takes a fitted model, and got one without coefficients");
+  out->weights = scl_lua_hold_matrix(L, weights);
+  out->intercept = scl_lua_hold_matrix(L, intercept);
+  if (pilot != 0) out->pilot = scl_matrix_row(scl_lua_check_pilot(L, pilot, features), 0);
+}
+
+/* The parts that make scores of the rows of a source, which it returns. */
+static scl_source *read_parts(lua_State *L, scl_fitted *out) {
+  const int stages = push_field(L, "stages"), map = push_field(L, "map"),
+            block = push_field(L, "block"), dtype = push_field(L, "dtype");
+  const scl_flow flow = scl_lua_flow(L, 1, stages, map);
+  out->stages = flow.stages;
+  out->n_stages = flow.n_stages;
+  out->map = flow.map;
+  out->doing = "predicting";
+  if (dtype != 0) out->dtype = scl_lua_check_dtype(L, dtype);
+  if (block != 0) out->block = scl_lua_check_size(L, block, 1, SCL_LUA_BLOCK, "block");
+  out->learnt = scl_lua_field_handle(L, 2, "learnt", SCL_LUA_MODEL);
+  if (out->learnt == NULL) read_coefficients(L, scl_flow_features(&flow), out);
+  return flow.source;
+}
+
+static void read_classes(lua_State *L, scl_fitted *out) {
+  const int classes = push_field(L, "classes");
+  lua_getfield(L, 2, "task");
+  const char *task = lua_tostring(L, -1);
+  if (classes != 0 && task != NULL && strcmp(task, "classification") == 0)
+    out->classes = scl_lua_check_classes(L, classes, false);
+}
+
+/* Where probabilities come from, at place 4: sigmoids, one for each score of a row, or a solver. */
+static void read_probabilities(lua_State *L, size_t targets, scl_fitted *out) {
+  if (lua_type(L, 4) == LUA_TTABLE)
+    out->sigmoids = scl_lua_check_sigmoids(L, 4, targets);
+  else
+    out->by_loss = scl_lua_check_instance(L, 4, SCL_KIND_SOLVER);
+}
+
+static size_t targets_of(const scl_fitted *f) {
+  return f->learnt != NULL ? scl_model_targets(f->learnt) : f->weights->cols;
+}
+
+/* core.predict(source, model, "scores" | "labels" | "probabilities"[, sigmoids or solver]) -> a row
+ * for each row of the source. model: {stages, map, learnt or weights, intercept and pilot, dtype,
+ * block, task, classes}. In place of the source: scores that were predicted before. */
+static int predict(lua_State *L) {
+  static const char *const words[] = {"scores", "labels", "probabilities", NULL};
+  const scl_prediction what = (scl_prediction)luaL_checkoption(L, 3, NULL, words);
+  scl_fitted fitted = {.dtype = SCL_DTYPE_FLOAT64};
+  const scl_matrix *scores = scl_lua_test_matrix(L, 1) == NULL ? NULL : scl_lua_check_scores(L, 1);
+  scl_lua_copy_table(L, 2, "a model");
+  scl_source *source = scores == NULL ? read_parts(L, &fitted) : NULL;
+  if (what == SCL_PREDICT_LABELS) read_classes(L, &fitted);
+  if (what == SCL_PREDICT_PROBABILITIES)
+    read_probabilities(L, scores == NULL ? targets_of(&fitted) : scores->cols, &fitted);
+  if (scores != NULL) {
+    SCL_LUA_PUSH_MATRIX(L, scl_predict_from(&fitted, scores, what, out, &error));
+    return 1;
+  }
+  SCL_LUA_PUSH_MATRIX(L, scl_predict(&fitted, source, what, out, &error));
+  return 1;
+}
+
+void scl_lua_open_predict(lua_State *L) { SCL_LUA_CALLS(L, {"predict", predict, 4}); }
