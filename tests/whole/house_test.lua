@@ -268,7 +268,33 @@ function TestTheTreeIsSmall()
   lu.skipIf(not well, "files are missing")
   local total = 0
   for size in said:gmatch "%d+" do total = total + tonumber(size) end
-  lu.assertTrue(total < 9.8e6, ("%.2f MB of files are tracked"):format(total / 1e6))
+  lu.assertTrue(total < 9.2e6, ("%.2f MB of files are tracked"):format(total / 1e6))
+end
+
+-- ---------------------------------------------------------------- tests
+
+-- A folder of tests is named after the folder that they test.
+local function tested(folder)
+  local room = folder:match "^lua(/.*)$"
+  return room and "lua/scullery" .. room or folder
+end
+
+function TestTestsMirrorTheTree()
+  local seen = {}
+  for _, path in ipairs(files("tests", "_test%.[cl][ua]*$")) do
+    local folder = path:match "^tests/(.+)/"
+    lu.assertNotNil(folder, path .. " is in no folder")
+    seen[folder] = true
+  end
+  local count = 0
+  for folder in pairs(seen) do
+    if folder:find "^core" or folder:find "^plugins" or folder:find "^lua" then
+      count = count + 1
+      local there = run(("test -d '%s/%s'"):format(source, tested(folder)))
+      lu.assertTrue(there, ("tests/%s: there is no %s"):format(folder, tested(folder)))
+    end
+  end
+  lu.assertTrue(count > 20, "the folders were not found")
 end
 
 -- ---------------------------------------------------------------- names of plugins

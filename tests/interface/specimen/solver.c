@@ -174,6 +174,12 @@ static scl_penalty square_penalty(const void *self) {
   return (scl_penalty)disturbed("square.penalty", SCL_PENALTY_L2);
 }
 
+static int32_t square_alone(const void *self, const scl_problem *problem, int32_t weighted) {
+  (void)problem, (void)weighted;
+  (void)upset(host_of(self), "square.alone", NULL);
+  return 0;
+}
+
 static double square_value(const void *self, size_t c, const double *f, const double *y) {
   double sum = 0;
   (void)upset(host_of(self), "square.value", NULL);
@@ -245,6 +251,7 @@ SPECIMEN(
         SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = square_path),
         SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows),
         SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = square_penalty),
+        SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = square_alone),
         SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = square_value, .slope = square_slope,
                   .bound = square_bound, .lipschitz = square_lipschitz,
                   .probabilities = square_probabilities),
