@@ -92,7 +92,7 @@ end
 function data.csv(path, given) return options.guard("data.csv", 1, read_csv, path, given) end
 
 local function next_rows(state)
-  local X, ids = core.next_block(state.blocks, state.id)
+  local X, ids = core.next_rows(state.blocks, state.id)
   if X then return X, ids end
   if not state.quiet then
     schema.tell(state.path, schema.notes(core.block_notes(state.blocks)))
