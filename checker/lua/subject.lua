@@ -2,7 +2,7 @@
 --- options, and the components that go with it.
 local choices = require "scullery_checker.choices"
 local core = require "scullery_checker.core"
-local ask = require("scullery.base.objects").ask
+local components = require "scullery.compose.component"
 
 local subject = {}
 
@@ -117,7 +117,7 @@ end
 
 -- ---------------------------------------------------------------- what components say
 
-local function instance(component) return ask(component, "instance") end
+local function instance(component) return components.instance(component) end
 
 --- subject.layout(sampler, d), subject.shape(phi): as core.layout and core.shape give them.
 function subject.layout(sampler, d) return core.layout(instance(sampler), d) end

@@ -64,7 +64,7 @@ end
 
 --- t:instance(component): the engine's instance, for the functions of scullery.core.
 function Trial.instance(_, component)
-  return require("scullery.base.objects").ask(component, "instance")
+  return require("scullery.compose.component").instance(component)
 end
 
 --- t:random(n, m[, of]): a seeded n x m matrix of N(0, 1); `of` tells draws of one test apart.

@@ -1,8 +1,10 @@
 #include "algebra/arithmetic.h"
 
+#include "algebra/dense.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
 #include <math.h>
+#include <string.h>
 
 /* Rows that make a task worth a thread's while; depends on the shape alone. */
 static size_t rows_per_task(size_t cols) {
@@ -195,4 +197,74 @@ bool scl_matrix_is_symmetric(const scl_matrix *a) {
     for (size_t j = 0; j < i; j++)
       if (scl_matrix_get(a, i, j) != scl_matrix_get(a, j, i)) return false;
   return a->rows == a->cols;
+}
+
+/* In pieces, as fresh memory is made when it is touched: Ctrl-C ends it. */
+void scl_matrix_fill(scl_matrix *a, double value) {
+  enum { PIECE = 1 << 20 };
+  const size_t count = a->rows * a->cols, size = scl_dtype_size(a->dtype);
+  for (size_t first = 0; first < count && !scl_interrupted(); first += PIECE) {
+    const size_t last = scl_min(first + PIECE, count);
+    if (value == 0) memset((char *)a->data + first * size, 0, (last - first) * size);
+    for (size_t i = first; value != 0 && i < last; i++)
+      scl_set_number(a->data, a->dtype, i, value);
+  }
+}
+
+/* ------------------------------------------------------------ products and eigenvalues */
+
+/* Whether cblas can read it: rows of adjacent numbers, as they are or transposed. */
+static bool readable(const scl_matrix *a, bool *transposed, ptrdiff_t *leading) {
+  *transposed = a->col_stride != 1 && a->row_stride == 1;
+  *leading = *transposed ? a->col_stride : a->row_stride;
+  const size_t width = *transposed ? a->rows : a->cols;
+  return (*transposed || a->col_stride == 1) && *leading >= (ptrdiff_t)width &&
+         *leading <= INT32_MAX;
+}
+
+/* A matrix of this dtype in a form that cblas reads: itself, or a packed copy. */
+static scl_status prepare(const scl_matrix *a, scl_dtype dtype, scl_matrix *out, bool *transposed,
+                          ptrdiff_t *leading, scl_error *error) {
+  if (a->dtype == dtype && readable(a, transposed, leading)) {
+    *out = scl_matrix_share(a);
+    return SCL_STATUS_OK;
+  }
+  SCL_TRY(scl_matrix_create_raw(a->rows, a->cols, dtype, out, error));
+  scl_matrix_assign(a, out);
+  (void)readable(out, transposed, leading);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_matrix_multiply(const scl_matrix *a, const scl_matrix *b, const scl_matrix *out,
+                               scl_error *error) {
+  scl_matrix left = {0}, right = {0};
+  bool transpose_a = false, transpose_b = false;
+  ptrdiff_t lda = 0, ldb = 0;
+  if (a->cols == 0) {
+    memset(out->data, 0, out->rows * out->cols * scl_dtype_size(out->dtype));
+    return SCL_STATUS_OK;
+  }
+  scl_status status = prepare(a, out->dtype, &left, &transpose_a, &lda, error);
+  if (status == SCL_STATUS_OK) status = prepare(b, out->dtype, &right, &transpose_b, &ldb, error);
+  if (status == SCL_STATUS_OK)
+    status =
+        scl_gemm_interruptible(out->dtype, transpose_a, transpose_b, a->rows, b->cols, a->cols,
+                               left.data, lda, right.data, ldb, out->data, out->row_stride, error);
+  scl_matrix_release(&left);
+  scl_matrix_release(&right);
+  return status;
+}
+
+scl_status scl_matrix_eigenvalues(const scl_matrix *a, double *real, double *imaginary,
+                                  bool *complex, scl_error *error) {
+  const bool symmetric = scl_matrix_is_symmetric(a);
+  scl_matrix copy;
+  SCL_TRY(scl_matrix_create_raw(a->rows, a->rows, SCL_DTYPE_FLOAT64, &copy, error));
+  scl_matrix_assign(a, &copy);
+  const scl_status status = scl_eigenvalues(symmetric, a->rows, copy.data, real, imaginary, error);
+  scl_matrix_release(&copy);
+  *complex = false;
+  for (size_t i = 0; status == SCL_STATUS_OK && !symmetric && i < a->rows; i++)
+    *complex = *complex || imaginary[i] != 0;
+  return status;
 }

@@ -17,6 +17,8 @@ typedef struct scl_operand {
 /* out = left (op) right, all of out's shape. */
 void scl_matrix_operate(scl_operation operation, const scl_operand *left, const scl_operand *right,
                         scl_matrix *out);
+/* Each number of a packed matrix. */
+void scl_matrix_fill(scl_matrix *a, double value);
 /* out = |a| */
 void scl_matrix_absolute(const scl_matrix *a, scl_matrix *out);
 
@@ -39,5 +41,14 @@ double scl_matrix_norm(const scl_matrix *a);
 /* Sum of the products of entries of two matrices of one shape. */
 double scl_matrix_dot(const scl_matrix *a, const scl_matrix *b);
 bool scl_matrix_is_symmetric(const scl_matrix *a);
+
+/* out = a b, of its shape; float32 where both are. a, b and out have no more rows and columns than
+ * OpenBLAS can count. SCL_STATUS_CANCELLED after Ctrl-C. */
+scl_status scl_matrix_multiply(const scl_matrix *a, const scl_matrix *b, const scl_matrix *out,
+                               scl_error *error);
+/* Eigenvalues of a square matrix of finite numbers: real[n], and where one is complex imaginary[n],
+ * with *complex set. */
+scl_status scl_matrix_eigenvalues(const scl_matrix *a, double *real, double *imaginary,
+                                  bool *complex, scl_error *error);
 
 #endif

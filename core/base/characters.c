@@ -82,3 +82,24 @@ bool scl_locale_is_utf8(void) {
   freelocale(own);
   return result;
 }
+
+static bool combines(const char *text, size_t length, size_t *bytes) {
+  int columns;
+  *bytes = scl_character(text, length, &columns);
+  return columns == 0;
+}
+
+scl_piece scl_next_piece(const char *text, size_t length) {
+  scl_piece p = {0};
+  size_t more;
+  p.bytes = scl_character(text, length, &p.columns);
+  if (p.columns <= 0) { /* 0: it combines with nothing */
+    const bool space = p.columns < 0 && text[0] != 0 && strchr("\t\n\v\f\r", text[0]) != NULL;
+    p.shown = space ? " " : "\xEF\xBF\xBD";
+    p.columns = 1;
+    return p;
+  }
+  while (p.bytes < length && combines(text + p.bytes, length - p.bytes, &more))
+    p.bytes += more;
+  return p;
+}

@@ -11,6 +11,16 @@
  * reach a terminal: control characters, marks that turn the writing direction, bytes that are no
  * UTF-8. */
 size_t scl_character(const char *text, size_t length, int *columns);
+/* What is drawn as one: a character and those that combine with it. `shown` in place of what must not
+ * reach a terminal, NULL where the bytes are drawn as they stand. */
+typedef struct scl_piece {
+  size_t bytes;
+  int columns;
+  const char *shown;
+} scl_piece;
+/* The first one of a text of at least one byte. White space is " ", what must not reach a terminal is
+ * U+FFFD. */
+scl_piece scl_next_piece(const char *text, size_t length);
 enum { SCL_MOST_SHOWN = 20 };
 /* A character as a terminal may get it, ended by a zero byte: itself, or its bytes as "\x1b" where it
  * must not reach a terminal. Newlines and tabs stay. Returns the bytes of `text` that it took. */

@@ -16,6 +16,15 @@
 
 enum { SLICE = 50, CHUNK = 65536 }; /* milliseconds between looks at Ctrl-C; bytes read at once */
 
+/* What the child does: a program, or a function of this one. */
+typedef struct work {
+  const char *const *words;
+  const char *input;
+  size_t input_size;
+  int (*body)(void *context, int to);
+  void *context;
+} work;
+
 typedef struct process {
   const char *name;
   pid_t child;
@@ -55,6 +64,19 @@ static int spawn(process *p, const char *const *words, int input) {
                                       .count = sizeof files / sizeof *files,
                                       .own_group = p->group},
                          &p->child);
+}
+
+static int run_body(process *p, const work *todo, int input) {
+  p->child = fork();
+  if (p->child == 0) {
+    (void)setpgid(0, 0);
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+      (void)dup2(file == STDIN_FILENO ? input : p->message[1], file);
+    _exit(todo->body(todo->context, p->output[1]));
+  }
+  if (p->child < 0) return errno;
+  (void)setpgid(p->child, p->child); /* whoever comes first */
+  return 0;
 }
 
 static scl_status append(process *p, const char *bytes, size_t count, size_t most,
@@ -186,18 +208,21 @@ static scl_status follow(process *p, double seconds, size_t most, scl_error *err
   return SCL_STATUS_OK;
 }
 
-static scl_status run(const char *const *words, const char *input, size_t input_size,
-                      double seconds, size_t most, bool group, scl_process_output *out,
-                      scl_error *error) {
-  process p = {
-      .name = words[0], .output = {-1, -1}, .message = {-1, -1}, .out = out, .group = group};
+static scl_status run(const work *todo, double seconds, size_t most, bool group,
+                      scl_process_output *out, scl_error *error) {
+  process p = {.name = todo->words == NULL ? "a process" : todo->words[0],
+               .output = {-1, -1},
+               .message = {-1, -1},
+               .out = out,
+               .group = group};
   scl_status status = SCL_STATUS_OK;
   int failed = 0;
   *out = (scl_process_output){0};
-  int file = input_file(input, input_size);
+  int file = input_file(todo->input, todo->input_size);
   if (file < 0 || pipe2(p.output, O_CLOEXEC) != 0 || pipe2(p.message, O_CLOEXEC) != 0)
     status = scl_fail(error, SCL_STATUS_IO, "%s cannot be started: %s", p.name, strerror(errno));
-  if (status == SCL_STATUS_OK) failed = spawn(&p, words, file);
+  if (status == SCL_STATUS_OK)
+    failed = todo->words == NULL ? run_body(&p, todo, file) : spawn(&p, todo->words, file);
   shut(&file);
   shut(&p.output[1]);
   shut(&p.message[1]);
@@ -218,12 +243,26 @@ static scl_status drop_output(scl_status status, scl_process_output *out) {
 
 scl_status scl_process_run(const char *const *words, const char *input, size_t input_size,
                            double seconds, size_t most, scl_process_output *out, scl_error *error) {
-  return drop_output(run(words, input, input_size, seconds, most, false, out, error), out);
+  const work todo = {.words = words, .input = input, .input_size = input_size};
+  return drop_output(run(&todo, seconds, most, false, out, error), out);
+}
+
+/* A signal and a time that is up are no failures. */
+static scl_status watch(const work *todo, double seconds, size_t most, scl_process_output *out,
+                        scl_error *error) {
+  const scl_status status = run(todo, seconds, most, true, out, error);
+  return out->late || out->signal != 0 ? SCL_STATUS_OK : drop_output(status, out);
 }
 
 scl_status scl_process_watch(const char *const *words, const char *input, size_t input_size,
                              double seconds, size_t most, scl_process_output *out,
                              scl_error *error) {
-  const scl_status status = run(words, input, input_size, seconds, most, true, out, error);
-  return out->late || out->signal != 0 ? SCL_STATUS_OK : drop_output(status, out);
+  const work todo = {.words = words, .input = input, .input_size = input_size};
+  return watch(&todo, seconds, most, out, error);
+}
+
+scl_status scl_process_fork(int (*body)(void *context, int to), void *context, double seconds,
+                            size_t most, scl_process_output *out, scl_error *error) {
+  const work todo = {.input = "", .body = body, .context = context};
+  return watch(&todo, seconds, most, out, error);
 }

@@ -26,5 +26,9 @@ scl_status scl_process_run(const char *const *words, const char *input, size_t i
 scl_status scl_process_watch(const char *const *words, const char *input, size_t input_size,
                              double seconds, size_t most, scl_process_output *out,
                              scl_error *error);
+/* The same for a function of this program, in a child of its own whose standard files are empty: what
+ * it writes to the file `to` is the output, and its result the exit status. */
+scl_status scl_process_fork(int (*body)(void *context, int to), void *context, double seconds,
+                            size_t most, scl_process_output *out, scl_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* Names of files that are being written, so that none stays half-written where the process ends in
  * the middle: at exit(), by a second Ctrl-C, by a signal that ends it, by a crash. What SIGKILL
- * leaves is removed by the next writer of that name (data/temporary.h). */
+ * leaves is removed by the next writer of that name (data/files/temporary.h). */
 #ifndef SCULLERY_UNFINISHED_H
 #define SCULLERY_UNFINISHED_H
 

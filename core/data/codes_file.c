@@ -1,8 +1,8 @@
 #include "data/codes_file.h"
 
 #include "codes/codes_internal.h"
-#include "data/input.h"
-#include "data/output.h"
+#include "data/files/input.h"
+#include "data/files/output.h"
 
 #include <string.h>
 

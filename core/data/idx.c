@@ -2,7 +2,7 @@
 
 #include "base/interrupt.h"
 #include "base/pool.h"
-#include "data/input.h"
+#include "data/files/input.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>

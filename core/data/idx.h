@@ -7,7 +7,7 @@
 #include "data/table.h"
 
 /* Images (and labels, which may be NULL) of several parts, stacked; numbers times `scale`. Columns
- * are called p1, p2, ... unpacked: the bound for gzip (data/input.h). */
+ * are called p1, p2, ... unpacked: the bound for gzip (data/files/input.h). */
 scl_status scl_idx_read(const char *const *images, const char *const *labels, size_t parts,
                         double scale, scl_dtype dtype, size_t unpacked, scl_table *out,
                         scl_error *error);

@@ -2,7 +2,7 @@
 
 #include "base/interrupt.h"
 #include "base/text.h"
-#include "data/input.h"
+#include "data/files/input.h"
 #include "data/libsvm_internal.h"
 #include "data/number.h"
 #include <math.h>

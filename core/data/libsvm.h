@@ -5,7 +5,7 @@
 #include "data/table.h"
 
 /* Several files are stacked. Columns are called "1", "2", ...; # begins a comment; gzip is known by
- * its first bytes, and `unpacked` bounds it (data/input.h). features: d, 0: the largest index of all files. classification: -1: when all
+ * its first bytes, and `unpacked` bounds it (data/files/input.h). features: d, 0: the largest index of all files. classification: -1: when all
  * labels are whole numbers, at most 1000 of them. */
 scl_status scl_libsvm_read(const char *const *paths, size_t n_paths, size_t features,
                            int classification, scl_dtype dtype, size_t unpacked, scl_table *out,

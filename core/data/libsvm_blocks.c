@@ -1,6 +1,6 @@
 /* Rows of LIBSVM text, read once: a buffer of whole lines at a time. */
 #include "base/text.h"
-#include "data/input.h"
+#include "data/files/input.h"
 #include "data/libsvm_internal.h"
 #include "data/row_blocks.h"
 

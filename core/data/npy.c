@@ -1,8 +1,8 @@
 #include "data/npy.h"
 
-#include "data/input.h"
+#include "data/files/input.h"
+#include "data/files/output.h"
 #include "data/npy_internal.h"
-#include "data/output.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define SCULLERY_NPY_INTERNAL_H
 
 #include "algebra/matrix.h"
-#include "data/input.h"
+#include "data/files/input.h"
 
 typedef struct npy_layout {
   char kind;   /* f, i, u, b */

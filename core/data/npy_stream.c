@@ -1,6 +1,6 @@
 /* Rows of .npy files from disk, in any order. */
 #include "base/text.h"
-#include "data/file.h"
+#include "data/files/file.h"
 #include "data/npy.h"
 #include "data/npy_internal.h"
 
@@ -111,7 +111,8 @@ static void npy_source_destroy(scl_source *source) {
   scl_release(s);
 }
 
-static const scl_source_class npy_source_class = {npy_source_read, npy_source_destroy};
+static const scl_source_class npy_source_class = {.read = npy_source_read,
+                                                  .destroy = npy_source_destroy};
 
 scl_status scl_npy_stream(const char *x_path, const char *y_path, scl_source **out,
                           scl_error *error) {
@@ -123,12 +124,12 @@ scl_status scl_npy_stream(const char *x_path, const char *y_path, scl_source **o
   if (status == SCL_STATUS_OK && y_path != NULL && s->y.layout.rows != s->x.layout.rows)
     status = scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s has %zu rows, and %s has %zu", x_path,
                       s->x.layout.rows, y_path, s->y.layout.rows);
-  s->base = (scl_source){&npy_source_class,
-                         s->x.layout.rows,
-                         s->x.layout.cols,
-                         y_path == NULL ? 0 : s->y.layout.cols,
-                         true,
-                         true};
+  s->base = (scl_source){.class = &npy_source_class,
+                         .rows = s->x.layout.rows,
+                         .cols = s->x.layout.cols,
+                         .targets = y_path == NULL ? 0 : s->y.layout.cols,
+                         .random_access = true,
+                         .parallel = true};
   if (status == SCL_STATUS_OK)
     *out = &s->base;
   else

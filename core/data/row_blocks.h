@@ -1,5 +1,5 @@
 /* Rows of a file in its order, each read once, in flat memory: from a file, a pipe, or "-" for the
- * standard input; gzip is known by its first bytes. (Of CSV: data/csv.h, as those go by a
+ * standard input; gzip is known by its first bytes. (Of CSV: data/csv/csv.h, as those go by a
  * schema.) */
 #ifndef SCULLERY_ROW_BLOCKS_H
 #define SCULLERY_ROW_BLOCKS_H

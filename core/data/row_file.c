@@ -1,9 +1,9 @@
 #include "data/row_file.h"
 #include "base/text.h"
-#include "data/csv_write.h"
+#include "data/csv/write.h"
+#include "data/files/output.h"
 #include "data/npy_internal.h"
 #include "data/number.h"
-#include "data/output.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 
 #include "base/interrupt.h"
 #include "base/text.h"
-#include "data/digest.h"
-#include "data/file.h"
+#include "data/files/digest.h"
+#include "data/files/file.h"
+#include "data/files/output.h"
 #include "data/json.h"
-#include "data/output.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

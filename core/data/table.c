@@ -15,8 +15,7 @@ void scl_table_destroy(scl_table *table) {
   memset(table, 0, sizeof *table);
 }
 
-scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool with_y,
-                          scl_error *error) {
+scl_status scl_table_admit(const scl_table *table, scl_dtype dtype, scl_error *error) {
   const double wanted = (double)table->rows * (double)table->cols * (double)scl_dtype_size(dtype),
                left = (double)scl_memory_left();
   enum { A_NAME = 64 }; /* bytes that the name of a column takes in the script */
@@ -28,6 +27,12 @@ scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool wi
         "columns, and %s are free",
         table->rows, table->cols, scl_dtype_name(dtype), scl_bytes_text(wanted, wanted_text),
         scl_bytes_text(left, left_text));
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool with_y,
+                          scl_error *error) {
+  SCL_TRY(scl_table_admit(table, dtype, error));
   SCL_TRY((zeros ? scl_matrix_create : scl_matrix_create_raw)(table->rows, table->cols, dtype,
                                                               &table->x, error));
   return with_y ? scl_matrix_create_raw(table->rows, 1, SCL_DTYPE_FLOAT64, &table->y, error)

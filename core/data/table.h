@@ -25,9 +25,11 @@ typedef struct scl_table {
 
 void scl_table_destroy(scl_table *table);
 
-/* x as rows x cols zeros or numbers that are not set, y as rows x 1 where it is wanted. Refuses
- * what, with the names of the columns, is larger than the memory that is left, before the system
- * would take it from under other programs. */
+/* Refuses an x of rows x cols that is, with the names of the columns, larger than the memory that is
+ * left, before the system would take it from under other programs. */
+scl_status scl_table_admit(const scl_table *table, scl_dtype dtype, scl_error *error);
+/* The same, then x as rows x cols zeros or numbers that are not set, y as rows x 1 where it is
+ * wanted. */
 scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool with_y,
                           scl_error *error);
 

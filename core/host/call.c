@@ -3,7 +3,7 @@
 #include "host/host.h"
 
 #include "base/characters.h"
-#include "lua/progress.h"
+#include "progress/progress.h"
 
 #include <stdbool.h>
 #include <stddef.h>

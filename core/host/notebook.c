@@ -5,7 +5,7 @@
 #include "host/host.h"
 
 #include "base/interrupt.h"
-#include "lua/progress.h"
+#include "progress/progress.h"
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>

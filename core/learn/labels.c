@@ -105,9 +105,9 @@ static scl_status read_coded(scl_source *source, size_t first, size_t count, scl
                              scl_matrix *y, scl_error *error) {
   coded_source *self = (coded_source *)source;
   scl_matrix labels = {0};
-  if (y == NULL) return self->from->class->read(self->from, first, count, x, NULL, error);
+  if (y == NULL) return scl_source_read(self->from, first, count, x, NULL, error);
   SCL_TRY(scl_matrix_create(count, 1, SCL_DTYPE_FLOAT64, &labels, error));
-  scl_status status = self->from->class->read(self->from, first, count, x, &labels, error);
+  scl_status status = scl_source_read(self->from, first, count, x, &labels, error);
   if (status == SCL_STATUS_OK) status = code_rows(&self->classes, &labels, first, y, error);
   if (status == SCL_STATUS_OK) note_classes(self, &labels);
   scl_matrix_release(&labels);
@@ -119,7 +119,7 @@ static void destroy_coded(scl_source *source) {
   scl_release(source);
 }
 
-static const scl_source_class coded_class = {read_coded, destroy_coded};
+static const scl_source_class coded_class = {.read = read_coded, .destroy = destroy_coded};
 
 size_t scl_source_classes_seen(scl_source *coded) {
   if (coded->class != &coded_class) return 0;

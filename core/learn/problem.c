@@ -13,6 +13,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
   scl_training *training = scl_allocate_zero(sizeof *training);
   if (training == NULL) return scl_fail_memory(error, sizeof *training, "a training");
   training->flow = *flow;
+  training->way = scl_sums_way_of(flow);
   training->task = task;
   training->classes = classes;
   training->allowance = scl_min(allowance, scl_memory_left() / 2);
@@ -70,7 +71,8 @@ static size_t rows_without(const scl_flow *flow, long without, double *total) {
 }
 
 scl_status scl_problem_enter(const scl_problem *problem, const char *verb, scl_error *error) {
-  if (!context_of(problem)->visiting) return SCL_STATUS_OK;
+  const solve_context *s = context_of(problem);
+  if (!s->visiting && (s->in_features == NULL || !s->in_features->visiting)) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_INTERNAL, "problem.%s was called from inside a visit", verb);
 }
 
@@ -178,6 +180,7 @@ void scl_problem_close(solve_context *s) {
   scl_release(s->totals.right);
   scl_window_destroy(s->window);
   scl_held_destroy(s->held);
+  scl_release(s->in_features);
 }
 
 scl_solution scl_solution_blank(void) {
@@ -272,59 +275,28 @@ static scl_status restore_fit(const scl_reduced *reduced, scl_fit *fit, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* What several solves of one call have in common. */
-typedef struct solving {
-  scl_training *training;
-  const scl_instance *solver;
-  long without;
-  const double *values;
-  size_t count;
-  scl_fit *fits;
-} solving;
-
-static scl_status solve_open(const solving *job, solve_context *s, scl_error *error) {
-  SCL_TRY(scl_fits_start(&s->problem, job->count, job->fits, error));
-  SCL_TRY(scl_problem_call(&s->problem, job->solver, job->values, job->count, job->fits, error));
-  SCL_TRY(scl_fits_finish(s, job->count, job->fits, error));
-  for (size_t k = 0; s->reduced != NULL && k < job->count; k++)
-    SCL_TRY(restore_fit(s->reduced, &job->fits[k], error));
+static scl_status solve_open(solve_context *s, const scl_instance *solver, const double *values,
+                             size_t count, scl_fit *fits, scl_error *error) {
+  memset(fits, 0, count * sizeof *fits);
+  SCL_TRY(scl_problem_reduce(s, solver, error));
+  SCL_TRY(scl_fits_start(&s->problem, count, fits, error));
+  SCL_TRY(scl_problem_call(&s->problem, solver, values, count, fits, error));
+  SCL_TRY(scl_fits_finish(s, count, fits, error));
+  for (size_t k = 0; s->reduced != NULL && k < count; k++)
+    SCL_TRY(restore_fit(s->reduced, &fits[k], error));
   return SCL_STATUS_OK;
 }
 
-/* In these coordinates; NULL: those of the features. *offered: where `normal` had fewer in place of
- * an answer; NULL: it is not asked. */
-static scl_status solve_in(const solving *job, const scl_reduced *reduced,
-                           const scl_reduced **offered, scl_error *error) {
-  solve_context s;
-  SCL_TRY(scl_problem_open(&s, job->training, job->solver, job->without, error));
-  s.may_reduce = offered != NULL && scl_solver_shrinks(job->solver, &s.penalty) &&
-                 (s.penalty == SCL_PENALTY_L2 || s.problem.has_kernel);
-  if (reduced != NULL) {
-    (void)scl_solver_shrinks(job->solver, &s.penalty);
-    s.reduced = reduced;
-    s.problem.features = s.problem.parameters = reduced->order;
-    scl_problem_refuse_rows(&s.problem);
-  }
-  const scl_status status = solve_open(job, &s, error);
-  for (size_t k = 0; status != SCL_STATUS_OK && k < job->count; k++)
-    scl_fit_release(&job->fits[k]);
-  if (offered != NULL) *offered = status == SCL_STATUS_UNSUPPORTED ? s.offered : NULL;
-  scl_problem_close(&s);
-  return status;
-}
-
-/* A solver that asks for the normal equations before anything else gets them in as few coordinates
- * as there are; one that goes on to ask for rows begins anew with the features. */
 scl_status scl_training_solve(scl_training *training, const scl_instance *solver, long without,
                               const double *values, size_t count, scl_fit *fits, scl_error *error) {
-  const solving job = {training, solver, without, values, values == NULL ? 1 : count, fits};
-  const scl_reduced *fewer = NULL;
-  scl_status status = solve_in(&job, NULL, &fewer, error);
-  if (fewer == NULL) return status;
-  status = solve_in(&job, fewer, NULL, error);
-  return status == SCL_STATUS_UNSUPPORTED || status == SCL_STATUS_NUMERIC
-             ? solve_in(&job, NULL, NULL, error)
-             : status;
+  const size_t solves = values == NULL ? 1 : count;
+  solve_context s;
+  SCL_TRY(scl_problem_open(&s, training, solver, without, error));
+  const scl_status status = solve_open(&s, solver, values, solves, fits, error);
+  for (size_t k = 0; status != SCL_STATUS_OK && k < solves; k++)
+    scl_fit_release(&fits[k]);
+  scl_problem_close(&s);
+  return status;
 }
 
 /* a, then the intercept, float64 and packed. */

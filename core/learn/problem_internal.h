@@ -1,6 +1,6 @@
 /* What the files of problems share: problem.c opens, solves and closes them; problem_walk.c,
- * problem_normal.c, problem_passes.c, problem_dual.c, problem_minibatch.c and problem_holdout.c
- * answer what a solver may ask. */
+ * problem_normal.c, problem_passes.c, problem_dual.c, problem_minibatch.c, problem_holdout.c and
+ * problem_reduced.c answer what a solver may ask. */
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
@@ -11,7 +11,7 @@
 #include "plugin/solver.h"
 #include "rows/keep.h"
 #include "rows/pilot_means.h"
-#include "rows/sums.h"
+#include "rows/ways.h"
 #include <pthread.h>
 
 struct scl_training {
@@ -22,6 +22,7 @@ struct scl_training {
   size_t classes, allowance;
   scl_pilot pilot;         /* for problems with a constant, */
   bool has_pilot;          /* once it is learnt; the flow subtracts it in these problems alone */
+  const scl_sums_way *way; /* in which the rows of `flow` are summed */
   scl_sums *sums;          /* NULL until they are asked for */
   scl_symmetric *gram;     /* G */
   scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for, */
@@ -37,14 +38,14 @@ typedef struct scl_window scl_window;
 typedef struct scl_held scl_held;
 
 /* One solve: the rows of all groups but one, with the caches that its verbs fill. */
-typedef struct solve_context {
+typedef struct solve_context solve_context;
+struct solve_context {
   scl_problem problem; /* first: what the solver sees */
   scl_training *training;
   long without;
-  bool may_reduce;              /* `normal` may refuse, where there are fewer coordinates, */
-  const scl_reduced *offered;   /* and these are they */
   const scl_reduced *reduced;   /* the problem's coordinates; NULL: the features themselves */
-  scl_penalty penalty;          /* of the solver, for coordinates */
+  scl_penalty penalty;          /* of the solver, where there are coordinates, */
+  solve_context *in_features;   /* and the problem in the features, without caches; else NULL */
   bool have_totals, reweighted; /* reweighted: they are of other row weights than the problem's */
   bool visiting;                /* the solver's visit or turn runs */
   scl_totals totals;
@@ -58,7 +59,7 @@ typedef struct solve_context {
   scl_held *held;        /* NULL: none */
   scl_progress progress; /* of the solver */
   size_t profiled;       /* its mark in a profile */
-} solve_context;
+};
 
 static inline solve_context *context_of(const scl_problem *problem) {
   return (solve_context *)(uintptr_t)problem;
@@ -142,12 +143,17 @@ scl_status scl_problem_responses(const scl_problem *problem, double *targets, do
 scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error);
 scl_status scl_problem_reweighted(const scl_problem *problem, const double *weights,
                                   scl_normal *out, scl_error *error);
-/* Coordinates for the penalty a'a or a'Ga, made once; *out = NULL where there are none,
- * as of float32 features, whose rounding would outweigh a small lambda. The sums are there. */
+/* Coordinates for the penalty a'a or a'Ga, made once, with the sums that they come from. *out = NULL
+ * where there are none. */
 scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, const scl_reduced **out,
                                scl_error *error);
 /* Means of features and targets in s->totals, by a walk where the sums were not made. */
 scl_status scl_problem_means(solve_context *s, scl_error *error);
+
+/* problem_reduced.c: state an open problem in fewer coordinates, where its sums have them and the
+ * solver needs nothing but the normal equations. Not of float32 features, whose rounding would
+ * outweigh a small lambda. */
+scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, scl_error *error);
 
 /* problem_passes.c */
 scl_status scl_problem_product(const scl_problem *problem, const double *a, size_t k, double *out,

@@ -66,9 +66,10 @@ static void hand_out(const solve_context *s, scl_normal *out) {
 /* The sums of all groups, made once. */
 static scl_status ensure_sums(scl_training *training, scl_error *error) {
   pthread_mutex_lock(&training->lock);
-  const scl_status status = training->sums != NULL
-                                ? SCL_STATUS_OK
-                                : scl_sums_accumulate(&training->flow, &training->sums, error);
+  const scl_status status =
+      training->sums != NULL
+          ? SCL_STATUS_OK
+          : scl_sums_accumulate(training->way, &training->flow, &training->sums, error);
   pthread_mutex_unlock(&training->lock);
   return status;
 }
@@ -83,9 +84,9 @@ scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_err
       !scl_map_is_first_of(map, from, &ratio))
     return SCL_STATUS_OK;
   SCL_TRY(scl_training_centre_alike(few, many, &alike, error));
-  if (!alike) return SCL_STATUS_OK;
-  return scl_sums_of_first(many->sums, scl_map_count(from), count, scl_map_features(map) / count,
-                           ratio, &few->sums, error);
+  if (!alike || few->way != many->way || many->way->first_of == NULL) return SCL_STATUS_OK;
+  return many->way->first_of(many->sums, scl_map_count(from), count, scl_map_features(map) / count,
+                             ratio, &few->sums, error);
 }
 
 scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, const scl_reduced **out,
@@ -93,8 +94,8 @@ scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, cons
   const bool rkhs = penalty == SCL_PENALTY_RKHS;
   const scl_symmetric *gram = NULL;
   *out = NULL;
-  if (training->sums->codes == NULL || training->flow.dtype == SCL_DTYPE_FLOAT32)
-    return SCL_STATUS_OK;
+  SCL_TRY(ensure_sums(training, error));
+  if (training->sums->codes == NULL) return SCL_STATUS_OK;
   if (rkhs) SCL_TRY(scl_training_gram(training, &gram, error));
   pthread_mutex_lock(&training->lock);
   scl_status status = SCL_STATUS_OK;
@@ -106,15 +107,6 @@ scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, cons
   return status;
 }
 
-static scl_status offer_fewer(solve_context *s, scl_error *error) {
-  if (!s->may_reduce) return SCL_STATUS_OK;
-  SCL_TRY(scl_training_reduce(s->training, s->penalty, &s->offered, error));
-  if (s->offered == NULL) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "the normal equations of %zu features are handed out as those of %zu",
-                  s->problem.features, s->offered->order);
-}
-
 static const scl_sums *sums_of(const solve_context *s) {
   return s->reduced != NULL ? s->reduced->sums : s->training->sums;
 }
@@ -124,7 +116,6 @@ scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_e
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
   SCL_TRY(scl_problem_enter(problem, "normal", error));
   SCL_TRY(ensure_sums(s->training, error));
-  SCL_TRY(offer_fewer(s, error));
   if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, sums_of(s), s->without, error));
   s->reweighted = false;
   s->progress.rows += (double)problem->rows;
@@ -136,29 +127,11 @@ scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_e
 
 typedef struct reweighting {
   const scl_flow *flow;
+  const scl_sums_way *way;
   const double *weights;
   double *room; /* weights of a block, by the block's rows */
   scl_reducer reducer;
 } reweighting;
-
-/* Rows of bits, as numbers. */
-static scl_status add_spread(scl_sums *part, const scl_flow *flow, const scl_flow_block *block,
-                             const scl_run *run, scl_error *error) {
-  const size_t rows = run->rows.count, d = scl_flow_features(flow),
-               size = scl_dtype_size(flow->dtype);
-  scl_flow_block spread = *block;
-  void *phi = scl_allocate_array(rows * d + 1, size);
-  if (phi == NULL) return scl_fail_memory(error, rows * d * size, "rows of features");
-  scl_flow_fill(flow, block, run->start, rows, phi);
-  spread.bits = NULL;
-  spread.phi = phi;
-  spread.phi_stride = (ptrdiff_t)d;
-  spread.y += run->start * part->targets;
-  spread.weights += run->start;
-  const scl_status status = scl_sums_add(part, flow, &spread, 0, 0, rows, error);
-  scl_release(phi);
-  return status;
-}
 
 static scl_status reweight_run(void *context, const scl_run *run, scl_error *error) {
   reweighting *r = context;
@@ -167,8 +140,7 @@ static scl_status reweight_run(void *context, const scl_run *run, scl_error *err
   SCL_TRY(scl_reducer_at(&r->reducer, block.first, &part, error));
   block.weights = r->room;
   memcpy(r->room + run->start, r->weights + run->rows.first, run->rows.count * sizeof *r->room);
-  if (block.bits != NULL) return add_spread(part, r->flow, &block, run, error);
-  return scl_sums_add(part, r->flow, &block, 0, run->start, run->start + run->rows.count, error);
+  return r->way->rows(part, r->flow, &block, 0, run->start, run->start + run->rows.count, error);
 }
 
 static scl_status check_weights(const scl_problem *problem, const double *weights,
@@ -189,8 +161,8 @@ static scl_status sum_reweighted(const scl_problem *problem, const double *weigh
   scl_sums like = {.features = problem->features, .targets = problem->targets, .groups = 1};
   const scl_reduction sum = scl_sums_reduction(&like);
   const size_t rows = flow->source->rows;
-  reweighting r = {flow, weights, scl_allocate_array(rows + 1, sizeof *r.room),
-                   scl_reducer_of(&sum, rows)};
+  reweighting r = {flow, context_of(problem)->training->way, weights,
+                   scl_allocate_array(rows + 1, sizeof *r.room), scl_reducer_of(&sum, rows)};
   if (r.room == NULL) return scl_fail_memory(error, rows * sizeof *r.room, "row weights");
   void *part = NULL;
   const scl_status status = scl_reducer_finish(

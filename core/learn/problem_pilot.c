@@ -31,6 +31,7 @@ static scl_status centre(scl_training *training, bool constant, scl_error *error
   forget(training);
   flow->pilot = wanted ? pilot->features : NULL;
   flow->target_pilot = wanted ? pilot->targets : NULL;
+  training->way = scl_sums_way_of(flow);
   return SCL_STATUS_OK;
 }
 

@@ -19,6 +19,12 @@ void scl_reduced_restore(const scl_reduced *reduced, const double *b, size_t c, 
                     reduced->back, (ptrdiff_t)reduced->order, b, (ptrdiff_t)c, 0, a, (ptrdiff_t)c);
 }
 
+void scl_reduced_adjoint(const scl_reduced *reduced, const double *r, size_t c, double *out) {
+  scl_gemm_parallel(SCL_DTYPE_FLOAT64, true, false, reduced->order, c, reduced->features, 1,
+                    reduced->back, (ptrdiff_t)reduced->order, r, (ptrdiff_t)c, 0, out,
+                    (ptrdiff_t)c);
+}
+
 /* ------------------------------------------------------------ G = L L' */
 
 static double mean_diagonal(const scl_symmetric *a) {

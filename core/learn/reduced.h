@@ -1,5 +1,5 @@
 /* Least squares in as few coordinates as the features span. Where all features are combinations of
- * few codes, Phi = Z T (Z n x C, T C x D; rows/level_sums.h), what a solver minimises over a under
+ * few codes, Phi = Z T (Z n x C, T C x D; rows/sums_levels.c), what a solver minimises over a under
  * a penalty a'a or a'Ga depends on T a and the penalty alone. With G + delta I = L L' (a'a: L = I)
  * and
  *
@@ -32,5 +32,7 @@ scl_status scl_reduced_create(const scl_sums *sums, const scl_symmetric *gram, s
 void scl_reduced_destroy(scl_reduced *reduced);
 /* a (D x c) = back b, b k x c. */
 void scl_reduced_restore(const scl_reduced *reduced, const double *b, size_t c, double *a);
+/* out (k x c) = back' r, r D x c. */
+void scl_reduced_adjoint(const scl_reduced *reduced, const double *r, size_t c, double *out);
 
 #endif

@@ -16,29 +16,20 @@ static scl_codes *check_codes(lua_State *L, int place) {
   return scl_lua_check_handle(L, place, SCL_LUA_CODES);
 }
 
-/* A handle on the stack, still empty. */
-static void **new_codes(lua_State *L) {
-  return scl_lua_new_handle(L, SCL_LUA_CODES, release_codes);
-}
-
-/* Fill the handle on top of the stack, or raise. */
-static int give_codes(lua_State *L, void **slot, scl_status status, scl_codes *codes,
-                      const scl_error *error) {
-  scl_lua_check(L, status, error);
-  *slot = codes;
-  scl_lua_account(L, scl_codes_bytes(codes));
-  return 1;
-}
+/* The same as SCL_LUA_PUSH_HANDLE, for codes; their bytes are Lua's. */
+#define PUSH_CODES(L, call)                                                                        \
+  do {                                                                                             \
+    SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, SCL_LUA_CODES, release_codes), scl_codes, call);  \
+    scl_lua_account(L, scl_codes_bytes(check_codes(L, -1)));                                       \
+  } while (0)
 
 /* codes_pack(matrix, levels or nil) -> codes */
 static int pack(lua_State *L) {
   const size_t levels =
       lua_isnoneornil(L, 2) ? 0 : scl_lua_check_size(L, 2, 1, SCL_CODES_LEVELS, "levels");
-  void **slot = new_codes(L);
-  scl_error error = {0};
-  scl_codes *codes = NULL;
-  const scl_status status = scl_codes_pack(scl_lua_hold_matrix(L, 1), levels, &codes, &error);
-  return give_codes(L, slot, status, codes, &error);
+  const scl_matrix *numbers = scl_lua_hold_matrix(L, 1);
+  PUSH_CODES(L, scl_codes_pack(numbers, levels, &made, &error));
+  return 1;
 }
 
 /* codes_unpack(codes) -> matrix */
@@ -53,11 +44,10 @@ static int unpack(lua_State *L) {
 /* codes_info(codes) -> rows, columns, levels, bits of a number, bytes */
 static int info(lua_State *L) {
   const scl_codes *codes = check_codes(L, 1);
-  lua_pushinteger(L, (lua_Integer)scl_codes_rows(codes));
-  lua_pushinteger(L, (lua_Integer)scl_codes_cols(codes));
-  lua_pushinteger(L, (lua_Integer)scl_codes_levels(codes));
-  lua_pushinteger(L, (lua_Integer)scl_codes_planes(codes));
-  lua_pushinteger(L, (lua_Integer)scl_codes_bytes(codes));
+  const size_t told[] = {scl_codes_rows(codes), scl_codes_cols(codes), scl_codes_levels(codes),
+                         scl_codes_planes(codes), scl_codes_bytes(codes)};
+  for (size_t i = 0; i < 5; i++)
+    lua_pushinteger(L, (lua_Integer)told[i]);
   return 5;
 }
 
@@ -66,8 +56,7 @@ static int info(lua_State *L) {
 static int compare(lua_State *L) {
   const scl_codes *a = check_codes(L, 1), *b = check_codes(L, 2);
   scl_matrix *out = scl_lua_make_matrix(L, scl_codes_rows(a), scl_codes_rows(b), SCL_DTYPE_FLOAT64);
-  scl_error error = {0};
-  scl_lua_check(L, scl_codes_compare(a, b, lua_toboolean(L, 3), out, &error), &error);
+  SCL_LUA_TRY(L, scl_codes_compare(a, b, lua_toboolean(L, 3), out, &error));
   return 1;
 }
 
@@ -79,8 +68,7 @@ static int nearest(lua_State *L) {
                rows = scl_codes_rows(queries);
   scl_matrix *index = scl_lua_make_matrix(L, rows, k, SCL_DTYPE_FLOAT64),
              *distance = scl_lua_make_matrix(L, rows, k, SCL_DTYPE_FLOAT64);
-  scl_error error = {0};
-  scl_lua_check(L, scl_codes_nearest(codes, queries, k, index, distance, &error), &error);
+  SCL_LUA_TRY(L, scl_codes_nearest(codes, queries, k, index, distance, &error));
   return 2;
 }
 
@@ -103,28 +91,21 @@ static int select_rows(lua_State *L) {
     }
     which[i] = (size_t)row - 1;
   }
-  void **slot = new_codes(L);
-  scl_error error = {0};
-  scl_codes *codes = NULL;
-  const scl_status status = scl_codes_select(from, which, count, &codes, &error);
-  return give_codes(L, slot, status, codes, &error);
+  PUSH_CODES(L, scl_codes_select(from, which, count, &made, &error));
+  return 1;
 }
 
 /* codes_write(codes, path) */
 static int write_file(lua_State *L) {
-  scl_error error = {0};
-  scl_lua_check(L, scl_codes_write(check_codes(L, 1), scl_lua_check_path(L, 2), &error), &error);
+  SCL_LUA_TRY(L, scl_codes_write(check_codes(L, 1), scl_lua_check_path(L, 2), &error));
   return 0;
 }
 
 /* codes_read(path) -> codes */
 static int read_file(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
-  void **slot = new_codes(L);
-  scl_error error = {0};
-  scl_codes *codes = NULL;
-  const scl_status status = scl_codes_read(path, &codes, &error);
-  return give_codes(L, slot, status, codes, &error);
+  PUSH_CODES(L, scl_codes_read(path, &made, &error));
+  return 1;
 }
 
 /* codes_ways([name]) -> the names of the ways of counting that work here, after taking up the named

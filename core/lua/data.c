@@ -1,10 +1,10 @@
 /* scullery.core: readers and writers of data files. Every sentence begins with the title of the
  * user's function ("data.csv: "). */
 #include "base/profile.h"
-#include "data/csv.h"
-#include "data/csv_write.h"
-#include "data/digest.h"
-#include "data/fetch.h"
+#include "data/csv/csv.h"
+#include "data/csv/write.h"
+#include "data/files/digest.h"
+#include "data/files/fetch.h"
 #include "data/idx.h"
 #include "data/libsvm.h"
 #include "data/npy.h"
@@ -156,7 +156,7 @@ static int stream_csv(lua_State *L) {
 
 #define BLOCKS "scullery.csv_blocks"
 
-static void close_blocks(void *pointer) { scl_csv_blocks_close(pointer); }
+static void release_source(void *source) { scl_source_destroy(source); }
 
 /* core.csv_blocks(path, options, id column or nil) -> blocks for core.next_block: rows by the
  * schema options.like, each read once; "-" is the standard input */
@@ -168,29 +168,29 @@ static int csv_blocks(lua_State *L) {
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
   if (options.like == NULL) return luaL_error(L, "%s: option 'like' is missing", title);
   const int top = lua_gettop(L);
-  void **slot = scl_lua_new_handle(L, BLOCKS, close_blocks);
+  void **slot = scl_lua_new_handle(L, BLOCKS, release_source);
   for (int i = 1; i <= top; i++) /* what the options point to lives as long as the blocks */
     scl_lua_tie(L, -1, i);
-  scl_csv_blocks *blocks = NULL;
-  check(L, title, scl_csv_blocks_open(path, &options, id, &blocks, &error), &error);
-  *slot = blocks;
+  scl_source *source = NULL;
+  check(L, title, scl_csv_once(path, &options, id, &source, &error), &error);
+  *slot = source;
   return 1;
 }
 
 /* core.next_block(blocks, with ids) -> X, list of ids or nil; nothing at the end */
 static int next_block(lua_State *L) {
   scl_error error = {0};
-  scl_csv_blocks *blocks = scl_lua_take_handle(L, 1, BLOCKS);
+  scl_source *source = scl_lua_take_handle(L, 1, BLOCKS);
   const bool ids = lua_toboolean(L, 2);
   scl_matrix *x = scl_lua_new_matrix(L);
-  CHECK_READING(L, "data.csv_blocks", scl_csv_blocks_next(blocks, x, &error), x->rows, 0);
+  CHECK_READING(L, "data.csv_blocks", scl_source_next(source, x, NULL, &error), x->rows, 0);
   if (x->storage == NULL) return 0;
   scl_lua_account(L, scl_matrix_bytes(x));
   if (!ids) return 1;
   lua_createtable(L, (int)x->rows, 0);
   for (size_t i = 0; i < x->rows; i++) {
     size_t length;
-    const char *id = scl_csv_blocks_id(blocks, i, &length);
+    const char *id = scl_csv_id(source, i, &length);
     if (id == NULL) return luaL_error(L, "data.csv_blocks: no column of ids was asked for");
     lua_pushlstring(L, id, length);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
@@ -205,9 +205,9 @@ static int block_notes(lua_State *L) {
   scl_error error = {0};
   scl_note *notes = NULL;
   size_t count;
-  const scl_csv_blocks *blocks = scl_lua_check_handle(L, 1, BLOCKS);
+  const scl_source *source = scl_lua_check_handle(L, 1, BLOCKS);
   void **slot = scl_lua_new_handle(L, "scullery.notes", release_notes);
-  const scl_status status = scl_csv_blocks_notes(blocks, &notes, &count, &error);
+  const scl_status status = scl_csv_notes(source, &notes, &count, &error);
   *slot = notes;
   scl_lua_check(L, status, &error);
   scl_lua_push_notes(L, notes, count);

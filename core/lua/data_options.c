@@ -17,17 +17,6 @@ static void check_text(lua_State *L, int place, const char *title, const char *w
     luaL_error(L, "%s: '%s' got a text with a zero byte in it", title, what);
 }
 
-/* Pushes text i (from 1) of the text or list at `place`. */
-static const char *push_text(lua_State *L, int place, size_t i, const char *title,
-                             const char *what) {
-  if (lua_type(L, place) == LUA_TSTRING)
-    lua_pushvalue(L, place);
-  else
-    lua_rawgeti(L, place, (lua_Integer)i);
-  check_text(L, -1, title, what);
-  return lua_tostring(L, -1);
-}
-
 /* A list has no names: what stands under one would be overlooked. */
 static void refuse_keys(lua_State *L, int place, const char *title, const char *what) {
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
@@ -42,48 +31,45 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
   place = lua_absindex(L, place);
   if (!single && lua_type(L, place) != LUA_TTABLE) check_text(L, place, title, what);
   if (!single) refuse_keys(L, place, title, what);
-  *count = single ? 1 : scl_lua_copy_list(L, place, SCL_LUA_MOST, what);
-  size_t bytes = (*count + 1) * sizeof(char *);
-  for (size_t i = 1; i <= *count; i++) {
-    bytes += strlen(push_text(L, place, i, title, what)) + 1;
+  if (single) lua_createtable(L, 1, 0);
+  lua_pushvalue(L, place);
+  if (single) lua_rawseti(L, -2, 1);
+  const int copy = lua_gettop(L);
+  *count = scl_lua_copy_list(L, copy, SCL_LUA_MOST, what);
+  const char **texts = lua_newuserdatauv(L, (*count + 1) * sizeof *texts, 1);
+  for (size_t i = 0; i < *count; i++) {
+    lua_rawgeti(L, copy, (lua_Integer)i + 1);
+    check_text(L, -1, title, what);
+    texts[i] = lua_tostring(L, -1);
     lua_pop(L, 1);
   }
-  char **list = lua_newuserdatauv(L, bytes, 0);
-  char *to = (char *)(list + *count + 1);
-  for (size_t i = 1; i <= *count; i++) {
-    const char *text = push_text(L, place, i, title, what);
-    const size_t size = strlen(text) + 1;
-    memcpy(to, text, size);
-    list[i - 1] = to;
-    to += size;
-    lua_pop(L, 1);
-  }
-  list[*count] = NULL;
-  return (const char *const *)list;
+  texts[*count] = NULL;
+  lua_insert(L, copy);
+  lua_setiuservalue(L, copy, 1); /* the copy of the list keeps the texts */
+  return texts;
 }
 
 /* ------------------------------------------------------------ declared options */
 
 #define TEXTS "a text or a list of texts"
-#define DTYPE                                                                                      \
-  {                                                                                                \
-    .name = "dtype", .help = "type of the numbers", .words = "float64|float32",                    \
-    .fallback = "float64", .forms = SCL_FORM_WORD                                                  \
-  }
+#define FLAG(option, text)                                                                         \
+  { .name = option, .help = text, .forms = SCL_FORM_BOOLEAN }
+#define WORD(option, choices, preset, text)                                                        \
+  { .name = option, .help = text, .words = choices, .fallback = preset, .forms = SCL_FORM_WORD }
+#define OPAQUE(option, takes, text)                                                                \
+  { .name = option, .help = text, .words = takes, .forms = SCL_FORM_OPAQUE }
+#define DTYPE WORD("dtype", "float64|float32", "float64", "type of the numbers")
 #define UNPACKED                                                                                   \
   {                                                                                                \
     .name = "unpacked",                                                                            \
-    .help = "most bytes that a gzip file may unpack to in memory; default: 200 times the size "    \
-            "of the file, at least 128 MiB",                                                       \
+    .help = "most bytes that a gzip file may unpack to in memory; default: 200 times the size of " \
+            "the file, at least 128 MiB",                                                          \
     .forms = SCL_FORM_INTEGER, .range = SCL_RANGE_HIGH_OPEN, .low = 1, .high = INFINITY            \
   }
 #define TASK                                                                                       \
-  {                                                                                                \
-    .name = "task",                                                                                \
-    .help = "what the target is; default: classification where it is text or few "                 \
-            "whole numbers named class, label or target",                                          \
-    .words = "regression|classification", .forms = SCL_FORM_WORD                                   \
-  }
+  WORD("task", "regression|classification", NULL,                                                  \
+       "what the target is; default: classification where it is text or few whole numbers named "  \
+       "class, label or target")
 
 /* What is read of one table: its place, title, rows and checked settings. */
 typedef struct option_table {
@@ -91,13 +77,16 @@ typedef struct option_table {
   int place;
   const char *title;
   const scl_option *rows;
-  size_t count;
   scl_settings settings;
 } option_table;
 
+/* The table at `place`, of a list of rows that is an array. */
+#define OPEN_OPTIONS(L, place, title, rows)                                                        \
+  open_options(L, place, title, rows, sizeof(rows) / sizeof *(rows))
+
 static option_table open_options(lua_State *L, int place, const char *title, const scl_option *rows,
                                  size_t count) {
-  option_table t = {L, place, title, rows, count, {0}};
+  option_table t = {L, place, title, rows, {0}};
   if (lua_isnoneornil(L, place)) {
     lua_newtable(L);
     lua_replace(L, place);
@@ -106,15 +95,15 @@ static option_table open_options(lua_State *L, int place, const char *title, con
   return t;
 }
 
-static const scl_option *row_of(const option_table *t, const char *name) {
-  const scl_option *row = t->rows;
-  while (strcmp(row->name, name) != 0)
-    row++;
-  return row;
+static size_t place_of(const option_table *t, const char *name) {
+  size_t i = 0;
+  while (strcmp(t->rows[i].name, name) != 0)
+    i++;
+  return i;
 }
 
 static const scl_value *value_of(const option_table *t, const char *name) {
-  return &t->settings.values[row_of(t, name) - t->rows];
+  return &t->settings.values[place_of(t, name)];
 }
 
 /* The place of a word, `absent` where it was not given. */
@@ -136,13 +125,11 @@ static size_t unpacked_of(const option_table *t) {
 /* Raise: the value on top of the stack is none that the option takes. Values that the validator
  * cannot judge come here; the sentence is its own. */
 static void refuse_value(option_table *t, const char *name) {
-  lua_State *L = t->L;
-  const scl_option *row = row_of(t, name);
-  scl_given given = {.name = name, .value = {.form = SCL_FORM_OPAQUE, .place = -1}};
-  given.value.word = scl_lua_shown(L, -1);
-  scl_error error = {0};
+  const scl_value value = {.form = SCL_FORM_OPAQUE, .place = -1, .word = scl_lua_shown(t->L, -1)};
   scl_settings_destroy(&t->settings);
-  scl_lua_check(L, scl_settings_create(t->title, row, 1, &given, 1, &t->settings, &error), &error);
+  SCL_LUA_TRY(t->L, scl_settings_create(t->title, &t->rows[place_of(t, name)], 1,
+                                        &(scl_given){.name = name, .value = value}, 1, &t->settings,
+                                        &error));
 }
 
 /* NULL where it is absent; otherwise the copy is left on the stack. */
@@ -162,63 +149,34 @@ static const char *const *texts_of(option_table *t, const char *name) {
 /* ------------------------------------------------------------ options of a CSV file */
 
 static const scl_option csv_rows[] = {
-    {.name = "categorical",
-     .help = "what becomes of columns of text: one column a level, or none",
-     .words = "onehot|drop",
-     .fallback = "onehot",
-     .forms = SCL_FORM_WORD},
-    {.name = "columns",
-     .help = "names, where the file has none or others are wanted",
-     .words = TEXTS,
-     .forms = SCL_FORM_OPAQUE},
+    WORD("categorical", "onehot|drop", "onehot",
+         "what becomes of columns of text: one column a level, or none"),
+    OPAQUE("columns", TEXTS, "names, where the file has none or others are wanted"),
     DTYPE,
-    {.name = "fill",
-     .help = "another name for missing_values",
-     .words = "median|error|row",
-     .forms = SCL_FORM_WORD},
-    {.name = "header",
-     .help = "whether the first line holds names; default: found",
-     .forms = SCL_FORM_BOOLEAN},
-    {.name = "levels",
-     .help = "columns to take as categories whatever they hold, nearly unique text among them",
-     .words = TEXTS,
-     .forms = SCL_FORM_OPAQUE},
-    {.name = "like",
-     .help = "columns by name, and encoded, as there: other order, other categories and extra "
-             "columns do no harm",
-     .words = "a data set, a fitted pipeline or a schema",
-     .forms = SCL_FORM_OPAQUE},
-    {.name = "missing",
-     .help = "texts that mean a missing value, beside an empty field; default \"?\", \"NA\", "
-             "\"NaN\", \"nan\"",
-     .words = TEXTS,
-     .forms = SCL_FORM_OPAQUE},
-    {.name = "missing_values",
-     .help = "what a missing number becomes: the median of its column in the first file (of a "
-             "stream: the mean), an error, or the row is left out",
-     .words = "median|error|row",
-     .forms = SCL_FORM_WORD},
-    {.name = "numeric",
-     .help =
-         "columns that must hold numbers, $1,000.50 and 5% among them; true: all but the target",
-     .words = "true, or a list of columns that must hold numbers",
-     .forms = SCL_FORM_OPAQUE},
-    {.name = "quiet",
-     .help = "no line on the standard error about what was guessed and done",
-     .forms = SCL_FORM_BOOLEAN},
-    {.name = "separator",
-     .help = "default: comma, semicolon or tab, found from the first lines",
-     .words = "one character: a comma, semicolon, tab, bar or the like",
-     .forms = SCL_FORM_OPAQUE},
-    {.name = "skip", .help = "columns to leave out", .words = TEXTS, .forms = SCL_FORM_OPAQUE},
-    {.name = "stream",
-     .help = "read block by block from disk, in flat memory",
-     .forms = SCL_FORM_BOOLEAN},
-    {.name = "target",
-     .help = "the column of targets; default: the last (with like: the one of that name, if it is "
-             "there)",
-     .words = "a column's name, its number (from 1, negative from the end), or false for none",
-     .forms = SCL_FORM_OPAQUE},
+    WORD("fill", "median|error|row", NULL, "another name for missing_values"),
+    FLAG("header", "whether the first line holds names; default: found"),
+    OPAQUE("levels", TEXTS,
+           "columns to take as categories whatever they hold, nearly unique text among them"),
+    OPAQUE("like", "a data set, a fitted pipeline or a schema",
+           "columns by name, and encoded, as there: other order, other categories and extra "
+           "columns do no harm"),
+    OPAQUE("missing", TEXTS,
+           "texts that mean a missing value, beside an empty field; default \"?\", \"NA\", "
+           "\"NaN\", \"nan\""),
+    WORD("missing_values", "median|error|row", NULL,
+         "what a missing number becomes: the median of its column in the first file (of a "
+         "stream: the mean), an error, or the row is left out"),
+    OPAQUE("numeric", "true, or a list of columns that must hold numbers",
+           "columns that must hold numbers, $1,000.50 and 5% among them; true: all but the target"),
+    FLAG("quiet", "no line on the standard error about what was guessed and done"),
+    OPAQUE("separator", "one character: a comma, semicolon, tab, bar or the like",
+           "default: comma, semicolon or tab, found from the first lines"),
+    OPAQUE("skip", TEXTS, "columns to leave out"),
+    FLAG("stream", "read block by block from disk, in flat memory"),
+    OPAQUE("target",
+           "a column's name, its number (from 1, negative from the end), or false for none",
+           "the column of targets; default: the last (with like: the one of that name, if it is "
+           "there)"),
     TASK,
     UNPACKED};
 
@@ -311,7 +269,7 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   scl_csv_options o;
   scl_csv_defaults(&o);
   luaL_checkstack(L, 40, title);
-  option_table t = open_options(L, place, title, csv_rows, sizeof csv_rows / sizeof *csv_rows);
+  option_table t = OPEN_OPTIONS(L, place, title, csv_rows);
   o.classification = (scl_choice)word_of(&t, "task", SCL_AUTO);
   const scl_value *header = value_of(&t, "header");
   o.header = header->form == 0 ? SCL_AUTO : header->number != 0 ? SCL_YES : SCL_NO;
@@ -350,8 +308,7 @@ static const scl_option libsvm_rows[] = {
     UNPACKED};
 
 scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title) {
-  option_table t =
-      open_options(L, place, title, libsvm_rows, sizeof libsvm_rows / sizeof *libsvm_rows);
+  option_table t = OPEN_OPTIONS(L, place, title, libsvm_rows);
   const scl_libsvm_options o = {.features = (size_t)value_of(&t, "features")->number,
                                 .classification = (scl_choice)word_of(&t, "task", SCL_AUTO),
                                 .dtype = dtype_of(&t),
@@ -368,7 +325,7 @@ static const scl_option idx_rows[] = {DTYPE,
                                       UNPACKED};
 
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title) {
-  option_table t = open_options(L, place, title, idx_rows, sizeof idx_rows / sizeof *idx_rows);
+  option_table t = OPEN_OPTIONS(L, place, title, idx_rows);
   const scl_idx_options o = {value_of(&t, "scale")->number, dtype_of(&t), unpacked_of(&t)};
   scl_settings_destroy(&t.settings);
   return o;

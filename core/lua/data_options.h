@@ -2,11 +2,11 @@
 #ifndef SCULLERY_DATA_OPTIONS_H
 #define SCULLERY_DATA_OPTIONS_H
 
-#include "data/csv.h"
+#include "data/csv/csv.h"
 #include "lua/options.h"
 
-/* The text or list of texts at `place` as a NULL-terminated array, copied into a userdata that is
- * left on the stack. */
+/* The text or list of texts at `place` as a NULL-terminated array, in a userdata that is left on the
+ * stack and keeps the texts. */
 const char *const *scl_lua_check_texts(lua_State *L, int place, const char *title, const char *what,
                                        size_t *count);
 

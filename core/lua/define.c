@@ -2,7 +2,6 @@
 #include "lua/define_internal.h"
 #include "lua/list.h"
 
-#include "data/digest.h"
 #include <math.h>
 #include <string.h>
 
@@ -12,28 +11,6 @@ bool scl_define_has(lua_State *L, int fields, const char *name) {
   const bool has = lua_getfield(L, fields, name) != LUA_TNIL;
   lua_pop(L, 1);
   return has;
-}
-
-int scl_define_word(lua_State *L, int fields, const char *name, const char *const *words,
-                    int absent) {
-  int place = absent;
-  if (lua_getfield(L, fields, name) != LUA_TNIL) place = luaL_checkoption(L, -1, NULL, words);
-  lua_pop(L, 1);
-  return place;
-}
-
-bool scl_define_flag(lua_State *L, int fields, const char *name) {
-  lua_getfield(L, fields, name);
-  const bool flag = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return flag;
-}
-
-double scl_define_number(lua_State *L, int fields, const char *name, double absent) {
-  lua_getfield(L, fields, name);
-  const double number = luaL_optnumber(L, -1, absent);
-  lua_pop(L, 1);
-  return number;
 }
 
 /* What a definition keeps; behind it the bytes. */
@@ -65,23 +42,27 @@ const char *scl_define_text(lua_State *L, int fields, const char *name,
   return copy;
 }
 
-uint32_t scl_define_spaces(lua_State *L, int fields, uint32_t absent) {
-  uint32_t spaces = 0;
-  if (lua_getfield(L, fields, "spaces") == LUA_TNIL) {
-    lua_pop(L, 1);
-    return absent;
-  }
-  const int list = lua_gettop(L);
-  const size_t count = scl_lua_list_length(L, list, "a field");
+/* The bits of the names that the field lists; `absent` where it is not there. */
+static uint32_t read_bits(lua_State *L, int place, const char *key, const char *const *names,
+                          uint32_t absent) {
+  uint32_t bits = 0;
+  if (lua_getfield(L, place, key) == LUA_TNIL) bits = absent;
+  const size_t count = lua_isnil(L, -1) ? 0 : scl_lua_list_length(L, lua_gettop(L), "a field");
   for (size_t i = 0; i < count; i++) {
-    lua_rawgeti(L, list, (lua_Integer)i + 1);
-    const char *name = luaL_checkstring(L, -1);
-    for (scl_space space = 0; scl_space_name(space) != NULL; space++)
-      if (strcmp(scl_space_name(space), name) == 0) spaces |= SCL_BIT(space);
+    lua_rawgeti(L, -1, (lua_Integer)i + 1);
+    bits |= 1u << (unsigned)luaL_checkoption(L, -1, NULL, names);
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
-  return spaces;
+  return bits;
+}
+
+uint32_t scl_define_spaces(lua_State *L, int fields, uint32_t absent) {
+  enum { MOST = 32 };
+  const char *names[MOST] = {NULL};
+  for (scl_space space = 0; space < MOST - 1 && scl_space_name(space) != NULL; space++)
+    names[space] = scl_space_name(space);
+  return read_bits(L, fields, "spaces", names, absent);
 }
 
 void scl_define_offer(scl_definition *definition, const char *id, const void *table) {
@@ -91,41 +72,26 @@ void scl_define_offer(scl_definition *definition, const char *id, const void *ta
 
 /* ------------------------------------------------------------ options */
 
-/* The forms of the list in the field "forms". */
-static uint32_t read_forms(lua_State *L, int row) {
-  static const char *const names[] = {"number", "integer", "boolean", "word",
-                                      "list",   "named",   NULL};
-  uint32_t forms = 0;
-  lua_getfield(L, row, "forms");
-  const int list = lua_gettop(L);
-  const size_t count = scl_lua_list_length(L, list, "a field");
-  for (size_t i = 0; i < count; i++) {
-    lua_rawgeti(L, list, (lua_Integer)i + 1);
-    forms |= 1u << (unsigned)luaL_checkoption(L, -1, NULL, names);
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-  return forms;
-}
-
 /* Values are read from the settings: no option has a member. */
 static void read_option(lua_State *L, int row, scl_definition *definition, scl_option *out) {
+  static const char *const forms[] = {"number", "integer", "boolean", "word",
+                                      "list",   "named",   NULL};
   static const char *const widths[] = {"none", "gamma", "length", "frequency", "rate", NULL};
   static const char *const roles[] = {"none",     "regularisation", "capacity", "intercept",
                                       "estimate", "bias",           NULL};
-  const bool low_open = scl_define_flag(L, row, "low_open"),
-             high_open = scl_define_flag(L, row, "high_open");
+  const bool low_open = scl_lua_field_flag(L, row, "low_open"),
+             high_open = scl_lua_field_flag(L, row, "high_open");
   *out = (scl_option){.name = scl_define_text(L, row, "name", definition),
                       .help = scl_define_text(L, row, "help", definition),
                       .words = scl_define_text(L, row, "words", definition),
                       .fallback = scl_define_text(L, row, "default", definition),
-                      .forms = read_forms(L, row),
+                      .forms = read_bits(L, row, "forms", forms, 0),
                       .range = (low_open ? SCL_RANGE_LOW_OPEN : 0) |
                                (high_open ? SCL_RANGE_HIGH_OPEN : 0),
-                      .low = scl_define_number(L, row, "low", 0),
-                      .high = scl_define_number(L, row, "high", 0),
-                      .width = scl_define_word(L, row, "width", widths, 0),
-                      .role = scl_define_word(L, row, "role", roles, 0)};
+                      .low = scl_lua_field_number(L, row, "low", 0),
+                      .high = scl_lua_field_number(L, row, "high", 0),
+                      .width = scl_lua_field_word(L, row, "width", widths, 0),
+                      .role = scl_lua_field_word(L, row, "role", roles, 0)};
 }
 
 static void read_options(lua_State *L, int fields, scl_definition *definition) {
@@ -220,19 +186,4 @@ static int define(lua_State *L) {
   return 0;
 }
 
-/* core.sha256_text(text) -> hexadecimal digest */
-static int sha256_text(lua_State *L) {
-  size_t length;
-  const char *text = luaL_checklstring(L, 1, &length);
-  char digits[SCL_DIGEST_TEXT + 1];
-  scl_digest digest;
-  scl_digest_open(&digest);
-  scl_digest_add(&digest, text, length);
-  scl_digest_text(&digest, digits);
-  lua_pushstring(L, digits);
-  return 1;
-}
-
-void scl_lua_open_define(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"define", define}, {"sha256_text", sha256_text});
-}
+void scl_lua_open_define(lua_State *L) { SCL_LUA_FUNCTIONS(L, {"define", define}); }

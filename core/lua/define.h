@@ -57,11 +57,6 @@ void scl_define_offer(scl_definition *definition, const char *id, const void *ta
 
 /* Whether the definition has a field. */
 bool scl_define_has(lua_State *L, int fields, const char *name);
-/* The place of the field's text in a list that ends with NULL; `absent` where it is not there. */
-int scl_define_word(lua_State *L, int fields, const char *name, const char *const *words,
-                    int absent);
-bool scl_define_flag(lua_State *L, int fields, const char *name);
-double scl_define_number(lua_State *L, int fields, const char *name, double absent);
 /* The bits of the parameter spaces in the field "spaces", a list of names. */
 uint32_t scl_define_spaces(lua_State *L, int fields, uint32_t absent);
 /* Zeros that live as long as the definition; raises. */
@@ -80,13 +75,31 @@ enum {
   SCL_DEFINED_TOP = SCL_DEFINED_FUNCTION
 };
 
+/* out[i] = f(arguments) for i < count, f the function in the field. The format has a letter for each
+ * argument:
+ *
+ *   o                                 the table of options
+ *   n  double                         a number
+ *   i  size_t                         a whole number
+ *   v  const double *                 number i of these
+ *   r  size_t, const double *, ptrdiff_t   row i of so many numbers, as a list
+ *   l  size_t, const double *         a list; one number as such
+ *   m  const double *                 the five moments of two normal numbers, as a table
+ *
+ * '?' in front: nil is taken as NaN. '=' in front: one call, which returns all of out. */
+scl_status scl_defined_each(const void *self, const char *field, scl_error *error, size_t count,
+                            double *out, const char *format, ...);
+/* The same for slots without a status: the running call raises the sentence when it ends, and out
+ * is filled with NaN. */
+void scl_defined_fill(const void *self, const char *field, size_t count, double *out,
+                      const char *format, ...);
+
 /* Run body in the Lua state of the running call, for the field of that name; an error of Lua is the
  * status's sentence, "eval: script.lua:3: ...". Nothing jumps out of it. */
 scl_status scl_defined_call(const void *self, const char *field, lua_CFunction body, void *context,
                             scl_error *error);
-/* The same for slots without a status: the running call raises the sentence when it ends. False:
- * it failed. */
-bool scl_defined_try(const void *self, const char *field, lua_CFunction body, void *context);
+/* What a slot without a status makes of an error: the running call raises it when it ends. */
+void scl_defined_note(const void *self, scl_error *error);
 
 /* For bodies: call the function with the `arguments` values above it, `results` expected. */
 void scl_defined_invoke(lua_State *L, int arguments, int results);

@@ -13,23 +13,29 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char script_key;
 
-static int close_script(lua_State *L) {
-  scl_script *script = *(scl_script **)lua_touserdata(L, 1);
-  if (script == NULL) return 0;
+/* Let go what ended instances kept; L is NULL where the Lua state closes. */
+static void end_script(lua_State *L, scl_script *script) {
   pthread_mutex_lock(&lock);
-  script->open = false;
+  if (L == NULL) script->open = false;
   scl_held *ended = script->ended;
   script->ended = NULL;
   pthread_mutex_unlock(&lock);
   while (ended != NULL) {
     scl_held *next = ended->next;
+    if (L != NULL) luaL_unref(L, LUA_REGISTRYINDEX, ended->reference);
     scl_release(ended);
     ended = next;
   }
+}
+
+static int close_script(lua_State *L) {
+  scl_script *script = *(scl_script **)lua_touserdata(L, 1);
+  if (script == NULL) return 0;
+  end_script(NULL, script);
   return 0;
 }
 
-scl_script *scl_script_find(lua_State *L) {
+static scl_script *script_found(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &script_key);
   scl_script *const *place = lua_touserdata(L, -1);
   lua_pop(L, 1);
@@ -37,7 +43,7 @@ scl_script *scl_script_find(lua_State *L) {
 }
 
 scl_script *scl_script_of(lua_State *L) {
-  scl_script *script = scl_script_find(L);
+  scl_script *script = script_found(L);
   if (script != NULL) return script;
   scl_script **place = scl_lua_new_guarded(L, sizeof(scl_script *), close_script);
   script = scl_allocate_zero(sizeof *script);
@@ -46,19 +52,6 @@ scl_script *scl_script_of(lua_State *L) {
   *place = script;
   lua_rawsetp(L, LUA_REGISTRYINDEX, &script_key);
   return script;
-}
-
-void scl_script_tidy(lua_State *L, scl_script *script) {
-  pthread_mutex_lock(&lock);
-  scl_held *ended = script->ended;
-  script->ended = NULL;
-  pthread_mutex_unlock(&lock);
-  while (ended != NULL) {
-    scl_held *next = ended->next;
-    luaL_unref(L, LUA_REGISTRYINDEX, ended->reference);
-    scl_release(ended);
-    ended = next;
-  }
 }
 
 /* The lock is held. Of a state that is closed nothing is left to let go. */
@@ -103,7 +96,7 @@ typedef struct running_slot {
 static int run_slot(lua_State *L) {
   const running_slot *slot = lua_touserdata(L, 1);
   const scl_definition *definition = slot->self->definition;
-  scl_script_tidy(L, definition->script);
+  end_script(L, definition->script);
   lua_pushlightuserdata(L, slot->context);
   lua_replace(L, SCL_DEFINED_CONTEXT);
   lua_rawgeti(L, LUA_REGISTRYINDEX, definition->fields);
@@ -157,7 +150,7 @@ static lua_State *enter(const scl_definition *definition, const char *field, scl
                    field, MOST_NESTED);
   else if (!lua_checkstack(L, LUA_MINSTACK))
     (void)scl_fail_memory(error, LUA_MINSTACK * 16, "Lua's stack");
-  else if (scl_script_find(L) != definition->script)
+  else if (script_found(L) != definition->script)
     (void)scl_fail(
         error, SCL_STATUS_UNSUPPORTED,
         "%s cannot be called: it was defined in Lua by %s, in another Lua state than the "
@@ -190,15 +183,12 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
   return result;
 }
 
-bool scl_defined_try(const void *self, const char *field, lua_CFunction body, void *context) {
-  scl_error error = {0};
+void scl_defined_note(const void *self, scl_error *error) {
   const scl_plugin *plugin = &((const scl_defined *)self)->definition->plugin;
-  if (scl_defined_call(self, field, body, context, &error) == SCL_STATUS_OK) return true;
-  if (scl_lua_noted() != NULL) return false;
-  if (error.status != SCL_STATUS_CANCELLED)
-    (void)scl_prefix(&error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
-  scl_lua_note_failure(&error);
-  return false;
+  if (scl_lua_noted() != NULL) return;
+  if (error->status != SCL_STATUS_CANCELLED)
+    (void)scl_prefix(error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
+  scl_lua_note_failure(error);
 }
 
 /* ------------------------------------------------------------ create and destroy */
@@ -207,11 +197,7 @@ bool scl_defined_try(const void *self, const char *field, lua_CFunction body, vo
 static int take_options(lua_State *L) {
   scl_defined *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const scl_settings *settings = &scl_instance_of(self)->settings;
-  lua_createtable(L, 0, (int)settings->count);
-  for (size_t i = 0; i < settings->count; i++) {
-    scl_lua_push_value(L, &settings->values[i]);
-    lua_setfield(L, -2, settings->options[i].name);
-  }
+  scl_lua_push_settings(L, settings);
   scl_held *held = scl_allocate_zero(sizeof *held);
   if (held == NULL) return luaL_error(L, "not enough memory for options");
   self->options = held;

@@ -21,11 +21,6 @@ typedef struct scl_script {
 
 /* The script of this Lua state, made at first use; raises. */
 scl_script *scl_script_of(lua_State *L);
-/* The same, NULL where nothing was defined in it. */
-scl_script *scl_script_find(lua_State *L);
-/* Let go what ended instances kept. */
-void scl_script_tidy(lua_State *L, scl_script *script);
-
 /* The slots `create` and `destroy` of every definition. */
 scl_status scl_defined_create(void *self, scl_error *error);
 void scl_defined_destroy(void *self);

@@ -1,6 +1,5 @@
 /* Kernels of a script's functions: finish (with a pair's number) or eval. */
 #include "lua/define.h"
-#include <math.h>
 
 typedef struct defined_kernel {
   scl_defined base;
@@ -9,63 +8,18 @@ typedef struct defined_kernel {
 
 /* ------------------------------------------------------------ simple form */
 
-typedef struct finish_call {
-  const scl_pair_row *row;
-  double *numbers;
-  scl_pair pair;
-} finish_call;
-
-/* finish(number, o), of cosines and angles finish(number, o, ||u||, ||v||) */
-static int run_finish(lua_State *L) {
-  const finish_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
-  const bool lengths = c->row->lengths_v != NULL;
-  const int top = lua_gettop(L);
-  for (size_t j = 0; j < c->row->count; j++) {
-    lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-    lua_pushnumber(L, c->numbers[j]);
-    lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-    if (lengths) lua_pushnumber(L, c->row->length_u);
-    if (lengths) lua_pushnumber(L, c->row->lengths_v[j]);
-    scl_defined_invoke(L, lengths ? 4 : 2, 1);
-    c->numbers[j] = scl_defined_result(L, top + 1, "a number");
-    lua_settop(L, top);
-  }
-  return 0;
-}
-
 static void finish(const void *self, const scl_pair_row *row, double *numbers) {
-  finish_call c = {.row = row, .numbers = numbers};
-  if (scl_defined_try(self, "finish", run_finish, &c)) return;
-  for (size_t j = 0; j < row->count; j++)
-    numbers[j] = NAN;
+  if (row->lengths_v == NULL)
+    scl_defined_fill(self, "finish", row->count, numbers, "vo", numbers);
+  else
+    scl_defined_fill(self, "finish", row->count, numbers, "vonv", numbers, row->length_u,
+                     row->lengths_v);
 }
 
 static double scale(const void *self) { return ((const defined_kernel *)self)->scale; }
 
-typedef struct move_call {
-  size_t count;
-  double *coordinates;
-} move_call;
-
-static int run_move(lua_State *L) {
-  const move_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
-  const int top = lua_gettop(L);
-  for (size_t j = 0; j < c->count; j++) {
-    lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-    lua_pushnumber(L, c->coordinates[j]);
-    lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-    scl_defined_invoke(L, 2, 1);
-    c->coordinates[j] = scl_defined_result(L, top + 1, "a number");
-    lua_settop(L, top);
-  }
-  return 0;
-}
-
 static void move(const void *self, size_t count, double *coordinates) {
-  move_call c = {count, coordinates};
-  if (scl_defined_try(self, "move", run_move, &c)) return;
-  for (size_t j = 0; j < count; j++)
-    coordinates[j] = NAN;
+  scl_defined_fill(self, "move", count, coordinates, "vo", coordinates);
 }
 
 /* ------------------------------------------------------------ general form */
@@ -77,12 +31,7 @@ typedef struct gram_call {
 } gram_call;
 
 static void push_row(lua_State *L, const scl_const_parameters *rows, size_t i) {
-  const double *row = rows->weights + (ptrdiff_t)i * rows->stride;
-  lua_createtable(L, (int)rows->dim, 0);
-  for (size_t j = 0; j < rows->dim; j++) {
-    lua_pushnumber(L, row[j]);
-    lua_rawseti(L, -2, (lua_Integer)j + 1);
-  }
+  scl_lua_push_numbers(L, rows->weights + (ptrdiff_t)i * rows->stride, rows->dim);
 }
 
 /* The rows of v are made once. */
@@ -131,7 +80,7 @@ static void describe(lua_State *L, int fields, scl_definition *d) {
   const uint32_t dense = SCL_BIT(SCL_SPACE_DENSE);
   scl_kernel *table = &d->table.kernel;
   *table = (scl_kernel){SCL_TABLE(scl_kernel, SCL_KIND_KERNEL),
-                        .pair = scl_define_word(L, fields, "pair", pairs, SCL_PAIR_NONE)};
+                        .pair = scl_lua_field_word(L, fields, "pair", pairs, SCL_PAIR_NONE)};
   if (scl_define_has(L, fields, "eval")) {
     table->gram = gram;
     table->spaces = dense;

@@ -103,47 +103,19 @@ static const scl_ability_smoothing smoothing = {SCL_HEAD(scl_ability_smoothing),
 
 /* ------------------------------------------------------------ duals */
 
-typedef struct dual_call {
-  double numbers[5], result;
-} dual_call;
-
-/* nil: no closed form for these moments. */
-static int take_dual(lua_State *L, dual_call *c) {
-  if (!lua_isnil(L, -1)) c->result = scl_defined_result(L, lua_gettop(L), "a number or nil");
-  return 0;
-}
-
-static int run_dual(lua_State *L) {
-  dual_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
-  const double *m = c->numbers;
-  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-  lua_createtable(L, 0, 5);
-  SCL_LUA_NUMBERS(L, {"mean_a", m[0]}, {"mean_b", m[1]}, {"var_a", m[2]}, {"var_b", m[3]},
-                  {"covariance", m[4]});
-  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-  scl_defined_invoke(L, 2, 1);
-  return take_dual(L, c);
-}
-
+/* Functions may return nil: no closed form for these moments. */
 static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
                    double covariance) {
-  dual_call c = {{mean_a, mean_b, var_a, var_b, covariance}, NAN};
-  return scl_defined_try(self, "dual", run_dual, &c) ? c.result : NAN;
-}
-
-static int run_threshold_dual(lua_State *L) {
-  dual_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
-  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-  lua_pushnumber(L, c->numbers[0]);
-  lua_pushnumber(L, c->numbers[1]);
-  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-  scl_defined_invoke(L, 3, 1);
-  return take_dual(L, c);
+  const double moments[] = {mean_a, mean_b, var_a, var_b, covariance};
+  double result;
+  scl_defined_fill(self, "dual", 1, &result, "?mo", moments);
+  return result;
 }
 
 static double threshold_dual(const void *self, double distribution_a, double distribution_b) {
-  dual_call c = {{distribution_a, distribution_b}, NAN};
-  return scl_defined_try(self, "threshold_dual", run_threshold_dual, &c) ? c.result : NAN;
+  double result;
+  scl_defined_fill(self, "threshold_dual", 1, &result, "?nno", distribution_a, distribution_b);
+  return result;
 }
 
 static const scl_ability_gaussian_dual gaussian = {SCL_HEAD(scl_ability_gaussian_dual),
@@ -187,7 +159,7 @@ static void read_facts(lua_State *L, defined_phi *self) {
                                     scl_defined_number(L, "lipschitz", INFINITY),
                                     NULL,
                                     0,
-                                    scl_define_flag(L, SCL_DEFINED_FIELDS, "scale_free")};
+                                    scl_lua_field_flag(L, SCL_DEFINED_FIELDS, "scale_free")};
   read_breaks(L, self);
 }
 
@@ -195,9 +167,10 @@ static void read_two_values(lua_State *L, defined_phi *self) {
   if (lua_getfield(L, SCL_DEFINED_FIELDS, "two_valued") == LUA_TTABLE) {
     const int values = lua_gettop(L);
     self->has_values = true;
-    self->two_valued = (scl_ability_two_valued){
-        SCL_HEAD(scl_ability_two_valued), scl_define_number(L, values, "low", 0),
-        scl_define_number(L, values, "high", 1), scl_define_flag(L, values, "zero_is_high"), 0};
+    self->two_valued = (scl_ability_two_valued){SCL_HEAD(scl_ability_two_valued),
+                                                scl_lua_field_number(L, values, "low", 0),
+                                                scl_lua_field_number(L, values, "high", 1),
+                                                scl_lua_field_flag(L, values, "zero_is_high"), 0};
   }
   lua_pop(L, 1);
 }
@@ -236,7 +209,7 @@ static void describe(lua_State *L, int fields, scl_definition *d) {
   d->table.nonlinearity =
       (scl_nonlinearity){SCL_TABLE(scl_nonlinearity, SCL_KIND_NONLINEARITY),
                          .spaces = scl_define_spaces(L, fields, SCL_SPACES_RIDGE),
-                         .flags = scl_define_flag(L, fields, "phase") ? SCL_SHAPE_PHASE : 0,
+                         .flags = scl_lua_field_flag(L, fields, "phase") ? SCL_SHAPE_PHASE : 0,
                          .tags = scl_define_text(L, fields, "tags", d),
                          .apply = apply,
                          .shape = shape};

@@ -253,7 +253,7 @@ static int minibatch(lua_State *L) {
   scl_defined_visit visit = {L, 3, p->targets};
   scl_error error = {0};
   check(L,
-        p->minibatch(p, seed, step, size, first - 1, count, scl_define_flag(L, 2, "plain"),
+        p->minibatch(p, seed, step, size, first - 1, count, scl_lua_field_flag(L, 2, "plain"),
                      scl_defined_visit_rows, &visit, &error),
         &error);
   return 0;

@@ -190,7 +190,7 @@ static int run_law(lua_State *L) {
   scl_defined_invoke(L, 2, 1);
   if (!lua_istable(L, -1))
     scl_defined_refuse(L, lua_gettop(L), "a table { family =, mean =, scale = }");
-  out->family = scl_define_word(L, lua_gettop(L), "family", families, SCL_FAMILY_OTHER);
+  out->family = scl_lua_field_word(L, lua_gettop(L), "family", families, SCL_FAMILY_OTHER);
   read_law_numbers(L, "mean", 0, out->dim, out->mean);
   read_law_numbers(L, "scale", 1, out->dim, out->scale);
   return 0;
@@ -241,33 +241,13 @@ static int run_factor(lua_State *L) {
   return 0;
 }
 
-/* characteristic(delta, o), delta a list */
-static int run_characteristic(lua_State *L) {
-  const characteristic_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
-  const int top = lua_gettop(L);
-  for (size_t i = 0; i < c->rows; i++) {
-    const double *delta = c->delta + (ptrdiff_t)i * c->stride;
-    lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-    lua_createtable(L, (int)c->dim, 0);
-    for (size_t j = 0; j < c->dim; j++) {
-      lua_pushnumber(L, delta[j]);
-      lua_rawseti(L, -2, (lua_Integer)j + 1);
-    }
-    lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-    scl_defined_invoke(L, 2, 1);
-    c->out[i] = scl_defined_result(L, top + 1, "a number");
-    lua_settop(L, top);
-  }
-  return 0;
-}
-
 static scl_status characteristic(const void *self, const scl_draw *asked, size_t rows,
                                  const double *delta, ptrdiff_t stride, double *out,
                                  scl_error *error) {
   characteristic_call c = {self, rows, asked->dim, delta, stride, out};
-  return sampler_of(self)->simple
-             ? scl_defined_call(self, "factor", run_factor, &c, error)
-             : scl_defined_call(self, "characteristic", run_characteristic, &c, error);
+  return sampler_of(self)->simple ? scl_defined_call(self, "factor", run_factor, &c, error)
+                                  : scl_defined_each(self, "characteristic", error, rows, out, "ro",
+                                                     asked->dim, delta, stride);
 }
 
 static const scl_ability_characteristic characteristic_ability = {
@@ -275,26 +255,11 @@ static const scl_ability_characteristic characteristic_ability = {
 
 /* ------------------------------------------------------------ distribution of thresholds */
 
-typedef struct distribution_call {
-  size_t column;
-  double x, result;
-} distribution_call;
-
-static int run_distribution(lua_State *L) {
-  distribution_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
-  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-  lua_pushinteger(L, (lua_Integer)c->column + 1);
-  lua_pushnumber(L, c->x);
-  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-  scl_defined_invoke(L, 3, 1);
-  c->result = scl_defined_result(L, lua_gettop(L), "a number");
-  return 0;
-}
-
 static double distribution(const void *self, const scl_draw *asked, size_t column, double x) {
-  distribution_call c = {column, x, NAN};
+  double result;
   (void)asked;
-  return scl_defined_try(self, "distribution", run_distribution, &c) ? c.result : NAN;
+  scl_defined_fill(self, "distribution", 1, &result, "ino", column + 1, x);
+  return result;
 }
 
 static const scl_ability_distribution distribution_ability = {SCL_HEAD(scl_ability_distribution),
@@ -445,9 +410,9 @@ static void read_moments(lua_State *L, defined_sampler *self) {
 static int complete(lua_State *L) {
   defined_sampler *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->simple = scl_define_has(L, SCL_DEFINED_FIELDS, "make");
-  self->dependent = scl_define_flag(L, SCL_DEFINED_FIELDS, "dependent");
-  self->family = scl_define_word(L, SCL_DEFINED_FIELDS, "family", families, SCL_FAMILY_OTHER);
-  self->normals = (size_t)scl_define_number(L, SCL_DEFINED_FIELDS, "normals", 0);
+  self->dependent = scl_lua_field_flag(L, SCL_DEFINED_FIELDS, "dependent");
+  self->family = scl_lua_field_word(L, SCL_DEFINED_FIELDS, "family", families, SCL_FAMILY_OTHER);
+  self->normals = (size_t)scl_lua_field_number(L, SCL_DEFINED_FIELDS, "normals", 0);
   read_moments(L, self);
   return 0;
 }
@@ -457,7 +422,7 @@ static void describe(lua_State *L, int fields, scl_definition *d) {
   const bool simple = scl_define_has(L, fields, "make");
   d->table.sampler =
       (scl_sampler){SCL_TABLE(scl_sampler, SCL_KIND_SAMPLER),
-                    .space = scl_define_word(L, fields, "space", spaces, SCL_SPACE_DENSE),
+                    .space = scl_lua_field_word(L, fields, "space", spaces, SCL_SPACE_DENSE),
                     .draw = draw, .layout = layout};
   if (simple || scl_define_has(L, fields, "law"))
     scl_define_offer(d, SCL_ABILITY_LAW, &law_ability);

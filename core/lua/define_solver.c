@@ -72,17 +72,21 @@ typedef struct solve_call {
   scl_solution *out;
 } solve_call;
 
+/* Call the function below so many arguments, the first of which is the view, and the options; what it
+ * returns is left on the stack. The view ends. */
+static void call_with(lua_State *L, void **view, int arguments) {
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  const int status = lua_pcall(L, arguments + 1, 1, 0);
+  *view = NULL;
+  if (status != LUA_OK) lua_error(L);
+}
+
 static int run_solve(lua_State *L) {
   const solve_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const scl_defined_problem problem = {c->problem, c->problem->warm ? c->out->coefficients : NULL};
-  void **view = scl_defined_push_problem(L, &problem);
-  const int top = lua_gettop(L);
   lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-  lua_pushvalue(L, top);
-  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-  const int status = lua_pcall(L, 2, 1, 0);
-  *view = NULL;
-  if (status != LUA_OK) return lua_error(L);
+  void **view = scl_defined_push_problem(L, &problem);
+  call_with(L, view, 1);
   if (!lua_istable(L, -1))
     return scl_defined_refuse(L, lua_gettop(L), "a table { coefficients =, outcome = }");
   read_solution(L, c->problem, c->out);
@@ -108,19 +112,14 @@ static int run_objective(lua_State *L) {
   const objective_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const size_t targets = c->problem->targets;
   const scl_defined_problem problem = {c->problem, NULL};
-  void **view = scl_defined_push_problem(L, &problem);
-  const int top = lua_gettop(L);
   lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-  lua_pushvalue(L, top);
+  void **view = scl_defined_push_problem(L, &problem);
   scl_defined_push_matrix(L, c->coefficients, (ptrdiff_t)targets, c->problem->features, targets);
   if (c->intercept == NULL)
     lua_pushnil(L);
   else
     scl_defined_push_matrix(L, c->intercept, (ptrdiff_t)targets, 1, targets);
-  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-  const int status = lua_pcall(L, 4, 1, 0);
-  *view = NULL;
-  if (status != LUA_OK) return lua_error(L);
+  call_with(L, view, 3);
   *c->value = scl_defined_result(L, lua_gettop(L), "a number");
   return 0;
 }
@@ -138,72 +137,26 @@ static const scl_ability_objective objective_ability = {SCL_HEAD(scl_ability_obj
 /* ------------------------------------------------------------ loss */
 
 /* Of one row: scores f and targets y as lists, one number each where there is one target. */
-typedef struct loss_call {
-  size_t c;
-  const double *f, *y; /* NULL: a function of `reach` */
-  double reach;
-  double *out; /* c numbers of `slope`, else one */
-  size_t results;
-} loss_call;
-
-static void push_list(lua_State *L, const double *numbers, size_t count) {
-  if (count == 1) {
-    lua_pushnumber(L, numbers[0]);
-    return;
-  }
-  lua_createtable(L, (int)count, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_pushnumber(L, numbers[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-}
-
-static int run_loss(lua_State *L) {
-  const loss_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
-  const int arguments = c->f == NULL ? 2 : 3;
-  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-  if (c->f == NULL) {
-    lua_pushnumber(L, c->reach);
-  } else {
-    push_list(L, c->f, c->c);
-    push_list(L, c->y, c->c);
-  }
-  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-  scl_defined_invoke(L, arguments, 1);
-  if (c->results == 1)
-    c->out[0] = scl_defined_result(L, lua_gettop(L), "a number");
-  else
-    scl_defined_read_numbers(L, lua_gettop(L), 1, c->results, "the slope", c->out);
-  return 0;
-}
-
-static double one_number(const void *self, const char *field, loss_call *c) {
-  double value = NAN;
-  c->out = &value;
-  c->results = 1;
-  return scl_defined_try(self, field, run_loss, c) ? value : NAN;
-}
-
 static double loss_value(const void *self, size_t c, const double *f, const double *y) {
-  loss_call call = {.c = c, .f = f, .y = y};
-  return one_number(self, "loss.value", &call);
+  double value;
+  scl_defined_fill(self, "loss.value", 1, &value, "llo", c, f, c, y);
+  return value;
 }
 
 static void loss_slope(const void *self, size_t c, const double *f, const double *y, double *out) {
-  loss_call call = {.c = c, .f = f, .y = y, .out = out, .results = c};
-  if (scl_defined_try(self, "loss.slope", run_loss, &call)) return;
-  for (size_t j = 0; j < c; j++)
-    out[j] = NAN;
+  scl_defined_fill(self, "loss.slope", c, out, "=llo", c, f, c, y);
 }
 
 static double loss_bound(const void *self, double reach) {
-  loss_call call = {.reach = reach};
-  return one_number(self, "loss.bound", &call);
+  double bound;
+  scl_defined_fill(self, "loss.bound", 1, &bound, "no", reach);
+  return bound;
 }
 
 static double loss_lipschitz(const void *self, double reach) {
-  loss_call call = {.reach = reach};
-  return one_number(self, "loss.lipschitz", &call);
+  double lipschitz;
+  scl_defined_fill(self, "loss.lipschitz", 1, &lipschitz, "no", reach);
+  return lipschitz;
 }
 
 static const scl_ability_loss loss_ability = {SCL_HEAD(scl_ability_loss), .value = loss_value,

@@ -6,6 +6,7 @@
 #include "plugin/host.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ calls and results */
@@ -107,6 +108,106 @@ void scl_defined_read_numbers(lua_State *L, int place, size_t rows, size_t cols,
   lua_pop(L, 1);
 }
 
+/* ------------------------------------------------------------ calls with numbers */
+
+enum { MOST_ARGUMENTS = 6 };
+
+typedef struct argument {
+  char letter;
+  double number;
+  size_t count;
+  const double *list;
+  ptrdiff_t stride;
+} argument;
+
+typedef struct each_call {
+  size_t count, n_arguments;
+  double *out;
+  argument arguments[MOST_ARGUMENTS];
+  bool nil, whole; /* nil is a result; one call returns all of out */
+} each_call;
+
+static each_call read_format(size_t count, double *out, const char *format, va_list values) {
+  each_call c = {.count = count, .out = out, .nil = *format == '?', .whole = *format == '='};
+  for (format += c.nil || c.whole; *format != 0; format++) {
+    argument *a = &c.arguments[c.n_arguments++];
+    a->letter = *format;
+    if (*format == 'n') a->number = va_arg(values, double);
+    if (strchr("irl", *format) != NULL) a->count = va_arg(values, size_t);
+    if (strchr("vrlm", *format) != NULL) a->list = va_arg(values, const double *);
+    if (*format == 'r') a->stride = va_arg(values, ptrdiff_t);
+  }
+  return c;
+}
+
+static void push_argument(lua_State *L, const argument *a, size_t i) {
+  switch (a->letter) {
+  case 'o':
+    lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+    break;
+  case 'i':
+    lua_pushinteger(L, (lua_Integer)a->count);
+    break;
+  case 'n':
+    lua_pushnumber(L, a->number);
+    break;
+  case 'v':
+    lua_pushnumber(L, a->list[i]);
+    break;
+  case 'm':
+    lua_createtable(L, 0, 5);
+    SCL_LUA_NUMBERS(L, {"mean_a", a->list[0]}, {"mean_b", a->list[1]}, {"var_a", a->list[2]},
+                    {"var_b", a->list[3]}, {"covariance", a->list[4]});
+    break;
+  default:
+    if (a->letter == 'l' && a->count == 1)
+      lua_pushnumber(L, a->list[0]);
+    else
+      scl_lua_push_numbers(L, a->list + (ptrdiff_t)i * a->stride, a->count);
+  }
+}
+
+static int run_each(lua_State *L) {
+  const each_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  const int top = lua_gettop(L);
+  for (size_t i = 0; i < (c->whole ? 1 : c->count); i++) {
+    lua_pushvalue(L, SCL_DEFINED_FUNCTION);
+    for (size_t k = 0; k < c->n_arguments; k++)
+      push_argument(L, &c->arguments[k], i);
+    scl_defined_invoke(L, (int)c->n_arguments, 1);
+    if (c->whole && c->count > 1)
+      scl_defined_read_numbers(L, top + 1, 1, c->count, "the slope", c->out);
+    else if (c->nil && lua_isnil(L, top + 1))
+      c->out[i] = NAN;
+    else
+      c->out[i] = scl_defined_result(L, top + 1, c->nil ? "a number or nil" : "a number");
+    lua_settop(L, top);
+  }
+  return 0;
+}
+
+scl_status scl_defined_each(const void *self, const char *field, scl_error *error, size_t count,
+                            double *out, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  each_call c = read_format(count, out, format, values);
+  va_end(values);
+  return scl_defined_call(self, field, run_each, &c, error);
+}
+
+void scl_defined_fill(const void *self, const char *field, size_t count, double *out,
+                      const char *format, ...) {
+  scl_error error = {0};
+  va_list values;
+  va_start(values, format);
+  each_call c = read_format(count, out, format, values);
+  va_end(values);
+  if (scl_defined_call(self, field, run_each, &c, &error) == SCL_STATUS_OK) return;
+  scl_defined_note(self, &error);
+  for (size_t i = 0; i < count; i++)
+    out[i] = NAN;
+}
+
 /* ------------------------------------------------------------ views */
 
 void **scl_defined_push_view(lua_State *L, const char *name, const luaL_Reg *methods,
@@ -156,11 +257,7 @@ static int draw_numbers(lua_State *L, bool normal) {
     lua_pushnumber(L, numbers[0]);
     return 1;
   }
-  lua_createtable(L, (int)count, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_pushnumber(L, numbers[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
+  scl_lua_push_numbers(L, numbers, count);
   return 1;
 }
 

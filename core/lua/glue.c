@@ -104,6 +104,53 @@ scl_dtype scl_lua_check_dtype(lua_State *L, int place) {
 
 /* ------------------------------------------------------------ fields */
 
+bool scl_lua_field_flag(lua_State *L, int place, const char *key) {
+  lua_getfield(L, place, key);
+  const bool flag = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return flag;
+}
+
+double scl_lua_field_number(lua_State *L, int place, const char *key, double absent) {
+  lua_getfield(L, place, key);
+  const double number = luaL_optnumber(L, -1, absent);
+  lua_pop(L, 1);
+  return number;
+}
+
+size_t scl_lua_field_size(lua_State *L, int place, const char *key, size_t low, size_t high,
+                          size_t absent) {
+  size_t value = absent;
+  if (lua_getfield(L, place, key) != LUA_TNIL)
+    value = scl_lua_check_size(L, lua_gettop(L), low, high, key);
+  lua_pop(L, 1);
+  return value;
+}
+
+int scl_lua_field_word(lua_State *L, int place, const char *key, const char *const *words,
+                       int absent) {
+  int word = absent;
+  if (lua_getfield(L, place, key) != LUA_TNIL) word = luaL_checkoption(L, -1, NULL, words);
+  lua_pop(L, 1);
+  return word;
+}
+
+void scl_lua_push_numbers(lua_State *L, const double *list, size_t count) {
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_pushnumber(L, list[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+void scl_lua_push_texts(lua_State *L, const char *const *list, size_t count) {
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_pushstring(L, list[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
 void scl_lua_set_number(lua_State *L, const char *key, double value) {
   if (isnan(value)) return;
   lua_pushnumber(L, value);
@@ -136,11 +183,7 @@ void scl_lua_set_text(lua_State *L, const char *key, const char *value) {
 }
 
 void scl_lua_set_list(lua_State *L, const char *key, const double *list, size_t count) {
-  lua_createtable(L, (int)count, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_pushnumber(L, list[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
+  scl_lua_push_numbers(L, list, count);
   lua_setfield(L, -2, key);
 }
 

@@ -13,6 +13,12 @@
 int scl_lua_raise(lua_State *L, const scl_error *error);
 /* Raise where status is not SCL_STATUS_OK. */
 void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
+/* A call that may fail, with `&error` among its arguments: raise where it does. */
+#define SCL_LUA_TRY(L, call)                                                                       \
+  do {                                                                                             \
+    scl_error error = {0};                                                                         \
+    scl_lua_check(L, call, &error);                                                                \
+  } while (0)
 /* Raise "interrupted!" where Ctrl-C was pressed: after work that stops at it without a status. */
 void scl_lua_check_interrupt(lua_State *L);
 /* Refuse a size from a script that takes more bytes than are left, before anything is made. */
@@ -31,9 +37,8 @@ void scl_lua_account(lua_State *L, size_t bytes);
 /* A fresh matrix, filled by a call that may fail: scl_status of (out, &error). */
 #define SCL_LUA_PUSH_MATRIX(L, call)                                                               \
   do {                                                                                             \
-    scl_error error = {0};                                                                         \
     scl_matrix *out = scl_lua_new_matrix(L);                                                       \
-    scl_lua_check(L, call, &error);                                                                \
+    SCL_LUA_TRY(L, call);                                                                          \
     scl_lua_account(L, scl_matrix_bytes(out));                                                     \
   } while (0)
 
@@ -54,6 +59,19 @@ const char *scl_lua_check_path(lua_State *L, int place);
 const char *scl_lua_opt_path(lua_State *L, int place);
 /* "float64" or "float32" at `place` (absent: float64). */
 scl_dtype scl_lua_check_dtype(lua_State *L, int place);
+
+/* The field `key` of the table at `place`. */
+bool scl_lua_field_flag(lua_State *L, int place, const char *key);
+double scl_lua_field_number(lua_State *L, int place, const char *key, double absent);
+size_t scl_lua_field_size(lua_State *L, int place, const char *key, size_t low, size_t high,
+                          size_t absent);
+/* The place of the field's text in a list that ends with NULL. */
+int scl_lua_field_word(lua_State *L, int place, const char *key, const char *const *words,
+                       int absent);
+
+/* Lists on the stack. */
+void scl_lua_push_numbers(lua_State *L, const double *list, size_t count);
+void scl_lua_push_texts(lua_State *L, const char *const *list, size_t count);
 
 /* Fields of the table on top of the stack. A number that is NaN: no field. A list: `count`
  * numbers. */
@@ -85,39 +103,16 @@ void scl_lua_set_integers(lua_State *L, size_t count, const scl_lua_integer *int
 /* The matrix becomes Lua's, and *from empty. */
 void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from);
 
-void scl_lua_open_matrix(lua_State *L);
-void scl_lua_open_random(lua_State *L);
-void scl_lua_open_data(lua_State *L);
-void scl_lua_open_plugin(lua_State *L);
-void scl_lua_open_source(lua_State *L);
-void scl_lua_open_training(lua_State *L);
-void scl_lua_open_model(lua_State *L);
-void scl_lua_open_pruning(lua_State *L);
-void scl_lua_open_progress(lua_State *L);
-void scl_lua_open_profile(lua_State *L);
-void scl_lua_open_loss(lua_State *L);
-void scl_lua_open_probabilities(lua_State *L);
-void scl_lua_open_inspect(lua_State *L);
-void scl_lua_open_options(lua_State *L);
-void scl_lua_open_map(lua_State *L);
-void scl_lua_open_rows(lua_State *L);
-void scl_lua_open_machine(lua_State *L);
-void scl_lua_open_labels(lua_State *L);
-void scl_lua_open_codes(lua_State *L);
-void scl_lua_open_json(lua_State *L);
-void scl_lua_open_saving(lua_State *L);
-void scl_lua_open_saved(lua_State *L);
-void scl_lua_open_predictor(lua_State *L);
-void scl_lua_open_predict(lua_State *L);
-void scl_lua_open_row_files(lua_State *L);
-void scl_lua_open_terminal(lua_State *L);
-void scl_lua_open_text(lua_State *L);
-void scl_lua_open_process(lua_State *L);
-void scl_lua_open_child(lua_State *L);
-void scl_lua_open_plugin_facts(lua_State *L);
-void scl_lua_open_folder(lua_State *L);
-void scl_lua_open_journal(lua_State *L);
-void scl_lua_open_worker(lua_State *L);
-void scl_lua_open_define(lua_State *L);
+/* The files of this folder that add functions to scullery.core, each with its scl_lua_open_NAME, in
+ * the order in which they are opened. */
+// clang-format off
+#define SCL_LUA_FILES(X) \
+  X(matrix) X(random) X(source) X(data) X(files) X(plugin) X(define) X(options) X(map) X(rows) \
+  X(machine) X(labels) X(training) X(model) X(pruning) X(loss) X(probabilities) X(inspect) \
+  X(codes) X(progress) X(profile) X(json) X(saving) X(saved) X(predict) X(predictor) X(row_files) \
+  X(terminal) X(text) X(process) X(plugin_facts) X(journal) X(worker)
+// clang-format on
+#define SCL_LUA_DECLARE(name) void scl_lua_open_##name(lua_State *L);
+SCL_LUA_FILES(SCL_LUA_DECLARE)
 
 #endif

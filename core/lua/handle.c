@@ -106,8 +106,7 @@ void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char 
 
 scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind) {
   scl_instance *instance = scl_lua_check_handle(L, place, SCL_LUA_INSTANCE);
-  scl_error error = {0};
-  scl_lua_check(L, scl_instance_expect(instance, kind, &error), &error);
+  SCL_LUA_TRY(L, scl_instance_expect(instance, kind, &error));
   return instance;
 }
 

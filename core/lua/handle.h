@@ -18,6 +18,14 @@
 /* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill
  * *pointer, so that nothing is lost on an error. */
 void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *));
+/* A fresh handle on the stack, filled by a call that may fail: scl_status of (&made, &error). */
+#define SCL_LUA_PUSH_HANDLE(L, slot_of, type, call)                                                \
+  do {                                                                                             \
+    void **slot = slot_of;                                                                         \
+    type *made = NULL;                                                                             \
+    SCL_LUA_TRY(L, call);                                                                          \
+    *slot = made;                                                                                  \
+  } while (0)
 /* What stands at `place`, a handle or any other value, lives as long as the object of the handle at
  * `made`: for all that the object points to. */
 void scl_lua_tie(lua_State *L, int made, int place);
@@ -37,6 +45,9 @@ void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char 
 
 /* An instance of that kind; a sentence where it is of another. */
 scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind);
+
+/* The component of the kind and name at `place` and behind it. */
+const scl_component *scl_lua_check_component(lua_State *L, int place);
 
 /* The most rows of a block that a script may ask for. */
 enum { SCL_LUA_BLOCK = 1 << 24 };

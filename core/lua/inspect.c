@@ -34,8 +34,7 @@ static int spaces(lua_State *L) {
 static int shape(lua_State *L) {
   const scl_instance *phi = scl_lua_check_instance(L, 1, SCL_KIND_NONLINEARITY);
   scl_shape s = {0};
-  scl_error error = {0};
-  scl_lua_check(L, scl_nonlinearity_shape(phi, &s, &error), &error);
+  SCL_LUA_TRY(L, scl_nonlinearity_shape(phi, &s, &error));
   lua_newtable(L);
   scl_lua_set_integer(L, "fan_in", s.fan_in);
   scl_lua_set_integer(L, "fan_out", s.fan_out);
@@ -79,8 +78,7 @@ static int layout(lua_State *L) {
   const size_t dim = scl_lua_check_size(L, 2, 0, INT32_MAX, "d"),
                count = lua_isnoneornil(L, 3) ? 0 : scl_lua_check_size(L, 3, 0, INT32_MAX, "T");
   scl_layout l;
-  scl_error error = {0};
-  scl_lua_check(L, scl_parameters_layout(sampler, dim, count, &l, &error), &error);
+  SCL_LUA_TRY(L, scl_parameters_layout(sampler, dim, count, &l, &error));
   lua_newtable(L);
   scl_lua_set_text(L, "space", scl_space_name(l.space));
   SCL_LUA_INTEGERS(L, {"reals", l.reals}, {"integers", l.integers}, {"block", l.block},
@@ -102,10 +100,9 @@ static int law(lua_State *L) {
   const scl_matrix *state = lua_isnoneornil(L, 3) ? NULL : scl_lua_hold_matrix(L, 3);
   const scl_origin origin = scl_origin_of(sampler, dim, 0, 0, 0, state);
   scl_law_set set;
-  scl_error error = {0};
   if (!scl_sampler_has_law(sampler)) return 0;
   double *copy = lua_newuserdatauv(L, (4 * dim + 4) * sizeof *copy, 0);
-  scl_lua_check(L, scl_law_create(&origin, &set, &error), &error);
+  SCL_LUA_TRY(L, scl_law_create(&origin, &set, &error));
   const scl_law l = set.law;
   memcpy(copy, set.memory, (4 * dim + 4) * sizeof *copy);
   scl_law_release(&set);

@@ -1,6 +1,6 @@
-/* scullery.core: journals of experiments (data/journal.h); lua/scullery/experiment/store.lua says
- * what their lines hold. */
-#include "data/journal.h"
+/* scullery.core: journals of experiments (data/files/journal.h); lua/scullery/experiment/store.lua
+ * says what their lines hold. */
+#include "data/files/journal.h"
 #include "lua/handle.h"
 
 #include <string.h>
@@ -21,8 +21,7 @@ static const char *check_line(lua_State *L, int place, size_t *length) {
 /* core.journal_is_there(path) -> whether there is such a file, a plain one */
 static int journal_is_there(lua_State *L) {
   bool is_there;
-  scl_error error = {0};
-  scl_lua_check(L, scl_journal_is_there(scl_lua_check_path(L, 1), &is_there, &error), &error);
+  SCL_LUA_TRY(L, scl_journal_is_there(scl_lua_check_path(L, 1), &is_there, &error));
   lua_pushboolean(L, is_there);
   return 1;
 }
@@ -30,12 +29,9 @@ static int journal_is_there(lua_State *L) {
 /* core.journal_open(path, header): the file of lines, whose first is the header */
 static int journal_open(lua_State *L) {
   size_t length;
-  scl_error error = {0};
-  scl_journal *journal = NULL;
   const char *path = scl_lua_check_path(L, 1), *header = check_line(L, 2, &length);
-  void **slot = scl_lua_new_handle(L, JOURNAL, close_journal);
-  scl_lua_check(L, scl_journal_open(path, header, length, &journal, &error), &error);
-  *slot = journal;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, JOURNAL, close_journal), scl_journal,
+                      scl_journal_open(path, header, length, &made, &error));
   return 1;
 }
 
@@ -49,10 +45,9 @@ static int release_text(lua_State *L) {
 /* core.journal_read(journal) -> the lines that were added since the last read, bytes read so far */
 static int journal_read(lua_State *L) {
   size_t length, bytes;
-  scl_error error = {0};
   scl_journal *journal = scl_lua_take_handle(L, 1, JOURNAL);
   char **text = scl_lua_new_guarded(L, sizeof *text, release_text);
-  scl_lua_check(L, scl_journal_read(journal, text, &length, &bytes, &error), &error);
+  SCL_LUA_TRY(L, scl_journal_read(journal, text, &length, &bytes, &error));
   lua_pushlstring(L, *text, length);
   scl_release(*text);
   *text = NULL;
@@ -63,10 +58,9 @@ static int journal_read(lua_State *L) {
 /* core.journal_add(journal, line) */
 static int journal_add(lua_State *L) {
   size_t length;
-  scl_error error = {0};
   scl_journal *journal = scl_lua_take_handle(L, 1, JOURNAL);
   const char *line = check_line(L, 2, &length);
-  scl_lua_check(L, scl_journal_add(journal, line, length, &error), &error);
+  SCL_LUA_TRY(L, scl_journal_add(journal, line, length, &error));
   return 0;
 }
 
@@ -77,9 +71,8 @@ static uint64_t check_claim(lua_State *L) {
 /* core.journal_claim(journal, place) -> whether it is ours now */
 static int journal_claim(lua_State *L) {
   bool mine;
-  scl_error error = {0};
   scl_journal *journal = scl_lua_take_handle(L, 1, JOURNAL);
-  scl_lua_check(L, scl_journal_claim(journal, check_claim(L), &mine, &error), &error);
+  SCL_LUA_TRY(L, scl_journal_claim(journal, check_claim(L), &mine, &error));
   lua_pushboolean(L, mine);
   return 1;
 }

@@ -201,12 +201,11 @@ void scl_lua_push_json(lua_State *L, const scl_json *json, const cJSON *value,
 static int json_decode(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length), *what = luaL_optstring(L, 2, "json_decode");
-  scl_error error = {0};
   void **slot = scl_lua_new_handle(L, SCL_LUA_JSON ".text", release_json);
   scl_json *json = scl_allocate_zero(sizeof *json);
   if (json == NULL) return luaL_error(L, "not enough memory for a JSON text");
   *slot = json;
-  scl_lua_check(L, scl_json_parse(text, length, what, json, &error), &error);
+  SCL_LUA_TRY(L, scl_json_parse(text, length, what, json, &error));
   scl_lua_push_json(L, json, json->root, NULL, NULL);
   return 1;
 }

@@ -4,10 +4,10 @@
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/progress.h"
-#include "data/input.h"
+#include "data/files/input.h"
 #include "lua/call.h"
 #include "map/map.h"
-#include "rows/level_sums.h"
+#include "rows/ways.h"
 
 static int threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1))
@@ -20,12 +20,9 @@ static int threads(lua_State *L) {
 static int ceiling(lua_State *L) {
   static const char *const kinds[] = {"gemm", "syrk", NULL};
   double gflops;
-  scl_error error = {0};
   const bool syrk = luaL_checkoption(L, 1, NULL, kinds) == 1;
-  scl_lua_check(L,
-                scl_ceiling(syrk, scl_lua_check_dtype(L, 2),
-                            scl_lua_check_size(L, 3, 1, 10000, "n"), &gflops, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_ceiling(syrk, scl_lua_check_dtype(L, 2),
+                             scl_lua_check_size(L, 3, 1, 10000, "n"), &gflops, &error));
   lua_pushnumber(L, gflops);
   return 1;
 }
@@ -34,13 +31,10 @@ static int ceiling(lua_State *L) {
 static int ceiling_features(lua_State *L) {
   double seconds;
   size_t size[4];
-  scl_error error = {0};
   for (int i = 0; i < 4; i++)
     size[i] = scl_lua_check_size(L, i + 2, 1, 1 << 24, "a size");
-  scl_lua_check(L,
-                scl_ceiling_features(scl_lua_check_dtype(L, 1), size[0], size[1], size[2], size[3],
-                                     luaL_optstring(L, 6, "none"), &seconds, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_ceiling_features(scl_lua_check_dtype(L, 1), size[0], size[1], size[2], size[3],
+                                      luaL_optstring(L, 6, "none"), &seconds, &error));
   lua_pushnumber(L, seconds);
   return 1;
 }
@@ -49,9 +43,7 @@ static int ceiling_features(lua_State *L) {
  * a second */
 static int ceiling_rates(lua_State *L) {
   scl_rates rates;
-  scl_error error = {0};
-  scl_lua_check(L, scl_ceiling_rates(scl_lua_check_size(L, 1, 1, 10000, "n"), &rates, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_ceiling_rates(scl_lua_check_size(L, 1, 1, 10000, "n"), &rates, &error));
   lua_pushnumber(L, rates.potrf);
   lua_pushnumber(L, rates.memory);
   lua_pushnumber(L, rates.counts);
@@ -62,12 +54,9 @@ static int ceiling_rates(lua_State *L) {
  * seconds of bits */
 static int ceiling_gram(lua_State *L) {
   scl_gram_seconds seconds;
-  scl_error error = {0};
-  scl_lua_check(L,
-                scl_ceiling_gram(scl_lua_check_size(L, 1, 1, 1 << 24, "rows"),
-                                 scl_lua_check_size(L, 2, 1, 1 << 16, "features"), &seconds,
-                                 &error),
-                &error);
+  SCL_LUA_TRY(L,
+              scl_ceiling_gram(scl_lua_check_size(L, 1, 1, 1 << 24, "rows"),
+                               scl_lua_check_size(L, 2, 1, 1 << 16, "features"), &seconds, &error));
   lua_pushnumber(L, seconds.numbers);
   lua_pushnumber(L, seconds.openblas);
   lua_pushnumber(L, seconds.bits);
@@ -128,9 +117,9 @@ static int bits(lua_State *L) {
 static int levels(lua_State *L) {
   if (!lua_isnoneornil(L, 1)) {
     luaL_checktype(L, 1, LUA_TBOOLEAN);
-    scl_level_sums_use(lua_toboolean(L, 1));
+    scl_ways_use_levels(lua_toboolean(L, 1));
   }
-  lua_pushboolean(L, scl_level_sums_used());
+  lua_pushboolean(L, scl_ways_levels_used());
   return 1;
 }
 
@@ -157,6 +146,6 @@ void scl_lua_open_machine(lua_State *L) {
                 {"ceiling_file", ceiling_file, 1});
   SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory},
                     {"instruction_set", instruction_set}, {"bits", bits}, {"levels", levels},
-                    {"clock", monotonic}, {"fail_allocation_after", fail_allocation_after},
-                    {"interrupt", interrupt});
+                    {"clock", monotonic}, {"now", monotonic},
+                    {"fail_allocation_after", fail_allocation_after}, {"interrupt", interrupt});
 }

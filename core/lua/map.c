@@ -12,22 +12,6 @@ static const scl_map *check_map(lua_State *L, int place) {
 
 /* ------------------------------------------------------------ what a map is made from */
 
-static size_t field_size(lua_State *L, int place, const char *key, size_t low, size_t high,
-                         size_t absent) {
-  size_t value = absent;
-  if (lua_getfield(L, place, key) != LUA_TNIL)
-    value = scl_lua_check_size(L, lua_gettop(L), low, high, key);
-  lua_pop(L, 1);
-  return value;
-}
-
-static bool field_flag(lua_State *L, int place, const char *key) {
-  lua_getfield(L, place, key);
-  const bool flag = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return flag;
-}
-
 static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) {
   const scl_matrix *matrix = NULL;
   if (lua_getfield(L, place, key) != LUA_TNIL) matrix = scl_lua_hold_matrix(L, lua_gettop(L));
@@ -37,10 +21,10 @@ static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) 
 
 static void read_method(lua_State *L, int place, scl_map_spec *spec) {
   lua_getfield(L, place, "method");
-  const char *method = luaL_optstring(L, -1, "");
+  const char *method = luaL_optstring(L, -1, "exact");
   spec->quadrature = strcmp(method, "quadrature") == 0;
   spec->monte_carlo = strcmp(method, "monte-carlo") == 0;
-  if (*method != 0 && !spec->quadrature && !spec->monte_carlo && strcmp(method, "exact") != 0)
+  if (!spec->quadrature && !spec->monte_carlo && strcmp(method, "exact") != 0)
     luaL_error(L, "option 'method' got '%s'; it takes exact, quadrature or monte-carlo", method);
   lua_pop(L, 1);
 }
@@ -55,13 +39,13 @@ static scl_map_spec check_spec(lua_State *L, int place) {
   spec.kernel = scl_lua_field_handle(L, place, "kernel", SCL_LUA_INSTANCE);
   if (spec.sampler == NULL || spec.phi == NULL)
     luaL_error(L, "a map needs a sampler and a nonlinearity");
-  spec.dim = field_size(L, place, "dim", 0, INT32_MAX, 0);
-  spec.count = field_size(L, place, "T", 0, (size_t)1 << 53, 0);
-  spec.samples = field_size(L, place, "samples", 1, (size_t)1 << 40, 0);
+  spec.dim = scl_lua_field_size(L, place, "dim", 0, INT32_MAX, 0);
+  spec.count = scl_lua_field_size(L, place, "T", 0, (size_t)1 << 53, 0);
+  spec.samples = scl_lua_field_size(L, place, "samples", 1, (size_t)1 << 40, 0);
   spec.parameters = field_matrix(L, place, "parameters");
   spec.state = field_matrix(L, place, "state");
-  spec.whiten = field_flag(L, place, "whiten");
-  spec.bare = field_flag(L, place, "bare");
+  spec.whiten = scl_lua_field_flag(L, place, "whiten");
+  spec.bare = scl_lua_field_flag(L, place, "bare");
   read_method(L, place, &spec);
   lua_getfield(L, place, "seed");
   spec.seed = (uint64_t)luaL_optinteger(L, -1, 0);
@@ -69,6 +53,12 @@ static scl_map_spec check_spec(lua_State *L, int place) {
   spec.dtype = scl_lua_check_dtype(L, lua_gettop(L));
   lua_pop(L, 2);
   return spec;
+}
+
+/* The fresh map on top of the stack is the result. */
+static int account(lua_State *L) {
+  scl_lua_account(L, scl_map_bytes(check_map(L, -1)));
+  return 1;
 }
 
 /* core.map(spec) -> map */
@@ -82,20 +72,16 @@ static int map_new(lua_State *L) {
   scl_profile_leave(mark, 0, 0);
   scl_lua_check(L, status, &error);
   *slot = map;
-  scl_lua_account(L, scl_map_bytes(map));
-  return 1;
+  return account(L);
 }
 
 /* core.map_whitened(map, whiten) -> the same kernel sections, whitened or not */
 static int map_whitened(lua_State *L) {
-  scl_error error = {0};
-  scl_map *out;
   const scl_map *map = check_map(L, 1);
-  void **slot = scl_lua_new_map(L);
-  scl_lua_check(L, scl_map_create_whitened(map, lua_toboolean(L, 2), &out, &error), &error);
-  *slot = out;
-  scl_lua_account(L, scl_map_bytes(out));
-  return 1;
+  const bool whiten = lua_toboolean(L, 2);
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_map(L), scl_map,
+                      scl_map_create_whitened(map, whiten, &made, &error));
+  return account(L);
 }
 
 /* core.map_select(map, parameters) -> the map with these parameters (from 1, ascending) alone */
@@ -103,13 +89,9 @@ static int map_select(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   const size_t count = scl_lua_copy_list(L, 2, scl_map_count(map), "parameters"),
                *keep = scl_lua_list_places(L, 2, count, 1, scl_map_count(map), "parameters");
-  scl_map *out;
-  scl_error error = {0};
-  void **slot = scl_lua_new_map(L);
-  scl_lua_check(L, scl_map_select(map, keep, count, &out, &error), &error);
-  *slot = out;
-  scl_lua_account(L, scl_map_bytes(out));
-  return 1;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_map(L), scl_map,
+                      scl_map_select(map, keep, count, &made, &error));
+  return account(L);
 }
 
 /* ------------------------------------------------------------ what a map says of itself */
@@ -178,9 +160,8 @@ static int map_gram(lua_State *L) {
 
 static int map_constants(lua_State *L) {
   scl_constants constants;
-  scl_error error = {0};
   const double radius = luaL_optnumber(L, 2, INFINITY);
-  scl_lua_check(L, scl_map_constants(check_map(L, 1), radius, &constants, &error), &error);
+  SCL_LUA_TRY(L, scl_map_constants(check_map(L, 1), radius, &constants, &error));
   lua_newtable(L);
   SCL_LUA_NUMBERS(L, {"kappa", constants.kappa}, {"theta", constants.theta},
                   {"theta_paper", constants.theta_paper});
@@ -191,29 +172,22 @@ static int map_constants(lua_State *L) {
 
 /* ------------------------------------------------------------ kernels */
 
-/* core.map_induced(map, X, Y) -> the kernel that the features estimate, in closed form */
-static int map_induced(lua_State *L) {
+/* What a map says of two matrices, each row of the one with each of the other. */
+static int between(lua_State *L,
+                   scl_status (*call)(const scl_map *, const scl_matrix *, const scl_matrix *,
+                                      scl_matrix *, scl_error *)) {
   const scl_map *map = check_map(L, 1);
   const scl_matrix *x = scl_lua_hold_matrix(L, 2), *y = scl_lua_hold_matrix(L, 3);
-  SCL_LUA_PUSH_MATRIX(L, scl_map_induced(map, x, y, out, &error));
+  SCL_LUA_PUSH_MATRIX(L, call(map, x, y, out, &error));
   return 1;
 }
 
-/* core.map_collision(map, X, Y) -> P(codes agree) */
-static int map_collision(lua_State *L) {
-  const scl_map *map = check_map(L, 1);
-  const scl_matrix *x = scl_lua_hold_matrix(L, 2), *y = scl_lua_hold_matrix(L, 3);
-  SCL_LUA_PUSH_MATRIX(L, scl_map_collision(map, x, y, out, &error));
-  return 1;
-}
-
-/* core.map_between(map, U, V) -> K between parameters given as matrices */
-static int map_between(lua_State *L) {
-  const scl_map *map = check_map(L, 1);
-  const scl_matrix *u = scl_lua_hold_matrix(L, 2), *v = scl_lua_hold_matrix(L, 3);
-  SCL_LUA_PUSH_MATRIX(L, scl_map_kernel_between(map, u, v, out, &error));
-  return 1;
-}
+/* core.map_induced(map, X, Y) -> the kernel that the features estimate, in closed form
+ * core.map_collision(map, X, Y) -> P(codes agree)
+ * core.map_between(map, U, V) -> K between parameters given as matrices */
+static int map_induced(lua_State *L) { return between(L, scl_map_induced); }
+static int map_collision(lua_State *L) { return between(L, scl_map_collision); }
+static int map_between(lua_State *L) { return between(L, scl_map_kernel_between); }
 
 /* core.gram(kernel, X[, Y]) -> matrix of K(x_i, y_j); without Y, X against itself */
 static int kernel_gram(lua_State *L) {
@@ -233,9 +207,8 @@ static int expectation(lua_State *L) {
                           ? (size_t)1 << 20
                           : scl_lua_check_size(L, 4, 2048, (size_t)1 << 40, "samples");
   scl_expectation result;
-  scl_error error = {0};
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_expect(&spec, x, tolerance, most, &result, &error), &error);
+  SCL_LUA_TRY(L, scl_expect(&spec, x, tolerance, most, &result, &error));
   *out = result.values;
   scl_lua_account(L, scl_matrix_bytes(out));
   lua_newtable(L);

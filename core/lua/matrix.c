@@ -84,6 +84,13 @@ scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtyp
   return a;
 }
 
+scl_matrix *scl_lua_copy_matrix(lua_State *L, const scl_matrix *a, scl_dtype dtype) {
+  scl_matrix *out = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
+  scl_lua_check_held(L, a);
+  scl_matrix_assign(a, out);
+  return out;
+}
+
 void scl_lua_check_held(lua_State *L, const scl_matrix *a) {
   if (a->storage == NULL) luaL_error(L, "a matrix was released while it was in use");
 }
@@ -111,23 +118,19 @@ double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t
 
 /* ---------------------------------------------------------------- reading and writing numbers */
 
-static int get_rows(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)scl_lua_check_matrix(L, 1)->rows);
+static int push_size(lua_State *L, size_t size) {
+  lua_pushinteger(L, (lua_Integer)size);
   return 1;
 }
 
-static int get_cols(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)scl_lua_check_matrix(L, 1)->cols);
-  return 1;
+static int get_rows(lua_State *L) { return push_size(L, scl_lua_check_matrix(L, 1)->rows); }
+static int get_cols(lua_State *L) { return push_size(L, scl_lua_check_matrix(L, 1)->cols); }
+static int get_bytes(lua_State *L) {
+  return push_size(L, scl_matrix_bytes(scl_lua_check_matrix(L, 1)));
 }
 
 static int get_dtype(lua_State *L) {
   lua_pushstring(L, scl_dtype_name(scl_lua_check_matrix(L, 1)->dtype));
-  return 1;
-}
-
-static int get_bytes(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)scl_matrix_bytes(scl_lua_check_matrix(L, 1)));
   return 1;
 }
 
@@ -232,10 +235,7 @@ static int newindex(lua_State *L) {
     return 0;
   }
   if (row != NULL && row->storage == a->storage) { /* the two may overlap: X[2] = X:t()[1] */
-    scl_matrix *copy = scl_lua_make_matrix(L, 1, row->cols, row->dtype);
-    scl_lua_check_held(L, row);
-    scl_matrix_assign(row, copy);
-    row = copy;
+    row = scl_lua_copy_matrix(L, row, row->dtype);
   } else if (lua_type(L, 3) == LUA_TTABLE) {
     row = row_from_list(L, 3, i, a->cols);
   } else if (row == NULL) {
@@ -336,25 +336,17 @@ static int select_rows(lua_State *L) {
   return 1;
 }
 
-static int copy_as(lua_State *L, scl_dtype dtype) {
+static int copy(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  scl_matrix *out = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
-  scl_lua_check_held(L, a);
-  scl_matrix_assign(a, out);
+  (void)scl_lua_copy_matrix(L, a, a->dtype);
   return 1;
 }
 
-static int copy(lua_State *L) { return copy_as(L, scl_lua_check_matrix(L, 1)->dtype); }
-
 static int astype(lua_State *L) {
-  scl_lua_check_matrix(L, 1);
+  const scl_matrix *a = scl_lua_check_matrix(L, 1);
   check_text(L, 2, "astype takes \"float64\" or \"float32\"");
-  return copy_as(L, scl_lua_check_dtype(L, 2));
-}
-
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), more = strlen(end);
-  return length > more && strcmp(text + length - more, end) == 0;
+  (void)scl_lua_copy_matrix(L, a, scl_lua_check_dtype(L, 2));
+  return 1;
 }
 
 /* X:save("x.npy") or X:save("x.csv"), through the writers of scullery.core */
@@ -362,9 +354,10 @@ static int save(lua_State *L) {
   scl_lua_check_matrix(L, 1);
   check_text(L, 2, "save takes the path of a file");
   const char *path = scl_lua_check_path(L, 2);
-  const bool csv = ends_with(path, ".csv");
+  const char *end = strrchr(path, '.');
+  const bool csv = end != NULL && strcmp(end, ".csv") == 0;
   lua_settop(L, 2);
-  if (!csv && !ends_with(path, ".npy"))
+  if (end == NULL || end == path || (!csv && strcmp(end, ".npy") != 0))
     return luaL_error(L,
                       "matrix:save: \"%s\" is no name of a .npy or .csv file: the name says the "
                       "format",
@@ -421,33 +414,18 @@ static int equal(lua_State *L) {
 }
 
 void scl_lua_open_matrix(lua_State *L) {
-  static const luaL_Reg methods[] = {{"rows", get_rows},
-                                     {"cols", get_cols},
-                                     {"dtype", get_dtype},
-                                     {"bytes", get_bytes},
-                                     {"isfinite", is_finite},
-                                     {"get", get},
-                                     {"set", set},
-                                     {"slice", slice},
-                                     {"column", column},
-                                     {"row", row},
-                                     {"t", transpose},
-                                     {"select", select_rows},
-                                     {"copy", copy},
-                                     {"astype", astype},
-                                     {"save", save},
-                                     {"totable", totable},
-                                     {NULL, NULL}};
-  static const luaL_Reg meta[] = {
-      {"__gc", collect},        {"__close", collect}, {"__len", get_rows}, {"__newindex", newindex},
-      {"__tostring", tostring}, {"__eq", equal},      {NULL, NULL}};
   scl_lua_add_matrix_makers(L);
   luaL_newmetatable(L, SCL_LUA_MATRIX);
   const int metatable = lua_gettop(L);
-  luaL_setfuncs(L, meta, 0);
+  SCL_LUA_FUNCTIONS(L, {"__gc", collect}, {"__close", collect}, {"__len", get_rows},
+                    {"__newindex", newindex}, {"__tostring", tostring}, {"__eq", equal});
   lua_newtable(L);
   const int table = lua_gettop(L);
-  luaL_setfuncs(L, methods, 0);
+  SCL_LUA_FUNCTIONS(L, {"rows", get_rows}, {"cols", get_cols}, {"dtype", get_dtype},
+                    {"bytes", get_bytes}, {"isfinite", is_finite}, {"get", get}, {"set", set},
+                    {"slice", slice}, {"column", column}, {"row", row}, {"t", transpose},
+                    {"select", select_rows}, {"copy", copy}, {"astype", astype}, {"save", save},
+                    {"totable", totable});
   scl_lua_add_matrix_math(L, table, metatable);
   lua_pushvalue(L, table);
   lua_pushcclosure(L, index, 1);

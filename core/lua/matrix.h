@@ -13,6 +13,8 @@ enum { SCL_LUA_MATRIX_SIDE = INT32_MAX };
 /* A fresh rows x cols matrix on the stack, contents not set. A collection may run: see
  * scl_lua_check_held. */
 scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtype dtype);
+/* A fresh copy of `a` on the stack. */
+scl_matrix *scl_lua_copy_matrix(lua_State *L, const scl_matrix *a, scl_dtype dtype);
 /* Raise where `a` was released since it was checked: finalizers and metamethods of the script's own
  * may do so whenever Lua runs or allocates. */
 void scl_lua_check_held(lua_State *L, const scl_matrix *a);

@@ -1,5 +1,5 @@
 /* The Lua matrix: functions that make one. */
-#include "base/interrupt.h"
+#include "algebra/arithmetic.h"
 #include "base/text.h"
 #include "lua/list.h"
 #include "lua/matrix.h"
@@ -41,24 +41,12 @@ static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
   return dtype;
 }
 
-/* In pieces, as fresh memory is made when it is touched: Ctrl-C ends it. */
-static void fill(lua_State *L, scl_matrix *a, double value) {
-  enum { PIECE = 1 << 20 };
-  const size_t count = a->rows * a->cols, size = scl_dtype_size(a->dtype);
-  for (size_t first = 0; first < count && !scl_interrupted(); first += PIECE) {
-    const size_t last = scl_min(first + PIECE, count);
-    if (value == 0) memset((char *)a->data + first * size, 0, (last - first) * size);
-    for (size_t i = first; value != 0 && i < last; i++)
-      scl_set_number(a->data, a->dtype, i, value);
-  }
-  scl_lua_check_interrupt(L);
-}
-
 static int filled(lua_State *L, const char *name, double value) {
   const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
   const size_t cols =
       lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d");
-  fill(L, scl_lua_make_matrix(L, rows, cols, dtype_option(L, 3, name)), value);
+  scl_matrix_fill(scl_lua_make_matrix(L, rows, cols, dtype_option(L, 3, name)), value);
+  scl_lua_check_interrupt(L);
   return 1;
 }
 
@@ -68,7 +56,8 @@ static int ones(lua_State *L) { return filled(L, "ones", 1); }
 static int eye(lua_State *L) {
   const size_t n = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
   scl_matrix *a = scl_lua_make_matrix(L, n, n, dtype_option(L, 2, "eye"));
-  fill(L, a, 0);
+  scl_matrix_fill(a, 0);
+  scl_lua_check_interrupt(L);
   for (size_t i = 0; i < n; i++)
     scl_matrix_set(a, i, i, 1);
   return 1;
@@ -78,10 +67,7 @@ static int eye(lua_State *L) {
 static int from_matrix(lua_State *L, const scl_matrix *a) {
   const scl_dtype dtype = lua_isnoneornil(L, 2) ? a->dtype : dtype_option(L, 2, "matrix");
   lua_pushvalue(L, 1);
-  if (dtype == a->dtype) return 1;
-  scl_matrix *out = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
-  scl_lua_check_held(L, a);
-  scl_matrix_assign(a, out);
+  if (dtype != a->dtype) (void)scl_lua_copy_matrix(L, a, dtype);
   return 1;
 }
 

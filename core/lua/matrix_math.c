@@ -2,9 +2,6 @@
 #include "lua/matrix.h"
 
 #include "algebra/arithmetic.h"
-#include "algebra/dense.h"
-#include <math.h>
-#include <string.h>
 
 /* ------------------------------------------------------------ number by number */
 
@@ -67,27 +64,6 @@ static int negate(lua_State *L) {
   return operate(L, SCL_TIMES, "A * B");
 }
 
-/* Whether cblas can read it: rows of adjacent numbers, as they are or transposed. */
-static bool readable(const scl_matrix *a, bool *transposed, ptrdiff_t *leading) {
-  *transposed = a->col_stride != 1 && a->row_stride == 1;
-  *leading = *transposed ? a->col_stride : a->row_stride;
-  const size_t width = *transposed ? a->rows : a->cols;
-  return (*transposed || a->col_stride == 1) && *leading >= (ptrdiff_t)width &&
-         *leading <= INT32_MAX;
-}
-
-/* The matrix at `place` in this dtype in a form that cblas reads: itself, or a copy left on the
- * stack. */
-static const scl_matrix *prepared(lua_State *L, const scl_matrix *a, scl_dtype dtype,
-                                  bool *transposed, ptrdiff_t *leading) {
-  if (a->dtype == dtype && readable(a, transposed, leading)) return a;
-  scl_matrix *copy = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
-  scl_lua_check_held(L, a);
-  scl_matrix_assign(a, copy);
-  (void)readable(copy, transposed, leading);
-  return copy;
-}
-
 static int product(lua_State *L) {
   const scl_matrix *a = scl_lua_test_matrix(L, 1), *b = scl_lua_test_matrix(L, 2);
   if (a == NULL || b == NULL) return operate(L, SCL_TIMES, "A * B");
@@ -98,25 +74,12 @@ static int product(lua_State *L) {
     return luaL_error(L, "matrix product: %I x %I times %I x %I: inner sizes %I and %I differ",
                       (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
                       (LUAI_UACINT)b->cols, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows);
-  scl_error error = {0};
-  const scl_dtype dtype = a->dtype == SCL_DTYPE_FLOAT32 && b->dtype == SCL_DTYPE_FLOAT32
-                              ? SCL_DTYPE_FLOAT32
-                              : SCL_DTYPE_FLOAT64;
-  bool transpose_a, transpose_b;
-  ptrdiff_t lda, ldb;
-  const scl_matrix *left = prepared(L, a, dtype, &transpose_a, &lda),
-                   *right = prepared(L, b, dtype, &transpose_b, &ldb);
-  const scl_matrix *out = scl_lua_make_matrix(L, a->rows, b->cols, dtype);
-  scl_lua_check_held(L, left);
-  scl_lua_check_held(L, right);
-  if (left->cols == 0)
-    memset(out->data, 0, out->rows * out->cols * scl_dtype_size(dtype));
-  else
-    scl_lua_check(L,
-                  scl_gemm_interruptible(dtype, transpose_a, transpose_b, left->rows, right->cols,
-                                         left->cols, left->data, lda, right->data, ldb, out->data,
-                                         out->row_stride, &error),
-                  &error);
+  const bool narrow = a->dtype == SCL_DTYPE_FLOAT32 && b->dtype == SCL_DTYPE_FLOAT32;
+  const scl_matrix *out =
+      scl_lua_make_matrix(L, a->rows, b->cols, narrow ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64);
+  scl_lua_check_held(L, a);
+  scl_lua_check_held(L, b);
+  SCL_LUA_TRY(L, scl_matrix_multiply(a, b, out, &error));
   return 1;
 }
 
@@ -217,55 +180,34 @@ static int eigvals(lua_State *L) {
                       (LUAI_UACINT)a->cols);
   if (a->rows > 30000)
     return luaL_error(L, "eigvals: order %I is too large (at most 30000)", (LUAI_UACINT)a->rows);
-  for (size_t i = 0; i < a->rows; i++)
-    for (size_t j = 0; j < a->cols; j++)
-      if (!isfinite(scl_matrix_get(a, i, j)))
-        return luaL_error(L, "eigvals: row %I, column %I is not finite", (LUAI_UACINT)i + 1,
-                          (LUAI_UACINT)j + 1);
+  size_t i, j;
+  if (scl_matrix_find_nonfinite(a, &i, &j))
+    return luaL_error(L, "eigvals: row %I, column %I is not finite", (LUAI_UACINT)i + 1,
+                      (LUAI_UACINT)j + 1);
   const size_t n = a->rows;
-  scl_matrix *copy = scl_lua_make_matrix(L, n, n, SCL_DTYPE_FLOAT64);
   double *imaginary = lua_newuserdatauv(L, (n + 1) * sizeof *imaginary, 0);
   const scl_matrix *out = scl_lua_make_matrix(L, n, 1, SCL_DTYPE_FLOAT64);
+  bool complex;
   scl_lua_check_held(L, a);
-  scl_lua_check_held(L, copy);
-  scl_matrix_assign(a, copy);
-  const bool symmetric = scl_matrix_is_symmetric(a);
-  scl_error error = {0};
-  scl_lua_check(L, scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, &error), &error);
-  bool real = true;
-  for (size_t i = 0; !symmetric && i < n; i++)
-    real = real && imaginary[i] == 0;
-  if (real) return 1;
+  SCL_LUA_TRY(L, scl_matrix_eigenvalues(a, out->data, imaginary, &complex, &error));
+  if (!complex) return 1;
   const scl_matrix *both = scl_lua_make_matrix(L, n, 2, SCL_DTYPE_FLOAT64);
   scl_lua_check_held(L, out);
-  for (size_t i = 0; i < n; i++) {
-    ((double *)both->data)[2 * i] = ((const double *)out->data)[i];
-    ((double *)both->data)[2 * i + 1] = imaginary[i];
+  for (size_t k = 0; k < n; k++) {
+    ((double *)both->data)[2 * k] = ((const double *)out->data)[k];
+    ((double *)both->data)[2 * k + 1] = imaginary[k];
   }
   return 1;
 }
 
 void scl_lua_add_matrix_math(lua_State *L, int methods, int metatable) {
-  static const luaL_Reg functions[] = {{"mul", multiply_elements},
-                                       {"div", divide_elements},
-                                       {"map", map},
-                                       {"abs", absolute},
-                                       {"sum", sum},
-                                       {"mean", mean},
-                                       {"std", standard_deviation},
-                                       {"min", least},
-                                       {"max", most},
-                                       {"argmax", argmax},
-                                       {"norm", norm},
-                                       {"dot", dot},
-                                       {"eigvals", eigvals},
-                                       {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__add", add},    {"__sub", subtract}, {"__mul", product},
-                                  {"__div", divide}, {"__unm", negate},   {NULL, NULL}};
   lua_pushvalue(L, methods);
-  luaL_setfuncs(L, functions, 0);
-  lua_pop(L, 1);
+  SCL_LUA_FUNCTIONS(L, {"mul", multiply_elements}, {"div", divide_elements}, {"map", map},
+                    {"abs", absolute}, {"sum", sum}, {"mean", mean}, {"std", standard_deviation},
+                    {"min", least}, {"max", most}, {"argmax", argmax}, {"norm", norm}, {"dot", dot},
+                    {"eigvals", eigvals});
   lua_pushvalue(L, metatable);
-  luaL_setfuncs(L, meta, 0);
-  lua_pop(L, 1);
+  SCL_LUA_FUNCTIONS(L, {"__add", add}, {"__sub", subtract}, {"__mul", product}, {"__div", divide},
+                    {"__unm", negate});
+  lua_pop(L, 2);
 }

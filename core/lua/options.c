@@ -92,30 +92,26 @@ static void read_table(lua_State *L, int place, scl_value *out) {
   out->list = list_from(L, place, length);
 }
 
-/* A value of no form: told by its type. */
-static void read_other(lua_State *L, int place, scl_value *out) {
-  *out = (scl_value){.form = SCL_FORM_OPAQUE, .place = -1, .word = luaL_typename(L, place)};
-}
-
+/* A value of no form is told by its type. */
 static void read_value(lua_State *L, int place, scl_given *given) {
   scl_value *out = &given->value;
-  *out = (scl_value){0};
-  given->parts = NULL;
+  *given =
+      (scl_given){.value = {.form = SCL_FORM_OPAQUE, .place = -1, .word = luaL_typename(L, place)}};
   switch (lua_type(L, place)) {
-  case LUA_TNUMBER:
-    out->number = lua_tonumber(L, place);
-    out->form = SCL_FORM_NUMBER |
-                (isfinite(out->number) && out->number == floor(out->number) ? SCL_FORM_INTEGER : 0);
+  case LUA_TNUMBER: {
+    const double number = lua_tonumber(L, place);
+    const bool whole = isfinite(number) && number == floor(number);
+    *out = (scl_value){.number = number, .form = SCL_FORM_NUMBER | (whole ? SCL_FORM_INTEGER : 0)};
     break;
+  }
   case LUA_TBOOLEAN:
-    out->form = SCL_FORM_BOOLEAN;
-    out->number = lua_toboolean(L, place);
+    *out = (scl_value){.form = SCL_FORM_BOOLEAN, .number = lua_toboolean(L, place)};
     break;
   case LUA_TSTRING:
-    out->form = SCL_FORM_WORD;
-    out->word = lua_tostring(L, place);
+    *out = (scl_value){.form = SCL_FORM_WORD, .word = lua_tostring(L, place)};
     break;
   case LUA_TTABLE: {
+    *out = (scl_value){0};
     lua_pushvalue(L, place);
     const int copy = lua_gettop(L);
     scl_lua_copy_table(L, copy, "an option");
@@ -125,10 +121,7 @@ static void read_value(lua_State *L, int place, scl_given *given) {
     break;
   }
   case LUA_TUSERDATA:
-    if (!read_parts(L, place, 1, given)) read_other(L, place, out);
-    break;
-  default:
-    read_other(L, place, out);
+    (void)read_parts(L, place, 1, given);
   }
 }
 
@@ -148,102 +141,56 @@ static const char *name_of(lua_State *L, int key, const char *title) {
   return lua_tostring(L, key);
 }
 
-/* The given values, in a userdata at `place` that is replaced by a larger one as they come. */
-typedef struct gathering {
-  scl_given *list;
-  size_t count, room;
-  int place;
-} gathering;
-
-/* Room for one more; what its value points to is left on the stack by whoever reads it. */
-static scl_given *more_given(lua_State *L, gathering *g) {
-  if (g->count == g->room) {
-    const size_t room = 2 * g->room + 8;
-    scl_given *list = lua_newuserdatauv(L, room * sizeof *list, 0);
-    if (g->count > 0) memcpy(list, g->list, g->count * sizeof *list);
-    lua_replace(L, g->place);
-    g->list = list;
-    g->room = room;
-  }
-  g->list[g->count] = (scl_given){0};
-  return &g->list[g->count++];
-}
-
-/* What reads one value, at place key+1, into one or more given values. */
-typedef void (*value_reader)(lua_State *L, int key, const void *context, gathering *out);
-
-/* Rows that C declares: whoever reads opaque values judges them. */
-typedef struct plain_rows {
-  const scl_option *list;
-  size_t count;
-} plain_rows;
-
-static void read_plain(lua_State *L, int key, const void *context, gathering *out) {
-  const plain_rows *rows = context;
-  scl_given *given = more_given(L, out);
-  for (size_t i = 0; i < rows->count; i++)
-    if (rows->list[i].forms & SCL_FORM_OPAQUE &&
-        strcmp(rows->list[i].name, lua_tostring(L, key)) == 0) {
-      *given = (scl_given){.value = {.form = SCL_FORM_OPAQUE}};
-      return;
-    }
-  read_value(L, key + 1, given);
+/* Opaque values are judged by whoever reads them. */
+static bool is_opaque(const char *name, const scl_option *options, size_t n_options) {
+  for (size_t i = 0; i < n_options; i++)
+    if (options[i].forms & SCL_FORM_OPAQUE && strcmp(options[i].name, name) == 0) return true;
+  return false;
 }
 
 /* The table at `place` becomes a plain copy, which keeps what the values point to. */
-static const scl_given *read_all(lua_State *L, int place, const char *title, value_reader read,
-                                 const void *context, size_t *count) {
+static const scl_given *read_all(lua_State *L, int place, const char *title,
+                                 const scl_option *options, size_t n_options, size_t *count) {
+  size_t room = 0;
   *count = 0;
   if (lua_isnoneornil(L, place)) return NULL;
-  if (lua_type(L, place) != LUA_TTABLE) {
+  if (lua_type(L, place) != LUA_TTABLE)
     luaL_error(L, "%s: takes a table of named options, and got %s", title, scl_lua_shown(L, place));
-  }
   luaL_checkstack(L, 60, "too many options");
   scl_lua_copy_table(L, place, title);
-  lua_pushnil(L);
-  gathering given = {.place = lua_gettop(L)};
+  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
+    room++;
+  scl_given *given = lua_newuserdatauv(L, (room + 1) * sizeof *given, 0);
   lua_newtable(L); /* values, to keep them alive */
   const int kept = lua_gettop(L);
   lua_Integer held = 0;
-  lua_pushnil(L);
-  while (lua_next(L, place) != 0) {
+  for (lua_pushnil(L); *count < room && lua_next(L, place) != 0; ++*count) {
     const int key = lua_gettop(L) - 1;
     const char *name = name_of(L, key, title);
-    const size_t first = given.count;
-    read(L, key, context, &given);
-    for (size_t i = first; i < given.count; i++)
-      given.list[i].name = name;
+    if (is_opaque(name, options, n_options))
+      given[*count] = (scl_given){.value = {.form = SCL_FORM_OPAQUE}};
+    else
+      read_value(L, key + 1, &given[*count]);
+    given[*count].name = name;
     while (lua_gettop(L) > key)
       lua_rawseti(L, kept, ++held); /* the value and whatever it needed */
   }
-  if (given.count > 1) qsort(given.list, given.count, sizeof *given.list, by_name);
-  *count = given.count;
-  return given.list;
+  qsort(given, *count, sizeof *given, by_name);
+  return given;
 }
 
 scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
                                     const scl_option *options, size_t n_options) {
-  const plain_rows rows = {options, n_options};
   size_t count;
   scl_settings settings;
-  scl_error error = {0};
-  const scl_given *given = read_all(L, place, title, read_plain, &rows, &count);
-  scl_lua_check(L, scl_settings_create(title, options, n_options, given, count, &settings, &error),
-                &error);
+  const scl_given *given = read_all(L, place, title, options, n_options, &count);
+  SCL_LUA_TRY(L, scl_settings_create(title, options, n_options, given, count, &settings, &error));
   return settings;
 }
 
 /* ------------------------------------------------------------ values and declared rows, to Lua */
 
-static void push_list(lua_State *L, const scl_value *value) {
-  lua_newtable(L);
-  for (size_t i = 0; i < value->length; i++) {
-    lua_pushnumber(L, value->list[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-}
-
-void scl_lua_push_value(lua_State *L, const scl_value *value) {
+static void push_value(lua_State *L, const scl_value *value) {
   switch (value->form) {
   case 0:
     lua_pushnil(L);
@@ -258,15 +205,23 @@ void scl_lua_push_value(lua_State *L, const scl_value *value) {
     lua_pushstring(L, value->word);
     break;
   case SCL_FORM_LIST:
-    push_list(L, value);
+    scl_lua_push_numbers(L, value->list, value->length);
     break;
   case SCL_FORM_NAMED:
     lua_newtable(L);
-    push_list(L, value);
+    scl_lua_push_numbers(L, value->list, value->length);
     lua_setfield(L, -2, value->word);
     break;
   default:
     lua_pushnumber(L, value->number);
+  }
+}
+
+void scl_lua_push_settings(lua_State *L, const scl_settings *settings) {
+  lua_createtable(L, 0, (int)settings->count);
+  for (size_t i = 0; i < settings->count; i++) {
+    push_value(L, &settings->values[i]);
+    lua_setfield(L, -2, settings->options[i].name);
   }
 }
 
@@ -317,42 +272,18 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
 
 #define SCL_LUA_ROWS "scullery.option_rows"
 
-typedef struct rows {
+typedef struct declared_rows {
   size_t count;
-  scl_option *list; /* with texts of their own */
-  bool *searchable;
-} rows;
+  scl_option list[]; /* their texts are those of a table that the handle keeps */
+} declared_rows;
 
-static void release_rows(void *pointer) {
-  rows *r = pointer;
-  for (size_t i = 0; r->list != NULL && i < r->count; i++) {
-    scl_release((void *)(uintptr_t)r->list[i].name);
-    scl_release((void *)(uintptr_t)r->list[i].words);
-  }
-  SCL_RELEASE(r->list, r->searchable, r);
-}
+static void release_rows(void *declared) { scl_release(declared); }
 
 static const char *text_field(lua_State *L, const char *key) {
-  char *copy = NULL;
-  if (lua_getfield(L, -1, key) != LUA_TNIL &&
-      (copy = scl_copy_text(luaL_checkstring(L, -1))) == NULL)
-    luaL_error(L, "not enough memory for options");
-  lua_pop(L, 1);
-  return copy;
-}
-
-static bool flag_field(lua_State *L, const char *key) {
   lua_getfield(L, -1, key);
-  const bool flag = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return flag;
-}
-
-static double number_field(lua_State *L, const char *key, double absent) {
-  lua_getfield(L, -1, key);
-  const double number = luaL_optnumber(L, -1, absent);
-  lua_pop(L, 1);
-  return number;
+  const char *text = luaL_optstring(L, -1, NULL);
+  lua_pop(L, 1); /* the row keeps it */
+  return text;
 }
 
 /* The row on top of the stack: {name =, form = "number" | "integer" | "boolean" | "word" |
@@ -361,17 +292,17 @@ static void read_row(lua_State *L, scl_option *row) {
   static const char *const forms[] = {"number", "integer", "boolean", "word", "opaque", NULL};
   static const uint32_t bits[] = {SCL_FORM_NUMBER, SCL_FORM_INTEGER, SCL_FORM_BOOLEAN,
                                   SCL_FORM_WORD, SCL_FORM_OPAQUE};
+  const int place = lua_gettop(L);
   row->name = text_field(L, "name");
   row->words = text_field(L, "words");
-  lua_getfield(L, -1, "form");
+  lua_getfield(L, place, "form");
   row->forms = bits[luaL_checkoption(L, -1, NULL, forms)];
   lua_pop(L, 1);
-  if (flag_field(L, "required")) row->forms |= SCL_FORM_REQUIRED;
-  const double above = number_field(L, "above", -INFINITY);
-  row->low = number_field(L, "low", above);
-  row->high = number_field(L, "high", INFINITY);
-  row->range = (above > -INFINITY ? SCL_RANGE_LOW_OPEN : 0) |
-               (isinf(row->low) ? SCL_RANGE_LOW_OPEN : 0) |
+  if (scl_lua_field_flag(L, place, "required")) row->forms |= SCL_FORM_REQUIRED;
+  const double above = scl_lua_field_number(L, place, "above", -INFINITY);
+  row->low = scl_lua_field_number(L, place, "low", above);
+  row->high = scl_lua_field_number(L, place, "high", INFINITY);
+  row->range = (above > -INFINITY || isinf(row->low) ? SCL_RANGE_LOW_OPEN : 0) |
                (isinf(row->high) ? SCL_RANGE_HIGH_OPEN : 0);
 }
 
@@ -379,128 +310,47 @@ static void read_row(lua_State *L, scl_option *row) {
 static int option_rows(lua_State *L) {
   const size_t count = scl_lua_copy_list(L, 1, SCL_LUA_MOST, "rows");
   void **slot = scl_lua_new_handle(L, SCL_LUA_ROWS, release_rows);
-  const int made = lua_gettop(L);
-  rows *r = scl_allocate_zero(sizeof *r);
+  declared_rows *r = *slot = scl_allocate_zero(sizeof *r + count * sizeof *r->list);
   if (r == NULL) return luaL_error(L, "not enough memory for options");
-  *slot = r;
-  r->list = scl_allocate_zero((count + 1) * sizeof *r->list);
-  r->searchable = scl_allocate_zero((count + 1) * sizeof *r->searchable);
-  if (r->list == NULL || r->searchable == NULL)
-    return luaL_error(L, "not enough memory for options");
-  for (size_t i = 0; i < count; i++) {
-    scl_lua_push_table(L, 1, i, "rows");
-    r->count = i + 1;
-    read_row(L, &r->list[i]);
-    if (r->list[i].name == NULL) return luaL_error(L, "row %I has no name", (LUAI_UACINT)i + 1);
-    r->searchable[i] = flag_field(L, "searchable");
-    lua_pop(L, 1);
+  for (; r->count < count; r->count++) {
+    scl_lua_push_table(L, 1, r->count, "rows");
+    scl_option *row = &r->list[r->count];
+    read_row(L, row);
+    if (row->name == NULL) return luaL_error(L, "row %I has no name", (LUAI_UACINT)r->count + 1);
+    lua_rawseti(L, 1, (lua_Integer)r->count + 1);
   }
-  lua_pushvalue(L, made);
+  scl_lua_tie(L, -1, 1); /* texts are those of the copies */
   return 1;
 }
 
-/* Reads values against declared rows: opaque ones are shown to their tests, and a searched one
- * stands for each of its values. */
-typedef struct reading {
-  const rows *rows;
-  int tests, show; /* places of the table of tests, and of the function that shows a value */
-} reading;
-
-static const char *shown(lua_State *L, const reading *r, int place) {
-  lua_pushvalue(L, r->show);
-  lua_pushvalue(L, place);
-  lua_call(L, 1, 1);
-  return luaL_tolstring(L, -1, NULL); /* left on the stack */
-}
-
-static void read_opaque(lua_State *L, const reading *r, const char *name, int place,
-                        gathering *out) {
-  bool taken = true;
-  if (lua_getfield(L, r->tests, name) != LUA_TNIL) {
-    lua_pushvalue(L, -1);
-    lua_pushvalue(L, place);
-    lua_call(L, 1, 1);
-    taken = lua_toboolean(L, -1);
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-  const char *word = taken ? NULL : shown(L, r, place);
-  *more_given(L, out) =
-      (scl_given){.value = {.form = SCL_FORM_OPAQUE, .place = taken ? 0 : -1, .word = word}};
-}
-
-static void read_declared_one(lua_State *L, const reading *r, const scl_option *row,
-                              const char *name, int place, gathering *out) {
-  if (row != NULL && row->forms & SCL_FORM_OPAQUE) {
-    read_opaque(L, r, name, place, out);
-    return;
-  }
-  scl_given given;
-  read_value(L, place, &given);
-  const uint32_t simple = SCL_FORM_NUMBER | SCL_FORM_INTEGER | SCL_FORM_BOOLEAN | SCL_FORM_WORD;
-  if (!(given.value.form & simple))
-    given.value = (scl_value){.form = SCL_FORM_OPAQUE, .place = -1, .word = shown(L, r, place)};
-  *more_given(L, out) = given;
-}
-
-/* Whether sc.choose{} stands at `place`; a plain copy of its values is left on the stack. */
-static bool is_choose(lua_State *L, int place) {
-  if (lua_type(L, place) != LUA_TTABLE || luaL_getmetafield(L, place, "__name") == LUA_TNIL)
-    return false;
-  const bool named = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "choose") == 0;
-  lua_pop(L, 1);
-  if (!named) return false;
-  lua_pushliteral(L, "values");
-  if (lua_rawget(L, place) != LUA_TTABLE) return false;
-  scl_lua_copy_table(L, lua_gettop(L), "choose");
-  return true;
-}
-
-static const scl_option *find_row(const rows *r, const char *name, bool *searchable) {
-  *searchable = false;
-  for (size_t i = 0; i < r->count; i++)
-    if (strcmp(r->list[i].name, name) == 0) {
-      *searchable = r->searchable[i];
-      return &r->list[i];
-    }
-  return NULL;
-}
-
-static void read_declared(lua_State *L, int key, const void *context, gathering *out) {
-  const reading *r = context;
-  const char *name = lua_tostring(L, key);
-  bool searchable;
-  const scl_option *row = find_row(r->rows, name, &searchable);
-  if (!searchable || !is_choose(L, key + 1)) {
-    read_declared_one(L, r, row, name, key + 1, out);
-    return;
-  }
-  const int list = lua_gettop(L);
-  const size_t values = length_of(L, list);
-  for (size_t i = 0; i < values; i++) {
-    luaL_checkstack(L, 12, "too many values");
-    lua_rawgeti(L, list, (lua_Integer)i + 1);
-    read_declared_one(L, r, row, name, lua_gettop(L), out);
-  }
-}
-
-/* core.check_options(title, rows, options, tests, show): raises what is wrong; tests[name](value)
- * tells whether an opaque value is taken, show(value) how a value looks. */
+/* core.check_options(title, rows, names, values, words): raises what is wrong. words[i]: false where
+ * value i is judged by its row; otherwise it is opaque: true where it is taken, or how it looks. */
 static int check_options(lua_State *L) {
   const char *title = luaL_checkstring(L, 1);
-  const rows *r = scl_lua_check_handle(L, 2, SCL_LUA_ROWS);
-  scl_lua_copy_table(L, 4, "tests");
-  luaL_checktype(L, 5, LUA_TFUNCTION);
-  const reading context = {r, 4, 5};
-  size_t count;
+  const declared_rows *r = scl_lua_check_handle(L, 2, SCL_LUA_ROWS);
+  const size_t count = scl_lua_copy_list(L, 3, SCL_LUA_MOST, "names");
+  scl_lua_copy_table(L, 4, "values");
+  scl_lua_copy_table(L, 5, "words");
+  scl_given *given = lua_newuserdatauv(L, (count + 1) * sizeof *given, 0);
+  const int key = lua_gettop(L) + 1;
+  for (size_t i = 0; i < count; i++) {
+    for (int list = 3; list <= 5; list++)
+      lua_rawgeti(L, list, (lua_Integer)i + 1);
+    const char *name = name_of(L, key, title), *word = lua_tostring(L, key + 2);
+    const int type = lua_type(L, key + 1);
+    if (lua_toboolean(L, key + 2))
+      given[i] = (scl_given){
+          .value = {.form = SCL_FORM_OPAQUE, .place = word == NULL ? 0 : -1, .word = word}};
+    else if (type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TSTRING)
+      read_value(L, key + 1, &given[i]);
+    else
+      luaL_error(L, "%s: '%s' got %s", title, name, luaL_typename(L, key + 1));
+    given[i].name = name;
+    lua_settop(L, key - 1); /* our copies keep the texts */
+  }
+  qsort(given, count, sizeof *given, by_name);
   scl_settings settings;
-  scl_error error = {0};
-  if (!lua_isnil(L, 3) && lua_type(L, 3) != LUA_TTABLE)
-    return luaL_error(L, "%s: takes a table of named options, and got %s", title,
-                      shown(L, &context, 3));
-  const scl_given *given = read_all(L, 3, title, read_declared, &context, &count);
-  scl_lua_check(L, scl_settings_create(title, r->list, r->count, given, count, &settings, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_settings_create(title, r->list, r->count, given, count, &settings, &error));
   scl_settings_destroy(&settings);
   return 0;
 }

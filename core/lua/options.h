@@ -11,8 +11,8 @@
 scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
                                     const scl_option *options, size_t n_options);
 
-/* An option's value on the stack; of components how many there are. */
-void scl_lua_push_value(lua_State *L, const scl_value *value);
+/* A table on the stack: the value of each option by its name; of components how many there are. */
+void scl_lua_push_settings(lua_State *L, const scl_settings *settings);
 /* {name =, takes =, default =, help =, role =, width =, words =} on the stack. */
 void scl_lua_push_option(lua_State *L, const scl_option *option);
 

@@ -20,7 +20,7 @@ static scl_kind check_kind(lua_State *L, int place) {
   return kind;
 }
 
-static const scl_component *check_component(lua_State *L, int place) {
+const scl_component *scl_lua_check_component(lua_State *L, int place) {
   const scl_component *component;
   scl_error error = {0};
   const scl_kind kind = check_kind(L, place);
@@ -42,7 +42,7 @@ static void release_instance(void *instance) { scl_instance_release(instance); }
 /* core.waiting(kind, name, options) -> "scale", "median" or nil: validates, and says whether a
  * width waits for the data */
 static int plugin_waiting(lua_State *L) {
-  const scl_component *component = check_component(L, 1);
+  const scl_component *component = scl_lua_check_component(L, 1);
   scl_settings settings = check_settings(L, component, 3);
   const char *word = scl_settings_waiting(&settings);
   char kept[16] = "";
@@ -54,16 +54,15 @@ static int plugin_waiting(lua_State *L) {
 
 /* core.instance(kind, name, options[, gamma_scale, gamma_median, columns]) -> instance */
 static int plugin_instance(lua_State *L) {
-  const scl_component *component = check_component(L, 1);
+  const scl_component *component = scl_lua_check_component(L, 1);
   const double scale = luaL_optnumber(L, 4, 1), median = luaL_optnumber(L, 5, 1);
   const size_t dim = lua_isnil(L, 6) ? 1 : scl_lua_check_size(L, 6, 0, INT32_MAX, "columns");
-  scl_error error = {0};
   scl_instance *instance;
   void **slot = scl_lua_new_handle(L, SCL_LUA_INSTANCE, release_instance);
   const int made = lua_gettop(L);
   scl_settings settings = check_settings(L, component, 3);
   scl_settings_set_widths(&settings, scale, median, dim);
-  scl_lua_check(L, scl_instance_create(component, &settings, &instance, &error), &error);
+  SCL_LUA_TRY(L, scl_instance_create(component, &settings, &instance, &error));
   *slot = instance;
   if (instance->script) scl_lua_mark_script(L, made);
   lua_pushvalue(L, made);
@@ -76,11 +75,7 @@ static int plugin_settings(lua_State *L) {
   const scl_instance *instance = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   const scl_settings *settings = &instance->settings;
   const size_t size = 400 * (settings->count + 1);
-  lua_newtable(L);
-  for (size_t i = 0; i < settings->count; i++) {
-    scl_lua_push_value(L, &settings->values[i]);
-    lua_setfield(L, -2, settings->options[i].name);
-  }
+  scl_lua_push_settings(L, settings);
   char *text = lua_newuserdatauv(L, size, 0);
   lua_pushstring(L, scl_settings_text(settings, text, size));
   lua_remove(L, -2);
@@ -132,7 +127,7 @@ static void push_component(lua_State *L, const scl_component *component) {
 /* core.plugin_info(kind, name) -> kind, name, version, author, summary, doc, path, origin, digest
  * (where a script defined it), options */
 static int plugin_info(lua_State *L) {
-  push_component(L, check_component(L, 1));
+  push_component(L, scl_lua_check_component(L, 1));
   return 1;
 }
 
@@ -162,9 +157,8 @@ static void list_one(void *context, scl_kind kind, const char *name, const char 
 
 /* core.plugin_list() -> list of {kind, name, path, origin}, loaded or not */
 static int plugin_list(lua_State *L) {
-  scl_error error = {0};
   lua_newtable(L);
-  scl_lua_check(L, scl_registry_each(list_one, L, &error), &error);
+  SCL_LUA_TRY(L, scl_registry_each(list_one, L, &error));
   return 1;
 }
 
@@ -172,9 +166,8 @@ static int plugin_list(lua_State *L) {
  * in a folder of the search path, which hold that component of a kind not known before they are
  * opened */
 static int plugin_files(lua_State *L) {
-  scl_error error = {0};
   lua_newtable(L);
-  scl_lua_check(L, scl_registry_each_file(list_one, L, &error), &error);
+  SCL_LUA_TRY(L, scl_registry_each_file(list_one, L, &error));
   return 1;
 }
 
@@ -188,26 +181,22 @@ static void load_one(void *context, const scl_component *component) {
  * them. compiled = true: the file was compiled from a source, and its components take the place of
  * those of an earlier one. */
 static int plugin_load(lua_State *L) {
-  scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
   const bool compiled = lua_toboolean(L, 2);
   lua_newtable(L);
-  scl_lua_check(L,
-                compiled ? scl_registry_load_compiled(path, load_one, L, &error)
-                         : scl_registry_load(path, load_one, L, &error),
-                &error);
+  SCL_LUA_TRY(L, compiled ? scl_registry_load_compiled(path, load_one, L, &error)
+                          : scl_registry_load(path, load_one, L, &error));
   return 1;
 }
 
 /* core.plugin_reload(kind, name) -> list of the components that the file now holds, whether it was
  * another file than the one that was loaded */
 static int plugin_reload(lua_State *L) {
-  scl_error error = {0};
   bool changed = false;
   const scl_kind kind = check_kind(L, 1);
   const char *name = luaL_checkstring(L, 2);
   lua_newtable(L);
-  scl_lua_check(L, scl_registry_reload(kind, name, &changed, load_one, L, &error), &error);
+  SCL_LUA_TRY(L, scl_registry_reload(kind, name, &changed, load_one, L, &error));
   lua_pushboolean(L, changed);
   return 2;
 }
@@ -253,8 +242,7 @@ static int has_symbol(lua_State *L) {
 /* core.include_folder() -> the folder that <scullery/plugin.h> lies in */
 static int include_folder(lua_State *L) {
   char folder[PATH_MAX];
-  scl_error error = {0};
-  scl_lua_check(L, scl_include_folder(folder, &error), &error);
+  SCL_LUA_TRY(L, scl_include_folder(folder, &error));
   lua_pushstring(L, folder);
   return 1;
 }

@@ -104,21 +104,15 @@ static void set_abilities(lua_State *L, const scl_plugin *plugin) {
 /* core.plugin_facts(kind, name) -> {interface, descriptor = its bytes, instance = bytes, depends =
  * whether abilities depend on options, abilities = ids of the others, form, spaces, dtypes, ...} */
 static int plugin_facts(lua_State *L) {
-  scl_kind kind;
-  scl_error error = {0};
-  const scl_component *component;
-  const char *word = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
-  if (!scl_kind_find(word, &kind)) return luaL_error(L, "unknown kind of plugin '%s'", word);
-  scl_lua_check(L, scl_registry_find(kind, name, &component, &error), &error);
+  const scl_component *component = scl_lua_check_component(L, 1);
   const scl_plugin *plugin = &component->plugin;
   lua_newtable(L);
-  scl_lua_set_integer(L, "interface", plugin->head.abi);
-  scl_lua_set_integer(L, "descriptor", plugin->head.size);
-  scl_lua_set_integer(L, "instance", plugin->instance_size);
+  SCL_LUA_INTEGERS(L, {"interface", plugin->head.abi}, {"descriptor", plugin->head.size},
+                   {"instance", plugin->instance_size});
   scl_lua_set_boolean(L, "depends", plugin->ability != NULL);
   set_abilities(L, plugin);
   set_facts(L, plugin);
-  switch (kind) {
+  switch (plugin->kind) {
   case SCL_KIND_SAMPLER:
     set_sampler(L, component->vtable);
     break;
@@ -149,10 +143,9 @@ static void list_symbol(void *context, const scl_symbol *symbol) {
 /* core.symbols(path) -> list of { name, defined, weak, giver = the object that an undefined one
  * comes from }, the global symbols of a shared object */
 static int symbols(lua_State *L) {
-  scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
   lua_newtable(L);
-  scl_lua_check(L, scl_symbols_each(path, list_symbol, L, &error), &error);
+  SCL_LUA_TRY(L, scl_symbols_each(path, list_symbol, L, &error));
   return 1;
 }
 

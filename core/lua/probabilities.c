@@ -36,7 +36,6 @@ static void push_sigmoid(lua_State *L, const scl_platt *fit) {
 /* core.platt(scores, targets[, weights]) -> a sigmoid for each column: {slope, offset, positives,
  * negatives, residual, tolerance, iterations, converged} */
 static int platt(lua_State *L) {
-  scl_error error = {0};
   const scl_matrix *f = scl_lua_check_scores(L, 1), *y = scl_lua_check_scores(L, 2);
   if (f->rows != y->rows || f->cols != y->cols)
     return luaL_error(L, "scores are %d x %d and targets %d x %d", (int)f->rows, (int)f->cols,
@@ -45,10 +44,8 @@ static int platt(lua_State *L) {
   lua_createtable(L, (int)f->cols, 0);
   for (size_t j = 0; j < f->cols; j++) {
     scl_platt fit;
-    scl_lua_check(L,
-                  scl_platt_fit(f->rows, scl_matrix_row(f, 0) + j, f->row_stride,
-                                scl_matrix_row(y, 0) + j, y->row_stride, weights, &fit, &error),
-                  &error);
+    SCL_LUA_TRY(L, scl_platt_fit(f->rows, scl_matrix_row(f, 0) + j, f->row_stride,
+                                 scl_matrix_row(y, 0) + j, y->row_stride, weights, &fit, &error));
     push_sigmoid(L, &fit);
     lua_rawseti(L, -2, (lua_Integer)j + 1);
   }
@@ -76,9 +73,8 @@ static int own_probabilities(lua_State *L) {
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   const scl_matrix *f = scl_lua_check_scores(L, 2);
   bool said;
-  scl_error error = {0};
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_loss_probabilities(solver, f, out, &said, &error), &error);
+  SCL_LUA_TRY(L, scl_loss_probabilities(solver, f, out, &said, &error));
   if (!said) return 0;
   scl_lua_account(L, scl_matrix_bytes(out));
   return 1;

@@ -1,6 +1,6 @@
-/* scullery.core: how far long work is, for people (lua/progress.h) and for a script's function; and
+/* scullery.core: how far long work is, for people (progress/progress.h) and for a script's function; and
  * the levels that Lua code opens. */
-#include "lua/progress.h"
+#include "progress/progress.h"
 #include "base/characters.h"
 #include "base/interrupt.h"
 #include "lua/call.h"
@@ -256,15 +256,10 @@ static void hook(scl_progress_event event, const scl_level *level) {
     tell_watcher(stepping != NULL ? stepping : scl_lua_running(), &copy);
 }
 
-static int now(lua_State *L) {
-  lua_pushnumber(L, scl_progress_clock());
-  return 1;
-}
-
 void scl_lua_open_progress(lua_State *L) {
   make_level_class(L);
   scl_progress_set_hook(hook);
   if (isatty(STDERR_FILENO)) scl_host_set_log(show_log);
   SCL_LUA_FUNCTIONS(L, {"hide_progress", hide_progress}, {"watch", watch}, {"unwatch", unwatch},
-                    {"level", level_open}, {"now", now});
+                    {"level", level_open});
 }

@@ -8,9 +8,8 @@
  * scale */
 static int map_norm(lua_State *L) {
   double norm = 0;
-  scl_error error = {0};
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
-  scl_lua_check(L, scl_model_norm(map, scl_lua_hold_matrix(L, 2), &norm, &error), &error);
+  SCL_LUA_TRY(L, scl_model_norm(map, scl_lua_hold_matrix(L, 2), &norm, &error));
   lua_pushnumber(L, norm);
   return 1;
 }
@@ -19,13 +18,10 @@ static void release_pruning(void *pruning) { scl_pruning_close(pruning); }
 
 /* core.pruning(map, weights) -> pruning: G is made once for all its steps */
 static int pruning_new(lua_State *L) {
-  scl_pruning *pruning;
-  scl_error error = {0};
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
   const scl_matrix *a = scl_lua_hold_matrix(L, 2);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_PRUNING, release_pruning);
-  scl_lua_check(L, scl_pruning_open(map, a, &pruning, &error), &error);
-  *slot = pruning;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, SCL_LUA_PRUNING, release_pruning), scl_pruning,
+                      scl_pruning_open(map, a, &made, &error));
   return 1;
 }
 
@@ -34,10 +30,9 @@ static int prune_step(lua_State *L) {
   const scl_pruning *pruning = scl_lua_check_handle(L, 1, SCL_LUA_PRUNING);
   const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
   double distance = 0, norm = 0;
-  scl_error error = {0};
   scl_fit fit;
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_pruning_step(pruning, solver, &fit, &distance, &norm, &error), &error);
+  SCL_LUA_TRY(L, scl_pruning_step(pruning, solver, &fit, &distance, &norm, &error));
   *out = fit.coefficients;
   fit.coefficients = (scl_matrix){0};
   scl_fit_release(&fit);

@@ -1,36 +1,9 @@
 /* scullery.core: random matrices and permutations, addressed by seed. */
 #include "base/random.h"
+#include "algebra/draws.h"
 #include "base/interrupt.h"
-#include "base/pool.h"
 #include "lua/list.h"
 #include "lua/matrix.h"
-
-#include <stdlib.h>
-
-typedef void (*draw)(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count,
-                     double *out);
-
-typedef struct drawing {
-  draw fill;
-  uint64_t seed;
-  scl_matrix *out;
-} drawing;
-
-enum { ROWS_EACH = 64, AT_ONCE = 256 };
-
-/* Rows [64 index, 64 index + 64), each drawn in pieces that fit on the stack. */
-static void draw_rows(void *context, size_t index) {
-  const drawing *d = context;
-  const size_t last = scl_min((index + 1) * ROWS_EACH, d->out->rows);
-  double piece[AT_ONCE];
-  for (size_t i = index * ROWS_EACH; i < last; i++)
-    for (size_t first = 0; first < d->out->cols && !scl_interrupted(); first += AT_ONCE) {
-      const size_t count = scl_min(AT_ONCE, d->out->cols - first);
-      d->fill(d->seed, SCL_STREAM_MATRIX, i, first, count, piece);
-      for (size_t j = 0; j < count; j++)
-        scl_matrix_set(d->out, i, first + j, piece[j]);
-    }
-}
 
 /* A whole number at `place`, 0 when absent; any Lua integer, and floats that are whole. */
 static uint64_t check_seed(lua_State *L, int place) {
@@ -44,7 +17,7 @@ static uint64_t check_seed(lua_State *L, int place) {
 }
 
 /* name{n, d, seed =, dtype =}: item = row, so that the first rows do not depend on n */
-static int random_matrix(lua_State *L, const char *name, draw fill) {
+static int random_matrix(lua_State *L, const char *name, scl_draw_numbers fill) {
   static const char *const options[] = {"seed", "dtype", NULL};
   if (lua_type(L, 1) != LUA_TTABLE)
     return luaL_error(L, "%s takes a table, %s{ n, d, seed = 0 }, and got %s", name, name,
@@ -62,8 +35,7 @@ static int random_matrix(lua_State *L, const char *name, draw fill) {
   lua_getfield(L, 1, "seed");
   const uint64_t seed = check_seed(L, 4);
   lua_getfield(L, 1, "dtype");
-  drawing d = {fill, seed, scl_lua_make_matrix(L, rows, cols, scl_lua_check_dtype(L, 5))};
-  scl_pool_run_interruptible((rows + ROWS_EACH - 1) / ROWS_EACH, draw_rows, &d);
+  scl_matrix_draw(fill, seed, scl_lua_make_matrix(L, rows, cols, scl_lua_check_dtype(L, 5)));
   scl_lua_check_interrupt(L);
   return 1;
 }
@@ -71,32 +43,14 @@ static int random_matrix(lua_State *L, const char *name, draw fill) {
 static int rand_matrix(lua_State *L) { return random_matrix(L, "rand", scl_random_uniform); }
 static int randn_matrix(lua_State *L) { return random_matrix(L, "randn", scl_random_normal); }
 
-typedef struct keyed {
-  uint64_t key;
-  size_t place;
-} keyed;
-
-/* After Ctrl-C all are equal: what is left of the sorting takes less than a second. */
-static int by_key(const void *a, const void *b) {
-  const keyed *x = a, *y = b;
-  if (scl_interrupted()) return 0;
-  if (x->key != y->key) return x->key < y->key ? -1 : 1;
-  return x->place < y->place ? -1 : x->place > y->place;
-}
-
 /* core.permutation(n, seed, stream) -> list of 1 .. n, the order of n random keys */
 static int permutation(lua_State *L) {
   const size_t n = scl_lua_check_size(L, 1, 0, 1000000000, "n");
   const uint64_t seed = check_seed(L, 2),
                  stream = (uint64_t)luaL_optinteger(L, 3, SCL_STREAM_SPLIT);
   scl_lua_check_room(L, 64.0 * (double)n, "a permutation");
-  keyed *list = lua_newuserdatauv(L, (n + 1) * sizeof *list, 0);
-  for (size_t i = 0; i < n && !scl_interrupted(); i++) {
-    scl_random_bits(seed, stream, i, 0, 1, &list[i].key);
-    list[i].place = i;
-  }
-  scl_lua_check_interrupt(L);
-  qsort(list, n, sizeof *list, by_key);
+  scl_keyed *list = lua_newuserdatauv(L, (n + 1) * sizeof *list, 0);
+  scl_permute(seed, stream, n, list);
   scl_lua_check_interrupt(L);
   lua_createtable(L, (int)n, 0);
   for (size_t i = 0; i < n && !scl_interrupted(); i++) {
@@ -107,34 +61,21 @@ static int permutation(lua_State *L) {
   return 1;
 }
 
-/* core.normal(seed, stream, index, offset) -> the normal at that address */
-static int normal(lua_State *L) {
+/* core.uniform(seed, stream, index, offset), core.normal(...) -> the number at that address */
+static int draw_one(lua_State *L, scl_draw_numbers fill) {
   double value;
-  scl_random_normal((uint64_t)luaL_checkinteger(L, 1), (uint64_t)luaL_checkinteger(L, 2),
-                    (uint64_t)luaL_checkinteger(L, 3), (uint64_t)luaL_checkinteger(L, 4), 1,
-                    &value);
+  uint64_t at[4];
+  for (int i = 0; i < 4; i++)
+    at[i] = (uint64_t)luaL_checkinteger(L, i + 1);
+  fill(at[0], at[1], at[2], at[3], 1, &value);
   lua_pushnumber(L, value);
   return 1;
 }
 
-/* core.holdout_draws(n, seed) -> list of n numbers in [0, 1): a solver that holds a share of the
- * rows out takes those whose number is below it */
-static int holdout_draws(lua_State *L) {
-  const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
-  const uint64_t seed = check_seed(L, 2);
-  scl_lua_check_room(L, 32.0 * (double)rows, "a list of numbers");
-  lua_createtable(L, 0, 0);
-  for (size_t i = 0; i < rows && !scl_interrupted(); i++) {
-    double u;
-    scl_random_uniform(seed, SCL_STREAM_HOLDOUT, i, 0, 1, &u);
-    lua_pushnumber(L, u);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-  scl_lua_check_interrupt(L);
-  return 1;
-}
+static int uniform(lua_State *L) { return draw_one(L, scl_random_uniform); }
+static int normal(lua_State *L) { return draw_one(L, scl_random_normal); }
 
 void scl_lua_open_random(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation},
-                    {"normal", normal}, {"holdout_draws", holdout_draws});
+                    {"uniform", uniform}, {"normal", normal});
 }

@@ -1,6 +1,6 @@
 /* scullery.core: what a saved model is made of: files of arrays, fitted stages, the cells of a
  * map, the fingerprint of rows, to be written. lua/scullery/model/saving.lua composes them. */
-#include "data/digest.h"
+#include "data/files/digest.h"
 #include "data/safetensors.h"
 #include "learn/map_probe.h"
 #include "lua/arrays.h"
@@ -141,21 +141,8 @@ static int fingerprint(lua_State *L) {
   return 1;
 }
 
-/* core.digest(text) -> SHA-256 */
-static int digest(lua_State *L) {
-  size_t length;
-  const char *bytes = luaL_checklstring(L, 1, &length);
-  char text[SCL_DIGEST_TEXT + 1];
-  scl_digest sum;
-  scl_digest_open(&sum);
-  scl_digest_add(&sum, bytes, length);
-  scl_digest_text(&sum, text);
-  lua_pushstring(L, text);
-  return 1;
-}
-
 void scl_lua_open_saving(lua_State *L) {
   SCL_LUA_CALLS(L, {"tensors_write", tensors_write, 3}, {"stage_save", stage_save, 1},
                 {"map_cells", map_cells, 1}, {"map_probe", map_probe, 1});
-  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint}, {"digest", digest});
+  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint});
 }

@@ -14,11 +14,7 @@ static const char *const rules[] = {"median", "error", "row", NULL};
 /* ------------------------------------------------------------ to Lua */
 
 static void set_texts(lua_State *L, const char *key, char *const *list, size_t count) {
-  lua_createtable(L, (int)count, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_pushstring(L, list[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
+  scl_lua_push_texts(L, (const char *const *)list, count);
   lua_setfield(L, -2, key);
 }
 
@@ -85,16 +81,26 @@ static int refuse(const reading *r, const char *key, const char *takes) {
                     takes);
 }
 
-static const char *copy_text(const reading *r, const char *key, char **to) {
-  lua_State *L = r->L;
-  size_t length;
-  if (lua_getfield(L, -1, key) != LUA_TSTRING) refuse(r, key, "a text");
-  const char *text = lua_tolstring(L, -1, &length);
-  if (strlen(text) != length) refuse(r, key, "a text without zero bytes");
-  *to = scl_copy_text(text);
-  if (*to == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
-  lua_pop(L, 1);
-  return *to;
+/* What was allocated, or an error. */
+static void *check_made(const reading *r, void *made) {
+  if (made == NULL) luaL_error(r->L, "%s: not enough memory for a schema", r->title);
+  return made;
+}
+
+/* A copy of the text on top of the stack, which is popped. */
+static char *copy_text(const reading *r, const char *key, const char *takes) {
+  size_t length = 0;
+  const char *text = lua_type(r->L, -1) == LUA_TSTRING ? lua_tolstring(r->L, -1, &length) : NULL;
+  if (text == NULL || strlen(text) != length)
+    refuse(r, key, text == NULL ? takes : lua_pushfstring(r->L, "%s without zero bytes", takes));
+  char *copy = check_made(r, scl_copy_text(text));
+  lua_pop(r->L, 1);
+  return copy;
+}
+
+static char *text_field(const reading *r, const char *key) {
+  lua_getfield(r->L, -1, key);
+  return copy_text(r, key, "a text");
 }
 
 static int word_field(const reading *r, const char *key, const char *const *words, int absent) {
@@ -122,13 +128,6 @@ static size_t count_field(const reading *r, const char *key, size_t absent) {
   return (size_t)count;
 }
 
-static bool flag_field(const reading *r, const char *key) {
-  lua_getfield(r->L, -1, key);
-  const bool flag = lua_toboolean(r->L, -1);
-  lua_pop(r->L, 1);
-  return flag;
-}
-
 static double fill_field(const reading *r) {
   lua_State *L = r->L;
   int number = 1;
@@ -146,27 +145,20 @@ static void read_texts(const reading *r, const char *key, char ***list, size_t *
   if (type != LUA_TTABLE && type != LUA_TNIL) refuse(r, key, "a list of texts");
   const size_t length =
       type == LUA_TNIL ? 0 : scl_lua_copy_list(L, lua_gettop(L), SCL_LUA_MOST, key);
-  *list = scl_allocate_zero((length + 1) * sizeof **list);
-  if (*list == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
-  for (size_t i = 0; i < length; i++) {
-    size_t bytes;
-    if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TSTRING) refuse(r, key, "a list of texts");
-    const char *text = lua_tolstring(L, -1, &bytes);
-    if (strlen(text) != bytes) refuse(r, key, "a list of texts without zero bytes");
-    (*list)[i] = scl_copy_text(text);
-    *count = i + 1;
-    if ((*list)[i] == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
-    lua_pop(L, 1);
+  *list = check_made(r, scl_allocate_zero((length + 1) * sizeof **list));
+  for (; *count < length; ++*count) {
+    lua_rawgeti(L, -1, (lua_Integer)*count + 1);
+    (*list)[*count] = copy_text(r, key, "a list of texts");
   }
   lua_pop(L, 1);
 }
 
 static void read_column(reading *r, scl_column *column) {
   column->fill = NAN;
-  copy_text(r, "name", &column->name);
+  column->name = text_field(r, "name");
   column->kind = (scl_column_kind)word_field(r, "kind", kinds, -1);
   column->missing = count_field(r, "missing", 0);
-  column->loose = flag_field(r, "loose");
+  column->loose = scl_lua_field_flag(r->L, -1, "loose");
   if (column->kind == SCL_COLUMN_NUMBER || column->kind == SCL_COLUMN_DATE)
     column->fill = fill_field(r);
   if (column->kind == SCL_COLUMN_CATEGORY)
@@ -178,8 +170,7 @@ static void read_columns(reading *r, scl_schema *schema) {
   if (lua_getfield(L, -1, "columns") != LUA_TTABLE) refuse(r, "columns", "a list");
   const int list = lua_gettop(L);
   const size_t count = scl_lua_copy_list(L, list, SCL_LUA_MOST, "columns");
-  schema->columns = scl_allocate_zero((count + 1) * sizeof *schema->columns);
-  if (schema->columns == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
+  schema->columns = check_made(r, scl_allocate_zero((count + 1) * sizeof *schema->columns));
   for (size_t j = 0; j < count; j++) {
     schema->n_columns = j + 1;
     (void)snprintf(r->where, sizeof r->where, "a schema with a column %zu", j + 1);
@@ -200,7 +191,7 @@ static void read_target(reading *r, scl_schema *schema) {
   if (type != LUA_TNIL && type != LUA_TTABLE) refuse(r, "target", "a table");
   if (type == LUA_TTABLE) {
     scl_lua_copy_table(L, lua_gettop(L), "target");
-    copy_text(r, "name", &schema->target);
+    schema->target = text_field(r, "name");
     schema->target_is_category = word_field(r, "kind", kinds, -1) == SCL_COLUMN_CATEGORY;
     schema->classification = word_field(r, "task", tasks, schema->target_is_category) == 1;
     schema->target_place = count_field(r, "place", schema->n_columns + 1);
@@ -218,8 +209,7 @@ const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *titl
   if (!lua_istable(L, place))
     luaL_error(L, "%s: option 'like' takes a data set, a fitted pipeline or a schema", title);
   void **slot = scl_lua_new_handle(L, "scullery.schema", release_schema);
-  scl_schema *schema = *slot = scl_allocate_zero(sizeof *schema);
-  if (schema == NULL) luaL_error(L, "%s: not enough memory for a schema", title);
+  scl_schema *schema = *slot = check_made(&r, scl_allocate_zero(sizeof *schema));
   lua_pushvalue(L, place);
   scl_lua_copy_table(L, lua_gettop(L), "like");
   if (lua_getfield(L, -1, "format") != LUA_TSTRING || strcmp(lua_tostring(L, -1), "csv") != 0)
@@ -234,8 +224,8 @@ const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *titl
   read_texts(&r, "missing", &schema->missing, &schema->n_missing);
   schema->missing_values = (scl_missing)word_field(&r, "missing_values", rules, 0);
   schema->drop_categorical = word_field(&r, "categorical", categorical, 0) == 1;
-  schema->header = flag_field(&r, "header");
-  schema->by_place = flag_field(&r, "by_place");
+  schema->header = scl_lua_field_flag(L, -1, "header");
+  schema->by_place = scl_lua_field_flag(L, -1, "by_place");
   lua_getfield(L, -1, "separator");
   const char *separator = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
   schema->separator = separator[0] == 0 ? ',' : separator[0];

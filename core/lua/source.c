@@ -101,7 +101,8 @@ static scl_status generator_read(scl_source *source, size_t first, size_t count,
 
 static void generator_destroy(scl_source *source) { scl_release(source); }
 
-static const scl_source_class generator_class = {generator_read, generator_destroy};
+static const scl_source_class generator_class = {.read = generator_read,
+                                                 .destroy = generator_destroy};
 
 /* core.generator(rows, cols, targets, read) -> source; read(first, count) -> X, y */
 static int source_generator(lua_State *L) {
@@ -113,7 +114,7 @@ static int source_generator(lua_State *L) {
   void **slot = scl_lua_new_source(L);
   scl_source *source = scl_allocate_zero(sizeof *source);
   if (source == NULL) return luaL_error(L, "not enough memory for a source");
-  *source = (scl_source){&generator_class, rows, cols, targets, false, false};
+  *source = (scl_source){.class = &generator_class, .rows = rows, .cols = cols, .targets = targets};
   *slot = source;
   scl_lua_tie(L, -1, 4);
   push_generators(L);
@@ -132,9 +133,8 @@ static int source_rows(lua_State *L) {
   scl_matrix *x = scl_lua_new_matrix(L), *y = scl_lua_new_matrix(L);
   scl_lua_check(L, scl_matrix_create(count, source->cols, SCL_DTYPE_FLOAT64, x, &error), &error);
   scl_lua_check(L, scl_matrix_create(count, source->targets, SCL_DTYPE_FLOAT64, y, &error), &error);
-  scl_lua_check(
-      L, source->class->read(source, first, count, x, source->targets > 0 ? y : NULL, &error),
-      &error);
+  scl_lua_check(L, scl_source_read(source, first, count, x, source->targets > 0 ? y : NULL, &error),
+                &error);
   return 2;
 }
 

@@ -2,39 +2,6 @@
 #include "base/text.h"
 #include "base/characters.h"
 #include "lua/glue.h"
-#include <string.h>
-
-/* What is drawn as one: a character and those that combine with it. `shown` in place of what must
- * not reach a terminal, NULL where the bytes are drawn as they stand. */
-typedef struct piece {
-  size_t bytes;
-  int columns;
-  const char *shown;
-} piece;
-
-static bool combines(const char *text, size_t length, size_t *bytes) {
-  int columns;
-  *bytes = scl_character(text, length, &columns);
-  return columns == 0;
-}
-
-static piece next_piece(const char *text, size_t length) {
-  piece p = {0};
-  size_t more;
-  p.bytes = scl_character(text, length, &p.columns);
-  if (p.columns == 0) { /* combines with nothing */
-    p.shown = "\xEF\xBF\xBD";
-  } else if (p.columns < 0) {
-    p.shown = strchr("\t\n\v\f\r", text[0]) != NULL && text[0] != 0 ? " " : "\xEF\xBF\xBD";
-  }
-  if (p.shown != NULL) {
-    p.columns = 1;
-    return p;
-  }
-  while (p.bytes < length && combines(text + p.bytes, length - p.bytes, &more))
-    p.bytes += more;
-  return p;
-}
 
 /* core.text_width(text) -> the columns that it takes on a terminal */
 static int text_width(lua_State *L) {
@@ -42,7 +9,7 @@ static int text_width(lua_State *L) {
   lua_Integer columns = 0;
   const char *text = luaL_checklstring(L, 1, &length);
   while (at < length) {
-    const piece p = next_piece(text + at, length - at);
+    const scl_piece p = scl_next_piece(text + at, length - at);
     at += p.bytes;
     columns += p.columns;
   }
@@ -60,7 +27,7 @@ static int text_pieces(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
   while (at < length) {
-    const piece p = next_piece(text + at, length - at);
+    const scl_piece p = scl_next_piece(text + at, length - at);
     if (p.shown != NULL)
       lua_pushstring(L, p.shown);
     else

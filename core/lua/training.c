@@ -57,13 +57,11 @@ static void read_weights(lua_State *L, int place, training *t) {
 /* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
  * weights =}) */
 static int training_new(lua_State *L) {
-  scl_error error = {0};
   scl_lua_copy_table(L, 4, "options");
   void **slot = scl_lua_new_handle(L, SCL_LUA_TRAINING, release_training);
   const int made = lua_gettop(L);
-  training *t = scl_allocate_zero(sizeof *t);
+  training *t = *slot = scl_allocate_zero(sizeof *t);
   if (t == NULL) return luaL_error(L, "not enough memory for a training");
-  *slot = t;
   t->flow = scl_lua_flow(L, 1, 2, 3);
   t->stages = scl_allocate_array(t->flow.n_stages + 1, sizeof *t->stages);
   if (t->stages == NULL) return luaL_error(L, "not enough memory for a training");
@@ -71,27 +69,19 @@ static int training_new(lua_State *L) {
   t->flow.stages = t->stages;
   lua_getfield(L, 4, "dtype");
   if (t->flow.map == NULL) t->flow.dtype = scl_lua_check_dtype(L, lua_gettop(L));
-  lua_getfield(L, 4, "block");
-  if (!lua_isnil(L, -1))
-    t->flow.block_rows = scl_lua_check_size(L, lua_gettop(L), 1, SCL_LUA_BLOCK, "block");
-  lua_getfield(L, 4, "quiet");
-  t->flow.doing = lua_toboolean(L, -1) ? NULL : "learning";
+  t->flow.block_rows = scl_lua_field_size(L, 4, "block", 1, SCL_LUA_BLOCK, t->flow.block_rows);
+  t->flow.doing = scl_lua_field_flag(L, 4, "quiet") ? NULL : "learning";
   lua_getfield(L, 4, "folds");
   if (!lua_isnil(L, -1)) read_groups(L, lua_gettop(L), t);
   lua_getfield(L, 4, "weights");
   if (!lua_isnil(L, -1)) read_weights(L, lua_gettop(L), t);
-  lua_getfield(L, 4, "classes");
-  const size_t classes =
-      lua_isnil(L, -1) ? 0 : scl_lua_check_size(L, lua_gettop(L), 0, INT32_MAX, "classes");
-  lua_getfield(L, 4, "allowance");
-  const double allowed = luaL_optnumber(L, -1, 1.5e9);
+  const size_t classes = scl_lua_field_size(L, 4, "classes", 0, INT32_MAX, 0);
+  const double allowed = scl_lua_field_number(L, 4, "allowance", 1.5e9);
   if (!(allowed >= 0)) return luaL_error(L, "'allowance' got %f; it takes bytes", allowed);
   const size_t allowance = allowed < 0x1p62 ? (size_t)allowed : (size_t)1 << 62;
-  scl_lua_check(L,
-                scl_training_create(&t->flow,
-                                    classes > 0 ? SCL_TASK_CLASSIFICATION : SCL_TASK_REGRESSION,
-                                    classes, allowance, &t->engine, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_training_create(&t->flow,
+                                     classes > 0 ? SCL_TASK_CLASSIFICATION : SCL_TASK_REGRESSION,
+                                     classes, allowance, &t->engine, &error));
   for (int place = 1; place <= 3; place += 2) /* what the flow borrows */
     if (!lua_isnil(L, place)) scl_lua_tie(L, made, place);
   for (size_t i = 0; i < t->flow.n_stages; i++) {
@@ -111,8 +101,7 @@ training *scl_lua_take_training(lua_State *L, int place) {
  * with more parameters, where they serve */
 static int training_take_sums(lua_State *L) {
   training *few = scl_lua_take_training(L, 1), *many = scl_lua_take_training(L, 2);
-  scl_error error = {0};
-  scl_lua_check(L, scl_training_take_sums(few->engine, many->engine, &error), &error);
+  SCL_LUA_TRY(L, scl_training_take_sums(few->engine, many->engine, &error));
   return 0;
 }
 
@@ -129,15 +118,11 @@ static void release_fits(void *pointer) {
 
 fits *scl_lua_new_fits(lua_State *L, size_t groups, size_t each) {
   void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits);
-  fits *f = scl_allocate_zero(sizeof *f);
-  if (f == NULL) {
+  fits *f = *slot = scl_allocate_zero(sizeof *f);
+  if (f != NULL) f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
+  if (f != NULL) f->models = scl_allocate_zero((groups * each + 1) * sizeof *f->models);
+  if (f == NULL || f->list == NULL || f->models == NULL)
     luaL_error(L, "not enough memory for solutions");
-    return NULL;
-  }
-  *slot = f;
-  f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
-  f->models = scl_allocate_zero((groups * each + 1) * sizeof *f->models);
-  if (f->list == NULL || f->models == NULL) luaL_error(L, "not enough memory for solutions");
   return f;
 }
 
@@ -207,15 +192,12 @@ void scl_lua_push_fit_model(lua_State *L, scl_model **model, size_t bytes) {
 static int solve(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);
   scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
-  scl_error error = {0};
   const bool models = scl_solver_makes_models(solver);
   const solving s = read_solving(L, t);
   fits *f = scl_lua_new_fits(L, s.groups, s.each);
   const size_t before = scl_allocated();
-  scl_lua_check(L,
-                scl_training_solve_groups(t->engine, solver, s.without, s.groups, s.values, s.count,
-                                          f->list, f->models, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_training_solve_groups(t->engine, solver, s.without, s.groups, s.values,
+                                           s.count, f->list, f->models, &error));
   f->count = s.groups * s.each;
   const size_t now = scl_allocated(), grown = now > before ? now - before : 0,
                bytes = models ? grown / f->count : 0;
@@ -299,10 +281,9 @@ static int score(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);
   const size_t groups = t->group == NULL ? 1 : t->flow.groups;
   size_t count;
-  scl_error error = {0};
   const scl_candidate *candidates = check_candidates(L, 2, t, &count);
   scl_tally *tallies = lua_newuserdatauv(L, (groups * count + 1) * sizeof *tallies, 0);
-  scl_lua_check(L, scl_score(&t->flow, candidates, count, tallies, &error), &error);
+  SCL_LUA_TRY(L, scl_score(&t->flow, candidates, count, tallies, &error));
   lua_createtable(L, (int)groups, 0);
   for (size_t g = 0; g < groups; g++) {
     lua_createtable(L, (int)count, 0);
@@ -324,11 +305,9 @@ static int score(lua_State *L) {
 static int decisions_apart(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);
   size_t count;
-  scl_error error = {0};
   const scl_candidate *candidates = check_candidates(L, 2, t, &count);
   scl_matrix *decisions = scl_lua_new_matrix(L), *targets = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_decisions_apart(&t->flow, candidates, count, decisions, targets, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_decisions_apart(&t->flow, candidates, count, decisions, targets, &error));
   scl_lua_account(L, scl_matrix_bytes(decisions) + scl_matrix_bytes(targets));
   return 2;
 }
@@ -340,9 +319,7 @@ static int objective(lua_State *L) {
   const scl_matrix *weights = scl_lua_hold_matrix(L, 3),
                    *intercept = lua_isnoneornil(L, 4) ? NULL : scl_lua_hold_matrix(L, 4);
   double value;
-  scl_error error = {0};
-  scl_lua_check(L, scl_training_objective(t->engine, solver, weights, intercept, &value, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_training_objective(t->engine, solver, weights, intercept, &value, &error));
   lua_pushnumber(L, value);
   return 1;
 }

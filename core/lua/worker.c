@@ -17,20 +17,16 @@ static void close_worker(void *worker) { scl_worker_close(worker); }
 
 /* core.worker_start(settings, threads): this program again, as a worker */
 static int worker_start(lua_State *L) {
-  scl_error error = {0};
-  scl_worker *worker = NULL;
   const char *settings = scl_lua_check_path(L, 1);
   const size_t threads = scl_lua_check_size(L, 2, 1, SCL_POOL_MAX, "threads");
-  void **slot = scl_lua_new_handle(L, WORKER, close_worker);
-  scl_lua_check(L, scl_worker_start(settings, threads, &worker, &error), &error);
-  *slot = worker;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, WORKER, close_worker), scl_worker,
+                      scl_worker_start(settings, threads, &made, &error));
   return 1;
 }
 
 /* core.worker_wait(workers, seconds): until one of the list prints, reports or ends */
 static int worker_wait(lua_State *L) {
   enum { MOST = 4096 };
-  scl_error error = {0};
   const size_t count = scl_lua_copy_list(L, 1, MOST, "workers");
   const double seconds = luaL_checknumber(L, 2);
   luaL_argcheck(L, seconds >= 0 && seconds <= 60, 2, "takes 0 to 60 seconds");
@@ -40,7 +36,7 @@ static int worker_wait(lua_State *L) {
     workers[i] = scl_lua_check_handle(L, lua_gettop(L), WORKER);
     lua_pop(L, 1); /* the list holds it */
   }
-  scl_lua_check(L, scl_worker_wait(workers, count, seconds, &error), &error);
+  SCL_LUA_TRY(L, scl_worker_wait(workers, count, seconds, &error));
   return 0;
 }
 
@@ -102,8 +98,7 @@ static int worker_settings(lua_State *L) {
 
 /* core.worker_report(text): to who started this worker; goes on when it was heard */
 static int worker_report(lua_State *L) {
-  scl_error error = {0};
-  scl_lua_check(L, scl_worker_report(luaL_checkstring(L, 1), &error), &error);
+  SCL_LUA_TRY(L, scl_worker_report(luaL_checkstring(L, 1), &error));
   return 0;
 }
 

@@ -62,7 +62,7 @@ static scl_status read_buffer(scl_source *source, size_t first, size_t count, sc
   return SCL_STATUS_OK;
 }
 
-static const scl_source_class buffer_class = {read_buffer, NULL};
+static const scl_source_class buffer_class = {.read = read_buffer};
 
 /* ------------------------------------------------------------ results */
 

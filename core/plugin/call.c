@@ -5,7 +5,7 @@
 #include <fenv.h>
 #include <stdatomic.h>
 
-static _Thread_local const scl_call *innermost;
+static _Thread_local scl_call *innermost;
 
 /* ------------------------------------------------------------ the floating-point unit */
 
@@ -25,7 +25,7 @@ void scl_float_mode_restore(unsigned mode) { (void)fesetround((int)mode); }
 
 void scl_call_enter(scl_call *call, const scl_component *component, const char *slot,
                     scl_error *error) {
-  *call = (scl_call){component, slot, innermost, error, scl_float_mode()};
+  *call = (scl_call){component, slot, innermost, error, scl_float_mode(), {0}};
   if (error != NULL) {
     error->status = SCL_STATUS_OK;
     error->message[0] = 0;
@@ -34,10 +34,17 @@ void scl_call_enter(scl_call *call, const scl_component *component, const char *
   innermost = call;
 }
 
-void scl_call_drop(const scl_call *call) { innermost = call->outer; }
+void scl_call_drop(scl_call *call) {
+  innermost = call->outer;
+  scl_arena_end(&call->scratch);
+}
+
+void *scl_call_scratch(size_t bytes) {
+  return innermost == NULL ? NULL : scl_arena_take(&innermost->scratch, bytes);
+}
 
 /* Whether the slot left the rounding mode changed; it is put back. */
-static bool close_call(const scl_call *call) {
+static bool close_call(scl_call *call) {
   scl_call_drop(call);
   if (scl_float_mode() == call->mode) return false;
   scl_float_mode_restore(call->mode);
@@ -52,7 +59,7 @@ void scl_call_end(scl_call *call) {
     scl_host_say(&call->component->plugin, mode_sentence, call->slot);
 }
 
-static scl_status finish_call(const scl_call *call, scl_status status) {
+static scl_status finish_call(scl_call *call, scl_status status) {
   const bool changed = close_call(call);
   if (status == SCL_STATUS_OK && changed)
     return scl_fail(call->error, SCL_STATUS_INTERNAL, mode_sentence, call->slot);

@@ -4,15 +4,16 @@
 #ifndef SCULLERY_CALL_H
 #define SCULLERY_CALL_H
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "plugin/registry.h"
 
 typedef struct scl_call {
   const scl_component *component; /* without a name while its file is loaded */
   const char *slot;
-  const struct scl_call *outer; /* the call that this one is made from, on this thread */
+  struct scl_call *outer; /* the call that this one is made from, on this thread */
   scl_error *error;
-  unsigned mode; /* of the floating-point unit */
+  unsigned mode;     /* of the floating-point unit */
+  scl_arena scratch; /* what the slot took by host->scratch */
 } scl_call;
 
 void scl_call_enter(scl_call *call, const scl_component *component, const char *slot,
@@ -23,7 +24,11 @@ scl_status scl_call_leave(scl_call *call, scl_status status);
 /* For slots that cannot fail: a rounding mode left changed is put back, and the user told. */
 void scl_call_end(scl_call *call);
 /* Without a look at the rounding mode. */
-void scl_call_drop(const scl_call *call);
+void scl_call_drop(scl_call *call);
+
+/* Memory of the innermost call on this thread, which is released when that call ends; NULL: there is
+ * no call, or no memory. */
+void *scl_call_scratch(size_t bytes);
 
 /* The innermost call on this thread, or NULL; and a task of it, which may run on another thread. */
 const scl_call *scl_call_current(void);

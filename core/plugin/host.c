@@ -93,6 +93,11 @@ static void *host_allocate(size_t bytes) {
   return is_due(SCL_HOST_REFUSE) ? NULL : scl_allocate(bytes);
 }
 
+static void *host_scratch(size_t bytes) {
+  if (is_due(SCL_HOST_INTERRUPT)) scl_interrupt();
+  return is_due(SCL_HOST_REFUSE) ? NULL : scl_call_scratch(bytes);
+}
+
 /* ------------------------------------------------------------ threads */
 
 typedef struct shared_call {
@@ -142,7 +147,10 @@ static scl_host table = {SCL_HEAD(scl_host),
                          .dense = &scl_service_dense,
                          .symmetric = &scl_service_symmetric,
                          .parts = &scl_service_parts,
-                         .service = host_service};
+                         .service = host_service,
+                         .scratch = host_scratch,
+                         .name = "scullery",
+                         .version = SCULLERY_VERSION};
 
 static void set_math(void) { table.math = &scl_loops_get()->math; }
 

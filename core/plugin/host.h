@@ -19,8 +19,8 @@ SCL_PRINTF(2, 3) void scl_host_say(const scl_plugin *from, const char *format, .
 /* For checks: what a component asks the host for is counted from now on, and at call number `at`
  * (from 0) memory is refused, or Ctrl-C pressed; at < 0: never. NULL: no longer. */
 enum {
-  SCL_HOST_REFUSE = 1, /* counts calls of `allocate` */
-  SCL_HOST_INTERRUPT   /* those of `allocate` and `parallel` */
+  SCL_HOST_REFUSE = 1, /* counts calls of `allocate` and `scratch` */
+  SCL_HOST_INTERRUPT   /* those of `allocate`, `scratch` and `parallel` */
 };
 void scl_host_watch(const scl_component *component, int what, long at);
 /* The calls counted since then. */

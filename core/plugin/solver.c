@@ -35,6 +35,17 @@ bool scl_solver_shrinks(const scl_instance *solver, scl_penalty *penalty) {
   return *penalty == SCL_PENALTY_L2 || *penalty == SCL_PENALTY_RKHS;
 }
 
+bool scl_solver_needs_normal_alone(const scl_instance *solver, const scl_problem *problem,
+                                   bool weighted) {
+  const scl_ability_normal *ability = scl_instance_ability(solver, SCL_ABILITY_NORMAL);
+  scl_call call;
+  if (ability == NULL) return false;
+  scl_call_enter(&call, solver->component, "alone", NULL);
+  const bool alone = ability->alone(solver->self, problem, weighted) != 0;
+  scl_call_end(&call);
+  return alone;
+}
+
 bool scl_solver_wants_intercept(const scl_instance *solver) {
   const scl_value *value = scl_settings_role(&solver->settings, SCL_ROLE_INTERCEPT);
   if (value == NULL) return false;

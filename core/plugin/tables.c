@@ -73,6 +73,8 @@ static const scl_table_rule of_abilities[] = {
      TABLE(scl_ability_sparse_rows, SCL_LEAST_ABILITY_SPARSE_ROWS)},
     {SCL_ABILITY_PENALTY, SOLVER, TABLE(scl_ability_penalty, SCL_LEAST_ABILITY_PENALTY),
      .required = {SLOT(scl_ability_penalty, penalty)}},
+    {SCL_ABILITY_NORMAL, SOLVER, TABLE(scl_ability_normal, SCL_LEAST_ABILITY_NORMAL),
+     .required = {SLOT(scl_ability_normal, alone)}},
     {SCL_ABILITY_LOSS, SOLVER, TABLE(scl_ability_loss, SCL_LEAST_ABILITY_LOSS),
      .required = {SLOT(scl_ability_loss, value), SLOT(scl_ability_loss, slope),
                   SLOT(scl_ability_loss, bound), SLOT(scl_ability_loss, lipschitz)}},

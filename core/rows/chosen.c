@@ -18,14 +18,14 @@ static scl_status read_chosen(scl_source *source, size_t first, size_t count, sc
   for (size_t i = 0; i < count; i++) {
     scl_matrix one_x = row_of(x, i), one_y = {0};
     if (y != NULL) one_y = row_of(y, i);
-    SCL_TRY(self->from->class->read(self->from, self->rows[first + i], 1, &one_x,
-                                    y == NULL ? NULL : &one_y, error));
+    SCL_TRY(scl_source_read(self->from, self->rows[first + i], 1, &one_x, y == NULL ? NULL : &one_y,
+                            error));
   }
   return SCL_STATUS_OK;
 }
 
 scl_chosen scl_source_choose(scl_source *from, const size_t *rows, size_t count) {
-  static const scl_source_class chosen_class = {read_chosen, NULL};
+  static const scl_source_class chosen_class = {.read = read_chosen};
   return (scl_chosen){.base = {.class = &chosen_class,
                                .rows = count,
                                .cols = from->cols,
@@ -39,11 +39,11 @@ scl_chosen scl_source_choose(scl_source *from, const size_t *rows, size_t count)
 static scl_status read_beginning(scl_source *source, size_t first, size_t count, scl_matrix *x,
                                  scl_matrix *y, scl_error *error) {
   scl_source *from = ((const scl_beginning *)source)->from;
-  return from->class->read(from, first, count, x, y, error);
+  return scl_source_read(from, first, count, x, y, error);
 }
 
 scl_beginning scl_source_begin(scl_source *from, size_t count) {
-  static const scl_source_class beginning_class = {read_beginning, NULL};
+  static const scl_source_class beginning_class = {.read = read_beginning};
   scl_beginning out = {*from, from};
   out.base.class = &beginning_class;
   out.base.rows = scl_min(count, from->rows);

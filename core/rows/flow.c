@@ -173,7 +173,7 @@ static scl_status read_rows(walk *w, size_t from, size_t count, scl_error *error
   scl_source *source = w->flow->source;
   scl_matrix x = view_of(w->raw + from * w->cols_most, count, w->cols_in, w->cols_most);
   scl_matrix y = view_of(w->raw_y + from * w->targets, count, w->targets, w->targets);
-  return source->class->read(source, w->first + from, count, &x, w->targets > 0 ? &y : NULL, error);
+  return scl_source_read(source, w->first + from, count, &x, w->targets > 0 ? &y : NULL, error);
 }
 
 static scl_status refuse_number(const double *row, size_t cols, size_t at, const char *what,

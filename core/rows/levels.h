@@ -4,7 +4,7 @@
  *
  *   z = [1, features of the other columns, an indicator of every level but the first of a column]
  *
- * and sums over rows of z give those of phi: level_sums.h. Levels are numbered as rows bring them. */
+ * and sums over rows of z give those of phi: sums_levels.c. Levels are numbered as rows bring them. */
 #ifndef SCULLERY_LEVELS_H
 #define SCULLERY_LEVELS_H
 

@@ -29,7 +29,7 @@ static void matrix_destroy(scl_source *source) {
   scl_release(self);
 }
 
-static const scl_source_class matrix_class = {matrix_read, matrix_destroy};
+static const scl_source_class matrix_class = {.read = matrix_read, .destroy = matrix_destroy};
 
 scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_source **out,
                              scl_error *error) {
@@ -37,7 +37,12 @@ scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_sourc
     return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X has %zu rows and y has %zu", x->rows, y->rows);
   matrix_source *self = scl_allocate_zero(sizeof *self);
   if (self == NULL) return scl_fail_memory(error, sizeof *self, "a source of rows");
-  self->base = (scl_source){&matrix_class, x->rows, x->cols, y == NULL ? 0 : y->cols, true, true};
+  self->base = (scl_source){.class = &matrix_class,
+                            .rows = x->rows,
+                            .cols = x->cols,
+                            .targets = y == NULL ? 0 : y->cols,
+                            .random_access = true,
+                            .parallel = true};
   self->x = scl_matrix_share(x);
   if (y != NULL) self->y = scl_matrix_share(y);
   *out = &self->base;
@@ -57,7 +62,7 @@ static scl_status columns_read(scl_source *source, size_t first, size_t count, s
   const columns_source *self = (const columns_source *)source;
   scl_matrix all = {0};
   SCL_TRY(scl_matrix_create(count, self->from->cols, SCL_DTYPE_FLOAT64, &all, error));
-  const scl_status status = self->from->class->read(self->from, first, count, &all, y, error);
+  const scl_status status = scl_source_read(self->from, first, count, &all, y, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++)
     for (size_t j = 0; j < source->cols; j++)
       scl_matrix_set(x, i, j, scl_matrix_get(&all, i, self->places[j]));
@@ -70,7 +75,7 @@ static void columns_destroy(scl_source *source) {
   scl_release(source);
 }
 
-static const scl_source_class columns_class = {columns_read, columns_destroy};
+static const scl_source_class columns_class = {.read = columns_read, .destroy = columns_destroy};
 
 scl_status scl_source_columns(scl_source *from, const size_t *places, size_t count,
                               scl_source **out, scl_error *error) {
@@ -85,14 +90,86 @@ scl_status scl_source_columns(scl_source *from, const size_t *places, size_t cou
     return scl_fail_memory(error, count * sizeof *copy, "a choice of columns");
   }
   memcpy(copy, places, count * sizeof *copy);
-  *self = (columns_source){.base = {&columns_class, from->rows, count, from->targets,
-                                    from->random_access, from->parallel},
+  *self = (columns_source){.base = {.class = &columns_class,
+                                    .rows = from->rows,
+                                    .cols = count,
+                                    .targets = from->targets,
+                                    .random_access = from->random_access,
+                                    .parallel = from->parallel},
                            .from = from,
                            .places = copy};
   *out = &self->base;
   return SCL_STATUS_OK;
 }
 
+/* ------------------------------------------------------------ rows that come in order */
+
+static void release_block(scl_source *source) {
+  scl_matrix_release(&source->x);
+  scl_matrix_release(&source->y);
+  source->taken = 0;
+}
+
+scl_status scl_source_next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error) {
+  *x = (scl_matrix){0};
+  if (y != NULL) *y = (scl_matrix){0};
+  const scl_status status = source->class->next(source, x, y, error);
+  if (status == SCL_STATUS_OK) return status;
+  scl_matrix_release(x);
+  if (y != NULL) scl_matrix_release(y);
+  return status;
+}
+
+void scl_source_rewind(scl_source *source) {
+  release_block(source);
+  source->done = 0;
+  if (source->class->rewind != NULL) source->class->rewind(source);
+}
+
+/* Rows that were not read yet in source->x; none are left at the end. */
+static scl_status have_rows(scl_source *source, scl_error *error) {
+  if (source->x.storage != NULL && source->taken < source->x.rows) return SCL_STATUS_OK;
+  release_block(source);
+  SCL_TRY(scl_source_next(source, &source->x, &source->y, error));
+  if (source->x.storage != NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_IO, "%s: the file has fewer rows than when it was first read",
+                  source->name);
+}
+
+/* `count` rows from `from` on, to row `to` of another matrix. */
+static void copy_rows(const scl_matrix *a, size_t from, size_t count, const scl_matrix *b,
+                      size_t to) {
+  scl_matrix rows = scl_matrix_slice(a, from, count, 0, a->cols),
+             place = scl_matrix_slice(b, to, count, 0, b->cols);
+  scl_matrix_assign(&rows, &place);
+  scl_matrix_release(&rows);
+  scl_matrix_release(&place);
+}
+
+static scl_status read_in_order(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                                scl_matrix *y, scl_error *error) {
+  if (first == 0) scl_source_rewind(source);
+  if (first != source->done)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "%s: rows can be read in order only", source->name);
+  for (size_t to = 0, some; to < count; to += some) {
+    SCL_TRY(have_rows(source, error));
+    some = scl_min(count - to, source->x.rows - source->taken);
+    copy_rows(&source->x, source->taken, some, x, to);
+    if (y != NULL && source->targets > 0) copy_rows(&source->y, source->taken, some, y, to);
+    source->taken += some;
+    source->done += some;
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_source_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                           scl_matrix *y, scl_error *error) {
+  return (source->class->read != NULL ? source->class->read : read_in_order)(source, first, count,
+                                                                             x, y, error);
+}
+
 void scl_source_destroy(scl_source *source) {
-  if (source != NULL) source->class->destroy(source);
+  if (source == NULL) return;
+  release_block(source);
+  source->class->destroy(source);
 }

@@ -1,4 +1,4 @@
-/* Rows on demand: a matrix in memory, a file that streams, a generator. */
+/* Rows on demand: a matrix in memory, a file, a generator. */
 #ifndef SCULLERY_SOURCE_H
 #define SCULLERY_SOURCE_H
 
@@ -6,6 +6,8 @@
 
 typedef struct scl_source scl_source;
 
+/* A kind of source has `read`, where any row can be read or where rows are made on demand, or `next`
+ * and perhaps `rewind`, where rows come in the order of a file. */
 typedef struct scl_source_class {
   /* Fill x (count x cols, either dtype) with rows first .. first+count-1, and y (count x targets,
    * float64) unless it is NULL. Called with first = 0 or where the last call ended, or, when
@@ -13,15 +15,36 @@ typedef struct scl_source_class {
   scl_status (*read)(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y,
                      scl_error *error);
   void (*destroy)(scl_source *source);
+  /* Make the next rows, as many as come at once, in *x and, with targets, in *y: both come empty,
+   * and stay so at the end. What is there after an error is released by the caller. */
+  scl_status (*next)(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error);
+  /* The next rows are the first ones again. NULL: rows can be read once only. */
+  void (*rewind)(scl_source *source);
 } scl_source_class;
 
 /* First member of every kind of source. */
 struct scl_source {
   const scl_source_class *class;
-  size_t rows, cols, targets; /* targets: columns of y, 0 when it has none */
+  size_t rows, cols,
+      targets; /* targets: columns of y, 0 when it has none; rows: 0 where rows can be
+                                 read once only */
   bool random_access;
-  bool parallel; /* read may be called on several threads at once */
+  bool parallel;    /* read may be called on several threads at once */
+  const char *name; /* of the file, for messages, where there is `next` */
+  /* Where there is `next`, for scl_source_read: the block that came last, how many of its rows were
+   * read, and how many rows of the source. */
+  scl_matrix x, y;
+  size_t taken, done;
 };
+
+/* As scl_source_class.read, of every kind of source. */
+scl_status scl_source_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                           scl_matrix *y, scl_error *error);
+/* The next block of a source that has `next`, into x and y, which the caller releases (y may be NULL
+ * without targets); no storage: there are no more rows. Not to be mixed with scl_source_read. */
+scl_status scl_source_next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error);
+/* Release the block that came last, and begin again. */
+void scl_source_rewind(scl_source *source);
 
 /* Rows of x (and of y, which may be NULL), sharing their storage. */
 scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_source **out,

@@ -1,10 +1,5 @@
 #include "rows/sums.h"
 
-#include "algebra/dense.h"
-#include "base/pool.h"
-#include "base/profile.h"
-#include "rows/level_sums.h"
-#include "rows/sums_bits.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -84,40 +79,7 @@ scl_reduction scl_sums_reduction(scl_sums *like) {
   return (scl_reduction){like, bytes, open_part, merge_parts, close_part};
 }
 
-/* ------------------------------------------------------------ Phi'[Y 1] of one block, by strips of
- * features */
-
-enum { STRIP = 256 };
-
-typedef struct correlation {
-  scl_dtype dtype;
-  const void *phi;
-  ptrdiff_t stride;
-  size_t features, rows, cols; /* cols = c + 1 */
-  const void *y;               /* rows x cols in dtype */
-  double *right;
-  float *scratch; /* features x cols, float32 only */
-} correlation;
-
-static void correlate_strip(void *context, size_t index) {
-  const correlation *job = context;
-  const size_t first = index * STRIP, count = scl_min(STRIP, job->features - first);
-  const void *phi = scl_at(job->phi, job->dtype, (ptrdiff_t)first);
-  const ptrdiff_t cols = (ptrdiff_t)job->cols;
-  double *right = job->right + first * job->cols;
-  if (job->dtype == SCL_DTYPE_FLOAT64) {
-    scl_gemm(SCL_DTYPE_FLOAT64, true, false, count, job->cols, job->rows, 1, phi, job->stride,
-             job->y, cols, 1, right, cols);
-    return;
-  }
-  float *part = job->scratch + first * job->cols;
-  scl_gemm(SCL_DTYPE_FLOAT32, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y,
-           cols, 0, part, cols);
-  for (size_t i = 0; i < count * job->cols; i++)
-    right[i] += (double)part[i];
-}
-
-/* ------------------------------------------------------------ adding rows */
+/* ------------------------------------------------------------ targets */
 
 void scl_sums_add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
                           size_t end) {
@@ -132,102 +94,6 @@ void scl_sums_add_targets(scl_sums *sums, const scl_flow_block *block, size_t gr
   }
 }
 
-static void add_sparse(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
-                       size_t end) {
-  const size_t c = sums->targets, cols = c + 1, entries = block->entries;
-  double *right = sums->right + group * sums->features * cols;
-  scl_symmetric_scatter(sums->moment[group], block->columns + start * entries, entries, end - start,
-                        block->value, block->weights == NULL ? NULL : block->weights + start);
-  for (size_t i = start; i < end; i++)
-    for (size_t k = 0; k < entries; k++) {
-      const int32_t column = block->columns[i * entries + k];
-      for (size_t j = 0; column >= 0 && j < cols; j++)
-        right[(size_t)column * cols + j] +=
-            block->value * scl_flow_weight(block, i) * (j == c ? 1 : block->y[i * c + j]);
-    }
-}
-
-/* Packed rows times the square roots of their weights. */
-typedef struct rooting {
-  const scl_flow *flow;
-  const scl_flow_block *block;
-  size_t start, rows, features;
-  void *out;
-} rooting;
-
-enum { ROOT_ROWS = 64 };
-
-static void root_rows(void *context, size_t index) {
-  const rooting *r = context;
-  const size_t d = r->features, end = scl_min((index + 1) * ROOT_ROWS, r->rows);
-  for (size_t i = index * ROOT_ROWS; i < end; i++) {
-    const double root = sqrt(r->block->weights[r->start + i]);
-    const void *from = scl_flow_row(r->flow, r->block, r->start + i);
-    if (r->flow->dtype == SCL_DTYPE_FLOAT64)
-      for (size_t j = 0; j < d; j++)
-        ((double *)r->out)[i * d + j] = root * ((const double *)from)[j];
-    else
-      for (size_t j = 0; j < d; j++)
-        ((float *)r->out)[i * d + j] = (float)root * ((const float *)from)[j];
-  }
-}
-
-static scl_status add_moment(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
-                             size_t group, size_t start, size_t rows, scl_error *error) {
-  scl_symmetric *moment = sums->moment[group];
-  const size_t d = sums->features, size = scl_dtype_size(flow->dtype);
-  if (block->weights == NULL)
-    return scl_symmetric_accumulate(moment, flow->dtype, scl_flow_row(flow, block, start),
-                                    block->phi_stride, rows, error);
-  rooting r = {flow, block, start, rows, d, scl_allocate_array(rows * d + 1, size)};
-  if (r.out == NULL) return scl_fail_memory(error, rows * d * size, "weighted rows");
-  scl_pool_run((rows + ROOT_ROWS - 1) / ROOT_ROWS, root_rows, &r);
-  const scl_status status =
-      scl_symmetric_accumulate(moment, flow->dtype, r.out, (ptrdiff_t)d, rows, error);
-  scl_release(r.out);
-  return status;
-}
-
-/* Phi'W [Y 1]. */
-static scl_status add_right(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
-                            size_t group, size_t start, size_t rows, scl_error *error) {
-  const scl_dtype dtype = flow->dtype;
-  const size_t c = sums->targets, cols = c + 1, d = sums->features,
-               scratch = dtype == SCL_DTYPE_FLOAT32 ? d * cols : 0;
-  double *memory = scl_allocate_array(rows * cols + scratch + 1, sizeof *memory);
-  if (memory == NULL)
-    return scl_fail_memory(error, (rows * cols + scratch) * sizeof *memory, "targets of a block");
-  for (size_t i = 0; i < rows; i++)
-    for (size_t j = 0; j < cols; j++)
-      scl_set_number(memory, dtype, i * cols + j,
-                     scl_flow_weight(block, start + i) *
-                         (j == c ? 1 : block->y[(start + i) * c + j]));
-  correlation job = {.dtype = dtype,
-                     .phi = scl_flow_row(flow, block, start),
-                     .stride = block->phi_stride,
-                     .features = d,
-                     .rows = rows,
-                     .cols = cols,
-                     .y = memory,
-                     .right = sums->right + group * d * cols,
-                     .scratch = (float *)(void *)(memory + rows * cols)};
-  scl_pool_run((d + STRIP - 1) / STRIP, correlate_strip, &job);
-  scl_release(memory);
-  return SCL_STATUS_OK;
-}
-
-scl_status scl_sums_add(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
-                        size_t group, size_t start, size_t end, scl_error *error) {
-  if (end == start) return SCL_STATUS_OK;
-  scl_sums_add_targets(sums, block, group, start, end);
-  if (block->entries > 0) {
-    add_sparse(sums, block, group, start, end);
-    return SCL_STATUS_OK;
-  }
-  SCL_TRY(add_moment(sums, flow, block, group, start, end - start, error));
-  return add_right(sums, flow, block, group, start, end - start, error);
-}
-
 scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error) {
   for (size_t g = 0; g < sums->groups; g++)
     for (size_t j = 0; j < sums->features; j++)
@@ -236,62 +102,6 @@ scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *erro
                         "the sum of squares of feature %zu is too large for %s: scale the data",
                         j + 1, scl_dtype_name(dtype));
   return SCL_STATUS_OK;
-}
-
-/* ------------------------------------------------------------ one walk */
-
-typedef struct accumulator {
-  scl_flow flow;
-  scl_reducer reducer;
-  scl_level_sums *levels; /* NULL: features are made */
-} accumulator;
-
-static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
-  accumulator *a = context;
-  bool taken = false;
-  void *part;
-  SCL_TRY(scl_reducer_at(&a->reducer, block->first, &part, error));
-  if (a->levels != NULL) {
-    SCL_TRY(scl_level_sums_add(a->levels, block, part, &taken, error));
-    if (!taken) SCL_TRY(scl_flow_make_features(block, error));
-  }
-  for (size_t g = 0; !taken && g < ((const scl_sums *)part)->groups; g++)
-    SCL_TRY(scl_sums_add(part, &a->flow, block, g, block->group_start[g], block->group_start[g + 1],
-                         error));
-  return SCL_STATUS_OK;
-}
-
-/* What the values of columns took in is the last part's; of no rows there is none. */
-static scl_status finish(accumulator *a, scl_status walked, scl_sums **out, scl_error *error) {
-  void *part;
-  if (walked == SCL_STATUS_OK && a->levels != NULL && a->reducer.part != NULL)
-    walked = scl_level_sums_flush(a->levels, a->reducer.part, error);
-  SCL_TRY(scl_reducer_finish(&a->reducer, walked, &part, error));
-  *out = part;
-  return a->levels == NULL ? SCL_STATUS_OK : scl_level_sums_give(a->levels, part, error);
-}
-
-scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums **out, scl_error *error) {
-  if (scl_sums_are_bits(flow)) return scl_sums_count(flow, out, error);
-  scl_sums like = {.features = scl_flow_features(flow),
-                   .targets = flow->source->targets,
-                   .groups = flow->group == NULL ? 1 : flow->groups};
-  const scl_reduction sum = scl_sums_reduction(&like);
-  accumulator a = {*flow, scl_reducer_of(&sum, flow->source->rows), NULL};
-  scl_sums *sums = NULL;
-  SCL_TRY(scl_level_sums_create(&a.flow, &a.levels, error));
-  a.flow.late = a.levels != NULL;
-  const size_t mark = scl_profile_enter("normal equations");
-  scl_status status = scl_flow_walk(&a.flow, true, add_block, &a, error);
-  status = finish(&a, status, &sums, error);
-  scl_profile_leave(mark, 0, 0);
-  scl_level_sums_destroy(a.levels);
-  if (status == SCL_STATUS_OK) status = scl_sums_check(sums, flow->dtype, error);
-  if (status == SCL_STATUS_OK)
-    *out = sums;
-  else
-    scl_sums_destroy(sums);
-  return status;
 }
 
 /* ------------------------------------------------------------ totals */

@@ -1,5 +1,5 @@
 /* Normal equations, accumulated block by block and kept apart by group (fold): Phi'Phi, Phi'[Y 1],
- * and the sums of Y. */
+ * and the sums of Y. How rows are summed: ways.h. */
 #ifndef SCULLERY_SUMS_H
 #define SCULLERY_SUMS_H
 
@@ -8,7 +8,7 @@
 
 typedef struct scl_sums {
   size_t features, targets, groups;
-  bool counted;           /* parts of sums of bits: without moments (sums_bits.h) */
+  bool counted;           /* parts of sums of bits: without moments (sums_bits.c) */
   scl_symmetric **moment; /* one a group */
   double *right;          /* groups x D x (c + 1); the last column: sums of the features */
   double *sum, *square;   /* groups x c: sums of y and of y^2 */
@@ -24,20 +24,12 @@ typedef struct scl_sums {
 scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *error);
 /* Sums as parts of a reduction (reduce.h), of the sizes of `like`. */
 scl_reduction scl_sums_reduction(scl_sums *like);
-/* Rows start .. end-1 of a block of the flow belong to `group`. */
-scl_status scl_sums_add(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
-                        size_t group, size_t start, size_t end, scl_error *error);
-/* The same, of the targets alone. */
+/* Add the targets and weights of rows start .. end-1 of a block, which belong to `group`. */
 void scl_sums_add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
                           size_t end);
 /* A sum that is not finite, though data and features are: SCL_STATUS_NUMERIC. */
 scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error);
 void scl_sums_destroy(scl_sums *sums);
-
-/* One walk over the flow, each group of the flow for itself. Features that take two values are
- * counted as bits, unless rows have many weights (weight_values.h); others go by the values of
- * columns, where these are few (level_sums.h). */
-scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums **out, scl_error *error);
 
 /* Of the first `few` of `many` parameters, `outputs` features each, times `ratio`. */
 scl_status scl_sums_of_first(const scl_sums *sums, size_t many, size_t few, size_t outputs,

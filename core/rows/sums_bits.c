@@ -1,6 +1,17 @@
-#include "rows/sums_bits.h"
-
-#include "base/profile.h"
+/* Normal equations of features that take two values, from bits. Of feature t, phi_t = s_t (low + d
+ * b_t) with bits b_t and d = high - low, and with the counts of bits.h
+ *
+ *   sum phi_t phi_u = s_t s_u (n low^2 + low d (c_t + c_u) + d^2 n_tu)
+ *   sum phi_t y     = s_t (low sum y + d sum b_t y)
+ *   sum phi_t       = s_t (low n + d c_t)
+ *
+ * Counts are whole numbers in float64, and the affine map is applied once, after the walk: the
+ * moments are the same for any blocks, threads and instruction set. Where rows have a few weights,
+ * n, c and n_tu are sums over them of the weight times a count: exact where weights are whole
+ * numbers. sum b_t y is counted where targets take two values, as classes do; otherwise it is
+ * float64, added in the order of the rows in a leaf (reduce.h). */
+#include "rows/ways.h"
+#include "rows/weight_values.h"
 #include <string.h>
 
 /* Rows of one weight of one group that are gathered before they are counted, and bytes of all: each
@@ -18,12 +29,12 @@ typedef struct counting {
   const scl_flow *flow;
   scl_two_values values;
   scl_weight_values weights;
-  scl_reducer reducer;
   scl_sums *sums;    /* the result: groups, and the counts as moments; the rest comes from parts */
-  gathered *waiting; /* groups x weights */
+  gathered *waiting; /* groups x weights, `places` of them */
+  size_t places;
 } counting;
 
-bool scl_sums_are_bits(const scl_flow *flow) {
+static bool bits_claims(const scl_flow *flow) {
   return scl_flow_has_bits(flow) && scl_weights_are_few(flow);
 }
 
@@ -88,11 +99,10 @@ static scl_status add_run(counting *c, scl_sums *part, const scl_flow_block *blo
                : add_products(block->bits, start, rows, y, targets, factor, right, error);
 }
 
-static scl_status count_block(void *context, const scl_flow_block *block, scl_error *error) {
-  counting *c = context;
+static scl_status bits_add(scl_summing *s, const scl_flow_block *block, scl_sums *part,
+                           scl_error *error) {
+  counting *c = s->state;
   const size_t n = c->weights.count;
-  void *part;
-  SCL_TRY(scl_reducer_at(&c->reducer, block->first, &part, error));
   for (size_t g = 0; g < c->sums->groups; g++)
     for (size_t v = 0; v < n; v++)
       SCL_TRY(add_run(c, part, block, g, v, block->group_start[g * n + v],
@@ -155,7 +165,7 @@ static scl_status scale_group(const counting *c, size_t group, scl_error *error)
   return status;
 }
 
-/* ------------------------------------------------------------ the walk */
+/* ------------------------------------------------------------ one walk */
 
 static size_t room_rows(const counting *c) {
   const double fit =
@@ -168,27 +178,46 @@ static size_t room_rows(const counting *c) {
                  all);
 }
 
-static scl_status open_counting(counting *c, scl_error *error) {
+/* Rows of one weight of one group are a group of the walk. */
+static void show_bits(const counting *c, scl_summing *s) {
+  s->walked.bits = true;
+  s->like.counted = true;
+  if (c->weights.group == NULL) return;
+  s->walked.group = c->weights.group;
+  s->walked.groups = c->sums->groups * c->weights.count;
+}
+
+static scl_status bits_open(scl_summing *s, scl_error *error) {
+  counting *c = s->state = scl_allocate_zero(sizeof *c);
+  if (c == NULL) return scl_fail_memory(error, sizeof *c, "features as bits");
+  c->flow = s->flow;
+  (void)scl_map_two_values(c->flow->map, &c->values);
+  SCL_TRY(scl_sums_create(&s->like, &c->sums, error));
   SCL_TRY(scl_weight_values_find(c->flow, &c->weights, error));
-  const size_t n = c->sums->groups * c->weights.count;
+  const size_t n = c->places = c->sums->groups * c->weights.count;
   c->waiting = scl_allocate_zero((n + 1) * sizeof *c->waiting);
   if (c->waiting == NULL) return scl_fail_memory(error, n * sizeof *c->waiting, "features as bits");
   for (size_t i = 0; i < n; i++)
     if (c->weights.value[i % c->weights.count] > 0)
       SCL_TRY(scl_bits_create(c->sums->features, room_rows(c), &c->waiting[i].bits, error));
+  show_bits(c, s);
   return SCL_STATUS_OK;
 }
 
-static void close_counting(counting *c) {
-  for (size_t i = 0; c->waiting != NULL && i < c->sums->groups * c->weights.count; i++)
+static void bits_close(scl_summing *s) {
+  counting *c = s->state;
+  if (c == NULL) return;
+  for (size_t i = 0; c->waiting != NULL && i < c->places; i++)
     scl_bits_release(&c->waiting[i].bits);
-  scl_release(c->waiting);
   scl_weight_values_release(&c->weights);
+  scl_sums_destroy(c->sums);
+  SCL_RELEASE(c->waiting, c);
 }
 
-/* The part's sums and the counts become one. */
-static scl_status finish(counting *c, scl_sums *part, scl_error *error) {
-  scl_sums *sums = c->sums;
+/* The sums of the parts and the counts become one. */
+static scl_status bits_finish(scl_summing *s, scl_sums **whole, scl_error *error) {
+  counting *c = s->state;
+  scl_sums *sums = c->sums, *part = *whole;
   const size_t groups = sums->groups, d = sums->features, k = sums->targets;
   for (size_t g = 0; g < groups; g++)
     SCL_TRY(count_group(c, g, error));
@@ -198,50 +227,17 @@ static scl_status finish(counting *c, scl_sums *part, scl_error *error) {
   memcpy(sums->count, part->count, groups * sizeof(double));
   for (size_t g = 0; g < groups; g++)
     SCL_TRY(scale_group(c, g, error));
+  scl_sums_destroy(part);
+  *whole = sums;
+  c->sums = NULL;
   return SCL_STATUS_OK;
 }
 
-static scl_status count_flow(counting *c, scl_error *error) {
-  scl_sums like = {.features = c->sums->features,
-                   .targets = c->sums->targets,
-                   .groups = c->sums->groups,
-                   .counted = true};
-  const scl_reduction sum = scl_sums_reduction(&like);
-  scl_flow flow = *c->flow;
-  flow.bits = true;
-  if (c->weights.group != NULL) {
-    flow.group = c->weights.group;
-    flow.groups = c->sums->groups * c->weights.count;
-  }
-  void *part;
-  c->reducer = scl_reducer_of(&sum, flow.source->rows);
-  const size_t mark = scl_profile_enter("normal equations");
-  const scl_status walked = scl_reducer_finish(
-      &c->reducer, scl_flow_walk(&flow, true, count_block, c, error), &part, error);
-  scl_status status = walked;
-  if (walked == SCL_STATUS_OK) {
-    status = finish(c, part, error);
-    scl_sums_destroy(part);
-  }
-  scl_profile_leave(mark, 0, 0);
-  return status;
-}
-
-scl_status scl_sums_count(const scl_flow *flow, scl_sums **out, scl_error *error) {
-  counting c = {.flow = flow};
-  const scl_sums like = {.features = scl_flow_features(flow),
-                         .targets = flow->source->targets,
-                         .groups = flow->group == NULL ? 1 : flow->groups};
-  if (!scl_map_two_values(flow->map, &c.values))
-    return scl_fail(error, SCL_STATUS_INTERNAL, "features that do not take two values are counted");
-  SCL_TRY(scl_sums_create(&like, &c.sums, error));
-  scl_status status = open_counting(&c, error);
-  if (status == SCL_STATUS_OK) status = count_flow(&c, error);
-  if (status == SCL_STATUS_OK) status = scl_sums_check(c.sums, flow->dtype, error);
-  close_counting(&c);
-  if (status == SCL_STATUS_OK)
-    *out = c.sums;
-  else
-    scl_sums_destroy(c.sums);
-  return status;
-}
+const scl_sums_way scl_way_bits = {.name = "bits",
+                                   .claims = bits_claims,
+                                   .rows = scl_sums_dense_rows,
+                                   .first_of = scl_sums_of_first,
+                                   .open = bits_open,
+                                   .close = bits_close,
+                                   .add = bits_add,
+                                   .finish = bits_finish};

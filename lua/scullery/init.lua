@@ -2,9 +2,18 @@
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local define = require "scullery.compose.define"
+local fault = require "scullery.base.fault"
 local instantiation = require "scullery.compose.instantiation"
 local objects = require "scullery.base.objects"
 local stages = require "scullery.compose.stages"
+
+-- Methods of objects that are the work of rooms above their class.
+require "scullery.model"
+require "scullery.pictures"
+require "scullery.report"
+
+-- Errors name the topic of help that says what a function takes.
+function fault.topic(name) return require("scullery.help.topics").topic(name) end
 
 local sc = {
   version = core.version,

@@ -6,6 +6,7 @@
  * that one. A product of two Gaussian kernels is one Gaussian kernel and should be given as
  * such. */
 #include "shared/kernel_folded.h"
+#include "shared/kernel_parts.h"
 
 static const scl_option options[] = {
     KERNEL_PARTS(kernel_folded, given, "factors",

@@ -2,6 +2,7 @@
  *
  *   K(u, w) = sum_k a_k K_k(u, w) */
 #include "shared/kernel_folded.h"
+#include "shared/kernel_parts.h"
 
 typedef struct sum {
   kernel_folded folded;

@@ -12,6 +12,7 @@
 #include "shared/arccos.h"
 #include "shared/closed_form.h"
 #include "shared/half_space.h"
+#include "shared/normal.h"
 #include "shared/rectified.h"
 
 enum { CHUNK = RECTIFIED_CHUNK };

@@ -18,6 +18,7 @@
  * leaves exp(-2 pi^2/(q s^2)). Otherwise Gauss-Legendre between the places where some factor
  * bends. */
 #include "shared/maxout.h"
+#include "shared/normal.h"
 
 enum { CHUNK = 128, EDGES = 8 };
 

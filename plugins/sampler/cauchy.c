@@ -5,7 +5,7 @@
  *
  * The ratio of two normal numbers has this law for gamma = 1: one division, the same bits on every
  * machine. */
-#include "scaled_rows.h"
+#include "shared/scaled_rows.h"
 
 static const scl_option options[] = {
     SCALED_ROWS_OPTIONS("gamma", "the rate in exp(-gamma ||x-y||_1), the scale of each weight",

@@ -8,7 +8,16 @@
  *
  * (Vedaldi and Zisserman 2012, Efficient additive kernels via explicit feature maps). Nothing is
  * random, and features are a sum over columns, no mean: their factor is 1. */
-#include "unit_scales.h"
+#include <scullery/plugin.h>
+
+static scl_status unit_scales(const void *self, const scl_draw *draw,
+                              const scl_const_parameters *parameters, double *out,
+                              scl_error *error) {
+  (void)self, (void)draw, (void)error;
+  for (size_t t = 0; t < parameters->count; t++)
+    out[t] = 1;
+  return SCL_STATUS_OK;
+}
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const scl_host *host = ((const scl_base *)instance)->host;
@@ -45,4 +54,4 @@ const scl_plugin scullery_plugin = {
            "(2012, Efficient additive kernels via explicit feature maps).\n"
            "Features carry the factor 1.",
     SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = draw_columns, .layout = layout),
-    SCL_ABILITIES(UNIT_SCALES)};
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = unit_scales))};

@@ -4,7 +4,7 @@
  * the same bits on every machine. Fourier features estimate, with delta = x - y,
  *   k(x, y) = prod_j 1/(1 + s^2 delta_j^2)
  * (Rahimi and Recht 2007, Random features for large-scale kernel machines, figure 1). */
-#include "scaled_rows.h"
+#include "shared/scaled_rows.h"
 
 static const scl_option options[] = {SCALED_ROWS_OPTIONS(
     "scale", "s in the density exp(-|w|/s)/(2 s) of each weight; its standard deviation is sqrt2 s",

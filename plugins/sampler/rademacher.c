@@ -2,7 +2,7 @@
  *
  * Fourier features of these rows estimate, with delta = x - y,
  *   k(x, y) = prod_j cos(sigma delta_j). */
-#include "scaled_rows.h"
+#include "shared/scaled_rows.h"
 
 static const scl_option options[] = {
     SCALED_ROWS_OPTIONS("sigma", "size of each weight, which is its standard deviation",

@@ -65,16 +65,15 @@ static scl_status apply(const void *instance, const scl_draw *draw,
   (void)draw;
   const skewed *self = instance;
   const scl_host *host = self->base.host;
-  double *logs = host->allocate((x->rows * x->cols + 1) * sizeof *logs);
+  double *logs = host->scratch((x->rows * x->cols + 1) * sizeof *logs);
   if (logs == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for logarithms of %zu rows",
                       x->rows);
   const scl_status status = log_rows(self, x, logs, error);
-  if (status == SCL_STATUS_OK)
-    host->dense->gemm(0, 1, x->rows, z->cols, x->cols, 1, logs, (ptrdiff_t)x->cols,
-                      parameters->weights, parameters->stride, 0, z->data, z->row_stride);
-  host->release(logs);
-  return status;
+  if (status != SCL_STATUS_OK) return status;
+  host->dense->gemm(0, 1, x->rows, z->cols, x->cols, 1, logs, (ptrdiff_t)x->cols,
+                    parameters->weights, parameters->stride, 0, z->data, z->row_stride);
+  return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ the plugin */

@@ -12,6 +12,7 @@
  *   k(x, y) = sum_s P(s) mean over |N| = s of prod_{j in N} c_s(delta_j),
  * a mixture of normalised elementary symmetric polynomials of the c_s(delta_j). */
 #include "shared/blocks.h"
+#include "shared/draws.h"
 #include "shared/subset_means.h"
 #include "shared/supports.h"
 

@@ -5,7 +5,7 @@
  *   E cos(t v_1) = Gamma(d/2) (2/t)^(d/2-1) J_(d/2-1)(t)
  *                = integral_0^pi cos(t cos a) sin(a)^(d-2) da / integral_0^pi sin(a)^(d-2) da,
  * by Gauss-Legendre panels where the weight sin(a)^(d-2) lies. */
-#include "radial_rows.h"
+#include "shared/radial_rows.h"
 
 typedef struct spherical {
   scl_base base;

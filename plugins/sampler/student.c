@@ -2,8 +2,8 @@
  * and Williams 2006, Gaussian processes for machine learning, section 4.2):
  *   w = scale n / sqrt(c / (2 nu)),   n ~ N(0, I),   c ~ chi-square with 2 nu degrees of freedom,
  * one c for all coordinates of a row. */
-#include "radial_rows.h"
 #include "shared/matern.h"
+#include "shared/radial_rows.h"
 
 typedef struct student {
   scl_base base;

@@ -18,77 +18,12 @@ typedef struct column_kernel {
   scl_status (*refuse)(const void *self, size_t column, double x, scl_error *error);
 } column_kernel;
 
-/* Row i of p, its numbers `step` apart. */
-static inline scl_status column_row(const column_kernel *kernel, const void *self,
-                                    const scl_const_parameters *p, size_t i, size_t step,
-                                    double *out, scl_error *error) {
-  const double *row = p->weights + (ptrdiff_t)i * p->stride;
-  for (size_t k = 0; k < p->dim; k++) {
-    out[k * step] = kernel->prepare(self, row[k]);
-    if (isnan(out[k * step])) return kernel->refuse(self, k + 1, row[k], error);
-  }
-  return SCL_STATUS_OK;
-}
+scl_status column_gram(const column_kernel *kernel, const void *self, const scl_const_parameters *u,
+                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                       scl_error *error);
 
-enum { COLUMN_PANEL = 256 };
-
-/* K of the rows of u with rows first .. first+count-1 of v; `room` has (COLUMN_PANEL + 1) dim
- * numbers. */
-static inline scl_status column_panel(const column_kernel *kernel, const void *self,
-                                      const scl_const_parameters *u, const scl_const_parameters *v,
-                                      size_t first, size_t count, double *room, double *out,
-                                      ptrdiff_t stride, scl_error *error) {
-  double *x = room, *panel = room + u->dim;
-  scl_status status = SCL_STATUS_OK;
-  for (size_t j = 0; status == SCL_STATUS_OK && j < count; j++)
-    status = column_row(kernel, self, v, first + j, COLUMN_PANEL, panel + j, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++) {
-    double *to = out + (ptrdiff_t)i * stride + (ptrdiff_t)first;
-    status = column_row(kernel, self, u, i, 1, x, error);
-    if (status != SCL_STATUS_OK) return status;
-    for (size_t j = 0; j < count; j++)
-      to[j] = kernel->start;
-    for (size_t k = 0; k < u->dim; k++)
-      kernel->gather(x[k], count, panel + k * COLUMN_PANEL, to);
-  }
-  return status;
-}
-
-static inline scl_status column_gram(const column_kernel *kernel, const void *self,
-                                     const scl_const_parameters *u, const scl_const_parameters *v,
-                                     double *out, ptrdiff_t stride, scl_error *error) {
-  const scl_host *host = ((const scl_base *)self)->host;
-  scl_status status = SCL_STATUS_OK;
-  double *room = host->allocate(((COLUMN_PANEL + 1) * u->dim + 1) * sizeof *room);
-  if (room == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel of %zu columns",
-                      u->dim);
-  for (size_t first = 0; status == SCL_STATUS_OK && first < v->count; first += COLUMN_PANEL) {
-    const size_t left = v->count - first, count = left < COLUMN_PANEL ? left : COLUMN_PANEL;
-    status = column_panel(kernel, self, u, v, first, count, room, out, stride, error);
-  }
-  host->release(room);
-  return status;
-}
-
-static inline scl_status column_diagonal(const column_kernel *kernel, const void *self,
-                                         const scl_const_parameters *u, double *out,
-                                         scl_error *error) {
-  const scl_host *host = ((const scl_base *)self)->host;
-  scl_status status = SCL_STATUS_OK;
-  double *x = host->allocate((u->dim + 1) * sizeof *x);
-  if (x == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel of %zu columns",
-                      u->dim);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++) {
-    status = column_row(kernel, self, u, i, 1, x, error);
-    out[i] = kernel->start;
-    for (size_t k = 0; status == SCL_STATUS_OK && k < u->dim; k++)
-      kernel->gather(x[k], 1, &x[k], &out[i]);
-  }
-  host->release(x);
-  return status;
-}
+scl_status column_diagonal(const column_kernel *kernel, const void *self,
+                           const scl_const_parameters *u, double *out, scl_error *error);
 
 /* `gram` and `diagonal` of the kernel with this start and its functions `prepare`, `gather` and
  * `refuse`; the kernel by these. */

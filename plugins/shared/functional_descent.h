@@ -13,6 +13,7 @@
 #define SCULLERY_SHARED_FUNCTIONAL_DESCENT_H
 
 #include "shared/early_stop.h"
+#include "shared/losses.h"
 #include "shared/solver_options.h"
 
 /* The beginning of the instances. */
@@ -42,16 +43,11 @@ typedef struct functional {
                                      "stops; one whenever as many rows were drawn"),               \
       LOSS_OPTIONS
 
-static inline scl_penalty functional_penalty(const void *self) {
-  (void)self;
-  return SCL_PENALTY_RKHS;
-}
+scl_penalty functional_penalty(const void *self);
 
 #define FUNCTIONAL_ABILITIES                                                                       \
   {SCL_ABILITY_LOSS, &loss_ability},                                                               \
       SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = functional_penalty)
-
-/* ------------------------------------------------------------ one descent */
 
 typedef struct functional_descent {
   const functional *self;
@@ -71,137 +67,21 @@ typedef struct functional_descent {
   size_t done; /* steps */
 } functional_descent;
 
-static inline scl_status functional_check(const functional *self, const scl_problem *problem,
-                                          scl_error *error) {
-  const scl_host *host = problem->host;
-  if (!problem->has_kernel)
-    return host->fail(error, SCL_STATUS_UNSUPPORTED,
-                      "it learns a weight function in the space of a K, and these features have "
-                      "none: give sc.instantiation a K");
-  if (problem->features != problem->parameters)
-    return host->fail(error, SCL_STATUS_UNSUPPORTED,
-                      "it takes one feature a parameter, and here %zu parameters make %zu: choose "
-                      "a nonlinearity with one output",
-                      problem->parameters, problem->features);
-  if (self->iterations > problem->parameters)
-    return host->fail(
-        error, SCL_STATUS_BAD_OPTION,
-        "iterations = %zu is more than the T = %zu parameters, and each step takes a new one",
-        self->iterations, problem->parameters);
-  const scl_status status = loss_check(&self->loss, problem, error);
-  return status == SCL_STATUS_OK ? batch_check(problem, self->batch, error) : status;
-}
-
-static inline void functional_close(functional_descent *d) {
-  early_stop_close(&d->early);
-  d->host->release(d->between);
-}
-
-static inline scl_status functional_mean_weight(functional_descent *d, scl_error *error) {
-  const size_t n = d->problem->rows;
-  double *weights = d->host->allocate((n + 1) * sizeof *weights), sum = 0;
-  if (weights == NULL)
-    return d->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu row weights", n);
-  const scl_status status = d->problem->responses(d->problem, NULL, weights, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
-    sum += weights[i];
-  d->mean_row_weight = sum / (double)(n - d->early.rows);
-  d->host->release(weights);
-  if (status == SCL_STATUS_OK && !(sum > 0))
-    return d->host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
-  return status;
-}
+void functional_close(functional_descent *d);
 
 /* a: T x c numbers of the caller's, zeros. */
-static inline scl_status functional_open(functional_descent *d, const functional *self,
-                                         const scl_problem *problem, double *a, scl_error *error) {
-  const size_t T = problem->parameters, c = problem->targets, batch = self->batch;
-  *d = (functional_descent){
-      .self = self, .host = problem->host, .problem = problem, .loss = NAN, .a = a, .columns = c};
-  scl_status status = functional_check(self, problem, error);
-  if (status != SCL_STATUS_OK) return status;
-  d->steps = self->iterations == 0 ? T : self->iterations;
-  d->between = d->host->allocate((T + c + batch * (2 * c + 2)) * sizeof *d->between);
-  if (d->between == NULL)
-    return d->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for batches of %zu rows",
-                         batch);
-  d->at = d->between + T;
-  d->scores = d->at + c;
-  d->targets = d->scores + batch * c;
-  d->shares = d->targets + batch * c;
-  d->newest = d->shares + batch;
-  status = early_stop_open(&d->early, problem, &self->loss, self->holdout, self->patience,
-                           self->seed, error);
-  if (status == SCL_STATUS_OK) status = problem->gram(problem, &d->gram, error);
-  if (status == SCL_STATUS_OK) status = functional_mean_weight(d, error);
-  if (status != SCL_STATUS_OK) functional_close(d);
-  return status;
-}
-
-/* ------------------------------------------------------------ a step's minibatch */
-
-/* Targets, shares, the last feature and, from the features that have coefficients, scores. */
-static inline scl_status functional_rows(void *context, const scl_rows *rows, scl_error *error) {
-  functional_descent *d = context;
-  const size_t c = d->columns, last = rows->features.cols - 1;
-  const double *phi = rows->features.data;
-  const ptrdiff_t stride = rows->features.row_stride;
-  (void)error;
-  memcpy(d->targets, rows->targets, rows->count * c * sizeof *d->targets);
-  for (size_t i = 0; i < rows->count; i++) {
-    d->shares[i] = rows_weight(rows, i) / (d->mean_row_weight * (double)rows->count);
-    d->newest[i] = phi[(ptrdiff_t)i * stride + (ptrdiff_t)last];
-  }
-  if (d->known == 0)
-    memset(d->scores, 0, rows->count * c * sizeof *d->scores);
-  else
-    d->host->dense->gemm(0, 0, rows->count, c, d->known, 1, phi, stride, d->a, (ptrdiff_t)c, 0,
-                         d->scores, (ptrdiff_t)c);
-  return SCL_STATUS_OK;
-}
+scl_status functional_open(functional_descent *d, const functional *self,
+                           const scl_problem *problem, double *a, scl_error *error);
 
 /* Step t (from 0): its rows with `count` features each, and alpha(w_t). */
-static inline scl_status functional_step(functional_descent *d, size_t t, size_t count,
-                                         scl_error *error) {
-  const scl_problem *problem = d->problem;
-  const size_t c = d->columns;
-  scl_status status =
-      problem->progress(problem, "descending", (double)t / (double)d->steps, d->loss, error);
-  if (status == SCL_STATUS_OK)
-    status = problem->minibatch(problem, d->self->seed, t, d->self->batch, 0, count, 0,
-                                functional_rows, d, error);
-  if (status != SCL_STATUS_OK) return status;
-  d->host->symmetric->column(d->gram, t, d->between);
-  memset(d->at, 0, c * sizeof *d->at);
-  for (size_t k = 0; k < t; k++)
-    for (size_t j = 0; j < c; j++)
-      d->at[j] += d->a[k * c + j] * d->between[k];
-  return SCL_STATUS_OK;
-}
+scl_status functional_step(functional_descent *d, size_t t, size_t count, scl_error *error);
 
 /* alpha <- shrink alpha + a_t K(w_t, .), the norm with it; a_t (c numbers) stands in row t of a. */
-static inline void functional_move(functional_descent *d, size_t t, double shrink) {
-  const size_t c = d->columns;
-  const double *added = d->a + t * c;
-  double along = 0, own = 0;
-  for (size_t j = 0; j < c; j++) {
-    along += added[j] * d->at[j];
-    own += added[j] * added[j];
-  }
-  d->square = fmax(0, shrink * (shrink * d->square + 2 * along) + d->between[t] * own);
-  for (size_t i = 0; i < t * c; i++)
-    d->a[i] *= shrink;
-  d->known = t + 1;
-}
+void functional_move(functional_descent *d, size_t t, double shrink);
 
 /* After step t: the model is factor x; judged whenever as many rows were drawn as are held out, and
  * at the end. */
-static inline scl_status functional_judge(functional_descent *d, size_t t, const double *x,
-                                          double factor, scl_error *error) {
-  const size_t every = d->early.rows / d->self->batch < 2 ? 1 : d->early.rows / d->self->batch;
-  d->done = t + 1;
-  if ((t + 1) % every != 0 && t + 1 < d->steps) return SCL_STATUS_OK;
-  return early_stop_judge(&d->early, x, NULL, factor, d->known, t + 1, &d->stop, error);
-}
+scl_status functional_judge(functional_descent *d, size_t t, const double *x, double factor,
+                            scl_error *error);
 
 #endif

@@ -12,7 +12,9 @@
  *
  * whose left side increases with eta. Several targets take a root each; where the loss joins them
  * (softmax), the roots are found in turn until none moves. */
+#include "shared/early_stop.h"
 #include "shared/functional_descent.h"
+#include "shared/losses.h"
 
 typedef struct optimal_stepsize {
   functional shared;

@@ -12,7 +12,11 @@
  * The result is the mean of alpha^(0) .. alpha^(T) (their theorem 11); with rows held out, the mean
  * up to the step after which it was best on them. phi(w_t, x) is the base
  * predictor itself, of which the features are expectations. */
+#include "shared/early_stop.h"
 #include "shared/functional_descent.h"
+#include "shared/losses.h"
+#include "shared/solver_options.h"
+
 #include <stdio.h>
 
 typedef struct sfgd {

@@ -12,9 +12,12 @@
  * lowers the objective. Converged: no other u is better for the fit of u, a local minimum. With more
  * features than rows the fits are n x n systems (shared/weighted_dual.h), and a = Phi'C of the last
  * one's numbers. */
+#include "shared/refined_solve.h"
 #include "shared/robust.h"
 #include "shared/solver_options.h"
 #include "shared/weighted_dual.h"
+
+#include <stdio.h>
 
 typedef struct trimmed {
   scl_base base;

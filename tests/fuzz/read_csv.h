@@ -2,7 +2,7 @@
 #ifndef SCULLERY_FUZZ_READ_CSV_H
 #define SCULLERY_FUZZ_READ_CSV_H
 
-#include "data/csv.h"
+#include "data/csv/csv.h"
 #include "reader.h"
 
 static inline scl_csv_options fuzz_csv_options(const uint8_t *data, size_t size) {

@@ -10,7 +10,7 @@ static void walk(scl_source *source, scl_matrix *x, size_t block) {
     scl_matrix to = scl_matrix_slice(x, first, count, 0, x->cols), y = {0};
     if (scl_matrix_create(count, scl_max(source->targets, 1), SCL_DTYPE_FLOAT64, &y, &error) !=
             SCL_STATUS_OK ||
-        source->class->read(source, first, count, &to, source->targets > 0 ? &y : NULL, &error) !=
+        scl_source_read(source, first, count, &to, source->targets > 0 ? &y : NULL, &error) !=
             SCL_STATUS_OK)
       fuzz_fail(error.message);
     scl_matrix_release(&to);
@@ -32,23 +32,23 @@ static bool fills_in(const scl_table *table) {
 
 static void read_blocks(const char *path, const scl_csv_options *options, const scl_table *table) {
   scl_csv_options o = *options;
-  scl_csv_blocks *blocks;
+  scl_source *blocks;
   scl_error error = {0};
   scl_matrix x = {0};
   size_t rows = 0;
   o.like = table->schema;
   const char *id = table->target;
-  scl_status status = scl_csv_blocks_open(path, &o, id, &blocks, &error);
+  scl_status status = scl_csv_once(path, &o, id, &blocks, &error);
   fuzz_check(status, &error);
   if (status != SCL_STATUS_OK) return;
   do {
     scl_matrix_release(&x);
-    status = scl_csv_blocks_next(blocks, &x, &error);
+    status = scl_source_next(blocks, &x, NULL, &error);
     fuzz_check(status, &error);
     if (status != SCL_STATUS_OK || x.storage == NULL) break;
     size_t length = 0;
     for (size_t i = 0; id != NULL && i < x.rows; i++)
-      if (memchr(scl_csv_blocks_id(blocks, i, &length), 0, length) != NULL)
+      if (memchr(scl_csv_id(blocks, i, &length), 0, length) != NULL)
         fuzz_fail("a zero byte in a text");
     fuzz_touch(&x);
     rows += x.rows;
@@ -56,7 +56,7 @@ static void read_blocks(const char *path, const scl_csv_options *options, const 
   if (status == SCL_STATUS_OK && options->fill != SCL_MISSING_ROW && rows != table->rows)
     fuzz_fail("blocks have other rows");
   scl_matrix_release(&x);
-  scl_csv_blocks_close(blocks);
+  scl_source_destroy(blocks);
 }
 
 void fuzz_read(const uint8_t *data, size_t size) {

@@ -1,5 +1,5 @@
 /* Packed bytes, and texts of them, read in pieces of any size. */
-#include "data/input.h"
+#include "data/files/input.h"
 #include "reader.h"
 
 #include <string.h>

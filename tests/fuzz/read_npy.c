@@ -16,7 +16,7 @@ static void stream(const char *path, const scl_matrix *wanted) {
   fuzz_check(scl_matrix_create(count, source->cols, SCL_DTYPE_FLOAT64, &x, &error), &error);
   fuzz_check(scl_matrix_create(count, source->targets, SCL_DTYPE_FLOAT64, &y, &error), &error);
   if (count > 0)
-    fuzz_check(source->class->read(source, source->rows - count, count, &x, &y, &error), &error);
+    fuzz_check(scl_source_read(source, source->rows - count, count, &x, &y, &error), &error);
   scl_matrix_release(&x);
   scl_matrix_release(&y);
   scl_source_destroy(source);

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "reader.h"
 #include "base/interrupt.h"
-#include "data/digest.h"
+#include "data/files/digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

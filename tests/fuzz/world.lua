@@ -219,8 +219,8 @@ function w.loop()
 end
 
 function w.source(task)
-  return objects.call("dataset", objects.ask, task == "classes" and w.classes() or w.numbers(),
-    "source_of_targets")
+  return objects.call("dataset", require("scullery.data.dataset").source_of_targets,
+    task == "classes" and w.classes() or w.numbers())
 end
 
 function w.stage(kind) return core.fit_stage(kind or "standardize", core.source(w.X()), {}) end

@@ -1,5 +1,5 @@
 /* Rows that are written: names, ids and labels of any bytes; what was written is read again. */
-#include "data/csv.h"
+#include "data/csv/csv.h"
 #include "data/npy.h"
 #include "data/row_file.h"
 #include "reader.h"

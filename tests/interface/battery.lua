@@ -2,7 +2,8 @@
 --- another header, must answer alike.
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
+local dataset = require "scullery.data.dataset"
 
 local battery = {}
 
@@ -26,15 +27,15 @@ local questions = {}
 function questions.plain(own)
   local p, phased = own.plain{ sigma = 0.5 }, own.plain{ bias = "uniform" }
   return { features{ p = p, phi = own.wave(), T = 5 }, features{ p = phased, phi = own.wave(),
-    T = 5 }, core.law(ask(phased, "instance"), 3), kernel(p, own.waves()), kernel(p, own.wave()),
+    T = 5 }, core.law(component.instance(phased), 3), kernel(p, own.waves()), kernel(p, own.wave()),
     features{ p = own.plain{ sigma = "median" }, phi = own.wave(), T = 5 } }
 end
 
 function questions.general(own)
   local p = own.general{ sigma = 2, extra = { a = 3 }, inner = own.long{ gamma = 1 } }
-  local settings, text = core.settings(ask(p, "instance"))
+  local settings, text = core.settings(component.instance(p))
   return { features{ p = p, phi = own.waves(), T = 5 }, kernel(p, own.waves()), settings.mode,
-    text, core.law(ask(p, "instance"), 3), features{ p = p, phi = own.waves(), T = 5,
+    text, core.law(component.instance(p), 3), features{ p = p, phi = own.waves(), T = 5,
     K = own.long{ gamma = 0.5 } } }
 end
 
@@ -58,7 +59,7 @@ end
 
 function questions.few(own)
   return { features{ p = own.few(), phi = own.wave(), T = 5 },
-    core.law(ask(own.few(), "instance"), 3) }
+    core.law(component.instance(own.few()), 3) }
 end
 
 function questions.shared(own)
@@ -76,7 +77,7 @@ end
 function questions.wrapper(own)
   local p = own.wrapper{ inner = own.plain{ sigma = 0.5, bias = "gaussian" } }
   local bare = own.wrapper{ inner = own.plain{ sigma = 0.5 } }
-  return { features{ p = p, phi = own.wave(), T = 5 }, core.law(ask(p, "instance"), 3),
+  return { features{ p = p, phi = own.wave(), T = 5 }, core.law(component.instance(p), 3),
     kernel(bare, own.waves()) }
 end
 
@@ -98,7 +99,7 @@ end
 function questions.side(own)
   local inst = sc.instantiation{ p = own.general(), phi = own.side() }
   return { inst:kernel(X, X), inst:collision(X, X),
-    core.two_valued(ask(own.side(), "instance")).low,
+    core.two_valued(component.instance(own.side())).low,
     kernel(own.split(), own.side()),
     features{ p = own.general(), phi = own.side(), T = 5 } }
 end
@@ -132,9 +133,9 @@ end
 
 -- What a solver minimises, at ones.
 local function objective(solver)
-  local source = ask(sc.dataset{ X = X, y = y }, "source_of_targets")
+  local source = dataset.source_of_targets(sc.dataset{ X = X, y = y })
   local training <close> = core.training(source, {}, nil, {})
-  return core.objective(training, ask(solver, "instance"), sc.ones(X:cols(), 1))
+  return core.objective(training, component.instance(solver), sc.ones(X:cols(), 1))
 end
 
 local function fit(stages, target, given) return sc.pipeline(stages):fit(X, target or y, given) end
@@ -148,15 +149,15 @@ function questions.square(own)
   local classes = fit({ with_kernel, own.square() }, words)
   return { fit({ wide, own.square{ all = true, intercept = true } }):predict(X),
     fit({ with_kernel, own.square{ all = true } }):weights(), several:predict(X),
-    classes:probabilities(X), core.loss(ask(own.square(), "instance"), 2),
-    core.penalty(ask(own.square(), "instance")),
+    classes:probabilities(X), core.loss(component.instance(own.square()), 2),
+    core.penalty(component.instance(own.square())),
     objective(own.square()) }
 end
 
 function questions.mean(own)
   local model = fit{ own.mean() }
   local saved = core.model_save(model.fitted.learnt)
-  local again = core.model_load(ask(own.mean(), "instance"), saved)
+  local again = core.model_load(component.instance(own.mean()), saved)
   local f = model.fitted
   local chosen = sc.pipeline{ own.mean{ shrink = sc.choose{ 0, 0.25, 1 } } }
   local searched = chosen:search(sc.dataset{ X = X, y = y }, { folds = 3 })

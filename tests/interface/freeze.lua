@@ -1,9 +1,9 @@
 --- Freeze the header: pack core/include/scullery into tests/interface/v1.txt, and write its layout
 --- to tests/interface/v1.inc.
 ---   build/scullery tests/interface/freeze.lua        (from the root of the source)
---- Run it after an addition that plugin/base.h allows: a member at the end of a table, a constant,
---- a macro, or other words in a comment; interface_test says which. A member of version 1 that
---- moves or changes is a mistake in the header: mend that, and freeze nothing.
+--- Run it after an addition that plugin/base.h allows: a member at the end of a table, a constant
+--- or a macro; interface_test says which. A member of version 1 that moves or changes is a mistake
+--- in the header: mend that, and freeze nothing. The copy has no comments: they may change.
 package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local header = require "header"
 local write = require("support").write

@@ -46,18 +46,21 @@ function header.files(path)
   return files
 end
 
---- header.pack(files): one text of them all.
+local function without_comments(text) return (text:gsub("/%*.-%*/", " ")) end
+
+--- header.pack(files): one text of them all, without comments and empty lines.
 function header.pack(files)
   local parts = {}
-  for _, file in ipairs(files) do parts[#parts + 1] = MARK:format(file.name) .. file.text end
+  for _, file in ipairs(files) do
+    parts[#parts + 1] = MARK:format(file.name)
+      .. without_comments(file.text):gsub(" +\n", "\n"):gsub("\n\n+", "\n"):gsub("^\n", "")
+  end
   return table.concat(parts)
 end
 
 local function plain(text) -- one space between tokens, none at the ends
   return (text:gsub("%s+", " "):gsub("^ ", ""):gsub(" $", ""))
 end
-
-local function without_comments(text) return (text:gsub("/%*.-%*/", " ")) end
 
 -- The names that a declaration declares: "double *mean, *scale", "scl_status (*draw)(...)",
 -- "size_t sizes[4]".

@@ -79,10 +79,10 @@ end
 -- Plugins of every kind, with options and abilities.
 function TestHeaders.test_plugins_in_every_c()
   for _, name in ipairs{ "sampler/gaussian", "nonlinearity/relu", "kernel/matern",
-    "solver/huber" } do
+    "solver/huber/huber" } do
     local text = support.read(("%s/plugins/%s.c"):format(source, name))
     local folders = ("-I %s -I %s"):format(quote(source .. "/plugins"),
-      quote(source .. "/plugins/" .. name:match "^%a+"))
+      quote(source .. "/plugins/" .. name:match "^(.+)/"))
     each_standard("c", function(compiler, standard)
       compiles(compiler, standard, "c", text, folders)
     end)

@@ -31,16 +31,24 @@ end
 -- ---------------------------------------------------------------- includes
 
 local floor_of = {}
-for i, room in ipairs{ "base", "algebra", "plugin", "map", "rows", "learn", "codes", "data",
-  "model", "lua", "host", "checker" } do floor_of[room] = i end
+for i, room in ipairs{ "base", "algebra", "plugin", "map", "rows", "learn", "codes",
+  "data/files", "data", "model", "progress", "lua", "host", "checker" } do floor_of[room] = i end
 
-local function room_of(path) return path:match "^core/([^/]+)/" or path:match "^checker" end
+-- The innermost folder of a path that is a room: data/csv belongs to data, data/files is a room.
+local function room_of(path)
+  local folder = path:gsub("^core/", "")
+  repeat
+    folder = folder:match "^(.*)/"
+  until not folder or floor_of[folder]
+  return folder
+end
 
 local function upward(path, text)
   local room, found = room_of(path), {}
-  for other in text:gmatch '#include "([%w_]+)/[%w_./]+"' do
+  for included in text:gmatch '#include "([%w_]+/[%w_./]+)"' do
+    local other = room_of(included)
     if (floor_of[other] or math.huge) > floor_of[room] then
-      found[#found + 1] = ("%s includes %s"):format(path, other)
+      found[#found + 1] = ("%s includes %s"):format(path, other or included)
     end
   end
   return found
@@ -60,6 +68,153 @@ function TestIncludesRunInOneDirection()
     { "core/base/x.c includes map" })
   lu.assertEquals(upward("core/lua/x.c", '#include "checker/blocks.h"\n'),
     { "core/lua/x.c includes checker" })
+  lu.assertEquals(upward("core/data/files/x.c", '#include "data/csv/csv.h"\n'),
+    { "core/data/files/x.c includes data" })
+  lu.assertEquals(upward("core/data/csv/x.c", '#include "data/files/input.h"\n'), {})
+end
+
+-- ---------------------------------------------------------------- rooms of Lua
+
+-- Rooms of lua/scullery, each of which requires itself and those before it. The library itself,
+-- scullery, stands between "plugin" and "prompt", with scullery.help on it.
+local lua_floor_of = {}
+for i, room in ipairs{ "base", "plot", "data", "metrics", "compose", "model", "experiment",
+  "pictures", "report", "help", "plugin", "library", "prompt", "notebook", "bench", "command" } do
+  lua_floor_of[room] = i
+end
+
+-- Modules that are files beside the rooms: what scripts require.
+local public = { scullery = true, ["scullery.help"] = true }
+
+local function module_of(path)
+  return (path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", "."))
+end
+
+local function lua_room_of(module, flat)
+  return flat[module] and "library" or module:match "^scullery%.([%w_]+)"
+end
+
+-- The modules of the library that a text requires, inside functions too: by name, by a name in a
+-- list, or by the beginning of a name. Texts of scripts that the library writes are no requires.
+local function required_by(text, known)
+  text = text:gsub("%-%-[^\n]*", ""):gsub("%[%[.-%]%]", "")
+  local found = { scullery = text:find 'require[%s(]*"scullery"' and true or nil }
+  for name in text:gmatch '"(scullery%.[%w_.]+)"' do found[name] = known[name] end
+  for beginning in text:gmatch 'require[%s(,]*"(scullery[%w_.]*%.)"%s*%.%.' do
+    for name in pairs(known) do
+      local rest = name:sub(1, #beginning) == beginning and name:sub(#beginning + 1)
+      if rest and not rest:find(".", 1, true) then found[name] = true end
+    end
+  end
+  return found
+end
+
+-- graph[module] = the set of modules that it requires. texts: module -> text.
+local function graph_of(texts)
+  local graph, known = {}, {}
+  for module in pairs(texts) do known[module] = true end
+  for module, text in pairs(texts) do
+    graph[module] = required_by(text, known)
+    graph[module][module] = nil
+  end
+  return graph
+end
+
+local function upward_in(graph, flat)
+  local found = {}
+  for module, needs in pairs(graph) do
+    local floor = lua_floor_of[lua_room_of(module, flat)] or -math.huge
+    for other in pairs(needs) do
+      if (lua_floor_of[lua_room_of(other, flat)] or math.huge) > floor then
+        found[#found + 1] = ("%s requires %s"):format(module, other)
+      end
+    end
+  end
+  table.sort(found)
+  return found
+end
+
+-- A circle as a list of modules, or nil.
+local function circle_in(graph)
+  local state, path = {}, {}
+  local function visit(module)
+    if state[module] == "done" then return nil end
+    path[#path + 1] = module
+    if state[module] == "open" then return true end
+    state[module] = "open"
+    for other in pairs(graph[module]) do if visit(other) then return true end end
+    state[module], path[#path] = "done", nil
+  end
+  for module in pairs(graph) do if visit(module) then return path end end
+end
+
+-- Who requires the library as a whole, which is for scripts: help alone, whose topics its members
+-- are.
+local function users_of_the_library(graph)
+  local found = {}
+  for module, needs in pairs(graph) do
+    if needs.scullery and module ~= "scullery.help" then found[#found + 1] = module end
+  end
+  return found
+end
+
+local function lua_texts()
+  local texts, flat = {}, {}
+  for _, path in ipairs(files("lua/scullery", "%.lua$")) do
+    if not path:find "/templates/" then
+      local module = module_of(path)
+      lu.assertNil(texts[module], module .. " has two files")
+      texts[module] = read(path)
+      if path:find "^lua/scullery/[^/]+$" then flat[module] = true end
+    end
+  end
+  return texts, flat
+end
+
+function TestLuaModulesStandInRooms()
+  local texts, flat = lua_texts()
+  lu.assertEquals(flat, public)
+  local seen = 0
+  for module in pairs(texts) do
+    lu.assertNotNil(lua_floor_of[lua_room_of(module, flat)], module .. " is in no room")
+    seen = seen + 1
+  end
+  lu.assertTrue(seen > 100, "the rooms were not found")
+end
+
+function TestLuaRoomsRequireInOneDirection()
+  local texts, flat = lua_texts()
+  lu.assertEquals(upward_in(graph_of(texts), flat), {})
+  -- what it must find
+  local function found(text) return upward_in(graph_of{ ["scullery.data.x"] = text,
+    ["scullery.model.y"] = "", ["scullery.help"] = "", ["scullery.base.z"] = "" }, public) end
+  local wanted = { "scullery.data.x requires scullery.model.y" }
+  lu.assertEquals(found 'local y = require "scullery.model.y"', wanted)
+  lu.assertEquals(found 'function f() return require("scullery.model.y").g() end', wanted)
+  lu.assertEquals(found 'for _, n in ipairs{ "scullery.model.y" } do require(n) end', wanted)
+  lu.assertEquals(found 'return require("scullery.model." .. name)', wanted)
+  lu.assertEquals(found 'require "scullery.help"', { "scullery.data.x requires scullery.help" })
+  lu.assertEquals(found 'local z = require "scullery.base.z" -- not "scullery.model.y"', {})
+end
+
+function TestNoLuaModulesRequireEachOther()
+  lu.assertNil(circle_in(graph_of(lua_texts())))
+  local graph = graph_of{ ["scullery.a.a"] = 'require "scullery.a.b"',
+    ["scullery.a.b"] = 'function f() return require("scullery.a.c") end',
+    ["scullery.a.c"] = 'return require("scullery.a." .. name)' }
+  lu.assertNotNil(circle_in(graph))
+  graph["scullery.a.c"] = {}
+  lu.assertNil(circle_in(graph))
+end
+
+function TestNoLuaModuleRequiresTheLibrary()
+  lu.assertEquals(users_of_the_library(graph_of(lua_texts())), {})
+  local function users(text)
+    return users_of_the_library(graph_of{ scullery = "", ["scullery.bench.x"] = text })
+  end
+  lu.assertEquals(users 'function f() return (require "scullery") end', { "scullery.bench.x" })
+  lu.assertEquals(users 'local sc = require("scullery")', { "scullery.bench.x" })
+  lu.assertEquals(users 'local script = [[\nlocal sc = require "scullery"\n]]', {})
 end
 
 -- The checker of plugins is a module of its own: the library works without it, and functions that
@@ -75,13 +230,32 @@ function TestTheCheckerIsLoadedWhenItIsAskedFor()
   lu.assertEquals({ well, said }, { true, "" })
 end
 
+-- Beside the public header a plugin includes its own files and what several plugins share.
 function TestPluginsIncludeThePublicHeaderAlone()
-  for _, path in ipairs(files("plugins", "%.[ch]$")) do
-    for name in read(path):gmatch '#include "([%w_./]+)"' do
-      local own = not name:find "/" or name:find "^shared/" ~= nil or name:find("^"
-        .. path:match "^plugins/([^/]+)/" .. "/") ~= nil
-      lu.assertTrue(own or name == "scullery/plugin.h", path .. " includes " .. name)
+  local function foreign(path, text)
+    local found = {}
+    for name in text:gmatch '#include "([%w_./]+)"' do
+      local own = not name:find "/" and path:find "^plugins/%w+/[%w_]+/" ~= nil
+      if not own and not name:find "^shared/" then found[#found + 1] = name end
     end
+    return found
+  end
+  for _, path in ipairs(files("plugins", "%.[ch]$")) do
+    lu.assertEquals(foreign(path, read(path)), {}, path)
+  end
+  -- what it must find
+  local text = '#include "solver/svm/svm.h"\n#include "svm.h"\n#include "algebra/matrix.h"\n'
+  lu.assertEquals(foreign("plugins/solver/svm/smo.c", text),
+    { "solver/svm/svm.h", "algebra/matrix.h" })
+  lu.assertEquals(#foreign("plugins/solver/knn.c", text), 3)
+end
+
+-- Functions are in files that are compiled once. Headers have tables of numbers, types, macros and
+-- inline functions of a few lines; a loop that is compiled for each instruction set is a macro.
+function TestHeadersOfPluginsAreSmall()
+  for _, path in ipairs(files("plugins", "%.h$")) do
+    local _, lines = read(path):gsub("\n", "")
+    lu.assertTrue(lines <= 260, ("%s has %d lines"):format(path, lines))
   end
 end
 
@@ -158,7 +332,7 @@ end
 
 function TestHeadersStandAlone()
   need_compiler()
-  local list = files("core/include plugins/shared", "%.h$")
+  local list = files("core/include plugins", "%.h$")
   lu.assertTrue(#list > 20)
   for _, path in ipairs(list) do
     local well, said = run(

@@ -3,7 +3,7 @@
 local core = require "scullery_checker.core"
 local parameters = require "scullery_checker.parameters"
 local statistics = require "scullery_checker.statistics"
-local ask = require("scullery.base.objects").ask
+local components = require "scullery.compose.component"
 
 -- Draws that a law is compared with.
 local N = 1 << 14
@@ -163,7 +163,7 @@ local asked = {
 }
 
 local function drawn_with(t, component, bias, dim)
-  local draw, layout = parameters.draw(t, ask(component, "with", "bias", bias), dim, N)
+  local draw, layout = parameters.draw(t, components.with(component, "bias", bias), dim, N)
   return draw, draw and parameters.drawn(draw, layout, 0, parameters.whole_blocks(layout,
     draw.total))
 end
@@ -384,7 +384,7 @@ return {
   test("law", "draws have the law that is declared", { 1, 4 }, "it declares no law", check_law),
   test("bias", "a bias has the law that its option asks for, and leaves the weights", { 4 },
     "it has no option for a bias", function(t, draw, _, component)
-      return ask(component, "role", "bias") ~= nil and check_bias(t, component, draw.dim)
+      return components.role(component, "bias") ~= nil and check_bias(t, component, draw.dim)
     end),
   test("independence", "parameters are independent, and so are the scalars of a feature", { 4 },
     "its parameters depend on each other, or have no law", check_independence),

@@ -4,11 +4,12 @@
 --- of sc.features with cells of a grid }.
 local core = require "scullery_checker.core"
 local options = require "scullery.base.options"
-local ask = require("scullery.base.objects").ask
+local components = require "scullery.compose.component"
+local instantiation = require "scullery.compose.instantiation"
 
 local problems = {}
 
-local function instance(component) return ask(component, "instance") end
+local function instance(component) return components.instance(component) end
 problems.instance = instance
 
 -- ---------------------------------------------------------------- made
@@ -50,7 +51,7 @@ end
 
 -- sign(<w, x> + b) under a Gaussian K: T features with a Gram matrix of their own.
 local function map_of(problem)
-  if problem.cells then return (ask(problem.cells, "map", core.source(problem.X), {})) end
+  if problem.cells then return (instantiation.map(problem.cells, core.source(problem.X), {})) end
   if not problem.T then return nil end
   local sc = require "scullery"
   return core.map{ sampler = instance(sc.sampler.gaussian()), kernel = instance(sc.kernel.gaussian{

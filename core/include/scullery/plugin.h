@@ -19,9 +19,9 @@
  *
  *  - Threads. [any]: many threads at once on one instance, which is constant after `create`. [one]:
  *    one thread at a time. A plugin starts no thread of its own and keeps no writable static.
- *  - Memory. Buffers are the caller's and live for the call; const ones are inputs. Scratch comes
- *    from host->allocate and goes back before the slot returns. What `create` makes, `destroy`
- *    ends.
+ *  - Memory. Buffers are the caller's and live for the call; const ones are inputs. Memory for the
+ *    call comes from host->scratch, and the host releases it. What outlives the call comes from
+ *    host->allocate; what `create` makes, `destroy` ends.
  *  - Failure. A slot returns SCL_STATUS_OK, or `host->fail(error, status, "a sentence")`. It never
  *    aborts, exits, prints, jumps or throws across the boundary, and leaves the floating-point
  *    environment as it was.

@@ -99,9 +99,12 @@ local function listed(arguments)
   return #list == 0 and "nothing" or table.concat(list, ", ")
 end
 
+--- fault.topic(name): the text of help about a name, or nil. The library sets it.
+function fault.topic() end
+
 -- Where what it takes can be read.
 local function where_told(title)
-  local known, text = pcall(function() return require "scullery.help".topic(title) end)
+  local known, text = pcall(fault.topic, title)
   return known and text and ("; help \"%s\" says what it takes"):format(title) or ""
 end
 

@@ -200,10 +200,9 @@ end
 --- lack; others can be neither read nor set. computed: name -> function(object), read like a field.
 --- hint(object, field): what to do in place of setting. list: whether places 1, 2, ... can be set
 --- as well. check(object): called before each method, an error where a field holds what it cannot.
---- hidden: fields that completion leaves out. Functions set in class.internal are the library's
---- own, which scripts do not find: objects.ask.
+--- hidden: fields that completion leaves out.
 function objects.class(name, given)
-  local class = { __name = name, example = given.example or name, methods = {}, internal = {},
+  local class = { __name = name, example = given.example or name, methods = {},
     fields = {}, hidden = {}, check = given.check }
   made[#made + 1] = class
   for field in (given.fields or ""):gmatch("%S+") do class.fields[field] = true end
@@ -238,14 +237,6 @@ function objects.class(name, given)
       methods[key] = method_of(class, key, f)
     end,
   })
-end
-
---- objects.ask(object, name, ...): what the library's own method `name` of an object gives: one
---- that stands in its class's table `internal`, where scripts do not find it.
-function objects.ask(object, name, ...)
-  local class = getmetatable(object)
-  if class.check then class.check(object) end
-  return class.internal[name](object, ...)
 end
 
 -- ---------------------------------------------------------------- modules

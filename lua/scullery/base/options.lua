@@ -106,7 +106,7 @@ local forms = { number = "number", integer = "integer", boolean = "boolean", str
 -- One rule as the engine takes it, and the function that judges its values where there is one.
 local function row_of(name, rule)
   local row = { name = name, low = rule.low, high = rule.high, above = rule.above,
-    required = rule.required, searchable = rule.searchable }
+    required = rule.required }
   if rule.choices then
     row.form, row.words = "word", table.concat(rule.choices, "|")
     return row
@@ -122,12 +122,51 @@ local declared = setmetatable({}, { __mode = "k" }) -- rules -> what the engine 
 
 local function declare(rules)
   if declared[rules] then return declared[rules] end
-  local list, tests, names = {}, {}, {}
+  local list, tests, names, opaques = {}, {}, {}, {}
   for name in pairs(rules) do names[#names + 1] = name end
   table.sort(names)
-  for i, name in ipairs(names) do list[i], tests[name] = row_of(name, rules[name]) end
-  declared[rules] = { rows = core.option_rows(list), tests = tests }
+  for i, name in ipairs(names) do
+    list[i], tests[name] = row_of(name, rules[name])
+    opaques[name] = list[i].form == "opaque"
+  end
+  declared[rules] = { rows = core.option_rows(list), tests = tests, opaques = opaques }
   return declared[rules]
+end
+
+local simple = { number = true, boolean = true, string = true }
+
+-- What core.check_options takes beside a value: false where its row judges it; true where it is
+-- taken; a text, how it looks, where it is not.
+local function judged(made, name, value)
+  if made.opaques[name] then
+    local test = made.tests[name]
+    return not test or test(value) and true or options.show(value)
+  end
+  return not simple[type(value)] and options.show(value)
+end
+
+-- The values that one stands for: those of an sc.choose where the option may be searched.
+local function values_of(rule, value)
+  local meta = rule and rule.searchable and type(value) == "table" and debug.getmetatable(value)
+  local list = meta and rawget(meta, "__name") == "choose" and rawget(value, "values")
+  if type(list) == "table" then return list, rawlen(list) end
+  return { value }, 1
+end
+
+-- An error where the options are not as the rules say.
+local function refuse_wrong(title, given, rules)
+  local made, names, values, words = declare(rules), {}, {}, {}
+  if given ~= nil and type(given) ~= "table" then
+    error(("%s: takes a table of named options, and got %s"):format(title, options.show(given)), 0)
+  end
+  for name, value in next, given or {} do
+    local list, count = values_of(rules[name], value)
+    for i = 1, count do
+      local one, at = rawget(list, i), #names + 1
+      names[at], values[at], words[at] = name, one, judged(made, name, one)
+    end
+  end
+  return core.check_options(title, made.rows, names, values, words) -- leaves no place in its errors
 end
 
 local titled = {} -- title -> rules
@@ -176,8 +215,8 @@ end
 --- nearest name; level as in error(), counted from the caller (2: whoever called it; 0: no place is
 --- put).
 function options.check(title, given, rules, level)
-  local made, result = declare(rules), {}
-  local ok, message = pcall(core.check_options, title, made.rows, given, made.tests, options.show)
+  local result = {}
+  local ok, message = pcall(refuse_wrong, title, given, rules)
   if not ok then
     if type(message) ~= "string" then error(message, 0) end -- of the script's own function
     error(options.plain(message), level == 0 and 0 or (level or 2) + 1)

@@ -1,7 +1,15 @@
 --- scullery bench bits: features that take two values, as bits and as numbers, in one run.
+local component = require "scullery.compose.component"
 local core = require "scullery.core"
+local instantiation = require "scullery.compose.instantiation"
 local measure = require "scullery.bench.measure"
-local sc = require "scullery"
+local named = require "scullery.data"
+local pipeline = require "scullery.model.pipeline"
+local stages = require "scullery.compose.stages"
+
+local samplers = component.group "sampler"
+local nonlinearities = component.group "nonlinearity"
+local learners = component.group "solver"
 
 local floor = measure.floor
 
@@ -21,13 +29,14 @@ local bits = {}
 
 --- bits.stumps(T, solver): the pipeline of these rows.
 function bits.stumps(T, solver)
-  return sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.threshold{ sigma = 1 },
-    phi = sc.nonlinearity.sign(), T = T, seed = 1, dtype = "float32" }, solver }
+  local features = instantiation.features{ p = samplers.threshold{ sigma = 1 },
+    phi = nonlinearities.sign(), T = T, seed = 1, dtype = "float32" }
+  return pipeline.new{ stages.standardize(), features, solver }
 end
 
 --- bits.rows(name): its training rows.
 function bits.rows(name)
-  local ds = sc.data.load(name)
+  local ds = named.load(name)
   return name == "adult" and (ds:parts()) or ds
 end
 
@@ -43,7 +52,7 @@ end
 --- bits.ridge(name, T, times, numbers): a case: the fit with bits, `times` times; or with numbers.
 function bits.ridge(name, T, times, numbers)
   return function(report, id)
-    local train, p = bits.rows(name), bits.stumps(T, sc.solver.ridge{ lambda = 1e-5 })
+    local train, p = bits.rows(name), bits.stumps(T, learners.ridge{ lambda = 1e-5 })
     local function fit()
       return measure.best(times, function() return p:fit(train) end)
     end
@@ -62,7 +71,7 @@ end
 -- L-BFGS reads the bits of all features in every iteration.
 local function logistic(report, id)
   local train, iterations = bits.rows "adult", 50
-  local p = bits.stumps(1000, sc.solver.logistic{ lambda = 1e-5, max_iterations = iterations })
+  local p = bits.stumps(1000, learners.logistic{ lambda = 1e-5, max_iterations = iterations })
   local one = measure.best(2, function() return p:fit(train) end)
   one.id, one.what = id, "adult, 1000 stumps, logistic, 50 iterations"
   one.iterations = one.result:info().iterations

@@ -1,7 +1,17 @@
 --- scullery bench data: ridge on dense features, searches, reading a file, cost by rows.
+local choose = require "scullery.compose.choose"
+local component = require "scullery.compose.component"
 local core = require "scullery.core"
+local instantiation = require "scullery.compose.instantiation"
 local measure = require "scullery.bench.measure"
-local sc = require "scullery"
+local named = require "scullery.data"
+local pipeline = require "scullery.model.pipeline"
+local stages = require "scullery.compose.stages"
+
+local samplers = component.group "sampler"
+local nonlinearities = component.group "nonlinearity"
+local kernels = component.group "kernel"
+local learners = component.group "solver"
 
 local floor = measure.floor
 local data = {}
@@ -11,20 +21,21 @@ local data = {}
 --- data.weighting{ dtype =, T =, sigma =, width = }: thresholds, sign, a Gaussian K: features are
 --- numbers.
 function data.weighting(given)
-  return sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ width = given.width
-    or 1 }, p = sc.sampler.threshold{ sigma = given.sigma or 1 },
-                           phi = sc.nonlinearity.sign() }:features{ T = given.T or 1000, seed = 0,
-    dtype = given.dtype }
+  local inst = instantiation.new{ W = instantiation.space.threshold(),
+    K = kernels.gaussian{ width = given.width or 1 },
+    p = samplers.threshold{ sigma = given.sigma or 1 }, phi = nonlinearities.sign() }
+  return inst:features{ T = given.T or 1000, seed = 0, dtype = given.dtype }
 end
 
 --- data.weighted(solver, given): the pipeline of the rows on adult.
 function data.weighted(solver, given)
-  return sc.pipeline{ sc.standardize(), sc.add_bias(), data.weighting(given or {}), solver }
+  return pipeline.new{ stages.standardize(), stages.add_bias(), data.weighting(given or {}),
+    solver }
 end
 
-function data.ridge(lambda) return sc.solver.ridge{ lambda = lambda, penalty = "rkhs" } end
+function data.ridge(lambda) return learners.ridge{ lambda = lambda, penalty = "rkhs" } end
 
-local function adult() return (sc.data.load("adult"):parts()) end
+local function adult() return (named.load("adult"):parts()) end
 
 local function all_made(f)
   core.levels(false)
@@ -54,9 +65,9 @@ end
 local function numbers(dtype)
   return function(report, id, quick)
     local n = 32768 // (quick and 4 or 1)
-    local X = sc.randn{ n, 20, seed = 1 }
+    local X = core.randn{ n, 20, seed = 1 }
     local one = measure.best(5, function()
-      sc.pipeline{ data.weighting{ dtype = dtype }, data.ridge(1e-3) }:fit(X, X:column(1))
+      pipeline.new{ data.weighting{ dtype = dtype }, data.ridge(1e-3) }:fit(X, X:column(1))
     end)
     one.id, one.what = id, ("%d x 20 numbers, RKHS weighting 2, T = 1000, %s"):format(n, dtype)
     one.floor = function() return floor.ridge(dtype, n, 0, 1000) end
@@ -110,7 +121,7 @@ local function search(report, id, what, inst, times, passes, factors)
   local train = adult()
   local fit = fit_made("float64", train, 2).seconds
   local one = measure.best(times, function()
-    data.weighted(data.ridge(sc.choose(lambdas)), inst):search(train, { folds = 5 })
+    data.weighted(data.ridge(choose(lambdas)), inst):search(train, { folds = 5 })
   end)
   one.id, one.what, one.fits = id, what, one.seconds / fit
   one.floor = data.value_floor(train, "float64", passes, factors)
@@ -123,24 +134,24 @@ end
 
 local function whole_search(report, id)
   search(report, id, "adult, 9 widths x 5 lambdas x 5 folds and the refit",
-    { sigma = sc.choose{ 0.5, 1, 2 }, width = sc.choose{ 0.5, 1, 2 } }, 1, 9, 226)
+    { sigma = choose{ 0.5, 1, 2 }, width = choose{ 0.5, 1, 2 } }, 1, 9, 226)
 end
 
 -- ---------------------------------------------------------------- other dense maps
 
 --- data.digits(): MNIST in float32, both parts.
-function data.digits() return sc.data.load("mnist", { dtype = "float32" }):parts() end
+function data.digits() return named.load("mnist", { dtype = "float32" }):parts() end
 
 --- data.sinks(sampler, D): their Fourier features.
 function data.sinks(sampler, D)
-  return sc.features{ p = sc.sampler[sampler]{ gamma = 0.025 }, phi = sc.nonlinearity.fourier(),
-    T = D, seed = 1, dtype = "float32" }
+  return instantiation.features{ p = samplers[sampler]{ gamma = 0.025 },
+    phi = nonlinearities.fourier(), T = D, seed = 1, dtype = "float32" }
 end
 
 local function mnist(report, id)
   local train, test = data.digits()
   local one = measure.once(function()
-    return sc.pipeline{ data.sinks("gaussian", 5000), sc.solver.ridge{ lambda = 1e-6 } }:fit(train)
+    return pipeline.new{ data.sinks("gaussian", 5000), learners.ridge{ lambda = 1e-6 } }:fit(train)
   end)
   one.id, one.what = id, "MNIST 60,000 x 784, Fourier D = 5000, float32, ridge"
   one.error = one.result:error(test)
@@ -152,8 +163,8 @@ end
 -- ---------------------------------------------------------------- reading, rows
 
 local function reading(report, id)
-  local one = measure.best(6, function() sc.data.load("kddcup10") end)
-  local path = sc.data.path("kddcup10")[1]
+  local one = measure.best(6, function() named.load("kddcup10") end)
+  local path = named.path("kddcup10")[1]
   one.id, one.what = id, "reading kddcup10 (494,021 rows, gzip, one-hot)"
   one.first_over_best = one.first / one.seconds
   one.floor = math.min(core.ceiling_file(path), (core.ceiling_file(path)))
@@ -164,14 +175,14 @@ end
 -- Generated rows: cost linear in n, memory flat.
 local function linear(n)
   return function(report, id)
-    local rows = sc.data.rows{ n = n, d = 20, read = function(first, count)
-      local X = sc.randn{ count, 20, seed = first }
+    local rows = named.rows{ n = n, d = 20, read = function(first, count)
+      local X = core.randn{ count, 20, seed = first }
       return X, X:column(1):copy()
     end }
     local one = measure.once(function()
-      sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.3 },
-        phi = sc.nonlinearity.fourier(), T = 500, dtype = "float32" },
-                   sc.solver.ridge{ lambda = 1e-4 } }:fit(rows)
+      pipeline.new{ instantiation.features{ p = samplers.gaussian{ sigma = 0.3 },
+        phi = nonlinearities.fourier(), T = 500, dtype = "float32" },
+                   learners.ridge{ lambda = 1e-4 } }:fit(rows)
     end)
     one.id, one.what = id, ("generated rows, n = %d, d = 20, D = 500"):format(n)
     one.note = ("%.2f us a row"):format(one.seconds / n * 1e6)

@@ -1,8 +1,8 @@
 --- scullery bench: this machine's rates, and how close the engine comes, in one run. Rows on real
 --- data are left out where the data are not here.
 local measure = require "scullery.bench.measure"
+local named = require "scullery.data"
 local report = require "scullery.bench.report"
-local sc = require "scullery"
 
 local bench = {}
 
@@ -48,7 +48,7 @@ local function run(case, to, quick)
     return to:skip(case.id, "not with --quick")
   end
   if case.needs then
-    local here, paths = pcall(sc.data.path, case.needs)
+    local here, paths = pcall(named.path, case.needs)
     if not (here and paths) then
       return to:skip(case.id, ("the set '%s' is not here (SCULLERY_DATA)"):format(case.needs))
     end

@@ -1,9 +1,18 @@
 --- scullery bench large: rows that take half a minute or longer each, or gigabytes.
 local bits = require "scullery.bench.bits"
+local component = require "scullery.compose.component"
 local data = require "scullery.bench.data"
+local instantiation = require "scullery.compose.instantiation"
 local measure = require "scullery.bench.measure"
-local sc = require "scullery"
+local named = require "scullery.data"
+local pipeline = require "scullery.model.pipeline"
 local solvers = require "scullery.bench.solvers"
+local stages = require "scullery.compose.stages"
+
+local samplers = component.group "sampler"
+local nonlinearities = component.group "nonlinearity"
+local kernels = component.group "kernel"
+local learners = component.group "solver"
 
 local floor, case = measure.floor, solvers.case
 
@@ -13,7 +22,7 @@ local function logistic(allowance, few, many, bytes)
     local train = data.digits()
     local function run(iterations)
       return measure.once(function()
-        return sc.pipeline{ data.sinks("gaussian", 5000), sc.solver.logistic{ lambda = 1e-6,
+        return pipeline.new{ data.sinks("gaussian", 5000), learners.logistic{ lambda = 1e-6,
           max_iterations = iterations }, allowance = allowance }:fit(train)
       end)
     end
@@ -28,12 +37,12 @@ local function logistic(allowance, few, many, bytes)
 end
 
 local function skin()
-  local ds = sc.data.load "skin"
+  local ds = named.load "skin"
   local one = measure.best(2, function()
-    return sc.pipeline{ sc.standardize(), sc.add_bias(), sc.instantiation{
-      K = sc.kernel.gaussian{ theta = 0.5 }, p = sc.sampler.gaussian{ sigma = 1 },
-      phi = sc.nonlinearity.sign() }:features{ T = 1000, seed = 0 },
-      sc.solver.lasso{ lambda = 1e-6 } }:fit(ds)
+    return pipeline.new{ stages.standardize(), stages.add_bias(), instantiation.new{
+      K = kernels.gaussian{ theta = 0.5 }, p = samplers.gaussian{ sigma = 1 },
+      phi = nonlinearities.sign() }:features{ T = 1000, seed = 0 },
+      learners.lasso{ lambda = 1e-6 } }:fit(ds)
   end)
   one.floor = function() return floor.ridge("float64", #ds, 4, 1000) end
   return one
@@ -44,7 +53,7 @@ local function descent(name, T)
   return function()
     local train = bits.rows "adult"
     local one = measure.once(function()
-      return data.weighted(sc.solver[name]{ lambda = 1e-5, batch = 100, iterations = T },
+      return data.weighted(learners[name]{ lambda = 1e-5, batch = 100, iterations = T },
         { T = T }):fit(train)
     end)
     one.note = ("%.1f ns a row, step and parameter"):format(one.seconds / T ^ 2 / 100 * 2e9)

@@ -1,7 +1,11 @@
 --- scullery bench maps: what making features costs, beside the products alone.
+local component = require "scullery.compose.component"
 local core = require "scullery.core"
+local instantiation = require "scullery.compose.instantiation"
 local measure = require "scullery.bench.measure"
-local sc = require "scullery"
+
+local samplers = component.group "sampler"
+local nonlinearities = component.group "nonlinearity"
 
 local floor = measure.floor
 
@@ -13,19 +17,19 @@ local function map_seconds(inst, X, T, dtype)
 end
 
 local function ridge_map(p, phi, bias)
-  return sc.instantiation{ p = sc.sampler[p]{ sigma = 0.1, bias = bias }, phi = phi }
+  return instantiation.new{ p = samplers[p]{ sigma = 0.1, bias = bias }, phi = phi }
 end
 
-local phis = { cos = { sc.nonlinearity.fourier(), "cos", bias = "uniform" },
-  relu = { sc.nonlinearity.relu(), "copy" }, sign = { sc.nonlinearity.sign(), "copy" },
-  maxout = { sc.nonlinearity.maxout{ q = 4 }, "copy", q = 4 } }
+local phis = { cos = { nonlinearities.fourier(), "cos", bias = "uniform" },
+  relu = { nonlinearities.relu(), "copy" }, sign = { nonlinearities.sign(), "copy" },
+  maxout = { nonlinearities.maxout{ q = 4 }, "copy", q = 4 } }
 
 -- Dense maps beside gemm and one pass of the nonlinearity.
 local function dense(name, d, rows)
   return function(report, id, quick)
     local one, T, n = phis[name], 4096, rows // (quick and 4 or 1)
     for _, dtype in ipairs{ "float64", "float32" } do
-      local X = sc.randn{ n, d, seed = 1, dtype = dtype }
+      local X = core.randn{ n, d, seed = 1, dtype = dtype }
       local took = map_seconds(ridge_map("gaussian", one[1], one.bias), X, T // (one.q or 1), dtype)
       local pass = core.ceiling_features(dtype, n // 2048, 2048, d, T, one[2])
       report:row{ id = id .. "_" .. dtype, seconds = took, floor = floor.project(dtype, n, d, T),
@@ -42,9 +46,9 @@ local function hadamard(d)
   return function(report, id, quick)
     local n, T = 2048 // (quick and 4 or 1), 16384
     for _, dtype in ipairs{ "float64", "float32" } do
-      local X = sc.randn{ n, d, seed = 1, dtype = dtype }
+      local X = core.randn{ n, d, seed = 1, dtype = dtype }
       local function seconds(p)
-        return map_seconds(ridge_map(p, sc.nonlinearity.fourier(), "uniform"), X, T, dtype)
+        return map_seconds(ridge_map(p, nonlinearities.fourier(), "uniform"), X, T, dtype)
       end
       local plain, fast = seconds "gaussian", seconds "hadamard"
       report:row{ id = id .. "_" .. dtype, seconds = fast, speedup = plain / fast,
@@ -58,9 +62,9 @@ end
 local function sparse(d)
   return function(report, id, quick)
     local n, T = 16384 // (quick and 4 or 1), 4096
-    local X = sc.randn{ math.min(n, 160000000 // d // 8), d, seed = 1, dtype = "float32" }
-    local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 3 },
-      phi = sc.nonlinearity.sign() }
+    local X = core.randn{ math.min(n, 160000000 // d // 8), d, seed = 1, dtype = "float32" }
+    local inst = instantiation.new{ p = samplers.sparse{ degree = 3 },
+      phi = nonlinearities.sign() }
     local source = core.source(X)
     local reading = measure.seconds(3, function() core.walk(source, {}, nil) end)
     local took = map_seconds(inst, X, T, "float32") - reading
@@ -72,9 +76,9 @@ end
 
 local function stumps(report, id, quick)
   local n, T = 16384 // (quick and 4 or 1), 4096
-  local X = sc.randn{ n, 100, seed = 1, dtype = "float32" }
-  local took = map_seconds(sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 },
-    phi = sc.nonlinearity.sign() }, X, T, "float32")
+  local X = core.randn{ n, 100, seed = 1, dtype = "float32" }
+  local took = map_seconds(instantiation.new{ p = samplers.threshold{ sigma = 1 },
+    phi = nonlinearities.sign() }, X, T, "float32")
   local function blocks(pass)
     return core.ceiling_features("float32", n // 2048, 2048, 1, T, pass)
   end
@@ -85,8 +89,8 @@ end
 
 -- Rows like Forest Cover's: 10 numbers and 44 indicators.
 local function forest(n)
-  local X = sc.zeros(n, 54)
-  local numbers, kind = sc.rand{ n, 10, seed = 1 }, sc.rand{ n, 2, seed = 2 }
+  local X = core.zeros(n, 54)
+  local numbers, kind = core.rand{ n, 10, seed = 1 }, core.rand{ n, 2, seed = 2 }
   for i = 1, n do
     for j = 1, 10 do X:set(i, j, numbers:get(i, j)) end
     X:set(i, 11 + math.floor(4 * kind:get(i, 1)), 1)
@@ -100,8 +104,8 @@ local function bins(report, id, quick)
   local n = quick and 20000 or 500000
   local X = forest(n)
   for _, gamma in ipairs{ 0.1, 1 } do
-    local inst = sc.instantiation{ p = sc.sampler.grid{ gamma = gamma },
-      phi = sc.nonlinearity.bins() }
+    local inst = instantiation.new{ p = samplers.grid{ gamma = gamma },
+      phi = nonlinearities.bins() }
     collectgarbage()
     local before = core.memory(true)
     local one = measure.once(function() return inst:features{ T = 50, seed = 1 }:fit(X) end)

@@ -1,21 +1,31 @@
 --- scullery bench predict: predicting rows of a file, less its reading, beside p:decision on rows
 --- in memory.
+local component = require "scullery.compose.component"
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local instantiation = require "scullery.compose.instantiation"
 local measure = require "scullery.bench.measure"
+local pipeline = require "scullery.model.pipeline"
 local predict = require "scullery.model.predict"
-local sc = require "scullery"
+local stages = require "scullery.compose.stages"
+
+local samplers = component.group "sampler"
+local nonlinearities = component.group "nonlinearity"
+local learners = component.group "solver"
 
 local function learnt(X, T)
   local few = X:slice(1, 2000)
-  return sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.2 },
-    phi = sc.nonlinearity.fourier(), T = T, seed = 1 }, sc.solver.ridge{ lambda = 1e-3 } }:fit(
-    sc.dataset{ X = few, y = few:column(1):map(function(v) return v > 0 and 1 or 0 end),
+  local features = instantiation.features{ p = samplers.gaussian{ sigma = 0.2 },
+    phi = nonlinearities.fourier(), T = T, seed = 1 }
+  return pipeline.new{ stages.standardize(), features, learners.ridge{ lambda = 1e-3 } }:fit(
+    dataset.new{ X = few, y = few:column(1):map(function(v) return v > 0 and 1 or 0 end),
       task = "classification" })
 end
 
 local function predicting(T)
   return function(report, id, quick)
     local n, d, name = 400000 // (quick and 4 or 1), 20, os.tmpname()
-    local X, out, rows = sc.randn{ n, d, seed = 1 }, name .. ".csv", name .. ".npy"
+    local X, out, rows = core.randn{ n, d, seed = 1 }, name .. ".csv", name .. ".npy"
     X:save(rows)
     local p = learnt(X, T)
     p:save(name)

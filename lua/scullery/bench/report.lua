@@ -1,7 +1,6 @@
 --- Rows of scullery bench: printed as they come, or kept for one JSON document.
 local core = require "scullery.core"
 local measure = require "scullery.bench.measure"
-local sc = require "scullery"
 
 local report = {}
 report.__index = report
@@ -16,13 +15,13 @@ end
 
 --- report.new(json): json: nothing is printed before report:close().
 function report.new(json)
-  local document = { version = sc.version, instruction_set = core.instruction_set(),
+  local document = { version = core.version, instruction_set = core.instruction_set(),
     bits = select(2, core.bits()), openblas_coretype = os.getenv "OPENBLAS_CORETYPE",
     threads = core.threads(), rows = {},
     processor = first_line("/proc/cpuinfo", "model name%s*:%s*([^\n]+)"),
     load = tonumber(first_line("/proc/loadavg", "^(%S+)")) }
   local self = setmetatable({ json = json, document = document }, report)
-  self:say(("Scullery %s, %s, %d threads, load %.2f"):format(sc.version, document.instruction_set,
+  self:say(("Scullery %s, %s, %d threads, load %.2f"):format(core.version, document.instruction_set,
     document.threads, document.load or 0))
   return self
 end

@@ -1,11 +1,22 @@
 --- scullery bench solvers: what each way of learning costs, beside the products or the reading of
 --- features that it cannot do without.
+local bits = require "scullery.bench.bits"
+local choose = require "scullery.compose.choose"
+local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local data = require "scullery.bench.data"
-local bits = require "scullery.bench.bits"
+local dataset = require "scullery.data.dataset"
+local instantiation = require "scullery.compose.instantiation"
 local measure = require "scullery.bench.measure"
-local sc = require "scullery"
-local ask = require("scullery.base.objects").ask
+local named = require "scullery.data"
+local pipeline = require "scullery.model.pipeline"
+local recipe = require "scullery.model.recipe"
+local stages = require "scullery.compose.stages"
+
+local samplers = component.group "sampler"
+local nonlinearities = component.group "nonlinearity"
+local kernels = component.group "kernel"
+local learners = component.group "solver"
 
 local floor, solvers = measure.floor, {}
 
@@ -16,15 +27,15 @@ local function account(model)
 end
 
 local function training_of(p, ds)
-  local source = ask(ds, "source_of_targets")
-  local prepared = ask(p, "prepare", source)
-  return core.training(source, prepared.stages, prepared.map, ask(p, "training_options", ds))
+  local source = dataset.source_of_targets(ds)
+  local prepared = recipe.prepare(p, source)
+  return core.training(source, prepared.stages, prepared.map, recipe.training_options(p, ds))
 end
 
 -- What the solver minimises, at the model that it found.
 local function objective(model, ds)
   local found = model.fitted
-  return core.objective(training_of(model, ds), ask(found.solver, "instance"), found.weights,
+  return core.objective(training_of(model, ds), component.instance(found.solver), found.weights,
     found:constant())
 end
 
@@ -48,7 +59,7 @@ local function lasso(lambda)
   return function()
     local train = bits.rows "adult"
     local one = measure.best(3, function()
-      return data.weighted(sc.solver.lasso{ lambda = lambda }):fit(train)
+      return data.weighted(learners.lasso{ lambda = lambda }):fit(train)
     end)
     one.floor = data.value_floor(train, "float64", 1, 1)
     return one
@@ -57,10 +68,10 @@ end
 
 local function lasso_path()
   local train = bits.rows "adult"
-  local lambdas = sc.choose.log{ 1e-6, 1e-3, count = 50 }.values
+  local lambdas = choose.log{ 1e-6, 1e-3, count = 50 }.values
   local one = measure.best(2, function()
-    local p = data.weighted(sc.solver.lasso())
-    core.solve(training_of(p, train), ask(p.solver, "instance"), 0, lambdas)
+    local p = data.weighted(learners.lasso())
+    core.solve(training_of(p, train), component.instance(p.solver), 0, lambdas)
   end)
   one.floor = data.value_floor(train, "float64", 1, 1)
   return one
@@ -71,8 +82,9 @@ local function box(loss)
   return function()
     local train, T = bits.rows "adult", 1000
     local one = measure.once(function()
-      return sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.threshold{ sigma = 1 },
-        phi = sc.nonlinearity.sign(), T = T, seed = 0 }, sc.solver.box{ loss = loss, C = T ^ 1.5,
+      local features = instantiation.features{ p = samplers.threshold{ sigma = 1 },
+        phi = nonlinearities.sign(), T = T, seed = 0 }
+      return pipeline.new{ stages.standardize(), features, learners.box{ loss = loss, C = T ^ 1.5,
         intercept = true }, allowance = 1.5e9 }:fit(train)
     end)
     one.floor = function() return floor.sums("float64", #train, T) + floor.factors(T) end
@@ -96,13 +108,14 @@ end
 local function adaboost()
   local train = bits.rows "adult"
   return measure.best(3, function()
-    return sc.pipeline{ sc.solver.adaboost{ stumps = 200 } }:fit(train)
+    return pipeline.new{ learners.adaboost{ stumps = 200 } }:fit(train)
   end)
 end
 
 local function neighbours()
-  local train, test = sc.data.load("adult"):parts()
-  local model, accuracy = sc.pipeline{ sc.standardize(), sc.solver.knn{ k = 5 } }:fit(train), nil
+  local train, test = named.load("adult"):parts()
+  local model = pipeline.new{ stages.standardize(), learners.knn{ k = 5 } }:fit(train)
+  local accuracy
   local one = measure.best(2, function() accuracy = model:score(test) end)
   one.note = ("accuracy %.4f"):format(accuracy)
   one.floor = function() return floor.project("float64", #test, train.X:cols(), #train) end
@@ -113,9 +126,9 @@ end
 
 local machines = {
   adult = function() return bits.rows("adult"):subset(1, 8000), {}, true end,
-  mnist17 = function() return (sc.data.load("mnist17"):parts()), { gamma = 0.02 } end,
+  mnist17 = function() return (named.load("mnist17"):parts()), { gamma = 0.02 } end,
   letter = function()
-    return (sc.data.load("letter"):split{ test = 0.25, seed = 0 }), {}, true
+    return (named.load("letter"):split{ test = 0.25, seed = 0 }), {}, true
   end,
 }
 
@@ -123,9 +136,9 @@ local machines = {
 local function svm(name)
   return function()
     local train, given, scaled = machines[name]()
-    local stages = { sc.solver.svm(given) }
-    if scaled then table.insert(stages, 1, sc.standardize()) end
-    local one = measure.best(3, function() return sc.pipeline(stages):fit(train) end)
+    local list = { learners.svm(given) }
+    if scaled then table.insert(list, 1, stages.standardize()) end
+    local one = measure.best(3, function() return pipeline.new(list):fit(train) end)
     one.note = one.result:info().note
     local kept = tonumber(one.note:match "^%d+")
     one.floor = function() return floor.project("float64", #train, train.X:cols(), kept) end
@@ -139,8 +152,8 @@ function solvers.kernel_ridge(rows, lambda)
   return function(quick)
     local train = bits.rows("adult"):subset(1, quick and 1000 or rows)
     local n, d = #train, train.X:cols()
-    local p = sc.pipeline{ sc.standardize(), sc.solver.kernel_ridge{
-      kernel = sc.kernel.gaussian{ gamma = 1 / d }, lambda = lambda } }
+    local p = pipeline.new{ stages.standardize(), learners.kernel_ridge{
+      kernel = kernels.gaussian{ gamma = 1 / d }, lambda = lambda } }
     local one = measure.once(function()
       return type(lambda) == "number" and p:fit(train) or p:search(train, { holdout = 0.1 })
     end)
@@ -158,8 +171,8 @@ function solvers.cg(sampler, D, tolerance, kept)
   return function()
     local train, test = data.digits()
     local one = measure.once(function()
-      return sc.pipeline{ data.sinks(sampler, D),
-        sc.solver.cg{ lambda = 1e-6, tolerance = tolerance } }:fit(train)
+      return pipeline.new{ data.sinks(sampler, D),
+        learners.cg{ lambda = 1e-6, tolerance = tolerance } }:fit(train)
     end)
     local iterations = one.result:info().iterations
     one.error, one.iterations = one.result:error(test), iterations
@@ -181,14 +194,14 @@ solvers.cases = {
   case("box_hinge", "adult, 1000 stumps: box, hinge loss", "adult", box "hinge", true),
   case("box_logistic", "adult, 1000 stumps: box, logistic loss", "adult", box "logistic", true),
   case("hinge", "adult, 1000 stumps: hinge, lambda = 1e-4", "adult",
-    linear(sc.solver.hinge{ lambda = 1e-4 }), true),
+    linear(learners.hinge{ lambda = 1e-4 }), true),
   case("logistic", "adult, 1000 stumps: logistic, lambda = 1e-4", "adult",
-    linear(sc.solver.logistic{ lambda = 1e-4 }), true),
+    linear(learners.logistic{ lambda = 1e-4 }), true),
   case("svm_adult", "adult, 8,000 rows: svm", "adult", svm "adult"),
   case("svm_mnist17", "MNIST 1 v 7, 13,007 rows: svm", "mnist17", svm "mnist17"),
   case("svm_letter", "letter, 7,875 rows, 26 classes: svm", "letter", svm "letter"),
   case("kernel_ridge", "adult, 8,000 rows: kernel_ridge, 5 lambdas and the refit", "adult",
-    solvers.kernel_ridge(8000, sc.choose{ 1e-7, 1e-6, 1e-5, 1e-4, 1e-3 })),
+    solvers.kernel_ridge(8000, choose{ 1e-7, 1e-6, 1e-5, 1e-4, 1e-3 })),
   case("adaboost", "adult: AdaBoost, 200 stumps", "adult", adaboost),
   case("neighbours", "adult: 5 nearest neighbours, scoring 16,281 rows", "adult", neighbours),
   case("cg_gaussian", "MNIST, Gaussian rows, D = 5000, float32: cg", "mnist",

@@ -1,10 +1,11 @@
 --- sc.choose: values to search, anywhere an option stands.
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local ask = objects.ask
 
 -- Values of one choice, and combinations of one search: each is a fit at least.
 local MOST = 20000
+
+local choose = { MOST = MOST }
 
 local Choose = objects.class("choose", { fields = "values law low high at counted count",
   hidden = "at counted" })
@@ -16,17 +17,15 @@ function Choose:__tostring()
 end
 
 --- The value at u in [0, 1): one of a list, or a point of a range.
-function Choose.internal:draw(u)
+function choose.draw(self, u)
   options.expect(type(u) == "number" and u >= 0 and u < 1, "a number in [0, 1)", u)
-  if ask(self, "continuous") then return self.at(u) end
+  if choose.continuous(self) then return self.at(u) end
   return self.values[math.floor(u * #self.values) + 1]
 end
 
 --- Whether it is a range, which random draws take points of, and no list: a range of which no count
 --- was given.
-function Choose.internal:continuous() return self.at ~= nil and not self.counted end
-
-local choose = { MOST = MOST }
+function choose.continuous(self) return self.at ~= nil and not self.counted end
 
 --- choose.check_combinations(title, count): refuse more of them than a search can try.
 function choose.check_combinations(title, count)

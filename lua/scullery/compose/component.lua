@@ -4,7 +4,6 @@ local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local ask = objects.ask
 
 local Component = objects.class("component", { fields = "kind name given made widths",
   hidden = "made widths",
@@ -35,7 +34,7 @@ end
 
 -- The text of its settings says what an intercept of "auto" came to.
 local function with_intercept(self, instance, text)
-  local name = self.kind == "solver" and ask(self, "role", "intercept")
+  local name = self.kind == "solver" and component.role(self, "intercept")
   if not name or core.settings(instance)[name] ~= "auto" then return text end
   return (text:gsub(name .. ' = "auto"', "%0 " .. (core.wants_intercept(instance)
     and "(a constant)" or "(no constant)")))
@@ -43,8 +42,8 @@ end
 
 function Component:__tostring()
   local parts = {}
-  local ok, instance = options.attempt(ask, self, "instance")
-  if ok and #ask(self, "searched") == 0 and not ask(self, "waiting") then
+  local ok, instance = options.attempt(component.instance, self)
+  if ok and #component.searched(self) == 0 and not component.waiting(self) then
     local _, text = core.settings(instance)
     text = with_intercept(self, instance, text)
     return ("%s.%s{%s}"):format(self.kind, self.name, text)
@@ -120,28 +119,28 @@ local function inner(self, name, part, choices)
 end
 
 --- The component with every searched option replaced by the choice for it.
-function Component.internal:resolved(choices)
+function component.resolved(self, choices)
   if facts_of(self).constant then return self end
-  return setmetatable({ kind = self.kind, name = self.name, given = ask(self, "options", choices) },
-    Component)
+  local given = component.options(self, choices)
+  return setmetatable({ kind = self.kind, name = self.name, given = given }, Component)
 end
 
 --- The name of its option with that role ("regularisation", "capacity", "intercept", "estimate",
 --- "bias"), or nil.
-function Component.internal:role(role)
+function component.role(self, role)
   for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do
     if option.role == role then return option.name end
   end
 end
 
 --- The value of the option with that role, nil where there is none or it is absent.
-function Component.internal:role_value(role, choices)
-  local name = ask(self, "role", role)
-  return name and ask(self, "setting", name, choices)
+function component.role_value(self, role, choices)
+  local name = component.role(self, role)
+  return name and component.setting(self, name, choices)
 end
 
 --- The component with one option set.
-function Component.internal:with(name, value)
+function component.with(self, name, value)
   local given = {}
   for key, other in pairs(self.given) do given[key] = other end
   given[name] = value
@@ -150,12 +149,12 @@ end
 
 --- The options with each searched one replaced by the choice for it (by its first value where there
 --- is none).
-function Component.internal:options(choices)
+function component.options(self, choices)
   local result = {}
   for name, value in pairs(self.given) do
     value = choose.pick(value, self.kind .. "." .. tostring(name), choices)
     result[name] = map_parts(value, function(part)
-      return ask(part, "resolved", inner(self, name, part, choices))
+      return component.resolved(part, inner(self, name, part, choices))
     end)
   end
   return result
@@ -164,19 +163,19 @@ end
 -- The options with components as the engine's instances; widths that wait for data are 1 where
 -- there are none.
 local function for_engine(self, choices, widths)
-  local result = ask(self, "options", choices)
+  local result = component.options(self, choices)
   for name, value in pairs(result) do
-    result[name] = map_parts(value, function(part) return ask(part, "instance", {}, widths) end)
+    result[name] = map_parts(value, function(part) return component.instance(part, {}, widths) end)
   end
   return result
 end
 
 --- The searched options: a list of {path = "solver.lambda", values = {...}, option =}.
-function Component.internal:searched()
+function component.searched(self)
   local list = choose.searched(self.kind, self.given)
   for name, value in pairs(self.given) do
     for _, part in ipairs(parts_of(value) or {}) do
-      for _, one in ipairs(ask(part, "searched")) do
+      for _, one in ipairs(component.searched(part)) do
         list[#list + 1] =
           { path = ("%s.%s.%s"):format(self.kind, name, one.path:match("^[^.]+%.(.*)$")),
             values = one.values, choose = one.choose, option = one.option }
@@ -189,10 +188,10 @@ end
 
 -- Whether a width waits for the data, worked out.
 local function waits(self, choices)
-  local given = ask(self, "options", choices or {})
+  local given = component.options(self, choices or {})
   for _, value in pairs(given) do
     for _, part in ipairs(parts_of(value) or {}) do
-      local word = ask(part, "waiting")
+      local word = component.waiting(part)
       if word then return word end
     end
   end
@@ -200,7 +199,7 @@ local function waits(self, choices)
 end
 
 --- Whether a width waits for the data ("scale" or "median").
-function Component.internal:waiting(choices)
+function component.waiting(self, choices)
   local facts = facts_of(self)
   if not facts.constant then return waits(self, choices) end
   if facts.waits == nil then facts.waits = waits(self) or false end
@@ -209,10 +208,10 @@ end
 
 --- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an
 --- option waits for them.
-function Component.internal:instance(choices, widths)
+function component.instance(self, choices, widths)
   widths = widths or {}
   local plain = not next(choices or {}) and not next(widths)
-  if plain or (facts_of(self).constant and not ask(self, "waiting")) then -- made once
+  if plain or (facts_of(self).constant and not component.waiting(self)) then -- made once
     self.made = self.made or core.instance(self.kind, self.name, for_engine(self, {}, widths))
     return self.made
   end
@@ -222,7 +221,7 @@ end
 
 --- The component with widths from the data put in: {scale, median, columns}, the first two as
 --- gammas.
-function Component.internal:settled(widths)
+function component.settled(self, widths)
   local copy = setmetatable({ kind = self.kind, name = self.name, given = self.given }, Component)
   copy.made = core.instance(self.kind, self.name, for_engine(self, {}, widths), widths[1],
     widths[2], widths[3])
@@ -231,8 +230,8 @@ function Component.internal:settled(widths)
 end
 
 --- A setting of a component that does not wait for data.
-function Component.internal:setting(name, choices)
-  return core.settings(ask(self, "instance", choices or {}))[name]
+function component.setting(self, name, choices)
+  return core.settings(component.instance(self, choices or {}))[name]
 end
 
 --- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between rows of data, float64; without Y, X
@@ -241,17 +240,17 @@ function Component:gram(X, Y)
   if self.kind ~= "kernel" then
     error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2)
   end
-  local widths = ask(self, "waiting") and { core.widths(core.source(X), {}) }
-  return core.gram(ask(self, "instance", {}, widths or nil), X, Y)
+  local widths = component.waiting(self) and { core.widths(core.source(X), {}) }
+  return core.gram(component.instance(self, {}, widths or nil), X, Y)
 end
 
 -- Every searched value is checked with the first values of the others.
 local function check(self)
   local function try(choices)
-    if not ask(self, "waiting", choices) then ask(self, "instance", choices) end
+    if not component.waiting(self, choices) then component.instance(self, choices) end
   end
   try{}
-  for _, one in ipairs(ask(self, "searched")) do
+  for _, one in ipairs(component.searched(self)) do
     for _, value in ipairs(one.values) do try{ [one.path] = value } end
   end
 end

@@ -185,7 +185,7 @@ local function digest_of(given)
   for name, value in pairs(given) do
     if name ~= "doc" and name ~= "summary" and name ~= "author" then code[name] = value end
   end
-  return core.sha256_text(told(code, 0)):sub(1, 16)
+  return core.digest(told(code, 0)):sub(1, 16)
 end
 
 local own_folder = debug.getinfo(1, "S").source:match("^@(.*/)compose/[^/]*$") or "?"

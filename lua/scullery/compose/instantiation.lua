@@ -6,7 +6,6 @@ local dataset = require "scullery.data.dataset"
 local matching = require "scullery.data.matching"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local ask = objects.ask
 
 local instantiation = {}
 
@@ -49,6 +48,7 @@ local Features = objects.class("features", { example = "feats",
     return ("options of features are given when they are made; p:clone{ [\"features.%s\"] = ... } \z
       is a pipeline with another value"):format(tostring(field))
   end })
+instantiation.features_class = Features
 
 local feature_rules = {
   T = { type = "integer", low = 1, searchable = true },
@@ -97,10 +97,10 @@ function Features:label(with_options)
 end
 
 --- The searched options of the features: a list of {path, values}.
-function Features.internal:searched()
+function instantiation.searched(self)
   local list = {}
   for _, part in ipairs{ self.inst.p, self.inst.phi, self.inst.K or nil } do
-    for _, one in ipairs(ask(part, "searched")) do list[#list + 1] = one end
+    for _, one in ipairs(component.searched(part)) do list[#list + 1] = one end
   end
   for _, name in ipairs(own) do
     if choose.is(self[name]) then
@@ -112,12 +112,12 @@ function Features.internal:searched()
 end
 
 --- The features with every searched option replaced by the choice for it.
-function Features.internal:resolved(choices)
+function instantiation.resolved(self, choices)
   local copy = setmetatable({}, Features)
   for name, value in pairs(self) do copy[name] = value end
   local inst = self.inst
-  copy.inst = setmetatable({ W = inst.W, K = inst.K and ask(inst.K, "resolved", choices),
-    p = ask(inst.p, "resolved", choices), phi = ask(inst.phi, "resolved", choices) },
+  copy.inst = setmetatable({ W = inst.W, K = inst.K and component.resolved(inst.K, choices),
+    p = component.resolved(inst.p, choices), phi = component.resolved(inst.phi, choices) },
     getmetatable(inst))
   for _, name in ipairs(own) do
     copy[name] = choose.pick(self[name], "features." .. name, choices)
@@ -132,10 +132,10 @@ local function instances(inst, choices, widths)
   local found
   local function make(part)
     if not part then return nil end
-    if not ask(part, "waiting", choices) then return ask(part, "instance", choices) end
+    if not component.waiting(part, choices) then return component.instance(part, choices) end
     if not widths then error("a width of \"scale\" or \"median\" needs data: fit first", 0) end
     found = found or { widths() }
-    return ask(part, "instance", choices, found)
+    return component.instance(part, choices, found)
   end
   return { sampler = make(inst.p), phi = make(inst.phi), kernel = make(inst.K), widths = found }
 end
@@ -145,7 +145,7 @@ end
 --- sections as L^-1 k(W, x). Second result: what the map was made from, besides the parts: dim,
 --- whiten, widths (found in the data), state (what the sampler learnt), and the values of T, seed,
 --- dtype, samples and method.
-function Features.internal:map(source, stages, choices, whiten)
+function instantiation.map(self, source, stages, choices, whiten)
   choices = choices or {}
   local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)
   for _, name in ipairs(own) do
@@ -165,9 +165,9 @@ function Features.internal:map(source, stages, choices, whiten)
 end
 
 --- Whether the parameters are learnt from rows, so that folds must not share them.
-function Features.internal:learns(choices)
-  local p = ask(self.inst.p, "resolved", choices or {})
-  return not ask(p, "waiting") and core.learns(ask(p, "instance"))
+function instantiation.learns(self, choices)
+  local p = component.resolved(self.inst.p, choices or {})
+  return not component.waiting(p) and core.learns(component.instance(p))
 end
 
 local function matrix_of(x, title)
@@ -185,7 +185,7 @@ function Features:fit(given)
   local row, col = core.find_nonfinite(X)
   if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
   return options.guard("features:fit", 1, function()
-    self.fitted, self.origin = ask(self, "map", core.source(X), {})
+    self.fitted, self.origin = instantiation.map(self, core.source(X), {})
     self.names = dataset.is(given) and given.names or nil
     return self
   end)
@@ -193,7 +193,7 @@ end
 
 local function fitted(self, title, X)
   if self.fitted then return self.fitted end
-  if X and ask(self, "learns") then
+  if X and instantiation.learns(self) then
     error(("%s: sampler.%s learns from rows: call feats:fit(X) first"):format(title,
       self.inst.p.name), 3)
   end
@@ -253,12 +253,6 @@ function Features:parameters() return core.map_parameters(fitted(self, "features
 --- phi.
 function Features:gram() return core.map_gram(fitted(self, "features:gram")) end
 
---- feats:save(path[, { parameters = true }]): write the features, fitted or not, to a file that
---- sc.load reads; see p:save.
-function Features:save(path, given)
-  return options.guard("features:save", 1, require("scullery.model.saving").save, self, path, given)
-end
-
 --- feats:info(): a table with T, D, method ("direct", "exact", "quadrature" or "monte-carlo"), the
 --- width of the kernel and dtype.
 function Features:info() return core.map_info(fitted(self, "features:info")) end
@@ -304,7 +298,7 @@ end
 -- What does not depend on data: nil where a width waits for them.
 local function made_without_data(self)
   for _, part in ipairs{ self.p, self.phi, self.K or nil } do
-    if ask(part, "waiting") then return nil end
+    if component.waiting(part) then return nil end
   end
   return instances(self, {})
 end
@@ -326,8 +320,8 @@ end
 
 -- The space that the sampler draws from.
 local function space_of(p)
-  if ask(p, "waiting") then return nil end
-  return select(2, some_dims(ask(p, "instance")))
+  if component.waiting(p) then return nil end
+  return select(2, some_dims(component.instance(p)))
 end
 
 local function check_space(self, level)

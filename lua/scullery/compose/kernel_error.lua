@@ -7,7 +7,6 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
 local text_table = require "scullery.base.text_table"
-local ask = objects.ask
 
 local SIZES = { 64, 256, 1024, 4096 } -- T by default
 local BLOCK_ROWS = 512  -- rows whose features are held at once
@@ -61,7 +60,7 @@ local rules = options.declare("kernel_error", {
 -- their number, and where that leaves fewer than two sizes, an eighth, a quarter and a half of it.
 local function default_sizes(o, p)
   local features = instantiation.new{ p = p, phi = o.phi, K = o.K }:features{}
-  if ask(features, "learns") then
+  if instantiation.learns(features) then
     local rows, sizes, seen = o.X:rows(), {}, {}
     for _, T in ipairs(SIZES) do if T <= rows then sizes[#sizes + 1] = T end end
     if #sizes > 1 then return sizes end
@@ -277,14 +276,6 @@ function KernelError:needed(goal, which)
   fail("there is no sampler %s; there are %s", options.show(which), table.concat(names, ", "))
 end
 
---- result:plot{ with =, labels =, title =, width =, height = }: a figure of the rms error against
---- T, a curve for each sampler, on log axes with bands of 1 standard error over the seeds, and a
---- line of slope -1/2. with: a list of other results that are drawn in the same picture. labels:
---- the curves' names, in their order.
-function KernelError:plot(given)
-  return require("scullery.pictures.kernel_error").plot(self, given)
-end
-
 local function with_error(value, stderr, form)
   return form:format(value) .. (stderr and " +- " .. form:format(stderr) or "")
 end
@@ -353,7 +344,7 @@ local function measure(o)
   return self
 end
 
-local kernel_error = {}
+local kernel_error = { class = KernelError }
 
 --- sc.kernel_error{ p =, phi =, X =, Y =, T = { 64, 256, 1024, 4096 }, seeds = 4, samplers =,
 --- kernel =, K =, target = 0.01, dtype = "float64" }, or with inst = in place of p, phi and K: for

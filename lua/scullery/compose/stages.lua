@@ -25,13 +25,13 @@ end
 function Stage:label(with_options) return with_options and tostring(self) or self.kind .. "()" end
 
 --- The searched options of a stage: a list of {path = "pca.k", values =, choose =, option =}.
-function Stage.internal:searched()
+function stages.searched(self)
   return choose.searched(self.kind, self.given)
 end
 
 --- The stage with every searched option replaced by the choice for it (its first value where there
 --- is none).
-function Stage.internal:resolved(choices)
+function stages.resolved(self, choices)
   local given = {}
   for name, value in pairs(self.given) do
     given[name] = choose.pick(value, self.kind .. "." .. name, choices)
@@ -41,7 +41,7 @@ end
 
 --- The engine's stage, fitted on the rows of a source after the stages before it; second result:
 --- what it found out, or nil.
-function Stage.internal:fit(source, before)
+function stages.fit(self, source, before)
   if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before) end
   local found = core.pca(source, before, nil, self.given.k)
   stages.warn_of_rounding(found)

@@ -155,13 +155,6 @@ local function need_memory(self, what, level)
   end
 end
 
---- ds:save_schema(path): write the schema of the data to a file that sc.load reads: names, kinds
---- and categories of the columns, and what missing values become. A fitted pipeline keeps and saves
---- the schema too.
-function Dataset:save_schema(path)
-  return options.guard("dataset:save_schema", 1, require("scullery.model.saving").save, self, path)
-end
-
 --- ds:size(): the numbers of rows and columns.
 function Dataset:size()
   if self.X then return self.X:rows(), self.X:cols() end
@@ -170,7 +163,8 @@ function Dataset:size()
 end
 
 --- The data set with other fields.
-function Dataset.internal:with(fields)
+function dataset.with(self, fields)
+  check_fields(self)
   options.expect(type(fields) == "table", "a table of fields", fields)
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
@@ -225,7 +219,8 @@ function Dataset:labels()
 end
 
 --- Rows and targets for the engine; of a stream with classes also what dataset.check_seen takes.
-function Dataset.internal:source_of_targets()
+function dataset.source_of_targets(self)
+  check_fields(self)
   local source, coded = self.source, nil
   if self.X then
     source = core.source(self.X, self:targets())
@@ -246,7 +241,8 @@ function dataset.check_seen(coded)
 end
 
 --- Rows alone for the engine.
-function Dataset.internal:source_of_rows()
+function dataset.source_of_rows(self)
+  check_fields(self)
   local source = self.X and core.source(self.X) or self.source
   return self.columns and core.source_columns(source, self.columns) or source
 end
@@ -278,7 +274,7 @@ function Dataset:relabel(f)
   local classes, y = relabel(self, f)
   local copy = {}
   for key, value in pairs(self.schema or {}) do copy[key] = key ~= "target" and value or nil end
-  return remember(Dataset.internal.with(self, { classes = classes, schema = copy, y = y }))
+  return remember(dataset.with(self, { classes = classes, schema = copy, y = y }))
 end
 
 -- ---------------------------------------------------------------- columns
@@ -290,7 +286,7 @@ end
 function Dataset:discretize(given)
   need_memory(self, "discretize")
   local X, names = discretize(self, given)
-  return Dataset.internal.with(self, { X = X, names = names,
+  return dataset.with(self, { X = X, names = names,
     schema = schema.plain("matrix", X:cols(), names) })
 end
 
@@ -447,7 +443,8 @@ local function split_rows(self, o, name)
 end
 
 --- The rows that ds:split{ test =, seed = } would set aside, as fold 1 of two: a list of folds.
-function Dataset.internal:set_aside(test, seed)
+function dataset.set_aside(self, test, seed)
+  check_fields(self)
   need_memory(self, "split")
   local _, aside = split_rows(self, { test = test, seed = seed }, "holdout")
   local folds = {}

@@ -4,7 +4,6 @@ local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local options = require "scullery.base.options"
 local warn = require "scullery.base.warn"
-local ask = require("scullery.base.objects").ask
 
 local matching = {}
 
@@ -75,7 +74,7 @@ end
 function matching.source(data, f)
   local source
   if dataset.is(data) then
-    source = ask(data, "source_of_rows")
+    source = dataset.source_of_rows(data)
     local places = matching.columns(data, f)
     if places then source = core.source_columns(source, places) end
   elseif core.is_matrix(data) then
@@ -185,7 +184,7 @@ function matching.judged(ds, f)
   local n, d = ds:size()
   if n == 0 then fail("the data set has no rows") end
   if not ds.y and not ds.source then fail("the data set has no y") end
-  local self = ask(ds, "with", { columns = matching.columns(ds, f) })
+  local self = dataset.with(ds, { columns = matching.columns(ds, f) })
   if not self.columns and d ~= f.dim then
     fail("X has %d columns where the pipeline was fitted on %d", d, f.dim)
   end

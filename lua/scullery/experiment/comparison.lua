@@ -147,8 +147,8 @@ local function ratio_text(row)
   return row.ratio == math.huge and "inf" or ("%.1f"):format(row.ratio)
 end
 
---- internal cells: the heads of its columns, and its rows as texts.
-function Comparison.internal.cells(self)
+--- comparison.cells(self): the heads of its columns, and its rows as texts.
+function comparison.cells(self)
   local heads = { table.unpack(self.names) }
   for _, name in ipairs{ self.label, "ours", "difference", "standard errors", "seconds" } do
     heads[#heads + 1] = name
@@ -167,7 +167,7 @@ function Comparison.internal.cells(self)
 end
 
 function Comparison:__tostring()
-  local heads, rows = Comparison.internal.cells(self)
+  local heads, rows = comparison.cells(self)
   local lines, sides = { heads }, {}
   table.move(rows, 1, #rows, 2, lines)
   for j = #self.names + 1, #heads do sides[j] = "right" end

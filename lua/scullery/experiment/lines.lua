@@ -69,7 +69,7 @@ end
 -- What each field takes, whether the value is that, and whether each line has it.
 local fields = {
   cell = { "a table of numbers, texts, booleans and lists of them", named(is_value), true },
-  key = { "a text", is_text, true },
+  key = { "a text", is_text },
   status = { "'done' or 'failed'", function(value)
     return value == "done" or value == "failed"
   end, true },
@@ -125,10 +125,15 @@ function lines.decode(text, summed, is_header)
 end
 
 --- lines.record(line): the record of a decoded line; nil where its key is not that of its cell.
+--- A line may lack its key and its seed (scripts/pack.lua takes them out): both follow from the
+--- cell.
 function lines.record(line)
   line.cell = values.each(values.decode, line.cell)
   line.result = values.each(values.decode, line.result or {})
-  return values.key(values.identity(line.cell)) == line.key and line or nil
+  local key = values.key(values.identity(line.cell))
+  if line.key ~= nil and line.key ~= key then return nil end
+  line.key, line.seed = key, line.seed or values.seed(key)
+  return line
 end
 
 --- lines.encode(record): the line of a record.

@@ -103,12 +103,6 @@ function Experiment:compare(given) return summary.compare(self, given) end
 --- shortest time to an error of 0.1, with value = "seconds"; nil where no cell is within them.
 function Experiment:best(given) return summary.best(self, given) end
 
---- exp:report("e.html"): one HTML page that opens in any browser, without network: means and
---- standard errors over the cells that differ in their seed alone (an option named seed or
---- ..._seed), pictures of the results against each option that is a number, cells that failed with
---- their messages, time and memory, how to reproduce, and every cell. Written whole or not at all.
-function Experiment:report(path) require("scullery.report.experiment").save(self, path) end
-
 local function field(value)
   if value == nil then return "" end
   if value ~= value then return "nan" end

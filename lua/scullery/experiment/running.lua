@@ -77,7 +77,7 @@ end
 --- running.record(run, i, fields): the record of cell i.
 function running.record(run, i, fields)
   local cell = run.cells[i]
-  local record = { cell = cell.options, key = cell.key, seed = running.seed(cell),
+  local record = { cell = cell.options, key = cell.key, seed = values.seed(cell.key),
     time = os.date("!%Y-%m-%dT%H:%M:%SZ"), threads = core.threads(),
     plugins = core.plugin_versions() }
   for name, value in pairs(run.about) do record[name] = value end
@@ -115,9 +115,6 @@ end
 
 -- ---------------------------------------------------------------- one cell
 
---- running.seed(cell): a whole number that belongs to the cell.
-function running.seed(cell) return tonumber(cell.key:sub(1, 12), 16) end
-
 -- What earlier cells left would count as memory of this one.
 local function collect()
   if core.memory() > 1e6 or collectgarbage("count") > 5e4 then collectgarbage() end
@@ -126,7 +123,7 @@ end
 local function context_of(run, i)
   local cell = run.cells[i]
   return { name = run.name, folder = run.store.path, index = i, count = #run.cells,
-    key = cell.key, seed = running.seed(cell) }
+    key = cell.key, seed = values.seed(cell.key) }
 end
 
 -- pcall(f, ...), in which os.exit is an error, where there is no run that sees the process end: the
@@ -146,7 +143,7 @@ function running.cell(run, i)
   collect()
   local seconds_before = core.usage(true)
   local began = core.now()
-  math.randomseed(running.seed(run.cells[i]))
+  math.randomseed(values.seed(run.cells[i].key))
   local ok, result = call_cell(run, values.each(values.decode, run.cells[i].options),
     context_of(run, i))
   local seconds = core.now() - began

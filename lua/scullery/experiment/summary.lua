@@ -166,9 +166,10 @@ end
 
 local Table = objects.class("experiment table", { example = "table",
   fields = "row_names rows column_names notes" })
+summary.class = Table
 
---- internal cells: its heads, its rows as texts, and its notes.
-function Table.internal.cells(self)
+--- summary.cells(self): its heads, its rows as texts, and its notes.
+function summary.cells(self)
   local heads, rows = { table.unpack(self.row_names) }, {}
   table.move(self.column_names, 1, #self.column_names, #heads + 1, heads)
   for i, row in ipairs(self.rows) do
@@ -182,7 +183,7 @@ function Table.internal.cells(self)
 end
 
 function Table:__tostring()
-  local heads, rows = Table.internal.cells(self)
+  local heads, rows = summary.cells(self)
   local lines, sides = table.move(rows, 1, #rows, 2, { heads }), {}
   for j in ipairs(self.column_names) do sides[#self.row_names + j] = "right" end
   local text = text_table.lines(lines, { sides = sides })

@@ -73,6 +73,9 @@ end
 --- values.key(identity): the SHA-256 of it.
 function values.key(identity) return core.digest(identity) end
 
+--- values.seed(key): a whole number that belongs to the cell of this key.
+function values.seed(key) return tonumber(key:sub(1, 12), 16) end
+
 --- values.show(value): as a table prints it.
 function values.show(value)
   if type(value) == "string" then return value end

@@ -2,7 +2,8 @@
 --- from, each with its ingredients.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
+local dataset = require "scullery.data.dataset"
 
 local bounds = {}
 
@@ -42,7 +43,7 @@ end
 -- The solver's loss for |f| <= reach, and its mean over the rows that were learnt from, each
 -- counted once.
 local function ingredients(f, data, reach)
-  local solver = ask(f.solver, "instance")
+  local solver = component.instance(f.solver)
   local known = core.loss(solver, reach)
   if known.squared and f.report.loss and not f.weighted then
     known.mean = f.report.loss
@@ -51,7 +52,7 @@ local function ingredients(f, data, reach)
   if not data then error("the rows that the model learnt from are not here", 0) end
   local y = data.X and data:targets()
   if not y then error("the training loss of a data set that streams is not known", 0) end
-  return core.loss(solver, reach, f:scores(ask(data, "source_of_rows")), y)
+  return core.loss(solver, reach, f:scores(dataset.source_of_rows(data)), y)
 end
 
 -- A kernel as phi has a norm, and no guarantee.
@@ -96,8 +97,8 @@ end
 function theorems.rkhsw11(f, data, o)
   need_kernel(f, "Theorem 11")
   local c, T = core.map_constants(f.map), f.map_info.T
-  local lambda = o.lambda or ask(f.solver, "role_value", "regularisation")
-  local B = ask(f.solver, "role_value", "capacity") or f:norm()
+  local lambda = o.lambda or component.role_value(f.solver, "regularisation")
+  local B = component.role_value(f.solver, "capacity") or f:norm()
   if not (lambda and lambda > 0) then error("Theorem 11 needs lambda above 0: give lambda =", 0) end
   local function total(theta)
     local l = ingredients(f, data, B * theta)
@@ -134,7 +135,7 @@ end
 
 -- |phi| <= bound, and C bounds f, so that phi counts as bounded by 1.
 local function box(f, title, o)
-  local facts = core.facts(ask(f.features.inst.phi, "instance"))
+  local facts = core.facts(component.instance(f.features.inst.phi))
   if facts.bound == math.huge then error(title .. " needs a bounded nonlinearity", 0) end
   return capacity(largest_share(f) * facts.bound, o), facts
 end
@@ -189,7 +190,7 @@ function theorems.bases(f, data, o)
   local title = "Theorem 3.2 of random bases"
   need_plain(f, title)
   local inst, C, facts = f.features.inst, box(f, title, o)
-  local law = core.law(ask(inst.p, "instance"), f.map_info.dim)
+  local law = core.law(component.instance(inst.p), f.map_info.dim)
   local size = ({ gaussian = 1, rademacher = 1, uniform = 1 / 3, laplace = 2, spherical = 1 })[
     law and law.family or ""]
   if facts.lipschitz == math.huge then error(title .. " needs a Lipschitz nonlinearity", 0) end
@@ -198,7 +199,7 @@ function theorems.bases(f, data, o)
   end
   local second = 0
   for j = 1, #law.scale do second = second + law.mean[j] ^ 2 + size * law.scale[j] ^ 2 end
-  local B, bias = radius_of(f, data, o), bias_moment(law, ask(inst.phi, "instance"))
+  local B, bias = radius_of(f, data, o), bias_moment(law, component.instance(inst.phi))
   if bias > 0 then B, second = math.sqrt(B ^ 2 + 1), second + bias end
   local approximation = C / math.sqrt(f.map_info.T) * (
     math.sqrt(math.log(1 / o.delta)) + 4 * facts.lipschitz / facts.bound * B * math.sqrt(second))
@@ -243,11 +244,11 @@ function theorems.maxout(f, data, o)
   local title, inst = "Theorem 2 of maxout features", f.features and f.features.inst
   need_plain(f, title)
   need_classes(f, title)
-  local phi = ask(inst.phi, "instance")
+  local phi = component.instance(inst.phi)
   if core.shape(phi).fan_in < 2 or core.facts(phi).lipschitz > 1 then
     error(title .. " is for nonlinearities of several numbers that are 1-Lipschitz in them", 0)
   end
-  local law = core.law(ask(inst.p, "instance"), f.map_info.dim)
+  local law = core.law(component.instance(inst.p), f.map_info.dim)
   local sigma = gaussian_scale(law, title)
   local second = second_moment(inst, law)
   local radius, C = radius_of(f, data, o), capacity(largest_share(f), o)

@@ -7,7 +7,7 @@ local core = require "scullery.core"
 local instantiation = require "scullery.compose.instantiation"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local pipeline = require "scullery.model.pipeline"
+local recipe = require "scullery.model.recipe"
 local stages = require "scullery.compose.stages"
 
 local clone = {}
@@ -81,8 +81,8 @@ local function copy_of(walk, p)
     given[i] = stage_with(walk, stage)
     new[stage] = given[i]
   end
-  for name in pairs(pipeline.own_options) do given[name] = changed(walk, name, p[name]) end
-  local copy = pipeline.new(given)
+  for name in pairs(recipe.own_options) do given[name] = changed(walk, name, p[name]) end
+  local copy = recipe.new(given)
   copy.dtype = p.dtype
   return copy, new
 end

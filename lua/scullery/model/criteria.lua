@@ -6,7 +6,7 @@ local dataset = require "scullery.data.dataset"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local ask = objects.ask
+local component = require "scullery.compose.component"
 
 local criteria = {}
 
@@ -114,7 +114,7 @@ local function labels(decisions, list)
 end
 
 local function probabilities(decisions, solver)
-  return core.own_probabilities(ask(solver, "instance"), decisions)
+  return core.own_probabilities(component.instance(solver), decisions)
 end
 
 -- What the metric gives must be a number.

@@ -7,7 +7,6 @@ local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
 local warn = require "scullery.base.warn"
-local ask = require("scullery.base.objects").ask
 
 local description = {}
 
@@ -76,8 +75,8 @@ end
 
 -- All options in force, defaults included: nil while some wait for data or for a search.
 local function settings_of(self)
-  if #ask(self, "searched") > 0 or ask(self, "waiting") then return nil end
-  return (core.settings(ask(self, "instance")))
+  if #component.searched(self) > 0 or component.waiting(self) then return nil end
+  return (core.settings(component.instance(self)))
 end
 
 -- Where a script defined a component, and what tells that definition from others; nil: of a file.
@@ -203,7 +202,7 @@ function decoders.component(value, saved)
   if note then warn(note) end
   local made = component.group(kind)[name](decode_fields(value.options, saved,
     "the options of a component"))
-  if value.settings ~= nil then core.saved_settings(saved, place, ask(made, "instance")) end
+  if value.settings ~= nil then core.saved_settings(saved, place, component.instance(made)) end
   return made
 end
 

@@ -2,13 +2,13 @@
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local model = require "scullery.model.model"
-local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
 local stages = require "scullery.compose.stages"
 local warn = require "scullery.base.warn"
 local width = require "scullery.model.width"
-local ask = objects.ask
+local component = require "scullery.compose.component"
+local recipe = require "scullery.model.recipe"
 
 local fitting = {}
 
@@ -24,7 +24,7 @@ end
 
 -- A width that does not fit the data is told once, where a model is kept.
 local function width_note(ds, prepared, features)
-  local note = width.note(ask(ds, "source_of_rows"), prepared.stages, prepared.map, features)
+  local note = width.note(dataset.source_of_rows(ds), prepared.stages, prepared.map, features)
   if note then warn(note) end
   return note
 end
@@ -105,8 +105,8 @@ end
 
 local function learn_rows(self, ds)
   local _ <close> = core.level "fit"
-  local source = ask(ds, "source_of_rows")
-  local made = model_of(self, { ds:size() }, ask(self, "prepare", source), { names = ds.names })
+  local source = dataset.source_of_rows(ds)
+  local made = model_of(self, { ds:size() }, recipe.prepare(self, source), { names = ds.names })
   if self.after then fit_components(self, source, made) end
   return made
 end
@@ -114,12 +114,12 @@ end
 -- Everything of a fit but keeping it.
 local function learn(self, ds)
   local _ <close> = core.level "fit"
-  local source, coded = ask(ds, "source_of_targets")
-  local prepared, began = ask(self, "prepare", source), core.now()
-  local solver = ask(self, "make_solver", source, prepared)
+  local source, coded = dataset.source_of_targets(ds)
+  local prepared, began = recipe.prepare(self, source), core.now()
+  local solver = recipe.make_solver(self, source, prepared)
   local training <close> = core.training(source, prepared.stages, prepared.map,
-    ask(self, "training_options", ds))
-  local result = core.solve(training, ask(solver, "instance"))[1]
+    recipe.training_options(self, ds))
+  local result = core.solve(training, component.instance(solver))[1]
   dataset.check_seen(coded)
   prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
   return prepared, solver, result
@@ -127,7 +127,7 @@ end
 
 --- fitting.run(p, ds, watching): p:fit of a data set; watching: a progress function, or nil.
 function fitting.run(self, ds, watching)
-  if ask(self, "is_searched") then
+  if recipe.is_searched(self) then
     error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
   end
   if not self.solver then
@@ -137,7 +137,7 @@ function fitting.run(self, ds, watching)
     return self
   end
   check_data(ds, "pipeline:fit")
-  return ask(self, "keep", ds, progress.watched("pipeline:fit", watching, learn, self, ds))
+  return fitting.keep(self, ds, progress.watched("pipeline:fit", watching, learn, self, ds))
 end
 
 return fitting

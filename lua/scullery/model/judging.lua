@@ -6,14 +6,15 @@ local dataset = require "scullery.data.dataset"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
-local ask = objects.ask
+local component = require "scullery.compose.component"
+local recipe = require "scullery.model.recipe"
 
 local judging = {}
 
 -- A training, with the sums over the rows of one with more parameters, where they serve.
 local function new_training(p, ds, source, prepared, folds, shared)
   local training = core.training(source, prepared.stages, prepared.map,
-    ask(p, "training_options", ds, folds))
+    recipe.training_options(p, ds, folds))
   local wider = shared.wider
   if wider and wider.training then
     core.training_take_sums(training, wider.training)
@@ -28,8 +29,8 @@ end
 --- parameters.
 function judging.prepare(p, ds, source, choices, folds, estimate, shared)
   shared = shared or {}
-  local prepared = shared.prepared or ask(p, "prepare", source, choices)
-  local solver = ask(p, "make_solver", source, prepared, choices, estimate)
+  local prepared = shared.prepared or recipe.prepare(p, source, choices)
+  local solver = recipe.make_solver(p, source, prepared, choices, estimate)
   shared.training = shared.training or new_training(p, ds, source, prepared, folds, shared)
   shared.prepared = prepared
   return { prepared = prepared, solver = solver, training = shared.training }
@@ -38,7 +39,7 @@ end
 --- judging.solve(made, without, path): fits[k] for the path's values, or the one fit of a solver
 --- without a searched path option; without: a fold, or a list of folds.
 function judging.solve(made, without, path)
-  return core.solve(made.training, ask(made.solver, "instance"), without,
+  return core.solve(made.training, component.instance(made.solver), without,
     path and path.values or nil)
 end
 
@@ -137,7 +138,7 @@ end
 -- values[c][1] of fits judged on `test` alone.
 local function judge_on(test, run, made, fits, criterion)
   local classes, rows = classes_of(test), {}
-  local walk <close> = core.training(ask(test, "source_of_targets"), made.prepared.stages,
+  local walk <close> = core.training(dataset.source_of_targets(test), made.prepared.stages,
     made.prepared.map, { classes = classes and #classes or 0, dtype = run.pipeline.dtype,
       block = run.pipeline.block })
   for i = 1, #test do rows[i] = i end
@@ -161,7 +162,7 @@ local function stages_per_fold(run, ds, folds, k, criterion)
   local level <close> = progress.level{ name = "fold", total = k }
   for f = 1, k do
     local train, test = judging.split(ds, folds, f)
-    local made = judging.prepare(run.pipeline, train, ask(train, "source_of_targets"), run.choices)
+    local made = judging.prepare(run.pipeline, train, dataset.source_of_targets(train), run.choices)
     candidates[f] = judging.solve(made, 0, run.path)
     for c, one in ipairs(judge_on(test, run, made, candidates[f], criterion)) do
       values[c] = values[c] or {}
@@ -176,7 +177,7 @@ end
 --- made}; run: pipeline, choices, path, shared; k: how many of the folds are judged, 1 for a
 --- hold-out; stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
-  if stages == "fold" or ask(run.pipeline, "learns", run.choices) then
+  if stages == "fold" or recipe.learns(run.pipeline, run.choices) then
     return stages_per_fold(run, ds, folds, k, criterion)
   elseif k == 1 then
     return shared_aside(run, ds, source, folds, criterion)
@@ -187,7 +188,7 @@ end
 --- judging.of_model(criterion, f, ds): the criterion of a fitted model on other rows in memory.
 function judging.of_model(criterion, f, ds)
   if criterion.tally then return criterion.tally(f:tally(ds), f.targets) end
-  return criterion:measured(f:scores(ask(ds, "source_of_rows")), ds:targets(),
+  return criterion:measured(f:scores(dataset.source_of_rows(ds)), ds:targets(),
     { classes = classes_of(ds), solver = f.solver, weights = ds.weights })
 end
 
@@ -267,12 +268,12 @@ local rules = options.declare("pipeline:cv", {
 local function cross_validate(self, data, o)
   local ds = dataset.coerce(data)
   if not self.solver then error("the pipeline has no solver", 0) end
-  if ask(self, "is_searched") then
+  if recipe.is_searched(self) then
     error("an option is sc.choose{...}: p:search(ds, { folds = 5 }) tries its values", 0)
   end
   local n = ds:size()
   if o.folds > n then error(("%d folds of %d rows"):format(o.folds, n), 0) end
-  local criterion, source, coded = criteria.of(o.score, ds.task), ask(ds, "source_of_targets")
+  local criterion, source, coded = criteria.of(o.score, ds.task), dataset.source_of_targets(ds)
   local result = setmetatable({ score = criterion.name, k = o.folds, repeats = o.repeats,
     seed = o.seed, folds = {}, unconverged = 0 }, Result)
   local means, squares = 0, 0

@@ -15,7 +15,7 @@ local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local ask = objects.ask
+local component = require "scullery.compose.component"
 
 local Model = { __name = "model", example = "p.fitted" }
 Model.__index = Model
@@ -61,7 +61,7 @@ function Model:decide(scores) return self:predict(scores, "labels") end
 --- weight.
 function Model:judging(ds)
   options.expect(dataset.is(ds), "a data set", ds)
-  return core.training(ask(ds, "source_of_targets"), self.stages, self.map,
+  return core.training(dataset.source_of_targets(ds), self.stages, self.map,
     { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
       block = self.block })
 end
@@ -108,7 +108,7 @@ function Model:exported_factor()
 end
 
 --- The solver's instance, as it was when it learnt.
-function Model:solver_instance() return ask(self.solver, "instance") end
+function Model:solver_instance() return component.instance(self.solver) end
 
 --- How far the map's quadrature has missed its tolerance so far: a sentence, or nil.
 function Model:quadrature_note()

@@ -1,239 +1,43 @@
---- Pipelines: stages that map rows, features, a solver; fitted in streams, in blocks of rows.
+--- Pipelines: stages that map rows, features, a solver; fitted in streams, in blocks of rows. The
+--- methods of the class are here; pictures/init.lua and report/init.lua add p:plot and p:report.
 local core = require "scullery.core"
-local choose = require "scullery.compose.choose"
-local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
 local fitting = require "scullery.model.fitting"
-local instantiation = require "scullery.compose.instantiation"
 local matching = require "scullery.data.matching"
 local metrics = require "scullery.metrics"
-local model = require "scullery.model.model"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
+local recipe = require "scullery.model.recipe"
 local shown = require "scullery.model.pipeline_shown"
-local stages = require "scullery.compose.stages"
-local weights = require "scullery.model.weights"
-local ask = objects.ask
 
--- Scripts can set fields.
-local function check_fitted(self)
-  local f = rawget(self, "fitted")
-  if f ~= nil and not model.is(f) then
-    error(("p.fitted is %s; it takes a fitted model"):format(options.show(f)), 0)
-  end
-end
-
-local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
-  fields = "rows choices features solver after block allowance class_weights variants fitted data \z
-    classes dtype choice table each schema data_known",
-  hidden = "choices after variants fitted data dtype data_known",
-  hint = function()
-    return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
-      with other ones"
-  end })
-
-local pipeline = { class = Pipeline }
-
-local own_options = options.declare("pipeline", {
-  block = { takes = "a whole number of rows" }, allowance = { takes = "a number of bytes" },
-  class_weights = { takes = "\"balanced\" or { label = weight }" } })
-pipeline.own_options = own_options
-
-local function check_own(given)
-  for name in pairs(given) do
-    if math.type(name) ~= "integer" and not own_options[name] then
-      error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, \z
-        class_weights"):format(tostring(name)), 4)
-    end
-  end
-  if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
-    error("pipeline: option 'block' got " .. options.show(given.block)
-      .. "; it takes a whole number of rows", 4)
-  end
-  if given.allowance ~= nil and not (type(given.allowance) == "number"
-    and given.allowance >= 0) then
-    error("pipeline: option 'allowance' got " .. options.show(given.allowance)
-      .. "; it takes a number of bytes, at least 0", 4)
-  end
-end
-
--- Put stage number i into its place: rows, features, solver, or after the features.
-local function add_stage(self, i, stage)
-  local before = self.after or self.solver and "the solver" or self.features and "the features"
-  if stages.is(stage) then
-    if self.features and not self.solver and not self.after and stage.kind == "pca" then
-      self.after = stage
-      return
-    end
-    if before then
-      error(("pipeline: stage %d, %s, comes after %s; stages that map rows come first"):format(i,
-        tostring(stage), tostring(before)), 4)
-    end
-    table.insert(self.rows, stage)
-  elseif instantiation.is_features(stage) then
-    if before then
-      error(("pipeline: stage %d: features come once, before the solver"):format(i), 4)
-    end
-    self.features = stage
-  elseif component.is(stage, "solver") then
-    if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 4) end
-    if self.after then
-      error(("pipeline: stage %d, %s, comes after components of features: they are the last \z
-        stage"):format(i, tostring(stage)), 4)
-    end
-    self.solver = stage
-  else
-    error(("pipeline: stage %d is %s; it takes sc.standardize() and the like, sc.features{...}, \z
-      or a solver"):format(i, options.show(stage)), 4)
-  end
-end
-
-local function build(given)
-  local self = setmetatable({ rows = {}, choices = {} }, Pipeline)
-  check_own(given)
-  self.block, self.allowance = given.block, given.allowance
-  self.class_weights = options.guard("pipeline", 3, weights.check, given.class_weights)
-  local count = 0
-  for place in pairs(given) do
-    if math.type(place) == "integer" then count = math.max(count, place) end
-  end
-  for i = 1, count do add_stage(self, i, given[i]) end
-  if count == 0 then error("pipeline: takes at least one stage", 3) end
-  return self
-end
-
--- The pipelines that come of stages that are sc.choose{ stage, ... } themselves: each with its
--- choice of stages.
-local function variants_of(given)
-  local list = { { given = given, choice = {} } }
-  choose.combinations("pipeline", given)
-  local i = 1
-  while rawget(given, i) ~= nil do -- build() refuses what comes after a gap
-    if choose.is(given[i]) then
-      local longer = {}
-      for _, one in ipairs(list) do
-        for _, stage in ipairs(given[i].values) do
-          local copy, choice = {}, { ["stage " .. i] = stage }
-          for k, v in pairs(one.given) do copy[k] = v end
-          for k, v in pairs(one.choice) do choice[k] = v end
-          copy[i] = stage
-          longer[#longer + 1] = { given = copy, choice = choice }
-        end
-      end
-      list = longer
-    end
-    i = i + 1
-  end
-  return list
-end
-
---- sc.pipeline{ stage, ..., solver }: a pipeline: row stages (sc.standardize(), sc.add_bias(),
---- sc.pca{ k = }, ...), then features, then a solver. Each of them may be absent. sc.choose{ stage,
---- stage, ... } may stand for a stage; p:search{} tries each.
----
---- block: rows of a block (results do not depend on it). allowance: bytes of memory for feature
---- blocks that solvers with many passes keep (1.5e9, and at most half of what is free; results do
---- not depend on it). class_weights: "balanced" or { label = weight }, the weight of each row of a
---- class, times the data set's own weights.
-function pipeline.new(given)
-  if type(given) ~= "table" then
-    error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2)
-  end
-  local variants = variants_of(given)
-  for _, one in ipairs(variants) do one.pipeline = build(one.given) end
-  local self = variants[1].pipeline
-  if #variants > 1 then self.variants = variants end
-  return self
-end
-
---- The searched options of all stages.
-function Pipeline.internal:searched()
-  local list = {}
-  local all = { table.unpack(self.rows) }
-  all[#all + 1] = self.features
-  all[#all + 1] = self.solver
-  for _, stage in ipairs(all) do
-    for _, one in ipairs(ask(stage, "searched")) do list[#list + 1] = one end
-  end
-  return list
-end
-
---- Whether an option or a stage is to be searched.
-function Pipeline.internal:is_searched()
-  return self.variants ~= nil or #ask(self, "searched") > 0
-end
+local Pipeline = recipe.class
+local guarded = objects.call
 
 -- ------------------------------------------------------------ fitting
 
--- Whether kernel sections are shown as L^-1 k(W, x), in which ||a|| is the norm of the function:
--- for solvers that penalise it, or measure distances. Penalties of single weights are about k(w_t,
--- x).
-local whitened_for = { l2 = true, none = true }
-
-local function whitens(self, choices)
-  if not self.solver or self.features.inst.phi.kind ~= "kernel" then return false end
-  return whitened_for[core.penalty(ask(self.solver, "instance", choices))] or false
+-- A table of options, and not targets: no data set, no matrix, no list.
+local function are_options(value)
+  return type(value) == "table" and not getmetatable(value) and #value == 0 and next(value) ~= nil
 end
 
---- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages,
---- map, seconds}.
-function Pipeline.internal:prepare(source, choices)
-  local made, seconds, components = {}, {}, nil
-  for i, stage in ipairs(self.rows) do
-    local began = core.now()
-    local found
-    made[i], found = ask(ask(stage, "resolved", choices or {}), "fit", source, made)
-    components = found or components
-    seconds[#seconds + 1] = { tostring(stage), core.now() - began }
+-- (data, y, given) -> y, given, function: what fit is given, with the option `progress` apart. The
+-- options come second with a data set.
+local function split_progress(data, y, given)
+  local alone = given == nil and are_options(y) and (dataset.is(data) or y.progress ~= nil)
+  if alone then y, given = nil, y end
+  if type(given) ~= "table" then return y, given, nil end
+  local rest, f = {}, given.progress
+  for name, value in pairs(given) do if name ~= "progress" then rest[name] = value end end
+  if f ~= nil and type(f) ~= "function" then
+    error("pipeline:fit: option 'progress' got " .. options.show(f) .. "; it takes a function", 3)
   end
-  local map, origin
-  if self.features then
-    local began = core.now()
-    map, origin = ask(self.features, "map", source, made, choices, whitens(self, choices))
-    seconds[#seconds + 1] = { "parameters", core.now() - began }
+  if alone and next(rest) ~= nil then
+    error(("pipeline:fit: unknown option '%s' with a data set; it takes progress"):format(
+      tostring(next(rest))), 3)
   end
-  return { stages = made, map = map, origin = origin, seconds = seconds, components = components }
+  return y, next(rest) and rest or nil, f
 end
-
---- The form in which the solver takes the features, as a text: those of kernel sections depend on
---- its penalty.
-function Pipeline.internal:feature_form(choices)
-  return self.features and whitens(self, choices) and "whitened" or "plain"
-end
-
---- Whether something before the solver is learnt from rows in a way that folds must not share.
-function Pipeline.internal:learns(choices)
-  return self.features ~= nil and ask(self.features, "learns", choices)
-end
-
---- The solver with the choices put in; a width that waits for the data is worked out from the
---- staged rows. estimate: what it shall tell of its own risk ("loo", "loo_error", "gcv"), where it
---- can.
-function Pipeline.internal:make_solver(source, prepared, choices, estimate)
-  local solver = ask(self.solver, "resolved", choices or {})
-  if estimate then return ask(solver, "with", ask(solver, "role", "estimate"), estimate) end
-  if not ask(solver, "waiting") then return solver end
-  if prepared.map then
-    error(("%s: \"scale\" and \"median\" are widths for the rows of X; this solver sees features \z
-      of them: give a number"):format(tostring(self.solver)), 0)
-  end
-  return ask(solver, "settled", { core.widths(source, prepared.stages) })
-end
-
---- What a training needs to know besides rows.
-function Pipeline.internal:training_options(ds, folds)
-  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
-    folds = folds, block = self.block, allowance = self.allowance,
-           weights = weights.of(ds, self.class_weights) }
-end
-
---- Keep a fit: the model, and the rows that it learnt from.
-function Pipeline.internal:keep(ds, prepared, solver, fit)
-  return fitting.keep(self, ds, prepared, solver, fit)
-end
-
-local guarded = objects.call
 
 -- Rows without targets, for pipelines without a solver.
 local function rows_alone(data)
@@ -254,7 +58,7 @@ end
 --- false, the fit stops with an error, as by Ctrl-C, and the pipeline stays as it was.
 function Pipeline:fit(data, y, given)
   local watching
-  y, given, watching = progress.split(data, y, given)
+  y, given, watching = split_progress(data, y, given)
   local ds = not self.solver and y == nil and rows_alone(data) or guarded("pipeline:fit",
     dataset.coerce, data, y, given)
   return guarded("pipeline:fit", fitting.run, self, ds, watching)
@@ -262,12 +66,7 @@ end
 
 -- ------------------------------------------------------------ using
 
-local function need(self, title, solver)
-  local f = self.fitted
-  if not f then error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 3) end
-  if solver and not f.solver then error(title .. ": this pipeline has no solver", 3) end
-  return f
-end
+local need = recipe.fitted
 
 -- The same where only coefficients of features will do.
 local function need_weights(self, title)
@@ -359,7 +158,7 @@ local function judge(self, title, data, y, given)
   local f = need(self, title, true)
   local given_ds = dataset.coerce(data, y, given, f)
   local ds = matching.judged(given_ds, f)
-  if ds.X then return f:predict(ask(ds, "source_of_rows"), "labels"), ds.y end
+  if ds.X then return f:predict(dataset.source_of_rows(ds), "labels"), ds.y end
   local tally = f:tally(ds)
   if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end
   return nil, tally
@@ -466,29 +265,6 @@ function Pipeline:info()
   return result
 end
 
---- p:plot([what][, data][, { title =, width =, height = }]): a figure of the fitted pipeline on a
---- data set, or on the rows that it learnt from where they are kept; it says on which.
---- what: "residuals" (of a regression: against the predictions, and observed against predicted
---- values), "confusion" (of a classification: the share of each true class that was given each
---- class), "calibration" (how often the probabilities come true, with Wilson's 95 % intervals, and
---- which were said; calls p:calibrate{} where there are none), "coefficients" (the largest, and
---- their decay; where each feature looks at one column the weights of the columns). Without it: all
---- that apply as the model is.
-function Pipeline:plot(what, data, given)
-  need(self, "pipeline:plot", true)
-  local plot = require("scullery.pictures.model").plot
-  return guarded("pipeline:plot", plot, self, what, data, given)
-end
-
---- p:report("m.html"[, { data =, title = }]): write the fitted pipeline as an HTML page, whole or
---- not at all: stages with all options; accuracy with its error and pictures, on data and on the
---- training rows if they are in memory; the search; what the features estimate; coefficients;
---- columns; and a script that makes the model again.
-function Pipeline:report(path, given)
-  need(self, "pipeline:report", true)
-  guarded("pipeline:report", require("scullery.report.model").save, self, path, given)
-end
-
 Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 
 --- p:search(ds, { folds = 5, holdout =, seed = 0, draws =, rule =, score =, stages =, each =,
@@ -576,7 +352,4 @@ function Pipeline:save(path, given)
   return guarded("pipeline:save", require("scullery.model.saving").save, self, path, given)
 end
 
---- pipeline.is(value)
-function pipeline.is(value) return getmetatable(value) == Pipeline end
-
-return pipeline
+return { new = recipe.new, is = recipe.is }

@@ -7,7 +7,8 @@ local matching = require "scullery.data.matching"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
-local ask = objects.ask
+local component = require "scullery.compose.component"
+local recipe = require "scullery.model.recipe"
 
 local probabilities = {}
 
@@ -117,10 +118,10 @@ local function out_of_fold(self, f, o)
   local folds = ds:fold_ids{ k = k, seed = seed }
   if ds.X then check_folds(class_in_memory(ds), f.classes, ds.weights, folds) end
   local all, candidates = {}, {}
-  local training <close> = core.training(ask(ds, "source_of_targets"), f.stages, f.map,
-    ask(self, "training_options", ds, folds))
+  local training <close> = core.training(dataset.source_of_targets(ds), f.stages, f.map,
+    recipe.training_options(self, ds, folds))
   for fold = 1, k do all[fold] = fold end
-  for fold, fits in ipairs(core.solve(training, ask(f.solver, "instance"), all)) do
+  for fold, fits in ipairs(core.solve(training, component.instance(f.solver), all)) do
     candidates[fold] = { fits[1] }
   end
   local scores, targets = core.decisions_apart(training, candidates)
@@ -198,7 +199,8 @@ end
 -- Whether the solver's loss says probabilities; found out once.
 local function says_itself(f)
   if f.own_loss == nil then
-    f.own_loss = core.own_probabilities(ask(f.solver, "instance"), core.zeros(1, f.targets)) ~= nil
+    local solver = component.instance(f.solver)
+    f.own_loss = core.own_probabilities(solver, core.zeros(1, f.targets)) ~= nil
   end
   return f.own_loss
 end

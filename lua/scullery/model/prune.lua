@@ -6,7 +6,6 @@ local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
 local matching = require "scullery.data.matching"
 local options = require "scullery.base.options"
-local ask = require("scullery.base.objects").ask
 
 local prune = {}
 
@@ -100,10 +99,10 @@ end
 -- The solver of a step: one that penalises ||b||_1, by lambda.
 local function step_solver(lambda)
   local l1 = component.find("solver", function(one)
-    return ask(one, "role", "regularisation") and core.penalty(ask(one, "instance")) == "l1"
+    return component.role(one, "regularisation") and core.penalty(component.instance(one)) == "l1"
   end)
   if not l1 then error("pruning needs a solver with the penalty ||b||_1, and there is none", 0) end
-  return ask(ask(l1, "with", ask(l1, "role", "regularisation"), lambda), "instance")
+  return component.instance(component.with(l1, component.role(l1, "regularisation"), lambda))
 end
 
 local function check_model(f, o, title)

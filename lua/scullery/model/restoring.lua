@@ -5,7 +5,7 @@ local component = require "scullery.compose.component"
 local description = require "scullery.model.description"
 local form = require "scullery.model.form"
 local saved_tables = require "scullery.model.saved_tables"
-local ask = require("scullery.base.objects").ask
+local pipeline = require "scullery.model.recipe"
 
 -- apart: fields of a model that are saved apart from the others, or found out again.
 local restoring = { apart = { "stages", "map", "map_info", "origin", "features", "solver",
@@ -97,13 +97,13 @@ end
 local function restore_solver(saved, file)
   local solver = file:decode(saved.component)
   if not component.is(solver, "solver") then fail("its solver is none") end
-  return saved.widths and ask(solver, "settled", file:decode(saved.widths)) or solver
+  return saved.widths and component.settled(solver, file:decode(saved.widths)) or solver
 end
 
 --- restoring.model(recipe, file): the fields of a model that the recipe, a pipeline, learnt.
 function restoring.model(recipe, file)
   local saved = file:table(file.body, "model")
-  if ask(recipe, "is_searched") then
+  if pipeline.is_searched(recipe) then
     fail("a pipeline that is to be searched is not fitted")
   end
   local made, f = core.saved_model(file.saved), file:decode(saved.fields)

@@ -8,7 +8,7 @@ local fingerprint = require "scullery.data.fingerprint"
 local instantiation = require "scullery.compose.instantiation"
 local model = require "scullery.model.model"
 local options = require "scullery.base.options"
-local pipeline = require "scullery.model.pipeline"
+local pipeline = require "scullery.model.recipe"
 local restoring = require "scullery.model.restoring"
 local saved_tables = require "scullery.model.saved_tables"
 

@@ -10,11 +10,14 @@ local dataset = require "scullery.data.dataset"
 local judging = require "scullery.model.judging"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local pipeline = require "scullery.model.pipeline"
+local recipe = require "scullery.model.recipe"
 local progress = require "scullery.base.progress"
 local search_table = require "scullery.model.search_table"
 local warn = require "scullery.base.warn"
-local ask = objects.ask
+local component = require "scullery.compose.component"
+local fitting = require "scullery.model.fitting"
+local instantiation = require "scullery.compose.instantiation"
+local stages = require "scullery.compose.stages"
 
 local search = { table_class = search_table.class }
 
@@ -68,14 +71,14 @@ end
 local function random(searched, draws, seed)
   local size, finite = 1, true
   for _, one in ipairs(searched) do
-    size, finite = size * #one.values, finite and not ask(one.choose, "continuous")
+    size, finite = size * #one.values, finite and not choose.continuous(one.choose)
   end
   if finite and size <= draws then return grid(searched) end
   local list, seen, most = {}, {}, 50 * draws
   local u = core.rand{ most, #searched, seed = seed }
   for i = 1, most do
     local choices = {}
-    for j, one in ipairs(searched) do choices[one.path] = ask(one.choose, "draw", u:get(i, j)) end
+    for j, one in ipairs(searched) do choices[one.path] = choose.draw(one.choose, u:get(i, j)) end
     local key = key_of(searched, choices)
     if not seen[key] then list[#list + 1] = choices end
     seen[key] = true
@@ -87,11 +90,11 @@ end
 -- Split the searched options into the solver's path option (many values at once) and the rest.
 -- Drawn at random, a range is no path.
 local function split_path(self, draws)
-  local path_name = core.path_option(ask(self.solver, "instance"))
+  local path_name = core.path_option(component.instance(self.solver))
   local path, rest = nil, {}
-  for _, one in ipairs(ask(self, "searched")) do
+  for _, one in ipairs(recipe.searched(self)) do
     if path_name and one.path == "solver." .. path_name
-      and not (draws and ask(one.choose, "continuous")) then
+      and not (draws and choose.continuous(one.choose)) then
       path = one
     else
       rest[#rest + 1] = one
@@ -106,7 +109,7 @@ local function plan(self, o)
   for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
     local p = variant.pipeline
     if not p.solver then error("the pipeline has no solver", 0) end
-    if estimates[o.folds] and not ask(p.solver, "role", "estimate") then
+    if estimates[o.folds] and not component.role(p.solver, "estimate") then
       error(("folds = \"%s\": solver.%s has no estimate of its own; give folds = k"):format(
         o.folds, p.solver.name), 0)
     end
@@ -127,7 +130,7 @@ local function key_before_solver(run, number)
   local p, parts = run.pipeline, {}
   for i, stage in ipairs(p.rows) do parts[i] = number[stage] end
   table.insert(parts, p.features and number[p.features] or 0)
-  table.insert(parts, ask(p, "feature_form", run.choices))
+  table.insert(parts, recipe.feature_form(p, run.choices))
   local names = {}
   for name in pairs(run.choices) do
     if not name:find("^solver%.") and name ~= "features.T" then names[#names + 1] = name end
@@ -199,7 +202,7 @@ local function simplicity(runs)
   local roles = { { "regularisation", 1 }, { "capacity", -1 } }
   for _, run in ipairs(runs) do
     for _, role in ipairs(roles) do
-      local name = ask(run.pipeline.solver, "role", role[1])
+      local name = component.role(run.pipeline.solver, role[1])
       local path = name and "solver." .. name
       if path and not direction[path] then
         direction[path], in_turn[#in_turn + 1] = role[2], path
@@ -252,12 +255,12 @@ end
 
 -- The pipeline with the choices put in, not fitted yet.
 local function chosen_pipeline(p, choices)
-  local copy = setmetatable({}, pipeline.class)
+  local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end
   copy.fitted, copy.data, copy.variants, copy.rows = nil, nil, nil, {}
-  for i, stage in ipairs(p.rows) do copy.rows[i] = ask(stage, "resolved", choices) end
-  copy.features = p.features and ask(p.features, "resolved", choices)
-  copy.solver = ask(p.solver, "resolved", choices)
+  for i, stage in ipairs(p.rows) do copy.rows[i] = stages.resolved(stage, choices) end
+  copy.features = p.features and instantiation.resolved(p.features, choices)
+  copy.solver = component.resolved(p.solver, choices)
   return copy
 end
 
@@ -272,8 +275,8 @@ local function refit(ds, source, cell, all_kept)
   local path = run.path and { values = { cell.choice[run.path.path] } }
   local fits = judging.solve(made, 0, path)
   local solver = made.solver
-  if path then solver = ask(solver, "with", run.path.option, path.values[1]) end
-  return ask(result, "keep", ds, made.prepared, solver, fits[1])
+  if path then solver = component.with(solver, run.path.option, path.values[1]) end
+  return fitting.keep(result, ds, made.prepared, solver, fits[1])
 end
 
 -- The column that the option `each` names: "solver" for the stage that is one, or nil where there
@@ -392,7 +395,7 @@ end
 local function check(self, ds, o)
   local n = ds:size()
   if not self.solver then error("the pipeline has no solver", 0) end
-  if not ask(self, "is_searched") then
+  if not recipe.is_searched(self) then
     error("no option is marked with sc.choose: there is nothing to search", 0)
   end
   if math.type(o.folds) == "integer" and not o.holdout and o.folds > n then
@@ -450,7 +453,7 @@ end
 
 -- The fold of each row, and how many folds are judged: one for a hold-out.
 local function folds_of(ds, o)
-  if o.holdout then return ask(ds, "set_aside", o.holdout, o.seed), 1 end
+  if o.holdout then return dataset.set_aside(ds, o.holdout, o.seed), 1 end
   if estimates[o.folds] then return nil end
   return ds:fold_ids{ k = o.folds, seed = o.seed }, o.folds
 end
@@ -461,7 +464,7 @@ local function run_whole(self, data, o)
   local folds, judged = folds_of(ds, o)
   o.judged = judged
   if folds then judging.check_folds(ds, folds, o.judged) end
-  local source, coded = ask(ds, "source_of_targets")
+  local source, coded = dataset.source_of_targets(ds)
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
   local column = o.each and column_of_each(self, cells, o.each)

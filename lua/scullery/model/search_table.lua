@@ -6,7 +6,7 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
 local text_table = require "scullery.base.text_table"
-local ask = objects.ask
+local recipe = require "scullery.model.recipe"
 
 local search_table = {}
 
@@ -141,15 +141,6 @@ function Table:notes()
   return list
 end
 
--- ------------------------------------------------------------ its picture
-
---- table:plot{ options =, title =, width =, height = }: a figure of the score against the options
---- that were searched, with 1 standard error over the folds, the best cell marked. One option of
---- numbers: a line. Words or stages: bars. Two options of numbers: a heatmap. Of more options, it
---- shows the two on which the score depends most, with the others at their best; options = a name
---- or a list of two names chooses them.
-function Table:plot(given) return require("scullery.pictures.search").plot(self, given) end
-
 -- ------------------------------------------------------------ saving
 
 --- table:save("t.csv"): save the table as CSV, whole or not at all. Columns: the options, mean and
@@ -233,7 +224,7 @@ function search_table.new(runs, criterion)
       return tonumber(a:match("%d+")) < tonumber(b:match("%d+"))
     end)
     for _, name in ipairs(chosen) do add(name) end
-    for _, one in ipairs(ask(run.pipeline, "searched")) do add(one.path) end
+    for _, one in ipairs(recipe.searched(run.pipeline)) do add(one.path) end
   end
   return cells
 end

@@ -1,6 +1,5 @@
 --- The help for the place of the cursor: Shift-Tab in a notebook.
 local completion = require "scullery.prompt.completion"
-local help = require "scullery.help"
 
 local inspection = {}
 
@@ -36,8 +35,9 @@ local function value_of(path)
 end
 
 local function text_of(path)
-  local value = path and value_of(path)
-  if value == nil then return path and help.topic(path) or nil end
+  if not path then return nil end
+  local help, value = require "scullery.help", value_of(path)
+  if value == nil then return help.topic(path) or nil end
   return help.text(value)
 end
 

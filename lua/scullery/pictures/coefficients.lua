@@ -4,7 +4,7 @@
 local core = require "scullery.core"
 local figures = require "scullery.pictures.figures"
 local plot = require "scullery.plot"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 
 local coefficients = {}
 
@@ -31,7 +31,8 @@ end
 local function columns_of(f)
   local sampler = f.features.inst.p
   if f.map_info.entries > 0 then return nil end
-  local instance = ask(sampler, "instance", {}, ask(sampler, "waiting") and f.origin.widths or nil)
+  local widths = component.waiting(sampler) and f.origin.widths or nil
+  local instance = component.instance(sampler, {}, widths)
   local space = core.space(instance, f.map_info.dim)
   for _, one in ipairs(core.spaces()) do
     if one.name == space and one.names_columns then

@@ -11,7 +11,7 @@ local options = require "scullery.base.options"
 local pipeline = require "scullery.model.pipeline"
 local plot = require "scullery.plot"
 local progress = require "scullery.base.progress"
-local ask = objects.ask
+local recipe = require "scullery.model.recipe"
 
 local learning_curve = {}
 
@@ -154,7 +154,7 @@ local function check(given)
   local o = options.check("plot.learning_curve", given, rules, 0)
   local p, ds = o.pipeline, o.data
   if not p.solver then fail("the pipeline has no solver") end
-  if ask(p, "is_searched") then
+  if recipe.is_searched(p) then
     fail("an option of the pipeline is sc.choose{...}: search first, and give the result")
   end
   if not ds.X then fail("the data set streams; load it in memory (without stream = true)") end

@@ -1,5 +1,7 @@
 --- The same SVG in fewer bytes: gnuplot repeats every attribute for every mark, writes hundredths
 --- of pixels, and defines all its symbols. A picture of many points becomes a third to an eighth.
+local paths = require "scullery.plot.paths"
+
 local compact = {}
 
 -- What gnuplot says of nearly every group, said once around all of them.
@@ -27,6 +29,7 @@ local function shorten(text)
   text = text:gsub("(%-opacity) *= *'([%d.]+)'", function(name, value)
     return ("%s='%g'"):format(name, value)
   end)
+  text = text:gsub('="(%-?%d+%.%d+)"', function(value) return ('="%g"'):format(value) end)
   return (text:gsub("fill = '", "fill='"):gsub("([\"'])  +", "%1 "):gsub("\n[\t ]+", "\n")
     :gsub("[\t ]+\n", "\n"):gsub("/>\t+<", "/>\n<"):gsub("'[ \t]*/>", "'/>"):gsub(">\t+<", ">\n<"))
 end
@@ -120,11 +123,78 @@ local function cell(line)
     "'/>" }
 end
 
--- Marks and cells that follow each other and look alike, as one element.
+-- Cells of the same run, those of one colour as one element: they do not overlap.
+local function gather_cells(text)
+  local parts, order, places = {}, {}, {}
+  local function close()
+    for _, colour in ipairs(order) do
+      parts[#parts + 1] = places[colour][1] .. table.concat(places[colour], "", 3)
+        .. places[colour][2] .. "\n"
+    end
+    order, places = {}, {}
+  end
+  for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
+    local this = cell(line)
+    if this and not places[this[1]] then
+      order[#order + 1], places[this[1]] = this[1], { this[2], this[4] }
+    end
+    if this then
+      table.insert(places[this[1]], this[3])
+    else
+      close()
+      parts[#parts + 1] = line .. "\n"
+    end
+  end
+  close()
+  return table.concat(parts)
+end
+
+local TEXT = '^<text (x="[^"]*" y="[^"]*") ([^<>]*)>([^<]*)</text>$'
+
+-- Texts that follow each other and look alike, in a group that says how.
+local function gather_texts(text)
+  local parts, run, style = {}, {}, nil
+  local function close()
+    if #run > 2 then
+      parts[#parts + 1] = ("<g %s>\n"):format(style)
+      for _, one in ipairs(run) do
+        parts[#parts + 1] = ("<text %s>%s</text>\n"):format(one[1], one[2])
+      end
+      parts[#parts + 1] = "</g>\n"
+    else
+      for _, one in ipairs(run) do
+        parts[#parts + 1] = ("<text %s %s>%s</text>\n"):format(one[1], style, one[2])
+      end
+    end
+    run = {}
+  end
+  for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
+    local place, this, words = line:match(TEXT)
+    if this ~= style then close() end
+    style = this
+    if this then run[#run + 1] = { place, words } else parts[#parts + 1] = line .. "\n" end
+  end
+  close()
+  return table.concat(parts)
+end
+
+-- Groups of one path: the path says it itself.
+local function without_single(text)
+  return (text:gsub('<g stroke%-width="([%d.]+)">\n<path ([^<>]-)/>\n?</g>', function(width, rest)
+    if rest:find("stroke-width", 1, true) then return ("<path %s/>"):format(rest) end
+    return ('<path stroke-width="%s" %s/>'):format(width, rest)
+  end))
+end
+
+local function with_steps(text)
+  return (text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end))
+end
+
+-- Marks that follow each other and look alike, as one element.
 local function gather(text)
   local parts, last = {}, nil
   for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
-    local this = mark(line) or cell(line)
+    local this = mark(line)
     if last and (not this or this[1] ~= last[1]) then parts[#parts + 1] = last[4] .. "\n" end
     if this then
       if not last or this[1] ~= last[1] then parts[#parts + 1] = this[2] end
@@ -145,7 +215,8 @@ function compact.svg(text)
     words[#words + 1] = shown
     return (">\1%d\1<"):format(#words)
   end)
-  text = without_unused(without_empty(lift_texts(gather(share(shorten(text))))))
+  text = lift_texts(gather(gather_cells(share(shorten(text)))))
+  text = with_steps(without_single(gather_texts(without_unused(without_empty(text)))))
   return (text:gsub("\1(%d+)\1", function(i) return words[tonumber(i)] end))
 end
 

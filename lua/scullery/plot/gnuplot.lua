@@ -31,8 +31,10 @@ local function fail(...) error(string.format(...), 0) end
 --- gnuplot.draw(figure, format): the bytes of the picture; format: "svg", "png", "pdf" or "sixel".
 --- An error where gnuplot is absent, has no such output, fails, or takes more than two minutes.
 function gnuplot.draw(figure, format)
-  local drawn, message, status = core.gnuplot(script.of(figure, format), SECONDS, MOST)
-  if not drawn then error(gnuplot.absent, 0) end
+  local ran = core.run_program({ "gnuplot", "--default-settings" }, SECONDS,
+    script.of(figure, format), MOST)
+  if not ran then error(gnuplot.absent, 0) end
+  local drawn, message, status = ran.output, ran.message, ran.status
   if message:find("unknown or ambiguous terminal", 1, true) then
     fail("the gnuplot in PATH cannot write %s: apt-get install gnuplot-nox brings one that can",
       format)

@@ -31,7 +31,7 @@ local function describe(info)
   for key, value in pairs(info) do one[key] = value end
   local ok, made = pcall(core.instance, info.kind, info.name, {})
   if ok then one.abilities = core.abilities(made) else one.no_instance = options.plain(made) end
-  one.text = require("scullery.help").plugin(info.kind, info.name)
+  one.text = require("scullery.help.topics").plugin(info.kind, info.name)
   return one
 end
 
@@ -100,6 +100,7 @@ local words = {
   shift = "what subtracting a point from all rows does to it: digits far from 0",
   ["sparse-rows"] = "reads sparse rows",
   penalty = "says what is penalised",
+  normal = "works from the normal equations alone: fewer coordinates where rows have few kinds",
   loss = "says which loss is minimised: bounds, probabilities",
   objective = "the value of its objective at any coefficients",
   model = "makes a model that is not Phi a: fit, decide, save, load",

@@ -87,9 +87,10 @@ end
 
 -- Modules that declare options, and are loaded at their first use.
 local function load_declarations()
-  for _, name in ipairs{ "model.bounds", "model.judging", "model.probabilities", "model.prune",
-    "model.search", "pictures.model", "pictures.search", "report.model" } do
-    require("scullery." .. name)
+  for _, name in ipairs{ "scullery.model.bounds", "scullery.model.judging",
+    "scullery.model.probabilities", "scullery.model.prune", "scullery.model.search",
+    "scullery.pictures.model", "scullery.pictures.search", "scullery.report.model" } do
+    require(name)
   end
 end
 
@@ -222,7 +223,7 @@ local function is_path_argument(path, place, environment)
   if takes_path[name] then return true end
   if path.method then return place == 1 and (path[#path] == "save" or path[#path] == "report") end
   local f = completion.follow(path, environment)
-  local about = f ~= nil and type(f) ~= "string" and require("scullery.help").brief(f)
+  local about = f ~= nil and type(f) ~= "string" and require("scullery.help.topics").brief(f)
   local first = about and about:match("^[%w_.:]+[%(%s]*([%w_]+)")
   return about and about:sub(1, #name) == name and place <= 2
     and (first == "path" or first == "images")
@@ -283,7 +284,7 @@ end
 local function about_member(path, name, value)
   if path[1] ~= "sc" and type(value) ~= "function" then return nil end
   local member = path[1] == "sc" and name or nil
-  return function() return require("scullery.help").brief(value, member) end
+  return function() return require("scullery.help.topics").brief(value, member) end
 end
 
 local function member_candidates(path, separator, environment)

@@ -23,13 +23,16 @@ local function methods_of(value)
 end
 
 -- What the command offers as globals, loaded at their first use.
-local offered = { sc = "scullery", help = "scullery.help" }
+local offered = {
+  sc = function() return require("scullery.help").library() end,
+  help = function() return require "scullery.help" end,
+}
 
 local function inner(value, name, depth)
   if type(value) == "table" then
     local found = rawget(value, name)
     if found ~= nil then return found end
-    if value == _G and offered[name] then return require(offered[name]) end
+    if value == _G and offered[name] then return offered[name]() end
   end
   local methods = methods_of(value)
   if methods and rawget(methods, name) ~= nil then return rawget(methods, name) end

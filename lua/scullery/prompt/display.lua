@@ -66,7 +66,7 @@ end
 
 -- The help's first sentence for functions of the library; name, parameters and place for others.
 local function function_text(f)
-  local own = require("scullery.help").brief(f)
+  local own = require("scullery.help.topics").brief(f)
   if own then return "function: " .. own end
   local inner = objects.original[f] or f
   local info = debug.getinfo(inner, "Su")
@@ -222,7 +222,7 @@ local function any_table(value, state)
   local meta = debug.getmetatable(value)
   local namespace = objects.namespaces[value]
   if namespace then
-    local help = state.depth == 0 and require("scullery.help")
+    local help = state.depth == 0 and require("scullery.help.topics")
     return help and help.painted(help.text(value), state.colour) or namespace
   end
   local text = own_text(value, meta, state)

@@ -1,14 +1,16 @@
 --- What a script found, as files: a page, a section of a Markdown page, pictures and numbers.
+local comparison = require "scullery.experiment.comparison"
 local core = require "scullery.core"
 local csv_text = require "scullery.base.csv_text"
 local figure = require "scullery.plot.figure"
 local folders = require "scullery.base.folders"
 local html = require "scullery.report.html"
-local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local report = require "scullery.report.experiment"
+local results = require "scullery.experiment.results"
 local say = require "scullery.base.say"
 local script_header = require "scullery.base.script_header"
+local summary = require "scullery.experiment.summary"
 local text_table = require "scullery.base.text_table"
 
 local publish = {}
@@ -22,10 +24,8 @@ local function is_plain(value)
     and type(value.rows) == "table"
 end
 
-local function has_cells(value)
-  local class = type(value) == "table" and getmetatable(value)
-  return type(class) == "table" and type(class.internal) == "table" and class.internal.cells ~= nil
-end
+-- Tables of experiments: from their class to what gives their cells.
+local cells_of = { [comparison.class] = comparison.cells, [summary.class] = summary.cells }
 
 local function is_text(value) return type(value) == "string" or type(value) == "number" end
 
@@ -67,11 +67,12 @@ local function table_of(value, i)
     return { title = value.title, heads = value.columns, rows = value.rows,
       notes = value.notes or {} }
   end
-  if not has_cells(value) then
+  local cells = cells_of[type(value) == "table" and getmetatable(value)]
+  if not cells then
     fail("option 'tables': number %d is %s; it takes exp:compare{...}, exp:table{...} or \z
       { columns = { name, ... }, rows = { { value, ... }, ... } }", i, options.show(value))
   end
-  local heads, rows, notes = objects.ask(value, "cells")
+  local heads, rows, notes = cells(value)
   return { title = rawget(value, "title"), heads = heads, rows = rows, notes = notes }
 end
 
@@ -258,7 +259,7 @@ local function is_list(value)
 end
 
 local function is_experiment(value)
-  return getmetatable(value) == require("scullery.experiment.results").class
+  return getmetatable(value) == results.class
 end
 
 local rules = { title = { type = "string" },

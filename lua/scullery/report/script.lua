@@ -4,7 +4,7 @@ local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
-local pipeline = require "scullery.model.pipeline"
+local recipe = require "scullery.model.recipe"
 
 local script = {}
 
@@ -117,7 +117,7 @@ function script.pipeline(p)
     if stage then parts[#parts + 1] = write(stage, "  ", 1, notes) end
   end
   local own = {}
-  for name in pairs(pipeline.own_options) do own[#own + 1] = name end
+  for name in pairs(recipe.own_options) do own[#own + 1] = name end
   table.sort(own)
   for _, name in ipairs(own) do
     if p[name] ~= nil then
@@ -182,7 +182,7 @@ end
 --- it lacks; third: whether the shell has to name a file of the rows, as it is not known where they
 --- come from.
 function script.fit(p)
-  local recipe, notes = script.pipeline(p)
+  local made, notes = script.pipeline(p)
   local rows = from_origin(p)
   return ([[
 local sc = require "scullery" -- version %s
@@ -191,7 +191,7 @@ local sc = require "scullery" -- version %s
 local p = %s
 print(p:fit(train))
 p:save("model.safetensors")
-]]):format(core.version, rows or from_file(p), recipe), notes, rows == nil
+]]):format(core.version, rows or from_file(p), made), notes, rows == nil
 end
 
 return script

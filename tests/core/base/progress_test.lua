@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 
 local s = sc.solver
 local n = 3000
@@ -221,9 +221,18 @@ function TestItStopsWhereTheHeldOutLossNoLongerFalls()
     lu.assertEquals({ p:info().status, p:info().iterations }, { "stopped", a.steps })
     -- the same again, and with another seed other rows
     lu.assertTrue(sc.pipeline{ case[1], case[2] }:fit(noisy):weights() == p:weights())
-    local other = sc.pipeline{ case[1], ask(case[2], "with", "seed", 2) }
+    local other = sc.pipeline{ case[1], component.with(case[2], "seed", 2) }
     lu.assertNotEquals(account(other:fit(noisy)).rows, a.rows)
   end
+end
+
+-- A number in [0, 1) for each row: a solver that holds a share of the rows out takes those whose
+-- number is below it.
+local function held_out_draws()
+  local HOLDOUT <const> = 39 -- the stream of core/base/random.h
+  local list = {}
+  for i = 1, 600 do list[i] = core.uniform(0, HOLDOUT, i - 1, 0) end
+  return list
 end
 
 -- The rows held out are those that the seed says; the loss that is told is that of the model on
@@ -233,7 +242,7 @@ function TestTheLossIsThatOfTheKeptModelOnTheHeldOutRows()
     patience = 3 }
   local p = sc.pipeline{ sinks(100), solver }:fit(noisy)
   local a, f, held = account(p), p:decision(noisy.X), {}
-  for i, u in ipairs(core.holdout_draws(600, 0)) do if u < 0.2 then held[#held + 1] = i end end
+  for i, u in ipairs(held_out_draws()) do if u < 0.2 then held[#held + 1] = i end end
   lu.assertEquals(#held, a.rows)
   local sum = 0
   for _, i in ipairs(held) do sum = sum + math.log(1 + math.exp(-rough[i] * f:get(i, 1))) end
@@ -244,7 +253,7 @@ end
 -- stopped by them.
 function TestRowsHeldOutAreNotLearntFrom()
   local changed = {}
-  for i, u in ipairs(core.holdout_draws(600, 0)) do
+  for i, u in ipairs(held_out_draws()) do
     changed[i] = u < 0.2 and -rough[i] or rough[i]
   end
   for _, case in ipairs(cases{ holdout = 0.2, patience = 1000 }) do
@@ -288,12 +297,12 @@ end
 
 function TestWeightsCountAmongRowsHeldOut()
   local w = {}
-  for i, u in ipairs(core.holdout_draws(600, 0)) do w[i] = u < 0.2 and i % 2 or 1 end
+  for i, u in ipairs(held_out_draws()) do w[i] = u < 0.2 and i % 2 or 1 end
   local solver = s.logistic{ method = "sgd", lambda = 1e-7, batch = 10, epochs = 20, holdout = 0.2 }
   local p = sc.pipeline{ sinks(100), solver }:fit(sc.dataset{ X = noisy.X, y = rough,
     task = "classification", weights = w })
   local f, sum, total = p:decision(noisy.X), 0, 0
-  for i, u in ipairs(core.holdout_draws(600, 0)) do
+  for i, u in ipairs(held_out_draws()) do
     if u < 0.2 then
       sum = sum + w[i] * math.log(1 + math.exp(-rough[i] * f:get(i, 1)))
       total = total + w[i]

@@ -3,7 +3,8 @@
 local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
+local dataset = require "scullery.data.dataset"
 
 local n, d = 700, 4
 local X = sc.randn{ n, d, seed = 1 }
@@ -78,12 +79,12 @@ function TestASmallAllowanceCostsWalksAndNoBits()
 end
 
 function TestFoldsOfAStreamAreDrawnWithoutTheirRows()
-  local solver = ask(s.logistic{ lambda = 1e-3, method = "sgd", batch = 40, epochs = 2 },
-    "instance")
+  local solver = component.instance(s.logistic{ lambda = 1e-3, method = "sgd", batch = 40,
+    epochs = 2 })
   local folds = {}
   for i = 1, n do folds[i] = i % 3 + 1 end
   local function without(ds, fold)
-    local training <close> = core.training(ask(ds, "source_of_targets"), {}, nil,
+    local training <close> = core.training(dataset.source_of_targets(ds), {}, nil,
       { classes = 2, dtype = "float64", folds = folds, allowance = 20000 })
     return core.solve(training, solver, fold)[1].weights
   end

@@ -3,7 +3,7 @@
 package.path = "tests/helpers/?.lua;" .. package.path
 local lu, sc, core = require "luaunit", require "scullery", require "scullery.core"
 local support = require "support"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 local fails = support.fails
 
 local n, d = 60, 3
@@ -471,9 +471,9 @@ function TestNesting.test_a_component_within_itself()
   local kernel = sc.kernel.sum{ terms = { sc.kernel.gaussian() } }
   kernel.given.terms[1] = kernel
   for _, call in ipairs{ function() return tostring(kernel) end,
-    function() return kernel:label(true) end, function() return ask(kernel, "searched") end,
+    function() return kernel:label(true) end, function() return component.searched(kernel) end,
     function() return sc.kernel.sum{ terms = { kernel } } end,
-    function() return kernel:gram(X) end, function() return ask(kernel, "resolved", {}) end } do
+    function() return kernel:gram(X) end, function() return component.resolved(kernel, {}) end } do
     pcall(call) -- an error or an answer
   end
 end

@@ -97,8 +97,8 @@ int main(void) {
   (void)create_here(NULL);
   if (pthread_create(&thread, NULL, create_here, NULL) == 0) (void)pthread_join(thread, NULL);
   add_probe(first);
-  expect(run(first, "local ask = require 'scullery.base.objects'.ask\n"
-                    "return test.probe(ask(sc.nonlinearity.twice(), 'instance'))"),
+  expect(run(first, "local component = require 'scullery.compose.component'\n"
+                    "return test.probe(component.instance(sc.nonlinearity.twice()))"),
          "nonlinearity.twice: dual cannot be called");
   expect(run(first, "return use()"), "5");
   expect(run(second, "sc = require 'scullery' return sc.nonlinearity.twice()"),

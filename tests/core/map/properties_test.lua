@@ -5,7 +5,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 local support = dofile("tests/helpers/support.lua")
 local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/registry.lua")
 
@@ -138,7 +138,7 @@ local function check_kernel(label, s, p)
     label .. ": the kernel is not symmetric")
   lu.assertTrue(exact:eigvals():min() > -1e-8 * size,
     label .. ": the kernel is not positive semidefinite")
-  local facts = core.facts(ask(p.component, "instance"))
+  local facts = core.facts(component.instance(p.component))
   -- means of such features are far from normal but for large T
   local heavy = facts.bound == math.huge and facts.lipschitz == math.huge
   local T = heavy and 4096 or registry.sanitized and 64 or 512
@@ -260,7 +260,7 @@ each_pair(function(s, p, label)
   test("rows of " .. label, function() check_rows(label, s.component, p.component) end)
   test("blocks of " .. label, function()
     local is_smooth = not registry.shape(p.component).one_hot
-      and core.facts(ask(p.component, "instance")).lipschitz < math.huge
+      and core.facts(component.instance(p.component)).lipschitz < math.huge
     check_blocks(label, s.component, p.component, is_smooth)
   end)
 end)

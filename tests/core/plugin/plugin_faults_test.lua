@@ -3,8 +3,8 @@
 package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local lu, sc = require "luaunit", require "scullery"
 local battery, header = require "battery", require "header"
+local component = require "scullery.compose.component"
 local specimen, support = require "specimen", require "support"
-local objects = require "scullery.base.objects"
 
 local sanitized = (os.getenv("SCULLERY_SANITIZE") or "") ~= ""
 local X = sc.randn{ 30, 3, seed = 1 }
@@ -208,7 +208,7 @@ function TestDefaults()
     for _, value in ipairs(list) do
       local own = specimen.load("v1", { "general" },
         ("set general/option/%s fallback text %s"):format(option, value))
-      lu.assertNotNil(objects.ask(sc.sampler[own.general](), "instance"))
+      lu.assertNotNil(component.instance(sc.sampler[own.general]()))
     end
   end
   -- a component's name is looked up when it is needed

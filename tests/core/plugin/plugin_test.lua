@@ -79,15 +79,18 @@ local function shipped()
   return list
 end
 
--- One component a file, and the file's name is the name that one types.
+-- One component a file, or a folder of files, whose name is the name that one types.
 function TestEverySourceFileIsRegisteredUnderItsName()
   local registered, sources = {}, {}
   for _, entry in ipairs(shipped()) do
     registered[#registered + 1] = entry.kind .. "." .. entry.name
   end
-  for path in io.popen("ls plugins/*/*.c"):lines() do
-    local name = path:gsub("^plugins/", ""):gsub("%.c$", ""):gsub("/", ".")
-    sources[#sources + 1] = name
+  for path in io.popen("ls plugins/*/*.c plugins/*/*/*.c"):lines() do
+    local kind, place = path:match "^plugins/(%w+)/(.+)%.c$"
+    local name = place:match "[%w_]+$"
+    if kind ~= "shared" and (place == name or place == name .. "/" .. name) then
+      sources[#sources + 1] = kind .. "." .. name
+    end
   end
   table.sort(registered)
   table.sort(sources)

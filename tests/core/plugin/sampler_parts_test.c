@@ -2,7 +2,7 @@
  * blocks whole products against their rows, on every instruction set. */
 #include "plugin/registry.h"
 #include "plugin/sampler.h"
-#include "sampler/walsh.h"
+#include "sampler/hadamard/walsh.c"
 
 #include <float.h>
 #include <math.h>

@@ -429,10 +429,10 @@ end
 
 function TestSolvers:test_objective()
   local p = with(ridge{ lambda = 1e-2, intercept = false }):fit(ds)
-  local ask = require("scullery.base.objects").ask
+  local component = require "scullery.compose.component"
   local map = p.fitted.map
   local training = core.training(core.source(X, y), {}, map, {})
-  local instance = ask(ridge{ lambda = 1e-2, intercept = false }, "instance")
+  local instance = component.instance(ridge{ lambda = 1e-2, intercept = false })
   local best = core.objective(training, instance, p:weights())
   for k = 1, 3 do
     local away = p:weights() + 0.01 * sc.randn{ 24, 1, seed = k }

@@ -459,6 +459,28 @@ function TestGoingOn:test_packed_results_come_before_those_of_the_file()
   fails({ "results.jsonl.gz: " }, sc.experiment.open, "e", { folder = folder })
 end
 
+function TestGoingOn:test_what_the_packing_script_leaves_out_follows_from_the_cell()
+  ran{ cells = { i = { 1, 2 } } }
+  local function records()
+    local list = require("scullery.experiment.store").read(folder .. "/e").records
+    return lu.prettystr(list, false)
+  end
+  local before = records()
+  for _ = 1, 2 do -- what is packed can be packed again
+    local status, out, err = support.scullery("scripts/pack.lua " .. quote(folder .. "/e"))
+    lu.assertEquals({ status, err }, { 0, "" }, out)
+    local _, packed = support.shell("gzip -dc " .. quote(file() .. ".gz"))
+    lu.assertStrContains(packed, '"cell":{"i":1}')
+    for _, name in ipairs{ "key", "checksum" } do
+      lu.assertNotStrContains(packed, '"' .. name .. '"')
+    end
+    lu.assertNil((io.open(file())))
+    lu.assertEquals(records(), before)
+  end
+  lu.assertEquals(ran{ cells = { i = { 1, 2, 3 } } }, { "i=3" })
+  lu.assertEquals(#lines(), 2)
+end
+
 function TestGoingOn:test_files_of_others()
   os.execute("mkdir " .. quote(folder .. "/e"))
   for text, words in pairs{ ["hello\n"] = "line 1 is damaged", ['{"a":1}\n'] = "its first line is",

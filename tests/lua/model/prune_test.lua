@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 local refused = dofile("tests/helpers/support.lua").fails
 
 local n, d, T = 160, 3, 50
@@ -150,7 +150,7 @@ function TestTheNextLambdaIsRefused()
     lu.assertTrue(info.lambda > 0, rule)
     -- the fit is without log_scale here, so that weights are those of the engine
     local b, distance = core.prune_step(core.pruning(full.fitted.map, full.fitted.weights),
-      ask(s.lasso{ lambda = 10 * info.lambda * math.exp(-full:info().log_scale) }, "instance"))
+      component.instance(s.lasso{ lambda = 10 * info.lambda * math.exp(-full:info().log_scale) }))
     local theta, rho = constants(full, binary)
     local phi = full:transform(X)
     b = b * math.exp(-full:info().log_scale)
@@ -333,7 +333,7 @@ function TestOnlySolversOfNormalEquationsCanPrune()
   local full = model(thresholds(), rkhs(), binary)
   local pruning = core.pruning(full.fitted.map, full.fitted.weights)
   for _, solver in ipairs{ s.cg{}, s.trimmed{}, s.huber{} } do
-    local ok, message = pcall(core.prune_step, pruning, ask(solver, "instance"))
+    local ok, message = pcall(core.prune_step, pruning, component.instance(solver))
     lu.assertFalse(ok)
     lu.assertStrContains(message, "it needs rows")
   end
@@ -341,7 +341,7 @@ function TestOnlySolversOfNormalEquationsCanPrune()
   for _, features in ipairs{ thresholds(), dense(sc.nonlinearity.fourier{ form = "pair" }) } do
     local m, lambda = model(features, rkhs(), binary), 1e-2
     local b = core.prune_step(core.pruning(m.fitted.map, m.fitted.weights),
-      ask(s.ridge{ lambda = lambda }, "instance"))
+      component.instance(s.ridge{ lambda = lambda }))
     local G, a = features:fit(X):gram() * math.exp(-2 * m:info().log_scale), m.fitted.weights
     lu.assertTrue(apart(G * b + b * (lambda * T), G * a) < 1e-6 * (G * a):abs():max())
   end

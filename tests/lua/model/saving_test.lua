@@ -2,7 +2,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local choose = require "scullery.compose.choose"
 local source = os.getenv("SCULLERY_SOURCE") or "."
 package.path = source .. "/tests/helpers/?.lua;" .. package.path
 local registry, support = require "registry", require "support"
@@ -92,7 +92,7 @@ test("features that are not fitted", function()
   local again = saved_and_loaded(features)
   lu.assertEquals(tostring(again), tostring(features))
   lu.assertEquals(again.seed, 1 << 53)
-  lu.assertTrue(ask(again.inst.p.given.sigma, "continuous"))
+  lu.assertTrue(choose.continuous(again.inst.p.given.sigma))
 end)
 
 test("widths that came from the data", function()

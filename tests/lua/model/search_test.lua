@@ -4,7 +4,7 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local judging = require "scullery.model.judging"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 local fails = dofile("tests/helpers/support.lua").fails
 
 local ds = sc.data.load("wdbc")
@@ -178,9 +178,9 @@ function TestFoldsSideBySideAreFoldsOneByOne()
       return sc.dataset{ X = stage:transform(part.X), y = part.y, classes = part.classes,
         task = part.task }
     end
-    local lambda = ask(solver, "searched")[1]
+    local lambda = component.searched(solver)[1]
     local one = sc.pipeline{ sinks(30),
-      ask(solver, "resolved", { [lambda.path] = lambda.values[2] }) }:fit(staged(inside))
+      component.resolved(solver, { [lambda.path] = lambda.values[2] }) }:fit(staged(inside))
     local out = staged(outside)
     local square = (one:decision(out.X) - out:targets()):norm() ^ 2 / #outside
     lu.assertAlmostEquals(cells[1][2].folds[4], square, 2e-3 * square + 1e-12, tostring(solver))

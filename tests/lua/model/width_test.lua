@@ -2,7 +2,7 @@
 -- says nothing where the kernel does tell rows apart.
 local lu = require "luaunit"
 local sc = require "scullery"
-local ask = require("scullery.base.objects").ask
+local stages = require "scullery.compose.stages"
 local core = require "scullery.core"
 local width = require "scullery.model.width"
 
@@ -90,7 +90,7 @@ function TestNothingWhereTheWidthIsNotTheMatter()
 end
 
 function TestTheSampleIsSeededAndStaged()
-  local stage = ask(sc.standardize(), "fit", core.source(X), {})
+  local stage = stages.fit(sc.standardize(), core.source(X), {})
   local a, b = core.sample(core.source(X), { stage }, 50, 0), core.sample(core.source(X), { stage },
     50, 0)
   lu.assertTrue(a == b and a:rows() == 50 and math.abs(a:column(1):mean()) < 0.5)

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from jupyter_client.manager import start_new_kernel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "scripts", "jupyter"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "scripts", "jupyter"))
 import child  # noqa: E402  the kernel's own module
 
 LIMIT = 120  # seconds: ends a test that hangs

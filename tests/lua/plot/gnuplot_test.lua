@@ -9,7 +9,10 @@ local compact = require "scullery.plot.compact"
 local script = require "scullery.plot.script"
 
 local nan = 0 / 0
-local has_gnuplot = core.gnuplot("print 1\n", 60, 1000) ~= nil
+local function run(text, seconds, most)
+  return core.run_program({ "gnuplot", "--default-settings" }, seconds, text, most)
+end
+local has_gnuplot = run("print 1\n", 60, 1000) ~= nil
 local python = "/usr/bin/python3"
 local has_python = os.execute(python .. " -c 'import xml.etree.ElementTree' 2>/dev/null") == true
 
@@ -135,13 +138,13 @@ function TestSvgIsCompact()
   lu.assertEquals(text, [[
 <svg>
 <defs>
-<path id="a_gpPt1" d='M-1,-1 1,1'/>
+<path id="a_gpPt1" d='M-1-1l2 2'/>
 </defs>
 <g fill="none" color="black" stroke="currentColor" stroke-linecap="butt" stroke-linejoin="miter">
-<g stroke-width="0.80">
+<g stroke-width="0.8">
 <path stroke='#0072b2' d='M1,2.1 3.5,4M5,6 7,8'/>
 <text x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
-<path stroke='#010203' stroke-width='4.41' stroke-linecap='round' d='M10,20h0M11,20h0'/>
+<path stroke='#010203' stroke-width='4.41' stroke-linecap='round' d='M10 20h0m1 0h0'/>
 <path fill='#010203' stroke='#010203' stroke-width='0.41' d='M8,18l4 0 0 4 -4 0z'/>
 <g color='#010203' transform='scale(2.00)'>
 <use xlink:href="#a_gpPt1" x="5" y="10.02"/>
@@ -314,9 +317,8 @@ end
 
 function TestGnuplotIsStoppedInTimeAndAtItsMost()
   need_gnuplot()
-  support.fails({ "gnuplot was stopped: it did not end in 1 s" }, core.gnuplot, "pause 60\n", 1,
-    100)
-  support.fails({ "gnuplot was stopped: it wrote more than 100 bytes" }, core.gnuplot,
+  support.fails({ "gnuplot was stopped: it did not end in 1 s" }, run, "pause 60\n", 1, 100)
+  support.fails({ "gnuplot was stopped: it wrote more than 100 bytes" }, run,
     "set terminal svg\nplot x\n", 60, 100)
 end
 

@@ -5,7 +5,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/registry.lua")
 
 local test, d, X = registry.test, registry.d, registry.X
@@ -16,11 +16,12 @@ test("what is known of nonlinearities", function()
   local bounded, lipschitz, two_valued, scale_free = {}, {}, {}, {}
   for _, p in ipairs(registry.nonlinearity) do
     if p.plain then
-      local facts = core.facts(ask(p.component, "instance"))
+      local facts = core.facts(component.instance(p.component))
       bounded[#bounded + 1] = facts.bound < math.huge and p.name or nil
       lipschitz[#lipschitz + 1] = facts.lipschitz < math.huge and p.name or nil
       scale_free[#scale_free + 1] = facts.scale_free and p.name or nil
-      two_valued[#two_valued + 1] = core.two_valued(ask(p.component, "instance")) and p.name or nil
+      two_valued[#two_valued + 1] = core.two_valued(component.instance(p.component)) and p.name
+        or nil
     end
   end
   lu.assertEquals(bounded, { "bins", "erf", "fourier", "logistic", "sign", "sin", "step", "tanh" })
@@ -43,7 +44,7 @@ local function usable(k, s)
   local layout = registry.layout(s)
   local seen = layout.space == "structured" and "dense" or layout.space
   return layout.space ~= "grid" and not layout.has_bias and layout.tag == nil
-    and core.kernel_spaces(ask(k, "instance"))[seen]
+    and core.kernel_spaces(component.instance(k))[seen]
 end
 
 -- Samplers that another one simulates, because its draws depend on each other in a way that the

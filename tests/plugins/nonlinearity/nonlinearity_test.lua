@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
 local support = dofile("tests/helpers/support.lua")
 
 local X = sc.randn{ 9, 4, seed = 21 }
@@ -26,7 +26,7 @@ local apart = {}
 for _, entry in ipairs(sc.plugin.list()) do
   if entry.kind == "nonlinearity" then
     local made = sc.nonlinearity[entry.name]()
-    local shape = core.shape(ask(made, "instance"))
+    local shape = core.shape(component.instance(made))
     local plain = shape.tags == nil or ("|" .. shape.tags .. "|"):find("|none|", 1, true)
     if plain and not shape.one_hot then
       all[#all + 1] = { entry.name, made }

@@ -1,4 +1,4 @@
-/* plugins/shared/refined_solve.h against Cholesky in quadruple precision: systems that are singular
+/* plugins/shared/refined_solve.c against Cholesky in quadruple precision: systems that are singular
  * or nearly so, several right-hand sides, columns of very different scales. */
 #include "algebra/symmetric.h"
 #include "plugin/host.h"

@@ -1,8 +1,8 @@
-/* plugins/solver/box_wide.h: Newton's step of box by an n x n system solves the D x D one. Rows that
+/* plugins/solver/box/wide.c: Newton's step of box by an n x n system solves the D x D one. Rows that
  * are held some at a time give the step of all at once, and the same bits whatever the blocks in which
  * they come. */
 #include "plugin/host.h"
-#include "solver/box_wide.h"
+#include "solver/box/box.h"
 
 #include <stdio.h>
 

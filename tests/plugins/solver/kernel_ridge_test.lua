@@ -1,10 +1,10 @@
 -- Models that are not linear in the features, against plain computations of the same: exact kernel
 -- ridge, nearest neighbours. adaboost_test.lua has boosted stumps, svm_test.lua support
 -- vectors.
+local component = require "scullery.compose.component"
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local objects = require "scullery.base.objects"
 
 local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
@@ -48,7 +48,7 @@ end
 -- The scores of a model that was saved and loaded, and what was saved.
 local function written_and_read(model, solver, X)
   local saved = core.model_save(model.fitted.learnt)
-  local copy = core.model_load(objects.ask(solver, "instance"), saved)
+  local copy = core.model_load(component.instance(solver), saved)
   local f = model.fitted
   return f:with{ learnt = copy }:scores(core.source(X)), saved
 end
@@ -132,7 +132,7 @@ function TestDamagedArraysAreRefused()
   each(function(name, solver)
     local saved = core.model_save(fit({ sc.standardize(), solver }, train).fitted.learnt)
     local function refused(array_name, array)
-      lu.assertFalse(pcall(core.model_load, objects.ask(solver, "instance"),
+      lu.assertFalse(pcall(core.model_load, component.instance(solver),
         with_array(saved, array_name, array)), name .. ": " .. array_name)
     end
     for array_name, array in pairs(saved.arrays) do
@@ -155,13 +155,13 @@ function TestDamagedArraysAreRefused()
     end
     for _, wrong in ipairs{ { features = 0 }, { targets = 0 }, { features = 1e300 },
       { dtype = "float16" }, { arrays = 1 } } do
-      lu.assertFalse(pcall(core.model_load, objects.ask(solver, "instance"), with(saved, wrong)),
+      lu.assertFalse(pcall(core.model_load, component.instance(solver), with(saved, wrong)),
         name)
     end
-    lu.assertFalse(pcall(core.model_load, objects.ask(solver, "instance"), ""), name)
+    lu.assertFalse(pcall(core.model_load, component.instance(solver), ""), name)
     -- sizes that the arrays contradict; boosted stumps fit any that have their columns and classes
     for _, wrong in ipairs{ { features = 31 }, { targets = 2 } } do
-      lu.assertEquals(pcall(core.model_load, objects.ask(solver, "instance"), with(saved, wrong)),
+      lu.assertEquals(pcall(core.model_load, component.instance(solver), with(saved, wrong)),
         name == "adaboost", name)
     end
   end)
@@ -172,7 +172,7 @@ function TestDamagedBytesAreSurvived()
   each(function(_, solver)
     local m = fit({ sc.standardize(), solver }, train:subset(1, 30))
     each_damage(core.model_save(m.fitted.learnt), 100, function(damaged)
-      local ok, model = pcall(core.model_load, objects.ask(solver, "instance"), damaged)
+      local ok, model = pcall(core.model_load, component.instance(solver), damaged)
       if not ok then return lu.assertTrue(#tostring(model) > 10) end
       local altered = m.fitted:with{ learnt = model }
       pcall(altered.scores, altered, core.source(train.X:slice(1, 3)))

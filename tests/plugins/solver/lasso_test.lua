@@ -3,7 +3,9 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.base.objects").ask
+local component = require "scullery.compose.component"
+local dataset = require "scullery.data.dataset"
+local recipe = require "scullery.model.recipe"
 local support = dofile("tests/helpers/support.lua")
 
 local ds = sc.data.load("wdbc")
@@ -134,11 +136,11 @@ end
 
 function TestPathIsTheSingleSolutions()
   local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ tolerance = 1e-12 } }
-  local prepared = ask(p, "prepare", ask(train, "source_of_targets"), {})
-  local training = core.training(ask(train, "source_of_targets"), prepared.stages, prepared.map,
-    ask(p, "training_options", train))
+  local prepared = recipe.prepare(p, dataset.source_of_targets(train), {})
+  local training = core.training(dataset.source_of_targets(train), prepared.stages, prepared.map,
+    recipe.training_options(p, train))
   local values = { 1e-3, 1e-2, 3e-5, 1, 1e-4 } -- in no order
-  local fits = core.solve(training, ask(p.solver, "instance"), nil, values)
+  local fits = core.solve(training, component.instance(p.solver), nil, values)
   for k, lambda in ipairs(values) do
     local single = fit{ lambda = lambda, tolerance = 1e-12 }
     lu.assertEquals(fits[k].status, "converged")

@@ -1,7 +1,7 @@
 /* The search for a partner in steps of sequential minimal optimisation: each instruction set finds
  * the same, and what division finds. */
 #define _POSIX_C_SOURCE 200809L
-#include "solver/svm_loops.h"
+#include "solver/svm/loops.c"
 
 #include <math.h>
 #include <stdio.h>

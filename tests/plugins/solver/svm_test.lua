@@ -1,9 +1,9 @@
 -- Support vector machines, against plain computations of the same: a quadratic program, conditions
 -- of optimality, the duality gap, two-class machines of each pair.
+local component = require "scullery.compose.component"
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local objects = require "scullery.base.objects"
 
 local function fit(stages, data, y) return sc.pipeline(stages):fit(data, y) end
 local function gap(a, b) return (a - b):abs():max() end
@@ -172,7 +172,7 @@ function TestSeveralClassesVoteInPairs()
     return s / (3 * (math.abs(s) + 1))
   end)) < 1e-4)
   lu.assertTrue(m:score(data) > 0.9)
-  local instance = objects.ask(solver, "instance")
+  local instance = component.instance(solver)
   local saved = core.model_save(m.fitted.learnt)
   lu.assertEquals(gap(decided(saved, instance, x), m:decision(x)), 0)
   for name, array in pairs(saved.arrays) do -- single bytes replaced: a sentence or a model
@@ -385,7 +385,7 @@ function TestArraysOfAFileAreTheModel()
     pairs = { dtype = "int32", shape = { 3, 2 }, bytes = string.pack("<i4i4i4i4i4i4", 2, 0, 0, 1, 1,
       2) } } }
   local solver = sc.solver.svm{ gamma = 0.5 }
-  local got = decided(saved, objects.ask(solver, "instance"), sc.matrix{ { 0.5 } })
+  local got = decided(saved, component.instance(solver), sc.matrix{ { 0.5 } })
   local near = math.exp(-0.5 * 1.5 ^ 2)
   local f = { near * (1 - 4) + 0.5, near * (2 - 5) - 0.25, near * (3 + 6) + 1 }
   local sums, votes = { f[2] - f[1], f[3] - f[2], f[1] - f[3] }, { 0, 0, 0 }

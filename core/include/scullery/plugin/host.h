@@ -70,6 +70,20 @@ typedef struct scl_host {
   const scl_parts *parts;
   /* A later service by its id, or NULL. [any] */
   const void *(*service)(const char *id);
+  /* Memory for the current call: 64-byte aligned, not set; NULL when there is none. The host
+   * releases it when the slot returns, whatever the slot returns; nobody else does. All slots may
+   * use it, `create` and `destroy` among them. It belongs to the innermost call on the thread:
+   *
+   *  - in a task of `parallel`, to this task, and ends with it (memory that several tasks use comes
+   *    from the slot, before `parallel`);
+   *  - in a visit or a turn, which the host calls within a slot, to this slot;
+   *  - in no call (on a thread of the plugin's own, say) it is NULL.
+   *
+   * Memory that outlives the call, such as that of `create`, comes from `allocate`. So does memory
+   * for one turn of a long loop: scratch stays until the slot returns. [any] */
+  void *(*scratch)(size_t bytes);
+  const char *name;    /* of the program that the host is: "scullery" */
+  const char *version; /* its version, "0.1.0" */
 } scl_host;
 #define SCL_LEAST_HOST SCL_THROUGH(scl_host, service)
 

@@ -193,6 +193,21 @@ typedef struct scl_ability_penalty {
 } scl_ability_penalty;
 #define SCL_LEAST_ABILITY_PENALTY SCL_THROUGH(scl_ability_penalty, penalty)
 
+/* A solver that finds its solution from `normal` and `gram` alone. Where rows fall into few kinds, the
+ * host then states the problem in fewer coordinates than there are features, and changes the solution
+ * back; the penalty must be SCL_PENALTY_L2 or SCL_PENALTY_RKHS. In such coordinates `responses`,
+ * `product`, `adjoint` and `sweep` answer too, so that a solution can be refined; the other verbs that
+ * read rows are SCL_STATUS_UNSUPPORTED. A solver without this ability is always given the features. */
+#define SCL_ABILITY_NORMAL "scullery.normal/1"
+typedef struct scl_ability_normal {
+  scl_head head;
+  /* Whether that holds for this problem, which is stated in the features and whose verbs may not be
+   * called here: 0: no. weighted: not 0 where rows have weights, so that `dual` is not supported.
+   * [any] */
+  int32_t (*alone)(const void *self, const scl_problem *problem, int32_t weighted);
+} scl_ability_normal;
+#define SCL_LEAST_ABILITY_NORMAL SCL_THROUGH(scl_ability_normal, alone)
+
 /* The loss that is minimised, for bounds and probabilities. A row: scores f and targets y, c
  * numbers each. [any] */
 #define SCL_ABILITY_LOSS "scullery.loss/1"

@@ -1,0 +1,70 @@
+#include "base/arena.h"
+
+#include <string.h>
+
+/* A chunk is one block of scl_allocate: this head, filled up to ALIGNMENT, and then the bytes that
+ * are handed out. */
+typedef struct scl_arena_chunk {
+  struct scl_arena_chunk *next;
+  size_t used, size;
+} scl_arena_chunk;
+
+enum { ALIGNMENT = 64, FIRST = 1 << 12, MOST = 1 << 20, LARGE = 1 << 16 };
+
+/* The sanitizers see where a block of scl_allocate ends, and nothing of blocks within it: there
+ * every block has a chunk of its own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool share_chunks = false;
+#else
+static const bool share_chunks = true;
+#endif
+
+static void *take_from(scl_arena_chunk *chunk, size_t bytes) {
+  void *block = (char *)chunk + ALIGNMENT + chunk->used;
+  chunk->used += bytes;
+  return block;
+}
+
+/* A chunk that is full from the start goes behind the first, which has room left. */
+static void add_chunk(scl_arena *arena, scl_arena_chunk *chunk, bool full) {
+  scl_arena_chunk **place = full && arena->chunks != NULL ? &arena->chunks->next : &arena->chunks;
+  chunk->next = *place;
+  *place = chunk;
+}
+
+void *scl_arena_take(scl_arena *arena, size_t bytes) {
+  scl_arena_chunk *first = arena->chunks;
+  if (bytes > SIZE_MAX / 4) return NULL;
+  const size_t whole = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  if (first != NULL && share_chunks && whole <= first->size - first->used)
+    return take_from(first, whole);
+  const bool full = !share_chunks || whole >= LARGE;
+  const size_t size = full ? bytes : scl_max(whole, scl_min(scl_max(2 * arena->last, FIRST), MOST));
+  scl_arena_chunk *chunk = scl_allocate(ALIGNMENT + size);
+  if (chunk == NULL) return NULL;
+  *chunk = (scl_arena_chunk){.size = size};
+  add_chunk(arena, chunk, full);
+  if (!full) arena->last = size;
+  return take_from(chunk, full ? bytes : whole);
+}
+
+void *scl_arena_take_zero(scl_arena *arena, size_t bytes) {
+  void *memory = scl_arena_take(arena, bytes);
+  if (memory != NULL) memset(memory, 0, bytes);
+  return memory;
+}
+
+void *scl_arena_take_array(scl_arena *arena, size_t count, size_t size) {
+  if (size != 0 && count > SIZE_MAX / 4 / size) return NULL;
+  return scl_arena_take(arena, count * size);
+}
+
+void scl_arena_end(scl_arena *arena) {
+  scl_arena_chunk *chunk = arena->chunks;
+  *arena = (scl_arena){0};
+  while (chunk != NULL) {
+    scl_arena_chunk *next = chunk->next;
+    scl_release(chunk);
+    chunk = next;
+  }
+}

@@ -1,0 +1,54 @@
+/* The texts of a column of ids, which come along with rows. */
+#include "data/csv/internal.h"
+
+scl_status csv_ids_open(csv_ids *ids, const char *name, csv_schema *schema, scl_error *error) {
+  const csv_name *found;
+  if (name == NULL) return SCL_STATUS_OK;
+  if (csv_names_find(&schema->names, name, strlen(name), &found) == 0)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "option 'id' names '%s', which is no column of %s", name, schema->paths[0]);
+  ids->wanted = true;
+  ids->column = found->place;
+  schema->column[ids->column].extra = false;
+  return SCL_STATUS_OK;
+}
+
+void csv_ids_close(csv_ids *ids) {
+  SCL_RELEASE(ids->texts, ids->ends);
+  ids->texts = NULL;
+  ids->ends = NULL;
+  ids->rows = 0;
+}
+
+static scl_status make_room(csv_ids *ids, const csv_lines *l, scl_error *error) {
+  csv_ids_close(ids);
+  ids->texts = scl_allocate(l->used + 1); /* a field is no longer than its text */
+  ids->ends = scl_allocate_array(csv_lines_rows(l) + 1, sizeof *ids->ends);
+  return ids->texts != NULL && ids->ends != NULL
+             ? SCL_STATUS_OK
+             : scl_fail_memory(error, l->used, "the texts of the id column");
+}
+
+static void take_id(csv_ids *ids, const char *at, const char *end, char separator) {
+  const char *stop = at;
+  const size_t from = ids->rows == 0 ? 0 : ids->ends[ids->rows - 1];
+  csv_field field = {0};
+  for (size_t j = 0; j <= ids->column; j++, at = stop + 1)
+    field = csv_read_field(at, end, separator, &stop);
+  field = csv_unescape(field, ids->texts + from);
+  ids->ends[ids->rows++] = from + field.length;
+}
+
+scl_status csv_ids_take(csv_ids *ids, const csv_schema *schema, const csv_lines *l,
+                        scl_error *error) {
+  const char separator = schema->separator, *next;
+  if (!ids->wanted) return SCL_STATUS_OK;
+  SCL_TRY(make_room(ids, l, error));
+  for (size_t k = 0; k < l->count; k++)
+    for (const char *at = l->chunks[k].text, *end = l->chunks[k].end; at < end; at = next) {
+      if (csv_blank_line(at, end, separator, &next)) continue;
+      next = csv_line_end(at, end, separator);
+      take_id(ids, at, next, separator);
+    }
+  return SCL_STATUS_OK;
+}

@@ -1,0 +1,253 @@
+/* Lines of files, cut into chunks: a buffer at a time, which begins with a whole line, or all of the
+ * files' texts. */
+#include "data/csv/internal.h"
+#include "data/files/input.h"
+
+enum { BUFFER_BYTES = SCL_BUFFER(1 << 21), CHUNK_BYTES = SCL_BUFFER(1 << 18), FIRST_LINES = 64 };
+
+/* ---------------------------------------------------------------- a buffer at a time */
+
+static scl_status open_file(csv_lines *l, scl_error *error) {
+  l->room = BUFFER_BYTES;
+  l->used = l->taken = l->rows = 0;
+  l->line = 1;
+  l->ended = false;
+  l->buffer = scl_allocate(BUFFER_BYTES + 1);
+  if (l->buffer == NULL) return scl_fail_memory(error, BUFFER_BYTES, "a file");
+  return scl_input_open(l->paths[0], &l->input, error);
+}
+
+static void close_file(csv_lines *l) {
+  scl_input_close(l->input);
+  scl_release(l->buffer);
+  l->input = NULL;
+  l->buffer = NULL;
+}
+
+/* The bytes from place `from` on are new, or came last. Without a separator it is too early; a carriage
+ * return at the end of the buffer waits for what follows it. */
+static void end_lines(csv_lines *l, size_t from) {
+  const char *end = l->buffer + l->used - (!l->ended && l->used > 0);
+  if (l->separator == 0 || !csv_has_returns(l->buffer + from, end)) return;
+  const char *text = l->line == 1 ? csv_skip_mark(l->buffer, end) : l->buffer;
+  csv_end_lines(l->buffer + (text - l->buffer), end, l->separator);
+}
+
+/* Move what no chunk covered to the front and read on. */
+static scl_status fill_buffer(csv_lines *l, scl_error *error) {
+  size_t got = 0;
+  memmove(l->buffer, l->buffer + l->taken, l->used - l->taken);
+  l->used -= l->taken;
+  l->taken = 0;
+  SCL_TRY(scl_input_read(l->input, l->buffer + l->used, l->room - l->used, &got, error));
+  const char *zero = memchr(l->buffer + l->used, 0, got);
+  if (zero != NULL) return scl_input_refuse_zero(l->paths[0], l->buffer, zero, l->line, error);
+  const size_t from = l->used - (l->used > 0);
+  l->used += got;
+  l->ended = l->used < l->room;
+  l->buffer[l->used] = 0;
+  end_lines(l, from);
+  return SCL_STATUS_OK;
+}
+
+static scl_status enlarge_buffer(csv_lines *l, scl_error *error) {
+  if (l->room >= CSV_LONGEST_LINE)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: line %zu is longer than %zu bytes; is a quote left open?", l->paths[0],
+                    l->line, l->room);
+  char *more = scl_allocate(2 * l->room + 1);
+  if (more == NULL) return scl_fail_memory(error, 2 * l->room, "a long line");
+  memcpy(more, l->buffer, l->used);
+  scl_release(l->buffer);
+  l->buffer = more;
+  l->room *= 2;
+  return SCL_STATUS_OK;
+}
+
+/* Lines from `at` on that are whole, cut into chunks with their rows counted. */
+static void cut(csv_lines *l, const char *at) {
+  const char *end = l->buffer + l->used, *blank;
+  /* All chunks but the last have `least` bytes or more, and the last has one. So k of them mean
+   * (k - 1) least < used <= (CSV_MOST_CHUNKS - 1) least, as the quotient is rounded up: k is below
+   * CSV_MOST_CHUNKS, whatever the sizes of the buffer and of the lines. */
+  const size_t share = (l->used + CSV_MOST_CHUNKS - 2) / (CSV_MOST_CHUNKS - 1);
+  const ptrdiff_t least = (ptrdiff_t)scl_max(CHUNK_BYTES, share);
+  l->count = 0;
+  l->line += csv_count_lines(l->buffer, at);
+  while (at < end) {
+    csv_chunk chunk = {.text = at, .first_row = l->rows, .first_line = l->line};
+    while (at < end && at - chunk.text < least) {
+      const char *stop = csv_line_end(at, end, l->separator);
+      if (stop == end && !l->ended) break; /* perhaps cut off: it comes again with what follows */
+      chunk.rows += !csv_blank_line(at, end, l->separator, &blank);
+      at = stop;
+    }
+    if (at == chunk.text) break;
+    chunk.end = at;
+    l->rows += chunk.rows;
+    l->line += csv_count_lines(chunk.text, at);
+    l->chunks[l->count++] = chunk;
+  }
+  l->taken = (size_t)(at - l->buffer);
+}
+
+/* Are the first lines in the buffer: as many as are looked at, or those that there are? The first
+ * one must be whole, with line breaks inside quotes; that is seen once the separator is known. */
+static bool have_first_lines(const csv_lines *l, size_t wanted) {
+  const char *end = l->buffer + l->used, *at = csv_first_line(l->buffer, end);
+  if (l->ended) return true;
+  if (l->separator != 0 && csv_line_end(at, end, l->separator) == end) return false;
+  for (; at < end && wanted > 0; at++)
+    wanted -= *at == '\n' || (*at == '\r' && at[1] != '\n');
+  return wanted == 0;
+}
+
+/* Fill the buffer with as many lines as the schema looks at, however long they are. */
+static scl_status look(csv_lines *l, scl_error *error) {
+  SCL_TRY(fill_buffer(l, error));
+  while (!have_first_lines(l, FIRST_LINES) && l->room < CSV_LONGEST_LINE) {
+    SCL_TRY(enlarge_buffer(l, error));
+    SCL_TRY(fill_buffer(l, error));
+  }
+  if (have_first_lines(l, 1)) return SCL_STATUS_OK;
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA,
+      "%s: its first line does not end within the first %d bytes; is a quote left open?",
+      l->paths[0], CSV_LONGEST_LINE);
+}
+
+static scl_status open_by_buffer(csv_lines *l, csv_schema *schema, scl_error *error) {
+  const char *body;
+  SCL_TRY(open_file(l, error));
+  SCL_TRY(look(l, error));
+  const char *known = l->buffer + l->used - (!l->ended && l->used > 0);
+  SCL_TRY(csv_settle_lines(schema, l->buffer, known, csv_has_returns(l->buffer, known), error));
+  l->separator = schema->separator;
+  SCL_TRY(look(l, error));
+  return csv_schema_open(schema, l->buffer, l->buffer + l->used, &body, error);
+}
+
+/* The first chunks, past the header. */
+static scl_status first_lines(csv_lines *l, const csv_schema *schema, scl_error *error) {
+  const char *body;
+  SCL_TRY(csv_schema_skip_header(schema, 0, l->buffer, l->buffer + l->used, &body, error));
+  for (cut(l, body); l->count == 0 && !l->ended; cut(l, body)) {
+    l->taken = 0; /* the header or the first row is longer than the buffer */
+    l->line = 1;
+    SCL_TRY(enlarge_buffer(l, error));
+    SCL_TRY(fill_buffer(l, error));
+    SCL_TRY(csv_schema_skip_header(schema, 0, l->buffer, l->buffer + l->used, &body, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status next_lines(csv_lines *l, scl_error *error) {
+  SCL_TRY(fill_buffer(l, error));
+  for (cut(l, l->buffer); l->count == 0 && !l->ended; cut(l, l->buffer)) {
+    SCL_TRY(enlarge_buffer(l, error));
+    SCL_TRY(fill_buffer(l, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ---------------------------------------------------------------- all at once */
+
+static scl_status add_chunk(csv_lines *l, csv_chunk chunk, scl_error *error) {
+  csv_chunk *chunks = scl_grow(l->chunks, l->count, &l->chunk_room, sizeof *chunks);
+  if (chunks == NULL) return scl_fail_memory(error, 2 * l->chunk_room * sizeof *chunks, "chunks");
+  l->chunks = chunks;
+  l->chunks[l->count++] = chunk;
+  return SCL_STATUS_OK;
+}
+
+/* The rows are not counted: csv_scan does it, on many threads. */
+static scl_status cut_text(csv_lines *l, const char *at, size_t file, scl_error *error) {
+  const scl_text *text = &l->texts[file];
+  const char *end = text->bytes + text->length;
+  while (at < end) {
+    const char *stop = at;
+    if (!text->quotes) /* any line break ends a line */
+      stop = end - at > CHUNK_BYTES ? csv_line_end(at + CHUNK_BYTES, end, l->separator) : end;
+    while (stop < end && stop - at < CHUNK_BYTES)
+      stop = csv_line_end(stop, end, l->separator);
+    const csv_chunk chunk = {.text = at, .end = stop, .file = file, .beginning = text->bytes};
+    SCL_TRY(add_chunk(l, chunk, error));
+    at = stop;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* The text of a file; *body: where its rows begin. The first file opens the schema. */
+static scl_status load_text(csv_lines *l, size_t file, csv_schema *schema, const char **body,
+                            scl_error *error) {
+  scl_text *text = &l->texts[file];
+  SCL_TRY(scl_input_text(l->paths[file], l->unpacked,
+                         l->files == 1 ? "; stream = true reads it in blocks" : "", text, error));
+  char *first = text->bytes;
+  const char *end = first + text->length;
+  if (file == 0) {
+    SCL_TRY(csv_settle_lines(schema, first, end, text->returns, error));
+    l->separator = schema->separator;
+    return csv_schema_open(schema, first, end, body, error);
+  }
+  first += csv_skip_mark(first, end) - first;
+  if (text->returns) csv_end_lines(first, end, l->separator);
+  return csv_schema_skip_header(schema, file, first, end, body, error);
+}
+
+static scl_status load_texts(csv_lines *l, csv_schema *schema, scl_error *error) {
+  l->texts = scl_allocate_zero((l->files + 1) * sizeof *l->texts);
+  if (l->texts == NULL) return scl_fail_memory(error, l->files * sizeof *l->texts, "files");
+  for (size_t k = 0; k < l->files; k++) {
+    const char *body;
+    SCL_TRY(load_text(l, k, schema, &body, error));
+    SCL_TRY(cut_text(l, body, k, error));
+  }
+  l->ended = true;
+  return SCL_STATUS_OK;
+}
+
+/* ---------------------------------------------------------------- either */
+
+scl_status csv_lines_open(csv_lines *l, const char *const *paths, size_t files, csv_schema *schema,
+                          scl_error *error) {
+  l->paths = paths;
+  l->files = files;
+  if (l->whole) return load_texts(l, schema, error);
+  l->chunks = scl_allocate_array(CSV_MOST_CHUNKS, sizeof *l->chunks);
+  if (l->chunks == NULL)
+    return scl_fail_memory(error, CSV_MOST_CHUNKS * sizeof *l->chunks, "chunks");
+  return open_by_buffer(l, schema, error);
+}
+
+scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *error) {
+  const bool first = !l->begun;
+  l->begun = true;
+  if (l->whole) return SCL_STATUS_OK;
+  if (!first) return next_lines(l, error);
+  if (l->input == NULL) {
+    SCL_TRY(open_file(l, error));
+    SCL_TRY(look(l, error));
+  }
+  return first_lines(l, schema, error);
+}
+
+void csv_lines_rewind(csv_lines *l) {
+  l->begun = false;
+  if (!l->whole) close_file(l);
+}
+
+void csv_lines_close(csv_lines *l) {
+  for (size_t k = 0; l->texts != NULL && k < l->files; k++)
+    scl_release(l->texts[k].bytes);
+  close_file(l);
+  SCL_RELEASE(l->texts, l->chunks);
+  *l = (csv_lines){0};
+}
+
+size_t csv_lines_rows(const csv_lines *l) {
+  size_t rows = 0;
+  for (size_t k = 0; k < l->count; k++)
+    rows += l->chunks[k].rows;
+  return rows;
+}

@@ -1,0 +1,275 @@
+/* Rows of CSV files: whole, as a stream, or once. Reading whole and streaming look at all lines when
+ * the file is opened, once for types and levels (twice where categories hold numbers) and once for
+ * numbers, so that what is wrong is said there. The schema is not touched afterwards: every walk gives
+ * the same numbers. Reading whole has all lines in memory, as one block, and the walk's block is
+ * kept. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/text.h"
+#include "data/csv/internal.h"
+
+#include <sys/stat.h>
+
+typedef enum csv_use { WHOLE = 0, STREAM, ONCE } csv_use;
+
+typedef struct csv_source {
+  scl_source base;
+  csv_use use;
+  scl_csv_options options;
+  csv_schema schema;
+  csv_lines lines;
+  csv_ids ids;
+  char **paths;
+  size_t files;
+  size_t *file_rows; /* of each file, in the current pass; NULL once it is opened */
+} csv_source;
+
+/* ---------------------------------------------------------------- rows */
+
+/* The rows of the chunks; without those that miss a number, where these are left out. */
+static scl_status parse_lines(csv_source *s, scl_matrix *x, scl_matrix *y, scl_error *error) {
+  const csv_lines *l = &s->lines;
+  const size_t rows = csv_lines_rows(l);
+  if (rows == 0) return SCL_STATUS_OK;
+  SCL_TRY(scl_matrix_create_raw(rows, s->schema.cols_out, s->options.dtype, x, error));
+  if (s->schema.target >= 0) SCL_TRY(scl_matrix_create_raw(rows, 1, SCL_DTYPE_FLOAT64, y, error));
+  SCL_TRY(csv_parse(&s->schema, l->chunks, l->count, x, y, error));
+  return csv_settle_missing(&s->schema, l, s->use == WHOLE, s->file_rows, x, y, error);
+}
+
+static scl_status next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error) {
+  csv_source *s = (csv_source *)source;
+  while (x->rows == 0 && !csv_lines_end(&s->lines)) {
+    scl_matrix_release(x); /* all of its rows were left out */
+    if (y != NULL) scl_matrix_release(y);
+    SCL_TRY(csv_lines_next(&s->lines, &s->schema, error));
+    if (s->use == ONCE && s->lines.count > 0)
+      SCL_TRY(csv_scan(&s->schema, s->lines.chunks, s->lines.count, error));
+    SCL_TRY(parse_lines(s, x, y, error));
+  }
+  if (x->rows > 0) return csv_ids_take(&s->ids, &s->schema, &s->lines, error);
+  scl_matrix_release(x);
+  if (y != NULL) scl_matrix_release(y);
+  return SCL_STATUS_OK;
+}
+
+static void rewind_lines(scl_source *source) { csv_lines_rewind(&((csv_source *)source)->lines); }
+
+static void destroy(scl_source *source) {
+  csv_source *s = (csv_source *)source;
+  csv_lines_close(&s->lines);
+  csv_schema_close(&s->schema);
+  csv_ids_close(&s->ids);
+  if (s->paths != NULL) scl_release_texts(s->paths, s->files);
+  SCL_RELEASE(s->file_rows, s);
+}
+
+static const scl_source_class csv_class = {
+    .next = next, .rewind = rewind_lines, .destroy = destroy};
+
+/* ---------------------------------------------------------------- opening */
+
+/* One pass over all chunks. */
+static scl_status pass(csv_source *s,
+                       scl_status (*use)(csv_schema *, csv_chunk *, size_t, scl_error *),
+                       scl_error *error) {
+  csv_lines *l = &s->lines;
+  memset(s->file_rows, 0, s->files * sizeof *s->file_rows);
+  do {
+    SCL_TRY(csv_lines_next(l, &s->schema, error));
+    if (l->count > 0) SCL_TRY(use(&s->schema, l->chunks, l->count, error));
+    for (size_t k = 0; k < l->count; k++)
+      s->file_rows[l->chunks[k].file] += l->chunks[k].rows;
+  } while (!csv_lines_end(l));
+  csv_lines_rewind(l);
+  return SCL_STATUS_OK;
+}
+
+static scl_status refuse_no_rows(const csv_source *s, scl_error *error) {
+  for (size_t k = 0; k < s->files; k++)
+    if (s->file_rows[k] == 0)
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: there are no rows%s", s->paths[k],
+                      s->schema.header ? " after the header" : "");
+  return SCL_STATUS_OK;
+}
+
+static void use_means(csv_schema *schema) {
+  for (size_t j = 0; j < schema->columns; j++) {
+    csv_column *column = &schema->column[j];
+    if (!column->categorical && column->numbers > 0)
+      column->fill = column->sum / (double)column->numbers;
+  }
+}
+
+static scl_status finish_schema(csv_source *s, scl_error *error) {
+  bool again;
+  SCL_TRY(pass(s, csv_scan, error));
+  SCL_TRY(refuse_no_rows(s, error));
+  SCL_TRY(csv_schema_decide(&s->schema, &again, error));
+  if (again) SCL_TRY(pass(s, csv_collect, error));
+  SCL_TRY(csv_schema_lay_out(&s->schema, error));
+  if (s->use == STREAM && s->options.like == NULL) use_means(&s->schema);
+  return SCL_STATUS_OK;
+}
+
+/* Rows and labels of a block; reading whole, the block is the table's. */
+static scl_status take_block(csv_source *s, scl_table *out, scl_labels *labels, scl_matrix *x,
+                             scl_matrix *y, scl_error *error) {
+  s->base.rows += x->rows;
+  for (size_t i = 0; labels != NULL && i < x->rows; i++)
+    if (!scl_labels_add(labels, scl_matrix_get(y, i, 0)))
+      return scl_fail_memory(error, labels->count * sizeof(double), "labels");
+  if (s->use != WHOLE) return SCL_STATUS_OK;
+  out->x = *x;
+  out->y = *y;
+  *x = *y = (scl_matrix){0};
+  return SCL_STATUS_OK;
+}
+
+static scl_status walk(csv_source *s, scl_table *out, scl_labels *labels, scl_error *error) {
+  scl_matrix x, y;
+  memset(s->file_rows, 0, s->files * sizeof *s->file_rows);
+  for (bool any = true; any;) {
+    SCL_TRY(scl_source_next(&s->base, &x, &y, error));
+    any = x.storage != NULL;
+    const scl_status status = any ? take_block(s, out, labels, &x, &y, error) : SCL_STATUS_OK;
+    scl_matrix_release(&x);
+    scl_matrix_release(&y);
+    SCL_TRY(status);
+  }
+  scl_source_rewind(&s->base);
+  if (s->base.rows > 0) return SCL_STATUS_OK;
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA,
+      "%s: every row has a missing number, and missing_values = \"row\" leaves them all out",
+      s->base.name);
+}
+
+static scl_status count_and_label(csv_source *s, scl_table *out, scl_error *error) {
+  const bool guess = csv_may_be_labels(&s->schema);
+  const bool numeric_labels = guess || (out->classification && out->class_names == NULL);
+  scl_labels labels = {0};
+  const scl_status status = walk(s, out, numeric_labels ? &labels : NULL, error);
+  if (guess) out->classification = scl_labels_look_like_classes(&labels, s->base.rows);
+  if (status == SCL_STATUS_OK && numeric_labels && out->classification)
+    return scl_table_take_labels(out, &labels, error);
+  scl_release(labels.values);
+  return status;
+}
+
+/* Everything that is known of the rows once all of them were seen. */
+static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
+  s->schema.sums = s->use == STREAM;
+  s->file_rows = scl_allocate_zero((s->files + 1) * sizeof *s->file_rows);
+  if (s->file_rows == NULL) return scl_fail_memory(error, s->files * sizeof *s->file_rows, "parts");
+  SCL_TRY(finish_schema(s, error));
+  SCL_TRY(csv_describe(&s->schema, out, error));
+  for (size_t k = 0; k < s->files; k++)
+    out->rows += s->file_rows[k];
+  if (s->use == WHOLE) SCL_TRY(scl_table_admit(out, s->options.dtype, error));
+  s->base.cols = s->schema.cols_out;
+  s->base.targets = s->schema.target >= 0;
+  SCL_TRY(count_and_label(s, out, error));
+  SCL_TRY(csv_export(&s->schema, out, error));
+  scl_release(s->schema.unknown); /* counted once */
+  s->schema.unknown = NULL;
+  out->rows = s->base.rows;
+  out->parts = s->files;
+  out->part_rows = s->file_rows;
+  s->file_rows = NULL;
+  return SCL_STATUS_OK;
+}
+
+/* The first lines are read, and the schema is opened by them. */
+static scl_status open_source(const char *const *paths, size_t files, csv_use use,
+                              const scl_csv_options *options, csv_source **out, scl_error *error) {
+  csv_source *s = *out = scl_allocate_zero(sizeof *s);
+  if (s == NULL) return scl_fail_memory(error, sizeof *s, "a file");
+  s->base.class = &csv_class;
+  s->use = use;
+  s->options = *options;
+  s->files = files;
+  s->paths = scl_copy_texts(paths, files);
+  if (s->paths == NULL) return scl_fail_memory(error, strlen(paths[0]), "a path");
+  s->base.name = s->paths[0];
+  s->schema.options = &s->options;
+  s->schema.paths = (const char *const *)s->paths;
+  s->lines.whole = use == WHOLE;
+  s->lines.unpacked = options->unpacked;
+  return csv_lines_open(&s->lines, s->schema.paths, files, &s->schema, error);
+}
+
+/* *out: NULL after an error, when the table is empty. */
+static scl_status open_prepared(const char *const *paths, size_t files, csv_use use,
+                                const scl_csv_options *options, scl_table *table, scl_source **out,
+                                scl_error *error) {
+  csv_source *s;
+  memset(table, 0, sizeof *table);
+  scl_status status = open_source(paths, files, use, options, &s, error);
+  if (status == SCL_STATUS_OK) status = prepare(s, table, error);
+  *out = s == NULL ? NULL : &s->base;
+  if (status == SCL_STATUS_OK) return status;
+  scl_source_destroy(*out);
+  scl_table_destroy(table);
+  *out = NULL;
+  return status;
+}
+
+scl_status scl_csv_read(const char *const *paths, size_t n_paths, const scl_csv_options *options,
+                        scl_table *out, scl_error *error) {
+  scl_source *source;
+  const scl_status status = open_prepared(paths, n_paths, WHOLE, options, out, &source, error);
+  scl_source_destroy(source);
+  return status;
+}
+
+static scl_status check_file(const char *path, scl_error *error) {
+  struct stat file;
+  const bool other = strcmp(path, "-") == 0 ||
+                     (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
+  if (other)
+    return scl_fail(
+        error, SCL_STATUS_IO,
+        "%s: this is a pipe or device; a stream is read more than once, so it takes a file", path);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_table *out,
+                          scl_source **source, scl_error *error) {
+  memset(out, 0, sizeof *out);
+  SCL_TRY(check_file(path, error));
+  return open_prepared(&path, 1, STREAM, options, out, source, error);
+}
+
+/* ---------------------------------------------------------------- once */
+
+scl_status scl_csv_once(const char *path, const scl_csv_options *options, const char *id,
+                        scl_source **out, scl_error *error) {
+  csv_source *s;
+  scl_csv_options o = *options;
+  o.target = NULL;
+  o.target_place = 0;
+  o.target_said = true;
+  if (o.fill == SCL_MISSING_ROW) o.fill = SCL_MISSING_ERROR; /* a row in, a row out */
+  scl_status status = open_source(&path, 1, ONCE, &o, &s, error);
+  if (status == SCL_STATUS_OK) status = csv_schema_lay_out(&s->schema, error);
+  if (status == SCL_STATUS_OK) status = csv_ids_open(&s->ids, id, &s->schema, error);
+  if (s != NULL) s->base.cols = s->schema.cols_out;
+  *out = s == NULL ? NULL : &s->base;
+  if (status == SCL_STATUS_OK) return status;
+  scl_source_destroy(*out);
+  *out = NULL;
+  return status;
+}
+
+const char *scl_csv_id(const scl_source *source, size_t i, size_t *length) {
+  const csv_ids *ids = &((const csv_source *)source)->ids;
+  if (source->class != &csv_class || ids->ends == NULL) return NULL;
+  const size_t from = i == 0 ? 0 : ids->ends[i - 1];
+  *length = ids->ends[i] - from;
+  return ids->texts + from;
+}
+
+scl_status scl_csv_notes(const scl_source *source, scl_note **notes, size_t *count,
+                         scl_error *error) {
+  return csv_notes(&((const csv_source *)source)->schema, notes, count, error);
+}

@@ -1,0 +1,152 @@
+/* Once all fields were looked at: what each column is, and its columns of X. */
+#include "data/csv/internal.h"
+
+static csv_place place_of_text(const csv_schema *schema, const csv_column *column) {
+  const size_t before =
+      column->text_from == NULL ? 0 : csv_count_lines(column->text_from, column->text_to);
+  return csv_say_place(schema, column->text_file, column->text_row,
+                       (size_t)(column - schema->column), before + column->text_line);
+}
+
+/* "5%" and "1,000.50" are numbers to a reader, and texts to a program. */
+static scl_status refuse_formatted(const csv_schema *schema, const csv_column *column,
+                                   scl_error *error) {
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: '%s' is not a plain number, and column '%s' has %zu such fields; numeric = "
+                  "{\"%s\"} reads $1,000.50 as 1000.5 and 5%% as 5 (a decimal comma is not read), "
+                  "skip = {\"%s\"} leaves the column out, levels = {\"%s\"} takes it as categories",
+                  place_of_text(schema, column).text, column->sample, column->name,
+                  column->formatted, column->name, column->name, column->name);
+}
+
+/* Dates alone become numbers of days. */
+static bool becomes_date(const csv_column *column) {
+  return !column->target && column->dates == column->texts && column->numbers == 0;
+}
+
+static void make_date(csv_column *column) {
+  csv_levels_release(&column->levels);
+  column->date = true;
+  column->categorical = false;
+  column->numbers = column->texts;
+  column->texts = 0;
+}
+
+static scl_status decide_column(const csv_schema *schema, csv_column *column, scl_error *error) {
+  const bool declared = csv_declared_numeric(schema, column);
+  column->categorical = column->forced_levels || column->texts > 0;
+  column->loose = declared && column->formatted > 0;
+  if (column->texts == 0 || column->forced_levels) return SCL_STATUS_OK;
+  if (becomes_date(column) && !declared) {
+    make_date(column);
+    return SCL_STATUS_OK;
+  }
+  if (!declared && 2 * column->formatted > column->texts)
+    return refuse_formatted(schema, column, error);
+  if (declared || (column->numbers >= 20 && column->numbers > 99 * column->texts))
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: '%s' is not a number (%zu of the others are); levels = {\"%s\"} takes the "
+                    "column as categories",
+                    place_of_text(schema, column).text, column->sample, column->numbers,
+                    column->name);
+  return SCL_STATUS_OK;
+}
+
+static scl_status decide_target(const csv_schema *schema, const csv_column *column,
+                                scl_error *error) {
+  if (schema->options->classification == SCL_NO && column->categorical && column->texts > 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: '%s' is not a number, and a regression's target is one",
+                    place_of_text(schema, column).text, column->sample);
+  if (schema->options->classification == SCL_NO && column->categorical)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "option 'levels' names the target '%s' of a regression", column->name);
+  return SCL_STATUS_OK;
+}
+
+static scl_status decide_missing(const csv_schema *schema, const csv_column *column,
+                                 scl_error *error) {
+  if (column->categorical || column->target || column->missing == 0) return SCL_STATUS_OK;
+  if (column->numbers == 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: column %zu (%s) has no values at all; skip = {\"%s\"} leaves it out",
+                    schema->paths[0], (size_t)(column - schema->column) + 1, column->name,
+                    column->name);
+  return SCL_STATUS_OK;
+}
+
+scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error) {
+  *again = false;
+  for (size_t j = 0; j < schema->columns; j++) {
+    csv_column *column = &schema->column[j];
+    if (column->skipped) continue;
+    if (schema->options->like == NULL || column->target)
+      SCL_TRY(decide_column(schema, column, error));
+    if (schema->options->like != NULL && !column->target) continue;
+    if (column->target) SCL_TRY(decide_target(schema, column, error));
+    SCL_TRY(decide_missing(schema, column, error));
+    const bool used = column->target || !schema->options->drop_categorical;
+    *again = *again || (used && column->categorical && column->numbers > 0);
+  }
+  return SCL_STATUS_OK;
+}
+
+/* One column a text is no category where nearly every row has a text of its own. */
+static scl_status refuse_unique(const csv_schema *schema, const csv_column *column,
+                                scl_error *error) {
+  const size_t fields = column->numbers + column->texts, levels = column->levels.count;
+  const char *name = column->name;
+  if (column->forced_levels || levels < 20 || 2 * levels <= fields) return SCL_STATUS_OK;
+  if (column->target)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: the target '%s' has %zu different texts in %zu rows, which are no "
+                    "classes: option 'target' names another column, levels = {\"%s\"} takes it as "
+                    "it is",
+                    schema->paths[0], name, levels, fields, name);
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA,
+      "%s: column %zu (%s) has %zu different texts in %zu rows, such as '%s': too many "
+      "for one column of X each; skip = {\"%s\"} leaves it out, levels = {\"%s\"} takes "
+      "it as categories, numeric = {\"%s\"} wants numbers",
+      schema->paths[0], (size_t)(column - schema->column) + 1, name, levels, fields, column->sample,
+      name, name, name);
+}
+
+static scl_status lay_out_target(csv_schema *schema, scl_error *error) {
+  csv_column *column = &schema->column[schema->target];
+  if (!column->categorical) return SCL_STATUS_OK;
+  if (column->levels.overflow)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: column %ld (%s) has more than %d different texts: is it the target?",
+                    schema->paths[0], schema->target + 1, column->name, CSV_MOST_LEVELS);
+  csv_levels_sort(&column->levels);
+  return schema->options->like == NULL ? refuse_unique(schema, column, error) : SCL_STATUS_OK;
+}
+
+scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
+  if (schema->target >= 0) SCL_TRY(lay_out_target(schema, error));
+  if (schema->options->like != NULL) return csv_like_lay_out(schema, error);
+  schema->cols_out = 0;
+  for (size_t j = 0; j < schema->columns; j++) {
+    csv_column *column = &schema->column[j];
+    const bool dropped = column->categorical && schema->options->drop_categorical;
+    if (column->skipped || column->target || dropped) continue;
+    if (column->categorical && column->levels.overflow)
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "%s: column %zu (%s) has more than %d different texts: that is no category; "
+                      "option 'skip' leaves it out",
+                      schema->paths[0], j + 1, column->name, CSV_MOST_LEVELS);
+    csv_levels_sort(&column->levels);
+    SCL_TRY(refuse_unique(schema, column, error));
+    column->missing_level = column->categorical && column->missing > 0;
+    column->first_out = schema->cols_out;
+    column->outs = column->categorical ? column->levels.count + column->missing_level : 1;
+    schema->cols_out += column->outs;
+  }
+  if (schema->cols_out > 0) return SCL_STATUS_OK;
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA, "%s: no column is left for X: it has %zu, separated by '%s'%s",
+      schema->paths[0], schema->columns,
+      schema->separator == '\t' ? "tab" : (char[]){schema->separator, 0},
+      schema->target >= 0 ? ", and one of them is the target (target = false for none)" : "");
+}

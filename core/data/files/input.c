@@ -1,0 +1,338 @@
+#include "data/files/input.h"
+#include "base/interrupt.h"
+#include "base/memory_left.h"
+#include "base/pages.h"
+#include "base/text.h"
+#include "data/files/file.h"
+
+#include <string.h>
+#include <zlib.h>
+
+enum {
+  BUFFER = SCL_BUFFER(1 << 18),
+  PIECE = SCL_BUFFER(1 << 20),
+  DEFLATE_MOST = 1032
+}; /* deflate packs 1032 to 1 */
+
+struct scl_input {
+  scl_file file;
+  char *path;
+  unsigned char *buffer; /* bytes of the file that were not taken yet: [at, used) */
+  size_t at, used;
+  size_t before;          /* place in the file of the buffer's first byte */
+  size_t unpacked, bound; /* bytes that came out of it, and the most; see scl_input_set_bound */
+  bool bounded;
+  bool begun, ended;      /* ended: the file has no more bytes */
+  bool packed, in_member; /* of gzip: in the middle of one of its parts */
+  z_stream z;
+};
+
+static void *take_memory(void *context, unsigned count, unsigned size) {
+  (void)context;
+  return scl_allocate_array(count, size);
+}
+
+static void give_back(void *context, void *memory) {
+  (void)context;
+  scl_release(memory);
+}
+
+scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
+  scl_input *input = scl_allocate_zero(sizeof *input);
+  if (input == NULL) return scl_fail_memory(error, sizeof *input, "a file");
+  input->file.descriptor = -1;
+  input->path = scl_copy_text(path);
+  input->buffer = scl_allocate(BUFFER);
+  scl_status status = input->path == NULL || input->buffer == NULL
+                          ? scl_fail_memory(error, BUFFER, "a file")
+                      : strcmp(path, "-") == 0 ? scl_file_standard_input(&input->file, error)
+                                               : scl_file_open(input->path, &input->file, error);
+  if (status == SCL_STATUS_OK)
+    *out = input;
+  else
+    scl_input_close(input);
+  return status;
+}
+
+void scl_input_close(scl_input *input) {
+  if (input == NULL) return;
+  if (input->packed) (void)inflateEnd(&input->z);
+  scl_file_close(&input->file);
+  SCL_RELEASE(input->path, input->buffer, input);
+}
+
+/* At least `wanted` bytes in the buffer, where the file has them. */
+static scl_status look_ahead(scl_input *input, size_t wanted, scl_error *error) {
+  memmove(input->buffer, input->buffer + input->at, input->used - input->at);
+  input->before += input->at;
+  input->used -= input->at;
+  input->at = 0;
+  while (input->used < wanted && !input->ended) {
+    size_t got = 0;
+    SCL_TRY(scl_file_read(&input->file, input->buffer + input->used, BUFFER - input->used, &got,
+                          error));
+    input->used += got;
+    input->ended = got == 0;
+  }
+  return SCL_STATUS_OK;
+}
+
+static bool gzip_begins(const scl_input *input) {
+  return input->used - input->at >= 2 && input->buffer[input->at] == 0x1f &&
+         input->buffer[input->at + 1] == 0x8b;
+}
+
+static scl_status begin(scl_input *input, scl_error *error) {
+  enum { GZIP = 16 + MAX_WBITS };
+  if (input->begun) return SCL_STATUS_OK;
+  SCL_TRY(look_ahead(input, 2, error));
+  input->begun = true;
+  if (!gzip_begins(input)) return SCL_STATUS_OK;
+  input->z = (z_stream){.zalloc = take_memory, .zfree = give_back};
+  if (inflateInit2(&input->z, GZIP) != Z_OK) return scl_fail_memory(error, BUFFER, input->path);
+  input->packed = input->in_member = true;
+  return SCL_STATUS_OK;
+}
+
+/* ---------------------------------------------------------------- plain */
+
+static scl_status read_plain(scl_input *input, char *to, size_t size, size_t *got,
+                             scl_error *error) {
+  if (input->at == input->used && size >= BUFFER) {
+    SCL_TRY(scl_file_read(&input->file, to, size, got, error));
+    input->ended = *got == 0;
+    return SCL_STATUS_OK;
+  }
+  if (input->at == input->used) SCL_TRY(look_ahead(input, 1, error));
+  const size_t kept = scl_min(size, input->used - input->at);
+  memcpy(to, input->buffer + input->at, kept);
+  input->at += kept;
+  *got = kept;
+  return SCL_STATUS_OK;
+}
+
+/* ---------------------------------------------------------------- gzip */
+
+static scl_status refuse_packed(const scl_input *input, int code, scl_error *error) {
+  if (code == Z_MEM_ERROR) return scl_fail_memory(error, BUFFER, input->path);
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file is damaged (%s)", input->path,
+                  input->z.msg == NULL ? "it is no gzip stream" : input->z.msg);
+}
+
+/* Zeros up to the end of the file, with which tapes and some disks fill their blocks. Anything else
+ * is a part whose beginning is damaged, or what somebody appended: rows that would be lost. */
+static scl_status take_padding(scl_input *input, scl_error *error) {
+  while (input->at < input->used) {
+    while (input->at < input->used && input->buffer[input->at] == 0)
+      input->at++;
+    if (input->at < input->used)
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "%s: the gzip file is damaged: after the end of one of its parts, the bytes "
+                      "from offset %zu on are neither another part nor zeros up to the end",
+                      input->path, input->before + input->at);
+    SCL_TRY(look_ahead(input, 1, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status end_member(scl_input *input, scl_error *error) {
+  SCL_TRY(look_ahead(input, 2, error));
+  input->in_member = gzip_begins(input);
+  if (!input->in_member) return take_padding(input, error);
+  return inflateReset(&input->z) == Z_OK ? SCL_STATUS_OK
+                                         : refuse_packed(input, Z_DATA_ERROR, error);
+}
+
+/* Some bytes, perhaps none, from those in the buffer. */
+static scl_status read_packed(scl_input *input, char *to, size_t size, size_t *got,
+                              scl_error *error) {
+  if (input->at == input->used) SCL_TRY(look_ahead(input, 1, error));
+  if (input->used == 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file ends too early: it is truncated",
+                    input->path);
+  const size_t most = scl_min(size, PIECE);
+  input->z.next_in = input->buffer + input->at;
+  input->z.avail_in = (unsigned)(input->used - input->at);
+  input->z.next_out = (unsigned char *)to;
+  input->z.avail_out = (unsigned)most;
+  const int code = inflate(&input->z, Z_NO_FLUSH);
+  input->at = input->used - input->z.avail_in;
+  *got = most - input->z.avail_out;
+  input->unpacked += *got;
+  if (input->bounded) SCL_TRY(scl_input_admit(input, (double)input->unpacked, error));
+  if (code == Z_STREAM_END) return end_member(input, error);
+  return code == Z_OK || code == Z_BUF_ERROR ? scl_interrupt_check(error)
+                                             : refuse_packed(input, code, error);
+}
+
+scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, scl_error *error) {
+  *got = 0;
+  SCL_TRY(begin(input, error));
+  while (*got < size &&
+         (input->packed ? input->in_member : !input->ended || input->at < input->used)) {
+    size_t more = 0;
+    SCL_TRY((input->packed ? read_packed : read_plain)(input, (char *)to + *got, size - *got, &more,
+                                                       error));
+    *got += more;
+  }
+  return SCL_STATUS_OK;
+}
+
+size_t scl_input_most(const scl_input *input) {
+  if (!input->file.regular) return SIZE_MAX;
+  if (!input->packed) return input->file.size;
+  return input->file.size > SIZE_MAX / DEFLATE_MOST ? SIZE_MAX : input->file.size * DEFLATE_MOST;
+}
+
+bool scl_input_is_packed(const scl_input *input) { return input->packed; }
+
+/* ---------------------------------------------------------------- the bound */
+
+void scl_input_set_bound(scl_input *input, size_t unpacked) {
+  input->bounded = true;
+  input->bound = unpacked;
+}
+
+/* In bytes. Of a pipe, what has been taken from it counts as its size. */
+static size_t bound_of(const scl_input *input) {
+  if (!input->bounded) return SIZE_MAX;
+  if (input->bound > 0) return input->bound;
+  const size_t size = input->file.regular ? input->file.size : input->before + input->at;
+  return scl_max(SCL_UNPACKED_LEAST, scl_min(size, SIZE_MAX / 1000) * SCL_UNPACKED_RATIO);
+}
+
+scl_status scl_input_admit(const scl_input *input, double bytes, scl_error *error) {
+  char wanted[32], most[32];
+  const size_t bound = bound_of(input);
+  if (!input->packed || bytes <= (double)bound) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: the gzip file unpacks to %s or more, and the bound is %s; option 'unpacked' "
+                  "sets another, such as unpacked = %.0f",
+                  input->path, scl_bytes_text(bytes, wanted), scl_bytes_text((double)bound, most),
+                  2 * bytes);
+}
+
+/* ---------------------------------------------------------------- a whole text */
+
+scl_status scl_input_refuse_zero(const char *path, const char *text, const char *zero, size_t line,
+                                 scl_error *error) {
+  for (; text < zero; text++)
+    line += *text == '\n' || (*text == '\r' && text[1] != '\n');
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: line %zu holds a zero byte: this is no text, or text in UTF-16", path, line);
+}
+
+/* Whether all of a file is admitted: unpacked once more, and not kept. */
+static scl_status try_bound(const scl_input *input, scl_error *error) {
+  scl_input *again;
+  size_t got = PIECE;
+  SCL_TRY(scl_input_open(input->path, &again, error));
+  scl_input_set_bound(again, input->bound);
+  char *piece = scl_allocate(PIECE);
+  scl_status status =
+      piece == NULL ? scl_fail_memory(error, PIECE, "a piece of a text") : SCL_STATUS_OK;
+  while (status == SCL_STATUS_OK && got == PIECE)
+    status = scl_input_read(again, piece, PIECE, &got, error);
+  scl_release(piece);
+  scl_input_close(again);
+  return status;
+}
+
+/* A first guess at the size of the text: the last four bytes of a gzip file say the size of its last
+ * part (modulo 4 GB). Those of a truncated file say anything: where they are above the bound, the
+ * file is tried before memory is taken for it. */
+static scl_status guess_size(const scl_input *input, size_t *guess, scl_error *error) {
+  enum { ENDS = 4, FIRST = 1 << 16 };
+  unsigned char ends[ENDS];
+  const size_t size = input->file.size, bound = bound_of(input);
+  *guess = input->file.regular ? size + 1 : FIRST;
+  if (!input->packed || !input->file.regular || size < ENDS) return SCL_STATUS_OK;
+  SCL_TRY(scl_file_read_at(&input->file, size - ENDS, ENDS, ends, error));
+  const size_t said =
+      (size_t)ends[0] | (size_t)ends[1] << 8 | (size_t)ends[2] << 16 | (size_t)ends[3] << 24;
+  *guess = scl_min(said <= scl_input_most(input) ? said : 4 * size, bound) + 1;
+  return said > bound ? try_bound(input, error) : SCL_STATUS_OK;
+}
+
+static scl_status refuse_size(const scl_input *input, size_t read, const char *advice,
+                              scl_error *error) {
+  char have[32], left[32];
+  return scl_fail(error, SCL_STATUS_NO_MEMORY,
+                  "%s: the text%s does not fit in memory: %s were read, and %s are left%s",
+                  input->path, input->packed ? ", unpacked," : "",
+                  scl_bytes_text((double)read, have),
+                  scl_bytes_text((double)scl_memory_left(), left), advice);
+}
+
+/* The same text in larger memory: twice as large, or as much as is left. */
+static scl_status enlarge(const scl_input *input, const char *advice, scl_text *text, size_t *room,
+                          scl_error *error) {
+  const size_t larger = scl_min(2 * *room, scl_memory_left());
+  char *more = larger > *room + *room / 8 ? scl_allocate(larger + 1) : NULL;
+  if (more == NULL) return refuse_size(input, text->length, advice, error);
+  memcpy(more, text->bytes, text->length);
+  scl_release(text->bytes);
+  text->bytes = more;
+  *room = larger;
+  return SCL_STATUS_OK;
+}
+
+/* Note the bytes at places `from` to `to` - 1, in one pass while they are in the cache; whether there
+ * is a zero among them. The byte at `to` can be read. */
+static bool note_bytes(scl_text *text, size_t from, size_t to) {
+  enum { STEP = 1 << 12 }; /* of a known length, so that the compiler compares many at once */
+  bool zero = false;
+  while (from < to) {
+    const char *at = text->bytes + from;
+    unsigned char zeros = 0, quotes = 0, returns = 0;
+    const size_t count = scl_min(to - from, STEP);
+    for (size_t k = 0; k < count; k++) {
+      zeros |= (unsigned char)(at[k] == 0);
+      quotes |= (unsigned char)(at[k] == '"');
+      returns |= (unsigned char)((at[k] == '\r') & (at[k + 1] != '\n'));
+    }
+    zero |= zeros != 0;
+    text->quotes |= quotes != 0;
+    text->returns |= returns != 0;
+    from += count;
+  }
+  return zero;
+}
+
+/* A piece at a time, so that no bytes but text are ever kept. The last byte of a piece is noted
+ * with the next one, whose first byte it wants to see. */
+static scl_status read_text(scl_input *input, const char *advice, scl_text *text,
+                            scl_error *error) {
+  size_t room = 0, got = 0, noted = 0;
+  SCL_TRY(begin(input, error));
+  SCL_TRY(guess_size(input, &room, error));
+  text->bytes = scl_allocate(room + 1);
+  if (text->bytes == NULL) return refuse_size(input, 0, advice, error);
+  for (size_t wanted = 0; got == wanted || wanted == 0;) {
+    if (text->length == room) SCL_TRY(enlarge(input, advice, text, &room, error));
+    wanted = scl_min(room - text->length, PIECE);
+    scl_pages_prepare(text->bytes + text->length, wanted);
+    SCL_TRY(scl_input_read(input, text->bytes + text->length, wanted, &got, error));
+    text->length += got;
+    if (got < wanted) text->bytes[text->length] = 0;
+    const size_t to = text->length - (got == wanted);
+    if (note_bytes(text, noted, to))
+      return scl_input_refuse_zero(input->path, text->bytes, memchr(text->bytes, 0, to), 1, error);
+    noted = to;
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_input_text(const char *path, size_t unpacked, const char *advice, scl_text *text,
+                          scl_error *error) {
+  scl_input *input;
+  *text = (scl_text){0};
+  SCL_TRY(scl_input_open(path, &input, error));
+  scl_input_set_bound(input, unpacked);
+  const scl_status status = read_text(input, advice, text, error);
+  scl_input_close(input);
+  if (status == SCL_STATUS_OK) return status;
+  scl_release(text->bytes);
+  *text = (scl_text){0};
+  return status;
+}

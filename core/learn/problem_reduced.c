@@ -1,0 +1,87 @@
+/* Problems in the coordinates b of reduced.h, a = back b: their features are those of rows times
+ * `back`. Solvers that work from the normal equations alone (SCL_ABILITY_NORMAL) are given these; that
+ * is decided here, before they are called. */
+#include "learn/problem_internal.h"
+#include "learn/quadratic.h"
+
+/* The same problem in the features, for the verbs that read rows. */
+static const scl_problem *in_features(const scl_problem *problem) {
+  return &context_of(problem)->in_features->problem;
+}
+
+/* a (D x k) = back b, made here. */
+static scl_status restore(const scl_problem *problem, const double *b, size_t k, double **a,
+                          scl_error *error) {
+  const scl_reduced *r = context_of(problem)->reduced;
+  const size_t numbers = r->features * k;
+  *a = scl_allocate_array(numbers + 1, sizeof **a);
+  if (*a == NULL) return scl_fail_memory(error, numbers * sizeof **a, "coefficients of features");
+  if (b != NULL) scl_reduced_restore(r, b, k, *a);
+  return SCL_STATUS_OK;
+}
+
+static scl_status reduced_product(const scl_problem *problem, const double *b, size_t k,
+                                  double *out, scl_error *error) {
+  double *a;
+  SCL_TRY(restore(problem, b, k, &a, error));
+  const scl_status status = scl_problem_product(in_features(problem), a, k, out, error);
+  scl_release(a);
+  return status;
+}
+
+static scl_status reduced_adjoint(const scl_problem *problem, const double *r, size_t k,
+                                  double *out, scl_error *error) {
+  double *sums;
+  SCL_TRY(restore(problem, NULL, k, &sums, error));
+  const scl_status status = scl_problem_adjoint(in_features(problem), r, k, sums, error);
+  if (status == SCL_STATUS_OK) scl_reduced_adjoint(context_of(problem)->reduced, sums, k, out);
+  scl_release(sums);
+  return status;
+}
+
+/* The sums take the place of the coefficients, which are read before the rows are. */
+static scl_status reduced_sweep(const scl_problem *problem, const double *b, size_t k,
+                                scl_turn turn, void *context, double *out, scl_error *error) {
+  double *a, *sums;
+  SCL_TRY(restore(problem, b, k, &a, error));
+  scl_status status = restore(problem, NULL, k, &sums, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_problem_sweep(in_features(problem), a, k, turn, context, sums, error);
+  if (status == SCL_STATUS_OK) scl_reduced_adjoint(context_of(problem)->reduced, sums, k, out);
+  SCL_RELEASE(a, sums);
+  return status;
+}
+
+static scl_status reduced_responses(const scl_problem *problem, double *targets, double *weights,
+                                    scl_error *error) {
+  return scl_problem_responses(in_features(problem), targets, weights, error);
+}
+
+static scl_status state_reduced(solve_context *s, const scl_reduced *reduced, scl_error *error) {
+  scl_problem *problem = &s->problem;
+  solve_context *features = scl_allocate_zero(sizeof *features);
+  if (features == NULL) return scl_fail_memory(error, sizeof *features, "a problem");
+  *features = (solve_context){.problem = *problem, .training = s->training, .without = s->without};
+  s->in_features = features;
+  s->reduced = reduced;
+  scl_problem_refuse_rows(problem);
+  problem->features = problem->parameters = reduced->order;
+  problem->scale = NULL;
+  problem->product = reduced_product;
+  problem->adjoint = reduced_adjoint;
+  problem->sweep = reduced_sweep;
+  problem->responses = reduced_responses;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, scl_error *error) {
+  scl_training *training = s->training;
+  const scl_reduced *reduced;
+  if (!training->way->has_codes || training->flow.dtype == SCL_DTYPE_FLOAT32 ||
+      !scl_solver_shrinks(solver, &s->penalty) ||
+      (s->penalty == SCL_PENALTY_RKHS && !s->problem.has_kernel) ||
+      !scl_solver_needs_normal_alone(solver, &s->problem, training->flow.weights != NULL))
+    return SCL_STATUS_OK;
+  SCL_TRY(scl_training_reduce(training, s->penalty, &reduced, error));
+  return reduced == NULL ? SCL_STATUS_OK : state_reduced(s, reduced, error);
+}

@@ -1,0 +1,160 @@
+/* Progress as JSON lines, one object a line, appended to the file that SCULLERY_LOG names ("-":
+ * standard error):
+ *
+ *   {"time": seconds since 1970, "pid": process, "event": "begin" | "report" | "end",
+ *    "levels": [{"name", "done", "total"}, ...], "stage": name of the level that the event is of,
+ *    "done", "total", "rate", "unit", "loss", "iteration", "seconds": since that level began,
+ *    "left": seconds left of the outermost level that knows it}
+ *
+ * What is not known is left out. Counted levels tell when they begin, at each step and when they
+ * end; pieces of the engine's work report once a second at most. */
+#define _DEFAULT_SOURCE
+#include "base/characters.h"
+#include "base/file_limit.h"
+#include "data/json.h"
+#include "progress/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double AGAIN = 1; /* seconds between reports of pieces */
+enum { MOST = 16384 };         /* of a line */
+
+static struct {
+  int file; /* 0: not opened yet; -1: none */
+  double written;
+} target;
+
+/* One sentence, and the work goes on without a log. */
+static void give_up(int reason) {
+  scl_progress_hide();
+  const char *path = getenv("SCULLERY_LOG");
+  (void)fputs("scullery: SCULLERY_LOG: cannot write to '", stderr);
+  scl_write_shown(stderr, path, strlen(path));
+  (void)fprintf(stderr, "': %s; the work goes on\n", strerror(reason));
+  if (target.file > STDERR_FILENO) (void)close(target.file);
+  target.file = -1;
+}
+
+static int open_target(const char *path) {
+  if (strcmp(path, "-") == 0) return STDERR_FILENO;
+  /* a pipe that nobody reads is refused, not waited for */
+  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (file >= 0) (void)fcntl(file, F_SETFL, O_APPEND);
+  return file;
+}
+
+static bool is_open(void) {
+  if (target.file != 0) return target.file > 0;
+  const char *path = getenv("SCULLERY_LOG");
+  target.file = path == NULL || *path == 0 ? -1 : open_target(path);
+  if (target.file < 0 && path != NULL && *path != 0) give_up(errno);
+  return target.file > 0;
+}
+
+/* ------------------------------------------------------------ one line */
+
+static void add_number(cJSON *object, const char *name, double value) {
+  if (isfinite(value)) (void)cJSON_AddNumberToObject(object, name, value);
+}
+
+/* To a thousandth, which is enough of seconds and rates. */
+static void add_rounded(cJSON *object, const char *name, double value) {
+  add_number(object, name, round(1000 * value) / 1000);
+}
+
+/* JSON is UTF-8; of a name that is not, bytes beyond ASCII are left out. */
+static void add_name(cJSON *object, const char *key, const char *name) {
+  char plain[SCL_LEVEL_NAME];
+  size_t length = 0;
+  const bool is_text = scl_json_is_text(name, strlen(name));
+  for (const char *at = name; *at != 0; at++)
+    if (is_text || (unsigned char)*at < 0x80) plain[length++] = *at;
+  plain[length] = 0;
+  (void)cJSON_AddStringToObject(object, key, plain);
+}
+
+static void add_level(cJSON *list, const scl_level *level) {
+  cJSON *one = cJSON_CreateObject();
+  add_name(one, "name", level->name);
+  add_number(one, "done", level->done);
+  add_number(one, "total", level->total);
+  if (!cJSON_AddItemToArray(list, one)) cJSON_Delete(one);
+}
+
+static double seconds_since_1970(void) {
+  struct timespec now = {0};
+  (void)clock_gettime(CLOCK_REALTIME, &now);
+  return (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
+}
+
+/* Whether the line has room for it. */
+static bool compose(scl_progress_event event, const scl_level *level, double now, char *line) {
+  static const char *const names[] = {"begin", "report", "end"};
+  size_t count;
+  const char *unit;
+  const scl_level *levels = scl_levels(&count), *known = scl_level_known(levels, count, now);
+  cJSON *object = cJSON_CreateObject();
+  add_number(object, "time", seconds_since_1970());
+  add_number(object, "pid", (double)getpid());
+  (void)cJSON_AddStringToObject(object, "event", names[event]);
+  cJSON *list = cJSON_AddArrayToObject(object, "levels");
+  for (size_t i = 0; i < count; i++)
+    add_level(list, &levels[i]);
+  add_name(object, "stage", level->name);
+  add_number(object, "done", level->done);
+  add_number(object, "total", level->total);
+  add_rounded(object, "rate", scl_progress_rate(levels, count, now, &unit));
+  if (unit != NULL) (void)cJSON_AddStringToObject(object, "unit", unit);
+  add_number(object, "loss", scl_progress_loss(levels, count));
+  if (level->iteration > 0) add_number(object, "iteration", level->iteration);
+  add_rounded(object, "seconds", now - level->began);
+  if (known != NULL) add_rounded(object, "left", scl_level_left(known, now));
+  const bool made = object != NULL && cJSON_PrintPreallocated(object, line, MOST - 2, false);
+  cJSON_Delete(object);
+  return made;
+}
+
+/* A whole line at once, so that those of several processes do not mix. A pipe whose reader has gone
+ * and a limit on the size of files are errors, not the end of the process. */
+static void write_whole(const char *line, size_t length) {
+  sigset_t pipe, before, waiting;
+  (void)sigemptyset(&pipe);
+  (void)sigaddset(&pipe, SIGPIPE);
+  (void)sigpending(&waiting);
+  const bool pending = sigismember(&waiting, SIGPIPE) == 1;
+  (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  const scl_file_limit held = scl_file_limit_hold();
+  ssize_t written;
+  do
+    written = write(target.file, line, length);
+  while (written < 0 && errno == EINTR);
+  const int reason = written < 0 ? errno : ENOSPC;
+  scl_file_limit_end(&held);
+  if (written < 0 && reason == EPIPE && !pending)
+    (void)sigtimedwait(&pipe, NULL, &(struct timespec){0});
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (written != (ssize_t)length) give_up(reason);
+}
+
+void scl_progress_log(scl_progress_event event, const scl_level *level) {
+  if (!is_open()) return;
+  const double now = scl_progress_clock();
+  if (!level->counted) {
+    if (event != SCL_PROGRESS_REPORT || now - target.written < AGAIN) return;
+    target.written = now;
+  }
+  char line[MOST];
+  if (!compose(event, level, now, line)) return;
+  if (target.file == STDERR_FILENO) scl_progress_hide();
+  const size_t length = strlen(line);
+  line[length] = '\n';
+  write_whole(line, length + 1);
+}

@@ -1,0 +1,72 @@
+#include "rows/ways.h"
+
+#include "base/profile.h"
+
+/* In the order in which they are asked. The last claims every flow. */
+static const scl_sums_way *const ways[] = {&scl_way_bits, &scl_way_sparse, &scl_way_levels,
+                                           &scl_way_dense};
+
+const scl_sums_way *scl_sums_way_of(const scl_flow *flow) {
+  size_t i = 0;
+  while (!ways[i]->claims(flow))
+    i++;
+  return ways[i];
+}
+
+typedef struct accumulating {
+  scl_summing summing;
+  scl_reducer reducer;
+} accumulating;
+
+static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
+  accumulating *a = context;
+  scl_summing *s = &a->summing;
+  void *part;
+  SCL_TRY(scl_reducer_at(&a->reducer, block->first, &part, error));
+  if (s->way->add != NULL) return s->way->add(s, block, part, error);
+  for (size_t g = 0; g < s->like.groups; g++)
+    SCL_TRY(s->way->rows(part, &s->walked, block, g, block->group_start[g],
+                         block->group_start[g + 1], error));
+  return SCL_STATUS_OK;
+}
+
+/* Without rows there is no part to flush to. */
+static scl_status walk(accumulating *a, scl_sums **out, scl_error *error) {
+  scl_summing *s = &a->summing;
+  const scl_sums_way *way = s->way;
+  void *whole = NULL;
+  scl_status status = scl_flow_walk(&s->walked, true, add_block, a, error);
+  if (status == SCL_STATUS_OK && way->flush != NULL && a->reducer.part != NULL)
+    status = way->flush(s, a->reducer.part, error);
+  status = scl_reducer_finish(&a->reducer, status, &whole, error);
+  *out = whole;
+  if (status == SCL_STATUS_OK && way->finish != NULL) status = way->finish(s, out, error);
+  return status;
+}
+
+scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, scl_sums **out,
+                               scl_error *error) {
+  accumulating a = {.summing = {.way = way,
+                                .flow = flow,
+                                .walked = *flow,
+                                .like = {.features = scl_flow_features(flow),
+                                         .targets = flow->source->targets,
+                                         .groups = flow->group == NULL ? 1 : flow->groups}}};
+  scl_summing *s = &a.summing;
+  scl_sums *sums = NULL;
+  scl_status status = way->open == NULL ? SCL_STATUS_OK : way->open(s, error);
+  if (status == SCL_STATUS_OK) {
+    const scl_reduction sum = scl_sums_reduction(&s->like);
+    a.reducer = scl_reducer_of(&sum, flow->source->rows);
+    const size_t mark = scl_profile_enter("normal equations");
+    status = walk(&a, &sums, error);
+    scl_profile_leave(mark, 0, 0);
+  }
+  if (way->close != NULL) way->close(s);
+  if (status == SCL_STATUS_OK) status = scl_sums_check(sums, flow->dtype, error);
+  if (status == SCL_STATUS_OK)
+    *out = sums;
+  else
+    scl_sums_destroy(sums);
+  return status;
+}

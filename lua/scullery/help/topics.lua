@@ -1,0 +1,435 @@
+--- help(x): what there is to know about a function, a plugin, a stage, an object, a module, or a
+--- name.
+-- Texts come from where the knowledge is: the comment above a Lua function, a plugin's own
+-- declaration, and help/*.lua for functions written in C.
+local core = require "scullery.core"
+local comments = require "scullery.help.comments"
+local component = require "scullery.compose.component"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local text_table = require "scullery.base.text_table"
+local shown = require("scullery.base.text").shown
+
+local help = {}
+
+local overview = [[
+Scullery: learning with random features. sc is the library; names complete with Tab.
+
+  sc.data        files and named data sets      sc.data.list()
+  sc.sampler     how parameters are drawn       sc.sampler.NAME{ ... }
+  sc.nonlinearity                               sc.nonlinearity.NAME{ ... }
+  sc.kernel      kernels, on rows and on parameters
+  sc.features    random features                sc.features{ p = ..., phi = ..., T = 500 }
+  sc.solver      what learns the weights        sc.solver.NAME{ ... }
+  sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
+  sc.load        what p:save(path) wrote        sc.load("model.safetensors")
+  sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }
+  sc.choose      values to search               lambda = sc.choose{ 1e-5, 1e-3 }
+  sc.matrix      matrices                       sc.matrix{{1, 2}, {3, 4}}
+  sc.kernel_error  how many features, and which sampler; sc.codes: near neighbours by hash codes
+
+help(sc) lists everything; help(sc.sampler), help(sc.sampler.NAME), help(sc.data.csv),
+help "matrix", help "pipeline:fit" tell more; help "some words" searches all texts. At the prompt x?
+is help(x), _ the last value, a ; at the end silences, and :help lists commands.
+]]
+
+local function trim(text) return (text:gsub("^%s+", ""):gsub("%s+$", "")) end
+
+-- The beginning of a text as one line of a list.
+local function summary(text)
+  local line = text:gsub("%s*\n%s*", " ")
+  local stop = line:find("%.%s+%u")
+  if stop then line = line:sub(1, stop) end
+  return #line > 110 and line:sub(1, 107) .. "..." or line
+end
+
+-- The same without how it is called, beside its name.
+local function about(text)
+  return summary((text:gsub("^%a[%w_.:]*%b():%s+", "", 1):gsub("^%a[%w_.:]*%b{}:%s+", "", 1)))
+end
+
+-- heading, and below it names with what they are, { { name, about }, ... }.
+local function listing(heading, rows)
+  for _, row in ipairs(rows) do row[1] = "  " .. row[1] end
+  return heading .. "\n" .. text_table.text(rows, { least = { 15 }, sides = { "left", "left" } })
+end
+
+local function sorted(set)
+  local list = {}
+  for name in pairs(set) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
+
+-- ---------------------------------------------------------------- texts for functions in C
+
+local function c_texts()
+  local texts =
+    { threads = "sc.threads([n]): the number of threads that the engine uses, set to n where n \z
+      is given. Results do not depend on it.",
+      clock = "sc.clock(): seconds of wall-clock time since some fixed moment; the difference of \z
+      two calls is the time between them. os.clock() counts processor time, of all threads." }
+  for _, name in ipairs{ "matrix" } do
+    local ok, more = options.attempt(require, "scullery.help." .. name)
+    for key, text in pairs(ok and more or {}) do texts[key] = text end
+  end
+  return texts
+end
+
+-- ---------------------------------------------------------------- plugins
+
+local function option_lines(list)
+  if #list == 0 then return "Options: none." end
+  local lines = { "Options:" }
+  for _, o in ipairs(list) do
+    local default = o.default and o.default ~= "" and ("; default " .. o.default) or ""
+    lines[#lines + 1] = ("  %-12s %s%s"):format(o.name, o.takes or "", default)
+    if o.help and o.help ~= "" then lines[#lines + 1] = "  " .. (" "):rep(13) .. o.help end
+  end
+  return table.concat(lines, "\n")
+end
+
+--- help.plugin(kind, name): the text about a plugin.
+function help.plugin(kind, name)
+  local info = core.plugin_info(kind, name)
+  local parts = { ("sc.%s.%s{...}: %s"):format(kind, name, info.summary or "") }
+  if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
+  parts[#parts + 1] = option_lines(info.options)
+  local by = info.author and info.author ~= "" and " by " .. info.author or ""
+  local where = info.digest and "Defined in Lua, " .. info.path or info.path
+  parts[#parts + 1] = info.version and ("Version %s%s, %s"):format(info.version, by, where)
+    or where
+  return table.concat(parts, "\n\n")
+end
+
+local function plugin_summary(kind, name)
+  local ok, info = options.attempt(core.plugin_info, kind, name)
+  return ok and (info.summary or "") or "cannot be loaded: " .. tostring(info)
+end
+
+local function group_text(kind)
+  local rows = {}
+  for _, entry in ipairs(core.plugin_list()) do
+    if entry.kind == kind then
+      rows[#rows + 1] = { entry.name, plugin_summary(kind, entry.name) }
+    end
+  end
+  return listing(("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more. sc.%s.define makes \z
+    one of Lua functions."):format(kind, kind, kind), rows)
+end
+
+-- ---------------------------------------------------------------- modules and objects
+
+-- Where the comments about a member of sc stand when its value does not lead there.
+local homes = {
+  choose = { "scullery.compose.choose", "choose" }, codes = { "scullery.compose.codes", "codes" },
+  progress = { "scullery.base.progress", "progress" },
+  standardize = { "scullery.compose.stages", "stages.standardize" },
+  minmax = { "scullery.compose.stages", "stages.minmax" },
+  normalize = { "scullery.compose.stages", "stages.normalize" },
+  pca = { "scullery.compose.stages", "stages.pca" },
+  add_bias = { "scullery.compose.stages", "stages.add_bias" },
+  space = { "scullery.compose.instantiation", "instantiation.space" },
+    kernel_error = { "scullery.compose.kernel_error", "kernel_error.run" },
+  experiment = { "scullery.experiment", "experiment.run" },
+}
+
+-- Objects: the name of their type -> the table that their methods stand in, and the modules.
+local types = {
+  pipeline = { "Pipeline", "scullery.model.pipeline", "scullery.pictures", "scullery.report" },
+  dataset = { "Dataset", "scullery.data.dataset", "scullery.model" },
+  features = { "Features", "scullery.compose.instantiation", "scullery.model" },
+  instantiation = { "Instantiation", "scullery.compose.instantiation" },
+  codes = { "Codes", "scullery.compose.codes" },
+  kernel_error = { "KernelError", "scullery.compose.kernel_error", "scullery.pictures" },
+  figure = { "Figure", "scullery.plot.figure" },
+  experiment = { "Experiment", "scullery.experiment.results", "scullery.report" },
+  comparison = { "Comparison", "scullery.experiment.comparison" },
+  ["search table"] = { "Table", "scullery.model.search_table", "scullery.pictures" },
+}
+
+--- help.library(): the table of the library, scullery; an empty one while it is not loaded.
+function help.library()
+  for value, path in pairs(objects.namespaces) do if path == "sc" then return value end end
+  return {}
+end
+
+local function home_text(name)
+  local home = homes[name]
+  local index = home and comments.of_module(home[1])
+  if not index then return nil end
+  return index.byname[home[2]] or index.module
+end
+
+local function member_text(name, value)
+  local kind = type(value)
+  if kind == "function" then
+    return comments.of_function(value) or home_text(name) or c_texts()[name]
+  end
+  local index = kind == "table" and comments.of_module("scullery." .. name)
+  return home_text(name) or index and index.module
+end
+
+-- One line a member; `base` is how one types the table.
+local function table_text(base, module, heading)
+  local rows = {}
+  for _, name in ipairs(sorted(module)) do
+    local _, value = options.attempt(function() return module[name] end)
+    local meta = type(value) == "table" and getmetatable(value)
+    local kind = type(meta) == "table" and meta.kind
+    local text = kind and "plugins: " .. (kind .. "s"):gsub("ys$", "ies")
+      or member_text(name, value)
+    if type(name) == "string" and name:sub(1, 1) ~= "_" then
+      rows[#rows + 1] = { name, text and about(text)
+        or type(value) == "string" and value or type(value) }
+    end
+  end
+  return listing(heading or (base .. ":"), rows)
+end
+
+-- The texts of a type's methods, by their names.
+local function methods_of(kind)
+  local place, texts = types[kind], {}
+  for i = 2, #place do
+    local index = comments.of_module(place[i])
+    for name, text in pairs(index and index.byname or {}) do
+      local method = name:match("^" .. place[1] .. ":([%a][%w_]*)$")
+      if method then texts[method] = text end
+    end
+  end
+  return texts
+end
+
+local function methods_text(kind)
+  local texts, rows = methods_of(kind), {}
+  for _, method in ipairs(sorted(texts)) do rows[#rows + 1] = { method, about(texts[method]) } end
+  return listing(kind .. ": its methods; help \"" .. kind .. ":NAME\" tells more.", rows)
+end
+
+local function matrix_text()
+  local texts = c_texts()
+  local rows = {}
+  for _, name in ipairs(sorted(texts)) do
+    local method = name:match("^matrix:(.+)$")
+    if method then rows[#rows + 1] = { method, about(texts[name]) } end
+  end
+  return listing((texts.matrix or "matrix") .. "\n\nMethods:", rows)
+end
+
+-- The path of a value in sc ("data.csv"), two levels deep.
+local function path_of(value)
+  for name, member in next, help.library() do
+    if rawequal(member, value) then return name end
+    if type(member) == "table" then
+      for inner, deeper in next, member do
+        if rawequal(deeper, value) then return name .. "." .. tostring(inner) end
+      end
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- by value
+
+local function function_text(f)
+  local made = component.constructors[f]
+  if made then return help.plugin(made.kind, made.name) end
+  local path = path_of(f)
+  local text = comments.of_function(f) or (path and (home_text(path) or c_texts()[path]))
+  local reader = path and core.reader_options(path:match("^data%.(.*)$") or "")
+  if text and reader then return text .. "\n\n" .. option_lines(reader) end
+  if text then return text end
+  for name, method in pairs(core.matrix_methods or {}) do
+    if method == f then text = c_texts()["matrix:" .. name] end
+  end
+  local where = debug.getinfo(objects.original[f] or f, "S")
+  if text then return text end
+  if where.what == "C" then
+    return (path and "sc." .. path or "a function")
+      .. ": written in C; nothing is said about it here (Lua's own functions stand in the Lua \z
+        manual)."
+  end
+  return ("a function without a comment, defined in %s, line %d."):format(where.short_src,
+    where.linedefined)
+end
+
+local function value_text(value)
+  local kind = type(value)
+  if kind == "function" then return function_text(value) end
+  if core.is_matrix and core.is_matrix(value) then return matrix_text() end
+  if kind == "userdata" then return "a userdata: " .. tostring(value) end
+  if kind ~= "table" then
+    return ("%s, a %s. help() gives an overview; help \"name\" explains a name."):format(
+      options.show(value), kind)
+  end
+  if value == help.library() then
+    return table_text("sc", value, "sc: everything, by name; help(sc.NAME) tells more.")
+  end
+  if component.is(value) then return help.plugin(value.kind, value.name) end
+  local meta = getmetatable(value)
+  local name = type(meta) == "table" and meta.__name
+  if name and meta.kind then return group_text(meta.kind) end
+  if name == "stage" then return home_text(value.kind) end
+  if types[name] then return methods_text(name) end
+  local path = path_of(value)
+  if path then
+    local text = member_text(path, value)
+    return table_text("sc." .. path, value, text and text .. "\n" or nil)
+  end
+  return "a table" .. (next(value) == nil and ", empty" or " with "
+    .. table.concat(sorted(setmetatable({}, { __pairs = function()
+    local names = {}
+    for key in next, value do names[tostring(key)] = true end
+    return pairs(names)
+  end })), ", "))
+end
+
+-- ---------------------------------------------------------------- by name
+
+-- Whatever can be asked for by name: name -> function that gives the text.
+local function all_topics()
+  local list = {}
+  for _, entry in ipairs(core.plugin_list()) do
+    local function text() return help.plugin(entry.kind, entry.name) end
+    local known = list[entry.name]
+    list[entry.kind .. "." .. entry.name] = text
+    list[entry.name] = known and function() return known() .. "\n\n" .. text() end or text
+    list[entry.kind] = function() return group_text(entry.kind) end
+  end
+  for kind in pairs(types) do
+    for method, text in pairs(methods_of(kind)) do
+      list[kind .. ":" .. method] = function() return text end
+    end
+    list[kind .. " methods"] = function() return methods_text(kind) end
+    list[kind] = list[kind .. " methods"]
+  end
+  for name, value in next, help.library() do
+    local plugins = type(value) == "table" and (getmetatable(value) or {}).kind
+    if type(value) == "table" and not plugins then
+      for inner, deeper in next, value do
+        if type(deeper) == "function" then
+          list[name .. "." .. inner] = function() return function_text(deeper) end
+        end
+      end
+    end
+    if plugins then
+      list[name .. ".define"] = function() return function_text(rawget(value, "define")) end
+    else
+      local own = type(value) == "table" or type(value) == "function"
+      list[name] = function()
+        local text = own and value_text(value) or name .. ": " .. tostring(value)
+        return types[name] and text .. "\n\n" .. methods_text(name) or text
+      end
+    end
+  end
+  for name, text in pairs(c_texts()) do list[name] = function() return text end end
+  list.matrix = matrix_text
+  list.sc = function() return value_text(help.library()) end
+  return list
+end
+
+local LONGEST_NAME = 200 -- patterns take quadratic time
+
+--- help.topic(name): the text about a name, or nil and the nearest name.
+function help.topic(name)
+  local list = all_topics()
+  local asked = trim(name:sub(1, LONGEST_NAME)):gsub("^sc%.", ""):gsub("[({].*$", "")
+  local text = list[asked] or list[(asked:gsub("%.", ":"))]
+  if text then return text() end
+  return nil, options.nearest(asked, sorted(list))
+end
+
+--- help.brief(x[, name]): help on a function or a member `name` of sc, on one line; nil where there
+--- is none.
+function help.brief(x, name)
+  local made = component.constructors[x]
+  if made then
+    return ("sc.%s.%s{...}: %s"):format(made.kind, made.name, plugin_summary(made.kind, made.name))
+  end
+  local text = type(x) == "function" and comments.of_function(x)
+  if not text and (type(x) == "function" or type(x) == "table") then
+    local path = name or path_of(x)
+    text = path and (member_text(path, x) or c_texts()[path])
+  end
+  for method, f in pairs(not text and core.matrix_methods or {}) do
+    if f == x then text = c_texts()["matrix:" .. method] end
+  end
+  return text and summary(text)
+end
+
+--- help.topics(): the names that help "name" explains, each with its text.
+function help.topics()
+  local list = {}
+  for name, text in pairs(all_topics()) do
+    local ok, said = options.attempt(text)
+    if ok and type(said) == "string" then list[name] = said end
+  end
+  return list
+end
+
+--- help.search(words): the topics whose texts have the words, the best first: a list of { name,
+--- about }.
+function help.search(words)
+  local list, seen = {}, {}
+  for _, one in ipairs(require("scullery.help.search").ranked(help.topics(), words)) do
+    if not seen[one.text] then list[#list + 1] = { name = one.name, about = about(one.text) } end
+    seen[one.text] = true
+  end
+  return list
+end
+
+local MOST_FOUND = 12
+
+local function found_text(words)
+  local found = help.search(words)
+  if #found == 0 then return nil end
+  local rows = {}
+  for i = 1, math.min(#found, MOST_FOUND) do rows[i] = { found[i].name, found[i].about } end
+  return listing(("Topics whose texts have '%s':"):format(words), rows)
+    .. (#found > MOST_FOUND and "\n  and others: more words find fewer" or "")
+end
+
+local function name_text(name)
+  local text, near = help.topic(name)
+  if text then return text end
+  local asked = trim(name:sub(1, LONGEST_NAME))
+  local found = found_text(asked)
+  if found and asked:find("%s") then return found end
+  return ("There is no help on '%s'%s%s"):format(#name > LONGEST_NAME
+    and name:sub(1, LONGEST_NAME) .. "..." or name,
+    near and (" (did you mean '" .. near .. "'?).") or ".",
+    found and "\n" .. found or " help() gives an overview.")
+end
+
+--- help.text([x]): what help(x) prints, as a text.
+function help.text(...)
+  if select("#", ...) == 0 then return trim(overview) end
+  local x = ...
+  if x == nil then
+    return "nil: is the name spelt right? help() gives an overview; help \"name\" explains a name."
+  end
+  return type(x) == "string" and name_text(x) or value_text(x)
+end
+
+local function bold(heading) return "\27[1m" .. heading .. "\27[0m" end
+
+--- help.painted(text[, colour]): a text of help with its headings in bold where colours are wanted:
+--- where the terminal takes them, unless said. On a terminal its lines are as long as that is wide.
+function help.painted(text, colour)
+  local terminal = core.terminal()
+  text = shown(text)
+  if terminal.output then
+    text = require("scullery.help.folding").fold(text, terminal.columns - 1)
+  end
+  if colour == nil then colour = terminal.colour end
+  if not colour then return text end
+  text = text:gsub("^[^\n:]+:", bold, 1)
+  return (text:gsub("\n(%u[%w ]*:)%f[\n\0]", function(heading) return "\n" .. bold(heading) end))
+end
+
+return setmetatable(help, {
+  __call = objects.guarded("help", function(_, ...) print(help.painted(help.text(...))) end),
+  __tostring = function()
+    return "help() gives an overview; help(x) explains a function, a plugin, an object or a \z
+      \"name\""
+  end,
+})

@@ -1,0 +1,236 @@
+--- Recipes: the class of pipelines, how one is made of stages, and what learning asks of it. Its
+--- methods are in pipeline.lua.
+local core = require "scullery.core"
+local choose = require "scullery.compose.choose"
+local component = require "scullery.compose.component"
+local instantiation = require "scullery.compose.instantiation"
+local model = require "scullery.model.model"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local stages = require "scullery.compose.stages"
+local weights = require "scullery.model.weights"
+
+-- Scripts can set fields.
+local function check_fitted(self)
+  local f = rawget(self, "fitted")
+  if f ~= nil and not model.is(f) then
+    error(("p.fitted is %s; it takes a fitted model"):format(options.show(f)), 0)
+  end
+end
+
+local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
+  fields = "rows choices features solver after block allowance class_weights variants fitted data \z
+    classes dtype choice table each schema data_known",
+  hidden = "choices after variants fitted data dtype data_known",
+  hint = function()
+    return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
+      with other ones"
+  end })
+
+local recipe = { class = Pipeline }
+
+local own_options = options.declare("pipeline", {
+  block = { takes = "a whole number of rows" }, allowance = { takes = "a number of bytes" },
+  class_weights = { takes = "\"balanced\" or { label = weight }" } })
+recipe.own_options = own_options
+
+local function check_own(given)
+  for name in pairs(given) do
+    if math.type(name) ~= "integer" and not own_options[name] then
+      error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, \z
+        class_weights"):format(tostring(name)), 4)
+    end
+  end
+  if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
+    error("pipeline: option 'block' got " .. options.show(given.block)
+      .. "; it takes a whole number of rows", 4)
+  end
+  if given.allowance ~= nil and not (type(given.allowance) == "number"
+    and given.allowance >= 0) then
+    error("pipeline: option 'allowance' got " .. options.show(given.allowance)
+      .. "; it takes a number of bytes, at least 0", 4)
+  end
+end
+
+-- Put stage number i into its place: rows, features, solver, or after the features.
+local function add_stage(self, i, stage)
+  local before = self.after or self.solver and "the solver" or self.features and "the features"
+  if stages.is(stage) then
+    if self.features and not self.solver and not self.after and stage.kind == "pca" then
+      self.after = stage
+      return
+    end
+    if before then
+      error(("pipeline: stage %d, %s, comes after %s; stages that map rows come first"):format(i,
+        tostring(stage), tostring(before)), 4)
+    end
+    table.insert(self.rows, stage)
+  elseif instantiation.is_features(stage) then
+    if before then
+      error(("pipeline: stage %d: features come once, before the solver"):format(i), 4)
+    end
+    self.features = stage
+  elseif component.is(stage, "solver") then
+    if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 4) end
+    if self.after then
+      error(("pipeline: stage %d, %s, comes after components of features: they are the last \z
+        stage"):format(i, tostring(stage)), 4)
+    end
+    self.solver = stage
+  else
+    error(("pipeline: stage %d is %s; it takes sc.standardize() and the like, sc.features{...}, \z
+      or a solver"):format(i, options.show(stage)), 4)
+  end
+end
+
+local function build(given)
+  local self = setmetatable({ rows = {}, choices = {} }, Pipeline)
+  check_own(given)
+  self.block, self.allowance = given.block, given.allowance
+  self.class_weights = options.guard("pipeline", 3, weights.check, given.class_weights)
+  local count = 0
+  for place in pairs(given) do
+    if math.type(place) == "integer" then count = math.max(count, place) end
+  end
+  for i = 1, count do add_stage(self, i, given[i]) end
+  if count == 0 then error("pipeline: takes at least one stage", 3) end
+  return self
+end
+
+-- The pipelines that come of stages that are sc.choose{ stage, ... } themselves: each with its
+-- choice of stages.
+local function variants_of(given)
+  local list = { { given = given, choice = {} } }
+  choose.combinations("pipeline", given)
+  local i = 1
+  while rawget(given, i) ~= nil do -- build() refuses what comes after a gap
+    if choose.is(given[i]) then
+      local longer = {}
+      for _, one in ipairs(list) do
+        for _, stage in ipairs(given[i].values) do
+          local copy, choice = {}, { ["stage " .. i] = stage }
+          for k, v in pairs(one.given) do copy[k] = v end
+          for k, v in pairs(one.choice) do choice[k] = v end
+          copy[i] = stage
+          longer[#longer + 1] = { given = copy, choice = choice }
+        end
+      end
+      list = longer
+    end
+    i = i + 1
+  end
+  return list
+end
+
+--- sc.pipeline{ stage, ..., solver }: a pipeline: row stages (sc.standardize(), sc.add_bias(),
+--- sc.pca{ k = }, ...), then features, then a solver. Each of them may be absent. sc.choose{ stage,
+--- stage, ... } may stand for a stage; p:search{} tries each.
+---
+--- block: rows of a block (results do not depend on it). allowance: bytes of memory for feature
+--- blocks that solvers with many passes keep (1.5e9, and at most half of what is free; results do
+--- not depend on it). class_weights: "balanced" or { label = weight }, the weight of each row of a
+--- class, times the data set's own weights.
+function recipe.new(given)
+  if type(given) ~= "table" then
+    error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2)
+  end
+  local variants = variants_of(given)
+  for _, one in ipairs(variants) do one.pipeline = build(one.given) end
+  local self = variants[1].pipeline
+  if #variants > 1 then self.variants = variants end
+  return self
+end
+
+--- The searched options of all stages.
+function recipe.searched(self)
+  local list = {}
+  local function add(searched) table.move(searched, 1, #searched, #list + 1, list) end
+  for _, stage in ipairs(self.rows) do add(stages.searched(stage)) end
+  if self.features then add(instantiation.searched(self.features)) end
+  if self.solver then add(component.searched(self.solver)) end
+  return list
+end
+
+--- Whether an option or a stage is to be searched.
+function recipe.is_searched(self)
+  check_fitted(self)
+  return self.variants ~= nil or #recipe.searched(self) > 0
+end
+
+-- ------------------------------------------------------------ fitting
+
+-- Whether kernel sections are shown as L^-1 k(W, x), in which ||a|| is the norm of the function:
+-- for solvers that penalise it, or measure distances. Penalties of single weights are about k(w_t,
+-- x).
+local whitened_for = { l2 = true, none = true }
+
+local function whitens(self, choices)
+  if not self.solver or self.features.inst.phi.kind ~= "kernel" then return false end
+  return whitened_for[core.penalty(component.instance(self.solver, choices))] or false
+end
+
+--- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages,
+--- map, seconds}.
+function recipe.prepare(self, source, choices)
+  local made, seconds, components = {}, {}, nil
+  for i, stage in ipairs(self.rows) do
+    local began = core.now()
+    local found
+    made[i], found = stages.fit(stages.resolved(stage, choices or {}), source, made)
+    components = found or components
+    seconds[#seconds + 1] = { tostring(stage), core.now() - began }
+  end
+  local map, origin
+  if self.features then
+    local began = core.now()
+    map, origin = instantiation.map(self.features, source, made, choices, whitens(self, choices))
+    seconds[#seconds + 1] = { "parameters", core.now() - began }
+  end
+  return { stages = made, map = map, origin = origin, seconds = seconds, components = components }
+end
+
+--- The form in which the solver takes the features, as a text: those of kernel sections depend on
+--- its penalty.
+function recipe.feature_form(self, choices)
+  return self.features and whitens(self, choices) and "whitened" or "plain"
+end
+
+--- Whether something before the solver is learnt from rows in a way that folds must not share.
+function recipe.learns(self, choices)
+  return self.features ~= nil and instantiation.learns(self.features, choices)
+end
+
+--- The solver with the choices put in; a width that waits for the data is worked out from the
+--- staged rows. estimate: what it shall tell of its own risk ("loo", "loo_error", "gcv"), where it
+--- can.
+function recipe.make_solver(self, source, prepared, choices, estimate)
+  local solver = component.resolved(self.solver, choices or {})
+  if estimate then return component.with(solver, component.role(solver, "estimate"), estimate) end
+  if not component.waiting(solver) then return solver end
+  if prepared.map then
+    error(("%s: \"scale\" and \"median\" are widths for the rows of X; this solver sees features \z
+      of them: give a number"):format(tostring(self.solver)), 0)
+  end
+  return component.settled(solver, { core.widths(source, prepared.stages) })
+end
+
+--- What a training needs to know besides rows.
+function recipe.training_options(self, ds, folds)
+  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
+    folds = folds, block = self.block, allowance = self.allowance,
+           weights = weights.of(ds, self.class_weights) }
+end
+
+--- recipe.fitted(p, title, solver): its fitted model, which has a solver where one is asked for.
+--- Errors blame the caller of the method.
+function recipe.fitted(self, title, solver)
+  local f = self.fitted
+  if not f then error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 3) end
+  if solver and not f.solver then error(title .. ": this pipeline has no solver", 3) end
+  return f
+end
+
+--- recipe.is(value)
+function recipe.is(value) return getmetatable(value) == Pipeline end
+
+return recipe

@@ -1,0 +1,21 @@
+--- Methods that reports add to the classes of the rooms below: report.
+local objects = require "scullery.base.objects"
+local recipe = require "scullery.model.recipe"
+local results = require "scullery.experiment.results"
+
+local Experiment, Pipeline = results.class, recipe.class
+
+--- p:report("m.html"[, { data =, title = }]): write the fitted pipeline as an HTML page, whole or
+--- not at all: stages with all options; accuracy with its error and pictures, on data and on the
+--- training rows if they are in memory; the search; what the features estimate; coefficients;
+--- columns; and a script that makes the model again.
+function Pipeline:report(path, given)
+  recipe.fitted(self, "pipeline:report", true)
+  objects.call("pipeline:report", require("scullery.report.model").save, self, path, given)
+end
+
+--- exp:report("e.html"): one HTML page that opens in any browser, without network: means and
+--- standard errors over the cells that differ in their seed alone (an option named seed or
+--- ..._seed), pictures of the results against each option that is a number, cells that failed with
+--- their messages, time and memory, how to reproduce, and every cell. Written whole or not at all.
+function Experiment:report(path) require("scullery.report.experiment").save(self, path) end

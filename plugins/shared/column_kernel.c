@@ -1,0 +1,71 @@
+#include "shared/column_kernel.h"
+
+/* Row i of p, its numbers `step` apart. */
+static scl_status column_row(const column_kernel *kernel, const void *self,
+                             const scl_const_parameters *p, size_t i, size_t step, double *out,
+                             scl_error *error) {
+  const double *row = p->weights + (ptrdiff_t)i * p->stride;
+  for (size_t k = 0; k < p->dim; k++) {
+    out[k * step] = kernel->prepare(self, row[k]);
+    if (isnan(out[k * step])) return kernel->refuse(self, k + 1, row[k], error);
+  }
+  return SCL_STATUS_OK;
+}
+
+enum { COLUMN_PANEL = 256 };
+
+/* K of the rows of u with rows first .. first+count-1 of v; `room` has (COLUMN_PANEL + 1) dim
+ * numbers. */
+static scl_status column_panel(const column_kernel *kernel, const void *self,
+                               const scl_const_parameters *u, const scl_const_parameters *v,
+                               size_t first, size_t count, double *room, double *out,
+                               ptrdiff_t stride, scl_error *error) {
+  double *x = room, *panel = room + u->dim;
+  scl_status status = SCL_STATUS_OK;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < count; j++)
+    status = column_row(kernel, self, v, first + j, COLUMN_PANEL, panel + j, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++) {
+    double *to = out + (ptrdiff_t)i * stride + (ptrdiff_t)first;
+    status = column_row(kernel, self, u, i, 1, x, error);
+    if (status != SCL_STATUS_OK) return status;
+    for (size_t j = 0; j < count; j++)
+      to[j] = kernel->start;
+    for (size_t k = 0; k < u->dim; k++)
+      kernel->gather(x[k], count, panel + k * COLUMN_PANEL, to);
+  }
+  return status;
+}
+
+scl_status column_gram(const column_kernel *kernel, const void *self, const scl_const_parameters *u,
+                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                       scl_error *error) {
+  const scl_host *host = ((const scl_base *)self)->host;
+  double *room = host->scratch(((COLUMN_PANEL + 1) * u->dim + 1) * sizeof *room);
+  if (room == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel of %zu columns",
+                      u->dim);
+  for (size_t first = 0; first < v->count; first += COLUMN_PANEL) {
+    const size_t left = v->count - first, count = left < COLUMN_PANEL ? left : COLUMN_PANEL;
+    const scl_status status =
+        column_panel(kernel, self, u, v, first, count, room, out, stride, error);
+    if (status != SCL_STATUS_OK) return status;
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status column_diagonal(const column_kernel *kernel, const void *self,
+                           const scl_const_parameters *u, double *out, scl_error *error) {
+  const scl_host *host = ((const scl_base *)self)->host;
+  double *x = host->scratch((u->dim + 1) * sizeof *x);
+  if (x == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel of %zu columns",
+                      u->dim);
+  for (size_t i = 0; i < u->count; i++) {
+    const scl_status status = column_row(kernel, self, u, i, 1, x, error);
+    if (status != SCL_STATUS_OK) return status;
+    out[i] = kernel->start;
+    for (size_t k = 0; k < u->dim; k++)
+      kernel->gather(x[k], 1, &x[k], &out[i]);
+  }
+  return SCL_STATUS_OK;
+}

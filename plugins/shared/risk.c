@@ -1,0 +1,169 @@
+#include "shared/risk.h"
+#include "shared/mean_loss.h"
+
+void risk_close(risk *r) {
+  if (r->problem != NULL) r->problem->host->release(r->targets);
+  r->targets = NULL;
+}
+
+scl_status risk_open(risk *r, const scl_problem *problem, const loss_choice *choice, double lambda,
+                     scl_error *error) {
+  const size_t n = problem->rows, c = problem->targets;
+  *r = (risk){.problem = problem,
+              .choice = choice,
+              .lambda = lambda,
+              .intercept = problem->intercept != 0,
+              .columns = c,
+              .scores = n * c};
+  r->size = (problem->features + (size_t)r->intercept) * c;
+  r->targets = problem->host->allocate((2 * n * c + n + 1) * sizeof *r->targets);
+  if (r->targets == NULL)
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY,
+                               "not enough memory for the targets of %zu rows", n);
+  r->weights = r->targets + n * c;
+  r->slopes = r->weights + n;
+  const scl_status status = problem->responses(problem, r->targets, r->weights, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
+    r->total += r->weights[i];
+  if (status != SCL_STATUS_OK) risk_close(r);
+  return status;
+}
+
+double risk_dot(size_t count, const double *x, const double *y) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++)
+    sum += x[i] * y[i];
+  return sum;
+}
+
+/* Add the gradient of the penalty, and that of b, once the rows have been summed. */
+static void risk_finish(const risk *r, const double *x, const double *slope_sum, double *gradient) {
+  const size_t count = r->problem->features * r->columns;
+  for (size_t i = 0; i < count; i++)
+    gradient[i] += r->lambda * x[i];
+  for (size_t j = 0; r->intercept && j < r->columns; j++)
+    gradient[count + j] = slope_sum[j];
+}
+
+double risk_slopes(const risk *r, size_t first, size_t count, const double *scores, double *slopes,
+                   double *slope_sum, double value) {
+  const size_t c = r->columns;
+  for (size_t i = 0; i < count; i++) {
+    const double share = r->weights[first + i] / r->total;
+    double *to = slopes + i * c;
+    value += share * loss_row(r->choice, c, scores + i * c, r->targets + (first + i) * c, to);
+    for (size_t j = 0; j < c; j++) {
+      to[j] *= share;
+      slope_sum[j] += to[j];
+    }
+  }
+  return value;
+}
+
+typedef struct risk_pass {
+  const risk *risk;
+  const double *b;
+  double *scores, *slope_sum;
+  double value;
+} risk_pass;
+
+static scl_status risk_turn(void *context, const scl_rows *rows, double *scores, scl_error *error) {
+  risk_pass *pass = context;
+  const size_t c = pass->risk->columns;
+  double *kept = pass->scores + rows->first * c;
+  (void)error;
+  for (size_t i = 0; i < rows->count * c; i++)
+    kept[i] = scores[i] + (pass->b == NULL ? 0 : pass->b[i % c]);
+  pass->value =
+      risk_slopes(pass->risk, rows->first, rows->count, kept, scores, pass->slope_sum, pass->value);
+  return SCL_STATUS_OK;
+}
+
+scl_status risk_evaluate(const risk *r, const double *x, double *value, double *gradient,
+                         double *scores, double *slope_sum, scl_error *error) {
+  risk_pass pass = {.risk = r,
+                    .b = r->intercept ? x + r->problem->features * r->columns : NULL,
+                    .scores = scores,
+                    .slope_sum = slope_sum};
+  memset(slope_sum, 0, r->columns * sizeof *slope_sum);
+  const scl_status status =
+      r->problem->sweep(r->problem, x, r->columns, risk_turn, &pass, gradient, error);
+  if (status != SCL_STATUS_OK) return status;
+  *value = pass.value + risk_penalty(r, x);
+  risk_finish(r, x, slope_sum, gradient);
+  return SCL_STATUS_OK;
+}
+
+scl_status risk_from_scores(const risk *r, const double *x, const double *scores, double *value,
+                            double *gradient, double *slope_sum, scl_error *error) {
+  memset(slope_sum, 0, r->columns * sizeof *slope_sum);
+  *value =
+      risk_slopes(r, 0, r->problem->rows, scores, r->slopes, slope_sum, 0) + risk_penalty(r, x);
+  const scl_status status = r->problem->adjoint(r->problem, r->slopes, r->columns, gradient, error);
+  if (status == SCL_STATUS_OK) risk_finish(r, x, slope_sum, gradient);
+  return status;
+}
+
+/* ------------------------------------------------------------ along a line */
+
+risk_line risk_line_of(const risk *r, const double *x, const double *p, const double *scores,
+                       const double *change) {
+  const size_t count = r->problem->features * r->columns;
+  return (risk_line){.risk = r,
+                     .scores = scores,
+                     .change = change,
+                     .value = risk_penalty(r, x),
+                     .slope = r->lambda * risk_dot(count, x, p),
+                     .bend = r->lambda * risk_dot(count, p, p)};
+}
+
+double risk_at(const risk_line *line, double t, double *derivative) {
+  const risk *r = line->risk;
+  const size_t c = r->columns;
+  double value = 0, rate = 0;
+  for (size_t i = 0; i < r->problem->rows; i++) {
+    double *f = r->slopes + i * c; /* scores, which their slopes replace */
+    for (size_t j = 0; j < c; j++)
+      f[j] = line->scores[i * c + j] + t * line->change[i * c + j];
+    value += r->weights[i] * loss_row(r->choice, c, f, r->targets + i * c, f);
+    rate += r->weights[i] * risk_dot(c, f, line->change + i * c);
+  }
+  *derivative = rate / r->total + line->slope + t * line->bend;
+  return value / r->total + line->value + t * (line->slope + t * line->bend / 2);
+}
+
+double risk_search(const risk_line *line, double fraction, double start) {
+  double low = 0, high = INFINITY, at_low, at_high = INFINITY, t = start, derivative;
+  const double value = risk_at(line, 0, &at_low), first = at_low;
+  const double ceiling = value + 1e-14 * fabs(value);
+  if (!(first < 0)) return 0;
+  for (int tries = 0; tries < 60; tries++) {
+    const double here = risk_at(line, t, &derivative);
+    if (fabs(derivative) <= -fraction * first && here <= ceiling) return t;
+    if (derivative < 0) {
+      low = t;
+      at_low = derivative;
+    } else {
+      high = t;
+      at_high = derivative;
+    }
+    const double secant = low + (high - low) * at_low / (at_low - at_high);
+    t = isinf(high)                                          ? 4 * t
+        : tries % 3 == 2 || !(secant > low && secant < high) ? low + (high - low) / 2
+                                                             : secant;
+  }
+  return risk_at(line, low, &derivative) < value ? low : 0;
+}
+
+/* ------------------------------------------------------------ SCL_ABILITY_OBJECTIVE */
+
+scl_status risk_objective(const void *instance, const scl_problem *problem,
+                          const double *coefficients, const double *intercept, double *value,
+                          scl_error *error) {
+  const risk_solver *self = instance;
+  const size_t count = problem->features * problem->targets;
+  const scl_status status = mean_loss(problem, &self->loss, coefficients, intercept, value, error);
+  if (status == SCL_STATUS_OK)
+    *value += self->lambda / 2 * risk_dot(count, coefficients, coefficients);
+  return status;
+}

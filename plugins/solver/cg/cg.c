@@ -1,0 +1,533 @@
+/* Ridge regression by preconditioned conjugate gradients (Hestenes and Stiefel 1952), where Phi'Phi
+ * is too large to store or takes too long to form:
+ *
+ *   penalty l2     (Phi'W Phi + N lambda I) a = Phi'W y
+ *   penalty rkhs   (Phi'W Phi + N lambda G) a = Phi'W y      (Falkon)
+ *
+ * Phi n x D, a D x c, W the row weights, N their sum, G_ij = K(w_i, w_j); rows are centred where
+ * there is an intercept. Phi'Phi is never formed: an iteration is one sweep over the rows for all
+ * targets together, which share their directions (directions.c). The preconditioner P
+ * (preconditioner.c) is made from a sample of the rows or from G; for sparse rows it is the
+ * diagonal.
+ *
+ * The residual r = Phi'W y - A a is stated relative to the right-hand side, the worst over targets,
+ * and computed anew from a. Its norm is |r| (of r_t over the scale of feature t, where features are
+ * of very different size); for rkhs it is that of the preconditioned system,
+ * (r'P^-1 r)^1/2, which is about the energy norm of the error: |r| alone says little about
+ * directions where G is small. */
+#include "cg.h"
+#include "shared/minibatch.h"
+#include "shared/solver_options.h"
+
+#include <stdio.h>
+
+typedef struct cg {
+  scl_base base;
+  double lambda, tolerance;
+  int32_t penalty, preconditioner;
+  const scl_value *rank, *damping;
+  size_t max_iterations;
+  uint64_t seed;
+} cg;
+
+enum { PRECONDITIONER_AUTO, PRECONDITIONER_ROWS, PRECONDITIONER_GRAM, PRECONDITIONER_NONE };
+
+static const scl_option options[] = {
+    SOLVER_LAMBDA(cg, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
+    SOLVER_PENALTY(cg),
+    SOLVER_TOLERANCE(
+        cg, "1e-4",
+        "norm of the residual relative to the right-hand side (rkhs: of the preconditioned "
+        "system)"),
+    SOLVER_MAX_ITERATIONS(cg, "1000", "sweeps over the rows at most"),
+    SCL_WORD(
+        cg, preconditioner, "auto|rows|gram|none", "auto",
+        "rows: a sample of the rows (sparse rows: the diagonal); gram: G alone, for rkhs and "
+        "features k(z, x); auto: rows for l2; for rkhs gram, and rows where that takes less work"),
+    SCL_ROW(cg, rank, SCL_FORM_INTEGER | SCL_FORM_WORD, "auto", "auto",
+            "rows in the sample that the preconditioner is made from; 0: none; auto: 10 a feature "
+            "up to D = 2000, else 2000 in 400 MB (rkhs: 2 a feature)",
+            SCL_WITHIN(0, 1e9)),
+    SCL_ROW(cg, damping, SCL_FORM_NUMBER | SCL_FORM_WORD, "auto", "auto",
+            "mu of a sample of rows, in lambda's units; auto: half of mean ||phi||^2/rank (0 where "
+            "rank >= D), at least lambda (rkhs: lambda)",
+            SCL_POSITIVE),
+    SOLVER_SEED(cg, "seed for the sample"),
+    SOLVER_INTERCEPT_AUTO};
+
+static scl_status create(void *instance, scl_error *error) {
+  const cg *self = instance;
+  if (self->preconditioner == PRECONDITIONER_GRAM && self->penalty == PENALTY_L2)
+    return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
+                                 "preconditioner = \"gram\" goes with penalty = \"rkhs\"");
+  return SCL_STATUS_OK;
+}
+
+/* PATIENCE: iterations without a smaller residual, after which only rounding is left; after
+ * SHORT_PATIENCE with a float32 preconditioner, a float64 one takes its place. TRIAL: with
+ * preconditioner = "auto" the speed of gram is judged after so many iterations, and again. */
+enum { PATIENCE = 100, SHORT_PATIENCE = 25, TRIAL = 20 };
+
+/* One solve. D x c numbers each: right, residual, z (preconditioned), p (directions), image (A p),
+ * best (the a of the least residual). */
+typedef struct descent {
+  const cg *self;
+  const scl_problem *problem;
+  cg_system system;
+  preconditioner preconditioner;
+  directions directions;
+  double *right, *residual, *z, *p, *image, *best;
+  double *sums;            /* D x (c + 2): Phi'W [y 1 Phi v] */
+  double *mean, *diagonal; /* D: Phi'W 1/N; the diagonal of A, sparse rows */
+  double *response;        /* c: mean target */
+  double *size, *score;    /* c: norm of right; relative residual */
+  const double *scale;     /* D: of the features, NULL: all of one size */
+  size_t columns;          /* of the product that is made */
+  double value, kappa;
+  double goal;  /* of the running residual */
+  double mark;  /* the least residual when gram was last judged */
+  bool energy;  /* norms are those of the preconditioned system */
+  bool trial;   /* gram is in use and may be given up */
+  bool slow;    /* it has been */
+  bool precise; /* the preconditioner is made in float64 */
+} descent;
+
+static void close_descent(descent *d) {
+  d->problem->host->release(d->right);
+  preconditioner_close(&d->preconditioner);
+  directions_close(&d->directions);
+}
+
+static scl_status open_descent(descent *d, const cg *self, const scl_problem *problem,
+                               scl_error *error) {
+  const scl_host *host = problem->host;
+  const size_t features = problem->features, c = problem->targets, count = features * c;
+  *d = (descent){.self = self,
+                 .problem = problem,
+                 .system = {.problem = problem, .lambda = self->lambda},
+                 .preconditioner = {.problem = problem},
+                 .scale = SCL_HAS(problem, scale) ? problem->scale : NULL};
+  d->right = host->allocate((7 * count + 4 * features + 3 * c + 1) * sizeof *d->right);
+  if (d->right == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", count);
+  d->residual = d->right + count;
+  d->z = d->residual + count;
+  d->p = d->z + count;
+  d->image = d->p + count;
+  d->best = d->image + count;
+  d->sums = d->best + count;
+  d->mean = d->sums + count + 2 * features;
+  d->diagonal = d->mean + features;
+  d->response = d->diagonal + features;
+  d->size = d->response + c;
+  d->score = d->size + c;
+  const scl_status status = directions_open(&d->directions, problem, d->p, d->image, error);
+  if (status != SCL_STATUS_OK || self->penalty == PENALTY_L2) return status;
+  return problem->gram(problem, &d->system.gram, error);
+}
+
+/* ------------------------------------------------------------ the system */
+
+/* c + 1 sums of the assembling pass, and for rkhs one more. */
+static size_t sums_of(const descent *d) {
+  return d->problem->targets + (d->system.gram == NULL ? 1 : 2);
+}
+
+/* From scores of [0 0 v] to W [y 1 Phi v]. */
+static scl_status turn_to_targets(void *context, const scl_rows *rows, double *scores,
+                                  scl_error *error) {
+  descent *d = context;
+  const size_t c = d->problem->targets, k = sums_of(d);
+  (void)error;
+  for (size_t i = 0; i < rows->count; i++) {
+    const double weight = rows_weight(rows, i);
+    double *to = scores + i * k;
+    for (size_t j = 0; j < c; j++) {
+      to[j] = weight * rows->targets[i * c + j];
+      d->response[j] += to[j];
+    }
+    to[c] = weight;
+    if (k > c + 1) to[c + 1] *= weight;
+    d->system.total += weight;
+  }
+  d->value = rows->value;
+  return SCL_STATUS_OK;
+}
+
+/* kappa = v'Phi'W Phi v/(N ||G v||^2); v: D numbers, image: D of scratch */
+static scl_status estimate_kappa(descent *d, const double *v, double *image, scl_error *error) {
+  const scl_host *host = d->problem->host;
+  const size_t features = d->problem->features, c = d->problem->targets;
+  double moment = 0, square = 0;
+  const scl_status status = host->symmetric->multiply(d->system.gram, v, 1, image, error);
+  for (size_t t = 0; status == SCL_STATUS_OK && t < features; t++) {
+    moment += v[t] * d->sums[t * (c + 2) + c + 1];
+    square += image[t] * image[t];
+  }
+  d->kappa = square > 0 && moment > 0 ? moment / (d->system.total * square) : 1;
+  return status;
+}
+
+/* Right-hand side, means, the sum of weights and kappa, in one pass. */
+static scl_status assemble(descent *d, scl_error *error) {
+  const scl_problem *problem = d->problem;
+  const size_t features = problem->features, c = problem->targets, k = sums_of(d);
+  double *in = d->right, *v = d->best, *diagonal = d->diagonal; /* in: as far as z */
+  memset(in, 0, features * k * sizeof *in);
+  memset(d->response, 0, c * sizeof *d->response);
+  if (d->system.gram != NULL) problem->host->random->normal(d->self->seed, 1, 0, 0, features, v);
+  for (size_t t = 0; k > c + 1 && t < features; t++)
+    in[t * k + c + 1] = v[t];
+  scl_status status = problem->sweep(problem, in, k, turn_to_targets, d, d->sums, error);
+  if (status != SCL_STATUS_OK) return status;
+  const double total = d->system.total;
+  if (!(total > 0)) return problem->host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
+  if (d->system.gram != NULL) {
+    status = estimate_kappa(d, v, d->image, error);
+    problem->host->symmetric->diagonal(d->system.gram, diagonal);
+  }
+  for (size_t j = 0; j < c; j++)
+    d->response[j] /= total;
+  for (size_t t = 0; t < features; t++) {
+    const double *sums = d->sums + t * k;
+    d->mean[t] = problem->intercept ? sums[c] / total : 0;
+    diagonal[t] = d->value * sums[c] - total * d->mean[t] * d->mean[t] +
+                  total * d->self->lambda * (d->system.gram == NULL ? 1 : diagonal[t]);
+    for (size_t j = 0; j < c; j++)
+      d->right[t * c + j] = sums[j] - (problem->intercept ? sums[c] * d->response[j] : 0);
+  }
+  d->system.centre = problem->intercept ? d->mean : NULL;
+  return status;
+}
+
+static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *scores,
+                                   scl_error *error) {
+  const size_t c = ((const descent *)context)->columns;
+  (void)error;
+  for (size_t i = 0; rows->weights != NULL && i < rows->count * c; i++)
+    scores[i] *= rows->weights[i / c];
+  return SCL_STATUS_OK;
+}
+
+/* out = A a, D x c each; z is scratch */
+static scl_status multiply(descent *d, const double *a, size_t c, double *out, scl_error *error) {
+  const scl_problem *problem = d->problem;
+  const size_t features = problem->features;
+  const double ridge = d->system.total * d->self->lambda;
+  const double *penalised = a;
+  d->columns = c;
+  scl_status status = problem->sweep(problem, a, c, turn_to_weighted, d, out, error);
+  if (status == SCL_STATUS_OK && d->system.gram != NULL) {
+    status = problem->host->symmetric->multiply(d->system.gram, a, c, d->z, error);
+    penalised = d->z;
+  }
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < features * c; i++)
+    out[i] += ridge * penalised[i];
+  for (size_t j = 0; problem->intercept && j < c; j++) {
+    double along = 0;
+    for (size_t t = 0; t < features; t++)
+      along += d->mean[t] * a[t * c + j];
+    for (size_t t = 0; t < features; t++)
+      out[t * c + j] -= d->system.total * along * d->mean[t];
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ norms */
+
+static double column_dot(const descent *d, const double *x, const double *y, size_t j) {
+  const size_t features = d->problem->features, c = d->problem->targets;
+  double sum = 0;
+  for (size_t t = 0; t < features; t++)
+    sum += x[t * c + j] * y[t * c + j];
+  return sum;
+}
+
+/* Of column j, each number over the scale of its feature. */
+static double column_square(const descent *d, const double *x, size_t j) {
+  const size_t features = d->problem->features, c = d->problem->targets;
+  double sum = 0;
+  for (size_t t = 0; t < features; t++) {
+    const double number = d->scale == NULL ? x[t * c + j] : x[t * c + j] / d->scale[t];
+    sum += number * number;
+  }
+  return sum;
+}
+
+/* z = P^-1 residual, and the norms of the residual in d->score. */
+static scl_status measure(descent *d, scl_error *error) {
+  const scl_status status = precondition(&d->preconditioner, d->residual, d->z, error);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < d->problem->targets; j++) {
+    d->score[j] = sqrt(d->energy ? fmax(column_dot(d, d->residual, d->z, j), 0)
+                                 : column_square(d, d->residual, j));
+  }
+  return status;
+}
+
+/* The same, relative to the right-hand side; *worst over targets. */
+static scl_status judge(descent *d, double *worst, scl_error *error) {
+  const scl_status status = measure(d, error);
+  *worst = 0;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < d->problem->targets; j++) {
+    if (d->size[j] > 0) d->score[j] /= d->size[j];
+    if (!(d->score[j] <= *worst)) *worst = d->score[j];
+  }
+  return status;
+}
+
+/* residual = right - A a, from a itself */
+static scl_status true_residual(descent *d, const double *a, double *worst, scl_error *error) {
+  const size_t count = d->problem->features * d->problem->targets;
+  const scl_status status = multiply(d, a, d->problem->targets, d->image, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < count; i++)
+    d->residual[i] = d->right[i] - d->image[i];
+  return judge(d, worst, error);
+}
+
+/* ------------------------------------------------------------ the preconditioner */
+
+static size_t sample_rows_of(const descent *d) {
+  const size_t n = d->problem->rows, features = d->problem->features;
+  size_t rows = (size_t)d->self->rank->number;
+  if (d->self->rank->form == SCL_FORM_WORD) {
+    rows = features <= 2000 ? 10 * features : d->system.gram == NULL ? 2000 : 2 * features;
+    if (d->system.gram == NULL && features > 2000 && (double)features * 16000 > 4e8)
+      rows = (size_t)(4e8 / ((double)features * sizeof(double)));
+  }
+  return rows > n ? n : rows;
+}
+
+/* By rows, or the diagonal where they are sparse. */
+static scl_status prepare_rows(descent *d, scl_error *error) {
+  const scl_value *damping = d->self->damping;
+  const size_t rows = sample_rows_of(d);
+  if (d->problem->entries > 0) {
+    d->preconditioner.diagonal = d->diagonal;
+    return SCL_STATUS_OK;
+  }
+  if (rows == 0) return SCL_STATUS_OK;
+  return precondition_by_rows(&d->preconditioner, &d->system, rows, d->self->seed,
+                              damping->form == SCL_FORM_WORD ? 0 : damping->number, d->precise,
+                              error);
+}
+
+/* A norm that overflows, or of which nothing is left, would pass for that of a solution. */
+static scl_status check_sizes(const descent *d, scl_error *error) {
+  const size_t features = d->problem->features, c = d->problem->targets;
+  for (size_t j = 0; j < c; j++) {
+    double largest = 0;
+    for (size_t t = 0; t < features; t++)
+      largest = fmax(largest, fabs(d->right[t * c + j]) / (d->scale == NULL ? 1 : d->scale[t]));
+    const bool lost = !d->energy && largest > 0 && !(d->size[j] >= largest);
+    if (lost || !isfinite(d->size[j]))
+      return d->problem->host->fail(error, SCL_STATUS_BAD_DATA,
+                                    "the norm of Phi'W y is not a number of double precision (its "
+                                    "largest entry is %.3g): scale the data, or its weights",
+                                    largest);
+  }
+  return SCL_STATUS_OK;
+}
+
+/* The preconditioner, and the norms of the right-hand side. residual ends as that, and z and score
+ * with it. */
+static scl_status prepare(descent *d, bool by_gram, scl_error *error) {
+  const size_t c = d->problem->targets;
+  scl_status status = SCL_STATUS_OK;
+  preconditioner_close(&d->preconditioner);
+  d->preconditioner.problem = d->problem;
+  if (by_gram)
+    status = precondition_by_gram(&d->preconditioner, &d->system, d->kappa, error);
+  else if (d->self->preconditioner != PRECONDITIONER_NONE)
+    status = prepare_rows(d, error);
+  if (status != SCL_STATUS_OK) return status;
+  d->energy = d->system.gram != NULL && d->preconditioner.factor != NULL;
+  memcpy(d->residual, d->right, d->problem->features * c * sizeof *d->residual);
+  status = measure(d, error);
+  if (status != SCL_STATUS_OK) return status;
+  memcpy(d->size, d->score, c * sizeof *d->size);
+  return check_sizes(d, error);
+}
+
+/* ------------------------------------------------------------ the iteration */
+
+/* A step along new directions, the first of them z itself. */
+static scl_status advance(descent *d, double *a, bool fresh, scl_error *error) {
+  directions *p = &d->directions;
+  if (fresh)
+    directions_span(p, d->z);
+  else
+    directions_turn(p, d->z);
+  const scl_status status =
+      p->count == 0 ? SCL_STATUS_OK : multiply(d, p->p, p->count, p->image, error);
+  if (status == SCL_STATUS_OK && p->count > 0) directions_step(p, a, d->residual);
+  return status;
+}
+
+/* Whether the iterations that gram still needs, at the speed of the last TRIAL, take more work than
+ * making a preconditioner from rows, which needs few: k sweeps of 4 n D c against m D^2 + D^3/3. */
+static bool too_slow(const descent *d, double least) {
+  const double n = (double)d->problem->rows, features = (double)d->problem->features,
+               rows = (double)sample_rows_of(d), targets = (double)d->problem->targets;
+  const double left =
+      least < d->mark ? TRIAL * log(least / d->self->tolerance) / log(d->mark / least) : INFINITY;
+  return left * 4 * n * targets > rows * features + features * features / 3;
+}
+
+static bool is_narrow(const descent *d) {
+  const preconditioner *p = &d->preconditioner;
+  return p->factor != NULL && p->dtype == SCL_DTYPE_FLOAT32;
+}
+
+/* From a to the goal by the running residual, or out of iterations or patience; ends on the
+ * best a of its way. */
+static scl_status descend(descent *d, double *a, double worst, scl_solution *out,
+                          scl_error *error) {
+  const size_t most = d->self->max_iterations,
+               bytes = d->problem->features * d->problem->targets * sizeof *a;
+  double least = worst;
+  memcpy(d->best, a, bytes);
+  const int patience = is_narrow(d) ? SHORT_PATIENCE : PATIENCE;
+  bool fresh = true;
+  for (int tries = 0; least > d->goal && out->iterations < most && tries < patience; tries++) {
+    scl_status status = d->problem->progress(d->problem, "conjugate gradients",
+                                             (double)out->iterations / (double)most, NAN, error);
+    if (status != SCL_STATUS_OK) return status;
+    status = advance(d, a, fresh, error);
+    fresh = false;
+    if (status == SCL_STATUS_OK) status = judge(d, &worst, error);
+    if (status != SCL_STATUS_OK) return status;
+    out->iterations++;
+    if (worst < least) {
+      least = worst;
+      tries = 0;
+      memcpy(d->best, a, bytes);
+    }
+    if (!d->trial || out->iterations % TRIAL != 0 || least <= d->goal) continue;
+    d->slow = too_slow(d, least);
+    d->mark = least;
+    if (d->slow) break;
+  }
+  memcpy(a, d->best, bytes);
+  return SCL_STATUS_OK;
+}
+
+/* What a round must make of the residual for another one: half, or less than before where it is
+ * nearly there. */
+static double worth(const descent *d, double before) {
+  return before > 8 * d->self->tolerance ? before / 2 : 0.9 * before;
+}
+
+/* Rounds of descent, each begun from the true residual: rounding (float32 above all) makes the
+ * running one drift away from it, so that rounds after the first aim lower. */
+static scl_status iterate(descent *d, bool warm, scl_solution *out, scl_error *error) {
+  double *a = out->coefficients, worst = INFINITY, before = INFINITY;
+  scl_status status;
+  if (warm) {
+    status = true_residual(d, a, &worst, error);
+  } else {
+    memset(a, 0, d->problem->features * d->problem->targets * sizeof *a);
+    status = judge(d, &worst, error);
+  }
+  while (status == SCL_STATUS_OK && worst > d->self->tolerance &&
+         out->iterations < d->self->max_iterations && worst < worth(d, before) && !d->slow) {
+    d->goal = d->self->tolerance / (before < INFINITY ? 4 : 1);
+    before = worst;
+    status = descend(d, a, worst, out, error);
+    if (status == SCL_STATUS_OK && !d->slow) status = true_residual(d, a, &worst, error);
+  }
+  out->residual = worst;
+  return status;
+}
+
+/* Onwards from a with rows. */
+static scl_status iterate_again(descent *d, scl_solution *out, scl_error *error) {
+  const scl_status status = prepare(d, false, error);
+  return status == SCL_STATUS_OK ? iterate(d, true, out, error) : status;
+}
+
+/* gram where it may serve; rows from where gram turned out slow; in float64 from where float32 got
+ * no further. */
+static scl_status iterate_all(descent *d, scl_solution *out, scl_error *error) {
+  const int32_t choice = d->self->preconditioner;
+  const bool automatic = choice == PRECONDITIONER_AUTO && d->system.gram != NULL;
+  d->trial = automatic && d->problem->entries == 0 && sample_rows_of(d) > 0;
+  d->mark = 1;
+  out->iterations = 0;
+  scl_status status = prepare(d, automatic || choice == PRECONDITIONER_GRAM, error);
+  if (status == SCL_STATUS_OK) status = iterate(d, d->problem->warm != 0, out, error);
+  if (status == SCL_STATUS_OK && d->slow) {
+    d->slow = d->trial = false;
+    status = iterate_again(d, out, error);
+  }
+  d->precise = status == SCL_STATUS_OK && is_narrow(d) && out->residual > d->self->tolerance &&
+               out->iterations < d->self->max_iterations;
+  return d->precise ? iterate_again(d, out, error) : status;
+}
+
+static scl_status account(const descent *d, scl_solution *out, scl_error *error) {
+  const size_t features = d->problem->features, c = d->problem->targets;
+  if (!isfinite(out->residual))
+    return d->problem->host->fail(
+        error, SCL_STATUS_BAD_DATA,
+        "products of the features, targets and weights are not finite: scale the data");
+  out->tolerance = d->self->tolerance;
+  out->outcome = out->residual <= out->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  if (out->outcome == SCL_OUTCOME_LIMIT)
+    (void)snprintf(out->note, sizeof out->note,
+                   "the residual is %.3g of the right-hand side, %.3g was wanted: %s",
+                   out->residual, out->tolerance,
+                   out->iterations < d->self->max_iterations
+                       ? "rounding allows no smaller one: give a larger lambda or tolerance"
+                       : "give more max_iterations, a higher rank or a larger lambda");
+  for (size_t j = 0; d->problem->intercept && j < c; j++) {
+    out->intercept[j] = d->response[j];
+    for (size_t t = 0; t < features; t++)
+      out->intercept[j] -= d->mean[t] * out->coefficients[t * c + j];
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ the plugin */
+
+static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
+  const cg *self = instance;
+  descent d;
+  scl_status status = penalty_check(self->penalty, problem, error);
+  if (status != SCL_STATUS_OK) return status;
+  status = open_descent(&d, self, problem, error);
+  if (status == SCL_STATUS_OK) status = assemble(&d, error);
+  if (status == SCL_STATUS_OK) status = iterate_all(&d, out, error);
+  if (status == SCL_STATUS_OK) status = account(&d, out, error);
+  close_descent(&d);
+  return status;
+}
+
+static scl_penalty penalty(const void *self) {
+  return ((const cg *)self)->penalty == PENALTY_RKHS ? SCL_PENALTY_RKHS : SCL_PENALTY_L2;
+}
+
+const scl_plugin scullery_plugin = {
+    .name = "cg",
+    .summary = "Ridge regression by preconditioned conjugate gradients, without Phi'Phi",
+    .doc =
+        "(Phi'Phi + n lambda R) a = Phi'y, the problem of solver.ridge with penalty l2 (R = I) or\n"
+        "rkhs (R = G), without Phi'Phi: one sweep over the rows an iteration, for all targets\n"
+        "together. Preconditioners (sparse rows: the diagonal):\n"
+        "rows, l2     (n/m) S'S + n mu I of a sample S of m = `rank` rows (mu = `damping`), by a\n"
+        "             system of order min(m, D)\n"
+        "rows, rkhs   (n/m) S'S + n mu G, a system of order D\n"
+        "gram, rkhs   n kappa G^2 + n lambda G, from G alone, for features k(z, x) of landmarks z\n"
+        "             (Falkon; Rudi, Carratino and Rosasco 2017)\n"
+        "auto takes rows for l2; for rkhs gram and, judged every 20 iterations, rows from where\n"
+        "making them takes less work than the iterations that gram still needs. It ends when the\n"
+        "residual is `tolerance` of the right-hand side for every target, for rkhs in the norm of\n"
+        "the preconditioned system; info().residual is computed anew from the coefficients.\n"
+        "float32 features leave residuals of about 1e-6 at best (l2).",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(cg, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
+                  SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows)),
+    .create = create};

@@ -1,0 +1,516 @@
+/* The linear support vector machine on features, one column against all others for several classes:
+ *
+ *   min_a P(a) = sum_i w_i max(0, 1 - y_i phi_i a)/sum w + (lambda/2) ||a||^2
+ *   max_b D(b) = lambda (sum_i b_i - (1/2) ||a||^2),   a = sum_i b_i y_i phi_i,
+ *                0 <= b_i <= u_i = w_i/(lambda sum w)
+ *
+ * Phi n x D, a D x c, duals b n x c. A few passes of dual coordinate descent (Hsieh, Chang, Lin,
+ * Keerthi and Sundararajan 2008) tell most rows' duals, which lie at a bound. Then the rows near the
+ * margin are gathered (working.c), and their duals found by Newton's method while the others
+ * keep theirs (newton.c), until the duality gap P(a) - D(b) over all rows, relative to P(a), is
+ * `tolerance`: that is measured at one a, in a pass of its own. Every move raises D. Where they do
+ * not get far, passes of descent go between. Classes are solved side by side, rows in an order drawn
+ * by (seed, chunk, pass). With an intercept (shared/hinge_constant.c) the gap is between P at the best
+ * constant for a, and D of duals that keep the constraint. */
+#include "hinge.h"
+#include "shared/losses.h"
+#include "shared/risk.h"
+#include "shared/solver_options.h"
+
+#include <stdio.h>
+
+typedef struct hinge {
+  risk_solver risk;
+  double tolerance;
+  size_t max_iterations;
+  uint64_t seed;
+} hinge;
+
+static const scl_option options[] = {
+    SOLVER_LAMBDA(risk_solver, "1e-4", "regularisation of the mean loss, more than 0",
+                  SCL_POSITIVE),
+    SOLVER_TOLERANCE(hinge, "1e-5", "duality gap relative to the objective"),
+    SOLVER_MAX_ITERATIONS(hinge, "2000", "passes over the rows at most"),
+    SOLVER_SEED(hinge, "seed for the order of rows"), SOLVER_INTERCEPT_AUTO};
+
+static scl_status create(void *self, scl_error *error) {
+  (void)error;
+  ((hinge *)self)->risk.loss.loss = LOSS_HINGE;
+  return SCL_STATUS_OK;
+}
+
+/* Rows of a chunk; passes over each while it is at hand; passes over all before the first gap, and
+ * between working sets that are cut to WORKING_BYTES. */
+enum { CHUNK_ROWS = 128, ROUNDS = 2, FIRST_PASSES = 4, PASSES_BETWEEN = 3, PART_LEAST = 256 };
+static const size_t WORKING_BYTES = 384000000;
+
+/* One solve. Duals and upper bounds are n x c and n. */
+typedef struct machine {
+  const hinge *self;
+  const scl_problem *problem;
+  const scl_host *host;
+  hinge_loops loops;
+  risk risk;
+  double *duals, *upper, *squares; /* squares: ||phi_i||^2 */
+  double *coefficients;            /* the solution's, D x c */
+  double *a, *x;                   /* c x D: of the duals, and the primal point, here or near */
+  double *phi;                     /* a chunk: CHUNK_ROWS x D */
+  double *all_scores;              /* n x c, for the gap */
+  double *keys;                    /* n */
+  double *b, *best;                /* c each: the constants (0 without an intercept): of the
+                                      descent, and the best for a */
+  double *gaps, *values;           /* c each: relative gaps, and P */
+  double spread, longest;          /* r, 0 without an intercept; the largest ||phi_i||^2 */
+  hinge_kink *kinks;               /* n, with an intercept */
+  hinge_part *parts;               /* c */
+  hinge_working *working;          /* c */
+  size_t *chosen, *next;           /* n x c, and c: the working sets, and how many are gathered */
+  bool *done;                      /* c: the gap is small enough */
+  double loss;                     /* mean over all rows when the gap was measured; NaN before */
+  size_t filled, iteration;        /* rows in phi */
+  size_t from, until;              /* classes whose working sets are at hand */
+  uint16_t *order;                 /* ROUNDS x CHUNK_ROWS */
+} machine;
+
+static void close_machine(machine *m) {
+  m->host->release(m->duals);
+  m->host->release(m->phi);
+  m->host->release(m->order);
+  m->host->release(m->done);
+  m->host->release(m->kinks);
+  m->host->release(m->parts);
+  m->host->release(m->working);
+  m->host->release(m->chosen);
+  risk_close(&m->risk);
+}
+
+/* With an intercept and rows of one side alone a = 0 and b = -1 or 1 leave no loss: the duals stay
+ * 0. */
+static void skip_one_sided(machine *m) {
+  const size_t n = m->problem->rows, c = m->problem->targets;
+  for (size_t j = 0; m->risk.intercept && j < c; j++) {
+    double positive = 0;
+    for (size_t i = 0; i < n; i++)
+      positive += m->risk.targets[i * c + j] > 0 ? m->risk.weights[i] : 0;
+    m->done[j] = positive == 0 || positive == m->risk.total;
+  }
+}
+
+static scl_status reserve(machine *m, scl_error *error) {
+  const scl_host *host = m->host;
+  const size_t n = m->problem->rows, c = m->problem->targets, d = m->problem->features;
+  const size_t numbers = 2 * n * c + 3 * n + 2 * d * c + 4 * c;
+  m->duals = host->allocate(numbers * sizeof *m->duals);
+  m->phi = host->allocate(CHUNK_ROWS * d * sizeof *m->phi);
+  m->order = host->allocate(ROUNDS * CHUNK_ROWS * sizeof *m->order);
+  m->done = host->allocate(c * sizeof *m->done);
+  m->kinks = host->allocate((m->risk.intercept ? n : 1) * sizeof *m->kinks);
+  m->parts = host->allocate(c * sizeof *m->parts);
+  m->working = host->allocate(c * sizeof *m->working);
+  m->chosen = host->allocate((n * c + c) * sizeof *m->chosen);
+  if (m->duals == NULL || m->phi == NULL || m->order == NULL || m->done == NULL ||
+      m->kinks == NULL || m->parts == NULL || m->working == NULL || m->chosen == NULL) {
+    close_machine(m);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the duals of %zu rows",
+                      n);
+  }
+  memset(m->duals, 0, numbers * sizeof *m->duals);
+  return SCL_STATUS_OK;
+}
+
+static scl_status open_machine(machine *m, const hinge *self, const scl_problem *problem,
+                               scl_solution *out, scl_error *error) {
+  const size_t n = problem->rows, c = problem->targets;
+  *m = (machine){.self = self,
+                 .problem = problem,
+                 .host = problem->host,
+                 .loops = hinge_loops_of_machine(),
+                 .coefficients = out->coefficients,
+                 .loss = NAN};
+  scl_status status = risk_open(&m->risk, problem, &self->risk.loss, self->risk.lambda, error);
+  if (status == SCL_STATUS_OK) status = reserve(m, error);
+  if (status != SCL_STATUS_OK) return status;
+  double **const arrays[] = {&m->best, &m->gaps, &m->values};
+  m->all_scores = m->duals + n * c;
+  m->upper = m->all_scores + n * c;
+  m->squares = m->upper + n;
+  m->keys = m->squares + n;
+  m->a = m->keys + n;
+  m->x = m->a + problem->features * c;
+  m->b = m->x + problem->features * c;
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+    *arrays[k] = m->b + (k + 1) * c;
+  m->next = m->chosen + n * c;
+  memset(m->done, 0, c * sizeof *m->done);
+  for (size_t j = 0; j < c; j++)
+    m->working[j] = (hinge_working){.gap = INFINITY};
+  for (size_t i = 0; i < n; i++)
+    m->upper[i] = m->risk.weights[i] / (self->risk.lambda * m->risk.total);
+  skip_one_sided(m);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ dual coordinate descent */
+
+typedef struct chunk {
+  machine *m;
+  size_t first, count;
+} chunk;
+
+/* The best dual of row i of the chunk, the others as they are. */
+static void move_dual(const chunk *k, size_t i, size_t class, double *b) {
+  const machine *m = k->m;
+  const size_t c = m->problem->targets, d = m->problem->features, row = k->first + i;
+  const double *phi = m->phi + i * d, y = m->risk.targets[row * c + class];
+  double *a = m->a + class * d, *dual = &m->duals[row * c + class];
+  const double square = m->squares[row] + m->spread, upper = m->upper[row];
+  if (!(upper > 0)) return;
+  const double slope = y * (m->loops.dot(d, phi, a) + *b) - 1;
+  const double to = square > 0 ? fmax(0, fmin(upper, *dual - slope / square)) : upper;
+  if (to == *dual) return;
+  m->loops.add(d, (to - *dual) * y, phi, a);
+  *b += m->spread * (to - *dual) * y;
+  *dual = to;
+}
+
+/* A task: one class. */
+static scl_status descend(void *context, size_t class, scl_error *error) {
+  const chunk *k = context;
+  const machine *m = k->m;
+  (void)error;
+  for (size_t at = 0; at < ROUNDS * k->count && !m->done[class]; at++)
+    move_dual(k, m->order[at / k->count * CHUNK_ROWS + at % k->count], class, &m->b[class]);
+  return SCL_STATUS_OK;
+}
+
+/* The squares of the chunk's rows, and r from the first one. */
+static void measure_rows(const chunk *k) {
+  machine *m = k->m;
+  const size_t d = m->problem->features;
+  double trace = 0;
+  for (size_t i = 0; m->iteration == 0 && i < k->count; i++) {
+    const double square = m->loops.dot(d, m->phi + i * d, m->phi + i * d);
+    m->squares[k->first + i] = square;
+    m->longest = fmax(m->longest, square);
+    trace += square;
+  }
+  if (m->risk.intercept && m->spread == 0)
+    m->spread = trace > 0 ? trace / (4 * (double)k->count) : 1;
+}
+
+/* An order of the chunk's rows for each pass: Fisher and Yates by the numbers of (seed, chunk,
+ * iteration). */
+static void draw_orders(const chunk *k) {
+  const machine *m = k->m;
+  for (size_t round = 0; round < ROUNDS; round++) {
+    uint64_t bits[CHUNK_ROWS];
+    uint16_t *order = m->order + round * CHUNK_ROWS;
+    m->host->random->bits(m->self->seed, 0, k->first / CHUNK_ROWS,
+                          (m->iteration * ROUNDS + round) * CHUNK_ROWS, k->count, bits);
+    for (size_t i = 0; i < k->count; i++) {
+      const size_t other = bits[i] % (i + 1);
+      order[i] = order[other];
+      order[other] = (uint16_t)i;
+    }
+  }
+}
+
+/* Gather rows into chunks, cut by their place in the problem and not by the blocks in which they
+ * come: what is done to a chunk is then the same for every block size. */
+static scl_status visit_descent(void *context, const scl_rows *rows, scl_error *error) {
+  machine *m = context;
+  const size_t d = m->problem->features;
+  const double *from = rows->features.data;
+  for (size_t i = 0; i < rows->count; i++) {
+    memcpy(m->phi + m->filled++ * d, from + (ptrdiff_t)i * rows->features.row_stride,
+           d * sizeof *from);
+    const size_t seen = rows->first + i + 1;
+    if (m->filled < CHUNK_ROWS && seen < m->problem->rows) continue;
+    chunk k = {.m = m, .first = seen - m->filled, .count = m->filled};
+    measure_rows(&k);
+    draw_orders(&k);
+    const scl_status status = m->host->parallel(m->problem->targets, descend, &k, error);
+    if (status != SCL_STATUS_OK) return status;
+    m->filled = 0;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ the gap */
+
+/* Column j of the loss, its mean over all rows, and the relative gap. */
+static double column_gap(machine *m, size_t j, double *loss) {
+  const size_t d = m->problem->features;
+  const double lambda = m->self->risk.lambda, *a = m->a + j * d, *x = m->x + j * d,
+               square = m->loops.dot(d, a, a);
+  const hinge_column col = {.count = m->problem->rows,
+                            .stride = m->problem->targets,
+                            .f = m->all_scores + j,
+                            .y = m->risk.targets + j,
+                            .duals = m->duals + j,
+                            .weights = m->risk.weights};
+  const hinge_sides sides = hinge_sides_of(&col);
+  const bool intercept = m->risk.intercept;
+  m->best[j] = intercept ? hinge_best_constant(&col, m->kinks) : 0;
+  *loss = hinge_mean_loss(&col, m->best[j], m->risk.total);
+  double apart = 0;
+  for (size_t t = 0; t < d; t++)
+    apart += (a[t] - x[t]) * (a[t] - x[t]);
+  const double primal = *loss + lambda / 2 * m->loops.dot(d, x, x);
+  const double dual = intercept ? hinge_balanced_dual(&sides, square, m->longest, sqrt(apart))
+                                : sides.positive + sides.negative - square / 2;
+  m->values[j] = primal;
+  const double gap = primal == 0 ? 0 : (primal - lambda * dual) / primal;
+  return isnan(gap) ? INFINITY : gap; /* of numbers that overflow */
+}
+
+/* The relative gap of each class at x, over all rows, of which the largest is told, and the
+ * constants. */
+static scl_status measure_gap(machine *m, scl_solution *out, scl_error *error) {
+  const size_t c = m->problem->targets, d = m->problem->features;
+  for (size_t j = 0; j < c; j++)
+    for (size_t t = 0; t < d; t++)
+      m->coefficients[t * c + j] = m->x[j * d + t];
+  const scl_status status =
+      m->problem->product(m->problem, m->coefficients, c, m->all_scores, error);
+  if (status != SCL_STATUS_OK) return status;
+  out->gap = m->loss = 0;
+  for (size_t j = 0; j < c; j++) {
+    double loss;
+    m->gaps[j] = column_gap(m, j, &loss);
+    m->done[j] = m->gaps[j] <= m->self->tolerance;
+    m->loss += loss;
+    out->gap = fmax(out->gap, m->gaps[j]);
+    if (out->intercept != NULL) out->intercept[j] = m->best[j];
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ working sets */
+
+static scl_status tell(const machine *m, scl_error *error) {
+  return m->problem->progress(m->problem, "solving",
+                              (double)m->iteration / (double)m->self->max_iterations, m->loss,
+                              error);
+}
+
+static size_t row_bytes(const machine *m) { return (m->problem->features + 16) * sizeof(double); }
+
+/* The working set of class j, at most as many rows as fit WORKING_BYTES: whatever the allowance,
+ * which changes no result. */
+static void choose_part(machine *m, size_t j) {
+  const size_t n = m->problem->rows, fit = WORKING_BYTES / row_bytes(m),
+               most = fit < PART_LEAST ? PART_LEAST : fit;
+  const hinge_column col = {.count = n,
+                            .stride = m->problem->targets,
+                            .f = m->all_scores + j,
+                            .y = m->risk.targets + j,
+                            .duals = m->duals + j,
+                            .weights = m->risk.weights};
+  hinge_working *w = &m->working[j];
+  m->next[j] = 0;
+  m->parts[j] = (hinge_part){.host = m->host,
+                             .loops = m->loops,
+                             .order = m->problem->features,
+                             .lambda = m->self->risk.lambda,
+                             .constant = m->risk.intercept,
+                             .b = m->best[j]};
+  if (m->done[j]) return;
+  hinge_working_choose(w, &col, m->upper, m->best[j], m->gaps[j], most, m->keys, m->chosen + j * n);
+  m->parts[j].count = w->size;
+  m->parts[j].delta = fmax(1e-3, w->violation);
+}
+
+/* Row i of the problem becomes the next row of part j. */
+static void take_row(machine *m, size_t j, size_t i, const double *phi) {
+  const size_t c = m->problem->targets, at = m->next[j]++;
+  hinge_part *part = &m->parts[j];
+  memcpy(part->rows + at * part->order, phi, part->order * sizeof *phi);
+  part->y[at] = m->risk.targets[i * c + j];
+  part->p[at] = m->risk.weights[i] / m->risk.total;
+  part->s[at] = m->duals[i * c + j] / m->upper[i];
+  part->f[at] = m->all_scores[i * c + j] + part->b;
+}
+
+static scl_status visit_working(void *context, const scl_rows *rows, scl_error *error) {
+  machine *m = context;
+  const size_t n = m->problem->rows;
+  const double *from = rows->features.data;
+  (void)error;
+  for (size_t j = m->from; j < m->until; j++)
+    while (m->next[j] < m->parts[j].count) {
+      const size_t i = m->chosen[j * n + m->next[j]];
+      if (i >= rows->first + rows->count) break;
+      take_row(m, j, i, from + (ptrdiff_t)(i - rows->first) * rows->features.row_stride);
+    }
+  return SCL_STATUS_OK;
+}
+
+/* What the duals outside pull: lambda a = fixed + that of the part's rows. */
+static void fix_others(const machine *m, size_t j) {
+  hinge_part *part = &m->parts[j];
+  const size_t n = m->problem->rows, c = m->problem->targets, d = part->order;
+  const double *a = m->a + j * d;
+  part->fixed_sum = 0;
+  for (size_t i = 0; part->constant && i < n; i++)
+    part->fixed_sum += part->lambda * m->duals[i * c + j] * m->risk.targets[i * c + j];
+  for (size_t t = 0; t < d; t++) {
+    part->a[t] = m->x[j * d + t];
+    part->fixed[t] = part->lambda * a[t];
+  }
+  for (size_t at = 0; at < part->count; at++) {
+    const double pull = part->p[at] * part->s[at] * part->y[at];
+    part->fixed_sum -= pull;
+    if (pull != 0) m->loops.add(d, -pull, part->rows + at * d, part->fixed);
+  }
+}
+
+/* The part's duals become the class's, and a, x and b with them. */
+static void take_part(const machine *m, size_t j) {
+  const hinge_part *part = &m->parts[j];
+  const size_t n = m->problem->rows, c = m->problem->targets, d = part->order;
+  double *a = m->a + j * d, sum = part->fixed_sum;
+  memcpy(a, part->fixed, d * sizeof *a);
+  for (size_t at = 0; at < part->count; at++) {
+    const size_t i = m->chosen[j * n + at];
+    const double pull = part->p[at] * part->best[at] * part->y[at];
+    m->duals[i * c + j] = part->best[at] * m->upper[i];
+    sum += pull;
+    if (pull != 0) m->loops.add(d, pull, part->rows + at * d, a);
+  }
+  for (size_t t = 0; t < d; t++)
+    a[t] /= part->lambda;
+  memcpy(m->x + j * d, part->best_a, d * sizeof *a);
+  m->b[j] = part->constant ? part->best_b : 0;
+}
+
+/* A task: Newton's method on the working set of a class. */
+static scl_status polish(void *context, size_t index, scl_error *error) {
+  const machine *m = context;
+  const size_t j = m->from + index;
+  hinge_part *part = &m->parts[j];
+  if (part->count == 0) return SCL_STATUS_OK;
+  const double primal = m->values[j], goal = fmax(m->self->tolerance / 5, m->gaps[j] / 50) * primal;
+  fix_others(m, j);
+  const scl_status status = hinge_part_follow(part, goal, error);
+  if (status == SCL_STATUS_OK && part->best_gap < m->gaps[j] * primal) take_part(m, j);
+  return status;
+}
+
+/* Classes from .. until-1, in one pass. */
+static scl_status polish_group(machine *m, scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  size_t opened = m->from;
+  for (; opened < m->until && status == SCL_STATUS_OK; opened++)
+    if (m->parts[opened].count > 0) status = hinge_part_open(&m->parts[opened], error);
+  if (status == SCL_STATUS_OK) status = m->problem->walk(m->problem, visit_working, m, error);
+  if (status == SCL_STATUS_OK)
+    status = m->until - m->from == 1 ? polish(m, 0, error)
+                                     : m->host->parallel(m->until - m->from, polish, m, error);
+  for (size_t j = m->from; j < opened; j++)
+    if (m->parts[j].count > 0) hinge_part_close(&m->parts[j]);
+  m->iteration++;
+  return status;
+}
+
+/* As many classes at a time as fit WORKING_BYTES. *cut: of one alone not all rows do. */
+static scl_status polish_all(machine *m, bool *cut, scl_error *error) {
+  const size_t c = m->problem->targets, fit = WORKING_BYTES / row_bytes(m);
+  scl_status status = SCL_STATUS_OK;
+  *cut = false;
+  for (size_t j = 0; j < c; j++) {
+    choose_part(m, j);
+    *cut = *cut || (!m->done[j] && m->working[j].cut);
+  }
+  for (m->from = 0; status == SCL_STATUS_OK && m->from < c; m->from = m->until) {
+    size_t rows = m->parts[m->from].count;
+    for (m->until = m->from + 1; m->until < c; m->until++) {
+      if (rows + m->parts[m->until].count > fit) break;
+      rows += m->parts[m->until].count;
+    }
+    if (rows == 0) continue;
+    status = tell(m, error);
+    if (status == SCL_STATUS_OK) status = polish_group(m, error);
+  }
+  return status;
+}
+
+/* ------------------------------------------------------------ the method */
+
+/* At most `passes` passes of descent. */
+static scl_status descend_all(machine *m, size_t passes, scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t pass = 0;
+       status == SCL_STATUS_OK && pass < passes && m->iteration < m->self->max_iterations; pass++) {
+    status = tell(m, error);
+    m->filled = 0;
+    if (status == SCL_STATUS_OK) status = m->problem->walk(m->problem, visit_descent, m, error);
+    m->iteration++;
+  }
+  for (size_t j = 0, d = m->problem->features; passes > 0 && j < m->problem->targets; j++)
+    if (!m->done[j]) memcpy(m->x + j * d, m->a + j * d, d * sizeof *m->a);
+  return status;
+}
+
+static scl_status iterate(machine *m, scl_solution *out, scl_error *error) {
+  const size_t most = m->self->max_iterations;
+  size_t passes = FIRST_PASSES, between = PASSES_BETWEEN; /* the latter doubles */
+  double before = INFINITY;
+  out->tolerance = m->self->tolerance;
+  for (;;) {
+    bool cut = false;
+    scl_status status = descend_all(m, passes, error);
+    if (status == SCL_STATUS_OK) status = measure_gap(m, out, error);
+    out->iterations = m->iteration;
+    if (status != SCL_STATUS_OK) return status;
+    if (out->gap <= m->self->tolerance || m->iteration >= most) break;
+    status = polish_all(m, &cut, error);
+    if (status != SCL_STATUS_OK) return status;
+    passes = out->gap > (cut ? 0.5 : 0.9) * before ? between : 0;
+    between += passes;
+    before = out->gap;
+  }
+  out->outcome = out->gap <= m->self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  if (out->outcome == SCL_OUTCOME_LIMIT)
+    (void)snprintf(out->note, sizeof out->note,
+                   "the duality gap is %.1e of the objective, %.1e was wanted: give more "
+                   "max_iterations or a larger lambda",
+                   out->gap, out->tolerance);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ the plugin */
+
+static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
+  const hinge *self = instance;
+  machine m;
+  scl_status status = loss_check(&self->risk.loss, problem, error);
+  if (status == SCL_STATUS_OK) status = open_machine(&m, self, problem, out, error);
+  if (status != SCL_STATUS_OK) return status;
+  status = iterate(&m, out, error);
+  close_machine(&m);
+  return status;
+}
+
+const scl_plugin scullery_plugin = {
+    .name = "hinge",
+    .summary = "The linear support vector machine to a duality gap",
+    .doc =
+        "min (1/n) sum_i max(0, 1 - y_i (phi_i a + b)) + (lambda/2) ||a||^2, one column against "
+        "all\n"
+        "others for several classes. A few passes of dual coordinate descent (Hsieh et al. 2008),\n"
+        "in a seeded order; then Newton's method on the rows near the margin, copied as float64\n"
+        "numbers into at most 384 MB, the others keeping their duals. It ends when the duality "
+        "gap,\n"
+        "measured on all rows, is `tolerance` of the objective (of each class): only that counts "
+        "as\n"
+        "converged. info().gap is the worst. The constant b is not penalised; the gap is that of "
+        "the\n"
+        "problem with b.",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(hinge, options),
+    SCL_ABILITIES(
+        {SCL_ABILITY_LOSS, &loss_ability},
+        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective)),
+    .create = create};

@@ -1,0 +1,114 @@
+/* Newton's method of huber where there are more features than rows: a = Phi'C u, u one number a row,
+ * so that a step costs an n x n system and no pass over the features. With s the slopes of the loss
+ * over N and g = s + lambda u (the gradient in a is Phi'C g while sum s = 0), the direction p, q
+ * solves, with V the weights of the rows that count,
+ *
+ *   (K p)_i + (N lambda/v_i) p_i + q = -N g_i/v_i,   p_i = -g_i/lambda where v_i = 0,
+ *   1'(u + p) = 0 with an intercept
+ *
+ * (shared/weighted_dual.h, where K and C are told). Without lambda a small one takes its place in
+ * the direction, not in the gradient. */
+#include "huber.h"
+#include "shared/mean_diagonal.h"
+#include "shared/refined_solve.h"
+
+bool huber_dual_fits(const huber_dual *d) { return d->system.outer != NULL; }
+
+void huber_dual_close(huber_dual *d) {
+  weighted_dual_close(&d->system);
+  if (d->system.problem != NULL) d->system.problem->host->release(d->memory);
+}
+
+scl_status huber_dual_open(huber_dual *d, const scl_problem *problem, scl_error *error) {
+  const size_t n = problem->rows;
+  double unit = 0;
+  *d = (huber_dual){.memory = NULL};
+  scl_status status = weighted_dual_open(&d->system, problem, 1, error);
+  if (status != SCL_STATUS_OK || !huber_dual_fits(d)) return status;
+  status = mean_diagonal(problem->host, d->system.outer, &unit, error);
+  d->least = 1e-12 * unit;
+  d->memory = problem->host->allocate(6 * n * sizeof *d->memory);
+  if (status == SCL_STATUS_OK && d->memory == NULL)
+    status = problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
+  if (status != SCL_STATUS_OK) return status;
+  d->u = d->memory;
+  d->direction = d->u + n;
+  d->gradient = d->direction + n;
+  d->image = d->gradient + n;
+  d->right = d->image + n;
+  d->taken = d->right + n;
+  return SCL_STATUS_OK;
+}
+
+void huber_dual_reset(huber_dual *d) {
+  memset(d->u, 0, d->system.problem->rows * sizeof *d->u);
+  memset(d->taken, 0, d->system.problem->rows * sizeof *d->u);
+}
+
+scl_status huber_dual_take(huber_dual *d, double *a, double *change, scl_error *error) {
+  const scl_problem *problem = d->system.problem;
+  for (size_t i = 0; i < problem->rows; i++)
+    d->right[i] = d->u[i] - d->taken[i];
+  memcpy(d->taken, d->u, problem->rows * sizeof *d->u);
+  const scl_status status = weighted_dual_recover(&d->system, d->right, change, error);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < problem->features; j++)
+    a[j] += change[j];
+  return status;
+}
+
+static scl_status huber_dual_multiply(const huber_dual *d, const double *x, double *out,
+                                      scl_error *error) {
+  return d->system.problem->host->symmetric->multiply(d->system.outer, x, 1, out, error);
+}
+
+scl_status huber_dual_differentiate(huber_dual *d, const risk *r, double b, const double *scores,
+                                    double *value, double *norm, scl_error *error) {
+  const size_t n = r->problem->rows;
+  double slope_sum = 0, penalty = 0;
+  *value = risk_slopes(r, 0, n, scores, r->slopes, &slope_sum, 0);
+  for (size_t i = 0; i < n; i++) {
+    penalty += d->u[i] * (scores[i] - b);
+    d->gradient[i] = r->slopes[i] + r->lambda * d->u[i];
+  }
+  *value += r->lambda / 2 * penalty;
+  const scl_status status = huber_dual_multiply(d, d->gradient, d->image, error);
+  const double square = fmax(risk_dot(n, d->gradient, d->image), 0);
+  *norm = sqrt(square + (r->intercept ? slope_sum * slope_sum : 0));
+  return status;
+}
+
+scl_status huber_dual_direct(huber_dual *d, const risk *r, const double *weights, double *by,
+                             double *change, scl_error *error) {
+  const size_t n = r->problem->rows;
+  const double ridge = fmax(r->total * r->lambda, d->least);
+  double sum = 0;
+  refined_account account = {0};
+  for (size_t i = 0; i < n; i++) {
+    d->direction[i] = weights[i] > 0 ? 0 : -r->total * d->gradient[i] / ridge;
+    sum -= d->u[i] + d->direction[i];
+  }
+  scl_status status = huber_dual_multiply(d, d->direction, d->image, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < n; i++)
+    d->right[i] = weights[i] > 0 ? -r->total * d->gradient[i] / weights[i] - d->image[i] : 0;
+  status = weighted_dual_solve(&d->system, weights, ridge, d->right, &sum, d->image, by, &account,
+                               error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < n; i++)
+    d->direction[i] += d->image[i];
+  status = huber_dual_multiply(d, d->direction, change, error);
+  for (size_t i = 0; i < n; i++)
+    change[i] += *by;
+  return status;
+}
+
+risk_line huber_dual_line(const huber_dual *d, const risk *r, double b, double by,
+                          const double *scores, const double *change) {
+  risk_line line = {.risk = r, .scores = scores, .change = change};
+  for (size_t i = 0; i < r->problem->rows; i++) {
+    line.value += r->lambda / 2 * d->u[i] * (scores[i] - b);
+    line.slope += r->lambda * d->u[i] * (change[i] - by);
+    line.bend += r->lambda * d->direction[i] * (change[i] - by);
+  }
+  return line;
+}

@@ -1,0 +1,433 @@
+/* Ridge regression with Huber's loss, each target by itself:
+ *
+ *   min_{a,b} (1/N) sum_i w_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2,   N = sum w
+ *   h(r) = r^2/2 where |r| <= delta, else delta |r| - delta^2/2   (Huber 1964)
+ *
+ * Phi n x D, y n x c. The objective is a parabola wherever no residual crosses delta. Newton's
+ * method, with V the weights of the rows inside,
+ *
+ *   (Phi'V Phi + N lambda I) p = -N gradient,
+ *
+ * and an exact search along p, in which no features are looked at, ends in finitely many steps. It
+ * begins at the ridge solution. While fewer than half of the rows are inside, every other step
+ * gives the rows outside the weight w delta/|r| (iteratively reweighted least squares: slower, but
+ * never singular by lack of rows). With more features than rows the same steps are taken by n x n
+ * systems (dual.c). scale = "mad": delta is in units of 1.4826 median |r - median r|
+ * of the robust fit, found in rounds until it changes by less than 1%. */
+#include "huber.h"
+#include "shared/losses.h"
+#include "shared/refined_solve.h"
+#include "shared/robust.h"
+#include "shared/solver_options.h"
+
+#include <stdio.h>
+
+typedef struct huber {
+  loss_choice loss;
+  double lambda, tolerance;
+  int32_t scale;
+  size_t max_iterations;
+} huber;
+
+enum { SCALE_MAD, SCALE_NONE };
+
+static const scl_option options[] = {
+    SOLVER_LAMBDA(huber, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
+    {.name = "delta",
+     .help = "where the loss turns from square to absolute, in units of scale",
+     .fallback = "1.345",
+     .forms = SCL_FORM_NUMBER,
+     SCL_AT(huber, loss.delta),
+     SCL_POSITIVE},
+    SCL_WORD(huber, scale, "mad|none", "mad",
+             "mad: 1.4826 times the median absolute deviation of the residuals; none: delta is in "
+             "the target's own units"),
+    SOLVER_TOLERANCE(huber, "1e-6", "gradient norm relative to the one at a = 0"),
+    SOLVER_MAX_ITERATIONS(huber, "100", "Newton steps at most, for each target"),
+    SOLVER_INTERCEPT_AUTO};
+
+static scl_status create(void *self, scl_error *error) {
+  (void)error;
+  ((huber *)self)->loss.loss = LOSS_HUBER;
+  return SCL_STATUS_OK;
+}
+
+/* One target: x is a and b (D + 1; in the dual a is written at the end), the rest n numbers each. */
+typedef struct robust {
+  const huber *self;
+  risk risk;                       /* of one column */
+  loss_choice loss;                /* with the delta of this target */
+  double scale, unit, value, norm; /* norm: of the gradient */
+  double *x, *direction, *gradient;
+  double *scores, *change, *residuals;
+  ranked *order;
+  huber_dual *dual;      /* NULL: in the primal, */
+  refined_system system; /* of this moment */
+  size_t steps;
+  double residual;
+} robust;
+
+static void close_robust(robust *t) {
+  t->risk.problem->host->release(t->x);
+  t->risk.problem->host->release(t->order);
+  refined_close(&t->system);
+}
+
+static scl_status open_robust(robust *t, const huber *self, const risk *all, huber_dual *dual,
+                              scl_error *error) {
+  const scl_problem *problem = all->problem;
+  const scl_host *host = problem->host;
+  const size_t n = problem->rows, d = problem->features;
+  *t = (robust){.self = self,
+                .risk = *all,
+                .loss = self->loss,
+                .value = NAN,
+                .dual = huber_dual_fits(dual) ? dual : NULL,
+                .system = {.host = host, .order = d, .columns = 1}};
+  scl_status status = t->dual == NULL ? refined_open(&t->system, error) : SCL_STATUS_OK;
+  t->x = host->allocate((3 * (d + 1) + 5 * n) * sizeof *t->x);
+  t->order = host->allocate(n * sizeof *t->order);
+  if (status == SCL_STATUS_OK && (t->x == NULL || t->order == NULL))
+    status = host->fail(error, SCL_STATUS_NO_MEMORY,
+                        "not enough memory for the residuals of %zu rows", n);
+  if (status != SCL_STATUS_OK) {
+    close_robust(t);
+    return status;
+  }
+  t->direction = t->x + d + 1;
+  t->gradient = t->direction + d + 1;
+  t->scores = t->gradient + d + 1;
+  t->change = t->scores + n;
+  t->residuals = t->change + n;
+  t->risk.targets = t->residuals + n;
+  t->risk.slopes = t->risk.targets + n;
+  t->risk.columns = 1;
+  t->risk.size = d + (size_t)all->intercept;
+  t->risk.scores = n;
+  t->risk.choice = &t->loss;
+  return SCL_STATUS_OK;
+}
+
+/* Value and gradient at x, whose scores are known. */
+static scl_status differentiate(robust *t, scl_error *error) {
+  double slope_sum;
+  if (t->dual != NULL)
+    return huber_dual_differentiate(t->dual, &t->risk, t->x[t->risk.problem->features], t->scores,
+                                    &t->value, &t->norm, error);
+  const scl_status status =
+      risk_from_scores(&t->risk, t->x, t->scores, &t->value, t->gradient, &slope_sum, error);
+  t->norm = sqrt(risk_dot(t->risk.size, t->gradient, t->gradient));
+  return status;
+}
+
+/* The best b for this a: a search along the constant. */
+static void best_constant(robust *t) {
+  const size_t n = t->risk.problem->rows;
+  double slope;
+  if (!t->risk.intercept) return;
+  for (size_t i = 0; i < n; i++)
+    t->change[i] = 1;
+  const risk_line line = {.risk = &t->risk, .scores = t->scores, .change = t->change};
+  (void)risk_at(&line, 0, &slope);
+  const double sign = slope > 0 ? -1 : 1;
+  for (size_t i = 0; i < n; i++)
+    t->change[i] = sign;
+  const double by = sign * risk_search(&line, 1e-9, isinf(t->loss.delta) ? 1 : t->loss.delta);
+  t->x[t->risk.problem->features] += by;
+  for (size_t i = 0; i < n; i++)
+    t->scores[i] += by;
+}
+
+/* V: the weights of the rows inside and, at every other step while most rows are outside, of
+ * those. */
+static void choose_weights(const robust *t, double *weights) {
+  const size_t n = t->risk.problem->rows;
+  const double delta = t->loss.delta;
+  size_t inside = 0;
+  for (size_t i = 0; i < n; i++)
+    inside += fabs(t->scores[i] - t->risk.targets[i]) <= delta && t->risk.weights[i] > 0;
+  const bool reweigh = inside == 0 || (2 * inside < n && t->steps % 2 == 1);
+  for (size_t i = 0; i < n; i++) {
+    const double r = fabs(t->scores[i] - t->risk.targets[i]), outside = reweigh ? delta / r : 0;
+    weights[i] = t->risk.weights[i] * (r <= delta ? 1 : outside);
+  }
+}
+
+/* The Newton direction and what it does to the scores; with an intercept the constant moves to its
+ * minimum under V. Jitter in the system makes it another direction, not another solution. */
+static scl_status choose_direction(robust *t, scl_error *error) {
+  const scl_problem *problem = t->risk.problem;
+  const size_t n = problem->rows, d = problem->features;
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
+  refined_account account = {0};
+  double *weights = t->residuals, sum = 0;
+  choose_weights(t, weights);
+  if (t->dual != NULL)
+    return huber_dual_direct(t->dual, &t->risk, weights, &t->direction[d], t->change, error);
+  scl_status status = problem->reweighted(problem, weights, &normal, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < d; i++)
+    t->gradient[i] *= -t->risk.total;
+  t->system.base = normal.moment;
+  t->system.weight = t->risk.total * t->self->lambda;
+  status = refined_solve(&t->system, t->gradient, t->direction, &account, error);
+  if (status == SCL_STATUS_OK)
+    status = problem->product(problem, t->direction, 1, t->change, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < n; i++)
+    sum += weights[i] * t->change[i];
+  t->direction[d] = t->risk.intercept ? -sum / normal.total : 0;
+  for (size_t i = 0; i < n; i++)
+    t->change[i] += t->direction[d];
+  return SCL_STATUS_OK;
+}
+
+/* One step; *moved: false where rounding leaves none. */
+static scl_status newton_step(robust *t, bool *moved, scl_error *error) {
+  const scl_status status = choose_direction(t, error);
+  if (status != SCL_STATUS_OK) return status;
+  const size_t d = t->risk.problem->features, n = t->risk.problem->rows;
+  const risk_line line =
+      t->dual != NULL
+          ? huber_dual_line(t->dual, &t->risk, t->x[d], t->direction[d], t->scores, t->change)
+          : risk_line_of(&t->risk, t->x, t->direction, t->scores, t->change);
+  const double length = risk_search(&line, 0.01, 1);
+  *moved = length > 0;
+  for (size_t i = t->dual != NULL ? d : 0; i < t->risk.size; i++)
+    t->x[i] += length * t->direction[i];
+  for (size_t i = 0; t->dual != NULL && i < n; i++)
+    t->dual->u[i] += length * t->dual->direction[i];
+  for (size_t i = 0; i < n; i++)
+    t->scores[i] += length * t->change[i];
+  best_constant(t);
+  return differentiate(t, error);
+}
+
+/* The norm of the gradient at a = 0 and b = 0, of which the tolerance is a part. */
+static scl_status measure_unit(robust *t, scl_error *error) {
+  double value, slope_sum;
+  memset(t->direction, 0, (t->risk.problem->features + 1) * sizeof *t->direction);
+  memset(t->change, 0, t->risk.problem->rows * sizeof *t->change);
+  const scl_status status =
+      risk_from_scores(&t->risk, t->direction, t->change, &value, t->gradient, &slope_sum, error);
+  t->unit = sqrt(risk_dot(t->risk.size, t->gradient, t->gradient));
+  if (!(t->unit > 0)) t->unit = 1;
+  return status;
+}
+
+/* To a stationary point at this delta. */
+static scl_status minimise(robust *t, scl_error *error) {
+  const scl_problem *problem = t->risk.problem;
+  const size_t most = t->self->max_iterations;
+  bool moved = true;
+  best_constant(t);
+  scl_status status = measure_unit(t, error);
+  if (status == SCL_STATUS_OK) status = differentiate(t, error);
+  while (status == SCL_STATUS_OK && moved) {
+    t->residual = t->norm / t->unit;
+    if (t->residual <= t->self->tolerance || t->steps >= most) break;
+    status = problem->progress(problem, "Newton steps", (double)t->steps++ / (double)most,
+                               t->value - risk_penalty(&t->risk, t->x), error);
+    if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
+  }
+  return status;
+}
+
+/* ------------------------------------------------------------ the scale */
+
+/* The value that half of the weight lies below: where two share it, their mean. Whole weights count
+ * as so many rows. */
+static double median_of(const ranked *sorted, size_t count, const double *weights) {
+  double total = 0, below = 0;
+  for (size_t k = 0; k < count; k++)
+    total += weights[sorted[k].row];
+  for (size_t k = 0; k < count; k++) {
+    below += weights[sorted[k].row];
+    if (below < total / 2) continue;
+    size_t next = k;
+    while (below == total / 2 && next + 1 < count && (next == k || weights[sorted[next].row] == 0))
+      next++;
+    return (sorted[k].value + sorted[next].value) / 2;
+  }
+  return count == 0 ? 0 : sorted[count - 1].value;
+}
+
+/* 1.4826 times the median distance of the residuals from their median: the standard deviation where
+ * they are normal, and almost half of them cannot move it far. */
+static double scale_of(robust *t) {
+  const size_t n = t->risk.problem->rows;
+  const double *weights = t->risk.weights;
+  for (size_t i = 0; i < n; i++) {
+    t->residuals[i] = t->scores[i] - t->risk.targets[i];
+    t->order[i] = (ranked){.value = t->residuals[i], .row = i};
+  }
+  ranked_sort(t->order, n);
+  const double middle = median_of(t->order, n, weights);
+  for (size_t i = 0; i < n; i++)
+    t->order[i] = (ranked){.value = fabs(t->residuals[i] - middle), .row = i};
+  ranked_sort(t->order, n);
+  return 1.4826 * median_of(t->order, n, weights);
+}
+
+/* ------------------------------------------------------------ one target */
+
+/* Ridge as the point to start from: one Newton step where all rows are inside. */
+static scl_status start(robust *t, scl_error *error) {
+  bool moved;
+  t->loss.delta = INFINITY;
+  memset(t->x, 0, (t->risk.problem->features + 1) * sizeof *t->x);
+  memset(t->scores, 0, t->risk.problem->rows * sizeof *t->scores);
+  if (t->dual != NULL) huber_dual_reset(t->dual);
+  best_constant(t);
+  scl_status status = differentiate(t, error);
+  if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
+  return status;
+}
+
+static double reach_of_targets(const robust *t) {
+  double most = 0;
+  for (size_t i = 0; i < t->risk.problem->rows; i++)
+    most = fmax(most, fabs(t->risk.targets[i]));
+  return most;
+}
+
+static scl_status fit(robust *t, scl_error *error) {
+  enum { ROUNDS = 8 };
+  scl_status status = start(t, error);
+  const bool mad = t->self->scale == SCALE_MAD;
+  const double least = 1e-10 * reach_of_targets(t) + 1e-300; /* an exact fit has no scale */
+  for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++) {
+    const double scale = mad ? fmax(scale_of(t), least) : 1;
+    if (round > 0 && fabs(scale - t->scale) <= 0.01 * t->scale) break;
+    t->scale = scale;
+    t->loss.delta = t->self->loss.delta * scale;
+    status = minimise(t, error);
+    if (!mad) break;
+  }
+  return status;
+}
+
+/* a and b from the dual, and scores of them. *apart: how far the dual's are from these, relative to
+ * the largest. */
+static scl_status recover(robust *t, double *apart, scl_error *error) {
+  const scl_problem *problem = t->risk.problem;
+  const size_t n = problem->rows, d = problem->features;
+  double mean = 0, largest = 0, most = 0;
+  scl_status status = huber_dual_take(t->dual, t->x, t->direction, error);
+  if (status == SCL_STATUS_OK) status = problem->product(problem, t->x, 1, t->change, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; t->risk.intercept && i < n; i++)
+    mean += (t->scores[i] - t->change[i]) / (double)n;
+  for (size_t i = 0; i < n; i++) {
+    largest = fmax(largest, fmax(fabs(t->change[i]), fabs(t->change[i] + mean)));
+    most = fmax(most, fabs(t->change[i] + mean - t->scores[i]));
+    t->scores[i] = t->change[i] + mean;
+  }
+  t->x[d] = mean;
+  *apart = largest > 0 ? most / largest : 0;
+  return SCL_STATUS_OK;
+}
+
+/* The largest `apart` at once, and after more steps from the scores of a. */
+static const double EXACT = 1e-11, ROUNDING = 1e-6;
+
+/* The solution of the dual, whose gradient holds for the scores of a as far as these are the same but
+ * for rounding. Where they are not, as with sums of float32 features, steps go on from the scores of
+ * a. */
+static scl_status settle(robust *t, scl_error *error) {
+  enum { ROUNDS = 5 };
+  const size_t n = t->risk.problem->rows, d = t->risk.problem->features;
+  for (int round = 0;; round++) {
+    double apart = 0;
+    scl_status status = recover(t, &apart, error);
+    if (status != SCL_STATUS_OK || apart <= (round == 0 ? EXACT : ROUNDING)) return status;
+    if (round == ROUNDS) break;
+    t->x[d] = 0;
+    for (size_t i = 0; t->risk.intercept && i < n; i++)
+      t->x[d] += t->scores[i] / (double)n;
+    status = minimise(t, error);
+    if (status != SCL_STATUS_OK) return status;
+  }
+  huber_dual *dual = t->dual;
+  t->dual = NULL;
+  const scl_status status = differentiate(t, error);
+  t->dual = dual;
+  t->residual = t->norm / t->unit;
+  return status;
+}
+
+/* A target that did not reach the tolerance. */
+static void note_limit(const robust *t, scl_solution *out) {
+  (void)snprintf(out->note, sizeof out->note,
+                 "the gradient is %.1e of the one at 0, %.1e was wanted: %s", t->residual,
+                 t->self->tolerance,
+                 t->steps < t->self->max_iterations
+                     ? "rounding allows no smaller one: give a larger lambda or tolerance"
+                     : "give more max_iterations or a larger lambda");
+}
+
+static scl_status solve_column(const huber *self, const risk *all, huber_dual *dual, size_t j,
+                               scl_solution *out, double *delta, scl_error *error) {
+  const size_t n = all->problem->rows, d = all->problem->features, c = all->problem->targets;
+  robust t;
+  scl_status status = open_robust(&t, self, all, dual, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < n; i++)
+    t.risk.targets[i] = all->targets[i * c + j];
+  status = fit(&t, error);
+  if (status == SCL_STATUS_OK && t.dual != NULL) status = settle(&t, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
+    out->coefficients[i * c + j] = t.x[i];
+  if (status == SCL_STATUS_OK && all->intercept) out->intercept[j] = t.x[d];
+  if (t.residual > self->tolerance) note_limit(&t, out);
+  out->iterations += t.steps;
+  out->residual = fmax(out->residual, t.residual);
+  *delta = t.loss.delta;
+  close_robust(&t);
+  return status;
+}
+
+static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
+  const huber *self = instance;
+  risk all;
+  huber_dual dual;
+  double delta = 0;
+  scl_status status = risk_open(&all, problem, &self->loss, self->lambda, error);
+  if (status != SCL_STATUS_OK) return status;
+  status = huber_dual_open(&dual, problem, error);
+  out->residual = 0;
+  out->iterations = 0;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < problem->targets; j++)
+    status = solve_column(self, &all, &dual, j, out, &delta, error);
+  huber_dual_close(&dual);
+  risk_close(&all);
+  out->tolerance = self->tolerance;
+  out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  if (out->outcome == SCL_OUTCOME_CONVERGED && self->scale == SCALE_MAD)
+    (void)snprintf(out->note, sizeof out->note, "delta = %.9g in the target's units%s", delta,
+                   problem->targets > 1 ? " (the last target's)" : "");
+  return status;
+}
+
+/* The loss, where delta does not depend on the rows. */
+static const void *ability(const void *self, const char *id) {
+  const bool known = ((const huber *)self)->scale == SCALE_NONE;
+  return known && strcmp(id, SCL_ABILITY_LOSS) == 0 ? &loss_ability : NULL;
+}
+
+const scl_plugin scullery_plugin = {
+    .name = "huber",
+    .summary = "Robust regression: Huber's loss with a ridge penalty",
+    .doc =
+        "min_{a,b} (1/n) sum_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2,\n"
+        "h(r) = r^2/2 for |r| <= delta, else delta |r| - delta^2/2, each target by itself,\n"
+        "by Newton's method with an exact line search from the ridge solution; with more features\n"
+        "than rows, all of one weight, by n x n systems. scale = \"mad\"\n"
+        "takes delta in units of the residuals' robust scale (1.345: 95% of least squares'\n"
+        "efficiency on normal noise), found together with the fit; info().note tells delta in the\n"
+        "target's units. It ends when the gradient's norm is `tolerance` of that at a = 0.",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(huber, options),
+    .create = create,
+    .ability = ability};

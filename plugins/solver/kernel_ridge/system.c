@@ -1,0 +1,182 @@
+/* The linear system of kernel ridge, (K + diag(shift)) b = y - f0: its matrix, filled by tiles, and
+ * products with it. The tiles of K are kept where they fit, and made again for each product where
+ * they do not, with the same bits. */
+#include "kernel_ridge.h"
+#include "shared/expansion_sum.h"
+
+scl_status kernel_ridge_gram(const void *instance, const scl_const_parameters *u,
+                             const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                             scl_error *error) {
+  const kernel_ridge *self = instance;
+  return self->base.host->parts->gram(&self->kernel, u, v, out, stride, error);
+}
+
+/* ------------------------------------------------------------ tiles */
+
+static bool all_finite(const double *values, size_t rows, size_t cols) {
+  double sum = 0;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < cols; j++)
+      sum += 0 * values[i * TILE + j];
+  return sum == 0;
+}
+
+/* k (TILE x TILE) = K of rows i .. and j .., 0 past the last row. A tile on the diagonal is as
+ * symmetric as K, whatever rounding says. */
+static scl_status make_tile(const linear_system *s, size_t i, size_t j, double *k,
+                            scl_error *error) {
+  const scl_const_parameters u = rows_at(s, i, TILE), v = rows_at(s, j, TILE);
+  const scl_status status = kernel_ridge_gram(s->self, &u, &v, k, TILE, error);
+  if (status != SCL_STATUS_OK) return status;
+  if (!all_finite(k, u.count, v.count))
+    return s->host->fail(
+        error, SCL_STATUS_BAD_DATA,
+        "kernel.%s gives a value that is not finite for a row of the data: standardize it",
+        s->self->kernel.plugin->name);
+  for (size_t r = 0; i == j && r < u.count; r++)
+    for (size_t c = r + 1; c < v.count; c++)
+      k[r * TILE + c] = k[c * TILE + r];
+  for (size_t r = 0; r < TILE; r++) {
+    const size_t from = r < u.count ? v.count : 0;
+    memset(k + r * TILE + from, 0, (TILE - from) * sizeof *k);
+  }
+  return SCL_STATUS_OK;
+}
+
+static double *kept_tile(const linear_system *s, size_t i, size_t j) {
+  return s->kept + (triangle(i / TILE) + j / TILE) * TILE * TILE;
+}
+
+/* *out: the tile, kept or made in *room, which is to be released. */
+static scl_status tile_at(const linear_system *s, size_t i, size_t j, const double **out,
+                          double **room, scl_error *error) {
+  *room = NULL;
+  if (s->kept != NULL) {
+    *out = kept_tile(s, i, j);
+    return SCL_STATUS_OK;
+  }
+  *out = *room = s->host->allocate(sizeof **room * TILE * TILE);
+  if (*room != NULL) return make_tile(s, i, j, *room, error);
+  return s->host->fail(error, SCL_STATUS_NO_MEMORY,
+                       "not enough memory for a tile of kernel values");
+}
+
+/* ------------------------------------------------------------ filling */
+
+static scl_status fill_tile(const linear_system *s, size_t i, size_t j, scl_error *error) {
+  const size_t n = s->m.rows, rows = expansion_least(n - i, TILE),
+               cols = expansion_least(n - j, TILE);
+  const double *k;
+  double *room;
+  scl_status status = tile_at(s, i, j, &k, &room, error);
+  if (status == SCL_STATUS_OK && s->to == TO_FLOAT32)
+    s->algebra->set(s->narrow, i, rows, j, cols, k, TILE);
+  else if (status == SCL_STATUS_OK) {
+    s->host->symmetric->set(s->a, i, rows, j, cols, k, TILE);
+    for (size_t r = 0; i == j && r < rows; r++) {
+      const double value = k[r * TILE + r] + s->shift[i + r] + s->jitter;
+      s->host->symmetric->set(s->a, i + r, 1, i + r, 1, &value, 1);
+    }
+  }
+  s->host->release(room);
+  return status;
+}
+
+static scl_status fill_task(void *context, size_t index, scl_error *error) {
+  const linear_system *s = context;
+  const size_t i = s->strip, j = index * TILE;
+  return s->to == TO_KEPT ? make_tile(s, i, j, kept_tile(s, i, j), error)
+                          : fill_tile(s, i, j, error);
+}
+
+scl_status linear_system_fill(linear_system *s, destination to, scl_error *error) {
+  const size_t n = s->m.rows;
+  scl_status status = SCL_STATUS_OK;
+  s->to = to;
+  for (s->strip = 0; status == SCL_STATUS_OK && s->strip < n; s->strip += TILE) {
+    const double done = (double)s->strip / (double)n;
+    status = s->problem->progress(s->problem, "the kernel matrix", done * done / 2, NAN, error);
+    if (status == SCL_STATUS_OK)
+      status = s->host->parallel(s->strip / TILE + 1, fill_task, s, error);
+  }
+  return status;
+}
+
+/* ------------------------------------------------------------ products */
+
+/* A strip of tiles: those below the diagonal also stand for their mirror images. Each adds to rows
+ * of its own. Vectors are k x N here, N rows of whole tiles, 0 past the last row. */
+typedef struct strip_product {
+  const linear_system *s;
+  size_t first, k, padded; /* N */
+  const double *x;
+  double *mirror; /* sums of the mirror images */
+  double *parts;  /* of the strip's rows, by tile: TILE x k each */
+} strip_product;
+
+/* out_c += sum_r tile_rc x_r, four rows at a time */
+static void add_mirror(const double *tile, const double *restrict x, double *restrict out) {
+  for (size_t r = 0; r < TILE; r += 4) {
+    const double *restrict t = tile + r * TILE;
+    for (size_t c = 0; c < TILE; c++)
+      out[c] += (t[c] * x[r] + t[c + TILE] * x[r + 1]) +
+                (t[c + 2 * TILE] * x[r + 2] + t[c + 3 * TILE] * x[r + 3]);
+  }
+}
+
+static scl_status strip_tile(void *context, size_t index, scl_error *error) {
+  const strip_product *job = context;
+  const size_t k = job->k, i = job->first, j = index * TILE;
+  const double *tile;
+  double *room, *part = job->parts + index * TILE * k;
+  const scl_status status = tile_at(job->s, i, j, &tile, &room, error);
+  if (status == SCL_STATUS_OK) {
+    memset(part, 0, TILE * k * sizeof *part);
+    expansion_sum_get()(TILE, k, TILE, tile, TILE, job->x + j, job->padded, part, (ptrdiff_t)k);
+    for (size_t q = 0; i != j && q < k; q++)
+      add_mirror(tile, job->x + q * job->padded + i, job->mirror + q * job->padded + j);
+  }
+  job->s->host->release(room);
+  return status;
+}
+
+static scl_status strip_add(const strip_product *job, double *out, scl_error *error) {
+  const linear_system *s = job->s;
+  const size_t tiles = job->first / TILE + 1, rows = expansion_least(s->m.rows - job->first, TILE);
+  scl_status status = SCL_STATUS_OK;
+  if (s->kept == NULL) {
+    const double done = (double)job->first / (double)s->m.rows;
+    status = s->problem->progress(s->problem, "kernel values", done * done, NAN, error);
+  }
+  if (status == SCL_STATUS_OK)
+    status = s->host->parallel(tiles, strip_tile, (void *)(uintptr_t)job, error);
+  for (size_t t = 0; status == SCL_STATUS_OK && t < tiles; t++)
+    for (size_t i = 0; i < rows * job->k; i++)
+      out[job->first * job->k + i] += job->parts[t * TILE * job->k + i];
+  return status;
+}
+
+scl_status linear_system_product(const linear_system *s, const double *x, size_t k, double *out,
+                                 scl_error *error) {
+  const size_t n = s->m.rows, padded = tiles_of(n) * TILE;
+  double *room = s->host->allocate(3 * padded * k * sizeof *room), *turned = room;
+  if (room == NULL)
+    return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a product of %zu rows",
+                         n);
+  strip_product job = {s, 0, k, padded, turned, room + padded * k, room + 2 * padded * k};
+  scl_status status = SCL_STATUS_OK;
+  memset(room, 0, 2 * padded * k * sizeof *room);
+  memset(out, 0, n * k * sizeof *out);
+  for (size_t i = 0; i < n; i++)
+    for (size_t q = 0; q < k; q++)
+      turned[q * padded + i] = x[i * k + q];
+  for (; status == SCL_STATUS_OK && job.first < n; job.first += TILE)
+    status = strip_add(&job, out, error);
+  for (size_t i = 0; i < n; i++) {
+    const double shift = s->shift[i] + (s->jittered ? s->jitter : 0);
+    for (size_t q = 0; q < k; q++)
+      out[i * k + q] += job.mirror[q * padded + i] + shift * x[i * k + q];
+  }
+  s->host->release(room);
+  return status;
+}

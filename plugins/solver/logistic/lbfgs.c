@@ -1,0 +1,191 @@
+/* L-BFGS (Liu and Nocedal 1989) on a risk (shared/risk.h): the two-loop recursion over the last few
+ * pairs of steps and gradient changes.
+ *
+ * One sweep an iteration: the trial x + p is evaluated at once, and is taken as it is where it
+ * meets the strong Wolfe conditions, as it nearly always does. Where not, the scores of x and of
+ * the trial give the line x + t p for all t: the search looks at no features, and the gradient at
+ * its end costs half a sweep. */
+#include "logistic.h"
+
+scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
+  const size_t size = r->size;
+  *l = (lbfgs){.risk = r};
+  l->memory = r->problem->host->allocate(
+      ((6 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) * sizeof *l->memory);
+  if (l->memory == NULL)
+    return r->problem->host->fail(error, SCL_STATUS_NO_MEMORY,
+                                  "not enough memory for %d pairs of steps", LBFGS_PAIRS);
+  l->x = l->memory;
+  l->trial = l->x + size;
+  l->gradient = l->trial + size;
+  l->trial_gradient = l->gradient + size;
+  l->direction = l->trial_gradient + size;
+  l->steps = l->direction + size;
+  l->changes = l->steps + LBFGS_PAIRS * size;
+  l->scores = l->changes + LBFGS_PAIRS * size;
+  l->trial_scores = l->scores + r->scores;
+  l->slope_sum = l->trial_scores + r->scores;
+  l->metric = l->slope_sum + r->columns;
+  for (size_t i = 0; i < size; i++) {
+    const size_t feature = i / r->columns;
+    const bool scaled =
+        SCL_HAS(r->problem, scale) && r->problem->scale != NULL && feature < r->problem->features;
+    l->metric[i] = scaled ? 1 / (r->problem->scale[feature] * r->problem->scale[feature]) : 1;
+  }
+  memset(l->x, 0, size * sizeof *l->x);
+  return SCL_STATUS_OK;
+}
+
+void lbfgs_close(lbfgs *l) { l->risk->problem->host->release(l->memory); }
+
+/* sum of metric_i x_i^2: the square of the norm of a gradient */
+static double lbfgs_square(const lbfgs *l, const double *x) {
+  double sum = 0;
+  for (size_t i = 0; i < l->risk->size; i++)
+    sum += l->metric[i] * x[i] * x[i];
+  return sum;
+}
+
+/* direction = -H gradient */
+static void lbfgs_direct(lbfgs *l) {
+  const size_t size = l->risk->size;
+  double *p = l->direction, weight[LBFGS_PAIRS];
+  for (size_t i = 0; i < size; i++)
+    p[i] = -l->gradient[i];
+  for (size_t k = 0; k < l->pairs; k++) {
+    const size_t at = (l->next + LBFGS_PAIRS - 1 - k) % LBFGS_PAIRS;
+    weight[at] = risk_dot(size, l->steps + at * size, p) / l->curvature[at];
+    for (size_t i = 0; i < size; i++)
+      p[i] -= weight[at] * l->changes[at * size + i];
+  }
+  if (l->pairs > 0) {
+    const size_t last = (l->next + LBFGS_PAIRS - 1) % LBFGS_PAIRS;
+    const double *change = l->changes + last * size,
+                 scale = l->curvature[last] / lbfgs_square(l, change);
+    for (size_t i = 0; i < size; i++)
+      p[i] *= scale * l->metric[i];
+  } else {
+    for (size_t i = 0; i < size; i++)
+      p[i] *= l->metric[i];
+  }
+  for (size_t k = l->pairs; k-- > 0;) {
+    const size_t at = (l->next + LBFGS_PAIRS - 1 - k) % LBFGS_PAIRS;
+    const double rest = weight[at] - risk_dot(size, l->changes + at * size, p) / l->curvature[at];
+    for (size_t i = 0; i < size; i++)
+      p[i] += rest * l->steps[at * size + i];
+  }
+}
+
+/* The pair of the step that was taken. One without positive curvature comes from rounding and is
+ * left out. */
+static void lbfgs_remember(lbfgs *l) {
+  const size_t size = l->risk->size;
+  double *step = l->steps + l->next * size, *change = l->changes + l->next * size;
+  for (size_t i = 0; i < size; i++) {
+    step[i] = l->trial[i] - l->x[i];
+    change[i] = l->trial_gradient[i] - l->gradient[i];
+  }
+  const double along = risk_dot(size, step, change);
+  double square = 0; /* of the step, in the norm dual to that of gradients */
+  for (size_t i = 0; i < size; i++)
+    square += step[i] * step[i] / l->metric[i];
+  if (!(along > 1e-14 * sqrt(square * lbfgs_square(l, change)))) return;
+  l->curvature[l->next] = along;
+  l->next = (l->next + 1) % LBFGS_PAIRS;
+  if (l->pairs < LBFGS_PAIRS) l->pairs++;
+}
+
+static void lbfgs_swap(double **a, double **b) {
+  double *kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* x + t p for the t of a search along the line, its scores and its gradient; *moved: false where
+ * there is none better than x. */
+static scl_status lbfgs_search(lbfgs *l, double first_step, double *value, bool *moved,
+                               scl_error *error) {
+  const risk *r = l->risk;
+  for (size_t i = 0; i < r->scores; i++)
+    l->trial_scores[i] = (l->trial_scores[i] - l->scores[i]) / first_step;
+  const risk_line line = risk_line_of(r, l->x, l->direction, l->scores, l->trial_scores);
+  const double t = risk_search(&line, 0.1, first_step);
+  *moved = t > 0;
+  if (!*moved) return SCL_STATUS_OK;
+  for (size_t i = 0; i < r->size; i++)
+    l->trial[i] = l->x[i] + t * l->direction[i];
+  for (size_t i = 0; i < r->scores; i++)
+    l->trial_scores[i] = l->scores[i] + t * l->trial_scores[i];
+  return risk_from_scores(r, l->trial, l->trial_scores, value, l->trial_gradient, l->slope_sum,
+                          error);
+}
+
+/* One iteration. *moved: false where no step lowers the value. Before the first pair the length of
+ * a step is not known. */
+static scl_status lbfgs_step(lbfgs *l, bool *moved, scl_error *error) {
+  const size_t size = l->risk->size;
+  double value = 0;
+  lbfgs_direct(l);
+  const double slope = risk_dot(size, l->gradient, l->direction);
+  const double first = l->pairs == 0 ? 1 / fmax(sqrt(-slope), 1e-300) : 1;
+  for (size_t i = 0; i < size; i++)
+    l->trial[i] = l->x[i] + first * l->direction[i];
+  scl_status status = risk_evaluate(l->risk, l->trial, &value, l->trial_gradient, l->trial_scores,
+                                    l->slope_sum, error);
+  if (status != SCL_STATUS_OK) return status;
+  const bool good = value <= l->value + 1e-4 * first * slope &&
+                    fabs(risk_dot(size, l->trial_gradient, l->direction)) <= -0.9 * slope;
+  *moved = true;
+  if (!good || l->pairs == 0) status = lbfgs_search(l, first, &value, moved, error);
+  if (status != SCL_STATUS_OK || !*moved) return status;
+  lbfgs_remember(l);
+  lbfgs_swap(&l->x, &l->trial);
+  lbfgs_swap(&l->gradient, &l->trial_gradient);
+  lbfgs_swap(&l->scores, &l->trial_scores);
+  l->value = value;
+  return SCL_STATUS_OK;
+}
+
+/* The norm of the gradient, relative to `unit`, that at 0. */
+static double lbfgs_residual(const lbfgs *l, double unit) {
+  const double norm = sqrt(lbfgs_square(l, l->gradient));
+  return unit > 0 ? norm / unit : norm;
+}
+
+/* Value, gradient and scores at 0 and then at `start` (NULL: 0). unit: the norm of the gradient at
+ * 0. */
+static scl_status lbfgs_start(lbfgs *l, const double *start, double *unit, scl_error *error) {
+  const risk *r = l->risk;
+  scl_status status =
+      risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
+  if (status != SCL_STATUS_OK) return status;
+  *unit = sqrt(lbfgs_square(l, l->gradient));
+  if (start == NULL) return SCL_STATUS_OK;
+  memcpy(l->x, start, r->problem->features * r->columns * sizeof *l->x);
+  return risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
+}
+
+scl_status lbfgs_minimise(lbfgs *l, double tolerance, size_t most, scl_solution *out,
+                          scl_error *error) {
+  const scl_problem *problem = l->risk->problem;
+  double unit = 0;
+  bool moved = true;
+  scl_status status = lbfgs_start(l, problem->warm ? out->coefficients : NULL, &unit, error);
+  out->tolerance = tolerance;
+  out->iterations = 0;
+  while (status == SCL_STATUS_OK && lbfgs_residual(l, unit) > tolerance && moved &&
+         out->iterations < most) {
+    status = problem->progress(problem, "solving", (double)out->iterations / (double)most,
+                               l->value - risk_penalty(l->risk, l->x), error);
+    if (status == SCL_STATUS_OK) status = lbfgs_step(l, &moved, error);
+    out->iterations++;
+    if (status == SCL_STATUS_OK && !moved && l->pairs > 0) {
+      l->pairs = l->next = 0;
+      moved = true;
+    }
+  }
+  if (status != SCL_STATUS_OK) return status;
+  out->residual = lbfgs_residual(l, unit);
+  out->outcome = out->residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  return SCL_STATUS_OK;
+}

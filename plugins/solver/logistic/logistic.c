@@ -1,0 +1,407 @@
+/* Logistic regression, of two classes or many, without forming any matrix of D x D:
+ *
+ *   min_{a,b} (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2
+ *
+ *   two classes, one column, y = +-1:  l(f, y) = log(1 + exp(-y f))
+ *   k classes, a column a class:       l(f, y) = log sum_j exp f_j - f_y
+ *
+ * Phi n x D, a D x c, b c (0 without `intercept`, never penalised).
+ *
+ * lbfgs: Liu and Nocedal (1989), one sweep an iteration.
+ * sgd: minibatches, with steps falling as 1/sqrt t,
+ *
+ *   x <- x - eta_t (mean over the batch of the slope + lambda a),   eta_t = 1/(L sqrt(1 + t/E)),
+ *
+ * E the steps of an epoch. L is the expected smoothness of batches of m rows (Gower et al. 2019),
+ * `bend` ((1 - 1/m) top + mean ||phi||^2 / m) + lambda, top the largest eigenvalue of mean phi phi',
+ * both from the first batch. With an intercept the steps are those in phi - centre, the mean of the
+ * first batch: the same objective, without the large curvature that features of one sign have along
+ * their mean, which b takes on.
+ * The iterates of the last epoch are averaged (Polyak and Juditsky 1992), which removes most of the
+ * noise. With rows held out, the average over each epoch is judged on them.
+ *
+ * The norm of the gradient is stated, relative to that at a = 0. Without an intercept the objective
+ * is lambda-strongly convex, so that ||gradient||^2/(2 lambda) bounds its distance from the
+ * minimum: the stated gap. */
+#include "logistic.h"
+#include "shared/early_stop.h"
+#include "shared/losses.h"
+#include "shared/minibatch.h"
+#include "shared/solver_options.h"
+
+#include <stdio.h>
+
+typedef struct logistic {
+  risk_solver risk;
+  double tolerance, epochs, holdout;
+  int32_t method;
+  size_t max_iterations, batch, patience;
+  uint64_t seed;
+} logistic;
+
+enum { METHOD_LBFGS, METHOD_SGD };
+
+static const scl_option options[] = {
+    SOLVER_LAMBDA(risk_solver, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
+    SCL_WORD(logistic, method, "lbfgs|sgd", "lbfgs",
+             "lbfgs: to a tolerance, over all rows; sgd: minibatches"),
+    SOLVER_TOLERANCE(logistic, "1e-5", "lbfgs: gradient norm relative to the one at a = 0"),
+    SOLVER_MAX_ITERATIONS(logistic, "5000", "lbfgs: sweeps over the rows at most"),
+    SCL_INTEGER(logistic, batch, "100", "sgd: rows a step", SCL_WITHIN(1, 1e9)),
+    SCL_NUMBER(logistic, epochs, "10", "sgd: rows drawn, in multiples of their number",
+               SCL_ABOVE(0, 1e9)),
+    SOLVER_SEED(logistic, "sgd: seed for the minibatches"),
+    EARLY_STOP_OPTIONS(logistic, "epochs without a smaller loss on these rows before it stops"),
+    SOLVER_INTERCEPT_AUTO};
+
+static scl_status create(void *instance, scl_error *error) {
+  logistic *self = instance;
+  self->risk.loss.loss = LOSS_LOGISTIC;
+  if (self->holdout == 0 || self->method == METHOD_SGD) return SCL_STATUS_OK;
+  return self->risk.loss.base.host->fail(error, SCL_STATUS_BAD_OPTION,
+                                         "holdout goes with method = \"sgd\"");
+}
+
+static void write_solution(const risk *r, const double *x, double gradient_norm,
+                           scl_solution *out) {
+  const size_t count = r->problem->features * r->columns;
+  memcpy(out->coefficients, x, count * sizeof *x);
+  if (r->intercept) memcpy(out->intercept, x + count, r->columns * sizeof *x);
+  if (r->lambda > 0 && !r->intercept) out->gap = gradient_norm * gradient_norm / (2 * r->lambda);
+}
+
+/* ------------------------------------------------------------ lbfgs */
+
+/* Whether these scores (n x c) separate the classes: longer weights would then lower every loss. */
+static bool separated(const risk *r, const double *scores) {
+  const size_t c = r->columns;
+  for (size_t i = 0; i < r->problem->rows; i++) {
+    const double *f = scores + i * c, *y = r->targets + i * c;
+    const size_t truth = c == 1 ? 0 : loss_truth(c, y);
+    if (r->weights[i] == 0) continue;
+    if (c == 1 && !(f[0] * y[0] > 0)) return false;
+    for (size_t j = 0; j < c; j++)
+      if (j != truth && !(f[truth] > f[j])) return false;
+  }
+  return true;
+}
+
+/* Why it did not converge. */
+static void note_limit(const logistic *self, scl_solution *out) {
+  (void)snprintf(out->note, sizeof out->note,
+                 out->iterations < self->max_iterations
+                     ? "rounding leaves no lower value: the gradient is %.1e of the one at 0, %.1e "
+                       "was wanted"
+                     : "the gradient is %.1e of the one at 0, %.1e was wanted: give more "
+                       "max_iterations, or a larger lambda",
+                 out->residual, self->tolerance);
+}
+
+static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *out,
+                           scl_error *error) {
+  lbfgs l;
+  scl_status status = lbfgs_open(&l, r, error);
+  if (status == SCL_STATUS_OK)
+    status = lbfgs_minimise(&l, self->tolerance, self->max_iterations, out, error);
+  if (status == SCL_STATUS_OK) {
+    write_solution(r, l.x, sqrt(risk_dot(r->size, l.gradient, l.gradient)), out);
+    if (r->lambda == 0 && separated(r, l.scores)) {
+      out->outcome = SCL_OUTCOME_LIMIT;
+      (void)snprintf(out->note, sizeof out->note,
+                     "all rows are on their own side, so that without lambda longer weights are "
+                     "always better: give lambda more than 0");
+    } else if (out->outcome == SCL_OUTCOME_LIMIT) {
+      note_limit(self, out);
+    }
+  }
+  lbfgs_close(&l);
+  return status;
+}
+
+/* ------------------------------------------------------------ sgd */
+
+typedef struct descent {
+  const risk *risk;
+  size_t batch, steps, epoch; /* epoch: steps in one */
+  double bend;                /* the largest curvature of the loss in a score */
+  double eta, curvature, loss;
+  double *x, *average;    /* as the risk's */
+  double *slopes;         /* batch x c */
+  double mean_row_weight; /* of all rows: a batch is drawn evenly, and heavy rows count more */
+  double *centre;         /* D; 0 without an intercept, and for batches too small to tell it */
+  double *shift, *sum;    /* c each: centre'a, and the slopes of a batch summed */
+  double *power;          /* D + batch, for the largest eigenvalue */
+} descent;
+
+enum { CENTRED_ROWS = 10, POWER_STEPS = 30 };
+
+static void find_centre(descent *d, const scl_rows *rows) {
+  const size_t features = d->risk->problem->features;
+  const double *phi = rows->features.data;
+  memset(d->centre, 0, features * sizeof *d->centre);
+  if (!d->risk->intercept || rows->count < CENTRED_ROWS) return;
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t j = 0; j < features; j++)
+      d->centre[j] +=
+          phi[(ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j] / (double)rows->count;
+}
+
+/* mean ||phi - centre||^2 over a batch */
+static double mean_square(const descent *d, const scl_rows *rows) {
+  const size_t features = d->risk->problem->features;
+  const double *phi = rows->features.data;
+  double square = 0;
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t j = 0; j < features; j++) {
+      const double x = phi[(ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j] - d->centre[j];
+      square += x * x;
+    }
+  return square / (double)rows->count;
+}
+
+/* The largest eigenvalue of mean (phi - centre)(phi - centre)', by the power method from fixed
+ * weights of the rows. */
+static double top_eigenvalue(const descent *d, const scl_rows *rows) {
+  const scl_dense_algebra *dense = d->risk->problem->host->dense;
+  const size_t features = d->risk->problem->features, count = rows->count;
+  const ptrdiff_t stride = rows->features.row_stride;
+  const double *phi = rows->features.data;
+  double *v = d->power, *u = v + features, top = 0;
+  for (size_t i = 0; i < count; i++)
+    u[i] = sin((double)i + 1); /* no symmetry of the rows */
+  for (int step = 0; step <= POWER_STEPS; step++) {
+    double sum = 0, along = 0;
+    for (size_t i = 0; i < count; i++)
+      sum += u[i];
+    dense->gemm(1, 0, features, 1, count, 1, phi, stride, u, 1, 0, v, 1);
+    for (size_t j = 0; j < features; j++)
+      v[j] -= sum * d->centre[j];
+    const double length = sqrt(risk_dot(features, v, v));
+    if (!(length > 0)) return top;
+    for (size_t j = 0; j < features; j++) {
+      v[j] /= length;
+      along += v[j] * d->centre[j];
+    }
+    dense->gemm(0, 0, count, 1, features, 1, phi, stride, v, 1, 0, u, 1);
+    for (size_t i = 0; i < count; i++)
+      u[i] -= along;
+    top = risk_dot(count, u, u) / (double)count;
+  }
+  return top;
+}
+
+static double curvature_of(const descent *d, const scl_rows *rows) {
+  const double share = 1 / (double)rows->count,
+               square = (1 - share) * top_eigenvalue(d, rows) + share * mean_square(d, rows);
+  return d->bend * (square + d->risk->intercept) + d->risk->lambda;
+}
+
+/* The step in a of the centred rows, once that of the rows is done: b takes on what centre'a loses,
+ * so that x stays in the features as they are. */
+static void recentre(descent *d, double step) {
+  const size_t features = d->risk->problem->features, c = d->risk->columns;
+  double *b = d->x + features * c;
+  for (size_t j = 0; j < c; j++)
+    b[j] += d->shift[j];
+  memset(d->shift, 0, c * sizeof *d->shift);
+  for (size_t k = 0; k < features; k++)
+    for (size_t j = 0; j < c; j++) {
+      d->x[k * c + j] += step * d->centre[k] * d->sum[j];
+      d->shift[j] += d->centre[k] * d->x[k * c + j];
+    }
+  for (size_t j = 0; j < c; j++)
+    b[j] -= d->shift[j];
+}
+
+/* From the scores of a batch to weighted slopes, in place. */
+static void differentiate(descent *d, const scl_rows *rows) {
+  const risk *r = d->risk;
+  const size_t c = r->columns;
+  const double *b = d->x + r->problem->features * c;
+  d->loss = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    double *f = d->slopes + i * c;
+    const double weight = rows_weight(rows, i) / d->mean_row_weight;
+    for (size_t j = 0; r->intercept && j < c; j++)
+      f[j] += b[j];
+    d->loss += weight * loss_row(r->choice, c, f, rows->targets + i * c, f) / (double)rows->count;
+    for (size_t j = 0; j < c; j++)
+      f[j] *= weight;
+  }
+}
+
+static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *error) {
+  descent *d = context;
+  const risk *r = d->risk;
+  const scl_dense_algebra *dense = r->problem->host->dense;
+  const size_t features = r->problem->features, c = r->columns;
+  const ptrdiff_t stride = rows->features.row_stride, columns = (ptrdiff_t)c;
+  const double *phi = rows->features.data;
+  double *b = d->x + features * c;
+  (void)error;
+  if (d->curvature == 0) {
+    find_centre(d, rows);
+    d->curvature = fmax(curvature_of(d, rows), 1e-300);
+  }
+  dense->gemm(0, 0, rows->count, c, features, 1, phi, stride, d->x, columns, 0, d->slopes, columns);
+  differentiate(d, rows);
+  const double eta = d->eta / d->curvature, step = eta / (double)d->batch;
+  memset(d->sum, 0, c * sizeof *d->sum);
+  for (size_t i = 0; i < rows->count * c; i++)
+    d->sum[i % c] += d->slopes[i];
+  for (size_t j = 0; r->intercept && j < c; j++)
+    b[j] -= step * d->sum[j];
+  dense->gemm(1, 0, features, c, rows->count, -step, phi, stride, d->slopes, columns,
+              1 - eta * r->lambda, d->x, columns);
+  if (r->intercept) recentre(d, step);
+  return SCL_STATUS_OK;
+}
+
+/* An epoch is over: its average is judged, where rows are held out. */
+static scl_status judge(const descent *d, early_stop *early, size_t t, bool *stop,
+                        scl_error *error) {
+  const risk *r = d->risk;
+  const size_t features = r->problem->features;
+  if ((t + 1) % d->epoch != 0 && t + 1 < d->steps) return SCL_STATUS_OK;
+  return early_stop_judge(early, d->average,
+                          r->intercept ? d->average + features * r->columns : NULL, 1, features,
+                          t + 1, stop, error);
+}
+
+static scl_status descend(descent *d, early_stop *early, uint64_t seed, size_t *steps,
+                          scl_error *error) {
+  const risk *r = d->risk;
+  const scl_problem *problem = r->problem;
+  bool stop = false;
+  size_t from = early->rows == 0 && d->steps > d->epoch ? d->steps - d->epoch : 0;
+  memset(d->average, 0, r->size * sizeof *d->average);
+  for (size_t t = 0; t < d->steps && !stop; t++) {
+    if (early->rows > 0 && t % d->epoch == 0) from = t;
+    d->eta = 1 / sqrt(1 + (double)t / (double)d->epoch);
+    scl_status status =
+        problem->progress(problem, "descending", (double)t / (double)d->steps, d->loss, error);
+    if (status == SCL_STATUS_OK)
+      status = problem->minibatch(problem, seed, t, d->batch, 0, problem->features, 0,
+                                  descend_batch, d, error);
+    if (status != SCL_STATUS_OK) return status;
+    for (size_t i = 0; t >= from && i < r->size; i++)
+      d->average[i] += (d->x[i] - d->average[i]) / (double)(t - from + 1);
+    status = judge(d, early, t, &stop, error);
+    if (status != SCL_STATUS_OK) return status;
+    *steps = t + 1;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* held: rows held out */
+static scl_status open_descent(descent *d, const logistic *self, const risk *r, size_t held,
+                               scl_error *error) {
+  const scl_host *host = r->problem->host;
+  const size_t n = r->problem->rows - held, batch = self->batch;
+  *d = (descent){.risk = r, .batch = batch, .loss = NAN, .bend = r->columns == 1 ? 0.25 : 0.5};
+  scl_status status = batch_check(r->problem, batch, error);
+  if (status != SCL_STATUS_OK) return status;
+  d->epoch = (n + batch - 1) / batch;
+  d->steps = (size_t)ceil(self->epochs * (double)d->epoch);
+  d->mean_row_weight = r->total / (double)n;
+  const size_t features = r->problem->features, c = r->columns,
+               numbers = 2 * r->size + batch * c + 2 * features + 2 * c + batch + 1;
+  d->x = host->allocate(numbers * sizeof *d->x);
+  if (d->x == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for batches of %zu rows",
+                      batch);
+  d->average = d->x + r->size;
+  d->slopes = d->average + r->size;
+  d->shift = d->slopes + batch * c;
+  d->sum = d->shift + c;
+  d->centre = d->sum + c;
+  d->power = d->centre + features;
+  memset(d->x, 0, r->size * sizeof *d->x);
+  memset(d->shift, 0, c * sizeof *d->shift);
+  return SCL_STATUS_OK;
+}
+
+/* Where the steps ended, measured on all rows: relative gradient, and its norm. */
+static scl_status measure(const risk *r, const double *x, double *residual, double *norm,
+                          scl_error *error) {
+  const scl_host *host = r->problem->host;
+  double value = 0,
+         *gradient = host->allocate((2 * r->size + r->scores + r->columns) * sizeof *gradient);
+  if (gradient == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a gradient");
+  double *zero = gradient + r->size, *scores = zero + r->size, *slope_sum = scores + r->scores;
+  memset(zero, 0, r->size * sizeof *zero);
+  scl_status status = risk_evaluate(r, zero, &value, gradient, scores, slope_sum, error);
+  const double unit = sqrt(risk_dot(r->size, gradient, gradient));
+  if (status == SCL_STATUS_OK)
+    status = risk_evaluate(r, x, &value, gradient, scores, slope_sum, error);
+  *norm = sqrt(risk_dot(r->size, gradient, gradient));
+  *residual = unit > 0 ? *norm / unit : *norm;
+  host->release(gradient);
+  return status;
+}
+
+static scl_status by_sgd(const logistic *self, const risk *r, early_stop *early, scl_solution *out,
+                         scl_error *error) {
+  descent d;
+  double norm = 0;
+  scl_status status = open_descent(&d, self, r, early->rows, error);
+  if (status == SCL_STATUS_OK) status = descend(&d, early, self->seed, &out->iterations, error);
+  if (status == SCL_STATUS_OK)
+    status = early_stop_settle(early, d.average, out->iterations, d.steps, out, error);
+  if (status == SCL_STATUS_OK) status = measure(r, d.average, &out->residual, &norm, error);
+  if (status == SCL_STATUS_OK) write_solution(r, d.average, norm, out);
+  out->outcome = SCL_OUTCOME_STOPPED;
+  r->problem->host->release(d.x);
+  return status;
+}
+
+/* ------------------------------------------------------------ the plugin */
+
+static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
+  const logistic *self = instance;
+  early_stop early = {.problem = NULL};
+  risk r = {.problem = NULL};
+  scl_status status = loss_check(&self->risk.loss, problem, error);
+  if (status == SCL_STATUS_OK)
+    status = early_stop_open(&early, problem, &self->risk.loss, self->holdout, self->patience,
+                             self->seed, error);
+  if (status == SCL_STATUS_OK)
+    status = risk_open(&r, problem, &self->risk.loss, self->risk.lambda, error);
+  if (status == SCL_STATUS_OK)
+    status = self->method == METHOD_SGD ? by_sgd(self, &r, &early, out, error)
+                                        : by_lbfgs(self, &r, out, error);
+  risk_close(&r);
+  early_stop_close(&early);
+  return status;
+}
+
+/* Sweeps read sparse rows, minibatches do not. */
+static const void *ability(const void *self, const char *id) {
+  static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
+  const bool sweeps = ((const logistic *)self)->method == METHOD_LBFGS;
+  return sweeps && strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0 ? &sparse : NULL;
+}
+
+const scl_plugin scullery_plugin = {
+    .name = "logistic",
+    .summary = "Logistic regression of two classes or many, by L-BFGS or minibatches",
+    .doc = "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
+           "l = log(1 + exp(-y f)); k classes, a column a class: l = log sum_j exp f_j - f_y.\n"
+           "method = \"lbfgs\" takes one sweep over the rows an iteration and ends when the\n"
+           "gradient's norm is `tolerance` times that at a = 0; without an intercept info().gap\n"
+           "bounds how far the objective is from its least. method = \"sgd\" draws `batch` rows a\n"
+           "step, with steps falling as 1/sqrt t, and returns the average over the last epoch; "
+           "with an\n"
+           "intercept the steps are those of features less their mean over the first batch; with\n"
+           "`holdout`, that over the epoch with the least loss on the rows held out, and it stops\n"
+           "after `patience` epochs without a smaller one.\n"
+           "Probabilities are its own: the logistic function, or softmax.",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(logistic, options),
+    SCL_ABILITIES(
+        {SCL_ABILITY_LOSS, &loss_ability},
+        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective)),
+    .create = create,
+    .ability = ability};

@@ -1,0 +1,35 @@
+/* L-BFGS on a risk. */
+#ifndef SCULLERY_SOLVER_LOGISTIC_H
+#define SCULLERY_SOLVER_LOGISTIC_H
+
+#include "shared/risk.h"
+
+/* ------------------------------------------------------------ lbfgs.c */
+
+enum { LBFGS_PAIRS = 10 };
+
+typedef struct lbfgs {
+  const risk *risk;
+  double *memory;                                            /* all of what follows */
+  double *x, *trial, *gradient, *trial_gradient, *direction; /* size numbers each */
+  double *scores, *trial_scores;                             /* n c each */
+  double *slope_sum;                                         /* c */
+  double *metric; /* size numbers: of the first guess of the inverse Hessian, 1 / scale^2 where
+                     columns are of very different size, else 1 */
+  double *steps, *changes;       /* LBFGS_PAIRS x size */
+  double curvature[LBFGS_PAIRS]; /* step . change of each pair */
+  size_t pairs, next;
+  double value;
+} lbfgs;
+
+scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error);
+
+void lbfgs_close(lbfgs *l);
+
+/* From out->coefficients (where the problem is warm) to a gradient of `tolerance` times the one at
+ * 0; fills in outcome, iterations, residual and tolerance. l->x ends as the solution. Where no step
+ * lowers the value, old pairs may be the reason: once more along the gradient itself. */
+scl_status lbfgs_minimise(lbfgs *l, double tolerance, size_t most, scl_solution *out,
+                          scl_error *error);
+
+#endif

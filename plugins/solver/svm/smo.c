@@ -1,0 +1,57 @@
+/* Sequential minimal optimisation on a few rows whose kernel matrix is in memory (Platt 1999), with
+ * the second-order choice of pairs of Fan, Chen and Lin (2005):
+ *
+ *   max_b  sum_i y_i b_i - epsilon |b_i| - (1/2) b'K b,   sum_i b_i = 0, lo_i <= b_i <= hi_i
+ *
+ * Growing b_i by a little gains up_i - f_i each, shrinking b_j costs low_j - f_j, with f = K b and
+ * up, low = y -+ epsilon by the sign of b. A step grows b_i and shrinks b_j by the same amount,
+ * which is the best for this pair alone, or ends at 0 or at a bound. */
+#include "svm.h"
+
+/* Where a step that grows or shrinks b ends at the latest: up and low change at 0. */
+static double svm_ceiling(const svm_row *row) { return row->b < 0 ? 0 : row->hi; }
+static double svm_floor(const svm_row *row) { return row->b > 0 ? 0 : row->lo; }
+
+/* What the loops see of row i. */
+static void svm_smo_show(svm_smo *s, size_t i) {
+  s->up[i] = svm_up(&s->row[i], s->epsilon);
+  s->low[i] = svm_low(&s->row[i], s->epsilon);
+}
+
+/* Grow b_i and shrink b_j; how far. */
+static double svm_smo_step(svm_smo *s, size_t i, size_t j, double most, double least) {
+  svm_row *grows = &s->row[i], *shrinks = &s->row[j];
+  const double bent = s->diagonal[i] + s->diagonal[j] - 2 * (double)s->k[i * s->stride + j];
+  const double above = svm_ceiling(grows), below = svm_floor(shrinks);
+  double step = (most - (s->low[j] - s->f[j])) / (bent > least ? bent : least);
+  step = fmin(step, fmin(above - grows->b, shrinks->b - below));
+  grows->b = step < above - grows->b ? grows->b + step : above;
+  shrinks->b = step < shrinks->b - below ? shrinks->b - step : below;
+  svm_smo_show(s, i);
+  svm_smo_show(s, j);
+  return step;
+}
+
+size_t svm_smo_solve(svm_smo *s, double tolerance, size_t most_steps) {
+  svm_ends ends;
+  size_t steps = 0;
+  for (size_t i = 0; i < s->stride; i++) {
+    const bool is_row = i < s->count;
+    s->diagonal[i] = is_row ? (double)s->k[i * s->stride + i] : 1;
+    s->up[i] = -INFINITY;
+    s->low[i] = INFINITY;
+    if (is_row) svm_smo_show(s, i);
+  }
+  s->loops.advance(s->stride, 0, s->k, s->k, s->up, s->low, s->f, &ends);
+  for (; steps < most_steps && ends.most - ends.least > tolerance; steps++) {
+    const size_t i = ends.first;
+    const float *ki = s->k + i * s->stride;
+    const double least = fmax(1e-12 * fabs(s->diagonal[i]), 1e-290);
+    const size_t j = s->loops.partner(s->stride, ends.most, least, s->diagonal[i], ki, s->diagonal,
+                                      s->low, s->f);
+    if (j >= s->count) break;
+    const double step = svm_smo_step(s, i, j, ends.most, least);
+    s->loops.advance(s->stride, step, ki, s->k + j * s->stride, s->up, s->low, s->f, &ends);
+  }
+  return steps;
+}

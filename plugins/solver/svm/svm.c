@@ -1,0 +1,451 @@
+/* Support vector machines. Classes, y_i = +-1, and numbers (epsilon support vector regression):
+ *
+ *   min_{f, f0}  (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0))
+ *   min_{f, f0}  (1/2) ||f||_K^2 + C sum_i w_i max(0, |f(x_i) + f0 - y_i| - epsilon)
+ *
+ * The solution is f = sum_i b_i K(x_i, .) with |b_i| <= C w_i and sum_i b_i = 0. Several classes
+ * are learnt in pairs and vote; several targets one by one. machine.c finds the b_i of
+ * one function.
+ *
+ * What is kept is an expansion over the support vectors. How far the b_i are from optimal is
+ * measured on kernel values in double precision:
+ *
+ *   max_{i, j} v_i - v_j   over b_i that may grow and b_j that may shrink, v = y - f
+ */
+#include "svm.h"
+#include "shared/distances.h"
+#include "shared/expansion.h"
+#include "shared/expansion_doubt.h"
+#include "shared/models.h"
+#include "shared/rows.h"
+
+#include <float.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+static const scl_option options[] = {
+    SCL_ROW(svm, kernel, SCL_FORM_PARTS, "kernel", NULL,
+            "the kernel on rows, as sc.kernel.linear{} (default: Gaussian, as gamma says)",
+            .range = 0),
+    SCL_NUMBER(svm, gamma, NULL,
+               "instead of kernel: the rate in exp(-gamma ||x-y||^2) (default 1/d, d columns)",
+               SCL_POSITIVE, .width = SCL_WIDTH_GAMMA),
+    SCL_NUMBER(svm, C, "1", "weight of each row's loss; larger fits closer", SCL_POSITIVE,
+               .role = SCL_ROLE_CAPACITY),
+    SCL_NUMBER(svm, epsilon, "0.1", "regression: errors up to this cost nothing", SCL_NOT_NEGATIVE),
+    SCL_NUMBER(svm, tolerance, "1e-3", "stop at this violation of optimality", SCL_POSITIVE),
+    SCL_NUMBER(svm, cache, "200", "megabytes of kernel values that are kept", SCL_ABOVE(0, 1e6))};
+
+static scl_status create(void *instance, scl_error *error) {
+  const svm *self = instance;
+  if (self->kernel.plugin == NULL || isnan(self->gamma)) return SCL_STATUS_OK;
+  return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
+                               "gamma and kernel both say the kernel: give one of them");
+}
+
+/* ------------------------------------------------------------ models */
+
+/* Scores are the functions themselves, or the votes of one function a pair of classes. */
+typedef struct machines {
+  expansion base;
+  size_t targets;
+  int32_t *pairs; /* functions x 2: the classes above 0 and below; NULL: no votes */
+} machines;
+
+static void end(const void *instance, void *model) {
+  const scl_host *host = ((const svm *)instance)->base.host;
+  const machines *m = model;
+  expansion_release(host, &m->base);
+  host->release(m->pairs);
+  host->release(model);
+}
+
+/* The votes of a class, and within a third of a vote the sum of its functions, which decides where
+ * votes are equal. */
+static void vote(const machines *m, const double *values, double *sums, double *scores) {
+  for (size_t j = 0; j < m->targets; j++)
+    scores[j] = sums[j] = 0;
+  for (size_t p = 0; p < m->base.functions; p++) {
+    const int32_t plus = m->pairs[2 * p], minus = m->pairs[2 * p + 1];
+    scores[values[p] > 0 ? plus : minus] += 1;
+    sums[plus] += values[p];
+    sums[minus] -= values[p];
+  }
+  for (size_t j = 0; j < m->targets; j++)
+    scores[j] += sums[j] / (3 * (fabs(sums[j]) + 1));
+}
+
+static scl_status decide(const void *instance, const void *model, const scl_const_block *rows,
+                         double *scores, ptrdiff_t stride, scl_error *error) {
+  const scl_host *host = ((const svm *)instance)->base.host;
+  const machines *m = model;
+  const size_t functions = m->base.functions;
+  const scl_const_parameters u =
+      scl_dense_rows(rows->data, rows->row_stride, rows->rows, rows->cols);
+  if (m->pairs == NULL)
+    return expansion_values(instance, svm_gram, &m->base, &u, scores, stride, error);
+  double *values = host->allocate((rows->rows * functions + m->targets) * sizeof *values);
+  if (values == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu functions of a row",
+                      functions);
+  const scl_status status =
+      expansion_values(instance, svm_gram, &m->base, &u, values, (ptrdiff_t)functions, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < rows->rows; i++)
+    vote(m, values + i * functions, values + rows->rows * functions,
+         scores + (ptrdiff_t)i * stride);
+  host->release(values);
+  return status;
+}
+
+/* ------------------------------------------------------------ problems */
+
+/* From so many functions on, they are fitted side by side, at most SHARES at once, which share the
+ * cache; fewer are fitted one after another, each on all threads. The share of a function is the
+ * same for any number of threads. */
+enum { SIDE_BY_SIDE = 6, SHARES = 8, WAVE = 64 };
+
+typedef struct training {
+  const svm *self;
+  const scl_host *host;
+  const scl_problem *problem;
+  row_set set;
+  machines *m;
+  size_t classes, present; /* of the task; of the rows. 0: regression */
+  size_t *label;           /* rows: the class */
+  double *squares;         /* rows: squared lengths */
+  int32_t *names;          /* the classes that are present, ascending */
+  double *b;               /* rows x functions, before rows without coefficients go */
+  double *violation;       /* functions */
+  size_t *steps;           /* functions */
+  size_t *kept;            /* places of the rows that stay */
+} training;
+
+/* Squares that overflow would give distances of NaN. */
+static scl_status measure_rows(const training *t, scl_error *error) {
+  distances_squares(t->set.x, (ptrdiff_t)t->set.cols, t->set.rows, t->set.cols, t->squares);
+  const double factor = fmax(svm_gamma(t->self, t->set.cols), 1);
+  for (size_t i = 0; t->self->kernel.plugin == NULL && i < t->set.rows; i++)
+    if (!(4 * t->squares[i] * factor <= DBL_MAX))
+      return t->host->fail(error, SCL_STATUS_BAD_DATA,
+                           "row %zu is too long for Gaussian kernel values: scale the rows", i + 1);
+  return SCL_STATUS_OK;
+}
+
+static scl_status find_classes(training *t, scl_error *error) {
+  t->names = models_new(t->host, t->classes * sizeof *t->names, error);
+  if (t->names == NULL) return SCL_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < t->set.rows; i++) {
+    t->label[i] = rows_class(&t->set, i);
+    t->names[t->label[i]] = 1;
+  }
+  for (size_t j = 0; j < t->classes; j++)
+    if (t->names[j] != 0) t->names[t->present++] = (int32_t)j;
+  return rows_need_two_classes(t->host, &t->set, error);
+}
+
+static scl_status reserve(training *t, scl_error *error) {
+  const size_t n = t->set.rows, classes = t->present,
+               functions = t->classes == 0 ? t->set.targets : classes * (classes - 1) / 2;
+  const bool votes = t->classes > 2;
+  t->m->base.cols = t->set.cols;
+  t->m->base.functions = functions;
+  t->m->targets = t->set.targets;
+  t->b = functions > SIZE_MAX / 16 / n ? NULL : models_new(t->host, n * functions * 8, NULL);
+  t->m->base.f0 = models_new(t->host, functions * sizeof(double), NULL);
+  t->violation = models_new(t->host, functions * sizeof(double), NULL);
+  t->steps = models_new(t->host, functions * sizeof *t->steps, NULL);
+  if (votes) t->m->pairs = t->host->allocate(2 * functions * sizeof *t->m->pairs);
+  if (t->b == NULL || t->m->base.f0 == NULL || t->violation == NULL || t->steps == NULL ||
+      (votes && t->m->pairs == NULL))
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY,
+                         "not enough memory for %zu x %zu coefficients", n, functions);
+  for (size_t i = 0, at = 0; votes && i < classes; i++)
+    for (size_t j = i + 1; j < classes; j++) {
+      t->m->pairs[2 * at] = t->names[i];
+      t->m->pairs[2 * at++ + 1] = t->names[j];
+    }
+  return SCL_STATUS_OK;
+}
+
+static scl_status prepare(training *t, scl_error *error) {
+  const size_t n = t->set.rows;
+  t->label = t->host->allocate(n * sizeof *t->label);
+  t->squares = t->host->allocate(n * sizeof *t->squares);
+  t->kept = t->host->allocate(n * sizeof *t->kept);
+  if (t->label == NULL || t->squares == NULL || t->kept == NULL)
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
+  scl_status status = measure_rows(t, error);
+  if (status == SCL_STATUS_OK && t->classes > 0) status = find_classes(t, error);
+  return status == SCL_STATUS_OK ? reserve(t, error) : status;
+}
+
+/* ------------------------------------------------------------ one function */
+
+/* What row i is to function `at`: a class of the pair, or a target. */
+static svm_row row_of(const training *t, size_t at, size_t i) {
+  const double bound = t->self->C * t->set.weights[i];
+  if (t->classes == 0)
+    return (svm_row){.y = t->set.y[i * t->set.targets + at], .lo = -bound, .hi = bound};
+  const bool above =
+      t->m->pairs == NULL ? t->label[i] == 1 : t->label[i] == (size_t)t->m->pairs[2 * at];
+  return above ? (svm_row){.y = 1, .hi = bound} : (svm_row){.y = -1, .lo = -bound};
+}
+
+static bool takes_part(const training *t, size_t at, size_t i) {
+  return t->m->pairs == NULL || t->label[i] == (size_t)t->m->pairs[2 * at] ||
+         t->label[i] == (size_t)t->m->pairs[2 * at + 1];
+}
+
+/* The rows of function `at` and where they are, in memory that the function owns. */
+typedef struct part {
+  svm_function function;
+  size_t *place;
+  double *x, *squares;
+} part;
+
+static void part_release(const scl_host *host, const part *p) {
+  host->release(p->function.row);
+  host->release(p->place);
+  host->release(p->x);
+  host->release(p->squares);
+}
+
+static scl_status part_open(const training *t, size_t at, part *p, scl_error *error) {
+  const size_t n = t->set.rows, d = t->set.cols;
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++)
+    count += takes_part(t, at, i);
+  *p = (part){.function.row = t->host->allocate(count * sizeof(svm_row)),
+              .place = t->host->allocate(count * sizeof(size_t))};
+  const bool all = count == n;
+  if (!all) {
+    p->x = t->host->allocate((count * d + 1) * sizeof(double));
+    p->squares = t->host->allocate(count * sizeof(double));
+  }
+  if (p->function.row == NULL || p->place == NULL || (!all && (p->x == NULL || p->squares == NULL)))
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", count);
+  p->function.rows =
+      (svm_rows){count, d, all ? t->set.x : p->x, (ptrdiff_t)d, all ? t->squares : p->squares};
+  count = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (!takes_part(t, at, i)) continue;
+    p->function.row[count] = row_of(t, at, i);
+    p->place[count] = i;
+    if (!all) {
+      memcpy(p->x + count * d, t->set.x + i * d, d * sizeof *p->x);
+      p->squares[count] = t->squares[i];
+    }
+    count++;
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status fit_function(const training *t, size_t at, const scl_problem *problem,
+                               double megabytes, scl_error *error) {
+  const size_t functions = t->m->base.functions;
+  part p;
+  scl_status status = part_open(t, at, &p, error);
+  if (status == SCL_STATUS_OK)
+    status = svm_machine_fit(t->self, problem, (double)at / (double)functions,
+                             t->classes == 0 ? t->self->epsilon : 0, megabytes, &p.function, error);
+  if (status == SCL_STATUS_OK) {
+    for (size_t k = 0; k < p.function.rows.count; k++)
+      t->b[p.place[k] * functions + at] = p.function.row[k].b;
+    t->m->base.f0[at] = p.function.f0;
+    t->violation[at] = p.function.violation;
+    t->steps[at] = p.function.steps;
+  }
+  part_release(t->host, &p);
+  return status;
+}
+
+/* Functions up to end-1; the next to be fitted. */
+typedef struct wave {
+  const training *t;
+  size_t end;
+  atomic_size_t next;
+} wave;
+
+/* One function after another, until all of the wave are taken. */
+static scl_status fit_share(void *context, size_t index, scl_error *error) {
+  wave *w = context;
+  scl_status status = SCL_STATUS_OK;
+  (void)index;
+  while (status == SCL_STATUS_OK) {
+    const size_t at = atomic_fetch_add(&w->next, 1);
+    if (at >= w->end) break;
+    status = fit_function(w->t, at, NULL, w->t->self->cache / SHARES, error);
+  }
+  return status;
+}
+
+static scl_status fit_functions(training *t, scl_error *error) {
+  const size_t functions = t->m->base.functions;
+  scl_status status = SCL_STATUS_OK;
+  for (size_t at = 0; functions < SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions; at++)
+    status = fit_function(t, at, t->problem, t->self->cache, error);
+  for (size_t at = 0; functions >= SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions;
+       at += WAVE) {
+    wave w = {.t = t, .end = svm_least(functions, at + WAVE), .next = at};
+    status = t->problem->progress(t->problem, "support vectors", (double)at / (double)functions,
+                                  NAN, error);
+    if (status == SCL_STATUS_OK)
+      status = t->host->parallel(svm_least(w.end - at, SHARES), fit_share, &w, error);
+  }
+  return status;
+}
+
+/* ------------------------------------------------------------ the model */
+
+static bool has_coefficient(const training *t, size_t row) {
+  const size_t functions = t->m->base.functions;
+  for (size_t j = 0; j < functions; j++)
+    if (t->b[row * functions + j] != 0) return true;
+  return false;
+}
+
+/* The rows with a coefficient, and at least one row, go into the model. */
+static scl_status keep_support(training *t, scl_error *error) {
+  expansion *e = &t->m->base;
+  const size_t d = e->cols, c = e->functions;
+  for (size_t i = 0; i < t->set.rows; i++)
+    if (has_coefficient(t, i) || (e->rows == 0 && i + 1 == t->set.rows)) t->kept[e->rows++] = i;
+  e->x = t->host->allocate(e->rows * d * sizeof *e->x);
+  e->b = t->host->allocate(e->rows * c * sizeof *e->b);
+  if (e->x == NULL || e->b == NULL)
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu support vectors",
+                         e->rows);
+  for (size_t i = 0; i < e->rows; i++) {
+    memcpy(e->x + i * d, t->set.x + t->kept[i] * d, d * sizeof *e->x);
+    memcpy(e->b + i * c, t->b + t->kept[i] * c, c * sizeof *e->b);
+  }
+  e->pilot = t->set.pilot;
+  t->set.pilot = NULL;
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ fitting */
+
+static void account(const training *t, scl_solution *out) {
+  out->residual = 0;
+  out->iterations = 0;
+  for (size_t j = 0; j < t->m->base.functions; j++) {
+    if (!(t->violation[j] <= out->residual)) out->residual = t->violation[j];
+    out->iterations += t->steps[j];
+  }
+  out->tolerance = t->self->tolerance;
+  const bool converged = out->residual <= out->tolerance;
+  out->outcome = converged ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  (void)snprintf(out->note, sizeof out->note, "%zu of %zu rows are support vectors%s",
+                 t->m->base.rows, t->set.rows,
+                 converged ? ""
+                           : "; its steps ended before the condition held: scale the rows, "
+                             "or give a larger tolerance");
+}
+
+/* The coefficients sum to 0. */
+static bool may_move(const training *t) {
+  return t->self->kernel.plugin == NULL || rows_may_move(t->host, &t->self->kernel, true);
+}
+
+/* A kernel that sees where the rows lie: whether rounding of its values spoils the scores. */
+static scl_status doubt(const training *t, scl_solution *out, scl_error *error) {
+  const expansion *e = &t->m->base;
+  const scl_const_parameters u = scl_dense_rows(e->x, (ptrdiff_t)e->cols, e->rows, e->cols);
+  if (may_move(t)) return SCL_STATUS_OK;
+  double *diagonal = t->host->allocate(e->rows * sizeof *diagonal);
+  if (diagonal == NULL)
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", e->rows);
+  scl_status status = t->host->parts->diagonal(&t->self->kernel, &u, diagonal, error);
+  if (status == SCL_STATUS_OK)
+    status = expansion_doubt(t->self, svm_gram, e, diagonal, NULL, out, error);
+  t->host->release(diagonal);
+  return status;
+}
+
+static scl_status run(training *t, scl_solution *out, scl_error *error) {
+  scl_status status = rows_collect(t->problem, &t->set, error);
+  if (status == SCL_STATUS_OK && may_move(t)) status = rows_centre(t->host, &t->set, error);
+  if (status == SCL_STATUS_OK) status = prepare(t, error);
+  if (status == SCL_STATUS_OK) status = fit_functions(t, error);
+  if (status == SCL_STATUS_OK) status = keep_support(t, error);
+  if (status != SCL_STATUS_OK) return status;
+  account(t, out);
+  return doubt(t, out, error);
+}
+
+static void release(training *t) {
+  rows_release(t->host, &t->set);
+  void *const all[] = {t->label, t->squares, t->names, t->b, t->violation, t->steps, t->kept};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    t->host->release(all[i]);
+}
+
+static scl_status fit(const void *instance, const scl_problem *problem, void **model,
+                      scl_solution *out, scl_error *error) {
+  training t = {.self = instance, .host = problem->host, .problem = problem};
+  t.m = models_new(t.host, sizeof *t.m, error);
+  if (t.m == NULL) return SCL_STATUS_NO_MEMORY;
+  if (problem->task == SCL_TASK_CLASSIFICATION)
+    t.classes = problem->targets == 1 ? 2 : problem->targets;
+  const scl_status status = run(&t, out, error);
+  release(&t);
+  if (status == SCL_STATUS_OK)
+    *model = t.m;
+  else
+    end(instance, t.m);
+  return status;
+}
+
+/* ------------------------------------------------------------ arrays: rows (the support vectors),
+ * coefficients, intercept; votes (0 or 1), pairs */
+
+static scl_status save(const void *instance, const void *model, scl_archive *archive,
+                       scl_error *error) {
+  const machines *m = model;
+  const int32_t votes = m->pairs != NULL;
+  model_writer w = {archive, error, SCL_STATUS_OK};
+  (void)instance;
+  expansion_put(&w, &m->base);
+  models_put(&w, "votes", SCL_DTYPE_INT32, 1, 0, &votes);
+  if (votes) models_put(&w, "pairs", SCL_DTYPE_INT32, m->base.functions, 2, m->pairs);
+  return w.status;
+}
+
+static void get_model(const void *self, model_reader *r, size_t features, size_t targets,
+                      void *model) {
+  machines *m = model;
+  size_t one = 1;
+  int32_t *votes = models_get_places(r, "votes", &one, 0, 2);
+  const bool in_pairs = votes != NULL && votes[0] == 1;
+  (void)self;
+  r->host->release(votes);
+  m->targets = targets;
+  m->base.cols = features;
+  m->base.functions = in_pairs ? 0 : targets;
+  expansion_get(r, &m->base);
+  if (in_pairs) m->pairs = models_get_places(r, "pairs", &m->base.functions, 2, targets);
+}
+MODELS_LOAD(machines)
+
+const scl_plugin scullery_plugin = {
+    .name = "svm",
+    .summary = "Support vector machines: classes (one against one) and numbers (epsilon-SVR)",
+    .doc =
+        "Classes: min (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0)). Numbers:\n"
+        "max(0, |f(x_i) + f0 - y_i| - epsilon) for the loss. K is exp(-gamma ||x-y||^2), or any\n"
+        "kernel on rows: kernel = sc.kernel.linear{}. w_i: weights of rows and of classes. Scores\n"
+        "of two classes are f(x) + f0. Scores of several are the votes of all pairs, plus within "
+        "a\n"
+        "third of a vote the sum of a class's functions, which decides where votes are equal.\n"
+        "Sequential minimal optimisation with second-order choice (Fan, Chen and Lin 2005) on\n"
+        "working sets (Joachims 1999), kernel values in blocks; rows that are settled are set\n"
+        "aside. residual is the largest violation of the dual's optimality, measured anew in\n"
+        "double precision. Six pairs of classes and more are learnt side by side, and each may\n"
+        "keep an eighth of the cache. Scale the rows first, as in sc.standardize(). The model\n"
+        "keeps the support vectors (arrays rows, coefficients, intercept, votes, pairs; columns "
+        "far\n"
+        "from 0 less the array pilot).",
+    MODELS_SOLVER,
+    SCL_INSTANCE(svm, options),
+    .create = create};

@@ -1,0 +1,211 @@
+/* A support vector machine: the loops, the cache of kernel values, the kernel, the steps on a working
+ * set, and the machine that finds the coefficients of one function. */
+#ifndef SCULLERY_SOLVER_SVM_H
+#define SCULLERY_SOLVER_SVM_H
+
+#include <math.h>
+#include <scullery/plugin.h>
+#include <stdbool.h>
+
+/* ------------------------------------------------------------ loops.c */
+
+enum { SVM_LANES = 32 }; /* counts of the choosing loops are multiples of it */
+
+/* The ends of the violation: the largest up - f, where it is, and the least low - f. */
+typedef struct svm_ends {
+  double most, least;
+  size_t first;
+} svm_ends;
+
+typedef struct svm_loops {
+  void (*advance)(size_t count, double delta, const float *ki, const float *kj, const double *up,
+                  const double *low, double *f, svm_ends *out);
+  size_t (*partner)(size_t count, double most, double least, double kii, const float *ki,
+                    const double *diagonal, const double *low, const double *f);
+  void (*add_four)(size_t count, const double a[4], const float *const k[4], double *f);
+  size_t (*distances)(size_t count, double square, const double *squares, double *numbers);
+  float (*single)(size_t count, double factor, const double *x, float *out);
+} svm_loops;
+
+svm_loops svm_loops_get(void);
+
+/* ------------------------------------------------------------ cache.c */
+
+typedef struct svm_cache {
+  size_t width, slots, capacity; /* columns; slots of that width; numbers in all */
+  size_t filled, hand;
+  float *values; /* slots x width */
+  size_t *slot;  /* row: its slot, or SIZE_MAX */
+  size_t *row;   /* slot: its row */
+  size_t *used;  /* slot: the last turn in which its row was asked for */
+  bool *recent;  /* slot: asked for since the hand came by */
+} svm_cache;
+
+void svm_cache_release(const scl_host *host, svm_cache *c);
+
+/* No rows, of `width` columns. */
+void svm_cache_empty(svm_cache *c, size_t width);
+
+/* For up to `width` rows: `megabytes` of values, but at least `least` rows. */
+scl_status svm_cache_open(const scl_host *host, svm_cache *c, size_t width, size_t least,
+                          double megabytes, scl_error *error);
+
+/* The values of a row in this turn, or NULL. */
+float *svm_cache_find(svm_cache *c, size_t row, size_t turn);
+
+/* Room for the values of a row that is not there, in place of one that was not asked for in this
+ * turn. */
+float *svm_cache_claim(svm_cache *c, size_t row, size_t turn);
+
+/* Keep some rows and columns, `count` of them: those with these numbers, ascending, which become 0
+ * to count - 1. */
+void svm_cache_keep(svm_cache *c, const size_t *kept, size_t count);
+
+/* ------------------------------------------------------------ kernel.c */
+
+typedef struct svm {
+  scl_base base;
+  scl_part kernel; /* no plugin: Gaussian, of this gamma */
+  double gamma;    /* NaN: 1/d */
+  double C, epsilon, tolerance, cache;
+} svm;
+
+/* Rows between which kernel values are wanted. */
+typedef struct svm_rows {
+  size_t count, dim;
+  const double *x; /* count x dim at `stride` */
+  ptrdiff_t stride;
+  const double *squares; /* their squared lengths */
+} svm_rows;
+
+static inline size_t svm_least(size_t a, size_t b) { return a < b ? a : b; }
+
+static inline double svm_gamma(const svm *self, size_t dim) {
+  return isnan(self->gamma) ? 1 / (double)dim : self->gamma;
+}
+
+static inline svm_rows svm_rows_at(const svm_rows *rows, size_t first, size_t most) {
+  return (svm_rows){svm_least(rows->count - first, most), rows->dim,
+                    rows->x + (ptrdiff_t)first * rows->stride, rows->stride, rows->squares + first};
+}
+
+static inline scl_const_parameters svm_parameters(const svm_rows *rows) {
+  return scl_dense_rows(rows->x, rows->stride, rows->count, rows->dim);
+}
+
+/* out = K(u_i, v_j) */
+scl_status svm_values(const svm *self, const svm_loops *loops, const svm_rows *u, const svm_rows *v,
+                      double *out, ptrdiff_t stride, scl_error *error);
+
+/* out[i][j] = K(u_i, v_j) in single precision, through `room` (u->count x v->count). */
+scl_status svm_single(const svm *self, const svm_loops *loops, const svm_rows *u, const svm_rows *v,
+                      double *room, float *const *out, scl_error *error);
+
+/* As scl_parts.gram, for kernel expansions. */
+scl_status svm_gram(const void *instance, const scl_const_parameters *u,
+                    const scl_const_parameters *v, double *out, ptrdiff_t stride, scl_error *error);
+
+/* ------------------------------------------------------------ smo.c */
+
+/* A row: its target, bounds and coefficient. */
+typedef struct svm_row {
+  double y, lo, hi, b;
+} svm_row;
+
+static inline double svm_up(const svm_row *row, double epsilon) {
+  if (!(row->b < row->hi)) return -INFINITY;
+  return row->b < 0 ? row->y + epsilon : row->y - epsilon;
+}
+
+static inline double svm_low(const svm_row *row, double epsilon) {
+  if (!(row->b > row->lo)) return INFINITY;
+  return row->b > 0 ? row->y - epsilon : row->y + epsilon;
+}
+
+typedef struct svm_smo {
+  svm_loops loops;
+  double epsilon;
+  size_t count, stride;            /* rows; the same padded to SVM_LANES */
+  svm_row *row;                    /* count */
+  float *k;                        /* count x stride */
+  double *f, *up, *low, *diagonal; /* stride */
+} svm_smo;
+
+/* Steps until no pair violates optimality by more than `tolerance`, or `most_steps`; how many. row,
+ * k and f are given, and changed: the coefficients and f. */
+size_t svm_smo_solve(svm_smo *s, double tolerance, size_t most_steps);
+
+/* ------------------------------------------------------------ state.c */
+
+enum {
+  SVM_SET = 512,   /* rows of the working set, at most */
+  SVM_STRIP = 256, /* columns of a tile of kernel values */
+  SVM_PATIENCE = 3 /* rounds that a row must look settled before it is set aside */
+};
+
+/* The problem of one function and its solution. */
+typedef struct svm_function {
+  svm_rows rows;
+  svm_row *row; /* rows.count: targets and bounds are given, coefficients found */
+  double f0, violation;
+  size_t steps;
+} svm_function;
+
+typedef struct svm_machine {
+  const svm *self;
+  const scl_host *host;
+  const scl_problem *problem; /* NULL: not in the thread that may report progress */
+  double done;                /* what it reports */
+  svm_function *out;
+  double epsilon, tolerance;
+  size_t most_steps, round, room; /* room: rows of the working set */
+  /* the rows that are not set aside */
+  size_t count;
+  size_t *place; /* in out->rows */
+  svm_row *row;
+  double *f;
+  unsigned char *settled; /* for how many rounds */
+  svm_rows rows;
+  double *own; /* rows.x, once some are set aside */
+  double *squares;
+  svm_cache cache;
+  /* the working set, oldest first; those whose kernel values are missing; what changed */
+  size_t set_count, fresh_count, changed;
+  size_t *set, *fresh;
+  bool *in_set;
+  double *change;
+  float **fresh_values;
+  const float **change_values;
+  svm_rows gathered; /* rows of `fresh` */
+  double *gathered_x, *gathered_squares;
+  svm_smo smo;
+  double most, least; /* ends of the violation */
+  /* the support vectors, while f is computed anew */
+  svm_rows kept;
+  double *kept_x, *kept_squares, *kept_b;
+} svm_machine;
+
+void svm_machine_release(svm_machine *m);
+
+scl_status svm_machine_reserve(svm_machine *m, double megabytes, scl_error *error);
+
+/* All rows, with the coefficients and the f that they have. */
+void svm_machine_all(svm_machine *m);
+
+void svm_machine_store(svm_machine *m);
+
+void svm_machine_ends(svm_machine *m);
+
+scl_status svm_machine_shrink(svm_machine *m, scl_error *error);
+
+/* ------------------------------------------------------------ round.c */
+
+scl_status svm_machine_round(svm_machine *m, scl_error *error);
+
+/* ------------------------------------------------------------ machine.c */
+
+/* Fill in out. `problem` may be NULL; megabytes: of the cache. */
+scl_status svm_machine_fit(const svm *self, const scl_problem *problem, double done, double epsilon,
+                           double megabytes, svm_function *out, scl_error *error);
+
+#endif
