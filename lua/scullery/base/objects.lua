@@ -189,11 +189,6 @@ local function names_of(class)
   return names
 end
 
--- A __tostring whose text is harmless for a terminal: names and labels of data are anyone's.
-local function shown_by(f)
-  return function(object) return text.shown(f(object)) end
-end
-
 --- objects.class(name, { example = "ds", fields = "X y ...", hidden =, computed =, hint =, list =,
 --- check = }): a metatable for objects of that name. Functions set in it are methods, which check
 --- their self; names that begin with __ are Lua's own. fields: those that an object may have or
@@ -232,9 +227,13 @@ function objects.class(name, given)
   return setmetatable(class, {
     __index = methods,
     __newindex = function(_, key, f)
-      if key == "__tostring" then f = shown_by(f) end
-      if key:sub(1, 2) == "__" then rawset(class, key, f) return end
-      methods[key] = method_of(class, key, f)
+      if key == "__tostring" then -- harmless for a terminal: names and labels of data are anyone's
+        rawset(class, key, function(object) return text.shown(f(object)) end)
+      elseif key:sub(1, 2) == "__" then
+        rawset(class, key, f)
+      else
+        methods[key] = method_of(class, key, f)
+      end
     end,
   })
 end

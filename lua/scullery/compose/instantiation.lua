@@ -65,12 +65,6 @@ instantiation.own_options = own
 -- What a map is made from besides its parts.
 local from_spec = { "dim", "whiten", "widths", "state", table.unpack(own) }
 
-local function origin_of(spec)
-  local origin = {}
-  for _, name in ipairs(from_spec) do origin[name] = spec[name] end
-  return origin
-end
-
 local function new_features(inst, given, title)
   local self = options.check(title, given, feature_rules, 3)
   self.inst = inst
@@ -161,7 +155,9 @@ function instantiation.map(self, source, stages, choices, whiten)
   self.inst.last_dim = spec.dim
   local map = core.map(spec)
   core.learn(source, stages, map)
-  return map, origin_of(spec)
+  local origin = {}
+  for _, name in ipairs(from_spec) do origin[name] = spec[name] end
+  return map, origin
 end
 
 --- Whether the parameters are learnt from rows, so that folds must not share them.

@@ -50,14 +50,12 @@ function changes.tell(run)
   end
 end
 
-local function columns_of(record) return table.concat(values.sorted(record.result), ", ") end
-
 --- changes.watch_columns(run): a function of (place, record) that tells of results whose columns
 --- are those of no result before, where earlier runs left some: cells of one run may differ.
 function changes.watch_columns(run)
   local known, first = {}, nil
   local function know(record)
-    local columns = columns_of(record)
+    local columns = table.concat(values.sorted(record.result), ", ")
     local is_new = not known[columns]
     known[columns], first = true, first or columns
     return is_new and columns

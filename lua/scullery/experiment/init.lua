@@ -90,15 +90,10 @@ local function run_here(run)
   end
 end
 
-local function count_finished(run)
-  local count = 0
-  for i = 1, #run.cells do if running.finished(run, i) then count = count + 1 end end
-  return count
-end
-
 -- Run what is to run, with the experiment locked against a call of itself.
 local function run_cells(run)
-  local done = count_finished(run)
+  local done = 0
+  for i = 1, #run.cells do if running.finished(run, i) then done = done + 1 end end
   local level <close> = progress.level{ name = "experiment", total = #run.cells - done }
   local watch = changes.watch_columns(run)
   if done > 0 then
@@ -113,12 +108,6 @@ local function run_cells(run)
   local ok, message = pcall(run.processes > 1 and workers.run or run_here, run)
   busy[path] = nil
   if not ok then error(message, 0) end
-end
-
-local function check_script()
-  if workers.script() then return end
-  fail("processes of more than 1 run the script again, and there is none: the prompt, -e and a \z
-    script from the standard input have processes = 1 alone")
 end
 
 local function check_failures(exp, allowed)
@@ -228,7 +217,10 @@ function experiment.run(given)
   if own_settings and call < own_settings.call then return read_only(path, list) end
   if own_settings then return serve(o, path, list) end
   if inside or next(busy) then o.processes = 1 end -- in a cell
-  if o.processes > 1 then check_script() end
+  if o.processes > 1 and not workers.script() then
+    fail("processes of more than 1 run the script again, and there is none: the prompt, -e and a \z
+      script from the standard input have processes = 1 alone")
+  end
   return check_failures(run_here_or_by_workers(o, path, list, call), o.allow_failures)
 end
 

@@ -72,12 +72,6 @@ local function log_path(run, i)
 end
 workers.log_path = log_path
 
-local function start_one(run)
-  local threads = math.max(1, core.threads() // run.processes)
-  return { process = core.worker_start(run.settings, threads),
-    log = log.new(nil) }
-end
-
 -- What it has printed, into the log of the cell that it works on: as much as a pipe holds.
 local function hear_output(worker)
   for _ = 1, 64 do
@@ -175,12 +169,6 @@ end
 
 -- ---------------------------------------------------------------- all of them
 
-local function handles(list)
-  local result = {}
-  for i, worker in ipairs(list) do result[i] = worker.process end
-  return result
-end
-
 -- Ask all to end, and end those that do not.
 local function stop(list)
   for _, worker in ipairs(list) do core.worker_stop(worker.process) end
@@ -212,7 +200,9 @@ local function count_open(run, most)
 end
 
 local function look(run, list)
-  core.worker_wait(handles(list), TICK)
+  local processes = {}
+  for i, worker in ipairs(list) do processes[i] = worker.process end
+  core.worker_wait(processes, TICK)
   for place = #list, 1, -1 do
     local worker = list[place]
     hear_output(worker)
@@ -234,7 +224,10 @@ function workers.run(run)
         running.say_waiting(run, left)
         told = true
       end
-      for _ = 1, math.min(free, run.processes - #list) do list[#list + 1] = start_one(run) end
+      for _ = 1, math.min(free, run.processes - #list) do
+        local threads = math.max(1, core.threads() // run.processes)
+        list[#list + 1] = { process = core.worker_start(run.settings, threads), log = log.new(nil) }
+      end
     end
     local before = #list
     look(run, list)

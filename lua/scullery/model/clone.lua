@@ -12,10 +12,8 @@ local stages = require "scullery.compose.stages"
 
 local clone = {}
 
--- What the walk over a recipe has seen: the changes asked for, those used, and all paths there are.
-local function walk_of(changes) return { changes = changes, used = {}, known = {} } end
-
--- The value of a path: the change asked for, or as it is. false takes an option out.
+-- The value of a path: the change asked for, or as it is. false takes an option out. walk: what the
+-- walk over a recipe has seen: the changes asked for, those used, and all paths there are.
 local function changed(walk, path, value)
   walk.known[#walk.known + 1] = path
   if walk.changes[path] == nil then return value end
@@ -67,17 +65,11 @@ local function stage_with(walk, stage)
   return stages[stage.kind](given)
 end
 
--- The list of stages that a pipeline was made of.
-local function list_of(p)
-  local list = table.move(p.rows, 1, #p.rows, 1, {})
-  for _, name in ipairs{ "features", "solver", "after" } do list[#list + 1] = p[name] end
-  return list
-end
-
 -- A pipeline of changed stages, and from each old stage to the new one.
 local function copy_of(walk, p)
-  local given, new = {}, {}
-  for i, stage in ipairs(list_of(p)) do
+  local given, new, list = {}, {}, table.move(p.rows, 1, #p.rows, 1, {})
+  for _, name in ipairs{ "features", "solver", "after" } do list[#list + 1] = p[name] end
+  for i, stage in ipairs(list) do
     given[i] = stage_with(walk, stage)
     new[stage] = given[i]
   end
@@ -92,7 +84,7 @@ function clone.run(self, changes)
   if changes ~= nil and (type(changes) ~= "table" or getmetatable(changes)) then
     error("takes a table { [\"solver.lambda\"] = 1e-3, ... }, and got " .. options.show(changes), 0)
   end
-  local walk, variants, copy = walk_of(changes or {}), {}, nil
+  local walk, variants, copy = { changes = changes or {}, used = {}, known = {} }, {}, nil
   for v, one in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
     local made, new = copy_of(walk, one.pipeline)
     local choice = {}

@@ -39,12 +39,6 @@ local function split_progress(data, y, given)
   return y, next(rest) and rest or nil, f
 end
 
--- Rows without targets, for pipelines without a solver.
-local function rows_alone(data)
-  if core.is_matrix(data) then return dataset.new{ X = data } end
-  return dataset.is(data) and data
-end
-
 --- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows. Returns the pipeline. A
 --- pipeline without a solver takes p:fit(X). A number that is NaN or infinite is an error that
 --- names its row and column.
@@ -59,8 +53,11 @@ end
 function Pipeline:fit(data, y, given)
   local watching
   y, given, watching = split_progress(data, y, given)
-  local ds = not self.solver and y == nil and rows_alone(data) or guarded("pipeline:fit",
-    dataset.coerce, data, y, given)
+  local ds
+  if not self.solver and y == nil then -- no targets
+    ds = core.is_matrix(data) and dataset.new{ X = data } or dataset.is(data) and data
+  end
+  ds = ds or guarded("pipeline:fit", dataset.coerce, data, y, given)
   return guarded("pipeline:fit", fitting.run, self, ds, watching)
 end
 

@@ -8,9 +8,6 @@ local confusion = {}
 
 local MOST_NUMBERS = 12 -- classes whose cells have room for numbers
 
--- Per cent, of as many digits as a cell has room for.
-local function percent(share) return math.floor(1000 * share + 0.5) / 10 end
-
 --- confusion.counts(about): counts[i][j] of rows of class i that were given class j; rows a class;
 --- wrong rows in all, those of unknown labels among them.
 function confusion.counts(about)
@@ -50,8 +47,8 @@ function confusion.figures(about)
     names[i] = tostring(label)
     true_names[i] = ("%s (%d rows)"):format(names[i], sizes[i])
     shares[i] = {}
-    for j, count in ipairs(counts[i]) do
-      shares[i][j] = sizes[i] > 0 and percent(count / sizes[i]) or 0 / 0
+    for j, count in ipairs(counts[i]) do -- per cent, of as many digits as a cell has room for
+      shares[i][j] = sizes[i] > 0 and math.floor(1000 * (count / sizes[i]) + 0.5) / 10 or 0 / 0
     end
   end
   local notes = { confusion.error_text(about, wrong) }

@@ -77,12 +77,6 @@ local function layer_of(numbers, low, high, bins, place, of, density)
   return bars
 end
 
-local function notes_of(bad)
-  if bad == 0 then return nil end
-  return { bad == 1 and "1 value is not a finite number and is not counted"
-    or ("%d values are not finite numbers and are not counted"):format(bad) }
-end
-
 --- sc.plot.hist{ x =, ... }: a histogram.
 --- x: a list of numbers, or a matrix of one column or row. bins: their number, or "auto" (Freedman
 ---   and Diaconis, at most 100). density = true: the area is 1 in place of counts. label: the name
@@ -117,8 +111,10 @@ function hist.new(given)
       label = labels[i], colour = i }
   end
   o.y_label = o.y_label or (o.density and "density" or "count")
+  local note = bad == 1 and "1 value is not a finite number and is not counted"
+    or ("%d values are not finite numbers and are not counted"):format(bad)
   return figure.new(o, panel.make(title, o, { layers = layers, data = data,
-    notes = notes_of(bad) }))
+    notes = bad > 0 and { note } or nil }))
 end
 
 return hist

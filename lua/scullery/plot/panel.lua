@@ -222,17 +222,6 @@ local function axis_of(o, name)
   return { label = label ~= "" and label or nil, log = o[name .. "_log"] or false }
 end
 
-local function has_labels(layers)
-  for _, layer in ipairs(layers) do if layer.label then return true end end
-  return false
-end
-
-local function clean_labels(layers)
-  for _, layer in ipairs(layers) do
-    if layer.label then layer.label = texts.clean(layer.label) end
-  end
-end
-
 local function nothing(title, layers)
   local count = 0
   for _, layer in ipairs(layers) do count = count + #layer.x end
@@ -267,10 +256,13 @@ function panel.make(title, o, given)
   set_range(title, axes.y, y_limit, o.y_range, bars, "y")
   for _, layer in ipairs(layers) do end_at_axis(layer, axes.y) end
   for _, rule in ipairs(rules) do layers[#layers + 1] = rule_layer(rule, axes.x, axes.y) end
-  clean_labels(layers)
+  local labelled = false
+  for _, layer in ipairs(layers) do
+    if layer.label then layer.label, labelled = texts.clean(layer.label), true end
+  end
   local made = { title = o.title and texts.clean(o.title) or nil, x = axes.x, y = axes.y,
     layers = layers, notes = given.notes or notes_of(faults), colour_bar = given.colour_bar,
-    legend = o.legend ~= "none" and has_labels(layers), equal = o.equal or nil, data = given.data }
+    legend = o.legend ~= "none" and labelled, equal = o.equal or nil, data = given.data }
   thin.panel(made)
   return made
 end

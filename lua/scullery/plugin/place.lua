@@ -26,8 +26,6 @@ local function read(path)
   return bytes
 end
 
-local function is_there(path) return core.file_about(path) ~= nil end
-
 -- Another folder's link, or a link to nothing, is not written through.
 local function is_link(path)
   local folder = path:match("^(.*)/")
@@ -81,7 +79,7 @@ end
 
 local function check_targets(targets, bytes, given)
   for _, target in ipairs(targets) do
-    if is_there(target) and read(target) ~= bytes and not given.force then
+    if core.file_about(target) and read(target) ~= bytes and not given.force then
       fail("%s is there already, and is another file: --force replaces it", target)
     end
   end

@@ -10,10 +10,6 @@ local display = {}
 local MOST_DEEP, MOST_ITEMS, MOST_INNER = 6, 100, 20
 local MOST_LINES, MOST_BYTES, MOST_INNER_BYTES = 400, 10000, 200
 
-local function in_colour(text, wanted)
-  return wanted and "\27[36m" .. text .. "\27[0m" or text
-end
-
 -- How many columns a text takes; colours and what follows a character onto its place take none.
 local function columns_of(text)
   text = text:gsub("\27%[%d*m", "")
@@ -147,7 +143,7 @@ local function key_text(key, state)
   else
     text = "[" .. show(key, { depth = MOST_DEEP, width = 60, path = "", paths = {} }) .. "]"
   end
-  return in_colour(text, state.colour)
+  return state.colour and "\27[36m" .. text .. "\27[0m" or text
 end
 
 -- The state of a value inside a table, after `taken` columns of its line.
@@ -176,8 +172,6 @@ local function parts_of(value, state)
   if rest > 0 then parts[#parts + 1] = ("... %d more"):format(rest) end
   return parts, length > 0 and #keys == 0
 end
-
-local function indented(text) return "  " .. text:gsub("\n", "\n  ") end
 
 -- Several short values to a line.
 local function filled(parts, width)
@@ -213,7 +207,7 @@ local function table_text(value, state)
   local lines = short and filled(parts, math.max(10, state.width - 2)) or parts
   local texts = {}
   for i, text in ipairs(lines) do
-    texts[i] = indented(text) .. (not short and i < #lines and "," or "")
+    texts[i] = "  " .. text:gsub("\n", "\n  ") .. (not short and i < #lines and "," or "")
   end
   return "{\n" .. table.concat(texts, "\n") .. "\n}"
 end

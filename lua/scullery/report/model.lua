@@ -172,11 +172,6 @@ end
 
 -- ---------------------------------------------------------------- how it was chosen
 
-local function outer_text(outer)
-  return ("Nested: %.6g, standard error %.2g: an unbiased estimate, from folds that no choice \z
-    has seen."):format(outer.mean, outer.stderr)
-end
-
 local function search(page, p)
   local cells = p.table
   if not cells or #cells == 0 then return end
@@ -194,7 +189,10 @@ local function search(page, p)
   page:table{ heads = heads, rows = rows, marked = marked,
     caption = "The chosen row is marked. Its score is favoured by the choice." }
   page:list(cells:notes())
-  if cells.outer then page:paragraph(outer_text(cells.outer)) end
+  if cells.outer then
+    page:paragraph(("Nested: %.6g, standard error %.2g: an unbiased estimate, from folds that no \z
+      choice has seen."):format(cells.outer.mean, cells.outer.stderr))
+  end
 end
 
 -- ---------------------------------------------------------------- features and coefficients
