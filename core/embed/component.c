@@ -48,6 +48,17 @@ static bool split_title(const char *title, scl_kind *kind, const char **name) {
   return scl_kind_find(word, kind) && scl_is_name(*name, false);
 }
 
+/* A plugin of the same name may be another author's. Models of plugins without an id have none. */
+static scl_status check_id(const cJSON *value, const char *title, const scl_plugin *here,
+                           scl_error *error) {
+  const char *id = NULL;
+  SCL_TRY(scl_saved_opt_word(value, "id", &id, error));
+  if (id == NULL || (here->id != NULL && strcmp(id, here->id) == 0)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "it needs %s with the id %.120s, and the one here is another plugin (%s)", title,
+                  id, scl_plugin_id_shown(here->id));
+}
+
 static scl_status find(const cJSON *value, const scl_component **out, scl_error *error) {
   scl_kind kind;
   const char *title = scl_saved_component_name(value), *name, *version = NULL;
@@ -65,6 +76,7 @@ static scl_status find(const cJSON *value, const scl_component **out, scl_error 
                     "it needs %s, and there is none here (%s); a plugin of another folder is "
                     "loaded first, with scl_load_plugin",
                     title, missing.message);
+  SCL_TRY(check_id(value, title, &(*out)->plugin, error));
   SCL_TRY(scl_saved_opt_word(value, "version", &version, error));
   const char *here = (*out)->plugin.version == NULL ? "" : (*out)->plugin.version;
   if (version == NULL || !scl_is_newer(version, here)) return SCL_STATUS_OK;

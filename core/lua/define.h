@@ -84,8 +84,7 @@ enum {
  * status's sentence, "eval: script.lua:3: ...". Nothing jumps out of it. */
 scl_status scl_defined_call(const void *self, const char *field, lua_CFunction body, void *context,
                             scl_error *error);
-/* The same for slots without a status: the running call raises the sentence when it ends. False:
- * it failed. */
+/* The same for slots without a status: the slot's call fails with the sentence. False: it failed. */
 bool scl_defined_try(const void *self, const char *field, lua_CFunction body, void *context);
 
 /* For bodies: call the function with the `arguments` values above it, `results` expected. */

@@ -2,6 +2,7 @@
 #include "lua/call.h"
 #include "lua/define_internal.h"
 #include "lua/options.h"
+#include "plugin/host.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -174,8 +175,6 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
   if (error == NULL) error = &kept;
   const scl_defined *defined = self;
   running_slot slot = {defined, field, body, context};
-  const scl_error *noted = scl_lua_noted();
-  if (noted != NULL) return scl_fail(error, noted->status, "%s", noted->message);
   lua_State *L = enter(defined->definition, field, error);
   if (L == NULL) return error->status;
   const int top = lua_gettop(L);
@@ -192,12 +191,8 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
 
 bool scl_defined_try(const void *self, const char *field, lua_CFunction body, void *context) {
   scl_error error = {0};
-  const scl_plugin *plugin = &((const scl_defined *)self)->definition->plugin;
   if (scl_defined_call(self, field, body, context, &error) == SCL_STATUS_OK) return true;
-  if (scl_lua_noted() != NULL) return false;
-  if (error.status != SCL_STATUS_CANCELLED)
-    (void)scl_prefix(&error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
-  scl_lua_note_failure(&error);
+  scl_host_get()->fail_call(error.status, "%s", error.message);
   return false;
 }
 

@@ -35,9 +35,7 @@ static int run_finish(lua_State *L) {
 
 static void finish(const void *self, const scl_pair_row *row, double *numbers) {
   finish_call c = {.row = row, .numbers = numbers};
-  if (scl_defined_try(self, "finish", run_finish, &c)) return;
-  for (size_t j = 0; j < row->count; j++)
-    numbers[j] = NAN;
+  (void)scl_defined_try(self, "finish", run_finish, &c);
 }
 
 static double scale(const void *self) { return ((const defined_kernel *)self)->scale; }
@@ -63,9 +61,7 @@ static int run_move(lua_State *L) {
 
 static void move(const void *self, size_t count, double *coordinates) {
   move_call c = {count, coordinates};
-  if (scl_defined_try(self, "move", run_move, &c)) return;
-  for (size_t j = 0; j < count; j++)
-    coordinates[j] = NAN;
+  (void)scl_defined_try(self, "move", run_move, &c);
 }
 
 /* ------------------------------------------------------------ general form */

@@ -191,9 +191,7 @@ static double loss_value(const void *self, size_t c, const double *f, const doub
 
 static void loss_slope(const void *self, size_t c, const double *f, const double *y, double *out) {
   loss_call call = {.c = c, .f = f, .y = y, .out = out, .results = c};
-  if (scl_defined_try(self, "loss.slope", run_loss, &call)) return;
-  for (size_t j = 0; j < c; j++)
-    out[j] = NAN;
+  (void)scl_defined_try(self, "loss.slope", run_loss, &call);
 }
 
 static double loss_bound(const void *self, double reach) {

@@ -14,9 +14,10 @@ static int solver_loss(lua_State *L) {
   scl_error error = {0};
   lua_newtable(L);
   scl_lua_set_boolean(L, "squared", !scl_solver_has_loss(solver));
-  SCL_LUA_NUMBERS(L, {"at_zero", scl_solver_loss(solver, 1, &zero, &one)},
-                  {"bound", scl_solver_loss_bound(solver, reach)},
-                  {"lipschitz", scl_solver_loss_lipschitz(solver, reach)});
+  SCL_LUA_NUMBERS(L, {"at_zero", scl_solver_loss(solver, 1, &zero, &one, &error)},
+                  {"bound", scl_solver_loss_bound(solver, reach, &error)},
+                  {"lipschitz", scl_solver_loss_lipschitz(solver, reach, &error)});
+  scl_lua_check(L, error.status, &error);
   if (lua_isnoneornil(L, 3)) return 1;
   scl_lua_check(
       L, scl_mean_loss(solver, scl_lua_hold_matrix(L, 3), scl_lua_hold_matrix(L, 4), &mean, &error),

@@ -270,6 +270,11 @@ scl_status scl_check_plugin(const scl_plugin *own, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   if (plugin->summary == NULL || plugin->doc == NULL)
     status = scl_fail(error, SCL_STATUS_UNSUPPORTED, "summary and doc must be texts");
+  if (status == SCL_STATUS_OK && plugin->id != NULL && !scl_is_plugin_id(plugin->id))
+    status = scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "its id is '%.130s'; an id is a domain backwards and a name, such as "
+                      "org.example.%s, of a-z, 0-9, _, - and dots",
+                      plugin->id, plugin->name);
   if (status == SCL_STATUS_OK && plugin->instance_size != 0 &&
       (plugin->instance_size < sizeof(scl_base) || plugin->instance_size > MOST_INSTANCE))
     status =

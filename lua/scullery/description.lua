@@ -89,7 +89,7 @@ local function encode_component(self, arrays, path)
   local settings = settings_of(self)
   local info = core.plugin_info(self.kind, self.name)
   return { [MARK] = "component", name = self.kind .. "." .. self.name,
-    version = info.version, defined = definition_of(info),
+    id = info.id, version = info.version, defined = definition_of(info),
     options = encode_table(self.given, arrays, path),
     settings = settings and encode_table(settings, arrays, path) }
 end
@@ -202,6 +202,10 @@ local function find_plugin(value)
   elseif not ok then
     fail("it needs %s, and there is none here (%s); a plugin of another folder is loaded first, \z
       with sc.plugin.load(path)", title, options.plain(info))
+  end
+  if value.id ~= nil and value.id ~= info.id then
+    fail("it needs %s with the id %s, and the one here is another plugin (%s)", title,
+      expect(value.id, "string", "the id of a component"), info.id or "no id")
   end
   if value.version and core.is_newer(tostring(value.version), tostring(info.version)) then
     fail("it was saved with %s %s, and the one here is %s, which is older", title, value.version,
