@@ -154,10 +154,10 @@ static void note_id(void *context, const scl_component *component) {
   lua_State *L = context;
   lua_pushfstring(L, "%s.%s", scl_kind_name(component->plugin.kind), component->plugin.name);
   lua_pushstring(L, component->plugin.id);
-  lua_rawset(L, 1);
+  lua_rawset(L, -3);
 }
 
-/* The list is on top of the stack, ids of loaded components by "KIND.NAME" at its bottom. */
+/* The list is on top of the stack, below it are ids of loaded components by "KIND.NAME". */
 static void list_one(void *context, scl_kind kind, const char *name, const char *path,
                      scl_plugin_origin origin) {
   lua_State *L = context;
@@ -167,7 +167,7 @@ static void list_one(void *context, scl_kind kind, const char *name, const char 
   scl_lua_set_text(L, "path", path);
   scl_lua_set_text(L, "origin", scl_plugin_origin_name(origin));
   lua_pushfstring(L, "%s.%s", scl_kind_name(kind), name);
-  lua_rawget(L, 1);
+  lua_rawget(L, -4);
   lua_setfield(L, -2, "id");
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
