@@ -67,7 +67,8 @@ static int finish(lua_State *L) {
   row.lengths_v = scl_lua_opt_guarded(L, 4, SCL_DTYPE_FLOAT64, row.count);
   double *numbers = scl_lua_opt_guarded(L, 6, SCL_DTYPE_FLOAT64, row.count);
   luaL_argcheck(L, numbers != NULL, 6, "memory expected");
-  scl_kernel_finish(kernel, &row, numbers);
+  scl_error error = {0};
+  scl_lua_check(L, scl_kernel_finish(kernel, &row, numbers, &error), &error);
   return 0;
 }
 
@@ -77,7 +78,8 @@ static int move(lua_State *L) {
   const size_t count = scl_lua_check_size(L, 2, 0, 1 << 20, "count");
   double *coordinates = scl_lua_opt_guarded(L, 3, SCL_DTYPE_FLOAT64, count);
   luaL_argcheck(L, coordinates != NULL, 3, "memory expected");
-  scl_kernel_move(kernel, count, coordinates);
+  scl_error error = {0};
+  scl_lua_check(L, scl_kernel_move(kernel, count, coordinates, &error), &error);
   return 0;
 }
 

@@ -165,6 +165,7 @@ end
 
 function TestAPluginFromALaterHeader()
   assert_alike(answers("later", battery.names), battery.names, "later header")
+  assert_alike(answers("first", battery.names), battery.names, "first header")
 end
 
 -- Members that the host does not know hold anything.

@@ -91,8 +91,8 @@ function help.plugin(kind, name)
   parts[#parts + 1] = option_lines(info.options)
   local by = info.author and info.author ~= "" and " by " .. info.author or ""
   local where = info.digest and "Defined in Lua, " .. info.path or info.path
-  parts[#parts + 1] = info.version and ("Version %s%s, %s"):format(info.version, by, where)
-    or where
+  if info.version then where = ("Version %s%s, %s"):format(info.version, by, where) end
+  parts[#parts + 1] = info.id and ("%s (%s)"):format(where, info.id) or where
   return table.concat(parts, "\n\n")
 end
 

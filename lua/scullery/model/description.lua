@@ -87,7 +87,7 @@ local function encode_component(self, arrays, path)
   local settings = settings_of(self)
   local info = core.plugin_info(self.kind, self.name)
   return { [MARK] = "component", name = self.kind .. "." .. self.name,
-    version = info.version, defined = definition_of(info),
+    id = info.id, version = info.version, defined = definition_of(info),
     options = encode_table(self.given, arrays, path),
     settings = settings and encode_table(settings, arrays, path) }
 end

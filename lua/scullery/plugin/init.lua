@@ -12,7 +12,8 @@ local function at_caller(f, ...)
   return table.unpack(results, 2, results.n)
 end
 
---- sc.plugin.list(): a list of all plugins that can be loaded, each { kind, name, path, origin }.
+--- sc.plugin.list(): a list of all plugins that can be loaded, each { kind, name, path, origin,
+--- id }; id: of those that are loaded and have one, sc.plugin.info(name).id of any.
 --- origin: "built in", "user's folder", "SCULLERY_PLUGIN_PATH", "loaded by path", "compiled" or
 --- "defined in Lua". A file straight in a folder of the search is opened in a process of its own to
 --- find out what it holds; if that fails, kind is nil and `refusal` says why. The path of a plugin
@@ -45,7 +46,7 @@ local function one_named(title, name)
 end
 
 --- sc.plugin.info(name) or sc.plugin.info("kind.name"): a table with kind, name, version, author,
---- summary, doc, path, origin and options; of a plugin written in Lua also digest, which tells its
+--- id, summary, doc, path, origin and options; of a plugin written in Lua also digest, which tells its
 --- definition from others. `scullery plugin info` tells more.
 function plugin.info(name)
   local kind, short = one_named("plugin.info", name)

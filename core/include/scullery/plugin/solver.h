@@ -59,9 +59,9 @@ struct scl_problem {
                           scl_error *error);
   /* Visit all row blocks in order. */
   scl_status (*walk)(const scl_problem *problem, scl_visit visit, void *context, scl_error *error);
-  /* The accumulated normal equations; what *out points to stays the problem's, as it is until
-   * `reweighted` is called. One pass, shared by
-   * all folds and by all values of a path. */
+  /* The accumulated normal equations. What *out points to belongs to the problem and does not change
+   * until `reweighted` is called. One pass, shared by all folds and by all values of a path. It may
+   * refuse, as every verb: `solve` returns that status as it is, and asks nothing more. */
   scl_status (*normal)(const scl_problem *problem, scl_normal *out, scl_error *error);
   /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the
    * problem's. SCL_STATUS_UNSUPPORTED where rows have weights: `normal` takes them. */
