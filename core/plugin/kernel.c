@@ -172,6 +172,19 @@ static scl_status check_tilt(const scl_instance *kernel, const scl_tilt *tilt, s
                   scl_instance_name(kernel));
 }
 
+scl_tilt scl_tilt_in(double *memory, size_t dim) {
+  return (scl_tilt){.head = SCL_HEAD(scl_tilt),
+                    .dim = dim,
+                    .offset = memory,
+                    .shrink = memory + dim,
+                    .spread = memory + 2 * dim,
+                    .log0 = memory + 3 * dim,
+                    .log1 = memory + 4 * dim,
+                    .log2 = memory + 5 * dim,
+                    .correlation = memory + 6 * dim,
+                    .pair_scale = memory + 7 * dim};
+}
+
 scl_status scl_kernel_tilt(const scl_instance *kernel, const scl_law *law, scl_tilt *out,
                            scl_error *error) {
   const scl_ability_tilt *ability = scl_instance_ability(kernel, SCL_ABILITY_TILT);

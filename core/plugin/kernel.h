@@ -26,6 +26,9 @@ scl_shift scl_kernel_shift(const scl_instance *kernel);
 /* What a bound kernel chose ("width = 1.83"); an empty text for others. */
 void scl_kernel_describe(const scl_instance *kernel, char *text, size_t size);
 bool scl_kernel_has_tilt(const scl_instance *kernel);
+/* A tilt whose lists are SCL_TILT_LISTS times dim numbers, in memory of the caller. */
+enum { SCL_TILT_LISTS = 8 };
+scl_tilt scl_tilt_in(double *memory, size_t dim);
 scl_status scl_kernel_tilt(const scl_instance *kernel, const scl_law *law, scl_tilt *out,
                            scl_error *error);
 

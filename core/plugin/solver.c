@@ -36,12 +36,12 @@ bool scl_solver_shrinks(const scl_instance *solver, scl_penalty *penalty) {
 }
 
 bool scl_solver_needs_normal_alone(const scl_instance *solver, const scl_problem *problem,
-                                   bool weighted) {
+                                   const double *values, size_t count, bool weighted) {
   const scl_ability_normal *ability = scl_instance_ability(solver, SCL_ABILITY_NORMAL);
   scl_call call;
   if (ability == NULL) return false;
   scl_call_enter(&call, solver->component, "alone", NULL);
-  const bool alone = ability->alone(solver->self, problem, weighted) != 0;
+  const bool alone = ability->alone(solver->self, problem, values, count, weighted) != 0;
   scl_call_end(&call);
   return alone;
 }

@@ -12,10 +12,10 @@ scl_penalty scl_solver_penalty(const scl_instance *solver);
 /* Whether the solver says itself that it penalises a'a or a'Ga: its solution is then the same
  * function in other coordinates with the same penalty. */
 bool scl_solver_shrinks(const scl_instance *solver, scl_penalty *penalty);
-/* Whether it solves this problem from the normal equations alone (SCL_ABILITY_NORMAL). weighted: rows
- * have weights. */
+/* Whether it solves this problem, for these values of its path option (NULL: its own), from the
+ * normal equations alone (SCL_ABILITY_NORMAL). weighted: rows have weights. */
 bool scl_solver_needs_normal_alone(const scl_instance *solver, const scl_problem *problem,
-                                   bool weighted);
+                                   const double *values, size_t count, bool weighted);
 /* Whether its options ask for an unpenalised constant (SCL_ROLE_INTERCEPT; "auto" goes by its
  * penalty). */
 bool scl_solver_wants_intercept(const scl_instance *solver);

@@ -176,8 +176,9 @@ static scl_penalty square_penalty(const void *self) {
 
 /* The first header has no such ability. */
 #ifdef SCL_ABILITY_NORMAL
-static int32_t square_alone(const void *self, const scl_problem *problem, int32_t weighted) {
-  (void)problem, (void)weighted;
+static int32_t square_alone(const void *self, const scl_problem *problem, const double *values,
+                            size_t count, int32_t weighted) {
+  (void)problem, (void)values, (void)count, (void)weighted;
   (void)upset(host_of(self), "square.alone", NULL);
   return 0;
 }

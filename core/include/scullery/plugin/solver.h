@@ -201,10 +201,11 @@ typedef struct scl_ability_penalty {
 #define SCL_ABILITY_NORMAL "scullery.normal/1"
 typedef struct scl_ability_normal {
   scl_head head;
-  /* Whether that holds for this problem, which is stated in the features and whose verbs may not be
-   * called here: 0: no. weighted: not 0 where rows have weights, so that `dual` is not supported.
-   * [any] */
-  int32_t (*alone)(const void *self, const scl_problem *problem, int32_t weighted);
+  /* Whether that holds (0: no) for this problem, stated in the features, and for `count` values of the
+   * path option (NULL: the solver's own). No verb of the problem may be called. weighted: not 0 where
+   * rows have weights, so that `dual` is not supported. [any] */
+  int32_t (*alone)(const void *self, const scl_problem *problem, const double *values, size_t count,
+                   int32_t weighted);
 } scl_ability_normal;
 #define SCL_LEAST_ABILITY_NORMAL SCL_THROUGH(scl_ability_normal, alone)
 
