@@ -4,7 +4,7 @@ local targets = require "scullery.data.targets"
 
 local function fail(...) error(string.format(...), 0) end
 
--- A key of a table of new labels that is no class; nil where all are.
+-- A key of a table of new labels that is not a class; nil if there is none.
 local function label_of_none(new, classes)
   local known = {}
   for _, label in ipairs(classes) do known[label] = true end
