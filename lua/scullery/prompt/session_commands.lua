@@ -65,7 +65,7 @@ function commands.seconds(t)
 end
 local seconds = commands.seconds
 
-command("time", "EXPR", "run it and tell its seconds", function(self, text)
+command("time", "EXPR", "run it and print its seconds", function(self, text)
   local taken
   local ok, values, trace = self:evaluate(text, function(f)
     local began = now()
@@ -77,7 +77,7 @@ command("time", "EXPR", "run it and tell its seconds", function(self, text)
   return ok, values, trace
 end)
 
-command("profile", "EXPR", "run it and tell the seconds of each stage", function(self, text)
+command("profile", "EXPR", "run it and print the seconds of each stage", function(self, text)
   local report
   local ok, values, trace = self:evaluate(text, function(f)
     local results = table.pack(require("scullery.base.profile").run(f))
