@@ -158,6 +158,8 @@ local function users_of_the_library(graph)
   return found
 end
 
+local function is_flat(path) return path:find "^lua/scullery/[^/]+$" ~= nil end
+
 local function lua_texts()
   local texts, flat = {}, {}
   for _, path in ipairs(files("lua/scullery", "%.lua$")) do
@@ -165,7 +167,7 @@ local function lua_texts()
       local module = module_of(path)
       lu.assertNil(texts[module], module .. " has two files")
       texts[module] = read(path)
-      if path:find "^lua/scullery/[^/]+$" then flat[module] = true end
+      if is_flat(path) then flat[module] = true end
     end
   end
   return texts, flat
@@ -174,6 +176,8 @@ end
 function TestLuaModulesStandInRooms()
   local texts, flat = lua_texts()
   lu.assertEquals(flat, public)
+  lu.assertEquals({ is_flat "lua/scullery/x.lua", is_flat "lua/scullery/data/x.lua" },
+    { true, false })
   local seen = 0
   for module in pairs(texts) do
     lu.assertNotNil(lua_floor_of[lua_room_of(module, flat)], module .. " is in no room")

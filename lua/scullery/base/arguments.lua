@@ -23,12 +23,12 @@ local takes = { integer = "a whole number", float = "a number", string = "a text
 
 local function kind_of(name, default)
   if type(name) ~= "string" or not name:find("^%a[%w_]*$") then
-    fail("names of options are letters, digits and '_', and one is %s", options.show(name))
+    fail("names of options are letters, digits and '_', not %s", options.show(name))
   end
   if name == "set" or name == "help" then fail("every script has the option '--%s'", name) end
   local kind = math.type(default) or type(default)
   if kind == "boolean" and default then
-    fail("option '%s': what can be switched on is false by default", name)
+    fail("option '%s': a switch must be false by default", name)
   end
   if not readers[kind] and kind ~= "boolean" then
     fail("option '%s': its default takes false, a number or a text, and got %s", name,

@@ -118,7 +118,7 @@ function fault.sentence(message, title, f, skipped, arguments)
   if what and not wanted then return what end -- raised by the library
   if not is_luas(message) then return message end
   if not is_explained(message, f, skipped, arguments) then
-    return ("this is a fault of Scullery: %s; please report it (SCULLERY_TRACEBACK=1 shows where)")
+    return ("this is a bug in Scullery: %s; please report it (SCULLERY_TRACEBACK=1 shows where)")
       :format(message)
   end
   if wanted and not wanted:find("scullery") and got ~= "no value" then

@@ -43,7 +43,7 @@ local verbs = {
   { name = "list", help = "every plugin that can be asked for", action = list },
   { name = "info", help = "everything about a plugin", action = info,
     arguments = function(parser)
-      parser:argument("target", "NAME or KIND.NAME; FILE.so is opened in a process of its own")
+      parser:argument("target", "NAME or KIND.NAME; FILE.so is opened in a child process")
         :argname("NAME|FILE.so")
     end },
   { name = "new", help = "a folder with a new plugin that works: source, test, build",

@@ -166,12 +166,14 @@ local function code_of(f)
 end
 
 -- A value as a text for the digest; for a function its source and its scalar upvalues.
-local function told(value, depth)
+local function text_of(value, depth)
   if depth > 8 then return "..." end
   if type(value) == "function" then return code_of(value) .. scalars_of(value) end
   if type(value) ~= "table" then return tostring(value) end
   local parts, list = {}, keys.sorted(value, function(x, y) return tostring(x) < tostring(y) end)
-  for i, key in ipairs(list) do parts[i] = tostring(key) .. "=" .. told(value[key], depth + 1) end
+  for i, key in ipairs(list) do
+    parts[i] = tostring(key) .. "=" .. text_of(value[key], depth + 1)
+  end
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
@@ -180,7 +182,7 @@ local function digest_of(given)
   for name, value in pairs(given) do
     if name ~= "doc" and name ~= "summary" and name ~= "author" then code[name] = value end
   end
-  return core.digest(told(code, 0)):sub(1, 16)
+  return core.digest(text_of(code, 0)):sub(1, 16)
 end
 
 local own_folder = debug.getinfo(1, "S").source:match("^@(.*/)compose/[^/]*$") or "?"
@@ -206,7 +208,7 @@ local function enter(kind, given, group)
   local title = kind .. ".define"
   local fields = options.check(title, given, rules[kind], 0)
   local main = checks[kind](fields)
-  if fields.name == "define" then fail("'define' is no name for a %s", kind) end
+  if fields.name == "define" then fail("a %s cannot be named 'define'", kind) end
   fields.rows = option_rows.of(fields.options or {}, fields.bias)
   fields.digest, fields.place, fields.kind = digest_of(given), place(main and fields[main]), kind
   fields.doc = fields.doc or ""

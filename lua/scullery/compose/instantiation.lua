@@ -432,8 +432,8 @@ local function refuse_without_kernel(self, title, level)
   if self.K then return end
   error(title .. (self.phi.kind == "kernel"
     and (": belongs to an instantiation with K and a nonlinearity; kernel.%s as phi has k itself \z
-      as K, and its features are k(w, x), no mean over w"):format(self.phi.name)
-    or ": belongs to an instantiation with K, and this one has none: give K = \z
+      as K, and its features are k(w, x), not a mean over w"):format(self.phi.name)
+    or ": belongs to an instantiation with K, and this one does not have one: give K = \z
       sc.kernel.NAME{...}"), level + 1)
 end
 

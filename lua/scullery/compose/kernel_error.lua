@@ -91,7 +91,7 @@ local function check(given)
   if o.inst then
     for _, name in ipairs{ "p", "phi", "K" } do
       if o[name] then
-        fail("option '%s' stands in the instantiation already: give inst, or p and phi", name)
+        fail("option '%s' is part of the instantiation already: give inst, or p and phi", name)
       end
     end
     o.p, o.phi, o.K = o.inst.p, o.inst.phi, o.inst.K

@@ -260,8 +260,8 @@ function Dataset:class_counts()
   for i = 1, y:rows() do
     local k = place[y:get(i, 1)]
     if not k then
-      error(("dataset:class_counts: row %d has the label %s, which is none of the classes"):format(
-        i, options.show(y:get(i, 1))), 2)
+      error(("dataset:class_counts: row %d has the label %s, which is not one of the \z
+        classes"):format(i, options.show(y:get(i, 1))), 2)
     end
     counts[k] = counts[k] + 1
   end
@@ -369,7 +369,7 @@ local function shuffled_groups(self, seed, stratify, stream)
   for _, i in ipairs(order) do
     local k = place[y:get(i, 1)]
     if not k then
-      fail("row %d has the label %s, which is none of the classes", i, options.show(y:get(i, 1)))
+      fail("row %d has the label %s, which is not one of the classes", i, options.show(y:get(i, 1)))
     end
     groups[k][#groups[k] + 1] = i
   end

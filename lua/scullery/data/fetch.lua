@@ -66,14 +66,14 @@ local function check_shape(text, file, entry)
   local rows = entry.format == "csv" and not entry.names and lines - 1 or lines
   local expected = file.rows or entry.rows
   if rows ~= expected then
-    fail("%s: %d rows came where %d are expected; nothing was kept", from, rows, expected)
+    fail("%s: it has %d rows where %d are expected; the file was not kept", from, rows, expected)
   end
   if entry.format ~= "csv" then return end
   local first, second = text:match("^([^\n]*)\n([^\n]*)")
   for _, line in ipairs{ first, second } do
     local _, commas = line:gsub(",", ",")
     if commas + 1 ~= entry.columns then
-      fail("%s: %d columns came where %d are expected; nothing was kept", from, commas + 1,
+      fail("%s: it has %d columns where %d are expected; the file was not kept", from, commas + 1,
         entry.columns)
     end
   end
@@ -118,7 +118,7 @@ function fetch.check(path, file, entry, say)
     if ok then return say_unverified(path, say) end
   end
   return known[1] and ("%s: its sha256 is %s where %s is expected"):format(path, digest, known[1])
-    or ("%s: it has other rows or columns than the set"):format(path)
+    or ("%s: its numbers of rows and columns are not those of the set"):format(path)
 end
 
 -- ---------------------------------------------------------------- getting
@@ -130,7 +130,7 @@ local function from_raw(file, entry, folder, say)
   if exists(raw) then
     local digest = core.sha256(raw)
     if origin.sha256 and digest ~= origin.sha256 then
-      fail("%s: the file that was put there has sha256 %s where %s is expected", raw, digest,
+      fail("%s: the file there has sha256 %s where %s is expected", raw, digest,
         origin.sha256)
     end
   else

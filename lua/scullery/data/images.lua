@@ -12,7 +12,7 @@ local function shape_of(d, o)
   local height = o.height or o.width and d // o.width or math.floor(math.sqrt(d) + 0.5)
   local width = o.width or o.height and d // height or height
   if height * width ~= d then
-    error(("%d columns are no image of %d x %d pixels: give its 'height' and 'width'"):format(d,
+    error(("%d columns are not an image of %d x %d pixels: give its 'height' and 'width'"):format(d,
       height, width), 0)
   end
   return height, width

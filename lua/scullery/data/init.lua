@@ -15,7 +15,7 @@ local unpacked = { type = "integer", low = 1 }
 local function refuse_options_in_path(path)
   for key in pairs(path) do
     if type(key) ~= "number" then
-      error(("option %s stands among the paths; options come after them: (path, { %s = ... })")
+      error(("option %s is among the paths; options come after them: (path, { %s = ... })")
         :format(options.show(key), tostring(key)), 0)
     end
   end
@@ -395,7 +395,7 @@ local function get_file(file, entry)
   if path and folder ~= "cache" then
     error(("%s; remove it, or put the right one there"):format(wrong), 0)
   end
-  if wrong then warn(wrong .. ": fetched anew") end
+  if wrong then warn(wrong .. ": downloaded again") end
   local fresh = fetch.file(file, entry, data.cache(), warn)
   if path and path ~= fresh then os.remove(path) end -- the search would find the wrong copy first
   return fresh

@@ -17,11 +17,12 @@ local function listed(list)
   return table.concat(parts, ", ")
 end
 
-local told = setmetatable({}, { __mode = "k" }) -- what was told of, by what: once is enough
+local warned = setmetatable({}, { __mode = "k" }) -- data set -> the warnings printed for it
 
-local function tell(about, text)
-  local known = told[about] or {}
-  told[about] = known
+-- Prints a warning about a data set once.
+local function warn_once(about, text)
+  local known = warned[about] or {}
+  warned[about] = known
   if known[text] then return end
   known[text] = true
   warn(text)
@@ -63,7 +64,7 @@ function matching.columns(ds, f)
   end
   for _, name in ipairs(here) do if not known[name] then extra[#extra + 1] = name end end
   if #extra > 0 then
-    tell(ds, ("%d column%s that the model does not know %s left out: %s"):format(#extra,
+    warn_once(ds, ("%d column%s that the model does not know %s left out: %s"):format(#extra,
       #extra == 1 and "" or "s", #extra == 1 and "is" or "are", listed(extra)))
   end
   return places
@@ -146,7 +147,7 @@ end
 --- in training.
 function matching.tell_strangers(ds, count, labels)
   if count == 0 then return end
-  tell(ds, ("%d row%s a label that was never seen in training%s: %s"):format(count,
+  warn_once(ds, ("%d row%s a label that was never seen in training%s: %s"):format(count,
     count == 1 and " has" or "s have", labels and " (" .. listed(labels) .. ")" or "",
     count == 1 and "it counts as wrong" or "they count as wrong"))
 end

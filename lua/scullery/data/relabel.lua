@@ -43,6 +43,6 @@ return function(self, f)
   if not ok then fail("the new labels: %s", y) end
   for value, k in pairs(targets.places(self.classes)) do code[value] = y:get(k, 1) end
   return classes, self.y:map(function(v)
-    return code[v] or fail("a row has a label that is none of the classes")
+    return code[v] or fail("a row has a label that is not one of the classes")
   end)
 end

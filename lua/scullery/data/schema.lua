@@ -98,7 +98,7 @@ end
 --- schema.notes(notes): sentences for the user about a reader's notes.
 function schema.notes(notes)
   local lines = {}
-  add(lines, "columns left out, as the schema has none of them: %s",
+  add(lines, "columns left out because the schema does not have them: %s",
     noted(notes, "extra", function(note) return note.column end))
   add(lines, "unknown categories, whose columns of X are all 0: %s",
     noted(notes, "unknown", function(note)

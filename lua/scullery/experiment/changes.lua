@@ -25,8 +25,8 @@ function changes.refuse_other_data(run)
   run.store:watch(function(record)
     local data = record.status == "done" and record.data
     if record.status ~= "done" or (data and core.json_encode(data)) == own then return end
-    error(("%s has results of other data (%s) than the script now has (%s). Another name begins \z
-      anew, and so does removing that folder"):format(run.store.path, told_data(data),
+    error(("%s has results of other data (%s) than the script now has (%s). Use another \z
+      name, or remove that folder"):format(run.store.path, told_data(data),
       told_data(run.about.data)), 0)
   end)
 end

@@ -93,7 +93,7 @@ local names = values.sorted(fields)
 
 -- The reason why the decoded line is not a record; nil if it is one.
 local function fault_of(line)
-  if not is_named(line) then return "it is no result of a cell" end
+  if not is_named(line) then return "it is not the result of a cell" end
   for _, name in ipairs(names) do
     local takes, test, required = table.unpack(fields[name])
     local value = line[name]

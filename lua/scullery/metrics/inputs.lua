@@ -113,7 +113,7 @@ end
 local function by_place(list, classes)
   local texts = {}
   for i, k in ipairs(list) do
-    texts[i] = classes[k] or fail("row %d has the label %s, which is none of the classes", i,
+    texts[i] = classes[k] or fail("row %d has the label %s, which is not one of the classes", i,
       options.show(k))
   end
   return texts

@@ -80,7 +80,7 @@ local function count_pairs(said, truth, o)
     for i, label in ipairs(list) do
       if not place[label] then
         if not inputs.known(truth) then
-          fail("row %d has the label %s, which is none of the classes", i, tostring(label))
+          fail("row %d has the label %s, which is not one of the classes", i, tostring(label))
         end
         classes[#classes + 1] = label
         place[label] = #classes
@@ -154,7 +154,7 @@ end
 function labels.precision(said, truth, given)
   return measure("precision", said, truth, given, function(c)
     return ratio(c.right, c.said), c.said
-  end, "no row is said to be of the class %s: there is no share of them")
+  end, "no row is predicted to be of the class %s: the precision is undefined")
 end
 
 --- sc.metrics.recall(labels, truth[, { positive =, average =, classes =, weights = }]): the share
@@ -162,7 +162,7 @@ end
 function labels.recall(said, truth, given)
   return measure("recall", said, truth, given, function(c)
     return ratio(c.right, c.truth), c.truth
-  end, "no row is of the class %s: there is nothing to find")
+  end, "no row is of the class %s: the recall is undefined")
 end
 
 --- sc.metrics.f1(labels, truth[, { positive =, average =, classes =, weights = }]): the harmonic
@@ -170,7 +170,7 @@ end
 function labels.f1(said, truth, given)
   return measure("f1", said, truth, given, function(c)
     return ratio(2 * c.right, c.said + c.truth), c.said + c.truth
-  end, "no row is of the class %s, nor said to be")
+  end, "no row is of the class %s or predicted to be of it")
 end
 
 --- sc.metrics.balanced_accuracy(labels, truth[, { weights = }]): the mean of the recalls of all

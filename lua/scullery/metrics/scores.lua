@@ -32,8 +32,8 @@ local function read(title, given_scores, truth, given, what)
   end
   local place, places = inputs.place(classes), {}
   for i, label in ipairs(list) do
-    places[i] = place[label] or fail("row %d has the label %s, which is none of the %d classes", i,
-      show(label), #classes)
+    places[i] = place[label] or fail("row %d has the label %s, which is not one of the %d \z
+      classes", i, show(label), #classes)
   end
   local w, total = inputs.weights(o.weights, n)
   return { s = s, places = places, classes = classes, w = w, total = total, n = n, o = o }

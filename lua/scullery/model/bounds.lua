@@ -57,7 +57,7 @@ end
 local function section_note(f)
   local section = f.map_info and f.map_info.section
   return section and (" and a nonlinearity; kernel.%s as phi has k itself as K, and its features \z
-    are no mean over random parameters"):format(f.features.inst.phi.name) or ""
+    are not a mean over random parameters"):format(f.features.inst.phi.name) or ""
 end
 
 local function need_kernel(f, title)

@@ -17,7 +17,9 @@ local function fail(...) error(string.format(...), 0) end
 --- predict.model(path): the fitted pipeline in that file.
 function predict.model(path)
   local p = saving.load(path)
-  if not pipeline.is(p) then fail("%s: it holds no pipeline, and nothing else predicts", path) end
+  if not pipeline.is(p) then
+    fail("%s: it does not contain a pipeline, which predictions need", path)
+  end
   if not p.fitted then fail("%s: the pipeline was saved before it was fitted", path) end
   if not p.fitted.solver then fail("%s: the pipeline has no solver: it predicts nothing", path) end
   return p

@@ -79,7 +79,7 @@ local function check_fields(f)
   end
   for _, one in ipairs(f.seconds) do
     if type(one) ~= "table" or type(one[1]) ~= "string" or type(one[2]) ~= "number" then
-      fail("its times are none")
+      fail("its times are not a list of stage and seconds")
     end
   end
   if f.n < 0 then fail("its 'n' is %d, where a whole number from 0 on belongs", f.n) end
@@ -88,7 +88,7 @@ end
 
 --- restoring.check_print(value, what): raises an error if a report cannot be printed.
 function restoring.check_print(value, what)
-  if not pcall(tostring, value) then fail("its %s is none that can be printed", what) end
+  if not pcall(tostring, value) then fail("its %s cannot be printed", what) end
 end
 
 -- ------------------------------------------------------------ models
@@ -96,7 +96,7 @@ end
 -- The solver as it was at the fit, with the widths that it took from the data.
 local function restore_solver(saved, file)
   local solver = file:decode(saved.component)
-  if not component.is(solver, "solver") then fail("its solver is none") end
+  if not component.is(solver, "solver") then fail("its solver is not a solver") end
   return saved.widths and component.settled(solver, file:decode(saved.widths)) or solver
 end
 

@@ -68,7 +68,7 @@ function saved_tables.search(cells)
   form.each(cells.edge, check_edge, "table.edge")
   if cells.outer then form.check(cells.outer, outer_form, "table.outer") end
   for i = 1, #cells do check_row(rawget(cells, i), ("table[%d]"):format(i)) end
-  if not rawget(cells, cells.place) then fail("its 'table.place' is no row of the table") end
+  if not rawget(cells, cells.place) then fail("its 'table.place' is not a row of the table") end
   return cells
 end
 

@@ -192,7 +192,7 @@ end
 
 local function load_features(file)
   local self = file:decode(file:table(file.body, "features"))
-  if not instantiation.is_features(self) then fail("its features are none") end
+  if not instantiation.is_features(self) then fail("its features are not features") end
   if file.body.map then
     self.fitted = core.saved_features(file.saved)
     self.origin = restoring.origin(self, file.body.map, file)
@@ -212,7 +212,7 @@ local function load(path)
   end
   local file = restoring.open(path)
   local loader = loaders[file.body.kind]
-  if not loader then fail("%s: it holds %s, which no version that is known saves", path,
+  if not loader then fail("%s: it contains %s, which this version does not know", path,
     options.show(file.body.kind)) end
   local ok, result = pcall(loader, file)
   if ok then return result end

@@ -110,7 +110,7 @@ local function plan(self, o)
     local p = variant.pipeline
     if not p.solver then error("the pipeline has no solver", 0) end
     if estimates[o.folds] and not component.role(p.solver, "estimate") then
-      error(("folds = \"%s\": solver.%s has no estimate of its own; give folds = k"):format(
+      error(("folds = \"%s\": solver.%s does not estimate its risk; give folds = k"):format(
         o.folds, p.solver.name), 0)
     end
     local path, rest = split_path(p, o.draws)
@@ -290,7 +290,7 @@ local function column_of_each(self, cells, each)
     end
   end
   if each == "solver" then return nil end
-  error(("each = %s: that is no searched option%s"):format(options.show(each),
+  error(("each = %s: this is not a searched option%s"):format(options.show(each),
     objects.suggestion(each, cells.names)), 0)
 end
 

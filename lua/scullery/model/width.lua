@@ -99,7 +99,7 @@ function width.note(source, stages, map, features)
   local said = verdict(map, few)
   if not said or verdict(map, X) ~= said or not depends_on_width(map, few, said) then return nil end
   return ("the kernel of the features is, between nearly all rows of a sample, %s. The width does \z
-    not fit the data; the way out: %s"):format(said_as[said], remedies(features))
+    not fit the data; to fix it: %s"):format(said_as[said], remedies(features))
 end
 
 return width

@@ -45,10 +45,10 @@ local function cache()
   folders.make(base .. "/scullery")
   core.make_folder(folder, PRIVATE)
   local about = core.file_about(folder)
-  if not about.folder then fail("%s is no folder", folder) end
+  if not about.folder then fail("%s is not a folder", folder) end
   if not about.own then fail("%s belongs to another user (uid %d)", folder, about.user) end
   if about.mode & WRITABLE ~= 0 then
-    fail("others may write to %s, so that nothing is taken from there: remove it, or chmod 700 it",
+    fail("others may write to %s, so it cannot be used: remove it, or chmod 700 it",
       folder)
   end
   return folder
@@ -124,7 +124,7 @@ local function run(job, words)
   local said = done.status ~= 0 and messages(job, done.message)
   if said then
     fail("%s does not compile:\n%s", job.title, said ~= "" and said
-      or ("%s said nothing, and gave the status %d"):format(table.concat(job.command, " "),
+      or ("%s printed nothing and ended with status %d"):format(table.concat(job.command, " "),
         done.status))
   end
   return done
@@ -147,7 +147,9 @@ local function make(job, folder, path)
     os.remove(part)
     error(result, 0)
   end
-  if not core.file_about(part) then fail("'%s' is no compiler: it made nothing", job.command[1]) end
+  if not core.file_about(part) then
+    fail("'%s' is not a compiler: it wrote no file", job.command[1])
+  end
   core.set_mode(part, PRIVATE)
   -- another process may have made and loaded it in the meantime
   if core.file_about(path) then os.remove(part) else assert(os.rename(part, path)) end

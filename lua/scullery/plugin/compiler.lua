@@ -52,7 +52,7 @@ function compiler.version(command)
   if not versions[key] then
     local done = compiler.run(command, { "--version" })
     if done.status ~= 0 then
-      fail("'%s' is no compiler: %s --version fails with %s", command[1], command[1],
+      fail("'%s' is not a compiler: %s --version fails with %s", command[1], command[1],
         done.message:match("[^\n]+") or "status " .. done.status)
     end
     versions[key] = done.output

@@ -52,8 +52,8 @@ local function check(path, given)
     end
   end
   if not given.force then
-    fail("%s failed %d of its checks and was not installed: scullery plugin check %s tells more, \z
-      --force installs it all the same", path, all.failed, path)
+    fail("%s failed %d of its checks and was not installed: scullery plugin check %s prints the \z
+      details, --force installs it all the same", path, all.failed, path)
   end
   say(("%s failed %d of its checks (--force)"):format(path, all.failed))
 end
@@ -101,7 +101,7 @@ local function put(targets, list, bytes)
       say(("  but sc.%s.%s is %s, which the search finds first"):format(one.kind, one.name,
         found))
     else
-      say(("  use it as sc.%s.%s{}; help(sc.%s.%s) tells what it is"):format(one.kind, one.name,
+      say(("  use it as sc.%s.%s{}; help(sc.%s.%s) describes it"):format(one.kind, one.name,
         one.kind, one.name))
     end
   end
