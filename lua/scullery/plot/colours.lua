@@ -1,4 +1,4 @@
---- Colours that people with any colour vision can tell apart.
+--- Colours that people with any colour vision can distinguish.
 -- Series: M. Okabe and K. Ito, Color Universal Design, 2008, its yellow darkened. Heatmaps: the map
 -- viridis of S. van der Walt and N. Smith, 2015, at 17 points; its lightness rises evenly, so that
 -- it reads in grey too.

@@ -1,14 +1,15 @@
---- The same SVG in fewer bytes: gnuplot repeats every attribute for every mark, writes hundredths
---- of pixels, and defines all its symbols. A picture of many points becomes a third to an eighth.
+--- A smaller SVG for the same picture: gnuplot repeats every attribute for every mark, writes
+--- hundredths of pixels, and defines all its symbols. A picture of many points shrinks to a third
+--- or an eighth.
 local paths = require "scullery.plot.paths"
 
 local compact = {}
 
--- What gnuplot says of nearly every group, said once around all of them.
+-- Attributes of nearly every group, written once around all groups.
 local COMMON = { { "fill", "none" }, { "color", "black" }, { "stroke", "currentColor" },
   { "stroke-linecap", "butt" }, { "stroke-linejoin", "miter" } }
 
--- A number with one digit behind the point, none where that is 0.
+-- A number with at most one decimal.
 local function short(number)
   return (("%.1f"):format(number):gsub("%.0$", ""):gsub("^%-0$", "0"))
 end
@@ -34,14 +35,14 @@ local function shorten(text)
     :gsub("[\t ]+\n", "\n"):gsub("/>\t+<", "/>\n<"):gsub("'[ \t]*/>", "'/>"):gsub(">\t+<", ">\n<"))
 end
 
--- Groups without anything in them.
+-- Removes empty groups.
 local function without_empty(text)
   local count
   repeat text, count = text:gsub("<g[^>]*>%s*</g>\n?", "") until count == 0
   return text
 end
 
--- Symbols and filters that nothing refers to.
+-- Removes symbols and filters that are not referenced.
 local function without_unused(text)
   local count
   local function drop(_, id)
@@ -57,7 +58,7 @@ local function without_unused(text)
   return text
 end
 
--- What all groups share, once.
+-- Moves the attributes that all groups share to one group around them.
 local function share(text)
   local shared = {}
   for _, one in ipairs(COMMON) do
@@ -72,7 +73,7 @@ local function share(text)
     :gsub("</svg>%s*$", "</g>\n%0")
 end
 
--- Texts in a group of their own.
+-- Moves texts to their own group.
 local function lift_texts(text)
   return (text:gsub("<g transform=\"([^\"]*)\"([^>]*)>\n<text>([^<]*)</text>\n</g>",
     function(place, attributes, words)
@@ -94,7 +95,7 @@ local corners = { gpPt4 = { -1, -1, 2, 0, 0, 2, -2, 0 }, gpPt8 = { 0, -1.33, -1.
   gpPt12 = { 0, -1.414, 1.414, 1.414, -1.414, 1.414, -1.414, -1.414 } }
 local EDGE = 0.205 -- width of the line around them, for their size
 
--- { key, open, part, close }: a mark, of which others of the key may follow.
+-- { key, open, part, close } for a mark; following marks with the same key join its element.
 local function mark(line)
   local id, x, y, size, colour = line:match(MARK)
   if not id then return nil end
@@ -115,7 +116,7 @@ local function mark(line)
     ('<use xlink:href="#%s" x="%.5g" y="%.5g"/>\n'):format(id, x / size, y / size), "</g>" }
 end
 
--- The same of a cell of a heat map: a rectangle with sides along the axes.
+-- The same for a cell of a heatmap: a rectangle with sides along the axes.
 local function cell(line)
   local fill, x, y, x2, y2, x3, y3, x4, y4 = line:match(CELL)
   if not fill or y ~= y2 or x2 ~= x3 or y3 ~= y4 or x ~= x4 then return nil end
@@ -123,7 +124,7 @@ local function cell(line)
     "'/>" }
 end
 
--- Cells of the same run, those of one colour as one element: they do not overlap.
+-- Joins cells of one colour in a run into one element: they do not overlap.
 local function gather_cells(text)
   local parts, order, places = {}, {}, {}
   local function close()
@@ -151,7 +152,7 @@ end
 
 local TEXT = '^<text (x="[^"]*" y="[^"]*") ([^<>]*)>([^<]*)</text>$'
 
--- Texts that follow each other and look alike, in a group that says how.
+-- Puts consecutive texts with equal attributes in one group with these attributes.
 local function gather_texts(text)
   local parts, run, style = {}, {}, nil
   local function close()
@@ -178,7 +179,7 @@ local function gather_texts(text)
   return table.concat(parts)
 end
 
--- Groups of one path: the path says it itself.
+-- A group of one path: moves its attributes to the path.
 local function without_single(text)
   return (text:gsub('<g stroke%-width="([%d.]+)">\n<path ([^<>]-)/>\n?</g>', function(width, rest)
     if rest:find("stroke-width", 1, true) then return ("<path %s/>"):format(rest) end
@@ -190,7 +191,7 @@ local function with_steps(text)
   return (text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end))
 end
 
--- Marks that follow each other and look alike, as one element.
+-- Joins consecutive marks with equal attributes into one element.
 local function gather(text)
   local parts, last = {}, nil
   for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
@@ -207,8 +208,8 @@ local function gather(text)
   return table.concat(parts)
 end
 
---- compact.svg(text): gnuplot's SVG in fewer bytes; coordinates to a tenth of a pixel. What the
---- picture says in words stays as it is.
+--- compact.svg(text): a smaller SVG than gnuplot's; coordinates to a tenth of a pixel. Texts do not
+--- change.
 function compact.svg(text)
   local words = {}
   text = text:gsub(">([^<]*[^<%s][^<]*)<", function(shown)

@@ -1,4 +1,4 @@
---- The data behind a figure as comma-separated text, a row a point.
+--- The data behind a figure as comma-separated text, one row for each point.
 local csv_text = require "scullery.base.csv_text"
 
 local csv = {}
@@ -15,7 +15,7 @@ local function cell(value)
   return csv_text.field(value)
 end
 
--- The columns that any series of the figure has.
+-- The columns that some series of the figure has.
 local function columns_of(figure)
   local used, columns = { panel = true, series = true }, {}
   for _, panel in ipairs(figure.panels) do
@@ -25,7 +25,7 @@ local function columns_of(figure)
   return columns
 end
 
--- The rows of a series: cells that stay, and those that each point has of its own.
+-- Adds the rows of a series: constant cells and those of each point.
 local function add_series(lines, columns, one, same)
   local cells, own = {}, {}
   for j, name in ipairs(columns) do
@@ -38,8 +38,8 @@ local function add_series(lines, columns, one, same)
   end
 end
 
---- csv.of(figure): the text. Panels are called by their titles, series by their labels; by their
---- numbers where they have none or share it.
+--- csv.of(figure): the text. Panels are named by their titles, series by their labels; by number if
+--- they have none or share it.
 function csv.of(figure)
   local columns, seen = columns_of(figure), {}
   local lines = { table.concat(columns, ",") }

@@ -1,4 +1,4 @@
---- A figure: what a picture shows, whatever draws it.
+--- Figures: the contents of a picture, independent of the back end that draws it.
 -- What back ends get, all of it checked:
 --   figure = { title, columns, width, height (pixels), panels = { panel, ... } }
 --   panel = { title, x = axis, y = axis, layers, legend = whether there is one, colour_bar = {
@@ -24,26 +24,26 @@ local Figure = objects.class("figure", { example = "fig",
   fields = "title columns width height panels" })
 figure.class = Figure
 
---- figure.of{ title =, columns =, width =, height =, panels = }: a figure of these.
+--- figure.of{ title =, columns =, width =, height =, panels = }: a figure with these fields.
 function figure.of(given)
   given.title = given.title and texts.clean(given.title) or nil
   return setmetatable(given, Figure)
 end
 
---- figure.new(o, panel): a figure of one panel, o its options.
+--- figure.new(o, panel): a figure with one panel; o: its options.
 function figure.new(o, panel)
   return figure.of{ columns = 1, width = o.width, height = o.height, panels = { panel } }
 end
 
---- figure.is(value): whether it is a figure.
+--- figure.is(value): true if the value is a figure.
 function figure.is(value) return getmetatable(value) == Figure end
 
 -- ---------------------------------------------------------------- the data behind it
 
---- fig:data("f.csv"): save the data behind the picture, a row for each point, with the columns
---- panel, series, x and y, and where they are used low and high (ends of bands and whiskers), width
---- (of bars), text (of markers) and value (of the cells of a heatmap). All points are saved, also
---- those that are not drawn.
+--- fig:data("f.csv"): saves the data behind the picture, one row for each point, with the columns
+--- panel, series, x and y, and if they are used low and high (ends of bands and whiskers), width
+--- (of bars), text (of markers) and value (of the cells of a heatmap). All points are saved,
+--- including those that are not drawn.
 function Figure:data(path)
   if type(path) ~= "string" then
     error("takes the path of a .csv file, and got " .. options.show(path), 0)
@@ -60,7 +60,7 @@ local text_rules = { width = { type = "integer", low = 10, high = 1000 },
 options.declare("figure:text", text_rules)
 
 --- fig:text{ width =, height =, colour = }: the picture in Unicode, as a text of several lines.
---- width, height: in characters; by default the width of the terminal, and a height that fits.
+--- width, height: in characters; by default the width of the terminal, and a suitable height.
 --- colour = true: with colours of the terminal.
 function Figure:text(given)
   local o = options.check("figure:text", given or {}, text_rules, 0)
@@ -68,7 +68,7 @@ function Figure:text(given)
     height = o.height, colour = o.colour })
 end
 
--- At the prompt: the picture, in the terminal's colours; inside of a table its title alone.
+-- At the prompt: the picture, in the terminal's colours; inside a table only its title.
 function Figure:__display(o)
   local title = self.title or self.panels[1] and self.panels[1].title
   if o.depth > 0 then return title and ("figure %q"):format(title) or "figure" end
@@ -88,7 +88,7 @@ function Figure:svg()
   return require("scullery.plot.svg").inline(drawn)
 end
 
---- fig:save("f.svg"): save the picture, whole or not at all. .svg, .png and .pdf need gnuplot
+--- fig:save("f.svg"): saves the picture, complete or not at all. .svg, .png and .pdf need gnuplot
 --- (apt-get install gnuplot-nox). .txt is the picture in Unicode, 80 columns wide.
 function Figure:save(path)
   if type(path) ~= "string" then
@@ -108,13 +108,13 @@ end
 
 local shown_by
 
---- figure.shown_by(f): fig:show() calls f(fig) from now on, as in a notebook.
+--- figure.shown_by(f): makes fig:show() call f(fig), as in a notebook.
 function figure.shown_by(f) shown_by = f end
 
---- fig:show(): draw the picture in the terminal: in pixels, if the terminal is known to take sixel
---- and gnuplot is installed; otherwise in Unicode, or in ASCII if the locale of the terminal is not
---- UTF-8. SCULLERY_SIXEL=1 says that the terminal takes sixel, 0 that it does not. In a notebook,
---- the picture appears below the cell.
+--- fig:show(): draws the picture in the terminal: in pixels, if the terminal is known to support
+--- sixel and gnuplot is installed; otherwise in Unicode, or in ASCII if the locale of the terminal
+--- is not UTF-8. SCULLERY_SIXEL=1 declares that the terminal supports sixel, 0 that it does not. In
+--- a notebook, the picture appears below the cell.
 function Figure:show()
   if shown_by then
     shown_by(self)

@@ -1,5 +1,5 @@
---- Characters that can be drawn where the font is chosen by gnuplot: those of DejaVu Sans. Of any
---- other, gnuplot's cairo terminals draw black patches over the whole picture.
+--- Characters that gnuplot can draw with any font: those of DejaVu Sans. For other characters
+--- gnuplot's cairo terminals draw black patches over the whole picture.
 local glyphs = {}
 
 -- First and last code points of what labels are likely to hold.
@@ -10,7 +10,7 @@ local ranges = { { 0x20, 0x2e9 }, { 0x300, 0x34f }, { 0x384, 0x38a }, { 0x38e, 0
   { 0x210b, 0x2149 }, { 0x2150, 0x2185 }, { 0x2190, 0x2311 }, { 0x2500, 0x269c },
   { 0x270c, 0x2727 }, { 0x27f0, 0x28ff }, { 0xfffd, 0xfffd } }
 
---- glyphs.drawable(text): the text with "□" in the place of characters that may have no glyph.
+--- glyphs.drawable(text): the text with "□" in place of characters that may lack a glyph.
 function glyphs.drawable(text)
   return (text:gsub(utf8.charpattern, function(character)
     if #character == 1 then return nil end

@@ -1,5 +1,5 @@
---- Pictures by gnuplot: a figure becomes a script with its data inside, gnuplot's output the bytes
---- of a file.
+--- Pictures by gnuplot: a figure becomes a script that contains its data; the output of gnuplot is
+--- the file.
 local core = require "scullery.core"
 local script = require "scullery.plot.script"
 local svg = require "scullery.plot.svg"
@@ -12,11 +12,11 @@ local MOST = 512 * 2 ^ 20 // 1 | 0 -- bytes of a picture
 gnuplot.absent = "gnuplot is not installed, or not in PATH: apt-get install gnuplot-nox (in the \z
   terminal, fig:show() draws without it, and fig:save(\"f.txt\") saves that picture)"
 
--- What a whole picture ends with.
+-- The end of a complete picture in each format.
 local endings = { svg = "</svg>%s*$", png = "IEND\xaeB`\x82$", pdf = "%%%%EOF%s*$",
   sixel = "\27\\%s*$" }
 
--- gnuplot's own words: the last line of its message that says something.
+-- gnuplot's own reason: the last meaningful line of its message.
 local function reason_of(message)
   local last
   for line in message:gmatch("[^\n]+") do
@@ -29,7 +29,7 @@ end
 local function fail(...) error(string.format(...), 0) end
 
 --- gnuplot.draw(figure, format): the bytes of the picture; format: "svg", "png", "pdf" or "sixel".
---- An error where gnuplot is absent, has no such output, fails, or takes more than two minutes.
+--- Raises an error if gnuplot is missing, lacks the format, fails, or takes more than two minutes.
 function gnuplot.draw(figure, format)
   local ran = core.run_program({ "gnuplot", "--default-settings" }, SECONDS,
     script.of(figure, format), MOST)

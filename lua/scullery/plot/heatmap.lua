@@ -47,7 +47,7 @@ local function rows_of(title, given)
   return rows
 end
 
--- Names of the columns or rows: given ones, or their numbers.
+-- Names of the columns or rows: the given ones, or their numbers.
 local function names_of(title, name, given, count)
   if given then
     local list = values.texts(("%s: %s"):format(title, name), given)
@@ -74,7 +74,7 @@ local function block_mean(rows, top, bottom, left, right)
   return sum / count
 end
 
--- At most MOST_SIDE rows and columns: means of blocks, and the names that they begin with.
+-- At most MOST_SIDE rows and columns: means of blocks, with the name of the first row or column.
 local function smaller(rows, columns_names, rows_names)
   local down, across = math.ceil(#rows / MOST_SIDE), math.ceil(#rows[1] / MOST_SIDE)
   if down == 1 and across == 1 then return rows, columns_names, rows_names end
@@ -132,10 +132,10 @@ local function colour_bar(title, o, low, high)
 end
 
 --- sc.plot.heatmap{ values =, ... }: a table of numbers as colours.
---- values: a matrix, or a list of rows; the first row is drawn on top. x, y: names or numbers of
----   the columns and rows. numbers = true writes the numbers into the cells. label: what the
----   colours say, beside their bar. range = { low, high }: the values of the first and the last
----   colour. equal = true: the cells are squares.
+--- values: a matrix, or a list of rows; the first row is drawn at the top. x, y: names or numbers
+---   of the columns and rows. numbers = true writes the numbers into the cells. label: the meaning
+---   of the colours, printed beside their bar. range = { low, high }: the values of the first and
+---   the last colour. equal = true: the cells are squares.
 --- title, x_label, y_label, x_unit, y_unit, width, height: as in sc.plot.line.
 --- Returns a figure: fig:show(), fig:save("f.svg"), fig:data("f.csv"), print(fig).
 function heatmap.new(given)

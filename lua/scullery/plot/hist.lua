@@ -22,7 +22,7 @@ local rules = panel.rules(series.with(of_series, { series = { type = "table" },
   rules = panel.lines.rules }))
 options.declare("plot.hist", rules)
 
--- The numbers that can be drawn, ascending, and how many cannot.
+-- The finite numbers in ascending order, and the number of others.
 local function sorted_numbers(list)
   local numbers = {}
   for _, value in ipairs(list) do
@@ -32,7 +32,7 @@ local function sorted_numbers(list)
   return numbers, #list - #numbers
 end
 
--- Freedman and Diaconis 1981: width 2 IQR / n^(1/3); Sturges's count where the quartiles coincide.
+-- Freedman and Diaconis 1981: width 2 IQR / n^(1/3); Sturges's count if the quartiles coincide.
 local function automatic_bins(numbers)
   local n = #numbers
   local range = numbers[n] / 2 - numbers[1] / 2
@@ -50,7 +50,7 @@ local function edges_of(o, all)
   return low, high, o.bins == "auto" and automatic_bins(all) or o.bins
 end
 
--- Counts of the bins low + (i - 1) width .. low + i width; the last one has both of its ends.
+-- Counts of the bins low + (i - 1) width .. low + i width; the last bin includes both ends.
 local function count(numbers, low, high, bins)
   local counts, inside = {}, 0
   for i = 1, bins do counts[i] = 0.0 end
@@ -65,7 +65,7 @@ local function count(numbers, low, high, bins)
   return counts, inside
 end
 
--- Bars of one of `of` series; those of several stand side by side in a bin.
+-- The bars of one of `of` series, which are side by side in each bin.
 local function layer_of(numbers, low, high, bins, place, of, density)
   local counts, inside = count(numbers, low, high, bins)
   local step = high / bins - low / bins

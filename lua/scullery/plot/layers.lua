@@ -1,4 +1,4 @@
---- Layers of a panel for gnuplot: their data, and what it plots of them.
+--- Layers of a panel for gnuplot: their data, and the elements of the plot command.
 local colours = require "scullery.plot.colours"
 local legend = require "scullery.plot.legend"
 local quoting = require "scullery.plot.quoting"
@@ -28,7 +28,7 @@ function layers.palette()
   return ("set palette defined (%s)"):format(table.concat(stops, ", "))
 end
 
--- What is being made: lines of the script with the data, and the elements of the plot command.
+-- made: the lines of the script with the data, and the elements of the plot command so far.
 local function add_data(made, rows)
   made.blocks = made.blocks + 1
   local name = ("$d%d"):format(made.blocks)
@@ -59,14 +59,14 @@ end
 
 -- ---------------------------------------------------------------- each kind
 
--- The ends of bands and whiskers, within what a log axis holds.
+-- The ends of bands and whiskers, limited to the range of a log axis.
 local function ends(made, list)
   local least, clipped = made.panel.y.log and made.panel.y.low or -math.huge, {}
   for i, value in ipairs(list) do clipped[i] = value < least and least or value end
   return clipped
 end
 
--- Bands are drawn before the lines: one a stretch without gaps.
+-- Bands are drawn before the lines: one element for each stretch without gaps.
 local function add_band(made, layer)
   if not layer.low then return end
   local rows, open, any = {}, false, false
@@ -86,8 +86,8 @@ local function add_band(made, layer)
     noborder notitle", add_data(made, rows), colour_of(layer))
 end
 
--- The points of a line that have no neighbour, as where every other value is missing: a line
--- through one point alone cannot be seen.
+-- The points of a line without neighbours, as if every other value is missing: a line through a
+-- single point would be invisible.
 local function alone(layer)
   local xs, ys = {}, {}
   local function is_drawn(i)
@@ -119,7 +119,7 @@ local function beside(axis, x, share)
   return x + share * (axis.high - axis.low)
 end
 
--- Whiskers with caps, as stretches of a line: gnuplot's own leave a gap at the point.
+-- Whiskers with caps, drawn as lines: gnuplot's own leave a gap at the point.
 local function add_whiskers(made, layer, colour)
   if not layer.low then return end
   local rows, axis = {}, made.panel.x
@@ -145,7 +145,7 @@ local function is_inside(panel, x, y)
   return x >= panel.x.low and x <= panel.x.high and y >= panel.y.low and y <= panel.y.high
 end
 
--- Markers that are texts: each different one is an entry of an array.
+-- Markers that are texts: each distinct text is an entry of an array.
 local function add_texts(made, layer)
   local places, count, rows, lines = {}, 0, {}, made.lines
   local name = ("T%d"):format(made.blocks + 1)
@@ -205,8 +205,8 @@ local function add_rule(made, layer)
     data, GREY, title_of(made, layer.label))
 end
 
---- layers.number_font(layer, size): the font, in pixels, of numbers in the cells of a panel of this
---- size, nil where none is readable.
+--- layers.number_font(layer, size): the font size, in pixels, of numbers in the cells of a panel of
+--- this size, nil if they would be unreadable.
 function layers.number_font(layer, size)
   local room = math.min((size.width - 160) / #layer.values[1] / 3,
     (size.height - 90) / #layer.values / 1.6)
@@ -251,7 +251,7 @@ end
 local adders = { line = add_line, points = add_points, bars = add_bars, rule = add_rule,
   cells = add_cells }
 
---- layers.add(lines, panel, size): to the lines of a script, the data of the panel's layers and the
+--- layers.add(lines, panel, size): appends to a script the data of the panel's layers and the
 --- command that plots them. size = { width =, height = (of the panel, in pixels), point = font size
 --- of a pixel }.
 function layers.add(lines, panel, size)

@@ -10,11 +10,11 @@ local rules = panel.rules(series.with(panel.lines, series.rules, { series = { ty
   marks = { type = "boolean", default = false } }))
 options.declare("plot.line", rules)
 
---- sc.plot.line{ x =, y =, ... }: lines through points, with bands of error.
---- x, y: lists of numbers, or matrices of one column or row; x is 1, 2, ... where it is absent.
----   NaN is a gap. error: the band y - error .. y + error; or low and high, its ends. label: its
----   name in the legend. series = { { x =, y =, error =, label = }, ... }: several lines, with the
----   shared x where they have none. marks = true draws the points too.
+--- sc.plot.line{ x =, y =, ... }: lines through points, with error bands.
+--- x, y: lists of numbers, or matrices of one column or row; x is 1, 2, ... by default. NaN makes a
+---   gap. error: the band from y - error to y + error; or low and high, its ends. label: the name
+---   in the legend. series = { { x =, y =, error =, label = }, ... }: several lines; x outside the
+---   series is shared. marks = true draws the points too.
 --- rules = { { y = 0.5, label = "chance" }, { x = 3 }, { diagonal = true } }: thin straight lines.
 --- title, x_label, y_label, x_unit, y_unit: texts; x_log, y_log: log axes; x_range, y_range = {
 ---   low, high }; equal = true: both axes have one scale; legend = "none"; width, height: of the

@@ -1,4 +1,4 @@
---- sc.plot.panels: several pictures in one.
+--- sc.plot.panels: several pictures in one figure.
 local figure = require "scullery.plot.figure"
 local options = require "scullery.base.options"
 
@@ -12,8 +12,8 @@ local rules = { columns = { type = "integer", low = 1, high = 20 }, title = { ty
 options.declare("plot.panels", rules)
 
 --- sc.plot.panels{ fig1, fig2, ... [, columns =, title =, width =, height =] }: several pictures
---- as one figure, row by row. columns: in a row (2). title: over all. width, height: of the saved
---- picture, in pixels. Figures of several panels take part with each of theirs.
+--- as one figure, row by row. columns: panels in a row (2). title: above all. width, height: of the
+--- saved picture, in pixels. A figure with several panels contributes all of them.
 function panels.new(given)
   local title = "plot.panels"
   local list, named = {}, {}

@@ -1,4 +1,4 @@
---- sc.plot.scatter: points, with labels or digits as markers where they are given.
+--- sc.plot.scatter: points, with texts as markers if they are given.
 local figure = require "scullery.plot.figure"
 local options = require "scullery.base.options"
 local panel = require "scullery.plot.panel"
@@ -33,7 +33,7 @@ local function sorted_classes(names, own)
   return classes
 end
 
--- One series a class.
+-- One series for each class.
 local function split(title, read, class)
   local names, own = values.texts(title .. ": class", class)
   values.same_length(title, #read.y, "y", { class = names })
@@ -52,7 +52,7 @@ local function split(title, read, class)
   return list
 end
 
--- Whether each marker says the class of its point.
+-- True if each marker is the text of its point's class.
 local function is_said(one)
   for _, text in ipairs(one.text or { false }) do
     if text ~= one.label then return false end
@@ -72,10 +72,10 @@ end
 
 --- sc.plot.scatter{ x =, y =, ... }: points.
 --- x, y: lists of numbers, or matrices of one column or row. class: a list of labels; the points of
----   each have a colour and a marker of their own and an entry in the legend. text: a list of texts
----   or digits that are drawn as the markers; there is no legend where they are the classes.
----   error, or low and high: whiskers. label: the name in the legend. series = { { x =, y =,
----   text =, error =, label = }, ... }: several.
+---   each class have their own colour, marker and entry in the legend. text: a list of texts or
+---   digits that are drawn as the markers; without a legend if they are the classes. error, or low
+---   and high: whiskers. label: the name in the legend. series = { { x =, y =, text =, error =,
+---   label = }, ... }: several.
 --- rules = { { y = 0.5, label = "chance" }, { x = 3 }, { diagonal = true } }: thin straight lines.
 --- equal = true: both axes have one scale, as for embeddings. title, x_label, y_label, x_unit,
 ---   y_unit, x_log, y_log, x_range, y_range, legend, width, height: as in sc.plot.line.

@@ -13,8 +13,8 @@ function texts.clean(s)
   return text.shorten(s:sub(1, MOST_BYTES), MOST)
 end
 
---- texts.short(s, most): a clean s in at most so many columns (6 or more); a longer one lacks some
---- of its middle, as texts that stand together often differ at their ends.
+--- texts.short(s, most): a clean s in at most `most` columns (6 or more); a longer one is cut in
+--- its middle, because similar texts often differ at their ends.
 function texts.short(s, most)
   local columns = text.width(s)
   if columns <= most then return s end

@@ -1,4 +1,4 @@
---- Fewer points where there are more than a picture can show.
+--- Fewer points if there are more than a picture can show.
 local thin = {}
 
 local STRETCHES = 1000 -- of a line, from left to right
@@ -27,7 +27,7 @@ local function is_ascending(list)
   return true
 end
 
--- The first, lowest, highest and last point of a stretch, in their order; of gaps the first.
+-- The first, lowest, highest and last point of a stretch, in order; for a gap the first.
 local function stretch_places(y, first, last, places)
   local low, high
   for i = first, last do
@@ -43,7 +43,7 @@ local function stretch_places(y, first, last, places)
   end
 end
 
--- A line whose x ascends keeps what its picture shows; of any other every n-th point is kept.
+-- The points of a line to draw: if x ascends, those that determine the picture; else every n-th.
 local function line_places(layer)
   local x, y, places = layer.x, layer.y, {}
   local count = #x
@@ -66,7 +66,7 @@ local function cell_of(axis, count)
   return function(value) return math.floor((scaled(value) - low) / (high - low) * count) end
 end
 
--- One point of each cell of a fine grid; points that are no numbers, or outside, are left out.
+-- One point in each cell of a fine grid; points that are NaN or outside are left out.
 local function point_places(layer, panel)
   local column, row = cell_of(panel.x, COLUMNS), cell_of(panel.y, ROWS)
   local seen, places = {}, {}
@@ -83,7 +83,7 @@ local function point_places(layer, panel)
   return places
 end
 
---- thin.panel(panel): thin those of its layers that hold too many points, and note it.
+--- thin.panel(panel): thins layers with too many points, and adds a note.
 function thin.panel(panel)
   for _, layer in ipairs(panel.layers) do
     local many = layer.x and #layer.x > thin.MOST and layer.kind

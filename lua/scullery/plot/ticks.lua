@@ -1,4 +1,4 @@
---- Where the ticks of an axis stand, and what they say: for both kinds of pictures.
+--- Positions and texts of the ticks of an axis, for both back ends.
 local ticks = {}
 
 local SUPERSCRIPTS = { ["-"] = "⁻", ["0"] = "⁰", ["1"] = "¹", ["2"] = "²", ["3"] = "³", ["4"] = "⁴",

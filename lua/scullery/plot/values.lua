@@ -1,4 +1,4 @@
---- What users of pictures give: lists and matrices of numbers, lists of texts.
+--- Arguments of plot functions: lists and matrices of numbers, lists of texts.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local texts = require "scullery.plot.texts"
@@ -7,15 +7,15 @@ local values = {}
 
 local function fail(...) error(string.format(...), 0) end
 
---- values.is_list(value): whether it is a list or a matrix, for rules of options.
+--- values.is_list(value): true for a list or a matrix, for rules of options.
 function values.is_list(value) return type(value) == "table" or core.is_matrix(value) end
 
 --- values.rule: the rule of an option that takes numbers.
 values.rule = { test = values.is_list,
   takes = "a list of numbers, or a matrix of one column or row" }
 
---- values.numbers(what, given): the numbers as a fresh list; infinite ones and NaN stay. `what`
---- names them in refusals.
+--- values.numbers(what, given): the numbers as a new list, including infinities and NaN. `what`
+--- names them in errors.
 function values.numbers(what, given)
   local list = {}
   if core.is_matrix(given) then
@@ -41,8 +41,8 @@ function values.numbers(what, given)
   return list
 end
 
---- values.texts(what, given): a list of texts, made of texts, numbers or booleans; second: the
---- values themselves.
+--- values.texts(what, given): a list of texts, from texts, numbers or booleans; second: the values
+--- themselves.
 function values.texts(what, given)
   if core.is_matrix(given) then given = values.numbers(what, given) end
   local list, own = {}, {}
@@ -54,8 +54,8 @@ function values.texts(what, given)
   return list, own
 end
 
---- values.same_length(title, count, of, lists): refuse where a list of { name -> list } has not
---- `count` entries, as `of` has.
+--- values.same_length(title, count, of, lists): raises an error unless each list of { name -> list
+--- } has `count` entries, as `of` has.
 function values.same_length(title, count, of, lists)
   for name, list in pairs(lists) do
     if #list ~= count then
@@ -64,7 +64,7 @@ function values.same_length(title, count, of, lists)
   end
 end
 
---- values.is_range(value): whether it is { low, high }, finite and ascending.
+--- values.is_range(value): true for { low, high }, finite and ascending.
 function values.is_range(value)
   if type(value) ~= "table" or rawlen(value) ~= 2 then return false end
   local low, high = rawget(value, 1), rawget(value, 2)
@@ -72,7 +72,7 @@ function values.is_range(value)
     and math.abs(high) <= 1e300
 end
 
---- values.is_narrow(low, high): whether an axis between them has no room for different numbers.
+--- values.is_narrow(low, high): true if an axis between them cannot show different numbers.
 function values.is_narrow(low, high)
   return high - low <= math.max(1e-9 * math.max(math.abs(low), math.abs(high)), 1e-304)
 end

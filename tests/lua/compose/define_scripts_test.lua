@@ -51,7 +51,7 @@ function TestErrors:test_definitions()
   fails({ "'eval' got 3", "a function" }, define, { name = "a", eval = 3 })
   fails({ "'relu' already, built in" }, define, { name = "relu", eval = nothing })
   fails({ "named 'Bad'" }, define, { name = "Bad", eval = nothing })
-  fails({ "'define' is no name" }, define, { name = "define", eval = nothing })
+  fails({ "cannot be named 'define'" }, define, { name = "define", eval = nothing })
   fails({ "option 'a'", "did you mean 'high'" }, define, { name = "a", eval = nothing,
     options = { a = { hgh = 1 } } })
   fails({ "option 'a'", "its own default \"3\"" }, define, { name = "a", eval = nothing,
