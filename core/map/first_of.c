@@ -4,11 +4,12 @@
 #include <string.h>
 
 /* Parameters that are drawn one by one, and features that take nothing but their own. Structured
- * ones may make z from the draw itself, and with it from T. */
+ * ones may make z from the draw itself, and with it from T. Kernel sections have no scales to
+ * compare. */
 static bool is_plain(const scl_map *map) {
   return map->layout.space != SCL_SPACE_STRUCTURED && !map->bare && !map->given &&
-         map->pool == NULL && map->state.storage == NULL && map->cells == NULL &&
-         map->inner == NULL && map->whitening == NULL && map->layout.block == 1 &&
+         map->pool == NULL && map->state.storage == NULL && map->cells == NULL && !map->section &&
+         map->inner == NULL && map->layout.block == 1 &&
          !(map->layout.flags & SCL_LAYOUT_DEPENDENT) &&
          (map->method == SCL_METHOD_DIRECT || map->method == SCL_METHOD_EXACT);
 }

@@ -100,6 +100,21 @@ function TestEverySampler()
   lu.assertTrue(tried > (registry.sanitized and 30 or 60), tried .. " searches were tried")
 end
 
+-- Kernel sections that are not whitened have no feature scales: each T has its own pass.
+function TestKernelSections()
+  local function pipeline(T)
+    return sc.pipeline{ sc.standardize(), sc.features{ p = gaussian, T = T, seed = 3,
+      phi = sc.kernel.gaussian{ width = 8 } }, sc.solver.ridge{ lambda = 1e-3, penalty = "rkhs" } }
+  end
+  local given = { folds = 3, score = "loss", seed = 1 }
+  local cells = pipeline(sc.choose(sizes)):search(ds, given).table
+  lu.assertEquals(#cells, #sizes)
+  for _, cell in ipairs(cells) do
+    local alone = pipeline(cell.choice["features.T"]):cv(ds, given).mean
+    lu.assertAlmostEquals(cell.mean, alone, 1e-8 * alone)
+  end
+end
+
 -- Three sums over the rows cost three walks, one sum one; each T is judged by a walk of its own.
 function TestOneWalkMakesTheSums()
   local walks
