@@ -228,9 +228,7 @@ static int read_npy(lua_State *L) {
 
 /* core.write_npy(matrix, path) */
 static int write_npy(lua_State *L) {
-  scl_error error = {0};
-  scl_lua_check(L, scl_npy_write(scl_lua_hold_matrix(L, 1), scl_lua_check_path(L, 2), &error),
-                &error);
+  SCL_LUA_TRY(L, scl_npy_write(scl_lua_hold_matrix(L, 1), scl_lua_check_path(L, 2), &error));
   return 0;
 }
 
@@ -249,19 +247,15 @@ static int stream_npy(lua_State *L) {
 
 /* core.fetch(url, path, sha256 or nil) */
 static int fetch(lua_State *L) {
-  scl_error error = {0};
-  scl_lua_check(L,
-                scl_fetch(luaL_checkstring(L, 1), scl_lua_check_path(L, 2),
-                          luaL_optstring(L, 3, NULL), &error),
-                &error);
+  SCL_LUA_TRY(L, scl_fetch(luaL_checkstring(L, 1), scl_lua_check_path(L, 2),
+                           luaL_optstring(L, 3, NULL), &error));
   return 0;
 }
 
 /* core.sha256(path) -> hexadecimal digest of the file */
 static int sha256(lua_State *L) {
   char digest[65];
-  scl_error error = {0};
-  scl_lua_check(L, scl_sha256_file(scl_lua_check_path(L, 1), digest, &error), &error);
+  SCL_LUA_TRY(L, scl_sha256_file(scl_lua_check_path(L, 1), digest, &error));
   lua_pushstring(L, digest);
   return 1;
 }

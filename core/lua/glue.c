@@ -19,16 +19,11 @@ void scl_lua_check(lua_State *L, scl_status status, const scl_error *error) {
   if (status != SCL_STATUS_OK) scl_lua_raise(L, error);
 }
 
-void scl_lua_check_interrupt(lua_State *L) {
-  scl_error error = {0};
-  scl_lua_check(L, scl_interrupt_check(&error), &error);
-}
+void scl_lua_check_interrupt(lua_State *L) { SCL_LUA_TRY(L, scl_interrupt_check(&error)); }
 
 void scl_lua_check_room(lua_State *L, double bytes, const char *what) {
-  scl_error error = {0};
   if (bytes < 1 << 20 || bytes <= (double)scl_memory_left()) return;
-  scl_lua_check(L, scl_fail_memory(&error, bytes < 1e18 ? (size_t)bytes : (size_t)1e18, what),
-                &error);
+  SCL_LUA_TRY(L, scl_fail_memory(&error, bytes < 1e18 ? (size_t)bytes : (size_t)1e18, what));
 }
 
 void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release) {

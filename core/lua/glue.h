@@ -1,6 +1,6 @@
 /* Lua glue: userdata, argument checks, errors. No mathematics here. Every file core/lua/NAME.c
- * defines scl_lua_open_NAME, which adds its functions to the table `scullery.core` that lies on top
- * of the stack. */
+ * defines scl_lua_open_NAME, which adds its functions to the table `scullery.core` on top of the
+ * stack. */
 #ifndef SCULLERY_GLUE_H
 #define SCULLERY_GLUE_H
 
@@ -8,8 +8,8 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-/* Raise the sentence as a Lua error with the caller's place in front; does not return. Free
- * everything first. */
+/* Raise the sentence as a Lua error that begins with the line of the caller; does not return.
+ * Release everything first. */
 int scl_lua_raise(lua_State *L, const scl_error *error);
 /* Raise where status is not SCL_STATUS_OK. */
 void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
@@ -19,19 +19,21 @@ void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
     scl_error error = {0};                                                                         \
     scl_lua_check(L, call, &error);                                                                \
   } while (0)
-/* Raise "interrupted!" where Ctrl-C was pressed: after work that stops at it without a status. */
+/* Raise "interrupted!" if Ctrl-C was pressed: for work that stops at Ctrl-C but returns no status.
+ * */
 void scl_lua_check_interrupt(lua_State *L);
-/* Refuse a size from a script that takes more bytes than are left, before anything is made. */
+/* Raise if a size from a script needs more bytes than are left; call it before the allocation. */
 void scl_lua_check_room(lua_State *L, double bytes, const char *what);
 
-/* The matrix at `place`, or an argument error. The pointer lives as long as the Lua value. */
+/* The matrix at `place`, or an argument error. The pointer is valid as long as the Lua value. */
 scl_matrix *scl_lua_check_matrix(lua_State *L, int place);
-/* The same, NULL when it is no matrix. */
+/* The same, NULL if the value is not a matrix or was released. */
 scl_matrix *scl_lua_test_matrix(lua_State *L, int place);
 /* An empty matrix userdata on the stack, to be filled: make it first, compute into it afterwards,
  * and an error frees nothing by hand. */
 scl_matrix *scl_lua_new_matrix(lua_State *L);
-/* Tell Lua's collector of the bytes that a fresh matrix holds: call once it is filled. */
+/* Add the bytes of a fresh object to the debt of Lua's collector: call it once the object is
+ * filled. */
 void scl_lua_account(lua_State *L, size_t bytes);
 
 /* A fresh matrix, filled by a call that may fail: scl_status of (out, &error). */
@@ -47,15 +49,15 @@ void scl_lua_account(lua_State *L, size_t bytes);
 void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release);
 /* The text at `place` between quotes, or its beginning where it is long; left on the stack. */
 const char *scl_lua_cut(lua_State *L, int place, const char *quote);
-/* What stands at `place`, as one would type it and cut where it is long; of what nobody types, its
- * type. Texts are left on the stack. */
+/* The value at `place` as one would type it, shortened if it is long; the type of a value that
+ * cannot be typed. Texts are left on the stack. */
 const char *scl_lua_shown(lua_State *L, int place);
 /* A whole number in [low, high] at `place`, with a sentence that names `what` otherwise. */
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what);
-/* The path of a file at `place`: a text without a zero byte, behind which the system would not
- * look. */
+/* The path of a file at `place`: a text without a zero byte, because the system would cut
+ * it there. */
 const char *scl_lua_check_path(lua_State *L, int place);
-/* The same, NULL where nothing is there. */
+/* The same, NULL for nil and for no argument. */
 const char *scl_lua_opt_path(lua_State *L, int place);
 /* "float64" or "float32" at `place` (absent: float64). */
 scl_dtype scl_lua_check_dtype(lua_State *L, int place);
@@ -65,7 +67,7 @@ bool scl_lua_field_flag(lua_State *L, int place, const char *key);
 double scl_lua_field_number(lua_State *L, int place, const char *key, double absent);
 size_t scl_lua_field_size(lua_State *L, int place, const char *key, size_t low, size_t high,
                           size_t absent);
-/* The place of the field's text in a list that ends with NULL. */
+/* The index of the field's text in a list that ends with NULL. */
 int scl_lua_field_word(lua_State *L, int place, const char *key, const char *const *words,
                        int absent);
 

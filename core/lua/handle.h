@@ -1,5 +1,5 @@
-/* Engine objects as Lua userdata: handles. An object is released when its handle is closed or
- * collected, and nothing else uses it. */
+/* Engine objects as Lua userdata: handles. An object is released when its handle was closed or
+ * collected and no call and no other object uses it. */
 #ifndef SCULLERY_HANDLE_H
 #define SCULLERY_HANDLE_H
 
@@ -26,27 +26,27 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
     SCL_LUA_TRY(L, call);                                                                          \
     *slot = made;                                                                                  \
   } while (0)
-/* What stands at `place`, a handle or any other value, lives as long as the object of the handle at
- * `made`: for all that the object points to. */
+/* The value at `place`, a handle or any other value, is kept as long as the object of the handle at
+ * `made`. Needed for everything that the object points to. */
 void scl_lua_tie(lua_State *L, int made, int place);
 
 /* Work with the object of the handle at `place` may call functions of the script. */
 void scl_lua_mark_script(lua_State *L, int place);
 
-/* The pointer at `place`, which the running call uses until it ends (lua/call.h): a sentence where
- * it is of another type, was released, or is being changed. */
+/* The pointer at `place`, which the running call uses until it ends (lua/call.h): raises if it has
+ * another type, was released, or is being changed. */
 void *scl_lua_check_handle(lua_State *L, int place, const char *name);
-/* The same for a call that changes the object: none other may use it meanwhile. */
+/* The same for a call that changes the object: other calls may not use it meanwhile. */
 void *scl_lua_take_handle(lua_State *L, int place, const char *name);
-/* The same as scl_lua_check_handle, NULL where it is of another type. */
+/* The same as scl_lua_check_handle, but NULL for a value of another type. */
 void *scl_lua_test_handle(lua_State *L, int place, const char *name);
 /* The field `key` of the table at `place` as a handle, NULL when it is absent. */
 void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char *name);
 
-/* An instance of that kind; a sentence where it is of another. */
+/* An instance of that kind; raises for one of another kind. */
 scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind);
 
-/* The component of the kind and name at `place` and behind it. */
+/* The component whose kind is at `place` and whose name is at `place + 1`. */
 const scl_component *scl_lua_check_component(lua_State *L, int place);
 
 /* The most rows of a block that a script may ask for. */

@@ -29,14 +29,11 @@ static int code_targets(lua_State *L) {
 /* core.coded_source(source, classes[, strangers]) -> a source whose labels come as targets, as
  * core.code_targets gives them */
 static int coded_source(lua_State *L) {
-  scl_source *source = NULL, *from = scl_lua_check_source(L, 1);
-  void **slot = scl_lua_new_source(L);
-  const int made = lua_gettop(L);
+  scl_source *from = scl_lua_check_source(L, 1);
   const scl_classes classes = scl_lua_check_classes(L, 2, lua_toboolean(L, 3));
-  SCL_LUA_TRY(L, scl_source_coded(from, &classes, &source, &error));
-  *slot = source;
-  scl_lua_tie(L, made, 1); /* what it reads from */
-  lua_pushvalue(L, made);
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_source(L), scl_source,
+                      scl_source_coded(from, &classes, &made, &error));
+  scl_lua_tie(L, -1, 1); /* the coded source reads from it */
   return 1;
 }
 

@@ -1,6 +1,6 @@
-/* Lists and tables from Lua. Their lengths and fields are never trusted twice: a table is copied
- * into a plain one of ours, by raw access, before anything measures it. No metamethod runs, and
- * what a script does to its own table later changes nothing. */
+/* Lists and tables from Lua. A table is copied by raw access into a plain table before its length
+ * or fields are used. So no metamethod runs, and later changes of the script's own table have no
+ * effect. */
 #ifndef SCULLERY_LUA_LIST_H
 #define SCULLERY_LUA_LIST_H
 

@@ -138,8 +138,7 @@ static int map_codes(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   const scl_matrix *x = scl_lua_hold_matrix(L, 2);
   size_t levels;
-  scl_error failure = {0};
-  scl_lua_check(L, scl_map_levels(map, &levels, &failure), &failure);
+  SCL_LUA_TRY(L, scl_map_levels(map, &levels, &error));
   SCL_LUA_PUSH_MATRIX(L, scl_map_code_matrix(map, x, out, &error));
   lua_pushinteger(L, (lua_Integer)levels);
   return 2;

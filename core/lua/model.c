@@ -38,10 +38,9 @@ static scl_array_archive *new_archive(lua_State *L) {
 /* core.model_save(model) -> {features =, targets =, dtype =, arrays = {name = {dtype =, shape =,
  * bytes =}}} */
 static int model_save(lua_State *L) {
-  scl_error error = {0};
   const scl_model *model = scl_lua_check_handle(L, 1, SCL_LUA_MODEL);
   scl_array_archive *archive = new_archive(L);
-  scl_lua_check(L, scl_model_save(model, archive, &error), &error);
+  SCL_LUA_TRY(L, scl_model_save(model, archive, &error));
   lua_newtable(L);
   scl_lua_set_integer(L, "features", scl_model_features(model));
   scl_lua_set_integer(L, "targets", scl_model_targets(model));
@@ -56,7 +55,6 @@ static int model_save(lua_State *L) {
 }
 
 static void read_arrays(lua_State *L, int place, scl_array_archive *archive) {
-  scl_error error = {0};
   lua_getfield(L, place, "arrays");
   scl_lua_copy_table(L, lua_gettop(L), "arrays");
   lua_pushnil(L);
@@ -64,15 +62,13 @@ static void read_arrays(lua_State *L, int place, scl_array_archive *archive) {
     if (lua_type(L, -2) != LUA_TSTRING) luaL_error(L, "an array of the saved model has no name");
     const char *name = lua_tostring(L, -2);
     const scl_array array = scl_lua_check_array(L, name);
-    scl_lua_check(L, archive->archive.put(&archive->archive, name, &array, &error), &error);
+    SCL_LUA_TRY(L, archive->archive.put(&archive->archive, name, &array, &error));
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
 }
 
 int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
-  scl_error error = {0};
-  scl_model *model = NULL;
   scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   scl_lua_copy_table(L, 2, "a saved model");
   scl_array_archive *archive = new_archive(L);
@@ -84,9 +80,8 @@ int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
   const size_t features = scl_lua_check_size(L, last - 2, 1, INT32_MAX, "features"),
                targets = scl_lua_check_size(L, last - 1, 1, INT32_MAX, "targets");
   const scl_dtype dtype = scl_lua_check_dtype(L, last);
-  void **slot = scl_lua_new_model(L);
-  scl_lua_check(L, loader(solver, archive, features, targets, dtype, &model, &error), &error);
-  *slot = model;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_model(L), scl_model,
+                      loader(solver, archive, features, targets, dtype, &made, &error));
   return 1;
 }
 

@@ -22,10 +22,8 @@ static scl_kind check_kind(lua_State *L, int place) {
 
 const scl_component *scl_lua_check_component(lua_State *L, int place) {
   const scl_component *component;
-  scl_error error = {0};
   const scl_kind kind = check_kind(L, place);
-  scl_lua_check(L, scl_registry_find(kind, luaL_checkstring(L, place + 1), &component, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_registry_find(kind, luaL_checkstring(L, place + 1), &component, &error));
   return component;
 }
 

@@ -1,4 +1,5 @@
-/* scullery.core: what a plugin's descriptor and tables, and the symbols of its file, say in data. */
+/* scullery.core: facts for `scullery plugin info`: the constants in a plugin's descriptor and tables,
+ * and the symbols of its file. */
 #include "lua/handle.h"
 #include "plugin/registry.h"
 #include "plugin/symbols.h"
@@ -34,7 +35,10 @@ static void set_form(lua_State *L, bool simple) {
   scl_lua_set_text(L, "form", simple ? "simple" : "general");
 }
 
-static void set_sampler(lua_State *L, const scl_sampler *table) {
+/* The fields of each kind, from the kind's own table. */
+
+static void set_sampler(lua_State *L, const void *vtable) {
+  const scl_sampler *table = vtable;
   static const char *const families[] = {"other",   "gaussian", "uniform", "Rademacher",
                                          "Laplace", "Cauchy",   "Student", "spherical"};
   set_form(L, table->make != NULL);
@@ -44,7 +48,8 @@ static void set_sampler(lua_State *L, const scl_sampler *table) {
   if (table->make != NULL) scl_lua_set_integer(L, "normals", table->normals);
 }
 
-static void set_nonlinearity(lua_State *L, const scl_nonlinearity *table) {
+static void set_nonlinearity(lua_State *L, const void *vtable) {
+  const scl_nonlinearity *table = vtable;
   static const char *const flags[] = {"one-hot", "phase"};
   set_form(L, table->loop != NULL);
   set_spaces(L, table->spaces);
@@ -60,7 +65,8 @@ static void set_nonlinearity(lua_State *L, const scl_nonlinearity *table) {
   scl_lua_set_boolean(L, "amended", table->shape != NULL);
 }
 
-static void set_kernel(lua_State *L, const scl_kernel *table) {
+static void set_kernel(lua_State *L, const void *vtable) {
+  const scl_kernel *table = vtable;
   static const char *const pairs[] = {
       "none", "inner product", "squared distance", "absolute distance", "cosine", "angle"};
   set_form(L, table->gram == NULL);
@@ -68,18 +74,28 @@ static void set_kernel(lua_State *L, const scl_kernel *table) {
   if (table->gram == NULL) scl_lua_set_text(L, "pair", pairs[table->pair]);
 }
 
-static void set_solver(lua_State *L, const scl_solver *table) {
+static void set_solver(lua_State *L, const void *vtable) {
+  const scl_solver *table = vtable;
   set_dtypes(L, table->dtypes);
   scl_lua_set_boolean(L, "solves", table->solve != NULL);
 }
 
+/* By kind. A kind without a row has the fields that all kinds have. */
+static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
+    [SCL_KIND_SAMPLER] = set_sampler,
+    [SCL_KIND_NONLINEARITY] = set_nonlinearity,
+    [SCL_KIND_KERNEL] = set_kernel,
+    [SCL_KIND_SOLVER] = set_solver,
+};
+
+/* The table of an ability that the descriptor lists; NULL where it does not list it. */
 static const void *listed(const scl_plugin *plugin, const char *id) {
   for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++)
     if (strcmp(one->id, id) == 0) return one->table;
   return NULL;
 }
 
-/* facts = {bound =, lipschitz =, breaks = {}, scale_free =} of a nonlinearity that tells them. */
+/* facts = {bound =, lipschitz =, breaks = {}, scale_free =} of a nonlinearity that declares them. */
 static void set_facts(lua_State *L, const scl_plugin *plugin) {
   const scl_ability_facts *facts = listed(plugin, SCL_ABILITY_FACTS);
   if (facts == NULL) return;
@@ -101,8 +117,9 @@ static void set_abilities(lua_State *L, const scl_plugin *plugin) {
   lua_setfield(L, -2, "abilities");
 }
 
-/* core.plugin_facts(kind, name) -> {interface, descriptor = its bytes, instance = bytes, depends =
- * whether abilities depend on options, abilities = ids of the others, form, spaces, dtypes, ...} */
+/* core.plugin_facts(kind, name) -> {interface, descriptor = bytes of the descriptor, instance = bytes
+ * of an instance, depends = whether some abilities depend on options, abilities = ids of those that
+ * do not, and the fields of the kind: form, spaces, dtypes, ...} */
 static int plugin_facts(lua_State *L) {
   const scl_component *component = scl_lua_check_component(L, 1);
   const scl_plugin *plugin = &component->plugin;
@@ -112,19 +129,7 @@ static int plugin_facts(lua_State *L) {
   scl_lua_set_boolean(L, "depends", plugin->ability != NULL);
   set_abilities(L, plugin);
   set_facts(L, plugin);
-  switch (plugin->kind) {
-  case SCL_KIND_SAMPLER:
-    set_sampler(L, component->vtable);
-    break;
-  case SCL_KIND_NONLINEARITY:
-    set_nonlinearity(L, component->vtable);
-    break;
-  case SCL_KIND_KERNEL:
-    set_kernel(L, component->vtable);
-    break;
-  default:
-    set_solver(L, component->vtable);
-  }
+  if (set_table[plugin->kind] != NULL) set_table[plugin->kind](L, component->vtable);
   return 1;
 }
 
@@ -140,8 +145,8 @@ static void list_symbol(void *context, const scl_symbol *symbol) {
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
-/* core.symbols(path) -> list of { name, defined, weak, giver = the object that an undefined one
- * comes from }, the global symbols of a shared object */
+/* core.symbols(path) -> the global symbols of a shared object, a list of { name, defined, weak,
+ * giver = the object that an undefined symbol comes from } */
 static int symbols(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
   lua_newtable(L);

@@ -44,13 +44,10 @@ static int csv_blocks(lua_State *L) {
 
 static int open_blocks(lua_State *L,
                        scl_status (*open)(const char *, size_t, scl_source **, scl_error *)) {
-  scl_error error = {0};
-  scl_source *source = NULL;
   const char *path = scl_lua_check_path(L, 1);
   const size_t cols = scl_lua_check_size(L, 2, 1, INT32_MAX, "columns");
-  void **slot = scl_lua_new_handle(L, ONCE, release_source);
-  scl_lua_check(L, open(path, cols, &source, &error), &error);
-  *slot = source;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, ONCE, release_source), scl_source,
+                      open(path, cols, &made, &error));
   return 1;
 }
 
@@ -111,9 +108,7 @@ static void close_file(void *file) { scl_row_file_close(file); }
  * a path the standard output; see scl_row_format */
 static int row_file(lua_State *L) {
   static const char title[] = "row_file";
-  scl_error error = {0};
   scl_row_format format = {0};
-  scl_row_file *file = NULL;
   scl_lua_copy_table(L, 2, "options");
   const char *path = scl_lua_opt_path(L, 1);
   lua_getfield(L, 2, "npy");
@@ -124,9 +119,8 @@ static int row_file(lua_State *L) {
   format.names = scl_lua_check_texts(L, -1, title, "names", &format.cols);
   if (lua_getfield(L, 2, "labels") != LUA_TNIL)
     format.labels = scl_lua_check_texts(L, -1, title, "labels", &format.n_labels);
-  void **slot = scl_lua_new_handle(L, FILE_OF_ROWS, close_file);
-  scl_lua_check(L, scl_row_file_open(path, &format, &file, &error), &error);
-  *slot = file;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, FILE_OF_ROWS, close_file), scl_row_file,
+                      scl_row_file_open(path, &format, &made, &error));
   return 1;
 }
 
@@ -147,19 +141,16 @@ static const scl_text_part *check_ids(lua_State *L, int place, size_t rows) {
 
 /* core.write_rows(file, matrix[, ids]) */
 static int write_rows(lua_State *L) {
-  scl_error error = {0};
   scl_row_file *file = scl_lua_take_handle(L, 1, FILE_OF_ROWS);
   const scl_matrix *rows = scl_lua_hold_matrix(L, 2);
   const scl_text_part *ids = check_ids(L, 3, rows->rows);
-  scl_lua_check(L, scl_row_file_write(file, rows, ids, &error), &error);
+  SCL_LUA_TRY(L, scl_row_file_write(file, rows, ids, &error));
   return 0;
 }
 
 /* core.commit_rows(file): make it the file. A file that is closed without is not there. */
 static int commit_rows(lua_State *L) {
-  scl_error error = {0};
-  scl_row_file *file = scl_lua_take_handle(L, 1, FILE_OF_ROWS);
-  scl_lua_check(L, scl_row_file_commit(file, &error), &error);
+  SCL_LUA_TRY(L, scl_row_file_commit(scl_lua_take_handle(L, 1, FILE_OF_ROWS), &error));
   return 0;
 }
 

@@ -25,14 +25,9 @@ static size_t check_block(lua_State *L, int place) {
 static int fit_stage(lua_State *L) {
   static const char *const kinds[] = {"standardize", "minmax", "normalize", "add_bias", NULL};
   const scl_stage_kind kind = (scl_stage_kind)luaL_checkoption(L, 1, NULL, kinds);
-  scl_error error = {0};
-  scl_stage *stage;
-  void **slot = scl_lua_new_stage(L);
-  const int made = lua_gettop(L);
   const scl_flow flow = scl_lua_flow(L, 2, 3, 0);
-  scl_lua_check(L, scl_flow_fit_stage(&flow, kind, &stage, &error), &error);
-  *slot = stage;
-  lua_pushvalue(L, made);
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
+                      scl_flow_fit_stage(&flow, kind, &made, &error));
   return 1;
 }
 
@@ -40,7 +35,6 @@ static int fit_stage(lua_State *L) {
  * of the features (of the staged rows without a map) */
 static int pca(lua_State *L) {
   scl_components c;
-  scl_error error = {0};
   const size_t k = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "k");
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   flow.doing = "components";
@@ -51,7 +45,7 @@ static int pca(lua_State *L) {
   lua_setfield(L, -2, "mean");
   scl_matrix *variances = scl_lua_new_matrix(L);
   lua_setfield(L, -2, "variances");
-  scl_lua_check(L, scl_pca(&flow, k, &c, &error), &error);
+  SCL_LUA_TRY(L, scl_pca(&flow, k, &c, &error));
   *vectors = c.vectors;
   *mean = c.mean;
   *variances = c.variances;
@@ -64,15 +58,11 @@ static int pca(lua_State *L) {
 /* core.projection_stage(vectors, mean) -> stage: x to vectors (x - mean) */
 static int projection_stage(lua_State *L) {
   const scl_matrix *vectors = scl_lua_hold_matrix(L, 1), *mean = scl_lua_hold_matrix(L, 2);
-  scl_error error = {0};
-  scl_stage *stage;
   if (vectors->dtype != SCL_DTYPE_FLOAT64 || mean->dtype != SCL_DTYPE_FLOAT64 || mean->rows != 1 ||
       mean->cols != vectors->cols)
     return luaL_error(L, "a projection takes k x d vectors and a 1 x d mean, in float64");
-  void **slot = scl_lua_new_stage(L);
-  scl_lua_check(L, scl_stage_create_projection(vectors, scl_matrix_row(mean, 0), &stage, &error),
-                &error);
-  *slot = stage;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
+                      scl_stage_create_projection(vectors, scl_matrix_row(mean, 0), &made, &error));
   return 1;
 }
 
@@ -88,13 +78,12 @@ static int stage_info(lua_State *L) {
 
 /* core.learn(source, stages, map): let a map of one-hot features learn its cells */
 static int learn(lua_State *L) {
-  scl_error error = {0};
   scl_map *map = scl_lua_take_handle(L, 3, SCL_LUA_MAP);
   if (scl_map_entries(map) > 0 && scl_map_features(map) > 0)
     return luaL_error(L, "this map has learnt its cells already");
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "learning cells";
-  scl_lua_check(L, scl_flow_learn_cells(&flow, map, &error), &error);
+  SCL_LUA_TRY(L, scl_flow_learn_cells(&flow, map, &error));
   if (scl_map_entries(map) > 0) scl_lua_account(L, scl_map_bytes(map));
   return 0;
 }
@@ -125,9 +114,8 @@ static int learns(lua_State *L) {
 /* core.widths(source, stages) -> gamma by scale, gamma by median, columns */
 static int widths(lua_State *L) {
   double scale, median;
-  scl_error error = {0};
   const scl_flow flow = scl_lua_flow(L, 1, 2, 0);
-  scl_lua_check(L, scl_flow_widths(&flow, &scale, &median, &error), &error);
+  SCL_LUA_TRY(L, scl_flow_widths(&flow, &scale, &median, &error));
   lua_pushnumber(L, scale);
   lua_pushnumber(L, median);
   lua_pushinteger(L, (lua_Integer)scl_flow_cols(&flow));
@@ -163,10 +151,9 @@ static scl_status look_away(void *context, const scl_flow_block *block, scl_erro
 /* core.walk(source, stages, map) -> rows: make all features, block by block, and keep none (what a
  * map costs) */
 static int walk(lua_State *L) {
-  scl_error error = {0};
   size_t rows = 0;
   const scl_flow flow = scl_lua_flow(L, 1, 2, 3);
-  scl_lua_check(L, scl_flow_walk(&flow, true, look_away, &rows, &error), &error);
+  SCL_LUA_TRY(L, scl_flow_walk(&flow, true, look_away, &rows, &error));
   lua_pushinteger(L, (lua_Integer)rows);
   return 1;
 }

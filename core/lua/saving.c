@@ -34,7 +34,6 @@ static scl_array packed(lua_State *L) {
 static int tensors_write(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1), *text = luaL_checkstring(L, 2);
   size_t count = 0, i = 0;
-  scl_error error = {0};
   scl_lua_copy_table(L, 3, "arrays");
   for (lua_pushnil(L); lua_next(L, 3) != 0; lua_pop(L, 1))
     count++;
@@ -51,7 +50,7 @@ static int tensors_write(lua_State *L) {
         scl_lua_test_matrix(L, -1) != NULL ? packed(L) : scl_lua_check_array(L, name);
     lua_rawseti(L, copies, (lua_Integer)i + 1);
   }
-  scl_lua_check(L, scl_safetensors_write(path, text, tensors, i, &error), &error);
+  SCL_LUA_TRY(L, scl_safetensors_write(path, text, tensors, i, &error));
   return 0;
 }
 
@@ -103,10 +102,9 @@ static int map_cells(lua_State *L) {
 /* core.map_probe(map) -> rows, numbers, "features" or "parameters": see learn/map_probe.h */
 static int map_probe(lua_State *L) {
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
-  scl_error error = {0};
   scl_map_probe probe;
   scl_matrix *rows = scl_lua_new_matrix(L), *numbers = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_map_probe_make(map, &probe, &error), &error);
+  SCL_LUA_TRY(L, scl_map_probe_make(map, &probe, &error));
   *rows = probe.rows;
   *numbers = probe.numbers;
   scl_lua_account(L, scl_matrix_bytes(rows) + scl_matrix_bytes(numbers));

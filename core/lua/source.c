@@ -16,11 +16,7 @@ scl_source *scl_lua_check_source(lua_State *L, int place) {
 static int source_matrix(lua_State *L) {
   const scl_matrix *x = scl_lua_hold_matrix(L, 1),
                    *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_hold_matrix(L, 2);
-  scl_error error = {0};
-  void **slot = scl_lua_new_source(L);
-  scl_source *source;
-  scl_lua_check(L, scl_source_matrix(x, y, &source, &error), &error);
-  *slot = source;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_source(L), scl_source, scl_source_matrix(x, y, &made, &error));
   return 1;
 }
 
@@ -129,24 +125,20 @@ static int source_rows(lua_State *L) {
   scl_source *source = scl_lua_check_source(L, 1);
   const size_t first = scl_lua_check_size(L, 2, 1, source->rows + 1, "first") - 1,
                count = scl_lua_check_size(L, 3, 0, source->rows - first, "count");
-  scl_error error = {0};
   scl_matrix *x = scl_lua_new_matrix(L), *y = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_create(count, source->cols, SCL_DTYPE_FLOAT64, x, &error), &error);
-  scl_lua_check(L, scl_matrix_create(count, source->targets, SCL_DTYPE_FLOAT64, y, &error), &error);
-  scl_lua_check(L, scl_source_read(source, first, count, x, source->targets > 0 ? y : NULL, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_matrix_create(count, source->cols, SCL_DTYPE_FLOAT64, x, &error));
+  SCL_LUA_TRY(L, scl_matrix_create(count, source->targets, SCL_DTYPE_FLOAT64, y, &error));
+  SCL_LUA_TRY(L, scl_source_read(source, first, count, x, source->targets > 0 ? y : NULL, &error));
   return 2;
 }
 
 /* core.source_columns(source, places) -> a source of those columns (from 1), in that order */
 static int source_columns(lua_State *L) {
-  scl_source *source = NULL, *from = scl_lua_check_source(L, 1);
-  scl_error error = {0};
+  scl_source *from = scl_lua_check_source(L, 1);
   const size_t count = scl_lua_copy_list(L, 2, SCL_LUA_MOST, "columns");
   const size_t *places = scl_lua_list_places(L, 2, count, 1, from->cols, "columns");
-  void **slot = scl_lua_new_source(L);
-  scl_lua_check(L, scl_source_columns(from, places, count, &source, &error), &error);
-  *slot = source;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_source(L), scl_source,
+                      scl_source_columns(from, places, count, &made, &error));
   scl_lua_tie(L, -1, 1);
   return 1;
 }

@@ -1,34 +1,34 @@
 /* scullery/plugin.h: the plugin interface, version 1.
  *
- * One shared object exports one symbol, `scullery_plugin` (or `scullery_plugins`, a list);
- * everything else stays hidden. A plugin is a sampler, a nonlinearity, a kernel or a solver. It
- * says what it is in data, and computes in functions. The host checks all of it before it calls
- * anything, and refuses what does not fit with a sentence.
+ * One shared object exports one symbol, `scullery_plugin` (or `scullery_plugins`, a list), and
+ * hides all others. A plugin is a sampler, a nonlinearity, a kernel or a solver. It describes
+ * itself in tables of data and functions. The host checks these tables before it calls a function,
+ * and refuses a faulty plugin with a sentence that names the fault.
  *
  *   plugin/base.h          tables and how they grow, status, error
  *   plugin/block.h         numbers in memory
  *   plugin/option.h        options, values, the base of an instance
  *   plugin/host.h          what the host does for plugins (random.h, algebra.h)
- *   plugin/parameters.h    parameter spaces and laws
- *   plugin/rows.h          rows, as a walk shows them
+ *   plugin/parameters.h    parameter spaces and distributions
+ *   plugin/rows.h          blocks of rows
  *   plugin/sampler.h, nonlinearity.h, kernel.h, solver.h
  *                          the table of each kind, and its abilities
- *   plugin/descriptor.h    the symbol
- *   plugin/entry.h         an optional symbol: what is done when an object is loaded
+ *   plugin/descriptor.h    the descriptor, which the symbol is
+ *   plugin/entry.h         an optional symbol: functions called when an object is loaded
  *
- * What holds for every slot:
+ * Rules for every slot (a slot is a function pointer in a table):
  *
- *  - Threads. [any]: many threads at once on one instance, which is constant after `create`. [one]:
- *    one thread at a time. A plugin starts no thread of its own and keeps no writable static.
- *  - Memory. Buffers are the caller's and live for the call; const ones are inputs. Memory for the
- *    call comes from host->scratch, and the host releases it. What outlives the call comes from
- *    host->allocate; what `create` makes, `destroy` ends.
+ *  - Threads. [any]: many threads may call it at once on one instance, which is constant after
+ *    `create`. [one]: one thread at a time. A plugin starts no threads and writes no statics.
+ *  - Memory. The caller owns buffers, which are valid during the call; const ones are inputs.
+ *    Memory for one call comes from host->scratch, and the host releases it. Memory that outlives
+ *    the call comes from host->allocate. `destroy` releases what `create` allocated.
  *  - Failure. A slot returns SCL_STATUS_OK, or `host->fail(error, status, "a sentence")`; one that
  *    returns no status calls `host->fail_call(status, "a sentence")` and returns. It never
  *    aborts, exits, prints, jumps or throws across the boundary, and leaves the floating-point
  *    environment as it was.
  *  - Numbers. Parameters, kernels, laws, targets, coefficients and sums over rows are float64.
- *    Blocks of data and features have the dtype that they say. Matrices are row-major.
+ *    Blocks of data and features state their dtype. Matrices are row-major.
  *  - Determinism. The same numbers for any batch, block size and number of threads.
  *
  * Symbols: n rows, d input columns, T parameters w_t, D features, c targets. Feature k T + t is

@@ -11,11 +11,11 @@
  * What holds for every function:
  *
  *  - Failure. A status other than SCL_STATUS_OK (0) comes with a sentence in *error; `error` may be
- *    NULL. Nothing was made or changed then. Want of memory is a failure like any other.
- *  - NULL as the predictor is a failure of the calls that have a status. The others return what
- *    stands for nothing: 0, NULL, NaN, and -1 as a kind.
- *  - Threads. Any function may be called on any thread. Calls on one predictor may run at once, in
- *    any number: it does not change. Only scl_predictor_close must be the last one. Up to 64 calls
+ *    NULL. Nothing was made or changed then. Lack of memory is a failure like any other.
+ *  - NULL as the predictor is a failure of the calls that have a status. The others return
+ *    0, NULL, NaN, or -1 for a kind.
+ *  - Threads. Any function may be called on any thread. Any number of calls on one predictor may
+ *    run at once, as it is constant. Only scl_predictor_close must be the last call. Up to 64 calls
  *    work at a time; more wait for their turn.
  *  - The program. Nothing is printed; signal handlers, the locale, the rounding mode and the
  *    current folder stay as they are; no thread is started unless scl_set_threads asks for it.
@@ -40,56 +40,56 @@ extern "C" {
 /* The version of the library, "0.1.0". */
 SCL_EXPORT const char *scl_version(void);
 
-/* How many threads work on one call, 1 to 256; 1 at first: a call works on the thread that makes it.
- * With more, calls share one pool of threads, for large numbers of rows. Predictions are the same
- * to the bit. Waits for calls that are running. SCL_STATUS_BAD_OPTION for other numbers. */
+/* How many threads work on one call, 1 to 256; 1 at first: a call works on the thread that makes
+ * it. With more, calls share one pool of threads, for large numbers of rows. Predictions are the
+ * same to the bit. Waits for calls that are running. SCL_STATUS_BAD_OPTION for other numbers. */
 SCL_EXPORT scl_status scl_set_threads(size_t threads, scl_error *error);
 
-/* Load a plugin that does not lie where plugins are looked for, before a model that needs it. Its
- * code runs in this process, and is trusted. */
+/* Load a plugin from outside the search path, before a model that needs it. Its code runs in this
+ * process and is trusted. */
 SCL_EXPORT scl_status scl_load_plugin(const char *path, scl_error *error);
 
-/* Where lines from plugins for the user go, instead of nowhere: log is called on any thread. */
+/* Call log with each line that a plugin writes for the user, on any thread. Default: no output. */
 SCL_EXPORT void scl_set_log(void (*log)(const char *line));
 
 /* ------------------------------------------------------------ loading */
 
 typedef struct scl_predictor scl_predictor;
 
-/* Load a fitted pipeline with a solver from a file of p:save, or from its bytes in memory, which are
- * copied. Everything in the file is checked, and parameters of features are drawn again: see
+/* Load a fitted pipeline with a solver from a file of p:save, or from its bytes in memory, which
+ * are copied. Everything in the file is checked, and parameters of features are drawn again: see
  * docs/models.md for what is refused. */
 SCL_EXPORT scl_status scl_predictor_load(const char *path, scl_predictor **out, scl_error *error);
 SCL_EXPORT scl_status scl_predictor_load_memory(const void *bytes, size_t size, scl_predictor **out,
                                                 scl_error *error);
-/* End it; NULL: nothing. No other call may use it any more. */
+/* Release the predictor, which must not be used afterwards. NULL: does nothing. */
 SCL_EXPORT void scl_predictor_close(scl_predictor *predictor);
 
-/* ------------------------------------------------------------ what it takes and gives */
+/* ------------------------------------------------------------ input and output */
 
-/* Columns of a row. Rows are as the pipeline was fitted to them, before any stage; columns go by
- * place. */
+/* Columns of a row. Rows have the columns that the pipeline was fitted to, in the same order,
+ * before any stage. */
 SCL_EXPORT size_t scl_predictor_columns(const scl_predictor *predictor);
-/* The name of a column, NULL where the training data had none. Texts are the predictor's. */
+/* The name of a column, NULL: the training data had no names. The predictor owns texts. */
 SCL_EXPORT const char *scl_predictor_column_name(const scl_predictor *predictor, size_t column);
 
-/* Scores of a row: one of two classes and of one target, else one a class or target. */
+/* Scores of a row: one for two classes or one target, else one for each class or target. */
 SCL_EXPORT size_t scl_predictor_outputs(const scl_predictor *predictor);
-/* Classes in their order; 0 of a regression. */
+/* The number of classes; 0: a regression. */
 SCL_EXPORT size_t scl_predictor_classes(const scl_predictor *predictor);
-/* The label of a class as a text, NULL where there is no such class; and, where labels are numbers,
- * the number, else NaN. */
+/* The label of a class as a text, NULL if there is no such class; and as a number, NaN if labels
+ * are texts. */
 SCL_EXPORT const char *scl_predictor_class_label(const scl_predictor *predictor, size_t place);
 SCL_EXPORT double scl_predictor_class_number(const scl_predictor *predictor, size_t place);
-/* 1 where it says probabilities: of a classification whose solver's loss defines them, or that was
+/* 1 if it predicts probabilities: in a classification whose solver's loss defines them, or that was
  * calibrated before it was saved; else 0. */
 SCL_EXPORT int scl_predictor_has_probabilities(const scl_predictor *predictor);
 
 /* ------------------------------------------------------------ the table behind the columns
  *
- * A model that learnt from a table in CSV tells how fields of the table become columns: a number or
- * a date (days since 1970-01-01) is one column, a category one column of 0 or 1 for each level, and
- * one more, 1 where the field is missing, if training rows missed some. */
+ * A model that learnt from a CSV table describes how fields of the table become columns: a number
+ * or a date (days since 1970-01-01) is one column, a category one column of 0 or 1 for each level,
+ * and one more, 1 where the field is missing, if training rows missed some. */
 
 enum {
   SCL_FIELD_NUMBER = 0,
@@ -98,17 +98,17 @@ enum {
   SCL_FIELD_SKIPPED = 3 /* no column */
 };
 
-/* Fields of the table, without the target; 0 where the model knows no table. */
+/* The number of fields of the table, without the target; 0: the model has no table. */
 SCL_EXPORT size_t scl_predictor_fields(const scl_predictor *predictor);
-/* Of field number `field`: its name (NULL: there is no such field), its kind (-1), and the first of
- * its columns and their number. */
+/* For field number `field`: its name (NULL: no such field), its kind (-1: no such field), its first
+ * column and its number of columns. */
 SCL_EXPORT const char *scl_predictor_field_name(const scl_predictor *predictor, size_t field);
 SCL_EXPORT int scl_predictor_field_kind(const scl_predictor *predictor, size_t field);
 SCL_EXPORT size_t scl_predictor_field_column(const scl_predictor *predictor, size_t field);
 SCL_EXPORT size_t scl_predictor_field_width(const scl_predictor *predictor, size_t field);
-/* What stands for a number that is missing; NaN: nothing does. */
+/* The value that replaces a missing number; NaN: missing numbers are not replaced. */
 SCL_EXPORT double scl_predictor_field_fill(const scl_predictor *predictor, size_t field);
-/* The level of a category whose column is the field's first plus `level`; NULL: there is none. */
+/* The level of a category whose column is the first of the field plus `level`; NULL: no such. */
 SCL_EXPORT const char *scl_predictor_field_level(const scl_predictor *predictor, size_t field,
                                                  size_t level);
 
@@ -117,24 +117,24 @@ SCL_EXPORT const char *scl_predictor_field_level(const scl_predictor *predictor,
  * rows: `count` rows of scl_predictor_columns numbers each, of type dtype (SCL_DTYPE_FLOAT64, 0, or
  * SCL_DTYPE_FLOAT32, 1), aligned to it, `stride` numbers apart. Numbers are finite:
  * SCL_STATUS_BAD_DATA names the row and column, counted from 1, of one that is not. Output buffers
- * have the same type, and no part of the rows. A call holds memory for a block of rows and for
- * count x outputs numbers. */
+ * have the same type and do not overlap the rows. A call allocates memory for a block of rows and
+ * for count x outputs numbers. */
 
-/* out (count x 1 or count x outputs): of a classification the place of each row's class, of a
- * regression its values. */
+/* out: in a classification (count x 1) the index of the class of each row, in a regression (count x
+ * outputs) the predicted values. */
 SCL_EXPORT scl_status scl_predictor_predict(const scl_predictor *predictor, scl_dtype dtype,
                                             const void *rows, size_t count, size_t stride,
                                             void *out, size_t out_stride, scl_error *error);
-/* classes (count): the place of each row's class. SCL_STATUS_UNSUPPORTED of a regression. */
+/* classes (count): the index of the class of each row. SCL_STATUS_UNSUPPORTED: a regression. */
 SCL_EXPORT scl_status scl_predictor_classify(const scl_predictor *predictor, scl_dtype dtype,
                                              const void *rows, size_t count, size_t stride,
                                              int32_t *classes, scl_error *error);
-/* scores (count x outputs): of two classes positive for the second; of more the largest is that of
- * the class; of a regression its values. */
+/* scores (count x outputs): for two classes positive for the second; for more classes the predicted
+ * class has the largest; in a regression the predicted values. */
 SCL_EXPORT scl_status scl_predictor_scores(const scl_predictor *predictor, scl_dtype dtype,
                                            const void *rows, size_t count, size_t stride,
                                            void *scores, size_t scores_stride, scl_error *error);
-/* probabilities (count x classes), which sum to 1 in a row. SCL_STATUS_UNSUPPORTED where
+/* probabilities (count x classes), which sum to 1 in each row. SCL_STATUS_UNSUPPORTED if
  * scl_predictor_has_probabilities is 0. */
 SCL_EXPORT scl_status scl_predictor_probabilities(const scl_predictor *predictor, scl_dtype dtype,
                                                   const void *rows, size_t count, size_t stride,

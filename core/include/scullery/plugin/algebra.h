@@ -20,21 +20,21 @@ typedef struct scl_vector_math {
 /* Dense float64 matrices, row-major, in the calling thread. [any] */
 typedef struct scl_dense_algebra {
   scl_head head;
-  /* C (m x n) = alpha op(A) op(B) + beta C; op transposes where its flag is not 0; k is the inner
-   * size. */
+  /* C (m x n) = alpha op(A) op(B) + beta C; op transposes if its flag is not 0; k is the inner
+   * dimension. */
   void (*gemm)(int32_t transpose_a, int32_t transpose_b, size_t m, size_t n, size_t k, double alpha,
                const double *a, ptrdiff_t lda, const double *b, ptrdiff_t ldb, double beta,
                double *c, ptrdiff_t ldc);
   /* Lower triangle of C (n x n) = alpha A'A + beta C, A k x n. */
   void (*syrk)(size_t n, size_t k, double alpha, const double *a, ptrdiff_t lda, double beta,
                double *c, ptrdiff_t ldc);
-  /* Lower Cholesky factor in place. SCL_STATUS_NUMERIC where A is not positive definite. */
+  /* Lower Cholesky factor in place. SCL_STATUS_NUMERIC: A is not positive definite. */
   scl_status (*potrf)(size_t n, double *a, ptrdiff_t lda, scl_error *error);
   /* Solve L L' X = B in place, B n x k. */
   void (*potrs)(size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb);
-  /* For few columns k, on the host's threads, hence not in a job of `parallel`: out (rows x k) = X a
-   * and out (cols x k) = X'r, X rows x cols of either dtype. float32 X is multiplied in float32, and
-   * long sums are float64. [one] */
+  /* out (rows x k) = X a and out (cols x k) = X'r, X rows x cols of either dtype, for few columns
+   * k. They run on the host's threads, so do not call them in a task of `parallel`. float32 X is
+   * multiplied in float32, and long sums are float64. [one] */
   scl_status (*thin_product)(scl_dtype dtype, size_t rows, size_t cols, const void *x,
                              ptrdiff_t stride, const double *a, size_t k, double *out,
                              scl_error *error);
@@ -44,10 +44,10 @@ typedef struct scl_dense_algebra {
 } scl_dense_algebra;
 #define SCL_LEAST_DENSE_ALGEBRA SCL_THROUGH(scl_dense_algebra, potrs)
 
-/* Large symmetric float64 matrices, stored as tiles of the lower triangle (half the memory), worked
- * on by the host's threads, with results that do not depend on their number. What the host hands
- * out as const may stand for a combination of other matrices: read it by these functions alone.
- * [one] per matrix that is written. */
+/* Large symmetric float64 matrices, stored as tiles of the lower triangle (half the memory).
+ * The functions run on the host's threads; results do not depend on their number. A const matrix
+ * from the host may represent a combination of others: read it only by these functions. [one] for
+ * each matrix that is written. */
 typedef struct scl_symmetric scl_symmetric;
 typedef struct scl_symmetric_algebra {
   scl_head head;
@@ -58,8 +58,8 @@ typedef struct scl_symmetric_algebra {
   void (*add)(double factor, const scl_symmetric *x, scl_symmetric *a); /* a += factor x */
   void (*scale)(double factor, scl_symmetric *a);                       /* a *= factor */
   void (*shift)(double value, scl_symmetric *a);                        /* a += value I */
-  /* Rows i .. i+rows-1, columns j .. j+cols-1 of a = block; what lies above the diagonal is left
-   * out. [any] where rectangles differ. */
+  /* Rows i .. i+rows-1, columns j .. j+cols-1 of a = block; entries above the diagonal are
+   * ignored. [any] if the rectangles differ. */
   void (*set)(scl_symmetric *a, size_t i, size_t rows, size_t j, size_t cols, const double *block,
               ptrdiff_t stride);
   /* a += alpha X'X, X k x n */
@@ -71,15 +71,15 @@ typedef struct scl_symmetric_algebra {
   /* out = A x, x and out n x k */
   scl_status (*multiply)(const scl_symmetric *a, const double *x, size_t k, double *out,
                          scl_error *error);
-  /* Lower Cholesky factor in place. Where a pivot is not positive: SCL_STATUS_NUMERIC, its place
-   * (from 0) in *pivot, and a is spoilt. */
+  /* Lower Cholesky factor in place. If a pivot is not positive: SCL_STATUS_NUMERIC, *pivot is its
+   * row (from 0), and the contents of a are undefined. */
   scl_status (*factor)(scl_symmetric *a, size_t *pivot, scl_error *error);
   /* Solve L L' X = B in place, B n x k. */
   scl_status (*solve)(const scl_symmetric *factor, double *b, size_t k, scl_error *error);
   /* Solve L X = B, or L' X = B where transpose is not 0, in place, B n x k. */
   scl_status (*triangular)(const scl_symmetric *factor, int32_t transpose, double *b, size_t k,
                            scl_error *error);
-  /* The `count` largest eigenvalues, descending, and orthonormal vectors, one a row (count x n). */
+  /* The `count` largest eigenvalues, descending; vectors: eigenvectors, in rows (count x n). */
   scl_status (*eigen)(const scl_symmetric *a, size_t count, double *values, double *vectors,
                       scl_error *error);
   /* a += X'X, X k x n of either dtype: float32 X is multiplied in float32 and added in float64. */
@@ -98,16 +98,16 @@ typedef struct scl_symmetric_float32_algebra {
   scl_head head;
   scl_status (*create)(size_t n, scl_symmetric_float32 **out, scl_error *error); /* not set */
   void (*destroy)(scl_symmetric_float32 *a);
-  /* Before it is filled: A's diagonal (n numbers), D, which takes the place of the diagonal in what
-   * follows. ridge D is added to A. */
+  /* Call first: D = A's diagonal (n numbers), which replaces the diagonal that `set` and `copy`
+   * bring. ridge times D is added to A. */
   void (*begin)(scl_symmetric_float32 *a, const double *diagonal, double ridge);
-  /* Rows i .. i+rows-1, columns j .. j+cols-1 of A = block; what lies above the diagonal is left
-   * out. [any] where rectangles differ. */
+  /* Rows i .. i+rows-1, columns j .. j+cols-1 of A = block; entries above the diagonal are
+   * ignored. [any] if the rectangles differ. */
   void (*set)(scl_symmetric_float32 *a, size_t i, size_t rows, size_t j, size_t cols,
               const double *block, ptrdiff_t stride);
   /* All of A from a matrix of the same order that `create` made. */
   scl_status (*copy)(const scl_symmetric *from, scl_symmetric_float32 *to, scl_error *error);
-  /* As those of scl_symmetric_algebra. */
+  /* As in scl_symmetric_algebra. */
   scl_status (*factor)(scl_symmetric_float32 *a, size_t *pivot, scl_error *error);
   scl_status (*solve)(const scl_symmetric_float32 *factor, double *b, size_t k, scl_error *error);
 } scl_symmetric_float32_algebra;

@@ -1,5 +1,5 @@
-/* scullery/plugin/base.h: what all other headers use: the head of a table, how tables grow, status
- * and error. */
+/* scullery/plugin/base.h: definitions that all other headers use: the head of a table, how tables
+ * grow, status and error. */
 #ifndef SCULLERY_PLUGIN_BASE_H
 #define SCULLERY_PLUGIN_BASE_H
 
@@ -17,7 +17,7 @@ static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 p
 _Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 platforms");
 #endif
 
-/* C11 has no names for them. */
+/* C11 does not define them. */
 #define SCL_PI 3.14159265358979323846
 #define SCL_SQRT2 1.41421356237309504880
 
@@ -35,10 +35,10 @@ _Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 
  * sizeof there. Later versions of interface 1 append members and change nothing else, so
  *
  *  - a reader looks at a member only where SCL_HAS(table, member);
- *  - a writer fills in member by member, and only members that the owner's table has: all of
- *    version 1's are there, up to SCL_LEAST_NAME;
- *  - nobody assigns a table that another made, in either direction: SCL_COPY copies as much of it
- *    as both sides know;
+ *  - a writer fills in member by member, and only members that the owner's table has:
+ *    every table has those of version 1, up to SCL_LEAST_NAME;
+ *  - host and plugin never assign (*a = *b) a table that the other made: SCL_COPY copies the
+ *    members that both know;
  *  - members named `reserved` are 0.
  *
  * SCL_LEAST_NAME is the size that version 1 requires of a table. A shorter one is refused with a
@@ -50,10 +50,10 @@ _Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 
  * scl_ability, scl_address, scl_block, scl_const_block, scl_spread, scl_array.
  *
  * An *enumeration* is a list of constants and a 32-bit type: `enum { SCL_KIND_SAMPLER, ... };
- * typedef int32_t scl_kind;`. Its constants begin with its name. A set of them is a uint32_t of
- * SCL_BIT(constant). Constants may be appended. Unknown constants: refuse an unknown kind, form,
- * space, dtype or store; treat an unknown family as SCL_FAMILY_OTHER; ignore an unknown role, flag,
- * ability or bit of a set. */
+ * typedef int32_t scl_kind;`. The names of its constants begin with its name. A set of them is a
+ * uint32_t of SCL_BIT(constant). Constants may be appended. Unknown constants: refuse an unknown
+ * kind, form, space, dtype or store; treat an unknown family as SCL_FAMILY_OTHER; ignore an unknown
+ * role, flag, ability or bit of a set. */
 typedef struct scl_head {
   uint32_t abi;  /* SCL_ABI */
   uint32_t size; /* sizeof the whole table, as its owner knows it */
@@ -72,7 +72,7 @@ typedef struct scl_head {
 #define SCL_HAS(table, member)                                                                     \
   ((size_t)((const char *)(&(table)->member + 1) - (const char *)(table)) <= (table)->head.size)
 
-/* *to = *from, as far as both tables go; the rest of *to is zero, its head its own. */
+/* *to = *from for the members that both tables have; other members of *to become 0. */
 #define SCL_COPY(to, from) scl_copy_table((to), sizeof *(to), (from))
 static inline void scl_copy_table(void *to, size_t size, const void *from) {
   const scl_head head = {SCL_ABI, (uint32_t)size};
@@ -88,19 +88,19 @@ static inline void scl_copy_table(void *to, size_t size, const void *from) {
 
 enum {
   SCL_STATUS_OK = 0,
-  SCL_STATUS_BAD_OPTION,  /* an option's value, or two that contradict each other */
-  SCL_STATUS_BAD_SHAPE,   /* rows or columns that do not fit */
-  SCL_STATUS_BAD_DATA,    /* NaN, infinity, a number out of the domain, a damaged file */
-  SCL_STATUS_UNSUPPORTED, /* parts that do not fit together; the sentence says what would */
+  SCL_STATUS_BAD_OPTION,  /* an option's value, or two options that contradict each other */
+  SCL_STATUS_BAD_SHAPE,   /* numbers of rows or columns that do not match */
+  SCL_STATUS_BAD_DATA,    /* NaN, infinity, a number outside the domain, a damaged file */
+  SCL_STATUS_UNSUPPORTED, /* parts that do not fit together; the sentence names parts that do */
   SCL_STATUS_NO_MEMORY,
   SCL_STATUS_NUMERIC,   /* singular, overflow, no convergence */
   SCL_STATUS_CANCELLED, /* the user stopped it */
   SCL_STATUS_IO,
-  SCL_STATUS_INTERNAL /* a broken promise of this interface, by the plugin or the host */
+  SCL_STATUS_INTERNAL /* the plugin or the host violates this interface */
 };
 typedef int32_t scl_status;
 
-/* Filled by scl_host.fail. A pointer to it may be NULL: the caller wants the status alone. */
+/* Filled in by scl_host.fail. A pointer to it may be NULL: the caller needs only the status. */
 typedef struct scl_error {
   scl_status status;
   char message[1020];

@@ -7,9 +7,9 @@
 
 #include "base.h"
 
-/* Types of numbers. Blocks are float64 or float32 today. A component is given only those that its
- * `dtypes` declares (0: float64 alone); the host converts others. Arrays of models may also be
- * int32 and int64. The rest have their number reserved. */
+/* Types of numbers. Blocks are float64 or float32 today. A component gets only those that its
+ * `dtypes` declares (0: float64 only); the host converts others. Arrays of models may also be
+ * int32 and int64. The other constants are reserved. */
 enum {
   SCL_DTYPE_FLOAT64 = 0,
   SCL_DTYPE_FLOAT32 = 1,
@@ -23,7 +23,7 @@ enum {
 typedef int32_t scl_dtype;
 #define SCL_DTYPES_FLOAT (SCL_BIT(SCL_DTYPE_FLOAT64) | SCL_BIT(SCL_DTYPE_FLOAT32))
 
-/* Which memory holds the bytes. A plugin is given host memory only. */
+/* Which memory holds the bytes. A plugin gets host memory only. */
 enum { SCL_MEMORY_HOST = 0 };
 typedef int32_t scl_memory;
 

@@ -1,4 +1,4 @@
-/* scullery/plugin/descriptor.h: the one symbol of a plugin. */
+/* scullery/plugin/descriptor.h: the descriptor of a plugin, its one exported symbol. */
 #ifndef SCULLERY_PLUGIN_DESCRIPTOR_H
 #define SCULLERY_PLUGIN_DESCRIPTOR_H
 
@@ -17,7 +17,7 @@ typedef struct scl_ability {
     id, &(const type) { SCL_HEAD(type), __VA_ARGS__ }                                              \
   }
 
-/* The same for a table that is a bare head. */
+/* The same for a table that has no members but its head. */
 #define SCL_OFFER_BARE(id, type)                                                                   \
   {                                                                                                \
     id, &(const type) { SCL_HEAD(type) }                                                           \
@@ -27,33 +27,33 @@ typedef struct scl_plugin {
   scl_head head;
   scl_kind kind;
   uint32_t reserved;
-  const char *name;    /* what one types after sc.KIND. : [a-z][a-z0-9_]*, at most 40 characters */
+  const char *name;    /* what users type after sc.KIND. : [a-z][a-z0-9_]*, at most 40 characters */
   const char *summary; /* one line */
   const char *doc;     /* formula, shapes, source (paper, equation): the text of help() */
   const void *vtable;  /* scl_sampler, scl_nonlinearity, scl_kernel or scl_solver, by kind */
   const scl_option *options; /* SCL_INSTANCE sets these four */
   uint32_t n_options;
   uint32_t option_size; /* sizeof(scl_option), as the plugin knows it */
-  /* Of the instance's struct, whose first member is an scl_base; 0: that alone. */
+  /* Bytes of the instance's struct, whose first member is an scl_base; 0: only that member. */
   size_t instance_size;
-  const scl_ability *abilities; /* NULL: none, or as `ability` says */
-  /* Complete an instance: zeros, then scl_base, then the options that are stored by offset. Refuse
-   * options that contradict each other. The instance is constant afterwards (but for `bind`).
-   * Instances may be made on several threads at once. NULL: nothing to do. [any] */
+  const scl_ability *abilities; /* NULL: none, or those that `ability` returns */
+  /* Complete an instance. The host has zeroed it and filled in scl_base and the options that have
+   * a member. Refuse options that contradict each other. The instance is constant afterwards
+   * (except for `bind`). Several threads may create instances at once. NULL: no work. [any] */
   scl_status (*create)(void *self, scl_error *error);
-  /* End what create made; not the instance itself. Not called where create failed. NULL: nothing to
-   * do. [one] */
+  /* Release what `create` allocated, not the instance itself. Not called if `create` failed. NULL:
+   * nothing to release. [one] */
   void (*destroy)(void *self);
-  /* Abilities that depend on the options, which are left out of `abilities`: the table, which must
-   * last as long as the instance, or NULL. Asked once for each id that the host knows, after
-   * create. [any] */
+  /* Abilities that depend on the options, and are therefore not in `abilities`: return the table,
+   * which must be valid as long as the instance, or NULL. Called once for each id that the host
+   * knows, after `create`. [any] */
   const void *(*ability)(const void *self, const char *id);
-  const char *version; /* the plugin's own, "1.0"; NULL: none */
-  const char *author;  /* NULL: not said */
-  /* Whose plugin of this kind and name it is, for ever: a domain that its author owns, backwards,
-   * and a name, "org.example.softplus". Models are saved with it, and a plugin of the same name and
-   * another id does not take them. Up to 120 characters of a-z, 0-9, _, - and dots between parts.
-   * NULL: none. Built-in plugins have "org.scullery.NAME", from the host. */
+  const char *version; /* of the plugin, "1.0"; NULL: none */
+  const char *author;  /* NULL: not stated */
+  /* A permanent identifier: the reversed name of a domain that the author owns, and a name, as in
+   * "org.example.softplus". Saved models contain it. A plugin with the same name and another id
+   * cannot load them. Up to 120 characters of a-z, 0-9, _, - and dots between parts. NULL:
+   * none. Built-in plugins have "org.scullery.NAME", from the host. */
   const char *id;
 } scl_plugin;
 #define SCL_LEAST_PLUGIN SCL_THROUGH(scl_plugin, vtable)

@@ -1,4 +1,4 @@
-/* scullery/plugin/host.h: what the host does for plugins. An instance finds it in scl_base. */
+/* scullery/plugin/host.h: functions that the host offers to plugins. scl_base points to them. */
 #ifndef SCULLERY_PLUGIN_HOST_H
 #define SCULLERY_PLUGIN_HOST_H
 
@@ -11,16 +11,16 @@ struct scl_layout; /* sampler.h */
 struct scl_draw;
 struct scl_tilt; /* kernel.h */
 
-/* One of many tasks. Its `error` is its own. */
+/* Task `index` of several. Each task has its own `error`. */
 typedef scl_status (*scl_job)(void *context, size_t index, scl_error *error);
 
-/* Calls of other components, which came as options. The host serves simple forms too, draws and
- * declares the bias of samplers, checks kind and space, puts the part's name before its sentences,
- * and names the part when it crashes. SCL_STATUS_UNSUPPORTED: the part does not offer it. [any] */
+/* Calls of other components ("parts") that were given as options. The host also implements simple
+ * forms, draws the bias of samplers and adds it to laws, checks kind and space, puts the part's
+ * name before its sentences and into crash reports. SCL_STATUS_UNSUPPORTED: not offered. [any] */
 typedef struct scl_parts {
   scl_head head;
   /* A table that the part offers by ability id, or NULL; its functions take part->self. For
-   * abilities without a slot here. */
+   * abilities that have no slot here. */
   const void *(*ability)(const scl_part *part, const char *id);
   /* Kernels: out (u->count x v->count, float64) = K(u_i, v_j); out[i] = K(u_i, u_i). */
   scl_status (*gram)(const scl_part *kernel, const scl_const_parameters *u,
@@ -30,12 +30,12 @@ typedef struct scl_parts {
                          scl_error *error);
   scl_status (*tilt)(const scl_part *kernel, const scl_law *law, struct scl_tilt *out,
                      scl_error *error);
-  /* Kernels, from `bind` alone: replace *kernel by the same one bound to the law, if it needs that.
-   * The host ends the result with the instance `self`. */
+  /* Kernels, to be called only in `bind`: replace *kernel by the same kernel bound to the law, if
+   * it needs that. The host destroys the result with the instance `self`. */
   scl_status (*bind)(void *self, scl_part *kernel, const scl_law *law, scl_error *error);
   /* What `kernel` was bound to, "width = 1.83", or an empty text. */
   void (*describe)(const scl_part *kernel, char *text, size_t size);
-  /* Samplers. *out of layout comes as scl_layout says; the caller has set its head and count. */
+  /* Samplers. The host presets *out of layout (scl_layout); the caller sets its head and count. */
   scl_status (*layout)(const scl_part *sampler, size_t dim, struct scl_layout *out,
                        scl_error *error);
   scl_status (*draw)(const scl_part *sampler, const struct scl_draw *draw,
@@ -53,42 +53,42 @@ typedef struct scl_host {
   /* Store a sentence in *error and return the status: `return host->fail(error, ...)`. [any] */
   SCL_PRINTF(3, 4)
   scl_status (*fail)(scl_error *error, scl_status status, const char *format, ...);
-  /* 64-byte aligned memory, not set; NULL when there is none. release(NULL) does nothing. [any] */
+  /* 64-byte aligned memory, not zeroed; NULL if there is not enough. release(NULL) does nothing. */
   void *(*allocate)(size_t bytes);
   void (*release)(void *memory);
   /* Run task(context, i, error) for i in [0, count) on the host's threads; returns when all have
-   * ended. The status and sentence of the failing task with the lowest index. Calls may nest (the
-   * inner one runs on the calling thread). The split never depends on the number of threads.
-   * [any] */
+   * ended, with the status and sentence of the failing task that has the lowest index. Calls may
+   * nest (the inner one runs on the calling thread). The division into tasks is the caller's,
+   * whatever the number of threads. [any] */
   scl_status (*parallel)(size_t count, scl_job task, void *context, scl_error *error);
-  /* A line for the user, from the instance `self`, through the host's own channel. [any] */
+  /* Show a line to the user, from the instance `self`. [any] */
   SCL_PRINTF(2, 3) void (*log)(const void *self, const char *format, ...);
   const scl_random *random;
   const scl_vector_math *math;
   const scl_dense_algebra *dense;
   const scl_symmetric_algebra *symmetric;
   const scl_parts *parts;
-  /* A later service by its id, or NULL. [any] */
+  /* A service by its id (SCL_SERVICE_...), NULL if this host does not have it. [any] */
   const void *(*service)(const char *id);
-  /* Memory for the current call: 64-byte aligned, not set; NULL when there is none. The host
-   * releases it when the slot returns, whatever the slot returns; nobody else does. All slots may
-   * use it, `create` and `destroy` among them. It belongs to the innermost call on the thread:
+  /* Memory for the current call: 64-byte aligned, not zeroed; NULL if there is not enough. The host
+   * releases it when the slot returns, whether it succeeds or fails; the plugin must not. Every
+   * slot may use it, also `create` and `destroy`. It belongs to the innermost call on the thread:
    *
-   *  - in a task of `parallel`, to this task, and ends with it (memory that several tasks use comes
-   *    from the slot, before `parallel`);
-   *  - in a visit or a turn, which the host calls within a slot, to this slot;
-   *  - in no call (on a thread of the plugin's own, say) it is NULL.
+   *  - in a task of `parallel` it belongs to the task and is released when the task ends (for
+   *    memory that several tasks share, call scratch in the slot, before `parallel`);
+   *  - in a visit or a turn, which the host calls within a slot, it belongs to this slot;
+   *  - outside a call of the host (on another thread, for example) scratch returns NULL.
    *
-   * Memory that outlives the call, such as that of `create`, comes from `allocate`. So does memory
-   * for one turn of a long loop: scratch stays until the slot returns. [any] */
+   * Use `allocate` for memory that outlives the call, such as that of an instance, and for memory
+   * of one iteration of a long loop, because scratch is kept until the slot returns. [any] */
   void *(*scratch)(size_t bytes);
-  const char *name;    /* of the program that the host is: "scullery" */
+  const char *name;    /* of the program that loads the plugin: "scullery" */
   const char *version; /* its version, "0.1.0" */
   /* Fail the current call of a slot that returns no status (loops, `finish`, `move`, `factor`,
    * duals, losses, ...): the host takes the status and the sentence as if the slot had returned
-   * them, and does not use what the slot wrote or returned. The first failure of a call counts. A
-   * slot that answers about options alone (`penalty`, `shift`, `scale`, `describe`) and `destroy`
-   * have nothing to fail: `create` refuses such options; there the sentence is a line for the user.
+   * them, and does not use what the slot wrote or returned. The first failure of a call counts.
+   * Slots that depend only on the options (`penalty`, `shift`, `scale`, `describe`) and `destroy`
+   * cannot fail: `create` must refuse such options. In them the sentence is only shown to the user.
    * [any] */
   SCL_PRINTF(2, 3) void (*fail_call)(scl_status status, const char *format, ...);
 } scl_host;

@@ -8,8 +8,8 @@
 
 #include "host.h"
 
-/* The number of a pair (u, v), over all columns (dense) or over the support (sparse, threshold)
- * where the two have the same; K = 0 where they have not. */
+/* The number of a pair (u, v), over all columns (dense) or over the common support (sparse,
+ * threshold); K = 0 if the supports differ. */
 enum {
   SCL_PAIR_NONE = 0,          /* 0 */
   SCL_PAIR_DOT,               /* <u, v> */
@@ -21,11 +21,11 @@ enum {
 };
 typedef int32_t scl_pair;
 
-/* Which pairs `finish` is given: u_i with `count` of the v_j. */
+/* The pairs that `finish` gets: u_i with `count` of the v_j. */
 typedef struct scl_pair_row {
   scl_head head;
   size_t dim, count;       /* columns of the data; pairs */
-  double length_u;         /* ||u_i|| and the ||v_j||: cosine and angle alone, */
+  double length_u;         /* ||u_i|| and all ||v_j||: only for cosine and angle, */
   const double *lengths_v; /* else 0 and NULL */
 } scl_pair_row;
 #define SCL_LEAST_PAIR_ROW SCL_THROUGH(scl_pair_row, lengths_v)
@@ -33,7 +33,7 @@ typedef struct scl_pair_row {
 typedef struct scl_kernel {
   scl_head head;
   scl_kind kind;   /* SCL_KIND_KERNEL */
-  uint32_t spaces; /* SCL_BIT(SCL_SPACE_...) where it is defined; dense includes rows of data */
+  uint32_t spaces; /* SCL_BIT(SCL_SPACE_...) on which K is defined; dense includes rows of data */
   /* General form: out (u->count x v->count, float64) = K(u_i, v_j). Where u = v, both triangles may
    * be filled alike. Where parameters are made of fan_in rows, K is the product of K(u_k, v_k) over
    * k, and the host multiplies. NULL: the simple form. [any] */
@@ -41,7 +41,7 @@ typedef struct scl_kernel {
                      double *out, ptrdiff_t stride, scl_error *error);
   /* Simple form: from the numbers to K, in place. NULL: K is the number. [any] */
   void (*finish)(const void *self, const scl_pair_row *row, double *numbers);
-  /* Simple form: the factor of all coordinates, before the number of a pair is computed. NULL: 1.
+  /* Simple form: a factor of all coordinates, applied before the number is computed. NULL: 1.
    * [any] */
   double (*scale)(const void *self);
   /* Simple form, dense rows: transform the scaled coordinates in place, before the number of a pair
@@ -65,7 +65,7 @@ typedef struct scl_kernel {
  *                       coefficients sum to 0 change by a constant alone
  *   SCL_SHIFT_CHANGES   neither
  *
- * Kernel machines store rows far from 0 about a point near them where K allows it
+ * Kernel machines store rows far from 0 relative to a point near them if K allows it
  * (SCL_SERVICE_PILOT). Without the ability: SCL_SHIFT_KEEPS for the simple form on distances
  * without `move`, SCL_SHIFT_CENTRES for SCL_PAIR_DOT without `finish` and `move`, else
  * SCL_SHIFT_CHANGES. */
@@ -83,7 +83,7 @@ typedef struct scl_ability_shift {
 #define SCL_SERVICE_PILOT "scullery.pilot/1"
 typedef struct scl_pilot_service {
   scl_head head;
-  scl_shift (*shift)(const scl_part *kernel); /* by its ability, or else by its form [any] */
+  scl_shift (*shift)(const scl_part *kernel); /* by its ability, else by its form [any] */
   /* pilot (cols): a point near the rows (rows x cols at stride, float64), 0 in the columns whose
    * mean is at most 32 standard deviations from 0, on a power-of-two grid, so that x - pilot is
    * exact. Returns 1 where a column has one, else 0. [any] */
@@ -92,14 +92,15 @@ typedef struct scl_pilot_service {
 #define SCL_LEAST_PILOT_SERVICE SCL_THROUGH(scl_pilot_service, find)
 
 /* A kernel that is complete only with a sampler's law (a width given as "theta = 0.5"). Its slots
- * are not called before `bind`. Offer the ability through scl_plugin.ability, only where the options need it. */
+ * are not called before `bind`. Offer the ability through scl_plugin.ability, only where the
+ * options need it. */
 #define SCL_ABILITY_BIND "scullery.bind/1"
 typedef struct scl_ability_bind {
   scl_head head;
   /* Complete a fresh instance, created from the same options. Where it fails, destroy follows.
    * [one] */
   scl_status (*bind)(void *self, const scl_law *law, scl_error *error);
-  /* What was chosen, of a bound instance: "width = 1.83". [any] */
+  /* The values that a bound instance chose, as a text: "width = 1.83". [any] */
   void (*describe)(const void *self, char *text, size_t size);
 } scl_ability_bind;
 #define SCL_LEAST_ABILITY_BIND SCL_THROUGH(scl_ability_bind, describe)
@@ -110,9 +111,9 @@ typedef struct scl_ability_bind {
  *   log c(u) = log_one + sum_j (log0_j + log1_j u_j + log2_j u_j^2)
  *
  * the sum over all columns (dense), the support (sparse) or the one column (threshold). log_one
- * holds what an indicator costs (-log d for thresholds). Sparse: the host asks once for each
- * in-degree s, with a law that has this one alone (scale already times degree_scale[s]), and a K
- * that holds 1[same support] puts -log C(d, s) into log_one. The tilt is that of one row (fan_in 1);
+ * includes the factor of an indicator (-log d for thresholds). Sparse: the host calls once for each
+ * in-degree s, with a law of only this in-degree (scale already times degree_scale[s]); a K with
+ * the factor 1[same support] adds -log C(d, s) to log_one. The tilt is that of one row (fan_in 1);
  * law->fan_in is the number of rows, for a width that is given through the distribution. */
 typedef struct scl_tilt {
   scl_head head;
@@ -129,8 +130,8 @@ typedef struct scl_tilt {
 #define SCL_ABILITY_TILT "scullery.tilt/1"
 typedef struct scl_ability_tilt {
   scl_head head;
-  /* SCL_STATUS_UNSUPPORTED: no closed form for this law; the host simulates. Any other failure is
-   * an error. [any] */
+  /* SCL_STATUS_UNSUPPORTED: no closed form for this law; the host then simulates. Any other
+   * failure is an error. [any] */
   scl_status (*tilt)(const void *self, const scl_law *law, scl_tilt *out, scl_error *error);
 } scl_ability_tilt;
 #define SCL_LEAST_ABILITY_TILT SCL_THROUGH(scl_ability_tilt, tilt)

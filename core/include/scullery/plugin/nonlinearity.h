@@ -1,8 +1,8 @@
-/* scullery/plugin/nonlinearity.h: nonlinearities phi, fan_in numbers of a parameter to fan_out
- * features.
+/* scullery/plugin/nonlinearity.h: nonlinearities phi, which map fan_in numbers of each
+ * parameter to fan_out features.
  *
- * Two forms. Simple: one number to one feature, as loops over adjacent numbers. General: `apply`
- * over whole blocks. */
+ * Two forms. Simple: one number to one feature, by loops over adjacent numbers. General: `apply`
+ * on whole blocks. */
 #ifndef SCULLERY_PLUGIN_NONLINEARITY_H
 #define SCULLERY_PLUGIN_NONLINEARITY_H
 
@@ -16,13 +16,13 @@ enum {
 
 typedef struct scl_shape {
   scl_head head;
-  uint32_t fan_in;  /* numbers a parameter; 0: one; SCL_FAN_IN_ALL: all planes of the space */
-  uint32_t fan_out; /* features a parameter; 0: one */
+  uint32_t fan_in;  /* numbers of a parameter; 0: one; SCL_FAN_IN_ALL: all planes of the space */
+  uint32_t fan_out; /* features of a parameter; 0: one */
   uint32_t spaces;  /* SCL_BIT(SCL_SPACE_...) that it takes */
-  uint32_t dtypes;  /* SCL_BIT(SCL_DTYPE_...) that apply and smooth take; 0: float64 alone */
+  uint32_t dtypes;  /* SCL_BIT(SCL_DTYPE_...) that apply and smooth take; 0: float64 only */
   uint32_t flags;   /* SCL_SHAPE_... */
-  /* Samplers with a tag go only with a nonlinearity that names it. NULL: takes samplers without a
-   * tag; "a|b": takes these tags alone; "none|a": both. */
+  /* A sampler with a tag needs a nonlinearity that names it. NULL: takes samplers without a tag;
+   * "a|b": only samplers with these tags; "none|a": those without a tag or with the tag a. */
   const char *tags;
 } scl_shape;
 #define SCL_LEAST_SHAPE SCL_THROUGH(scl_shape, tags)
@@ -37,12 +37,12 @@ typedef struct scl_nonlinearity {
    * converts. [any] */
   void (*loop)(const void *self, size_t count, const double *z, double *out);
   /* General form: out (rows x cols x fan_out planes) = phi(z) (rows x cols x fan_in planes), one
-   * dtype; out may lie on z where fan_in = fan_out = 1. [any] */
+   * dtype; out may be the memory of z if fan_in = fan_out = 1. [any] */
   scl_status (*apply)(const void *self, const scl_const_block *z, const scl_block *out,
                       scl_error *error);
   void (*loop_float32)(const void *self, size_t count, const float *z, float *out);
   const char *tags; /* as in scl_shape */
-  /* Amend the shape, which comes filled in from the members above. NULL: nothing to amend. [any] */
+  /* Change the shape, which the host presets from the members above. NULL: no change. [any] */
   scl_status (*shape)(const void *self, scl_shape *out, scl_error *error);
 } scl_nonlinearity;
 #define SCL_LEAST_NONLINEARITY SCL_THROUGH(scl_nonlinearity, apply)
@@ -91,8 +91,8 @@ typedef struct scl_ability_smoothing {
 } scl_ability_smoothing;
 #define SCL_LEAST_ABILITY_SMOOTHING SCL_THROUGH(scl_ability_smoothing, smooth)
 
-/* Of each output: |phi| <= bound and |phi(a) - phi(b)| <= lipschitz max_k |a_k - b_k|, INFINITY
- * where there is none. breaks: where phi jumps or has a kink, ascending, so that quadrature splits
+/* For each output: |phi| <= bound and |phi(a) - phi(b)| <= lipschitz max_k |a_k - b_k|; INFINITY:
+ * unbounded. breaks: points where phi jumps or has a kink, ascending: quadrature splits its range
  * there. */
 #define SCL_ABILITY_FACTS "scullery.facts/1"
 typedef struct scl_ability_facts {
@@ -104,9 +104,9 @@ typedef struct scl_ability_facts {
 } scl_ability_facts;
 #define SCL_LEAST_ABILITY_FACTS SCL_THROUGH(scl_ability_facts, scale_free)
 
-/* phi takes two values: `high` where z > 0, `low` where z < 0, and at 0 the one that
- * zero_is_high says. An engine may keep such features as bits. The two values are two codes (0 and
- * 1: high), without SCL_ABILITY_CATEGORIES. */
+/* phi takes two values: `high` where z > 0, `low` where z < 0, and at 0 the value
+ * that zero_is_high selects. The host may store such features as bits. The two values are two codes
+ * (0 and 1: high), without SCL_ABILITY_CATEGORIES. */
 #define SCL_ABILITY_TWO_VALUED "scullery.two-valued/1"
 typedef struct scl_ability_two_valued {
   scl_head head;
@@ -146,12 +146,12 @@ typedef struct scl_ability_threshold_dual {
 #define SCL_LEAST_ABILITY_THRESHOLD_DUAL SCL_THROUGH(scl_ability_threshold_dual, dual)
 
 /* One-hot outputs and hash codes: the category of each (row, parameter), as `words` 32-bit words.
- * The host keeps the exact dictionary from categories to columns, so that those never seen in
- * fitting contribute nothing. [any] */
+ * The host stores the dictionary from categories to columns. Categories that did not occur in
+ * fitting have no column. [any] */
 #define SCL_ABILITY_CATEGORIES "scullery.categories/1"
 typedef struct scl_ability_categories {
   scl_head head;
-  /* For z of so many planes. *levels: 0 unbounded, else one word with codes 0 .. levels-1. */
+  /* For z with `planes` planes. *levels: 0: unbounded; else one word, codes 0 .. levels-1. */
   scl_status (*key)(const void *self, size_t planes, size_t *words, size_t *levels,
                     scl_error *error);
   /* z is float64. Word w of (i, j) to out[i*row_stride + j*words + w]. */
@@ -160,7 +160,7 @@ typedef struct scl_ability_categories {
 } scl_ability_categories;
 #define SCL_LEAST_ABILITY_CATEGORIES SCL_THROUGH(scl_ability_categories, categories)
 
-/* P(category(a) = category(b)) of codes: moments as for SCL_ABILITY_GAUSSIAN_DUAL. [any] */
+/* P(category(a) = category(b)), with moments as in SCL_ABILITY_GAUSSIAN_DUAL. [any] */
 #define SCL_ABILITY_CODE_DUAL "scullery.code-dual/1"
 typedef struct scl_ability_code_dual {
   scl_head head;

@@ -1,7 +1,7 @@
 /* scullery/plugin/option.h: options as declared data, their values, and how an instance gets them.
  *
- * A plugin declares a row for each option. The host validates, completes, prints, searches and
- * saves values by these rows alone, and writes each value into the instance before `create`. */
+ * A plugin declares a row for each option. By these rows the host validates, completes, prints,
+ * searches and saves values, and writes each value into the instance before `create`. */
 #ifndef SCULLERY_PLUGIN_OPTION_H
 #define SCULLERY_PLUGIN_OPTION_H
 
@@ -10,20 +10,20 @@
 #include <stdbool.h>
 #endif
 
-/* The forms that a value may come in. An option takes a set of them (bits, not numbers). */
+/* The forms of a value. An option takes a set of them. The constants are bits. */
 enum {
   SCL_FORM_NUMBER = 1,  /* 0.5 */
   SCL_FORM_INTEGER = 2, /* 4 */
   SCL_FORM_BOOLEAN = 4, /* true */
   SCL_FORM_WORD = 8,    /* "uniform": one of `words`, or any text where there are none */
   SCL_FORM_LIST = 16,   /* {-1, 1}: numbers */
-  SCL_FORM_NAMED = 32,  /* {binomial = 0.5}, {table = {0, 1}}: a word with its numbers */
-  SCL_FORM_PARTS = 64   /* sc.kernel.NAME{}, or a list of such: other components */
+  SCL_FORM_NAMED = 32,  /* {binomial = 0.5}, {table = {0, 1}}: a word and its numbers */
+  SCL_FORM_PARTS = 64   /* sc.kernel.NAME{}, or a list of these: other components */
 };
 
-/* Which width the option is. A width also takes "scale" and "median". From the rows of data the
- * host finds gamma = 1/(d var X) or 1/(median squared distance) in exp(-gamma ||x-y||^2), and from
- * gamma the value of the option. */
+/* The kind of width that the option is. A width also takes "scale" and "median": from the data the
+ * host then computes gamma = 1/(d var X) or 1/(median squared distance) in exp(-gamma ||x-y||^2),
+ * and from gamma the value of the option. */
 enum {
   SCL_WIDTH_NONE = 0,
   SCL_WIDTH_GAMMA,     /* gamma itself */
@@ -33,14 +33,14 @@ enum {
 };
 typedef int32_t scl_width;
 
-/* What the host may use the option for, whatever its name. A plugin has at most one option of each
- * role but SCL_ROLE_NONE. */
+/* The meaning of the option for the host, independent of its name. A plugin has at most one option
+ * of each role except SCL_ROLE_NONE. */
 enum {
   SCL_ROLE_NONE = 0,
   SCL_ROLE_REGULARISATION, /* solver: a larger value gives a simpler model (lambda) */
   SCL_ROLE_CAPACITY,       /* solver: a smaller value gives a simpler model (C, B) */
-  /* solver: true asks for an unpenalised constant (scl_problem.intercept), false for none; a word
-   * "auto" for one where the instance penalises ||a||^2 or ||a||_1 (SCL_ABILITY_PENALTY). The host
+  /* solver: true asks for an unpenalised constant (scl_problem.intercept), false for none, the word
+   * "auto" for one if the instance penalises ||a||^2 or ||a||_1 (SCL_ABILITY_PENALTY). The host
    * decides before `solve`. */
   SCL_ROLE_INTERCEPT,
   SCL_ROLE_ESTIMATE, /* solver: asks for its own estimate of the risk in scl_solution.score.
@@ -51,20 +51,20 @@ enum {
 };
 typedef int32_t scl_role;
 
-enum { SCL_RANGE_LOW_OPEN = 1, SCL_RANGE_HIGH_OPEN = 2 }; /* the bound itself is not taken */
+enum { SCL_RANGE_LOW_OPEN = 1, SCL_RANGE_HIGH_OPEN = 2 }; /* the bound itself is excluded */
 
-/* The member of the instance that the host writes the value to. SCL_AT chooses it by the type of
- * that member. A store that cannot hold every form of the option is refused when the plugin is
- * loaded: an option of several forms is stored as SCL_STORE_VALUE. */
+/* The type of the member of the instance to which the host writes the value. SCL_AT chooses it by
+ * the type of that member. When the plugin is loaded, the host refuses a store that cannot hold
+ * every form of the option: an option of several forms is stored as SCL_STORE_VALUE. */
 enum {
   SCL_STORE_NONE = 0,
   SCL_STORE_DOUBLE,  /* double: a number; NaN when absent */
   SCL_STORE_SIZE,    /* size_t or uint64_t: a whole number of at least 0; 0 when absent */
   SCL_STORE_INT64,   /* int64_t: a whole number; 0 when absent */
   SCL_STORE_BOOLEAN, /* bool */
-  SCL_STORE_WORD,    /* int32_t: the place of the word in `words`, from 0; -1 when absent */
-  SCL_STORE_VALUE,   /* const scl_value *: any form; lives as long as the instance, never NULL */
-  SCL_STORE_PART     /* scl_part: the one component given; plugin is NULL when absent */
+  SCL_STORE_WORD,    /* int32_t: the index of the word in `words`, from 0; -1 when absent */
+  SCL_STORE_VALUE,   /* const scl_value *: any form; valid as long as the instance, never NULL */
+  SCL_STORE_PART     /* scl_part: one component; its plugin is NULL when absent */
 };
 typedef int32_t scl_store;
 
@@ -79,14 +79,14 @@ typedef struct scl_option {
   scl_store store;      /* SCL_AT(type, member) sets store and offset */
   uint32_t offset;      /* of the member in the instance */
   uint32_t range;       /* SCL_RANGE_...; SCL_POSITIVE and the like set range, low and high */
-  double low, high;     /* of each number, those of SCL_FORM_NAMED apart; both 0: any finite one */
+  double low, high;     /* of each number, except in SCL_FORM_NAMED; both 0: any finite number */
   scl_width width;
   scl_role role;
 } scl_option;
 #define SCL_LEAST_OPTION SCL_THROUGH(scl_option, high)
 
-/* Ranges, as initialisers of an scl_option. WITHIN takes both ends, BETWEEN neither, ABOVE the
- * upper one. */
+/* Ranges, as initialisers of an scl_option. WITHIN includes both bounds, BETWEEN neither, ABOVE
+ * only the upper one. */
 #define SCL_RANGE_OPEN (SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN)
 #define SCL_WITHIN(least, most) .range = 0, .low = least, .high = most
 #define SCL_BETWEEN(least, most) .range = SCL_RANGE_OPEN, .low = least, .high = most
@@ -96,8 +96,8 @@ typedef struct scl_option {
 #define SCL_FINITE SCL_BETWEEN(-INFINITY, INFINITY)
 
 /* "bias" of a sampler: none; "uniform" on [-pi, pi]; "gaussian": N(0, 1); {low, high}: uniform;
- * {gaussian = s} or {gaussian = {mean, s}}. A sampler with this row neither draws nor declares its
- * bias: the host does. */
+ * {gaussian = s} or {gaussian = {mean, s}}. For a sampler with this row the host draws
+ * the bias and adds it to the law. */
 #define SCL_OPTION_BIAS                                                                            \
   {                                                                                                \
     "bias",                                                                                        \
@@ -107,8 +107,8 @@ typedef struct scl_option {
         SCL_STORE_NONE, 0, 0, 0, 0, SCL_WIDTH_NONE, SCL_ROLE_BIAS                                  \
   }
 
-/* Another component's instance, given as an option's value. The host keeps it alive as long as what
- * was created from it. Call it through scl_host.parts alone. */
+/* Another component's instance, given as an option's value. It is valid as long as the
+ * instance that has the option. Call it only through scl_host.parts. */
 struct scl_plugin;
 typedef struct scl_part {
   const struct scl_plugin *plugin;
@@ -116,9 +116,9 @@ typedef struct scl_part {
 } scl_part;
 
 typedef struct scl_value {
-  uint32_t form; /* the one that came; 0: not given, and no default */
-  int32_t place; /* of the word in `words`, -1 where there is none */
-  double number; /* a number, a whole number, or 0 and 1 of a boolean */
+  uint32_t form; /* the form of this value; 0: not given, and no default */
+  int32_t place; /* index of the word in `words`, from 0; -1: no words */
+  double number; /* a number; a boolean is 0 or 1 */
   const char *word;
   const double *list;
   const scl_part *parts;
@@ -129,11 +129,11 @@ typedef struct scl_value {
 /* The first member of every instance. The host fills it in. */
 typedef struct scl_base {
   const struct scl_host *host;
-  const scl_value *values; /* one a declared option; live as long as the instance */
+  const scl_value *values; /* one for each declared option; valid as long as the instance */
 } scl_base;
 
-/* A row for a member of the instance's struct that has the option's name. After the help of a number
- * come its range and, where it has them, .width and .role:
+/* A row for a member of the instance's struct that has the option's name. For a number the
+ * range, and perhaps .width and .role, follow the help:
  *   SCL_NUMBER(cauchy, gamma, "1", "the rate in exp(-gamma ||x-y||_1)", SCL_POSITIVE)
  * A boolean and a word have no range. Their help may be followed by .role (C alone: C++ takes
  * members in their order):

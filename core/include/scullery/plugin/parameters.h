@@ -4,13 +4,13 @@
 
 #include "block.h"
 
-/* A space says how a parameter is stored, `reals` numbers in weights and `integers` in support, and
- * which number z a row x of data gives with it:
+/* A space defines how a parameter is stored, as `reals` numbers in weights and `integers` in
+ * support, and the number z that it makes of a row x of data:
  *
  *   dense       weights: w in R^d
  *               z = <w, x> + b
- *   sparse      weights: one number for each column of the support; support: columns, ascending, -1
- *               from the in-degree on
+ *   sparse      weights: one number for each column of the support; support: columns, ascending,
+ *               then -1 for each unused entry
  *               z = <w_N, x_N> + b
  *   threshold   weights: t; support: one column i
  *               z = x_i - t
@@ -18,14 +18,14 @@
  *               z_j = floor((x_j - u_j)/delta_j), d planes, always float64, cut to +-(2^31 - 1)
  *   structured  weights and support are private to the sampler, which brings
  *               SCL_ABILITY_STRUCTURED
- *               z as its `apply` says, + b
+ *               z as its `apply` computes, + b
  *
  * Columns count from 0. Dense rows of data are parameters too: weights = the row.
  *
  * Where a nonlinearity takes fan_in = q numbers of a parameter, scalar k of parameter t comes from
  * parameter t that the sampler draws at stream + k 2^32 (scl_draw.plane is k): q draws that are
- * independent even where the parameters of one draw are not. A sampler with SCL_ABILITY_POOL says
- * instead which parameters of one draw each reads. */
+ * independent even where the parameters of one draw are not. A sampler with SCL_ABILITY_POOL
+ * instead selects the parameters of one draw that each reads. */
 enum {
   SCL_SPACE_DENSE = 0,
   SCL_SPACE_SPARSE,
@@ -38,18 +38,18 @@ typedef int32_t scl_space;
   (SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) | SCL_BIT(SCL_SPACE_THRESHOLD) |           \
    SCL_BIT(SCL_SPACE_STRUCTURED))
 
-/* The spaces of parameters that kernels meet: structured ones come to them as dense rows, and cells
- * of grids have none. */
+/* The spaces on which kernels are defined: structured parameters are passed to kernels as dense
+ * rows, and cells of grids have no kernel on parameters. */
 #define SCL_SPACES_KERNEL                                                                          \
   (SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) | SCL_BIT(SCL_SPACE_THRESHOLD))
 
-/* The name of a space as typed, "dense"; NULL where this header knows none. */
+/* The name of a space as typed, "dense"; NULL: unknown to this header. */
 static inline const char *scl_space_name(scl_space space) {
   static const char *const names[] = {"dense", "sparse", "threshold", "grid", "structured"};
   return space >= 0 && (size_t)space < sizeof names / sizeof *names ? names[space] : NULL;
 }
 
-/* The reals and integers of a parameter of R^dim that the space itself says; 0 where the sampler
+/* The reals and integers of a parameter of R^dim, if the space defines them; 0 if the sampler
  * does. */
 static inline size_t scl_space_reals(scl_space space, size_t dim) {
   return space == SCL_SPACE_DENSE       ? dim
@@ -66,7 +66,7 @@ typedef struct scl_parameters {
   scl_space space;
   uint32_t reserved;
   size_t first, count, dim;
-  size_t reals, integers; /* a parameter */
+  size_t reals, integers; /* numbers of a parameter */
   double *weights;        /* count x reals */
   ptrdiff_t stride;       /* between rows of weights */
   double *bias;           /* count, or NULL without bias */
@@ -89,7 +89,7 @@ typedef struct scl_const_parameters {
 } scl_const_parameters;
 #define SCL_LEAST_CONST_PARAMETERS SCL_THROUGH(scl_const_parameters, support_stride)
 
-/* Rows of data as a kernel takes them: dense parameters without a bias. */
+/* Rows of data as dense parameters without a bias, for kernels. */
 static inline scl_const_parameters scl_dense_rows(const double *rows, ptrdiff_t stride,
                                                   size_t count, size_t dim) {
   const scl_head head = SCL_HEAD(scl_const_parameters);
@@ -104,18 +104,18 @@ static inline scl_const_parameters scl_dense_rows(const double *rows, ptrdiff_t 
   return out;
 }
 
-/* The law of one parameter's numbers, for closed forms. The coordinates are uncorrelated;
- * coordinate j has location mean[j] and scale scale[j]. Dense and structured: the d numbers w_j;
- * sparse: w_j given that j is in the support; threshold: t where column j was drawn. */
+/* The law (distribution) of one parameter's numbers, for closed forms. The coordinates are
+ * uncorrelated; coordinate j has location mean[j] and scale scale[j]. Dense and structured: the d
+ * numbers w_j; sparse: w_j given that j is in the support; threshold: t given column j. */
 enum {
-  SCL_FAMILY_OTHER = 0, /* no closed form follows from it */
+  SCL_FAMILY_OTHER = 0, /* gives no closed form */
   SCL_FAMILY_GAUSSIAN,
   SCL_FAMILY_UNIFORM,    /* on mean +- scale */
   SCL_FAMILY_RADEMACHER, /* mean +- scale */
   SCL_FAMILY_LAPLACE,
   SCL_FAMILY_CAUCHY,
   SCL_FAMILY_STUDENT,  /* shape: degrees of freedom; one chi-square for all coordinates */
-  SCL_FAMILY_SPHERICAL /* a uniform direction times a radius of its own law */
+  SCL_FAMILY_SPHERICAL /* a uniform direction times an independent radius */
 };
 typedef int32_t scl_family;
 

@@ -1,4 +1,4 @@
-/* scullery/plugin/random.h: random numbers by place (scl_host.random).
+/* scullery/plugin/random.h: random numbers by address (scl_host.random).
  *
  * Philox 4x64-10: number `offset` of item `index` in (seed, stream) is the same on every machine,
  * thread count and batch, to the last bit. A component may use streams s to s+15, where s is the

@@ -1,4 +1,4 @@
-/* scullery/plugin/rows.h: rows of data or features, as a walk shows them. */
+/* scullery/plugin/rows.h: blocks of rows of data or features. */
 #ifndef SCULLERY_PLUGIN_ROWS_H
 #define SCULLERY_PLUGIN_ROWS_H
 
@@ -8,18 +8,18 @@
  * i has at most `entries` of them, in columns[i*entries ..] (-1: none), each equal to `value`. */
 typedef struct scl_rows {
   scl_head head;
-  size_t first, count; /* places first .. first+count-1 in the order of the walk */
+  size_t first, count; /* rows first .. first+count-1, in the order of the walk */
   scl_const_block features;
   const int32_t *columns;
   size_t entries;
   double value;
   const double *targets; /* count x c, or NULL where there are none */
   const double *weights; /* count, or NULL: all 1 */
-  const size_t *index;   /* their places in the data; NULL: first, first+1, ... */
+  const size_t *index;   /* row numbers in the data; NULL: first, first+1, ... */
 } scl_rows;
 #define SCL_LEAST_ROWS SCL_THROUGH(scl_rows, index)
 
-/* Called for each block of a walk; any status but SCL_STATUS_OK ends the walk with it. */
+/* Called for each block of a walk. A status other than SCL_STATUS_OK ends the walk with it. */
 typedef scl_status (*scl_visit)(void *context, const scl_rows *rows, scl_error *error);
 
 #endif

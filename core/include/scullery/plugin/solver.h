@@ -1,8 +1,8 @@
-/* scullery/plugin/solver.h: solvers. A solver sees a problem, not a matrix: it cannot tell where
- * rows come from, and gets the same numbers whether they stream or lie in memory.
+/* scullery/plugin/solver.h: solvers. A solver gets a problem, not a matrix. It does not depend on
+ * where rows come from: streamed rows give the same numbers as rows in memory.
  *
  * n rows, D features, c targets. Classification: targets are +-1, one column for two classes, else
- * one a class. */
+ * one for each class. */
 #ifndef SCULLERY_PLUGIN_SOLVER_H
 #define SCULLERY_PLUGIN_SOLVER_H
 
@@ -12,7 +12,7 @@
 enum { SCL_TASK_REGRESSION = 0, SCL_TASK_CLASSIFICATION };
 typedef int32_t scl_task;
 
-/* Sums over the rows, weighted. With an intercept all are centred. */
+/* Weighted sums over the rows. With an intercept they are centred. */
 typedef struct scl_normal {
   scl_head head;
   const scl_symmetric *moment; /* Phi'Phi */
@@ -22,12 +22,12 @@ typedef struct scl_normal {
 } scl_normal;
 #define SCL_LEAST_NORMAL SCL_THROUGH(scl_normal, total)
 
-/* From scores (count x k, Phi a) to residuals, in place. rows->features is of any dtype, or sparse,
- * and not to be looked at. */
+/* Replace scores (count x k, Phi a) by residuals. Do not read rows->features: they may have any
+ * dtype or be sparse. */
 typedef scl_status (*scl_turn)(void *context, const scl_rows *rows, double *scores,
                                scl_error *error);
 
-/* What a solver is handed. All verbs [one], and none from inside a visit. */
+/* The problem to solve. Its functions ("verbs") are [one]; do not call them within a visit. */
 typedef struct scl_problem scl_problem;
 struct scl_problem {
   scl_head head;
@@ -36,22 +36,22 @@ struct scl_problem {
   scl_task task;
   scl_dtype dtype;     /* of the features; blocks are of a type that the solver takes */
   size_t classes;      /* 0 for regression */
-  uint32_t has_kernel; /* not 0: gram() answers */
-  /* Not 0: an unpenalised constant is wanted. normal and dual are centred. Every other verb shows
-   * features, and in a regression targets, as they are or less a constant row that the host chose
-   * (their pilot means, where these are far from 0): the host adds what that changes to the
-   * intercept. */
+  uint32_t has_kernel; /* not 0: gram() is available */
+  /* Not 0: fit an unpenalised constant. normal and dual are centred. Every other verb gives
+   * features, and in a regression targets, either unchanged or minus a constant row that the host
+   * chose (their pilot means, if these are far from 0): the host corrects the intercept for that
+   * row. */
   uint32_t intercept;
-  /* Not 0: solution->coefficients holds a point to start from. Else it comes zeroed. */
+  /* Not 0: solution->coefficients is preset to a starting point. Else it is preset to 0. */
   uint32_t warm;
   uint32_t reserved;
-  /* Features are exp(-log_scale) times the true ones: a common factor kept out where they would
-   * underflow, else 0. */
+  /* Features are exp(-log_scale) times the true ones: not 0 only if the true ones would
+   * underflow. */
   double log_scale;
   size_t allowance;  /* bytes of row blocks that the host may keep between passes */
-  size_t parameters; /* T; 0 where the features come from no map */
-  /* 0: rows are dense. Else they are sparse, with at most so many entries each: only for solvers
-   * with SCL_ABILITY_SPARSE_ROWS. */
+  size_t parameters; /* T; 0: the features are not made by a map */
+  /* 0: rows are dense. Else they are sparse, with at most this number of entries each: only for
+   * solvers with SCL_ABILITY_SPARSE_ROWS. */
   size_t entries;
   /* The targets (n x c) and row weights (n) in the order of walk, without making features; either
    * may be NULL. */
@@ -59,16 +59,16 @@ struct scl_problem {
                           scl_error *error);
   /* Visit all row blocks in order. */
   scl_status (*walk)(const scl_problem *problem, scl_visit visit, void *context, scl_error *error);
-  /* The accumulated normal equations. What *out points to belongs to the problem and does not change
-   * until `reweighted` is called. One pass, shared by all folds and by all values of a path. It may
-   * refuse, as every verb: `solve` returns that status as it is, and asks nothing more. */
+  /* The accumulated normal equations. The problem owns the arrays in *out, which are constant until
+   * `reweighted` is called. One pass, shared by all folds and by all values of a path. Like every
+   * verb it may fail: `solve` then returns its status and calls no other verb. */
   scl_status (*normal)(const scl_problem *problem, scl_normal *out, scl_error *error);
-  /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the
-   * problem's. SCL_STATUS_UNSUPPORTED where rows have weights: `normal` takes them. */
+  /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; the problem
+   * owns them. SCL_STATUS_UNSUPPORTED if rows have weights: use `normal`. */
   scl_status (*dual)(const scl_problem *problem, const scl_symmetric **outer,
                      const double **targets, scl_error *error);
   /* G_ij = K(w_i, w_j) in the features' own scale, exp(-2 log_scale) G, so that a'Ga is the squared
-   * norm. Stays the problem's. */
+   * norm. The problem owns it. */
   scl_status (*gram)(const scl_problem *problem, const scl_symmetric **out, scl_error *error);
   /* out (n x k) = Phi a, a D x k; out (D x k) = Phi' r, r n x k. One pass each. */
   scl_status (*product)(const scl_problem *problem, const double *a, size_t k, double *out,
@@ -78,74 +78,74 @@ struct scl_problem {
   /* out (D x k) = Phi' turn(Phi a), a D x k, in one pass. */
   scl_status (*sweep)(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                       void *context, double *out, scl_error *error);
-  /* The normal equations with these row weights (n, in the order of walk) in place of the
-   * problem's; they stay the problem's until the next call. One pass. */
+  /* The normal equations with these row weights (n, in the order of walk) instead of those of
+   * the problem, which owns the sums until the next call. One pass. */
   scl_status (*reweighted)(const scl_problem *problem, const double *weights, scl_normal *out,
                            scl_error *error);
-  /* `size` rows drawn by (seed, step) with replacement, shown to visit in one block that holds
-   * features first .. first+count-1 alone. `plain` not 0: phi(w_t, x) itself, unscaled, where the
-   * features are its expectation under K. The same rows whether the data lie in memory or stream; a
-   * stream is read once for as many steps ahead as fit the allowance, so ask for steps in order. */
+  /* `size` rows drawn by (seed, step) with replacement, passed to visit in one block that has only
+   * features first .. first+count-1. `plain` not 0: phi(w_t, x) itself, unscaled, if the features
+   * are its expectation under K. Streams give the same rows as data in memory; one pass over a
+   * stream serves as many steps as fit into the allowance, so ask for steps in order. */
   scl_status (*minibatch)(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size,
                           size_t first, size_t count, int32_t plain, scl_visit visit, void *context,
                           scl_error *error);
-  /* Say how far it is, in [0, 1], and the loss (NaN: not known). SCL_STATUS_CANCELLED when the user
-   * asked to stop. */
+  /* Report progress, in [0, 1], and the loss (NaN: not known). SCL_STATUS_CANCELLED: the user asked
+   * to stop. */
   scl_status (*progress)(const scl_problem *problem, const char *doing, double done, double loss,
                          scl_error *error);
-  /* For methods that stop early. Set about `share` of the rows aside, drawn by (seed, row), once and
-   * before anything else is asked: `minibatch` then draws from the others alone, and `responses`
+  /* For methods that stop early. Set about `share` of the rows aside, drawn by (seed, row). Call
+   * it once, before all other verbs: `minibatch` then draws only from the others, and `responses`
    * gives weight 0 to those set aside. `rows` counts all. *count: how many are set aside.
-   * SCL_STATUS_BAD_OPTION where either part would have no weight. */
+   * SCL_STATUS_BAD_OPTION: one of the two parts would have no weight. */
   scl_status (*hold_out)(const scl_problem *problem, double share, uint64_t seed, size_t *count,
                          scl_error *error);
-  /* Visit the rows set aside, with features first .. first+count-1 alone, as `minibatch` shows
-   * them. */
+  /* Visit the rows set aside, with only the features first .. first+count-1, as `minibatch`
+   * does. */
   scl_status (*held)(const scl_problem *problem, size_t first, size_t count, scl_visit visit,
                      void *context, scl_error *error);
-  /* About how much the entries of `normal` and `dual` are off by rounding, relative to the square
-   * root of the product of their two diagonal entries: by the type of the features in which they
-   * are summed, whatever type the solver takes. */
+  /* Approximate rounding error of the entries of `normal` and `dual`, relative to the square root
+   * of the product of the two diagonal entries. It depends on the type in which features are
+   * summed, not on the type that the solver takes. */
   double rounding;
   /* D powers of two near the standard deviations of the features in the first rows: for norms and
-   * first steps where columns are of very different size. NULL where all are of a size near 1, or
+   * first steps if columns differ much in size. NULL: all are of a size near 1, or the sizes are
    * not known. */
   const double *scale;
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 
 enum {
-  SCL_OUTCOME_NONE = 0,  /* preset: not said, which is refused */
-  SCL_OUTCOME_CONVERGED, /* its condition of optimality holds to `tolerance` */
-  SCL_OUTCOME_STOPPED,   /* did the steps that it was asked for (stochastic methods) */
-  SCL_OUTCOME_LIMIT      /* out of iterations before its condition held: the user is told */
+  SCL_OUTCOME_NONE = 0,  /* preset; the host refuses a solution that leaves it */
+  SCL_OUTCOME_CONVERGED, /* the optimality condition holds to `tolerance` */
+  SCL_OUTCOME_STOPPED,   /* did the requested number of steps (stochastic methods) */
+  SCL_OUTCOME_LIMIT      /* iterations exhausted before that: the user is warned */
 };
 typedef int32_t scl_outcome;
 
-/* The result, and an honest account of it. Fill it member by member. */
+/* The result and its accuracy. Fill it in member by member. */
 typedef struct scl_solution {
   scl_head head;
   double *coefficients; /* D x c, the caller's */
-  /* c numbers, the caller's; NULL where none is wanted. Preset to NaN. If the solver leaves it NaN,
-   * the host computes mean y - mean phi a, with the row weights of the normal equations last handed
-   * out. */
+  /* c numbers, the caller's; NULL: no intercept. Preset to NaN. If the solver leaves it NaN,
+   * the host computes mean y - mean phi a, with the row weights of the last call of `normal` or
+   * `reweighted`. */
   double *intercept;
   scl_outcome outcome;
   uint32_t reserved;
   size_t iterations;
-  /* Preset to NaN: has none. The residual is in the solver's own norm, that of `tolerance`. */
+  /* Preset to NaN: not known. The residual is in the norm in which `tolerance` is measured. */
   double gap, residual, tolerance;
   double jitter;  /* added to the diagonal of a singular system; preset to 0 */
-  double score;   /* its own estimate of the risk (SCL_ROLE_ESTIMATE); preset to NaN: none */
-  char note[200]; /* what the user should know; preset to the empty text */
+  double score;   /* the solver's estimate of the risk (SCL_ROLE_ESTIMATE); preset to NaN: none */
+  char note[200]; /* a sentence for the user; preset to the empty text */
 } scl_solution;
 #define SCL_LEAST_SOLUTION SCL_THROUGH(scl_solution, note)
 
 typedef struct scl_solver {
   scl_head head;
   scl_kind kind;   /* SCL_KIND_SOLVER */
-  uint32_t dtypes; /* of the blocks that it is shown; 0: float64 alone */
-  /* NULL for a solver that makes models (SCL_ABILITY_MODEL). [any], one thread a problem */
+  uint32_t dtypes; /* of blocks that it takes; 0: float64 only */
+  /* NULL for a solver that makes models (SCL_ABILITY_MODEL). [any], one thread for each problem */
   scl_status (*solve)(const void *self, const scl_problem *problem, scl_solution *out,
                       scl_error *error);
 } scl_solver;
@@ -154,9 +154,9 @@ typedef struct scl_solver {
 
 /* ------------------------------------------------------------ abilities */
 
-/* Many values of one option on one problem, sharing what can be shared: the same numbers as one
- * solve each, to the tolerance. out[i] belongs to values[i]; any order inside. [any], one thread a
- * problem */
+/* Many values of one option on one problem, with shared work: the same numbers as one `solve` for
+ * each, to the tolerance. out[i] belongs to values[i]; the solver chooses the order. [any], one
+ * thread for each problem */
 #define SCL_ABILITY_PATH "scullery.path/1"
 typedef struct scl_ability_path {
   scl_head head;
@@ -166,19 +166,19 @@ typedef struct scl_ability_path {
 } scl_ability_path;
 #define SCL_LEAST_ABILITY_PATH SCL_THROUGH(scl_ability_path, solve)
 
-/* A bare head: this solver reads sparse rows. Without it the host fills in zeros, or refuses where
- * they would not fit. */
+/* A table without members: this solver reads sparse rows. For other solvers the host makes rows
+ * dense, or fails if they do not fit into memory. */
 #define SCL_ABILITY_SPARSE_ROWS "scullery.sparse-rows/1"
 typedef struct scl_ability_sparse_rows {
   scl_head head;
 } scl_ability_sparse_rows;
 #define SCL_LEAST_ABILITY_SPARSE_ROWS sizeof(scl_head)
 
-/* What is penalised, so that the host knows when a constant belongs to the model and in
- * which coordinates a map with a kernel of its own shows its features. Without it:
+/* The penalty. By it the host decides whether the model has a constant, and in which coordinates it
+ * states features whose parameters have a kernel K. Without this ability the host assumes
  * SCL_PENALTY_L2. */
 enum {
-  SCL_PENALTY_NONE = 0, /* nothing, or no function of coefficients */
+  SCL_PENALTY_NONE = 0, /* no penalty on coefficients */
   SCL_PENALTY_L2,       /* ||a||^2 */
   SCL_PENALTY_L1,       /* ||a||_1, with or without ||a||^2 */
   SCL_PENALTY_BOX,      /* bounds on each |a_t| */
@@ -193,24 +193,25 @@ typedef struct scl_ability_penalty {
 } scl_ability_penalty;
 #define SCL_LEAST_ABILITY_PENALTY SCL_THROUGH(scl_ability_penalty, penalty)
 
-/* A solver that finds its solution from `normal` and `gram` alone. Where rows fall into few kinds, the
- * host then states the problem in fewer coordinates than there are features, and changes the solution
- * back; the penalty must be SCL_PENALTY_L2 or SCL_PENALTY_RKHS. In such coordinates `responses`,
- * `product`, `adjoint` and `sweep` answer too, so that a solution can be refined; the other verbs that
- * read rows are SCL_STATUS_UNSUPPORTED. A solver without this ability is always given the features. */
+/* A solver that finds its solution from `normal` and `gram` alone. Where rows fall into few kinds,
+ * the host then states the problem in fewer coordinates than there are features, and changes the
+ * solution back; the penalty must be SCL_PENALTY_L2 or SCL_PENALTY_RKHS. In such coordinates
+ * `responses`, `product`, `adjoint` and `sweep` work too, so that a solution can be refined; the
+ * other verbs that read rows are SCL_STATUS_UNSUPPORTED. A solver without this ability is always
+ * given the features. */
 #define SCL_ABILITY_NORMAL "scullery.normal/1"
 typedef struct scl_ability_normal {
   scl_head head;
-  /* Whether that holds (0: no) for this problem, stated in the features, and for `count` values of the
-   * path option (NULL: the solver's own). No verb of the problem may be called. weighted: not 0 where
-   * rows have weights, so that `dual` is not supported. [any] */
+  /* Whether that holds (0: no) for this problem, stated in the features, and for `count` values of
+   * the path option (NULL: the value of the instance). Do not call verbs of the problem. weighted:
+   * not 0 where rows have weights, so that `dual` is not supported. [any] */
   int32_t (*alone)(const void *self, const scl_problem *problem, const double *values, size_t count,
                    int32_t weighted);
 } scl_ability_normal;
 #define SCL_LEAST_ABILITY_NORMAL SCL_THROUGH(scl_ability_normal, alone)
 
-/* The loss that is minimised, for bounds and probabilities. A row: scores f and targets y, c
- * numbers each. [any] */
+/* The loss that is minimised, for bounds and probabilities. A row has c scores f and c targets y.
+ * [any] */
 #define SCL_ABILITY_LOSS "scullery.loss/1"
 typedef struct scl_ability_loss {
   scl_head head;
@@ -220,14 +221,14 @@ typedef struct scl_ability_loss {
   /* One target in [-1, 1], |f| <= reach: the largest value, and the Lipschitz constant in f. */
   double (*bound)(const void *self, double reach);
   double (*lipschitz)(const void *self, double reach);
-  /* out: one probability a class. NULL, or returns 0, where the loss says none: the host
+  /* out: a probability for each class. NULL, or returns 0: the loss defines none, and the host
    * calibrates. */
   int32_t (*probabilities)(const void *self, size_t c, const double *f, double *out);
 } scl_ability_loss;
 #define SCL_LEAST_ABILITY_LOSS SCL_THROUGH(scl_ability_loss, lipschitz)
 
 /* *value = what `solve` minimises, at any coefficients (D x c) and intercept (c; NULL: none), so
- * that a check can try others. [any], as solve */
+ * that a check can compare solutions. [any], as solve */
 #define SCL_ABILITY_OBJECTIVE "scullery.objective/1"
 typedef struct scl_ability_objective {
   scl_head head;
@@ -243,9 +244,9 @@ struct scl_archive {
   /* Saving: add an array; its numbers are copied. [one] */
   scl_status (*put)(scl_archive *archive, const char *name, const scl_array *array,
                     scl_error *error);
-  /* Loading: find an array, of this dtype and rank, with sizes[i] where that is not 0; *out lives
-   * as long as the call of `load`. SCL_STATUS_BAD_DATA where there is none like it, or where
-   * floating numbers are not finite. [one] */
+  /* Loading: find an array of this dtype and rank, and of size sizes[i] where that is not 0; *out
+   * is valid until `load` returns. SCL_STATUS_BAD_DATA: there is no such array, or a number in it
+   * is not finite. [one] */
   scl_status (*get)(const scl_archive *archive, const char *name, scl_dtype dtype, uint32_t rank,
                     const size_t *sizes, scl_array *out, scl_error *error);
   /* Loading: whether there is an array of that name. [one] */
@@ -258,16 +259,16 @@ struct scl_archive {
 #define SCL_ABILITY_MODEL "scullery.model/1"
 typedef struct scl_ability_model {
   scl_head head;
-  /* *model = what decide needs; out->coefficients and intercept are NULL, the rest is filled in as
-   * by solve. [any], one thread a problem */
+  /* *model = the data that `decide` uses; out->coefficients and intercept are NULL, other members
+   * are filled in as by `solve`. [any], one thread for each problem */
   scl_status (*fit)(const void *self, const scl_problem *problem, void **model, scl_solution *out,
                     scl_error *error);
   /* scores (rows x c at stride, float64) of rows (rows x features, of a type that the solver
    * takes). [any] */
   scl_status (*decide)(const void *self, const void *model, const scl_const_block *rows,
                        double *scores, ptrdiff_t stride, scl_error *error);
-  /* To arrays and back. `load` is given the sizes that the model is for and checks everything else
-   * itself: SCL_STATUS_BAD_DATA. [any], one thread an archive */
+  /* To arrays and back. `load` gets the sizes of the model and checks the arrays itself: a fault is
+   * SCL_STATUS_BAD_DATA. [any], one thread for each archive */
   scl_status (*save)(const void *self, const void *model, scl_archive *archive, scl_error *error);
   scl_status (*load)(const void *self, const scl_archive *archive, size_t features, size_t targets,
                      void **model, scl_error *error);
@@ -276,8 +277,8 @@ typedef struct scl_ability_model {
 #define SCL_LEAST_ABILITY_MODEL SCL_THROUGH(scl_ability_model, destroy)
 
 /* SCL_ABILITY_PATH of a solver that makes models: models[i] and out[i] are those of values[i], as
- * SCL_ABILITY_MODEL's fit gives them. A call that fails leaves no models. [any], one thread a
- * problem */
+ * `fit` of SCL_ABILITY_MODEL makes them. A call that fails leaves no models. [any], one thread for
+ * each problem */
 #define SCL_ABILITY_MODEL_PATH "scullery.model-path/1"
 typedef struct scl_ability_model_path {
   scl_head head;
