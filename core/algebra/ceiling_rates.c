@@ -10,8 +10,8 @@
 #include "base/progress.h"
 #include <math.h>
 
-/* 64 MB of numbers for each thread exceed every cache; 2 x 8 columns of 128 words, or of the words of
- * one call of the counter, fit into the first-level cache. */
+/* 64 MB of numbers for each thread exceed every cache; 2 x 8 columns of 128 words, or of as many
+ * words as one call counts, fit into the first-level cache. */
 enum { RUNS = 3, NUMBERS = 1 << 23, WORDS = 128, ROUNDS = 50000, EIGHT = 8 };
 
 typedef struct rating {
