@@ -1,7 +1,7 @@
 /* A problem under the eyes of `scullery plugin check`: the verbs that a solver asks are counted,
- * what it hands to them is looked at, and one of them may be made to fail. Rows are shown in guarded
- * memory that nobody may write to and that ends with the visit; coefficients are asked for in
- * guarded memory too. */
+ * what it hands to them is looked at, and one of them may be made to fail. Rows are shown in
+ * guarded memory that nobody may write to and that ends with the visit; coefficients are asked for
+ * in guarded memory too. */
 #ifndef SCULLERY_CHECKER_WATCHED_H
 #define SCULLERY_CHECKER_WATCHED_H
 
@@ -18,8 +18,8 @@ typedef struct scl_watch {
   int verb;
   scl_status status;
   const double *start; /* not NULL: a point to start from, D x c */
-  /* Told: how often each verb was asked; whether it failed; the first promise that the solver broke,
-   * empty where it broke none. */
+  /* Results: the number of calls of each verb; whether the requested failure occurred; the first
+   * rule that the solver broke, or an empty text. */
   size_t calls[SCL_WATCHED_VERBS];
   bool failed;
   char fault[300];

@@ -17,7 +17,7 @@ typedef struct watched {
   atomic_bool busy; /* a verb runs */
 } watched;
 
-/* Write down the first promise that the solver broke. */
+/* Record the first rule of the interface that the solver broke. */
 SCL_PRINTF(2, 3) void scl_watched_blame(watched *w, const char *format, ...);
 
 /* watched_verbs.c: the watched verbs in place of the engine's. */

@@ -71,70 +71,70 @@ static void expect_numbers(watched *w, verb which, const double *x, size_t rows,
 
 /* ------------------------------------------------------------ those without visits */
 
-static scl_status responses(const scl_problem *problem, double *targets, double *weights,
-                            scl_error *error) {
+static scl_status watched_responses(const scl_problem *problem, double *targets, double *weights,
+                                    scl_error *error) {
   watched *w = watched_of(problem);
   SCL_TRY(enter(w, RESPONSES, error));
   return leave(w, w->plain.responses(problem, targets, weights, error));
 }
 
-static scl_status normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
+static scl_status watched_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   watched *w = watched_of(problem);
   SCL_TRY(enter(w, NORMAL, error));
   return leave(w, w->plain.normal(problem, out, error));
 }
 
-static scl_status dual(const scl_problem *problem, const scl_symmetric **outer,
-                       const double **targets, scl_error *error) {
+static scl_status watched_dual(const scl_problem *problem, const scl_symmetric **outer,
+                               const double **targets, scl_error *error) {
   watched *w = watched_of(problem);
   SCL_TRY(enter(w, DUAL, error));
   return leave(w, w->plain.dual(problem, outer, targets, error));
 }
 
-static scl_status gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
+static scl_status watched_gram(const scl_problem *problem, const scl_symmetric **out,
+                               scl_error *error) {
   watched *w = watched_of(problem);
   SCL_TRY(enter(w, GRAM, error));
   return leave(w, w->plain.gram(problem, out, error));
 }
 
-static scl_status product(const scl_problem *problem, const double *a, size_t k, double *out,
-                          scl_error *error) {
+static scl_status watched_product(const scl_problem *problem, const double *a, size_t k,
+                                  double *out, scl_error *error) {
   watched *w = watched_of(problem);
   SCL_TRY(enter(w, PRODUCT, error));
   expect_numbers(w, PRODUCT, a, problem->features, k);
   return leave(w, w->plain.product(problem, a, k, out, error));
 }
 
-static scl_status adjoint(const scl_problem *problem, const double *r, size_t k, double *out,
-                          scl_error *error) {
+static scl_status watched_adjoint(const scl_problem *problem, const double *r, size_t k,
+                                  double *out, scl_error *error) {
   watched *w = watched_of(problem);
   SCL_TRY(enter(w, ADJOINT, error));
   expect_numbers(w, ADJOINT, r, problem->rows, k);
   return leave(w, w->plain.adjoint(problem, r, k, out, error));
 }
 
-static scl_status reweighted(const scl_problem *problem, const double *weights, scl_normal *out,
-                             scl_error *error) {
+static scl_status watched_reweighted(const scl_problem *problem, const double *weights,
+                                     scl_normal *out, scl_error *error) {
   watched *w = watched_of(problem);
   SCL_TRY(enter(w, REWEIGHTED, error));
   expect_numbers(w, REWEIGHTED, weights, problem->rows, 1);
   return leave(w, w->plain.reweighted(problem, weights, out, error));
 }
 
-static scl_status progress(const scl_problem *problem, const char *doing, double done, double loss,
-                           scl_error *error) {
+static scl_status watched_progress(const scl_problem *problem, const char *doing, double done,
+                                   double loss, scl_error *error) {
   watched *w = watched_of(problem);
   SCL_TRY(enter(w, PROGRESS, error));
   if (!(done >= 0 && done <= 1))
-    scl_watched_blame(w, "problem.progress was told that %g is done; it takes a share in [0, 1]",
-                      done);
+    scl_watched_blame(w, "problem.progress got done = %g; it takes a share in [0, 1]", done);
   if (doing == NULL || doing[0] == 0)
-    scl_watched_blame(w, "problem.progress was not told what is being done");
+    scl_watched_blame(w, "problem.progress got no name of the work (doing)");
   return leave(w, w->plain.progress(problem, doing, done, loss, error));
 }
 
-static scl_status hold_out(const scl_problem *problem, double share, uint64_t seed, size_t *count,
-                           scl_error *error) {
+static scl_status watched_hold_out(const scl_problem *problem, double share, uint64_t seed,
+                                   size_t *count, scl_error *error) {
   watched *w = watched_of(problem);
   SCL_TRY(enter(w, HOLD_OUT, error));
   return leave(w, w->plain.hold_out(problem, share, seed, count, error));
@@ -142,16 +142,16 @@ static scl_status hold_out(const scl_problem *problem, double share, uint64_t se
 
 /* ------------------------------------------------------------ those that show rows */
 
-static scl_status walk(const scl_problem *problem, scl_visit visit, void *context,
-                       scl_error *error) {
+static scl_status watched_walk(const scl_problem *problem, scl_visit visit, void *context,
+                               scl_error *error) {
   watched *w = watched_of(problem);
   scl_watched_visit v = {.w = w, .visit = visit, .context = context};
   SCL_TRY(enter(w, WALK, error));
   return leave(w, w->plain.walk(problem, scl_watched_show, &v, error));
 }
 
-static scl_status sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
-                        void *context, double *out, scl_error *error) {
+static scl_status watched_sweep(const scl_problem *problem, const double *a, size_t k,
+                                scl_turn turn, void *context, double *out, scl_error *error) {
   watched *w = watched_of(problem);
   scl_watched_visit v = {.w = w, .turn = turn, .context = context, .columns = k};
   SCL_TRY(enter(w, SWEEP, error));
@@ -159,9 +159,9 @@ static scl_status sweep(const scl_problem *problem, const double *a, size_t k, s
   return leave(w, w->plain.sweep(problem, a, k, scl_watched_turn, &v, out, error));
 }
 
-static scl_status minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size,
-                            size_t first, size_t count, int32_t plain, scl_visit visit,
-                            void *context, scl_error *error) {
+static scl_status watched_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step,
+                                    size_t size, size_t first, size_t count, int32_t plain,
+                                    scl_visit visit, void *context, scl_error *error) {
   watched *w = watched_of(problem);
   scl_watched_visit v = {.w = w, .visit = visit, .context = context};
   SCL_TRY(enter(w, MINIBATCH, error));
@@ -169,8 +169,8 @@ static scl_status minibatch(const scl_problem *problem, uint64_t seed, uint64_t 
                                      scl_watched_show, &v, error));
 }
 
-static scl_status held(const scl_problem *problem, size_t first, size_t count, scl_visit visit,
-                       void *context, scl_error *error) {
+static scl_status watched_held(const scl_problem *problem, size_t first, size_t count,
+                               scl_visit visit, void *context, scl_error *error) {
   watched *w = watched_of(problem);
   scl_watched_visit v = {.w = w, .visit = visit, .context = context};
   SCL_TRY(enter(w, HELD, error));
@@ -180,17 +180,17 @@ static scl_status held(const scl_problem *problem, size_t first, size_t count, s
 void scl_watched_verbs_set(watched *w) {
   scl_problem *p = &w->s.problem;
   w->plain = *p;
-  p->responses = responses;
-  p->walk = walk;
-  p->normal = normal;
-  p->dual = dual;
-  p->gram = gram;
-  p->product = product;
-  p->adjoint = adjoint;
-  p->sweep = sweep;
-  p->reweighted = reweighted;
-  p->minibatch = minibatch;
-  p->progress = progress;
-  p->hold_out = hold_out;
-  p->held = held;
+  p->responses = watched_responses;
+  p->walk = watched_walk;
+  p->normal = watched_normal;
+  p->dual = watched_dual;
+  p->gram = watched_gram;
+  p->product = watched_product;
+  p->adjoint = watched_adjoint;
+  p->sweep = watched_sweep;
+  p->reweighted = watched_reweighted;
+  p->minibatch = watched_minibatch;
+  p->progress = watched_progress;
+  p->hold_out = watched_hold_out;
+  p->held = watched_held;
 }

@@ -23,7 +23,7 @@ static double operate(scl_operation operation, double a, double b) {
                                   : a / b;
 }
 
-static double value_of(const scl_operand *side, size_t i, size_t j) {
+static double operand_value(const scl_operand *side, size_t i, size_t j) {
   return side->matrix == NULL ? side->number : scl_matrix_get(side->matrix, i, j);
 }
 
@@ -39,8 +39,9 @@ static void operate_rows(void *context, size_t index) {
   const size_t first = index * o->rows_each, last = scl_min(first + o->rows_each, o->out->rows);
   for (size_t i = first; i < last; i++)
     for (size_t j = 0; j < o->out->cols; j++)
-      scl_matrix_set(o->out, i, j,
-                     operate(o->operation, value_of(o->left, i, j), value_of(o->right, i, j)));
+      scl_matrix_set(
+          o->out, i, j,
+          operate(o->operation, operand_value(o->left, i, j), operand_value(o->right, i, j)));
 }
 
 void scl_matrix_operate(scl_operation operation, const scl_operand *left, const scl_operand *right,
@@ -90,7 +91,7 @@ static double deviation(const line *l) {
 }
 
 /* The last NaN, where there is one. */
-static double least(const line *l) {
+static double smallest(const line *l) {
   double best = at(l, 0);
   for (size_t i = 1; i < l->count && !stops(i); i++) {
     const double value = at(l, i);
@@ -99,7 +100,7 @@ static double least(const line *l) {
   return best;
 }
 
-static double most(const line *l) {
+static double largest(const line *l) {
   double best = at(l, 0);
   for (size_t i = 1; i < l->count && !stops(i); i++) {
     const double value = at(l, i);
@@ -124,9 +125,9 @@ static double reduce(const line *l, scl_reducing what) {
   case SCL_DEVIATION:
     return deviation(l);
   case SCL_LEAST:
-    return least(l);
+    return smallest(l);
   case SCL_MOST:
-    return most(l);
+    return largest(l);
   default:
     return argmost(l);
   }
@@ -223,8 +224,8 @@ static bool readable(const scl_matrix *a, bool *transposed, ptrdiff_t *leading) 
 }
 
 /* A matrix of this dtype in a form that cblas reads: itself, or a packed copy. */
-static scl_status prepare(const scl_matrix *a, scl_dtype dtype, scl_matrix *out, bool *transposed,
-                          ptrdiff_t *leading, scl_error *error) {
+static scl_status blas_operand(const scl_matrix *a, scl_dtype dtype, scl_matrix *out,
+                               bool *transposed, ptrdiff_t *leading, scl_error *error) {
   if (a->dtype == dtype && readable(a, transposed, leading)) {
     *out = scl_matrix_share(a);
     return SCL_STATUS_OK;
@@ -244,8 +245,9 @@ scl_status scl_matrix_multiply(const scl_matrix *a, const scl_matrix *b, const s
     memset(out->data, 0, out->rows * out->cols * scl_dtype_size(out->dtype));
     return SCL_STATUS_OK;
   }
-  scl_status status = prepare(a, out->dtype, &left, &transpose_a, &lda, error);
-  if (status == SCL_STATUS_OK) status = prepare(b, out->dtype, &right, &transpose_b, &ldb, error);
+  scl_status status = blas_operand(a, out->dtype, &left, &transpose_a, &lda, error);
+  if (status == SCL_STATUS_OK)
+    status = blas_operand(b, out->dtype, &right, &transpose_b, &ldb, error);
   if (status == SCL_STATUS_OK)
     status =
         scl_gemm_interruptible(out->dtype, transpose_a, transpose_b, a->rows, b->cols, a->cols,

@@ -1,6 +1,7 @@
-/* Arithmetic on matrices, number by number, and reductions: what scripts do with results. Sums are
- * pairwise, so that errors grow with log n; no result depends on the number of threads.
- * Ctrl-C ends each early: the caller asks scl_interrupt_check() before it uses what came out. */
+/* Elementwise arithmetic, reductions, products and eigenvalues of matrices, for scripts. Sums are
+ * pairwise, so that rounding errors grow with log n; no result depends on the number of threads.
+ * After Ctrl-C the functions return early: where they return no status, the caller has to call
+ * scl_interrupt_check() before it uses the result. */
 #ifndef SCULLERY_ARITHMETIC_H
 #define SCULLERY_ARITHMETIC_H
 
@@ -8,16 +9,16 @@
 
 typedef enum scl_operation { SCL_PLUS, SCL_MINUS, SCL_TIMES, SCL_OVER } scl_operation;
 
-/* One side of an operation: a matrix, or where that is NULL a number. */
+/* One side of an operation: a matrix; matrix NULL: a number. */
 typedef struct scl_operand {
   const scl_matrix *matrix;
   double number;
 } scl_operand;
 
-/* out = left (op) right, all of out's shape. */
+/* out = left (op) right; matrices have the shape of out. */
 void scl_matrix_operate(scl_operation operation, const scl_operand *left, const scl_operand *right,
                         scl_matrix *out);
-/* Each number of a packed matrix. */
+/* Set each entry of a packed matrix. */
 void scl_matrix_fill(scl_matrix *a, double value);
 /* out = |a| */
 void scl_matrix_absolute(const scl_matrix *a, scl_matrix *out);
@@ -28,26 +29,26 @@ typedef enum scl_reducing {
   SCL_DEVIATION, /* standard deviation, divided by the count */
   SCL_LEAST,
   SCL_MOST,
-  SCL_ARGMOST /* the place of the largest, from 1 */
+  SCL_ARGMOST /* the position of the largest number, from 1 */
 } scl_reducing;
 
-/* Over all numbers, row by row. */
+/* Over all entries, in row-major order. */
 double scl_matrix_reduce(const scl_matrix *a, scl_reducing what);
-/* out[k] over column k (down), or over row k. */
+/* out[k] over column k (down = true) or row k. */
 void scl_matrix_reduce_lines(const scl_matrix *a, scl_reducing what, bool down, double *out);
 
-/* sqrt of the sum of squares, without overflow. */
+/* The Frobenius norm, without overflow. */
 double scl_matrix_norm(const scl_matrix *a);
-/* Sum of the products of entries of two matrices of one shape. */
+/* The sum of a_ij b_ij for matrices of the same shape. */
 double scl_matrix_dot(const scl_matrix *a, const scl_matrix *b);
 bool scl_matrix_is_symmetric(const scl_matrix *a);
 
-/* out = a b, of its shape; float32 where both are. a, b and out have no more rows and columns than
- * OpenBLAS can count. SCL_STATUS_CANCELLED after Ctrl-C. */
+/* out = a b, computed in the dtype of out. No dimension exceeds INT32_MAX, the range of OpenBLAS's
+ * integers. SCL_STATUS_CANCELLED after Ctrl-C. */
 scl_status scl_matrix_multiply(const scl_matrix *a, const scl_matrix *b, const scl_matrix *out,
                                scl_error *error);
-/* Eigenvalues of a square matrix of finite numbers: real[n], and where one is complex imaginary[n],
- * with *complex set. */
+/* Eigenvalues of an n x n matrix of finite numbers: real parts in real[n], imaginary parts in
+ * imaginary[n] where *complex is set. */
 scl_status scl_matrix_eigenvalues(const scl_matrix *a, double *real, double *imaginary,
                                   bool *complex, scl_error *error);
 

@@ -1,5 +1,5 @@
-/* B'r where each column of r takes at most two values, low and high: with a column of bits that says
- * where r is high, and one of ones,
+/* B'r where each column of r takes at most two values, low and high. With the column of bits that
+ * marks where r is high, and a column of ones,
  *
  *   sum b_t r = low (c_t - n_t) + high n_t,
  *

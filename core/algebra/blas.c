@@ -73,18 +73,21 @@ bool scl_blas_admits(size_t callers) {
 /* ---------------------------------------------------------------- loading */
 
 /* A symbol as a function: ISO C has no conversion of one to the other. */
-static bool find(void *library, const char *name, void *function) {
+static bool find_symbol(void *library, const char *name, void *function) {
   void *symbol = dlsym(library, name);
   memcpy(function, &symbol, sizeof symbol);
   return symbol != NULL;
 }
 
 static bool find_all(void *library, scl_blas *b) {
-  return find(library, "cblas_dgemm", &b->dgemm) && find(library, "cblas_sgemm", &b->sgemm) &&
-         find(library, "cblas_dsyrk", &b->dsyrk) && find(library, "cblas_ssyrk", &b->ssyrk) &&
-         find(library, "cblas_dtrsm", &b->dtrsm) && find(library, "cblas_strsm", &b->strsm) &&
-         find(library, "dpotrf_", &b->dpotrf) && find(library, "dsyev_", &b->dsyev) &&
-         find(library, "dsyevr_", &b->dsyevr) && find(library, "dgeev_", &b->dgeev);
+  return find_symbol(library, "cblas_dgemm", &b->dgemm) &&
+         find_symbol(library, "cblas_sgemm", &b->sgemm) &&
+         find_symbol(library, "cblas_dsyrk", &b->dsyrk) &&
+         find_symbol(library, "cblas_ssyrk", &b->ssyrk) &&
+         find_symbol(library, "cblas_dtrsm", &b->dtrsm) &&
+         find_symbol(library, "cblas_strsm", &b->strsm) &&
+         find_symbol(library, "dpotrf_", &b->dpotrf) && find_symbol(library, "dsyev_", &b->dsyev) &&
+         find_symbol(library, "dsyevr_", &b->dsyevr) && find_symbol(library, "dgeev_", &b->dgeev);
 }
 
 /* OpenBLAS counts its threads as it is loaded, by this variable; other programs that this one
@@ -111,19 +114,19 @@ static void *open_for_one_thread(void) {
 static void look_at_threads(void *library) {
   int (*parallel)(void) = NULL;
   void (*set_threads)(int) = NULL;
-  for_threads = find(library, "openblas_get_parallel", &parallel) && parallel() != 0;
-  if (find(library, "openblas_set_num_threads", &set_threads)) set_threads(1);
+  for_threads = find_symbol(library, "openblas_get_parallel", &parallel) && parallel() != 0;
+  if (find_symbol(library, "openblas_set_num_threads", &set_threads)) set_threads(1);
 }
 
 /* The lock is held. */
-static scl_status start(scl_error *error) {
+static scl_status load_blas(scl_error *error) {
   if (atomic_load(&started)) return SCL_STATUS_OK;
   if (!can_map(LIBRARY + BUFFER)) return scl_fail_memory(error, BUFFER, "matrix products");
   void *library = open_for_one_thread();
   if (library == NULL || !find_all(library, &loaded))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "OpenBLAS cannot be loaded: %s", dlerror());
-  (void)find(library, "blas_memory_alloc", &buffer_alloc);
-  (void)find(library, "blas_memory_free", &buffer_free);
+  (void)find_symbol(library, "blas_memory_alloc", &buffer_alloc);
+  (void)find_symbol(library, "blas_memory_free", &buffer_free);
   look_at_threads(library);
   if (!take_buffers(1, 0)) return scl_fail_memory(error, BUFFER, "matrix products");
   scl_thread_admit(admit);
@@ -134,7 +137,7 @@ static scl_status start(scl_error *error) {
 scl_status scl_blas_start(scl_error *error) {
   if (atomic_load(&started)) return SCL_STATUS_OK;
   pthread_mutex_lock(&lock);
-  const scl_status status = start(error);
+  const scl_status status = load_blas(error);
   pthread_mutex_unlock(&lock);
   return status;
 }

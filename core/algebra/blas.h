@@ -1,6 +1,6 @@
-/* OpenBLAS, loaded when it is first needed. It would start threads of its own as it is loaded, and
- * ask the system for working memory without end where there is none: it is loaded for one thread,
- * and its memory is taken beforehand, or refused with a sentence. */
+/* OpenBLAS, loaded at its first use. By itself it starts threads when it is loaded, and retries
+ * without end where the system has no working memory: so it is loaded for one thread, and its
+ * memory is reserved beforehand, or the call fails with a sentence. */
 #ifndef SCULLERY_BLAS_H
 #define SCULLERY_BLAS_H
 
@@ -8,7 +8,7 @@
 #include <cblas.h>
 #include <stdbool.h>
 
-/* LAPACK, which OpenBLAS carries: column-major. */
+/* Functions of LAPACK in OpenBLAS; matrices are column-major. */
 typedef void scl_dpotrf(const char *uplo, const int *n, double *a, const int *lda, int *info);
 typedef void scl_dsyev(const char *job, const char *uplo, const int *n, double *a, const int *lda,
                        double *w, double *work, const int *lwork, int *info);
@@ -34,13 +34,13 @@ typedef struct scl_blas {
   scl_dgeev *dgeev;
 } scl_blas;
 
-/* Load it, and take the memory that calls of one thread need. Called before the first use; later
- * calls do nothing. Threads are started only where there is memory for their calls too. */
+/* Load OpenBLAS, and reserve the memory that calls from one thread need. Later calls do nothing.
+ * From then on, threads start only where memory for their calls can be reserved too (thread.h). */
 scl_status scl_blas_start(scl_error *error);
-/* Whether so many threads that the engine did not start may call its functions at a time: OpenBLAS
- * has room for them, and a build that lets them. */
+/* Whether `callers` threads that the engine did not start may call these functions at the same
+ * time: true where OpenBLAS is built for threads and buffers for them can be reserved. */
 bool scl_blas_admits(size_t callers);
-/* Its functions. Starts it where nobody has; the process ends where that fails. */
+/* The functions. Calls scl_blas_start where needed, and ends the process where that fails. */
 const scl_blas *scl_blas_get(void);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct products {
   scl_matrix c; /* n rows for each thread */
 } products;
 
-static void multiply(void *context, size_t index) {
+static void ceiling_multiply(void *context, size_t index) {
   const products *p = context;
   const scl_dtype dtype = p->a->dtype;
   const ptrdiff_t n = (ptrdiff_t)p->n;
@@ -50,7 +50,7 @@ scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl
   }
   for (int run = 0; status == SCL_STATUS_OK && run < 3 && !scl_interrupted(); run++) {
     const double began = scl_progress_clock(), cube = (double)n * (double)n * (double)n;
-    scl_pool_run(threads, multiply, &p);
+    scl_pool_run(threads, ceiling_multiply, &p);
     const double work = (double)threads * (syrk ? cube : 2 * cube),
                  rate = work / (scl_progress_clock() - began) * 1e-9;
     if (rate > *gflops) *gflops = rate;

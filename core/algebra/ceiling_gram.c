@@ -36,7 +36,7 @@ static void add_blocks(void *context, size_t thread) {
              at >= apart, out, D);
 }
 
-static scl_status measure(gram *g, scl_gram_seconds *best, scl_error *error) {
+static scl_status ceiling_gram_measure(gram *g, scl_gram_seconds *best, scl_error *error) {
   const double start = scl_progress_clock();
   double began = start;
   *best = (scl_gram_seconds){INFINITY, INFINITY, INFINITY};
@@ -55,7 +55,7 @@ static scl_status measure(gram *g, scl_gram_seconds *best, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status make(gram *g, scl_error *error) {
+static scl_status ceiling_gram_make(gram *g, scl_error *error) {
   const size_t sums = scl_pool_threads() * g->features * g->features;
   g->phi = scl_allocate_array(BLOCK_ROWS * g->features + 1, sizeof *g->phi);
   g->products = scl_allocate_zero((sums + 1) * sizeof *g->products);
@@ -73,8 +73,8 @@ static scl_status make(gram *g, scl_error *error) {
 
 scl_status scl_ceiling_gram(size_t rows, size_t features, scl_gram_seconds *out, scl_error *error) {
   gram g = {.rows = rows, .features = features};
-  scl_status status = make(&g, error);
-  if (status == SCL_STATUS_OK) status = measure(&g, out, error);
+  scl_status status = ceiling_gram_make(&g, error);
+  if (status == SCL_STATUS_OK) status = ceiling_gram_measure(&g, out, error);
   scl_symmetric_destroy(g.a);
   scl_bits_release(&g.bits);
   SCL_RELEASE(g.phi, g.products);

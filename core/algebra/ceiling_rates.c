@@ -10,8 +10,8 @@
 #include "base/progress.h"
 #include <math.h>
 
-/* 64 MB of numbers a thread are beyond every cache; 2 x 8 columns of 128 words, or of as many as are
- * counted at a time, are within the nearest. */
+/* 64 MB of numbers for each thread exceed every cache; 2 x 8 columns of 128 words, or of as many
+ * words as one call counts, fit into the first-level cache. */
 enum { RUNS = 3, NUMBERS = 1 << 23, WORDS = 128, ROUNDS = 50000, EIGHT = 8 };
 
 typedef struct rating {
@@ -62,7 +62,7 @@ static void fill_positive(rating *r) {
     r->numbers[i] = i % size % (r->n + 1) == 0 ? 1 + (double)r->n : 1;
 }
 
-static scl_status make(rating *r, scl_error *error) {
+static scl_status ceiling_rates_make(rating *r, scl_error *error) {
   const size_t threads = scl_pool_threads(), words = threads * 2 * EIGHT * r->count * r->widened;
   r->numbers = scl_allocate_array(threads * r->n * r->n, sizeof *r->numbers);
   r->ones = scl_allocate_array(threads * NUMBERS, sizeof *r->ones);
@@ -83,7 +83,7 @@ scl_status scl_ceiling_rates(size_t n, scl_rates *out, scl_error *error) {
   rating r = {.n = n,
               .count = counter->most == 0 ? WORDS : scl_min(counter->most, WORDS),
               .widened = scl_max(counter->widened, 1)};
-  scl_status status = make(&r, error);
+  scl_status status = ceiling_rates_make(&r, error);
   if (status == SCL_STATUS_OK) {
     const double threads = (double)scl_pool_threads(), order = (double)n,
                  products = (double)(ROUNDS * r.count) * 64 * EIGHT * EIGHT;

@@ -14,7 +14,7 @@ typedef struct drawing {
 enum { ROWS_EACH = 64, AT_ONCE = 256 };
 
 /* Rows [64 index, 64 index + 64), each drawn in pieces that fit on the stack. */
-static void draw_rows(void *context, size_t index) {
+static void draw_matrix_rows(void *context, size_t index) {
   const drawing *d = context;
   const size_t last = scl_min((index + 1) * ROWS_EACH, d->out->rows);
   double piece[AT_ONCE];
@@ -29,7 +29,7 @@ static void draw_rows(void *context, size_t index) {
 
 void scl_matrix_draw(scl_draw_numbers fill, uint64_t seed, scl_matrix *out) {
   drawing d = {fill, seed, out};
-  scl_pool_run_interruptible((out->rows + ROWS_EACH - 1) / ROWS_EACH, draw_rows, &d);
+  scl_pool_run_interruptible((out->rows + ROWS_EACH - 1) / ROWS_EACH, draw_matrix_rows, &d);
 }
 
 /* After Ctrl-C all are equal: what is left of the sorting takes less than a second. */

@@ -11,8 +11,8 @@ struct scl_storage {
   void *data;
 };
 
-static scl_status create(size_t rows, size_t cols, scl_dtype dtype, void *(*allocate)(size_t),
-                         scl_matrix *out, scl_error *error) {
+static scl_status matrix_create(size_t rows, size_t cols, scl_dtype dtype,
+                                void *(*allocate)(size_t), scl_matrix *out, scl_error *error) {
   memset(out, 0, sizeof *out);
   const double wanted = (double)rows * (double)cols * (double)scl_dtype_size(dtype);
   char text[32];
@@ -36,12 +36,12 @@ static scl_status create(size_t rows, size_t cols, scl_dtype dtype, void *(*allo
 
 scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
                                  scl_error *error) {
-  return create(rows, cols, dtype, scl_allocate, out, error);
+  return matrix_create(rows, cols, dtype, scl_allocate, out, error);
 }
 
 scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
                              scl_error *error) {
-  return create(rows, cols, dtype, scl_allocate_zero, out, error);
+  return matrix_create(rows, cols, dtype, scl_allocate_zero, out, error);
 }
 
 scl_matrix scl_matrix_share(const scl_matrix *a) {

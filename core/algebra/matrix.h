@@ -1,5 +1,5 @@
-/* Matrices: storage and view apart. A scl_matrix is a view (by value) that shares its storage;
- * float64 or float32; any strides. */
+/* Matrices of float64 or float32. A scl_matrix is a view with any strides, passed by value, of a
+ * reference-counted storage. */
 #ifndef SCULLERY_MATRIX_H
 #define SCULLERY_MATRIX_H
 
@@ -15,21 +15,21 @@ typedef struct scl_matrix {
   scl_dtype dtype;
 } scl_matrix;
 
-/* rows x cols zeros. Refuses sizes that no machine has, with the bytes they would take. */
+/* A row-major matrix of zeros. SCL_STATUS_NO_MEMORY names the size in bytes. */
 scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
                              scl_error *error);
-/* The same without setting the numbers. */
+/* The same, uninitialised. */
 scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
                                  scl_error *error);
-/* Another view of the same storage (one more reference). */
+/* Another view of the same storage, which takes a reference. */
 scl_matrix scl_matrix_share(const scl_matrix *a);
-/* Give up this view; the storage goes with its last view. Leaves *a empty. */
+/* Release the reference of this view; the last one releases the storage. *a becomes empty. */
 void scl_matrix_release(scl_matrix *a);
-/* Bytes of the storage behind a view. */
+/* The size of the storage of a view in bytes. */
 size_t scl_matrix_bytes(const scl_matrix *a);
 
-/* Views (each takes a reference). Rows [first_row, first_row + rows), columns likewise; the caller
- * has checked the range. */
+/* Views, each of which takes a reference: rows first_row .. first_row+rows-1 and columns likewise,
+ * which the caller has checked; and the transpose. */
 scl_matrix scl_matrix_slice(const scl_matrix *a, size_t first_row, size_t rows, size_t first_col,
                             size_t cols);
 scl_matrix scl_matrix_transpose(const scl_matrix *a);
@@ -38,7 +38,7 @@ static inline bool scl_matrix_is_rowwise(const scl_matrix *a) {
   return a->col_stride == 1 || a->cols <= 1;
 }
 
-/* One number; the caller has checked the place. */
+/* One entry, whose indices the caller has checked. */
 static inline double scl_matrix_get(const scl_matrix *a, size_t i, size_t j) {
   const ptrdiff_t at = (ptrdiff_t)i * a->row_stride + (ptrdiff_t)j * a->col_stride;
   return a->dtype == SCL_DTYPE_FLOAT64 ? ((const double *)a->data)[at]
@@ -51,7 +51,7 @@ static inline void scl_matrix_set(scl_matrix *a, size_t i, size_t j, double valu
   else
     ((float *)a->data)[at] = (float)value;
 }
-/* A pointer to the first number of row i. */
+/* The address of the first entry of row i of a float64 or float32 matrix. */
 static inline double *scl_matrix_row(const scl_matrix *a, size_t i) {
   return (double *)a->data + (ptrdiff_t)i * a->row_stride;
 }
@@ -59,11 +59,11 @@ static inline float *scl_matrix_row_f32(const scl_matrix *a, size_t i) {
   return (float *)a->data + (ptrdiff_t)i * a->row_stride;
 }
 
-/* A fresh row-major copy in the given dtype. */
+/* A row-major copy in the given dtype. */
 scl_status scl_matrix_copy(const scl_matrix *a, scl_dtype dtype, scl_matrix *out, scl_error *error);
-/* to = from, same shape, any strides and dtypes; the two do not overlap. */
+/* to = from, for the same shape and any strides and dtypes. The two do not overlap. */
 void scl_matrix_assign(const scl_matrix *from, scl_matrix *to);
-/* The first entry that is NaN or infinite, row by row: false when there is none. */
+/* Find the first entry, in row-major order, that is NaN or infinite. False: all are finite. */
 bool scl_matrix_find_nonfinite(const scl_matrix *a, size_t *row, size_t *col);
 
 #endif

@@ -7,17 +7,17 @@
 
 /* ------------------------------------------------------------ parameters */
 
-static const double *row_of(const scl_const_parameters *p, size_t i) {
+static const double *parameter_row(const scl_const_parameters *p, size_t i) {
   return p->weights + (ptrdiff_t)i * p->stride;
 }
-static const int32_t *support_of(const scl_const_parameters *p, size_t i) {
+static const int32_t *parameter_support(const scl_const_parameters *p, size_t i) {
   return p->support + (ptrdiff_t)i * p->support_stride;
 }
 
 /* How many numbers meet in parameter i: d, or its in-degree. */
-static size_t degree_of(const scl_const_parameters *p, size_t i) {
+static size_t parameter_degree(const scl_const_parameters *p, size_t i) {
   if (p->support == NULL) return p->dim;
-  const int32_t *support = support_of(p, i);
+  const int32_t *support = parameter_support(p, i);
   size_t degree = 0;
   while (degree < p->integers && support[degree] >= 0)
     degree++;
@@ -27,14 +27,14 @@ static size_t degree_of(const scl_const_parameters *p, size_t i) {
 /* Whether v_j has the support of a parameter with these columns. */
 static bool same_support(const int32_t *columns, size_t degree, const scl_const_parameters *v,
                          size_t j) {
-  const int32_t *support = support_of(v, j);
+  const int32_t *support = parameter_support(v, j);
   if (degree > v->integers) return false;
   for (size_t k = 0; k < degree; k++)
     if (support[k] != columns[k]) return false;
   return degree == v->integers || support[degree] < 0;
 }
 
-static void finish(const scl_pair_kernel *kernel, size_t dim, size_t count, double *numbers) {
+static void pairs_finish(const scl_pair_kernel *kernel, size_t dim, size_t count, double *numbers) {
   const scl_pair_row row = {.head = SCL_HEAD(scl_pair_row), .dim = dim, .count = count};
   if (kernel->table->finish != NULL) kernel->table->finish(kernel->self, &row, numbers);
 }
@@ -55,7 +55,7 @@ static double scaled_dot(size_t count, const double *u, const double *v, double 
   return (high_u * scale) * sum * (high_v * scale);
 }
 
-static double dot(size_t count, const double *u, const double *v, double scale) {
+static double pair_dot(size_t count, const double *u, const double *v, double scale) {
   double sum = 0;
   for (size_t k = 0; k < count; k++)
     sum += (u[k] * scale) * (v[k] * scale);
@@ -82,7 +82,7 @@ static double number(const scl_pair_kernel *kernel, size_t count, const double *
                      const double *v) {
   switch (kernel->table->pair) {
   case SCL_PAIR_DOT:
-    return dot(count, u, v, kernel->scale);
+    return pair_dot(count, u, v, kernel->scale);
   case SCL_PAIR_SQUARED_DISTANCE:
     return squared_distance(count, u, v, kernel->scale);
   case SCL_PAIR_ABSOLUTE_DISTANCE:
@@ -99,16 +99,17 @@ static void gram_of_supports(const scl_pair_kernel *kernel, const scl_const_para
   enum { CHUNK = 256 };
   unsigned char same[CHUNK];
   for (size_t i = 0; i < u->count; i++) {
-    const int32_t *columns = support_of(u, i);
-    const size_t degree = degree_of(u, i);
+    const int32_t *columns = parameter_support(u, i);
+    const size_t degree = parameter_degree(u, i);
     for (size_t first = 0; first < v->count; first += CHUNK) {
       const size_t count = scl_min(CHUNK, v->count - first);
       double *row = out + (ptrdiff_t)i * stride + (ptrdiff_t)first;
       for (size_t j = 0; j < count; j++) {
         same[j] = same_support(columns, degree, v, first + j);
-        row[j] = same[j] ? number(kernel, degree, row_of(u, i), row_of(v, first + j)) : 0;
+        row[j] =
+            same[j] ? number(kernel, degree, parameter_row(u, i), parameter_row(v, first + j)) : 0;
       }
-      finish(kernel, u->dim, count, row);
+      pairs_finish(kernel, u->dim, count, row);
       for (size_t j = 0; j < count; j++)
         if (!same[j]) row[j] = 0;
     }
@@ -143,7 +144,7 @@ static scl_status rows_as_they_meet(const scl_pair_kernel *kernel, const scl_con
   if (copy == NULL) return scl_fail_memory(error, p->count * p->dim * sizeof *copy, "rows");
   for (size_t i = 0; i < p->count; i++)
     for (size_t k = 0; k < p->dim; k++)
-      copy[i * p->dim + k] = row_of(p, i)[k] * kernel->scale;
+      copy[i * p->dim + k] = parameter_row(p, i)[k] * kernel->scale;
   if (kernel->table->move != NULL) kernel->table->move(kernel->self, p->count * p->dim, copy);
   out->data = out->memory = copy;
   out->stride = (ptrdiff_t)p->dim;
@@ -284,7 +285,7 @@ static scl_status make_directions(const scl_pair_kernel *kernel, const scl_const
   if (out->unit == NULL) return scl_fail_memory(error, numbers * sizeof *out->unit, "rows");
   out->length = out->unit + p->count * p->dim;
   for (size_t i = 0; i < p->count; i++)
-    out->length[i] = kernel->scale * make_unit(p->dim, row_of(p, i), out->unit + i * p->dim);
+    out->length[i] = kernel->scale * make_unit(p->dim, parameter_row(p, i), out->unit + i * p->dim);
   return SCL_STATUS_OK;
 }
 
@@ -360,7 +361,7 @@ scl_status scl_pairs_gram(const scl_pair_kernel *kernel, const scl_const_paramet
     return gram_of_angles(kernel, u, v, out, stride, error);
   SCL_TRY(numbers_of_rows(kernel, u, v, out, stride, error));
   for (size_t i = 0; i < u->count; i++)
-    finish(kernel, u->dim, v->count, out + (ptrdiff_t)i * stride);
+    pairs_finish(kernel, u->dim, v->count, out + (ptrdiff_t)i * stride);
   return SCL_STATUS_OK;
 }
 
@@ -373,9 +374,9 @@ scl_status scl_pairs_diagonal(const scl_pair_kernel *kernel, const scl_const_par
   const double scale = rows.memory == NULL ? kernel->scale : 1;
   for (size_t i = 0; i < u->count; i++) {
     const double *x = rows.data + (ptrdiff_t)i * rows.stride;
-    out[i] = is_dot ? dot(degree_of(u, i), x, x, scale) : 0;
+    out[i] = is_dot ? pair_dot(parameter_degree(u, i), x, x, scale) : 0;
   }
   scl_release(rows.memory);
-  finish(kernel, u->dim, u->count, out);
+  pairs_finish(kernel, u->dim, u->count, out);
   return SCL_STATUS_OK;
 }

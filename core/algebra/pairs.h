@@ -1,19 +1,19 @@
-/* The numbers that simple kernels are functions of (scl_pair): <u, v>, ||u - v||^2, ||u - v||_1,
- * cosine and angle, between many parameters at once, and the kernels themselves. */
+/* Gram matrices of kernels in the simple form, which are functions of one number of each pair
+ * (scl_pair): <u, v>, ||u - v||^2, ||u - v||_1, cosine or angle. */
 #ifndef SCULLERY_PAIRS_H
 #define SCULLERY_PAIRS_H
 
 #include "base/memory.h"
 
-/* A kernel in the simple form: its table and instance, and what its `scale` says. */
+/* A kernel in the simple form: its table, its instance, and the result of its slot `scale`. */
 typedef struct scl_pair_kernel {
   const scl_kernel *table;
   const void *self;
   double scale;
 } scl_pair_kernel;
 
-/* out (u->count x v->count) = K(u_i, v_j); out[i] = K(u_i, u_i). Both of one space that the kernel
- * is defined on. */
+/* out (u->count x v->count, row stride `stride`) = K(u_i, v_j), and out[i] = K(u_i, u_i). u and v
+ * belong to one space on which the kernel is defined. */
 scl_status scl_pairs_gram(const scl_pair_kernel *kernel, const scl_const_parameters *u,
                           const scl_const_parameters *v, double *out, ptrdiff_t stride,
                           scl_error *error);

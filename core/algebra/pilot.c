@@ -21,7 +21,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* Of `count` numbers. */
-static double pilot_of(const double *numbers, size_t count) {
+static double pilot_of_sample(const double *numbers, size_t count) {
   double mean = 0, square = 0;
   for (size_t i = 0; i < count; i++)
     mean += (numbers[i] - numbers[0]) / (double)count;
@@ -43,12 +43,12 @@ static double pilot_of_column(const double *column, ptrdiff_t apart, size_t coun
   }
   const size_t outliers = count / (SAMPLE / OUTLIERS), positive = count - negative - zero;
   if (scl_max(negative, positive) + outliers < count) return 0;
-  const double whole = pilot_of(numbers, count);
+  const double whole = pilot_of_sample(numbers, count);
   if (whole != 0 || outliers == 0) return whole;
   qsort(numbers, count, sizeof *numbers, ascending);
   /* Outliers on one side or on both. */
   for (size_t low = 0; low <= outliers; low += outliers / 2 > 0 ? outliers / 2 : 1) {
-    const double pilot = pilot_of(numbers + low, count - outliers);
+    const double pilot = pilot_of_sample(numbers + low, count - outliers);
     if (pilot != 0) return pilot;
   }
   return 0;

@@ -168,7 +168,7 @@ typedef struct addition {
   size_t chunk;
 } addition;
 
-static void add_chunk(void *context, size_t index) {
+static void symmetric_add_chunk(void *context, size_t index) {
   const addition *job = context;
   const double *x = job->x + index * job->chunk;
   double *a = job->a + index * job->chunk;
@@ -176,18 +176,18 @@ static void add_chunk(void *context, size_t index) {
     a[i] += job->factor * x[i];
 }
 
-static void add(double factor, const scl_symmetric *x, scl_symmetric *a) {
+static void symmetric_add(double factor, const scl_symmetric *x, scl_symmetric *a) {
   if (x->data != NULL) {
     addition job = {factor, x->data, a->data, a->tile * a->tile};
-    scl_pool_run(scl_tile_count(a), add_chunk, &job);
+    scl_pool_run(scl_tile_count(a), symmetric_add_chunk, &job);
     return;
   }
   for (size_t k = 0; k < x->n_parts; k++)
-    add(factor, x->parts[k], a);
+    symmetric_add(factor, x->parts[k], a);
   if (x->factor != 0) scl_symmetric_rank(a, factor * x->factor, x->vector, 1);
 }
 
-static void copy(const scl_symmetric *from, scl_symmetric *to) {
+static void symmetric_copy(const scl_symmetric *from, scl_symmetric *to) {
   if (from->data != NULL) {
     memcpy(to->data, from->data, numbers(from) * sizeof(double));
     return;
@@ -195,19 +195,19 @@ static void copy(const scl_symmetric *from, scl_symmetric *to) {
   if (from->n_parts == 0)
     memset(to->data, 0, numbers(to) * sizeof(double));
   else
-    copy(from->parts[0], to);
+    symmetric_copy(from->parts[0], to);
   for (size_t k = 1; k < from->n_parts; k++)
-    add(1, from->parts[k], to);
+    symmetric_add(1, from->parts[k], to);
   if (from->factor != 0) scl_symmetric_rank(to, from->factor, from->vector, 1);
 }
 
-static void scale(double factor, scl_symmetric *a) {
+static void symmetric_scale(double factor, scl_symmetric *a) {
   for (size_t i = 0; i < numbers(a); i++)
     a->data[i] *= factor;
 }
 
-static void set(scl_symmetric *a, size_t i, size_t rows, size_t j, size_t cols, const double *block,
-                ptrdiff_t stride) {
+static void symmetric_set(scl_symmetric *a, size_t i, size_t rows, size_t j, size_t cols,
+                          const double *block, ptrdiff_t stride) {
   for (size_t r = 0; r < rows; r++)
     scl_symmetric_set_block(a, i + r, 1, j, cols, SCL_DTYPE_FLOAT64, block + (ptrdiff_t)r * stride);
 }
@@ -221,22 +221,22 @@ static scl_status rank_service(scl_symmetric *a, double alpha, const double *x, 
   return SCL_STATUS_OK;
 }
 
-static void shift(double value, scl_symmetric *a) {
+static void symmetric_shift(double value, scl_symmetric *a) {
   for (size_t i = 0; i < a->n; i++)
     scl_tile_at(a, i / a->tile, i / a->tile)[(i % a->tile) * (a->tile + 1)] += value;
 }
 
-static void diagonal(const scl_symmetric *a, double *out) {
+static void symmetric_diagonal(const scl_symmetric *a, double *out) {
   for (size_t i = 0; i < a->n; i++)
     out[i] = scl_symmetric_get(a, i, i);
 }
 
-static void column(const scl_symmetric *a, size_t j, double *out) {
+static void symmetric_column(const scl_symmetric *a, size_t j, double *out) {
   for (size_t i = 0; i < a->n; i++)
     out[i] = scl_symmetric_get(a, i, j);
 }
 
-static void dense(const scl_symmetric *a, double *out, ptrdiff_t stride) {
+static void symmetric_dense(const scl_symmetric *a, double *out, ptrdiff_t stride) {
   for (size_t i = 0; i < a->n; i++)
     for (size_t j = 0; j <= i; j++) {
       const double value = scl_symmetric_get(a, i, j);
@@ -267,15 +267,15 @@ const scl_symmetric_algebra scl_service_symmetric = {SCL_HEAD(scl_symmetric_alge
                                                      scl_symmetric_create,
                                                      scl_symmetric_destroy,
                                                      scl_symmetric_order,
-                                                     copy,
-                                                     add,
-                                                     scale,
-                                                     shift,
-                                                     set,
+                                                     symmetric_copy,
+                                                     symmetric_add,
+                                                     symmetric_scale,
+                                                     symmetric_shift,
+                                                     symmetric_set,
                                                      rank_service,
-                                                     diagonal,
-                                                     dense,
-                                                     column,
+                                                     symmetric_diagonal,
+                                                     symmetric_dense,
+                                                     symmetric_column,
                                                      scl_symmetric_multiply,
                                                      scl_symmetric_factor,
                                                      scl_symmetric_solve,

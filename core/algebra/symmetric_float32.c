@@ -1,4 +1,4 @@
-/* Cholesky factors in float32, right-looking, by the tiles of symmetric.c: half the memory and twice
+/* Cholesky factors in float32, right-looking, in the tiles of symmetric.c: half the memory, twice
  * the rate. Diagonal tiles are factored in float64. */
 #include "algebra/symmetric_float32.h"
 
@@ -30,12 +30,12 @@ static size_t tile_rows(const scl_symmetric_float32 *a, size_t i) {
   return scl_min(a->tile, a->n - i * a->tile);
 }
 
-static void destroy(scl_symmetric_float32 *a) {
+static void float32_destroy(scl_symmetric_float32 *a) {
   if (a == NULL) return;
   SCL_RELEASE(a->data, a->scale, a);
 }
 
-static scl_status create(size_t n, scl_symmetric_float32 **out, scl_error *error) {
+static scl_status float32_create(size_t n, scl_symmetric_float32 **out, scl_error *error) {
   const double bytes = scl_symmetric_bytes((double)n) / 2;
   scl_symmetric_float32 *a = bytes > 1e15 ? NULL : scl_allocate_zero(sizeof *a);
   if (a == NULL) return scl_fail_memory(error, n, "a symmetric matrix");
@@ -48,13 +48,13 @@ static scl_status create(size_t n, scl_symmetric_float32 **out, scl_error *error
     *out = a;
     return SCL_STATUS_OK;
   }
-  destroy(a);
+  float32_destroy(a);
   return scl_fail_memory(error, (size_t)bytes, "a symmetric matrix of float32");
 }
 
 /* ------------------------------------------------------------ filling */
 
-static void begin(scl_symmetric_float32 *a, const double *diagonal, double ridge) {
+static void float32_begin(scl_symmetric_float32 *a, const double *diagonal, double ridge) {
   for (size_t i = 0; i < a->n; i++)
     a->scale[i] = diagonal[i] > 0 ? 1 / sqrt(diagonal[i]) : 1;
   a->ridge = ridge;
@@ -72,8 +72,8 @@ static void set_run(const scl_symmetric_float32 *a, size_t i, size_t j, size_t c
   if (i >= j && i < j + cols) to[i - j] = (float)(1 + a->ridge);
 }
 
-static void set(scl_symmetric_float32 *a, size_t i, size_t rows, size_t j, size_t cols,
-                const double *block, ptrdiff_t stride) {
+static void float32_set(scl_symmetric_float32 *a, size_t i, size_t rows, size_t j, size_t cols,
+                        const double *block, ptrdiff_t stride) {
   for (size_t r = 0; r < rows; r++) {
     const size_t end = scl_min(j + cols, i + r + 1);
     for (size_t c = j; c < end;) {
@@ -94,11 +94,12 @@ static void copy_tile(void *context, size_t index) {
   const size_t tile = job->to->tile;
   size_t i, j;
   scl_tile_place(job->from, index, &i, &j);
-  set(job->to, i * tile, tile_rows(job->to, i), j * tile, tile_rows(job->to, j),
-      scl_tile_at(job->from, i, j), (ptrdiff_t)tile);
+  float32_set(job->to, i * tile, tile_rows(job->to, i), j * tile, tile_rows(job->to, j),
+              scl_tile_at(job->from, i, j), (ptrdiff_t)tile);
 }
 
-static scl_status copy(const scl_symmetric *from, scl_symmetric_float32 *to, scl_error *error) {
+static scl_status float32_copy(const scl_symmetric *from, scl_symmetric_float32 *to,
+                               scl_error *error) {
   copying job = {from, to};
   if (from->data == NULL || from->n != to->n)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
@@ -159,7 +160,7 @@ static void trailing_tile(void *context, size_t index) {
            stride);
 }
 
-static scl_status factor(scl_symmetric_float32 *a, size_t *pivot, scl_error *error) {
+static scl_status float32_factor(scl_symmetric_float32 *a, size_t *pivot, scl_error *error) {
   double *room = scl_allocate_array(a->tile * a->tile + 1, sizeof *room);
   if (room == NULL) return scl_fail_memory(error, a->tile * a->tile * sizeof *room, "a factor");
   scl_status status = SCL_STATUS_OK;
@@ -274,7 +275,8 @@ static void solve_some(solving *s, double *b, size_t first, size_t k) {
       b[i * k + first + q] = s->x[q * n + i] * s->a->scale[i] * most[q];
 }
 
-static scl_status solve(const scl_symmetric_float32 *a, double *b, size_t k, scl_error *error) {
+static scl_status float32_solve(const scl_symmetric_float32 *a, double *b, size_t k,
+                                scl_error *error) {
   const size_t most = scl_min(k, SCL_THIN_COLUMNS), numbers = a->n * most;
   solving s = {.a = a};
   s.x = scl_allocate_array(2 * numbers + 1, sizeof *s.x);
@@ -294,4 +296,11 @@ static scl_status solve(const scl_symmetric_float32 *a, double *b, size_t k, scl
 }
 
 const scl_symmetric_float32_algebra scl_service_symmetric_float32 = {
-    SCL_HEAD(scl_symmetric_float32_algebra), create, destroy, begin, set, copy, factor, solve};
+    SCL_HEAD(scl_symmetric_float32_algebra),
+    float32_create,
+    float32_destroy,
+    float32_begin,
+    float32_set,
+    float32_copy,
+    float32_factor,
+    float32_solve};

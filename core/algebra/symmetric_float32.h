@@ -1,5 +1,5 @@
-/* Cholesky factors of symmetric matrices in float32 (SCL_SERVICE_SYMMETRIC_FLOAT32 in
- * scullery/plugin/algebra.h): preconditioners of half the memory. */
+/* Cholesky factors in float32 (SCL_SERVICE_SYMMETRIC_FLOAT32 in scullery/plugin/algebra.h):
+ * preconditioners with half the memory of float64. */
 #ifndef SCULLERY_SYMMETRIC_FLOAT32_H
 #define SCULLERY_SYMMETRIC_FLOAT32_H
 

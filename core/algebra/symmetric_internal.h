@@ -1,21 +1,20 @@
-/* What the files of symmetric matrices share. */
+/* Shared by the files symmetric*.c. */
 #ifndef SCULLERY_SYMMETRIC_INTERNAL_H
 #define SCULLERY_SYMMETRIC_INTERNAL_H
 
 #include "algebra/symmetric.h"
 
 struct scl_symmetric {
-  size_t n, tile, across; /* across: tiles a side */
-  double
-      *data; /* tile (i, j), j <= i, at (i (i+1)/2 + j) tile^2, row-major; above the diagonal of a
-                   diagonal tile: anything. NULL where this stands for a combination: */
+  size_t n, tile, across; /* across: number of tiles in a column of tiles */
+  double *data; /* tile (i, j), j <= i, at (i (i+1)/2 + j) tile^2, row-major; undefined above
+                   the diagonal of the matrix. NULL: the matrix is a combination: */
   const scl_symmetric *const *parts; /* the sum of these, of the same order, */
   size_t n_parts;
   double factor; /* plus factor v v' */
   const double *vector;
 };
 
-/* symmetric.c: the tile's side for a matrix of order n. */
+/* symmetric.c: the order of the tiles of a matrix of order n. */
 size_t scl_symmetric_tile(size_t n);
 
 static inline size_t scl_tile_count(const scl_symmetric *a) {
@@ -28,7 +27,7 @@ static inline size_t scl_tile_rows(const scl_symmetric *a, size_t i) {
   return scl_min(a->tile, a->n - i * a->tile);
 }
 
-/* The k-th tile in an order that starts with the last rows. */
+/* Tile number k, counted from the last row of tiles, so that the longest rows start first. */
 static inline void scl_tile_place(const scl_symmetric *a, size_t k, size_t *row, size_t *col) {
   size_t left = k, i = a->across - 1;
   while (left > i) {

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* A chunk is one block of scl_allocate: this head, filled up to ALIGNMENT, and then the bytes that
- * are handed out. */
+/* A chunk is one block of scl_allocate: this header, padded to ALIGNMENT, and then the bytes of its
+ * blocks. */
 typedef struct scl_arena_chunk {
   struct scl_arena_chunk *next;
   size_t used, size;
@@ -11,8 +11,8 @@ typedef struct scl_arena_chunk {
 
 enum { ALIGNMENT = 64, FIRST = 1 << 12, MOST = 1 << 20, LARGE = 1 << 16 };
 
-/* The sanitizers see where a block of scl_allocate ends, and nothing of blocks within it: there
- * every block has a chunk of its own. */
+/* The sanitizers check the ends of chunks, but not of blocks inside them: there every block has a
+ * separate chunk. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool share_chunks = false;
 #else
@@ -23,13 +23,6 @@ static void *take_from(scl_arena_chunk *chunk, size_t bytes) {
   void *block = (char *)chunk + ALIGNMENT + chunk->used;
   chunk->used += bytes;
   return block;
-}
-
-/* A chunk that is full from the start goes behind the first, which has room left. */
-static void add_chunk(scl_arena *arena, scl_arena_chunk *chunk, bool full) {
-  scl_arena_chunk **place = full && arena->chunks != NULL ? &arena->chunks->next : &arena->chunks;
-  chunk->next = *place;
-  *place = chunk;
 }
 
 void *scl_arena_take(scl_arena *arena, size_t bytes) {
@@ -43,7 +36,10 @@ void *scl_arena_take(scl_arena *arena, size_t bytes) {
   scl_arena_chunk *chunk = scl_allocate(ALIGNMENT + size);
   if (chunk == NULL) return NULL;
   *chunk = (scl_arena_chunk){.size = size};
-  add_chunk(arena, chunk, full);
+  /* A full chunk goes second, so that the first still has free bytes. */
+  scl_arena_chunk **place = full && first != NULL ? &first->next : &arena->chunks;
+  chunk->next = *place;
+  *place = chunk;
   if (!full) arena->last = size;
   return take_from(chunk, full ? bytes : whole);
 }

@@ -16,10 +16,10 @@ typedef struct task {
   void *context;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  bool done, left; /* left: by the caller */
+  bool done, abandoned; /* abandoned: by the caller, after Ctrl-C */
 } task;
 
-static atomic_int alone; /* threads that were left and work on */
+static atomic_int abandoned_count; /* of threads that still run */
 
 static void end_task(task *t) {
   (void)pthread_cond_destroy(&t->changed);
@@ -27,32 +27,33 @@ static void end_task(task *t) {
   scl_release(t);
 }
 
-static void *run(void *context) {
+static void *run_task(void *context) {
   task *t = context;
   t->work(t->context);
   pthread_mutex_lock(&t->lock);
   t->done = true;
-  const bool left = t->left;
+  const bool abandoned = t->abandoned;
   (void)pthread_cond_signal(&t->changed);
   pthread_mutex_unlock(&t->lock);
-  if (!left) return NULL; /* the caller ends it */
+  if (!abandoned) return NULL; /* the caller ends the task */
   scl_release(t->context);
   end_task(t);
   scl_thread_leave();
-  atomic_fetch_sub(&alone, 1);
+  atomic_fetch_sub(&abandoned_count, 1);
   return NULL;
 }
 
-/* The end of the process must not take libraries from under a thread that works on. */
-static void leave_at_once(int status, void *unused) {
+/* exit() would run destructors of libraries that an abandoned thread still uses: _exit skips
+ * them. */
+static void exit_at_once(int status, void *unused) {
   (void)unused;
-  if (atomic_load(&alone) == 0) return;
+  if (atomic_load(&abandoned_count) == 0) return;
   (void)fflush(NULL);
   scl_unfinished_remove();
   _exit(status);
 }
 
-/* Until it is done, or Ctrl-C: whether it is done. The lock is held. */
+/* Wait until the task is done or Ctrl-C; returns whether it is done. The caller holds the lock. */
 static bool wait_for(task *t) {
   while (!t->done && !scl_interrupted()) {
     struct timespec until;
@@ -76,16 +77,16 @@ scl_status scl_background_run(void (*work)(void *context), void *context, scl_er
   *t = (task){.work = work, .context = context};
   (void)pthread_mutex_init(&t->lock, NULL);
   (void)pthread_cond_init(&t->changed, NULL);
-  if (!scl_thread_start(&thread, run, t)) {
+  if (!scl_thread_start(&thread, run_task, t)) {
     end_task(t);
     work(context);
     return SCL_STATUS_OK;
   }
-  if (!atomic_flag_test_and_set(&registered)) (void)on_exit(leave_at_once, NULL);
+  if (!atomic_flag_test_and_set(&registered)) (void)on_exit(exit_at_once, NULL);
   pthread_mutex_lock(&t->lock);
   const bool done = wait_for(t);
-  t->left = !done;
-  if (!done) atomic_fetch_add(&alone, 1);
+  t->abandoned = !done;
+  if (!done) atomic_fetch_add(&abandoned_count, 1);
   pthread_mutex_unlock(&t->lock);
   if (!done) {
     (void)scl_interrupt_check(error);

@@ -13,8 +13,8 @@ static locale_t utf8;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_locale(void) { utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
 
-/* U+061C, U+200E, U+200F, U+202A .. U+202E, U+2066 .. U+2069. */
-static bool turns_direction(wchar_t c) {
+/* Marks of the writing direction: U+061C, U+200E, U+200F, U+202A .. U+202E, U+2066 .. U+2069. */
+static bool is_direction_mark(wchar_t c) {
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069);
 }
@@ -25,7 +25,7 @@ static size_t decode(const char *text, size_t length, int *columns) {
   const size_t bytes = mbrtowc(&c, text, length, &state);
   *columns = -1;
   if (bytes == (size_t)-1 || bytes == (size_t)-2 || bytes == 0) return 1;
-  if (!turns_direction(c)) *columns = wcwidth(c);
+  if (!is_direction_mark(c)) *columns = wcwidth(c);
   return bytes;
 }
 
@@ -34,7 +34,7 @@ size_t scl_character(const char *text, size_t length, int *columns) {
   *columns = first >= 0x20 && first < 0x7F ? 1 : -1;
   if (first < 0x80) return 1;
   (void)pthread_once(&once, make_locale);
-  if (utf8 == (locale_t)0) return 1; /* a system without the locale: ASCII alone is known */
+  if (utf8 == (locale_t)0) return 1; /* without the locale only ASCII is known */
   const locale_t before = uselocale(utf8);
   const size_t bytes = decode(text, length, columns);
   (void)uselocale(before);
@@ -62,7 +62,7 @@ void scl_write_shown(FILE *out, const char *text, size_t length) {
   }
 }
 
-/* The first of them that is set, as setlocale looks. */
+/* The name of the locale, from the first variable that is set, in the order of setlocale. */
 static const char *locale_name(void) {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -93,7 +93,7 @@ scl_piece scl_next_piece(const char *text, size_t length) {
   scl_piece p = {0};
   size_t more;
   p.bytes = scl_character(text, length, &p.columns);
-  if (p.columns <= 0) { /* 0: it combines with nothing */
+  if (p.columns <= 0) { /* 0: a combining character without a character before it */
     const bool space = p.columns < 0 && text[0] != 0 && strchr("\t\n\v\f\r", text[0]) != NULL;
     p.shown = space ? " " : "\xEF\xBF\xBD";
     p.columns = 1;

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The value, NULL where it is unset or empty. */
-static const char *value_of(const char *name) {
+/* The value of a variable; NULL where it is unset or empty. */
+static const char *variable(const char *name) {
   const char *value = getenv(name);
   return value == NULL || *value == 0 ? NULL : value;
 }
@@ -62,7 +62,8 @@ static scl_status check_folder(const char *name, const char *path, size_t length
   (void)snprintf(folder, sizeof folder, "%.*s", (int)scl_min(length, sizeof folder - 1), path);
   if (stat(folder, &file) == 0 && S_ISDIR(file.st_mode)) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                  "the environment variable %s names \"%.200s\", which is no folder", name, folder);
+                  "the environment variable %s names \"%.200s\", which is not a folder", name,
+                  folder);
 }
 
 static scl_status check_folders(const char *name, const char *value, scl_error *error) {
@@ -75,28 +76,28 @@ static scl_status check_folders(const char *name, const char *value, scl_error *
 }
 
 scl_status scl_environment_check(scl_error *error) {
-  const char *data = value_of("SCULLERY_DATA");
-  SCL_TRY(check_threads(value_of("SCULLERY_THREADS"), error));
-  SCL_TRY(check_isa(value_of("SCULLERY_ISA"), error));
-  SCL_TRY(check_progress(value_of("SCULLERY_PROGRESS"), error));
-  SCL_TRY(check_folders("SCULLERY_PLUGIN_PATH", value_of("SCULLERY_PLUGIN_PATH"), error));
+  const char *data = variable("SCULLERY_DATA");
+  SCL_TRY(check_threads(variable("SCULLERY_THREADS"), error));
+  SCL_TRY(check_isa(variable("SCULLERY_ISA"), error));
+  SCL_TRY(check_progress(variable("SCULLERY_PROGRESS"), error));
+  SCL_TRY(check_folders("SCULLERY_PLUGIN_PATH", variable("SCULLERY_PLUGIN_PATH"), error));
   return check_folder("SCULLERY_DATA", data == NULL ? "" : data, data == NULL ? 0 : strlen(data),
                       error);
 }
 
 bool scl_environment_warn(char line[SCL_WARNING]) {
-  const char *path = value_of("SCULLERY_PLUGIN_PATH");
+  const char *path = variable("SCULLERY_PLUGIN_PATH");
   for (size_t length; path != NULL; path = path[length] == ':' ? path + length + 1 : NULL) {
     length = strcspn(path, ":");
     if (length == 0) {
       (void)snprintf(line, SCL_WARNING,
-                     "SCULLERY_PLUGIN_PATH has an empty entry, which is left out");
+                     "SCULLERY_PLUGIN_PATH has an empty entry, which is ignored");
       return true;
     }
     if (path[0] != '/') {
       (void)snprintf(line, SCL_WARNING,
-                     "SCULLERY_PLUGIN_PATH names \"%.*s\", which begins at the working folder: "
-                     "plugins of wherever a script is run from are loaded; give full paths",
+                     "SCULLERY_PLUGIN_PATH names \"%.*s\", a path relative to the working folder: "
+                     "which plugins are loaded depends on where a script is run; give full paths",
                      (int)scl_min(length, 200), path);
       return true;
     }

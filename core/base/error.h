@@ -1,4 +1,4 @@
-/* Status with a sentence. */
+/* Errors: a status and a sentence. */
 #ifndef SCULLERY_ERROR_H
 #define SCULLERY_ERROR_H
 
@@ -11,13 +11,13 @@
     if (scl_try_ != SCL_STATUS_OK) return scl_try_;                                                \
   } while (0)
 
-/* Store a sentence and return the status. `error` may be NULL. */
+/* Store the status and a sentence, and return the status. `error` may be NULL. */
 SCL_PRINTF(3, 4) scl_status scl_fail(scl_error *error, scl_status status, const char *format, ...);
 
 /* Put "what: " before the sentence that `error` holds; returns its status. */
 SCL_PRINTF(2, 3) scl_status scl_prefix(scl_error *error, const char *format, ...);
 
-/* SCL_STATUS_NO_MEMORY with the bytes that were asked for, and for what. */
+/* SCL_STATUS_NO_MEMORY: "not enough memory for WHAT (BYTES)". */
 scl_status scl_fail_memory(scl_error *error, size_t bytes, const char *what);
 
 #endif

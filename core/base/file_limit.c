@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <time.h>
 
-scl_file_limit scl_file_limit_hold(void) {
+scl_file_limit scl_file_limit_block(void) {
   scl_file_limit h;
   sigset_t pending;
   (void)sigemptyset(&h.limit);
@@ -15,7 +15,7 @@ scl_file_limit scl_file_limit_hold(void) {
   return h;
 }
 
-void scl_file_limit_end(const scl_file_limit *h) {
+void scl_file_limit_restore(const scl_file_limit *h) {
   const struct timespec at_once = {0, 0};
   if (!h->was_pending)
     while (sigtimedwait(&h->limit, NULL, &at_once) == SIGXFSZ) {

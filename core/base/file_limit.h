@@ -1,5 +1,5 @@
-/* The limit on the size of files (RLIMIT_FSIZE) comes as a signal that would end the program: held
- * back while we write, the write fails with EFBIG instead. */
+/* A write beyond the limit on file sizes (RLIMIT_FSIZE) raises SIGXFSZ, which ends the process.
+ * While the signal is blocked, the write fails with EFBIG instead. */
 #ifndef SCULLERY_FILE_LIMIT_H
 #define SCULLERY_FILE_LIMIT_H
 
@@ -11,7 +11,9 @@ typedef struct scl_file_limit {
   bool was_pending;
 } scl_file_limit;
 
-scl_file_limit scl_file_limit_hold(void);
-void scl_file_limit_end(const scl_file_limit *held);
+/* Block SIGXFSZ in the calling thread. */
+scl_file_limit scl_file_limit_block(void);
+/* Restore the signal mask, and discard a SIGXFSZ that was raised since. */
+void scl_file_limit_restore(const scl_file_limit *limit);
 
 #endif

@@ -20,11 +20,11 @@ bool scl_own_folder(char folder[PATH_MAX]) {
 }
 
 scl_status scl_include_folder(char folder[PATH_MAX], scl_error *error) {
-  /* of a build tree, and of an installation: the way from the library's folder to the headers' */
+  /* paths from the library to the headers, in a build tree and in an installation */
   static const char *const ways[] = {"include", SCULLERY_INCLUDE};
   char own[PATH_MAX], path[PATH_MAX + 64];
   if (!scl_own_folder(own))
-    return scl_fail(error, SCL_STATUS_IO, "the folder of libscullery is not known");
+    return scl_fail(error, SCL_STATUS_IO, "cannot find the folder of libscullery");
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     (void)snprintf(path, sizeof path, "%s/%s/scullery/plugin.h", own, ways[i]);
     if (access(path, R_OK) != 0) continue;
@@ -32,6 +32,6 @@ scl_status scl_include_folder(char folder[PATH_MAX], scl_error *error) {
     if (realpath(path, folder) != NULL) return SCL_STATUS_OK;
   }
   return scl_fail(error, SCL_STATUS_IO,
-                  "the headers are not installed: there is no %.900s/%s/scullery/plugin.h", own,
+                  "the headers are not installed: %.900s/%s/scullery/plugin.h does not exist", own,
                   SCULLERY_INCLUDE);
 }

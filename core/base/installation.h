@@ -1,4 +1,4 @@
-/* What lies around this library, in a build tree or in an installation. */
+/* Folders of this library, in a build tree or an installation. */
 #ifndef SCULLERY_INSTALLATION_H
 #define SCULLERY_INSTALLATION_H
 
@@ -6,11 +6,11 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* The folder that libscullery itself lies in, without links. */
+/* The folder of libscullery itself, with symbolic links resolved. False: unknown. */
 bool scl_own_folder(char folder[PATH_MAX]);
 
-/* The folder of the headers, without links: <scullery/plugin.h> lies in it. SCL_STATUS_IO: they are
- * not there. */
+/* The folder that contains scullery/plugin.h, with symbolic links resolved. SCL_STATUS_IO where the
+ * headers are not installed. */
 scl_status scl_include_folder(char folder[PATH_MAX], scl_error *error);
 
 #endif

@@ -8,29 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each allocation carries its size in the 64 bytes before it, so that what is held can be told. */
+/* The 64 bytes before each block hold its size, from which the totals are counted. */
 enum { ALIGNMENT = 64, LARGE_FROM = 1 << 22 };
-static atomic_size_t held, peak;
+static atomic_size_t allocated, peak;
 static atomic_long fail_after = -1;
 
 static bool must_fail(void) {
-  long left = atomic_load(&fail_after);
-  if (left < 0) return false;
-  left = atomic_fetch_sub(&fail_after, 1);
-  return left == 0;
+  return atomic_load(&fail_after) >= 0 && atomic_fetch_sub(&fail_after, 1) == 0;
 }
 
 void scl_allocate_fail_after(long count) { atomic_store(&fail_after, count); }
 
-static void note_held(size_t bytes) {
-  size_t now = atomic_fetch_add(&held, bytes) + bytes;
+static void count_block(size_t bytes) {
+  size_t now = atomic_fetch_add(&allocated, bytes) + bytes;
   size_t most = atomic_load(&peak);
   while (now > most && !atomic_compare_exchange_weak(&peak, &most, now)) {
   }
 }
 
-/* Large blocks are pages of their own (pages.h). The sanitizers watch malloc alone, so they keep to
- * it. */
+/* Large blocks come from the system as pages (pages.h); under sanitizers from malloc, because they
+ * check only blocks of malloc. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool use_pages = false;
 #else
@@ -38,8 +35,9 @@ static const bool use_pages = true;
 #endif
 static bool is_large(size_t bytes) { return use_pages && bytes >= LARGE_FROM; }
 
-/* Whether there is memory for `bytes` more: the system would promise it, and end the process when
- * it is used. What is left is looked up again whenever a sixteenth of it was asked for. */
+/* The system grants more memory than it has, and kills the process when the pages are touched; so
+ * the free memory is checked here. It is read again whenever a sixteenth of it has been
+ * requested. */
 bool scl_memory_admits(size_t bytes) {
   static atomic_size_t asked, enough;
   if (atomic_fetch_add(&asked, bytes) + bytes < atomic_load(&enough)) return true;
@@ -49,22 +47,22 @@ bool scl_memory_admits(size_t bytes) {
   return bytes <= left;
 }
 
-/* The same of a large block, which pages that are kept may serve: where there is none left, they go
- * back to the system. */
+/* A large block from the cache of pages or from the system. Where memory is short, the cache is
+ * returned to the system before a second attempt. *zeroed: whether the system has zeroed it. */
 static void *map_large(size_t bytes, bool *zeroed) {
-  void *block = scl_pages_kept(bytes + ALIGNMENT);
+  void *block = scl_pages_reuse(bytes + ALIGNMENT);
   *zeroed = block == NULL;
   if (block != NULL) return block;
   for (int tries = 0; tries < 2; tries++) {
     if (scl_memory_admits(bytes) && (block = scl_pages_map(bytes + ALIGNMENT)) != NULL)
       return block;
-    if (!scl_pages_give_back()) return NULL;
+    if (!scl_pages_trim()) return NULL;
   }
   return NULL;
 }
 
-/* A block of 0 bytes has one behind its size: otherwise the pointer to it would point behind the
- * block, where the sanitizers do not find it held. */
+/* A block of 0 bytes is given one byte: otherwise its address would be past the end of the
+ * allocation, which the sanitizers would report as a leak. */
 static void *allocate(size_t bytes, bool *zeroed) {
   *zeroed = false;
   if (must_fail() || bytes > SIZE_MAX / 2) return NULL;
@@ -77,7 +75,7 @@ static void *allocate(size_t bytes, bool *zeroed) {
     block = NULL;
   if (block == NULL) return NULL;
   *(size_t *)block = bytes;
-  note_held(bytes);
+  count_block(bytes);
   return (char *)block + ALIGNMENT;
 }
 
@@ -122,7 +120,7 @@ void scl_release(void *memory) {
   if (memory == NULL) return;
   void *block = (char *)memory - ALIGNMENT;
   const size_t bytes = *(size_t *)block;
-  atomic_fetch_sub(&held, bytes);
+  atomic_fetch_sub(&allocated, bytes);
   if (is_large(bytes))
     scl_pages_release(block, bytes + ALIGNMENT);
   else
@@ -138,6 +136,6 @@ void scl_release_each(size_t count, void *const *memory) {
     scl_release(memory[i]);
 }
 
-size_t scl_allocated(void) { return atomic_load(&held); }
+size_t scl_allocated(void) { return atomic_load(&allocated); }
 size_t scl_allocated_peak(void) { return atomic_load(&peak); }
-void scl_allocated_peak_reset(void) { atomic_store(&peak, atomic_load(&held)); }
+void scl_allocated_peak_reset(void) { atomic_store(&peak, atomic_load(&allocated)); }

@@ -1,4 +1,4 @@
-/* The one allocator. */
+/* The allocator of the engine. Blocks are 64-byte aligned and counted. */
 #ifndef SCULLERY_MEMORY_H
 #define SCULLERY_MEMORY_H
 
@@ -6,34 +6,33 @@
 #include "base/numbers.h"
 #include <stdbool.h>
 
-/* Whether there is memory for `bytes` more, by scl_memory_left(), for what takes it from
- * elsewhere. */
+/* Whether `bytes` more fit into scl_memory_left(): for memory that another allocator provides. */
 bool scl_memory_admits(size_t bytes);
-/* 64-byte aligned memory; NULL when there is none, or less than scl_memory_left() says. Contents
- * are not set. */
+/* An uninitialised block. NULL: out of memory, or scl_memory_left() is less than `bytes`. */
 void *scl_allocate(size_t bytes);
-/* The same, set to zero (fresh pages come zeroed from the system where they are large). */
+/* The same, set to zero. Large blocks of new pages are zeroed by the system. */
 void *scl_allocate_zero(size_t bytes);
-/* count * size, refusing what overflows. */
+/* count * size bytes; NULL also where the product overflows. */
 void *scl_allocate_array(size_t count, size_t size);
-/* The array with room for one more than the `count` elements of `size` bytes in it: itself, or a
- * larger copy. NULL: no memory, and the array stands as it was. */
+/* Make room for one more element in an array of `count` elements of `size` bytes with capacity
+ * *room. Returns the array, or a larger copy that replaces it; NULL: out of memory, and the array
+ * is unchanged. */
 void *scl_grow(void *array, size_t count, size_t *room, size_t size);
 void scl_release(void *memory);
-/* The bytes that were asked for when it was allocated; NULL: 0. */
+/* The size in bytes with which a block was allocated; 0 for NULL. */
 size_t scl_allocated_for(const void *memory);
-/* Each of several: SCL_RELEASE(sums->right, sums->sum) */
+/* Release several blocks: SCL_RELEASE(sums->right, sums->sum) */
 #define SCL_RELEASE(...)                                                                           \
   scl_release_each(sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *),                          \
                    (void *const[]){__VA_ARGS__})
 void scl_release_each(size_t count, void *const *memory);
 
-/* For the command, at its start: released blocks below 4 MB serve the next ones, up to 32 MB of
- * them. The C library otherwise gives them back to the system, which zeroes them again for each
- * pass of a solver. MALLOC_... and GLIBC_TUNABLES in the environment have precedence. */
+/* Let malloc keep up to 32 MB of released blocks below 4 MB for reuse. By default it returns them
+ * to the system, which zeroes the pages again for each pass of a solver. Called by the command at
+ * its start; MALLOC_... variables and GLIBC_TUNABLES have precedence. */
 void scl_memory_keep_released(void);
 
-/* Bytes held now, and the most held since the last reset. */
+/* Bytes allocated now, and their peak since the last reset. */
 size_t scl_allocated(void);
 size_t scl_allocated_peak(void);
 void scl_allocated_peak_reset(void);

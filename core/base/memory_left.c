@@ -1,4 +1,3 @@
-/* How much memory this process can still get. */
 #define _GNU_SOURCE
 #include "base/memory_left.h"
 
@@ -16,8 +15,8 @@ static size_t less(size_t from, size_t by) { return from > by ? from - by : 0; }
 
 /* ---------------------------------------------------------------- small files of the system */
 
-/* The number after `key` at the beginning of a line (key "": the file's first); *found tells
- * whether there is one. */
+/* The number after `key` at the start of a line; key "": at the start of the file. *found: whether
+ * there is such a number. */
 static size_t number_in(const char *path, const char *key, bool *found) {
   char line[LONGEST_LINE];
   FILE *file = fopen(path, "re");
@@ -40,7 +39,7 @@ static size_t number_in(const char *path, const char *key, bool *found) {
 
 /* ---------------------------------------------------------------- the machine */
 
-/* Pages of this process, as /proc/self/statm lists them: 0 all, 1 resident, 5 data and stack. */
+/* Bytes of this process, from a field of /proc/self/statm: 0 all, 1 resident, 5 data and stack. */
 static size_t own_bytes(const char *root, int field) {
   char path[PATH_MAX], line[LONGEST_LINE] = "";
   (void)snprintf(path, sizeof path, "%s/proc/self/statm", root);
@@ -54,8 +53,8 @@ static size_t own_bytes(const char *root, int field) {
   return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Nine tenths of what is free now: others want some too. Where the system does not tell, nine
- * tenths of all there is. */
+/* Nine tenths of the free memory, the rest being left to other processes; nine tenths of all memory
+ * where the free memory is unknown. */
 static size_t left_of_machine(const char *root) {
   char path[PATH_MAX];
   bool found;
@@ -93,7 +92,7 @@ static size_t number_of_group(const char *folder, const char *name, const char *
   return *found ? number_in(path, key, found) : 0;
 }
 
-/* What one group leaves: cached files count as used there, and give way. */
+/* What one group leaves. Its use includes the page cache of files, which the system can drop. */
 static size_t left_of_folder(const group_files *files, const char *folder) {
   bool limited, found;
   const size_t limit = number_of_group(folder, files->limit, "", &limited);
@@ -104,8 +103,8 @@ static size_t left_of_folder(const group_files *files, const char *folder) {
   return less(limit, less(used, cached));
 }
 
-/* The group at `path` and all that it lies in. In a container the path may be the host's, of which
- * only the root is seen. */
+/* The least that the group at `path` and its parents leave. In a container the path may be that of
+ * the host, of which only the root exists here. */
 static size_t left_of_group(const char *root, const group_files *files, const char *path) {
   char folder[PATH_MAX];
   const size_t start = strlen(root) + strlen(files->folder);

@@ -4,12 +4,13 @@
 
 #include <stddef.h>
 
-/* Bytes: the least of what the machine has free (nine tenths of it; without /proc, of all it has),
- * what the control groups of the process leave (versions 1 and 2, with all groups that they lie
- * in), and what RLIMIT_AS and RLIMIT_DATA leave. What was allocated and not touched yet is taken
- * off. It reads a few small files of the system: some tens of microseconds. */
+/* The least of these numbers of bytes: nine tenths of the free memory of the machine (without
+ * /proc, of all its memory); the rest of the limits of the process's control groups (versions 1 and
+ * 2, with all parent groups); the rest of RLIMIT_AS and of RLIMIT_DATA. Memory that was allocated
+ * but not touched yet is subtracted. Reads a few small files of /proc and /sys: tens of
+ * microseconds. */
 size_t scl_memory_left(void);
-/* The same with those files below the folder `root`. */
+/* The same, reading these files below the folder `root` (for tests). */
 size_t scl_memory_left_under(const char *root);
 
 #endif

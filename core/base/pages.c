@@ -8,19 +8,19 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { HUGE_PAGE = 1 << 21, PAGE = 4096, MOST_KEPT = 12 };
+enum { HUGE_PAGE = 1 << 21, PAGE = 4096, MOST_CACHED = 12 };
 
-typedef struct kept {
+typedef struct cached_block {
   char *block;
   size_t bytes;
-} kept;
+} cached_block;
 
-/* The blocks that are kept, the last released one last. */
+/* The cached blocks, the last released one last. */
 static struct {
   pthread_mutex_t lock;
-  kept blocks[MOST_KEPT];
+  cached_block blocks[MOST_CACHED];
   size_t count, bytes;
-} store = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
@@ -43,32 +43,33 @@ static long long thread_nanoseconds(void) {
   return 1000000000LL * now.tv_sec + now.tv_nsec;
 }
 
-/* Whether a huge page took the system longer than small ones take, about a millisecond. What is
- * there already takes no time; an old system does not populate, and takes none either. */
-static bool is_dear(char *page) {
+/* Whether the system needed more than SLOW nanoseconds of processor time to provide a huge page;
+ * small pages take about a millisecond. False for pages that exist already, and on systems without
+ * MADV_POPULATE_WRITE. */
+static bool is_slow(char *page) {
 #ifdef MADV_POPULATE_WRITE
-  enum { DEAR = 2000000 };
+  enum { SLOW = 2000000 };
   const long long before = thread_nanoseconds();
   (void)madvise(page, PAGE, MADV_POPULATE_WRITE);
-  return thread_nanoseconds() - before > DEAR;
+  return thread_nanoseconds() - before > SLOW;
 #else
   (void)page;
   return false;
 #endif
 }
 
-/* After a dear one the next is small, and then another huge one is tried. Each dear one doubles how
- * many are small, and each other one halves it. */
+/* After a slow huge page the next ranges use small pages, and then a huge one is tried again. Each
+ * slow page doubles the length of the run of small ones, each fast page halves it. */
 void scl_pages_prepare(void *part, size_t bytes) {
   enum { MOST_SMALL = 32 };
-  static atomic_int small, run = 1; /* how many of the next are to be small; after a dear one */
+  static atomic_int small, run = 1; /* left of this run of small ranges; length of the next run */
   const size_t before = (HUGE_PAGE - (uintptr_t)part % HUGE_PAGE) % HUGE_PAGE;
   for (size_t at = before; at < bytes; at += HUGE_PAGE) {
     char *page = (char *)part + at;
     if (atomic_load(&small) > 0) {
       (void)atomic_fetch_sub(&small, 1);
       (void)madvise(page, HUGE_PAGE, MADV_NOHUGEPAGE);
-    } else if (is_dear(page)) {
+    } else if (is_slow(page)) {
       const int next = atomic_load(&run);
       atomic_store(&small, next);
       atomic_store(&run, next < MOST_SMALL ? 2 * next : next);
@@ -77,53 +78,54 @@ void scl_pages_prepare(void *part, size_t bytes) {
   }
 }
 
-/* The lock is held. */
-static kept take(size_t index) {
-  const kept one = store.blocks[index];
-  store.count--;
-  store.bytes -= one.bytes;
-  memmove(store.blocks + index, store.blocks + index + 1,
-          (store.count - index) * sizeof *store.blocks);
+/* The caller holds the lock. */
+static cached_block take_cached(size_t index) {
+  const cached_block one = cache.blocks[index];
+  cache.count--;
+  cache.bytes -= one.bytes;
+  memmove(cache.blocks + index, cache.blocks + index + 1,
+          (cache.count - index) * sizeof *cache.blocks);
   return one;
 }
 
-/* What is more than needed goes back: a block's size follows from what was asked for. */
-void *scl_pages_kept(size_t bytes) {
+/* Pages beyond the request are unmapped, since scl_pages_release derives the size from it. */
+void *scl_pages_reuse(size_t bytes) {
   const size_t used = whole_pages(bytes);
-  kept one = {0};
-  (void)pthread_mutex_lock(&store.lock);
-  for (size_t i = store.count; i-- > 0 && one.block == NULL;)
-    if (store.blocks[i].bytes >= used && store.blocks[i].bytes - used <= used / 4) one = take(i);
-  (void)pthread_mutex_unlock(&store.lock);
+  cached_block one = {0};
+  (void)pthread_mutex_lock(&cache.lock);
+  for (size_t i = cache.count; i-- > 0 && one.block == NULL;)
+    if (cache.blocks[i].bytes >= used && cache.blocks[i].bytes - used <= used / 4)
+      one = take_cached(i);
+  (void)pthread_mutex_unlock(&cache.lock);
   if (one.bytes > used) (void)munmap(one.block + used, one.bytes - used);
   return one.block;
 }
 
 void scl_pages_release(void *block, size_t bytes) {
   const size_t used = whole_pages(bytes);
-  kept out[MOST_KEPT];
+  cached_block out[MOST_CACHED];
   size_t leaving = 0;
-  if (used > SCL_PAGES_KEPT) {
+  if (used > SCL_PAGES_CACHE) {
     (void)munmap(block, used);
     return;
   }
-  (void)pthread_mutex_lock(&store.lock);
-  while (store.count == MOST_KEPT || store.bytes + used > SCL_PAGES_KEPT)
-    out[leaving++] = take(0);
-  store.blocks[store.count++] = (kept){block, used};
-  store.bytes += used;
-  (void)pthread_mutex_unlock(&store.lock);
+  (void)pthread_mutex_lock(&cache.lock);
+  while (cache.count == MOST_CACHED || cache.bytes + used > SCL_PAGES_CACHE)
+    out[leaving++] = take_cached(0);
+  cache.blocks[cache.count++] = (cached_block){block, used};
+  cache.bytes += used;
+  (void)pthread_mutex_unlock(&cache.lock);
   for (size_t i = 0; i < leaving; i++)
     (void)munmap(out[i].block, out[i].bytes);
 }
 
-bool scl_pages_give_back(void) {
-  kept out[MOST_KEPT];
-  (void)pthread_mutex_lock(&store.lock);
-  const size_t leaving = store.count;
-  memcpy(out, store.blocks, leaving * sizeof *out);
-  store.count = store.bytes = 0;
-  (void)pthread_mutex_unlock(&store.lock);
+bool scl_pages_trim(void) {
+  cached_block out[MOST_CACHED];
+  (void)pthread_mutex_lock(&cache.lock);
+  const size_t leaving = cache.count;
+  memcpy(out, cache.blocks, leaving * sizeof *out);
+  cache.count = cache.bytes = 0;
+  (void)pthread_mutex_unlock(&cache.lock);
   for (size_t i = 0; i < leaving; i++)
     (void)munmap(out[i].block, out[i].bytes);
   return leaving > 0;

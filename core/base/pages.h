@@ -1,25 +1,26 @@
-/* Blocks of pages from the system, on huge pages (fewer faults, fewer misses of the address cache).
- * The system zeroes every new page, which costs as much as a pass over it: blocks that were given
- * back not long ago are kept for the next of about their size, SCL_PAGES_KEPT bytes at most. */
+/* Blocks of huge pages from the system: fewer page faults and TLB misses. The system zeroes every
+ * new page, which costs as much as a pass over it; a cache of at most SCL_PAGES_CACHE bytes
+ * therefore holds recently released blocks for reuse by requests of about the same size. */
 #ifndef SCULLERY_PAGES_H
 #define SCULLERY_PAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SCL_PAGES_KEPT = 96 << 20 };
+enum { SCL_PAGES_CACHE = 96 << 20 };
 
-/* `bytes` at a multiple of a huge page, zeroed; NULL: the system has none. */
+/* A new block, zeroed and aligned to a huge page; NULL: out of memory. */
 void *scl_pages_map(size_t bytes);
-/* Before the first writes to part of a block, of any memory; its contents stay. Huge pages are
- * dear where the system has to find the memory first, as on virtual machines whose host takes free
- * ones back: there small ones, of which it has some at hand, take their place. */
+/* Call before the first write to part of a block of any memory; contents are unchanged. Where the
+ * system is slow to provide huge pages, as on virtual machines whose host reclaims free memory,
+ * this selects small pages instead. */
 void scl_pages_prepare(void *part, size_t bytes);
-/* A block that was kept, with whatever is in it, or NULL. */
-void *scl_pages_kept(size_t bytes);
-/* The end of a block of so many bytes, from either. */
+/* A block from the cache, with undefined contents; NULL: none of a suitable size. */
+void *scl_pages_reuse(size_t bytes);
+/* Release a block of scl_pages_map or scl_pages_reuse to the cache or the system. `bytes`: as it
+ * was requested. */
 void scl_pages_release(void *block, size_t bytes);
-/* Blocks that are kept go back to the system; whether there were any. */
-bool scl_pages_give_back(void);
+/* Return cached blocks to the system. True if any were cached. */
+bool scl_pages_trim(void);
 
 #endif

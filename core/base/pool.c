@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* One job at a time. Workers sleep on `wake` until `generation` moves, take indices from `next`,
- * and the last one out signals `done`. */
+/* One parallel-for at a time. Workers sleep on `wake` until `generation` changes and take indices
+ * from `next`; the last one to finish signals `done`. */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t wake, done;
   pthread_t threads[SCL_POOL_MAX];
-  size_t started; /* workers that run, the caller not counted */
-  size_t wanted;  /* threads, the caller counted; 0: not decided yet */
+  size_t started; /* running workers, without the caller */
+  size_t wanted;  /* threads, with the caller; 0: not decided yet */
   unsigned long generation;
   size_t busy;
   bool stopping;
@@ -29,8 +29,8 @@ static struct {
 
 static pthread_mutex_t one_job = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local size_t worker_index;
-static _Thread_local bool inside, alone;
-static atomic_size_t staying; /* how many want tasks on the thread that calls alone */
+static _Thread_local bool inside, thread_serial;
+static atomic_size_t serial_count; /* of scl_pool_set_serial(true) that were not undone */
 
 static size_t default_threads(void) {
   const char *text = getenv("SCULLERY_THREADS");
@@ -42,21 +42,21 @@ static size_t default_threads(void) {
   return asked > SCL_POOL_MAX ? SCL_POOL_MAX : (size_t)asked;
 }
 
-bool scl_pool_set_alone(bool to) {
-  const bool before = alone;
-  alone = to;
+bool scl_pool_set_thread_serial(bool serial) {
+  const bool before = thread_serial;
+  thread_serial = serial;
   return before;
 }
 
-void scl_pool_stay(bool stay) {
-  if (stay)
-    atomic_fetch_add(&staying, 1);
+void scl_pool_set_serial(bool serial) {
+  if (serial)
+    atomic_fetch_add(&serial_count, 1);
   else
-    atomic_fetch_sub(&staying, 1);
+    atomic_fetch_sub(&serial_count, 1);
 }
 
 size_t scl_pool_threads(void) {
-  if (alone || atomic_load(&staying) > 0) return 1;
+  if (thread_serial || atomic_load(&serial_count) > 0) return 1;
   pthread_mutex_lock(&pool.lock);
   if (pool.wanted == 0) pool.wanted = default_threads();
   const size_t threads = pool.wanted;
@@ -74,7 +74,7 @@ static void take_tasks(void (*task)(void *, size_t), void *context, size_t count
   }
 }
 
-static void *work(void *argument) {
+static void *run_worker(void *argument) {
   worker_index = (size_t)(uintptr_t)argument;
   inside = true;
   unsigned long seen = 0;
@@ -96,18 +96,19 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* The lock is held. A thread that is refused is done without. */
+/* The caller holds the lock. Where a thread is refused, there are fewer. */
 static void start_workers(void) {
   if (pool.wanted == 0) pool.wanted = default_threads();
   while (pool.started + 1 < pool.wanted) {
-    if (!scl_thread_start(&pool.threads[pool.started], work, (void *)(uintptr_t)(pool.started + 1)))
+    if (!scl_thread_start(&pool.threads[pool.started], run_worker,
+                          (void *)(uintptr_t)(pool.started + 1)))
       break;
     pool.started++;
   }
 }
 
 void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void *context) {
-  if (inside || alone || count <= 1 || atomic_load(&staying) > 0) {
+  if (inside || thread_serial || count <= 1 || atomic_load(&serial_count) > 0) {
     for (size_t i = 0; i < count; i++)
       task(context, i);
     return;
@@ -156,7 +157,7 @@ typedef struct trial {
   void *context;
   size_t count;
   atomic_bool failed;
-  pthread_mutex_t lock; /* of what follows */
+  pthread_mutex_t lock; /* of the members below */
   size_t lowest;
   scl_status status;
   scl_error error;
@@ -173,7 +174,8 @@ static void note_failure(trial *t, size_t index, scl_status status, const scl_er
   pthread_mutex_unlock(&t->lock);
 }
 
-/* Indices are taken in ascending order: when one fails, every lower one has been started. */
+/* Indices are taken in ascending order: when a job fails, every lower one has been started, so the
+ * lowest failure does not depend on the number of threads. */
 static void try_one(void *context, size_t index) {
   trial *t = context;
   scl_error error = {0};
@@ -197,8 +199,8 @@ scl_status scl_pool_try(size_t count, scl_job job, void *context, scl_error *err
   return t.status;
 }
 
-/* `one_job` is held. */
-static void stop(void) {
+/* The caller holds `one_job`. */
+static void stop_workers(void) {
   pthread_mutex_lock(&pool.lock);
   pool.stopping = true;
   pthread_cond_broadcast(&pool.wake);
@@ -212,13 +214,13 @@ static void stop(void) {
 
 void scl_pool_stop(void) {
   pthread_mutex_lock(&one_job);
-  stop();
+  stop_workers();
   pthread_mutex_unlock(&one_job);
 }
 
 void scl_pool_set_threads(size_t threads) {
   pthread_mutex_lock(&one_job);
-  stop();
+  stop_workers();
   pthread_mutex_lock(&pool.lock);
   pool.wanted = threads < 1 ? 1 : threads > SCL_POOL_MAX ? SCL_POOL_MAX : threads;
   pthread_mutex_unlock(&pool.lock);

@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLICE = 50, CHUNK = 65536 }; /* milliseconds between looks at Ctrl-C; bytes read at once */
+enum { SLICE = 50, CHUNK = 65536 }; /* milliseconds between checks for Ctrl-C; bytes of a read */
 
-/* What the child does: a program, or a function of this one. */
+/* The work of the child: a program, or a function of this one. */
 typedef struct work {
-  const char *const *words;
+  const char *const *words; /* NULL: `body` */
   const char *input;
   size_t input_size;
   int (*body)(void *context, int to);
@@ -28,10 +28,11 @@ typedef struct work {
 typedef struct process {
   const char *name;
   pid_t child;
-  int output[2], message[2]; /* pipes; -1 where they are closed */
-  size_t room, kept;         /* of out->bytes; of out->message */
+  int output[2], message[2]; /* pipes; -1: closed */
+  size_t room;               /* capacity of out->bytes */
+  size_t message_size;       /* bytes in out->message */
   scl_process_output *out;
-  bool group; /* it has a process group of its own, which ends with it */
+  bool group; /* the child leads a process group, which is killed at its end */
 } process;
 
 static void shut(int *descriptor) {
@@ -39,7 +40,7 @@ static void shut(int *descriptor) {
   *descriptor = -1;
 }
 
-/* A file in memory that holds the input, to be read from its beginning; -1 where there is none. */
+/* A file in memory with the input, at its beginning; -1 with errno. */
 static int input_file(const char *input, size_t size) {
   const int file = memfd_create("input", MFD_CLOEXEC);
   for (size_t at = 0; file >= 0 && at < size;) {
@@ -75,7 +76,7 @@ static int run_body(process *p, const work *todo, int input) {
     _exit(todo->body(todo->context, p->output[1]));
   }
   if (p->child < 0) return errno;
-  (void)setpgid(p->child, p->child); /* whoever comes first */
+  (void)setpgid(p->child, p->child); /* also in the child: either may run first */
   return 0;
 }
 
@@ -89,7 +90,8 @@ static scl_status append(process *p, const char *bytes, size_t count, size_t mos
     const size_t room = 2 * (out->size + count);
     char *larger = scl_allocate(room);
     if (larger == NULL)
-      return scl_fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for what %s writes", p->name);
+      return scl_fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the output of %s",
+                      p->name);
     if (out->size > 0) memcpy(larger, out->bytes, out->size);
     scl_release(out->bytes);
     out->bytes = larger;
@@ -100,15 +102,15 @@ static scl_status append(process *p, const char *bytes, size_t count, size_t mos
   return SCL_STATUS_OK;
 }
 
-static void keep_message(process *p, const char *bytes, size_t count) {
-  const size_t left = sizeof p->out->message - 1 - p->kept;
+static void append_message(process *p, const char *bytes, size_t count) {
+  const size_t left = sizeof p->out->message - 1 - p->message_size;
   if (count > left) count = left;
-  memcpy(p->out->message + p->kept, bytes, count);
-  p->kept += count;
+  memcpy(p->out->message + p->message_size, bytes, count);
+  p->message_size += count;
 }
 
-/* What is there to read, from one of the pipes, which is shut at its end. */
-static scl_status take(process *p, int *from, size_t most, scl_error *error) {
+/* Read the available bytes of a pipe; close it at its end. */
+static scl_status read_pipe(process *p, int *from, size_t most, scl_error *error) {
   char chunk[CHUNK];
   const ssize_t count = read(*from, chunk, sizeof chunk);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return SCL_STATUS_OK;
@@ -117,7 +119,7 @@ static scl_status take(process *p, int *from, size_t most, scl_error *error) {
     return SCL_STATUS_OK;
   }
   if (from == &p->output[0]) return append(p, chunk, (size_t)count, most, error);
-  keep_message(p, chunk, (size_t)count);
+  append_message(p, chunk, (size_t)count);
   return SCL_STATUS_OK;
 }
 
@@ -131,19 +133,19 @@ static scl_status check_time(process *p, double began, double seconds, scl_error
   return SCL_STATUS_OK;
 }
 
-/* Whether it has ended; it still waits to be waited for. */
+/* Whether the child has ended; it stays a zombie, whose group can be signalled. */
 static bool has_ended(const process *p) {
   siginfo_t about = {0};
   return waitid(P_PID, (id_t)p->child, &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          about.si_pid == p->child;
 }
 
-/* End what the program has started itself, and left behind. */
+/* Kill the processes that the program started and that still run. */
 static void end_group(const process *p) {
   if (p->group) (void)kill(-p->child, SIGKILL);
 }
 
-/* Read both pipes to their ends: to those of its group too, which hold them open. */
+/* Read both pipes to their ends. Processes that the program started may keep them open. */
 static scl_status listen_to(process *p, double began, double seconds, size_t most,
                             scl_error *error) {
   scl_status status = SCL_STATUS_OK;
@@ -154,21 +156,24 @@ static scl_status listen_to(process *p, double began, double seconds, size_t mos
     status = check_time(p, began, seconds, error);
     if (ready == 0 && p->group && has_ended(p)) end_group(p);
     if (ready <= 0) continue;
-    if (status == SCL_STATUS_OK && wait[0].revents) status = take(p, &p->output[0], most, error);
-    if (status == SCL_STATUS_OK && wait[1].revents) status = take(p, &p->message[0], most, error);
+    if (status == SCL_STATUS_OK && wait[0].revents)
+      status = read_pipe(p, &p->output[0], most, error);
+    if (status == SCL_STATUS_OK && wait[1].revents)
+      status = read_pipe(p, &p->message[0], most, error);
   }
   return status;
 }
 
-/* Wait for the child, which has closed its output: it may go on for a while. */
-static scl_status end_of(process *p, double began, double seconds, int *how, scl_error *error) {
+/* Wait for the child, which has closed its output but may still run. *how: as from waitpid. */
+static scl_status wait_for_child(process *p, double began, double seconds, int *how,
+                                 scl_error *error) {
   const struct timespec pause = {.tv_nsec = 2000000};
   scl_status status = SCL_STATUS_OK;
   for (;;) {
     if (p->group && has_ended(p)) end_group(p);
     const pid_t ended = waitpid(p->child, how, WNOHANG);
     if (ended == p->child) return SCL_STATUS_OK;
-    if (ended < 0 && errno != EINTR) { /* someone else waited for it */
+    if (ended < 0 && errno != EINTR) { /* other code has waited for it */
       *how = 0;
       return SCL_STATUS_OK;
     }
@@ -178,9 +183,9 @@ static scl_status end_of(process *p, double began, double seconds, int *how, scl
   }
 }
 
-/* End the child, and its group: at first as one asks programs to, so that they remove their
- * files. */
-static void stop(process *p, int *how) {
+/* End the child and its group: with SIGTERM, so that programs can delete their files, and after
+ * half a second with SIGKILL. */
+static void stop_child(process *p, int *how) {
   const struct timespec pause = {.tv_nsec = 2000000};
   (void)kill(p->group ? -p->child : p->child, SIGTERM);
   for (int looks = 0; looks < 250 && !has_ended(p); looks++)
@@ -190,16 +195,17 @@ static void stop(process *p, int *how) {
   (void)waitpid(p->child, how, 0);
 }
 
-static scl_status follow(process *p, double seconds, size_t most, scl_error *error) {
+static scl_status watch_child(process *p, double seconds, size_t most, scl_error *error) {
   const double began = scl_progress_clock();
   int how = 0;
   scl_status status = listen_to(p, began, seconds, most, error);
-  if (status == SCL_STATUS_OK) status = end_of(p, began, seconds, &how, error);
+  if (status == SCL_STATUS_OK) status = wait_for_child(p, began, seconds, &how, error);
   if (status != SCL_STATUS_OK) {
-    stop(p, &how);
+    stop_child(p, &how);
     return status;
   }
-  if (how != 0) SCL_TRY(scl_interrupt_check(error)); /* Ctrl-C reaches the child as well */
+  if (how != 0)
+    SCL_TRY(scl_interrupt_check(error)); /* the terminal sends Ctrl-C to the child as well */
   p->out->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
   if (p->out->signal != 0)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s was ended by a signal: %s (%d)", p->name,
@@ -208,8 +214,8 @@ static scl_status follow(process *p, double seconds, size_t most, scl_error *err
   return SCL_STATUS_OK;
 }
 
-static scl_status run(const work *todo, double seconds, size_t most, bool group,
-                      scl_process_output *out, scl_error *error) {
+static scl_status run_work(const work *todo, double seconds, size_t most, bool group,
+                           scl_process_output *out, scl_error *error) {
   process p = {.name = todo->words == NULL ? "a process" : todo->words[0],
                .output = {-1, -1},
                .message = {-1, -1},
@@ -229,7 +235,7 @@ static scl_status run(const work *todo, double seconds, size_t most, bool group,
   out->absent = failed == ENOENT;
   if (failed != 0 && !out->absent)
     status = scl_fail(error, SCL_STATUS_IO, "%s cannot be started: %s", p.name, strerror(failed));
-  if (status == SCL_STATUS_OK && failed == 0) status = follow(&p, seconds, most, error);
+  if (status == SCL_STATUS_OK && failed == 0) status = watch_child(&p, seconds, most, error);
   shut(&p.output[0]);
   shut(&p.message[0]);
   return status;
@@ -244,13 +250,13 @@ static scl_status drop_output(scl_status status, scl_process_output *out) {
 scl_status scl_process_run(const char *const *words, const char *input, size_t input_size,
                            double seconds, size_t most, scl_process_output *out, scl_error *error) {
   const work todo = {.words = words, .input = input, .input_size = input_size};
-  return drop_output(run(&todo, seconds, most, false, out, error), out);
+  return drop_output(run_work(&todo, seconds, most, false, out, error), out);
 }
 
-/* A signal and a time that is up are no failures. */
-static scl_status watch(const work *todo, double seconds, size_t most, scl_process_output *out,
-                        scl_error *error) {
-  const scl_status status = run(todo, seconds, most, true, out, error);
+/* A signal or an exceeded time limit is not a failure. */
+static scl_status watch_work(const work *todo, double seconds, size_t most, scl_process_output *out,
+                             scl_error *error) {
+  const scl_status status = run_work(todo, seconds, most, true, out, error);
   return out->late || out->signal != 0 ? SCL_STATUS_OK : drop_output(status, out);
 }
 
@@ -258,11 +264,11 @@ scl_status scl_process_watch(const char *const *words, const char *input, size_t
                              double seconds, size_t most, scl_process_output *out,
                              scl_error *error) {
   const work todo = {.words = words, .input = input, .input_size = input_size};
-  return watch(&todo, seconds, most, out, error);
+  return watch_work(&todo, seconds, most, out, error);
 }
 
 scl_status scl_process_fork(int (*body)(void *context, int to), void *context, double seconds,
                             size_t most, scl_process_output *out, scl_error *error) {
   const work todo = {.input = "", .body = body, .context = context};
-  return watch(&todo, seconds, most, out, error);
+  return watch_work(&todo, seconds, most, out, error);
 }

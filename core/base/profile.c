@@ -7,12 +7,12 @@
 enum { MOST_DEPTH = 64 };
 
 static _Thread_local struct {
-  size_t running; /* profiles */
+  size_t running; /* profiles that were started and not stopped */
   scl_profile_stage stages[SCL_PROFILE_STAGES];
   size_t count;
-  size_t open[MOST_DEPTH]; /* stages that were entered */
+  size_t open[MOST_DEPTH]; /* entered stages, innermost last */
   size_t depth;
-  double since; /* when the innermost went on */
+  double since; /* the time up to which the innermost was charged */
 } own;
 
 bool scl_profile_runs(void) { return own.running > 0; }
@@ -31,8 +31,9 @@ const scl_profile_stage *scl_profile_stages(size_t *count) {
   return own.stages;
 }
 
-/* The last one takes what there is no place for. */
-static size_t find(const char *name) {
+/* The index of a stage, which is added where it is new. The last place sums stages beyond the
+ * limit. */
+static size_t find_stage(const char *name) {
   for (size_t i = 0; i < own.count; i++)
     if (strncmp(own.stages[i].name, name, SCL_PROFILE_NAME - 1) == 0) return i;
   if (own.count == SCL_PROFILE_STAGES) return own.count - 1;
@@ -52,7 +53,7 @@ static void charge(void) {
 size_t scl_profile_enter(const char *stage) {
   if (own.running == 0 || stage == NULL || own.depth == MOST_DEPTH) return 0;
   charge();
-  own.open[own.depth++] = find(stage);
+  own.open[own.depth++] = find_stage(stage);
   return own.depth;
 }
 
@@ -73,8 +74,8 @@ void scl_profile_leave(size_t mark, double rows, double passes) {
 void scl_profile_move(const char *from, const char *to, double seconds, double rows,
                       double passes) {
   if (own.running == 0) return;
-  own.stages[find(from)].seconds -= seconds;
-  scl_profile_stage *stage = &own.stages[find(to)];
+  own.stages[find_stage(from)].seconds -= seconds;
+  scl_profile_stage *stage = &own.stages[find_stage(to)];
   stage->seconds += seconds;
   stage->rows += rows;
   stage->passes += passes;

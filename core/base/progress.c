@@ -21,7 +21,7 @@ scl_lead scl_progress_lead(void) {
   return lead;
 }
 
-/* Nobody steps or closes the levels of the lead here. */
+/* Number 0: this thread cannot step or close the levels of the lead. */
 void scl_progress_follow(const scl_lead *lead) {
   memcpy(own.levels, lead->levels, lead->count * sizeof *own.levels);
   own.count = lead->count;
@@ -47,19 +47,19 @@ const scl_level *scl_levels(size_t *count) {
   return own.levels;
 }
 
-static scl_level *find(size_t number) {
+static scl_level *find_level(size_t number) {
   for (size_t i = own.count; number > 0 && i > 0; i--)
     if (own.levels[i - 1].number == number) return &own.levels[i - 1];
   return NULL;
 }
 
-static void tell(scl_progress_event event, const scl_level *level) {
+static void notify(scl_progress_event event, const scl_level *level) {
   const scl_progress_hook hook = atomic_load(&current);
   if (hook != NULL) hook(event, level);
 }
 
-/* As it is shown on one line: control characters become blanks, and no character of UTF-8 is
- * cut. */
+/* Copy a name for display on one line: control characters become blanks, and a long name is cut
+ * between characters of UTF-8. */
 static void copy_name(char to[SCL_LEVEL_NAME], const char *from) {
   size_t length = strnlen(from, SCL_LEVEL_NAME);
   if (length == SCL_LEVEL_NAME)
@@ -86,28 +86,28 @@ static scl_level *push(const char *name, const char *unit, double total, double 
 size_t scl_level_open(const char *name, const char *unit, double total) {
   scl_level *level = push(name, unit, total, scl_progress_clock());
   if (level == NULL) return 0;
-  const size_t number = level->number; /* whoever is told may open and close levels */
+  const size_t number = level->number; /* the hook may open and close levels */
   level->counted = true;
-  tell(SCL_PROGRESS_BEGIN, level);
+  notify(SCL_PROGRESS_BEGIN, level);
   return number;
 }
 
 bool scl_level_step(size_t number, double done, double loss) {
-  scl_level *level = find(number);
+  scl_level *level = find_level(number);
   if (level == NULL) return false;
   level->done = done;
   level->loss = loss;
   level->changed = scl_progress_clock();
-  tell(SCL_PROGRESS_REPORT, level);
+  notify(SCL_PROGRESS_REPORT, level);
   return true;
 }
 
-void scl_level_close(size_t number, bool alone) {
-  for (scl_level *level; (level = find(number)) != NULL;) {
-    const size_t last = alone ? number : own.levels[own.count - 1].number;
-    level = find(last);
-    tell(SCL_PROGRESS_END, level);
-    level = find(last);
+void scl_level_close(size_t number, bool only) {
+  for (scl_level *level; (level = find_level(number)) != NULL;) {
+    const size_t last = only ? number : own.levels[own.count - 1].number;
+    level = find_level(last);
+    notify(SCL_PROGRESS_END, level);
+    level = find_level(last);
     if (level == NULL) continue;
     const size_t behind = own.count - (size_t)(level - own.levels) - 1;
     memmove(level, level + 1, behind * sizeof *level);
@@ -122,7 +122,7 @@ static void open_piece(scl_progress *progress) {
   scl_level *level = push(progress->stage, progress->unit, progress->total, progress->began);
   if (level == NULL) return;
   progress->number = level->number;
-  tell(SCL_PROGRESS_BEGIN, level);
+  notify(SCL_PROGRESS_BEGIN, level);
 }
 
 scl_progress scl_progress_begin(const char *stage, const char *unit, double total) {
@@ -134,7 +134,7 @@ scl_progress scl_progress_begin(const char *stage, const char *unit, double tota
 
 void scl_progress_report(scl_progress *progress, double done) {
   if (progress->number == 0) open_piece(progress);
-  scl_level *level = find(progress->number);
+  scl_level *level = find_level(progress->number);
   if (level == NULL) return;
   copy_name(level->name, progress->stage);
   level->done = done;
@@ -143,7 +143,7 @@ void scl_progress_report(scl_progress *progress, double done) {
   level->iteration = progress->iteration;
   level->rows = progress->rows;
   level->changed = scl_progress_clock();
-  tell(SCL_PROGRESS_REPORT, level);
+  notify(SCL_PROGRESS_REPORT, level);
 }
 
 void scl_progress_end(scl_progress *progress) { scl_level_close(progress->number, false); }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <sleef.h>
 
-/* Four numbers a counter: key (seed, stream), counter (offset / 4, index, 0, 0). */
+/* Four numbers for each counter: key (seed, stream), counter (number = offset / 4, index, 0, 0). */
 static void block(uint64_t seed, uint64_t stream, uint64_t index, uint64_t number,
                   uint64_t out[4]) {
   const philox4x64_key_t key = {{seed, stream}};
@@ -28,10 +28,7 @@ void scl_random_bits(uint64_t seed, uint64_t stream, uint64_t index, uint64_t of
   }
 }
 
-enum { CHUNK = 64 }; /* bits made at once */
-
-/* 52 bits and a half: never 0 or 1, exact in double. */
-static double unit(uint64_t bits) { return ((double)(bits >> 12) + 0.5) * 0x1p-52; }
+enum { CHUNK = 64 }; /* random words drawn at once */
 
 void scl_random_uniform(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset,
                         size_t count, double *out) {
@@ -40,7 +37,7 @@ void scl_random_uniform(uint64_t seed, uint64_t stream, uint64_t index, uint64_t
     const size_t some = scl_min(CHUNK, count - first);
     scl_random_bits(seed, stream, index, offset + first, some, bits);
     for (size_t i = 0; i < some; i++)
-      out[first + i] = unit(bits[i]);
+      out[first + i] = ((double)(bits[i] >> 12) + 0.5) * 0x1p-52; /* exact, never 0 or 1 */
   }
 }
 
@@ -51,7 +48,7 @@ void scl_random_normal(uint64_t seed, uint64_t stream, uint64_t index, uint64_t 
     out[i] = scl_inverse_normal(out[i]);
 }
 
-/* Ratio of two polynomials of degree 7, coefficients from the constant on. */
+/* The ratio of two polynomials of degree 7 at x; coefficients in ascending order. */
 static double ratio(const double numerator[8], const double denominator[8], double x) {
   double p = numerator[7], q = denominator[7];
   for (int i = 6; i >= 0; i--) {

@@ -1,14 +1,13 @@
-/* Counter-based random numbers: Philox 4x64-10 (Random123). Number `offset` of item `index` in
- * (seed, stream) depends on these four alone: any batch, thread count and machine gives the same
- * value to the last bit. Normals come from one uniform each by the inverse distribution function,
- * computed with IEEE +, -, *, /, sqrt and a logarithm without fused arithmetic (SLEEF's consistent
- * one), so that every instruction set agrees. */
+/* Counter-based random numbers: Philox 4x64-10 (Random123). Number `offset` of item `index` depends
+ * only on (seed, stream, index, offset): it has the same bits for any batch size, number of threads
+ * and machine. A normal number is the quantile of one uniform number, computed with IEEE +, -, *,
+ * /, sqrt and SLEEF's logarithm without fused arithmetic, so that all instruction sets agree. */
 #ifndef SCULLERY_RANDOM_H
 #define SCULLERY_RANDOM_H
 
 #include <scullery/plugin.h>
 
-/* Streams of the host's own uses; a sampler's begin at SCL_STREAM_PARAMETERS. */
+/* Streams. Samplers use SCL_STREAM_PARAMETERS and following, the host all others. */
 enum {
   SCL_STREAM_PARAMETERS = 0,   /* .. 15 */
   SCL_STREAM_MONTE_CARLO = 16, /* .. 31 */
@@ -24,14 +23,14 @@ enum {
 
 void scl_random_bits(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count,
                      uint64_t *out);
-/* Uniform on the open interval (0, 1), multiples of 2^-53. */
+/* Uniform on the open interval (0, 1): odd multiples of 2^-53. */
 void scl_random_uniform(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset,
                         size_t count, double *out);
-/* N(0, 1): scl_inverse_normal of the uniform with the same address. */
+/* N(0, 1): scl_inverse_normal of the uniform number at the same address. */
 void scl_random_normal(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset,
                        size_t count, double *out);
-/* The quantile of N(0, 1) at probability in (0, 1), relative error about 1e-16 (Wichura 1988,
- * algorithm AS 241, PPND16). */
+/* The quantile of N(0, 1) at `probability` in (0, 1), with a relative error of about 1e-16.
+ * Source: Wichura 1988, algorithm AS 241, PPND16. */
 double scl_inverse_normal(double probability);
 
 extern const scl_random scl_service_random;

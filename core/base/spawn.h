@@ -7,15 +7,15 @@
 #include <sys/types.h>
 
 typedef struct scl_spawn {
-  const char *program; /* found on PATH where it has no '/' */
+  const char *program; /* searched in PATH unless it contains '/' */
   char *const *arguments, *const *variables;
-  const int *files; /* descriptors that become 0, 1, ... there, not below `count`; -1: empty */
+  const int *files; /* become descriptors 0, 1, ... of the child; >= count, or -1: /dev/null */
   size_t count;
-  bool own_group; /* a process group of its own: Ctrl-C of a terminal comes to us alone */
+  bool own_group; /* start a process group: Ctrl-C of the terminal does not reach the child */
 } scl_spawn;
 
-/* 0, or an errno. The child has no other files of ours, and hears signals as a program that a shell
- * starts. */
+/* Start a program. Returns 0 or an errno. The child inherits no other descriptors and has default
+ * signal handling. */
 int scl_spawn_start(const scl_spawn *what, pid_t *child);
 
 #endif

@@ -29,7 +29,7 @@ size_t scl_append(char *text, size_t size, size_t used, const char *more) {
   return wrote < 0 ? used : used + (size_t)wrote;
 }
 
-/* The next whole number of the text at *at, which moves behind it; 0 where there is none. */
+/* The next whole number in the text at *at, which is advanced past it; 0 where there is none. */
 static double next_number(const char **at) {
   double number = 0;
   *at += strcspn(*at, "0123456789");
@@ -73,7 +73,7 @@ const char *scl_nearest(const char *word, const char *const *names, size_t count
   const char *best = NULL;
   const size_t length = strnlen(word, LONGEST + 1);
   size_t least = scl_max(length / 2, 1);
-  if (length > LONGEST) return NULL; /* no name is as long */
+  if (length > LONGEST) return NULL; /* no name is that long */
   for (size_t i = 0; i < count; i++) {
     const size_t distance = scl_edit_distance(word, names[i]);
     if (distance > least || (distance == least && best != NULL)) continue;

@@ -1,23 +1,24 @@
-/* Texts: copies, sizes in words, nearest names. */
+/* Strings: copies, sizes in bytes as text, nearest names. */
 #ifndef SCULLERY_TEXT_H
 #define SCULLERY_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A copy in scl_allocate's memory, or NULL when there is none. */
+/* A copy, which the caller releases; NULL: out of memory. */
 char *scl_copy_text(const char *text);
-/* The number of bytes in words: "1.6 GB". Writes into text and returns it. */
+/* Write a number of bytes as text ("1.6 GB") and return the text. */
 const char *scl_bytes_text(double bytes, char text[32]);
-/* Put `more` behind the `used` characters of a text of `size` bytes, cut where it does not fit;
- * returns the length that it would have. */
+/* Append `more` to the `used` characters in a buffer of `size` bytes, truncated to fit. Returns the
+ * untruncated length. */
 size_t scl_append(char *text, size_t size, size_t used, const char *more);
-/* The edit distance of two words (of their first 63 characters): characters that are inserted, left
- * out or changed, and neighbours that are swapped. */
+/* The edit distance of the first 63 characters of two words: the number of characters inserted,
+ * deleted or replaced, and of neighbours swapped (optimal string alignment). */
 size_t scl_edit_distance(const char *a, const char *b);
-/* Whether version a is later than b, "1.10.2" than "1.9": by their whole numbers. */
+/* Whether version a is later than b, by their numbers: "1.10.2" is later than "1.9". */
 bool scl_is_newer(const char *a, const char *b);
-/* The nearest of a list of names, NULL when none is near. */
+/* The name with the least edit distance to the word; NULL: all distances exceed half of the length
+ * of the word. */
 const char *scl_nearest(const char *word, const char *const *names, size_t count);
 
 #endif

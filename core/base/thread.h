@@ -1,4 +1,4 @@
-/* Threads of the engine: started only where there is room for what they need. */
+/* Threads of the engine, started only where memory for their work is available. */
 #ifndef SCULLERY_THREAD_H
 #define SCULLERY_THREAD_H
 
@@ -6,17 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Start a thread; false where the system has none to give, or scl_thread_admit's function says no:
- * the caller does without. */
+/* Start a thread. False: the system or the function of scl_thread_admit refused it, and the caller
+ * has to work without it. */
 bool scl_thread_start(pthread_t *thread, void *(*work)(void *context), void *context);
 /* Wait for its end. */
 void scl_thread_join(pthread_t thread);
-/* The last act of a thread for which nobody waits. */
+/* Detach the calling thread: its last call where no thread joins it. */
 void scl_thread_leave(void);
-/* How many run, the first one of the process included. */
+/* The number of running threads, the main thread included. */
 size_t scl_thread_count(void);
-/* `may` is asked before each start, with how many threads there would be, the first one
- * included. */
+/* Set a function that permits each start; `threads`: the number of threads with the new one and the
+ * main thread. */
 void scl_thread_admit(bool (*may)(size_t threads));
 
 #endif

@@ -8,12 +8,13 @@
 
 enum { PLACES = 64 };
 
-/* A name belongs to whoever takes it out: the writer that is done, or the process that ends. */
+/* An atomic exchange takes a name off the list, so that either the writer or the ending process has
+ * it, never both. */
 static _Atomic(char *) names[PLACES];
-static _Atomic(long) writer; /* the process; a child of it has nothing to remove */
+static _Atomic(long) writer; /* the process that added names; its children delete nothing */
 static atomic_flag at_exit = ATOMIC_FLAG_INIT;
 
-int scl_unfinished_note(char *name) {
+int scl_unfinished_add(char *name) {
   if (!atomic_flag_test_and_set(&at_exit)) (void)atexit(scl_unfinished_remove);
   atomic_store(&writer, (long)getpid());
   for (int place = 0; place < PLACES; place++) {

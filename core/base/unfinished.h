@@ -1,21 +1,21 @@
-/* Names of files that are being written, so that none stays half-written where the process ends in
- * the middle: at exit(), by a second Ctrl-C, by a signal that ends it, by a crash. What SIGKILL
- * leaves is removed by the next writer of that name (data/files/temporary.h). */
+/* A list of files that are being written, which are deleted when the process ends before they are
+ * complete: by exit(), a second Ctrl-C, a fatal signal or a crash. After SIGKILL the next writer of
+ * that name deletes them (data/files/temporary.h). */
 #ifndef SCULLERY_UNFINISHED_H
 #define SCULLERY_UNFINISHED_H
 
 #include <stdbool.h>
 
-/* Remember the file; the name stays the caller's. Returns its place for scl_unfinished_forget, -1
- * where there is none left: the file is then not removed. */
-int scl_unfinished_note(char *name);
-/* The file is finished or removed. False where the process is ending and the name is in use: it
- * must not be released. */
+/* Add a file; the caller keeps ownership of the name. Returns its place for scl_unfinished_forget;
+ * -1: the list is full, and the file will not be deleted. */
+int scl_unfinished_add(char *name);
+/* Take a finished or deleted file off the list. False: the process is ending and uses the name,
+ * which must not be released. */
 bool scl_unfinished_forget(int place, char *name);
-/* Remove what was noted by this process; async-signal-safe. */
+/* Delete the files that this process added. Async-signal-safe. */
 void scl_unfinished_remove(void);
-/* From now on SIGINT, SIGTERM and SIGHUP remove what was noted, where they end the process; then
- * they do. */
+/* Install handlers of SIGINT, SIGTERM and SIGHUP that delete the files and end the process, for
+ * those that still have the default action. */
 void scl_unfinished_watch(void);
 
 #endif

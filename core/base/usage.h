@@ -1,11 +1,11 @@
-/* What this process has used. */
+/* Processor time and memory that this process has used. */
 #ifndef SCULLERY_USAGE_H
 #define SCULLERY_USAGE_H
 
-/* Seconds of the processors, of all threads. */
+/* Processor seconds, summed over all threads. */
 double scl_usage_seconds(void);
-/* The most memory that it held since the last reset, in bytes; where the system cannot reset it,
- * since the start. */
+/* Peak resident memory in bytes since the last reset, or since the start where the system cannot
+ * reset it. */
 double scl_usage_peak(void);
 void scl_usage_peak_reset(void);
 

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-/* Which table of loops this machine runs. */
+/* The choice of the table of loops for this machine. */
 #include "base/loops.h"
 
 #include <pthread.h>
@@ -40,7 +40,7 @@ const scl_loops *const *scl_loops_all(void) {
   return tables;
 }
 
-/* 0 for plain. */
+/* The order of the instruction sets: plain 0, avx2 1, avx512 2. */
 static int rank(const char *set) {
   return strcmp(set, "avx512") == 0 ? 2 : strcmp(set, "avx2") == 0;
 }

@@ -19,8 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The variable: "PROCESS INODE SETTINGS": who started the worker, and its end of the socket, so
- * that a process which a worker starts is not taken for one. */
+/* The environment variable holds "PROCESS INODE SETTINGS": the process that started the worker, and
+ * the inode of the worker's end of the socket. By the inode, a process that a worker starts and
+ * that inherits the variable is not taken for a worker. */
 static const char VARIABLE[] = "SCULLERY_WORKER";
 enum { SOCKET = 3 }; /* descriptor in the worker */
 
@@ -32,7 +33,8 @@ struct scl_worker {
 
 /* ------------------------------------------------------------ starting */
 
-/* The arguments of this process, as one block and as a list that points into it. */
+/* The arguments of this process as a NULL-terminated list that points into *block; NULL: out of
+ * memory, or /proc is missing. The caller releases both. */
 static char **own_arguments(char **block) {
   size_t used = 0, room = 0, count = 0;
   char *text = NULL, **list = NULL;
@@ -64,24 +66,25 @@ static bool is_variable(const char *entry, const char *name) {
   return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-/* Our environment with two variables of its own. */
+/* The environment of this process with two variables replaced: a list to release. */
 static char **changed_environment(char *worker, char *threads) {
-  size_t count = 0, kept = 0;
+  size_t count = 0, used = 0;
   while (environ[count] != NULL)
     count++;
   char **list = scl_allocate_array(count + 3, sizeof *list);
   if (list == NULL) return NULL;
   for (size_t i = 0; i < count; i++)
     if (!is_variable(environ[i], VARIABLE) && !is_variable(environ[i], "SCULLERY_THREADS"))
-      list[kept++] = environ[i];
-  list[kept++] = worker;
-  list[kept++] = threads;
-  list[kept] = NULL;
+      list[used++] = environ[i];
+  list[used++] = worker;
+  list[used++] = threads;
+  list[used] = NULL;
   return list;
 }
 
-/* A pipe and a socket, ours at 0 and the worker's at 1. The worker's are above the descriptors that
- * they become there, so that none is overwritten by another. */
+/* Open a pipe and a pair of sockets; [0] is the end of this process, [1] that of the worker. The
+ * numbers of the latter are above SOCKET, so that dup2 in the worker overwrites none of them.
+ * Returns 0 or an errno. */
 static int open_ends(int output[2], int messages[2]) {
   output[0] = output[1] = messages[0] = messages[1] = -1;
   if (pipe2(output, O_CLOEXEC) != 0 ||
@@ -101,7 +104,7 @@ static void close_end(int end) {
   if (end >= 0) (void)close(end);
 }
 
-static int start(scl_worker *worker, const char *settings, size_t threads) {
+static int start_process(scl_worker *worker, const char *settings, size_t threads) {
   char *block = NULL, **arguments = own_arguments(&block), **variables = NULL, count[64];
   const size_t size = strlen(settings) + 100;
   char *variable = scl_allocate(size);
@@ -135,8 +138,8 @@ static int start(scl_worker *worker, const char *settings, size_t threads) {
   return reason;
 }
 
-/* What workers print is written to files by us: one that grows beyond the limit of the process
- * (RLIMIT_FSIZE) is then cut off there, where the signal would end everything. */
+/* This process writes the output of workers to files. With SIGXFSZ ignored, a file that reaches the
+ * limit on file sizes (RLIMIT_FSIZE) is cut off there, and the process does not end. */
 static void ignore_file_limit(void) {
   struct sigaction now, ignore = {.sa_handler = SIG_IGN};
   if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
@@ -149,7 +152,7 @@ scl_status scl_worker_start(const char *settings, size_t threads, scl_worker **o
   if (worker == NULL) return scl_fail_memory(error, sizeof *worker, "a worker");
   worker->output = worker->messages = -1;
   ignore_file_limit();
-  const int reason = start(worker, settings, threads);
+  const int reason = start_process(worker, settings, threads);
   if (reason != 0) {
     scl_worker_close(worker);
     return scl_fail(error, SCL_STATUS_IO, "no worker can be started: %s", strerror(reason));
@@ -164,7 +167,7 @@ scl_status scl_worker_wait(scl_worker *const *workers, size_t count, double seco
                            scl_error *error) {
   struct pollfd *wait = scl_allocate_array(2 * count + 1, sizeof *wait);
   if (wait == NULL) return scl_fail_memory(error, count, "workers");
-  for (size_t i = 0; i < count; i++) { /* a negative one is passed over */
+  for (size_t i = 0; i < count; i++) { /* poll ignores negative descriptors */
     wait[2 * i] = (struct pollfd){.fd = workers[i]->output, .events = POLLIN};
     wait[2 * i + 1] = (struct pollfd){.fd = workers[i]->messages, .events = POLLIN};
   }
@@ -173,7 +176,7 @@ scl_status scl_worker_wait(scl_worker *const *workers, size_t count, double seco
   return scl_interrupt_check(error);
 }
 
-/* The end, where there is no more to read: it is not waited for again. */
+/* Close an end at which nothing more can be read; poll ignores it from now on. */
 static void finish_end(int *end) {
   (void)close(*end);
   *end = -1;
@@ -201,7 +204,7 @@ void scl_worker_answer(scl_worker *worker) {
 
 /* ------------------------------------------------------------ ending */
 
-/* What it started ends with it: its group still exists as long as nobody has waited for it. */
+/* Processes that the worker started are killed with it: its group exists until waitpid. */
 bool scl_worker_ended(scl_worker *worker, int *status) {
   siginfo_t ended = {0};
   if (worker->process > 0 &&
@@ -245,7 +248,7 @@ static const char *find_settings(void) {
   if (fstat(SOCKET, &end) != 0 || !S_ISSOCK(end.st_mode) || end.st_ino != (ino_t)inode) return NULL;
   (void)fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
   (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if ((long)getppid() != starter) _exit(EXIT_FAILURE); /* it ended before it could be watched */
+  if ((long)getppid() != starter) _exit(EXIT_FAILURE); /* the starter ended before prctl */
   return text + used;
 }
 
@@ -260,7 +263,7 @@ const char *scl_worker_settings(void) {
 scl_status scl_worker_report(const char *message, scl_error *error) {
   char answer;
   if (scl_worker_settings() == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "this process is no worker");
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "this process is not a worker");
   const size_t length = scl_min(strlen(message), SCL_WORKER_MESSAGE - 1);
   ssize_t done;
   while ((done = send(SOCKET, message, length, MSG_NOSIGNAL)) < 0 && errno == EINTR)

@@ -1,46 +1,48 @@
-/* Worker processes: this program once more, with the same arguments, for a part of its work. What a
- * worker prints comes through a pipe, what it reports through a socket, one message at a time, each
- * answered before it goes on. A worker ends when the process that started it has ended. */
+/* Worker processes: this program started again with the same arguments, for a part of its work. The
+ * standard output of a worker is read from a pipe, its reports from a socket: one message at a
+ * time, and the worker waits for an answer to each. A worker ends when the process that started it
+ * ends. */
 #ifndef SCULLERY_WORKER_H
 #define SCULLERY_WORKER_H
 
 #include "base/memory.h"
 
-enum { SCL_WORKER_MESSAGE = 8192 }; /* bytes of a message at most; longer ones are cut */
+enum { SCL_WORKER_MESSAGE = 8192 }; /* bytes of a message at most; longer ones are truncated */
 
-/* ------------------------------------------------------------ where it is started */
+/* ------------------------------------------------------------ in the process that starts it */
 
 typedef struct scl_worker scl_worker;
 
-/* Start this program again: settings is what scl_worker_settings gives in the worker. Its standard
- * input is empty. SCL_STATUS_IO where no process can be started. */
+/* Start this program again with that number of threads and an empty standard input. `settings`: the
+ * text that scl_worker_settings returns in the worker. SCL_STATUS_IO where no process can be
+ * started. */
 scl_status scl_worker_start(const char *settings, size_t threads, scl_worker **out,
                             scl_error *error);
-/* Wait until one of them prints, reports or ends, for at most that many seconds.
- * SCL_STATUS_CANCELLED after Ctrl-C. */
+/* Wait until a worker prints, reports or ends, or the seconds have passed. SCL_STATUS_CANCELLED
+ * after Ctrl-C. */
 scl_status scl_worker_wait(scl_worker *const *workers, size_t count, double seconds,
                            scl_error *error);
-/* What has been printed, up to `size` bytes; 0: nothing now. */
+/* Read up to `size` bytes that the worker printed; 0: nothing is available now. */
 size_t scl_worker_output(scl_worker *worker, char *to, size_t size);
-/* The next message, as a text; false: none now. */
+/* Read the next message as a C string. False: none is available now. */
 bool scl_worker_message(scl_worker *worker, char to[SCL_WORKER_MESSAGE]);
-/* Let a worker go on that waits after a message. */
+/* Answer a message: the worker continues. */
 void scl_worker_answer(scl_worker *worker);
-/* Whether it has ended; *status is then that of waitpid. */
+/* Whether the worker has ended; then *status is its status from waitpid. */
 bool scl_worker_ended(scl_worker *worker, int *status);
-/* Send a signal to it and to the processes that it started. */
+/* Send a signal to the worker and the processes that it started. */
 void scl_worker_signal(scl_worker *worker, int number);
-/* End it and what it started, where it runs. NULL does nothing. */
+/* Kill the worker and the processes that it started, and release it. NULL does nothing. */
 void scl_worker_close(scl_worker *worker);
 
 /* ------------------------------------------------------------ in a worker */
 
-/* The settings that this process was started with, NULL where it is no worker. From the first call
- * on, it ends when the process that started it ends. */
+/* The settings of this worker; NULL where this process is not a worker. After the first call the
+ * process ends when the process that started it ends. */
 const char *scl_worker_settings(void);
-/* Whether a worker started this process, itself or through others. */
+/* Whether a worker started this process, directly or indirectly. */
 bool scl_worker_is_inside(void);
-/* Report, and wait for the answer. */
+/* Send a message and wait for the answer. */
 scl_status scl_worker_report(const char *message, scl_error *error);
 
 #endif

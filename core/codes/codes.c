@@ -89,7 +89,7 @@ enum { ROWS_EACH = 64 * SCL_CODES_LANES };
 typedef struct packing {
   const scl_matrix *numbers;
   scl_codes *codes;
-  atomic_size_t bad_row; /* the first with a number that does not fit; rows when there is none */
+  atomic_size_t bad_row; /* the first with an invalid number; `rows`: none */
 } packing;
 
 static bool fits(double value, size_t levels) {
@@ -97,8 +97,8 @@ static bool fits(double value, size_t levels) {
 }
 
 /* Up to 64 numbers of one row; 0 stands for what does not fit. Whether all did. */
-static bool read_numbers(const scl_matrix *a, size_t row, size_t first, size_t count, size_t levels,
-                         int32_t number[SCL_CODES_WORD]) {
+static bool read_code_numbers(const scl_matrix *a, size_t row, size_t first, size_t count,
+                              size_t levels, int32_t number[SCL_CODES_WORD]) {
   bool good = true;
   for (size_t b = 0; b < count; b++) {
     const double value = scl_matrix_get(a, row, first + b);
@@ -128,7 +128,7 @@ static void pack_row(packing *p, size_t row) {
   int32_t number[SCL_CODES_WORD];
   for (size_t w = 0; w < codes->plane_words; w++) {
     const size_t first = w * SCL_CODES_WORD, count = scl_min(SCL_CODES_WORD, codes->cols - first);
-    if (!read_numbers(p->numbers, row, first, count, codes->levels, number)) note_bad(p, row);
+    if (!read_code_numbers(p->numbers, row, first, count, codes->levels, number)) note_bad(p, row);
     for (size_t plane = 0; plane < codes->planes; plane++)
       to[(plane * codes->plane_words + w) * SCL_CODES_LANES] = gather_bits(number, count, plane);
   }
@@ -142,8 +142,9 @@ static void pack_rows(void *context, size_t index) {
     pack_row(p, row);
 }
 
-/* The first number of a row that is no code. */
-static scl_status refuse(const scl_matrix *numbers, size_t row, size_t levels, scl_error *error) {
+/* Report the first number of a row that is not valid in a code. */
+static scl_status refuse_code(const scl_matrix *numbers, size_t row, size_t levels,
+                              scl_error *error) {
   size_t col = 0;
   while (col + 1 < numbers->cols && fits(scl_matrix_get(numbers, row, col), levels))
     col++;
@@ -160,7 +161,7 @@ static scl_status find_levels(const scl_matrix *numbers, size_t *levels, scl_err
   for (size_t i = 0; i < numbers->rows; i++)
     for (size_t j = 0; j < numbers->cols; j++) {
       const double value = scl_matrix_get(numbers, i, j);
-      if (!fits(value, SCL_CODES_LEVELS)) return refuse(numbers, i, SCL_CODES_LEVELS, error);
+      if (!fits(value, SCL_CODES_LEVELS)) return refuse_code(numbers, i, SCL_CODES_LEVELS, error);
       most = fmax(most, value);
     }
   *levels = (size_t)most + 1;
@@ -184,7 +185,7 @@ scl_status scl_codes_pack(const scl_matrix *numbers, size_t levels, scl_codes **
   scl_pool_run((numbers->rows + ROWS_EACH - 1) / ROWS_EACH, pack_rows, &p);
   scl_status status = scl_interrupt_check(error);
   if (status == SCL_STATUS_OK && p.bad_row < numbers->rows)
-    status = refuse(numbers, p.bad_row, levels, error);
+    status = refuse_code(numbers, p.bad_row, levels, error);
   if (status == SCL_STATUS_OK)
     *out = codes;
   else

@@ -39,7 +39,8 @@ static bool starts(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Whether the line names a Lua file of the library, or of its checker, wherever they are installed. */
+/* Whether the line names a Lua file of the library, or of its checker, wherever they are
+ * installed. */
 static bool names_own_file(const char *line) {
   static const char *const own[] = {"share/lua/5.4/scullery/", "share/lua/5.4/scullery_checker/"};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
@@ -55,8 +56,8 @@ static bool wants_all(void) {
   return asked != NULL && *asked != 0;
 }
 
-/* A line of a traceback that tells the reader nothing: functions in C, those of the library, and
- * the line with which the prompt or the command line called. */
+/* Whether to omit a line of a traceback: functions in C, functions of the library, and the chunk of
+ * the prompt or the command line. */
 static bool is_dull(const char *line) {
   static const char *const dull[] = {"\t[C]: in ", "\t(...tail calls...)",
                                      "\t(command line):1: in main chunk"};
@@ -87,7 +88,7 @@ static bool in_colour;
 void scl_report_in_colour(bool colour) { in_colour = colour; }
 
 /* A line in one piece: what follows it on the terminal may come from elsewhere. */
-static void write_line(const char *line, size_t length) {
+static void write_report_line(const char *line, size_t length) {
   char *text = NULL;
   size_t size = 0;
   FILE *memory = open_memstream(&text, &size);
@@ -120,7 +121,7 @@ void scl_report(lua_State *L, const char *before) {
       if (heading != NULL && heading != line && *heading != 0)
         (void)fprintf(stderr, "stack traceback:\n");
       if (heading != NULL) heading = "";
-      write_line(line, length);
+      write_report_line(line, length);
     }
     line = end == NULL ? NULL : end + 1;
   }
@@ -150,7 +151,7 @@ static int load_global(lua_State *L) {
   return 0;
 }
 
-/* print, on a line of its own where the progress line stands. The function is upvalue 1. */
+/* print, which erases the progress line first. Lua's function is upvalue 1. */
 static int print_apart(lua_State *L) {
   scl_progress_hide();
   lua_pushvalue(L, lua_upvalueindex(1));

@@ -139,8 +139,8 @@ static unsigned char complete(EditLine *editor, int key) {
   return result;
 }
 
-/* What a terminal sends in brackets was pasted: it is text, and its newlines and tabs are no
- * keys. */
+/* Insert pasted text, which the terminal sends in brackets (mode 2004): its newlines and tabs do
+ * not act as keys. */
 static unsigned char paste(EditLine *editor, int key) {
   static const wchar_t end[] = L"\033[201~";
   const size_t length = wcslen(end);
@@ -407,7 +407,7 @@ static scl_typed read_lines(void) {
     if (!is_unfinished(text, length)) return SCL_TYPED;
     print_prompt(next_prompt);
     typed = read_line();
-    if (typed == SCL_TYPED_END) return SCL_TYPED; /* what is wrong with it is told */
+    if (typed == SCL_TYPED_END) return SCL_TYPED; /* its error is reported */
     if (typed == SCL_TYPED_CLEARED) break;
     lua_pushliteral(L, "\n");
     lua_insert(L, -2);

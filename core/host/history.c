@@ -176,13 +176,13 @@ static void shorten(const statements *all) {
     if (made >= 0) (void)close(made);
     return;
   }
-  const scl_file_limit held = scl_file_limit_hold();
+  const scl_file_limit held = scl_file_limit_block();
   (void)fputs(cookie, file);
   for (size_t i = all->count - KEPT; i < all->count; i++)
     write_encoded(file, all->lines[i]);
   const bool written = ferror(file) == 0;
   if (fclose(file) != 0 || !written || rename(fresh, path) != 0) (void)unlink(fresh);
-  scl_file_limit_end(&held);
+  scl_file_limit_restore(&held);
 }
 
 static void say_lost(const char *why, const char *more) {
@@ -240,7 +240,7 @@ static int append(int file, const char *text, size_t size) {
   struct stat before;
   int reason = 0;
   if (fstat(file, &before) != 0) return errno;
-  const scl_file_limit held = scl_file_limit_hold();
+  const scl_file_limit held = scl_file_limit_block();
   for (size_t put = 0; put < size && reason == 0;) {
     const ssize_t piece = write(file, text + put, size - put);
     if (piece > 0)
@@ -248,12 +248,12 @@ static int append(int file, const char *text, size_t size) {
     else if (piece == 0 || errno != EINTR)
       reason = piece == 0 ? ENOSPC : errno;
   }
-  scl_file_limit_end(&held);
+  scl_file_limit_restore(&held);
   if (reason != 0) (void)ftruncate(file, before.st_size);
   return reason;
 }
 
-static int add(const char *statement) {
+static int add_statement(const char *statement) {
   FILE *file = open_locked();
   if (file == NULL) return errno;
   size_t size = 0;
@@ -267,7 +267,7 @@ static int add(const char *statement) {
 /* Each statement is tried, as there may be room again; the failure is said once. */
 void scl_history_add(const char *statement) {
   static bool said;
-  const int reason = path[0] == 0 ? 0 : add(statement);
+  const int reason = path[0] == 0 ? 0 : add_statement(statement);
   if (reason == 0 || said) return;
   said = true;
   say_lost(strerror(reason), " What it holds stays.");

@@ -1,4 +1,4 @@
-/* The command: what its files share. */
+/* Functions that the files of the command share. */
 #ifndef SCULLERY_COMMAND_H
 #define SCULLERY_COMMAND_H
 
@@ -7,27 +7,29 @@
 #include <lualib.h>
 #include <stdbool.h>
 
-/* Call the function under `arguments` values with a traceback handler; 0 or an error code with the
- * message on the stack. Ctrl-C works as in scl_interruptible_call. */
+/* lua_pcall with a handler that adds a traceback: LUA_OK, or an error code with the message on the
+ * stack. Ctrl-C as in scl_interruptible_call. */
 int scl_protected_call(lua_State *L, int arguments, int results);
-/* lua_pcall, while which Ctrl-C raises "interrupted!" in the coroutine that runs; pcall catches it.
- * A second one within two seconds, or when nothing has reacted, ends a script by the signal (status
- * 130 in a shell). At the prompt it goes on raising until the call has ended, and ends the process
- * only where nothing reacts in two seconds. */
+/* lua_pcall during which Ctrl-C raises the error "interrupted!" in the running coroutine; a pcall
+ * of the script may catch it. A second Ctrl-C within two seconds, or before the first has had an
+ * effect, ends a script by the signal (status 130 in a shell). At the prompt it raises again and
+ * again until the call has ended, and ends the process only where nothing reacts for two
+ * seconds. */
 int scl_interruptible_call(lua_State *L, int arguments, int results, int handler);
-/* From now on calls are those of the prompt. */
+/* Select the behaviour of the prompt for the following calls. */
 void scl_interrupt_in_session(void);
-/* Replace coroutine.resume, wrap and close by functions that tell Ctrl-C which coroutine runs. */
+/* Replace coroutine.resume, wrap and close by functions that record the running coroutine for
+ * Ctrl-C. */
 void scl_watch_coroutines(lua_State *L);
-/* Print `before` and the message on top of the stack to stderr, and pop it. */
+/* Print `before` and the message on top of the stack to standard error, and pop the message. */
 void scl_report(lua_State *L, const char *before);
-/* Make sc and help globals that load when first named. */
+/* Define the globals sc and help, which load their modules at first use. */
 void scl_offer_globals(lua_State *L);
 /* Whether scl_report writes in red. */
 void scl_report_in_colour(bool colour);
-/* The prompt, until the end of input; fresh: nothing was run before it. Returns the exit status. */
+/* Run the prompt until the end of input. fresh: no code was run before. Returns the exit status. */
 int scl_prompt(lua_State *L, bool fresh);
-/* `scullery notebook serve IN OUT`, until IN ends. Returns the exit status. */
+/* Run `scullery notebook serve IN OUT` until the end of IN. Returns the exit status. */
 int scl_notebook(lua_State *L, int argc, char **argv);
 
 #endif

@@ -103,7 +103,7 @@ static int resume(lua_State *L, lua_State *co, int arguments, int *results) {
 
 /* Move `arguments` values from L to the coroutine and run it: the number of values that came back
  * on L, or -1 with the error on top of L. */
-static int run(lua_State *L, lua_State *co, int arguments) {
+static int run_coroutine(lua_State *L, lua_State *co, int arguments) {
   int results;
   if (!lua_checkstack(co, arguments)) {
     lua_pushliteral(L, "too many arguments to resume");
@@ -128,7 +128,7 @@ static int run(lua_State *L, lua_State *co, int arguments) {
 static int coroutine_resume(lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
   luaL_argexpected(L, co != NULL, 1, "coroutine");
-  const int results = run(L, co, lua_gettop(L) - 1);
+  const int results = run_coroutine(L, co, lua_gettop(L) - 1);
   lua_pushboolean(L, results >= 0);
   lua_insert(L, results >= 0 ? -(results + 1) : -2);
   return results >= 0 ? results + 1 : 2;
@@ -148,7 +148,7 @@ static int close_coroutine(lua_State *L, lua_State *co) {
  * where it is a text. */
 static int call_wrapped(lua_State *L) {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
-  const int results = run(L, co, lua_gettop(L));
+  const int results = run_coroutine(L, co, lua_gettop(L));
   if (results >= 0) return results;
   const int status = lua_status(co);
   if (status != LUA_OK && status != LUA_YIELD) {

@@ -1,5 +1,5 @@
-/* The command `scullery`: scripts, -e, -i, -l, the prompt, and subcommands (which live in
- * lua/scullery/command/init.lua). */
+/* The command `scullery`: scripts, -e, -i, -l, the prompt, and subcommands, which
+ * lua/scullery/command/init.lua implements. */
 #define _GNU_SOURCE
 #include "host/host.h"
 
@@ -184,7 +184,7 @@ static int run_options(lua_State *L, const arguments *a) {
   return EXIT_SUCCESS;
 }
 
-/* The sentence for a script that cannot be opened: most often a name mistyped. */
+/* Report a script that cannot be opened, most often because its name is mistyped. */
 static int no_script(const char *path) {
   const int reason = errno;
   (void)fputs("scullery: cannot open the script '", stderr);
@@ -237,7 +237,7 @@ static int print_cflags(void) {
   return EXIT_SUCCESS;
 }
 
-static int run(lua_State *L, int argc, char **argv) {
+static int run_arguments(lua_State *L, int argc, char **argv) {
   arguments a = {.count = argc, .values = argv};
   int status = read_arguments(&a);
   if (status != EXIT_SUCCESS) return status;
@@ -283,8 +283,8 @@ static bool is_subcommand(const char *word) {
   return false;
 }
 
-/* Everything runs below one protected call, so that memory which runs out early is a message
- * too. */
+/* Everything runs inside one protected call, so that running out of memory during the start is
+ * reported as a message. */
 static int protected_main(lua_State *L) {
   const int argc = (int)lua_tointeger(L, 1);
   char **argv = lua_touserdata(L, 2);
@@ -297,12 +297,11 @@ static int protected_main(lua_State *L) {
   lua_settop(L, 0);
   scl_offer_globals(L);
   lua_pushinteger(L, argc > 1 && is_subcommand(argv[1]) ? run_subcommand(L, argc, argv)
-                                                        : run(L, argc, argv));
+                                                        : run_arguments(L, argc, argv));
   return 1;
 }
 
-/* Whichever way the process exits, os.exit() of a script included: output that was lost is an
- * error. */
+/* At exit, also by os.exit() of a script: lost output is an error. */
 static void finish_output(void) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return;
   (void)fputs("scullery: not all of the output could be written\n", stderr);
@@ -310,25 +309,26 @@ static void finish_output(void) {
   _exit(EXIT_FAILURE);
 }
 
-/* A standard stream that was closed is a place for the next file that is opened, into which output
- * would then go: one that fails takes its place. */
+/* The next opened file would take the descriptor of a closed standard stream, and output would be
+ * written into it. So a closed stream is opened as one on which every call fails. */
 static void fill_standard_streams(void) {
   for (int stream = 0; stream <= STDERR_FILENO; stream++)
     if (fcntl(stream, F_GETFD) < 0)
       (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Lua's memory, refused before the system ends the process for it; Lua then collects its garbage
- * and tries again. What is left is asked for a piece at a time. */
+/* The allocator of Lua. It refuses memory before the system would kill the process; Lua then
+ * collects garbage and tries again. The free memory is checked once for each PIECE of growth. */
 static void *allocate(void *unused, void *block, size_t before, size_t size) {
   enum { PIECE = 1 << 20 };
-  static size_t taken; /* since the last question */
+  static size_t taken; /* since the last check */
   (void)unused;
   if (size == 0) {
     free(block);
     return NULL;
   }
-  const size_t had = block == NULL ? 0 : before; /* of a new block `before` tells the type */
+  const size_t had =
+      block == NULL ? 0 : before; /* for a new block, `before` is the type of the object */
   if (size > had) taken += size - had;
   if (taken >= PIECE) {
     const bool admitted = scl_memory_admits(taken);

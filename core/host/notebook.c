@@ -1,6 +1,6 @@
 /* `scullery notebook serve IN OUT`: the process behind a Jupyter kernel. Requests come as JSON
  * lines from descriptor IN, answers go as JSON lines to descriptor OUT; what scripts print goes to
- * the standard streams alone. What a request means is told by lua/scullery/notebook/server.lua. */
+ * the standard streams alone. lua/scullery/notebook/server.lua describes the requests. */
 #define _GNU_SOURCE
 #include "host/host.h"
 
@@ -22,8 +22,8 @@
 
 static struct {
   int out;
-  pthread_mutex_t writing; /* whole lines: progress is told by any thread */
-  atomic_llong request;    /* the number of that which is answered */
+  pthread_mutex_t writing; /* for whole lines: any thread may report progress */
+  atomic_llong request;    /* number of the request being answered */
 } notebook = {.writing = PTHREAD_MUTEX_INITIALIZER};
 
 static bool write_all(const char *text, size_t left) {
@@ -87,7 +87,7 @@ static int descriptor(const char *text) {
 }
 
 /* require "scullery.notebook.server".start(send) -> answer, failed; at places 1 and 2. */
-static bool start(lua_State *L) {
+static bool start_server(lua_State *L) {
   lua_settop(L, 0);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "scullery.notebook.server");
@@ -126,7 +126,7 @@ int scl_notebook(lua_State *L, int argc, char **argv) {
   scl_progress_show_by(send_progress);
   char *line = NULL;
   size_t size = 0;
-  bool well = start(L);
+  bool well = start_server(L);
   while (well) {
     const ssize_t length = getline(&line, &size, requests);
     if (length <= 0) break;

@@ -96,7 +96,7 @@ static void end_calls(size_t depth) {
         count_uses(object, false);
       scl_lua_object_drop(object);
     }
-    if (script) scl_pool_stay(false);
+    if (script) scl_pool_set_serial(false);
   }
 }
 
@@ -133,7 +133,7 @@ void scl_lua_use(lua_State *L, scl_lua_object *object, bool alone) {
   count_uses(object, true);
   if (running.calls[running.depth - 1].script || !is_of_script(object)) return;
   running.calls[running.depth - 1].script = true;
-  scl_pool_stay(true);
+  scl_pool_set_serial(true);
 }
 
 void scl_lua_made(lua_State *L, scl_lua_object *object) {

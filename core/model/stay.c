@@ -39,12 +39,12 @@ scl_status scl_stay_begin(scl_stay *out, scl_error *error) {
   const bool alone = calls.threads == 1;
   pthread_mutex_unlock(&calls.lock);
   out->locale = uselocale(plain);
-  out->alone = scl_pool_set_alone(alone);
+  out->alone = scl_pool_set_thread_serial(alone);
   return SCL_STATUS_OK;
 }
 
 scl_status scl_stay_end(const scl_stay *stay, scl_status status, scl_error *error) {
-  (void)scl_pool_set_alone(stay->alone);
+  (void)scl_pool_set_thread_serial(stay->alone);
   (void)uselocale((locale_t)stay->locale);
   pthread_mutex_lock(&calls.lock);
   calls.running--;

@@ -1,13 +1,13 @@
-/* Progress as JSON lines, one object a line, appended to the file that SCULLERY_LOG names ("-":
- * standard error):
+/* Progress as JSON lines, one object for each line, appended to the file that SCULLERY_LOG names
+ * ("-": standard error):
  *
  *   {"time": seconds since 1970, "pid": process, "event": "begin" | "report" | "end",
  *    "levels": [{"name", "done", "total"}, ...], "stage": name of the level that the event is of,
  *    "done", "total", "rate", "unit", "loss", "iteration", "seconds": since that level began,
  *    "left": seconds left of the outermost level that knows it}
  *
- * What is not known is left out. Counted levels tell when they begin, at each step and when they
- * end; pieces of the engine's work report once a second at most. */
+ * Unknown values are omitted. Counted levels are written when they begin, at each step and when
+ * they end; pieces of the engine's work at most once per second. */
 #define _DEFAULT_SOURCE
 #include "base/characters.h"
 #include "base/file_limit.h"
@@ -32,7 +32,7 @@ static struct {
   double written;
 } target;
 
-/* One sentence, and the work goes on without a log. */
+/* Print a message; the work continues without a log. */
 static void give_up(int reason) {
   scl_progress_hide();
   const char *path = getenv("SCULLERY_LOG");
@@ -95,7 +95,7 @@ static double seconds_since_1970(void) {
   return (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
 }
 
-/* Whether the line has room for it. */
+/* Write an event to `line`. False: it does not fit. */
 static bool compose(scl_progress_event event, const scl_level *level, double now, char *line) {
   static const char *const names[] = {"begin", "report", "end"};
   size_t count;
@@ -131,13 +131,13 @@ static void write_whole(const char *line, size_t length) {
   (void)sigpending(&waiting);
   const bool pending = sigismember(&waiting, SIGPIPE) == 1;
   (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  const scl_file_limit held = scl_file_limit_hold();
+  const scl_file_limit held = scl_file_limit_block();
   ssize_t written;
   do
     written = write(target.file, line, length);
   while (written < 0 && errno == EINTR);
   const int reason = written < 0 ? errno : ENOSPC;
-  scl_file_limit_end(&held);
+  scl_file_limit_restore(&held);
   if (written < 0 && reason == EPIPE && !pending)
     (void)sigtimedwait(&pipe, NULL, &(struct timespec){0});
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

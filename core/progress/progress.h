@@ -1,24 +1,23 @@
-/* Where progress is told: a terminal or a file of standard error, and a log of JSON lines. */
-#ifndef SCULLERY_PROGRESS_TOLD_H
-#define SCULLERY_PROGRESS_TOLD_H
+/* Output of progress: on standard error (a terminal or a file), and as a log of JSON lines. */
+#ifndef SCULLERY_PROGRESS_OUTPUT_H
+#define SCULLERY_PROGRESS_OUTPUT_H
 
 #include "base/progress.h"
 
-/* Called by the hook at every event. */
+/* Called by the hook for each event. */
 void scl_progress_show(scl_progress_event event, const scl_level *level);
 void scl_progress_log(scl_progress_event event, const scl_level *level);
 
-/* Take the line off the terminal, so that something else can be written; the next report brings it
- * back. */
+/* Erase the line from the terminal before other output; the next report shows it again. */
 void scl_progress_hide(void);
 
-/* From now on progress is told by show(line) as often as on a terminal, in the place of standard
- * error; show("") where the work has ended. It is called by the thread that works. */
+/* Show progress by show(line) instead of on standard error, as often as on a terminal; show("") at
+ * the end of the work. Called on the working thread. NULL: standard error again. */
 void scl_progress_show_by(void (*show)(const char *line));
 
-/* What the innermost work does a second, by what it counts ("rows"); NaN: not known. */
+/* The rate of the innermost level per second, and its unit ("rows"); NaN: not known. */
 double scl_progress_rate(const scl_level *levels, size_t count, double now, const char **unit);
-/* The loss of the innermost level that knows one; NaN: none. */
+/* The loss of the innermost level that has one; NaN: none. */
 double scl_progress_loss(const scl_level *levels, size_t count);
 
 #endif

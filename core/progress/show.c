@@ -57,7 +57,7 @@ typedef struct line {
   size_t used;
 } line;
 
-static void add(line *to, const char *more) {
+static void add_text(line *to, const char *more) {
   to->used = scl_append(to->text, MOST, to->used, more);
   if (to->used >= MOST) to->used = MOST - 1;
 }
@@ -70,7 +70,7 @@ static void add_left(line *to, double seconds) {
     (void)snprintf(text, sizeof text, ", %.0f min left", seconds / 60);
   else
     (void)snprintf(text, sizeof text, ", %.1f h left", seconds / 3600);
-  add(to, text);
+  add_text(to, text);
 }
 
 /* ", 45600 rows/s": three digits */
@@ -82,13 +82,13 @@ static void add_rate(line *to, double rate, const char *unit) {
     const double digit = pow(10, floor(log10(fmax(rate, 1e-9))) - 2);
     (void)snprintf(text, sizeof text, ", %.*f %s/s", rate < 100, round(rate / digit) * digit, unit);
   }
-  add(to, text);
+  add_text(to, text);
 }
 
 /* "search 3 of 12", "learning 43%", "predict 1200 rows" */
 static void add_level(line *to, const scl_level *level) {
   char text[64] = "";
-  add(to, level->name);
+  add_text(to, level->name);
   if (level->counted && level->total > 0)
     (void)snprintf(text, sizeof text, " %.0f of %.0f", fmin(level->done + 1, level->total),
                    level->total);
@@ -97,11 +97,11 @@ static void add_level(line *to, const scl_level *level) {
   else if (level->counted && level->done > 0)
     (void)snprintf(text, sizeof text, " %.0f%s%s", level->done, level->unit == NULL ? "" : " ",
                    level->unit == NULL ? "" : level->unit);
-  add(to, text);
+  add_text(to, text);
 }
 
-/* Levels that tell nothing but that levels are in them are left out, as are pieces that have just
- * begun. */
+/* Whether to show a level. Omitted are counted levels without a total or a finished step that
+ * contain others, and pieces that have just begun. */
 static bool is_named(const scl_level *levels, size_t i, size_t count, double now) {
   const bool last = i + 1 == count;
   if (levels[i].counted) return last || levels[i].total > 0 || levels[i].done > 0;
@@ -115,7 +115,7 @@ static bool is_part(const scl_level *levels, const scl_level *level) {
   return false;
 }
 
-static void describe(line *to, double now) {
+static void describe_levels(line *to, double now) {
   size_t count;
   const char *unit;
   char text[64];
@@ -123,19 +123,19 @@ static void describe(line *to, double now) {
   for (size_t i = 0; i < count; i++) {
     const bool alone = i + 1 == count && to->used == 0;
     if (!alone && !is_named(levels, i, count, now)) continue;
-    if (to->used > 0) add(to, " > ");
+    if (to->used > 0) add_text(to, " > ");
     add_level(to, &levels[i]);
     if (&levels[i] != known) continue;
     add_left(to, scl_level_left(known, now));
     if (!is_part(levels, known)) continue;
-    add(to, " in ");
-    add(to, known->name);
+    add_text(to, " in ");
+    add_text(to, known->name);
   }
   const double rate = scl_progress_rate(levels, count, now, &unit);
   if (!isnan(rate)) add_rate(to, rate, unit);
   if (!isnan(scl_progress_loss(levels, count))) {
     (void)snprintf(text, sizeof text, ", loss %.4g", scl_progress_loss(levels, count));
-    add(to, text);
+    add_text(to, text);
   }
 }
 
@@ -206,15 +206,15 @@ static void put_line(line *l) {
 
 static void show_line(double now) {
   line l = {0};
-  describe(&l, now);
+  describe_levels(&l, now);
   pthread_mutex_lock(&shown.lock);
   put_line(&l);
   pthread_mutex_unlock(&shown.lock);
 }
 
-static void write_line(double now) {
+static void write_plain_line(double now) {
   line l = {0};
-  describe(&l, now);
+  describe_levels(&l, now);
   (void)fputs("scullery: ", stderr);
   scl_write_shown(stderr, l.text, l.used);
   (void)fputc('\n', stderr);
@@ -234,5 +234,5 @@ void scl_progress_show(scl_progress_event event, const scl_level *level) {
   if (terminal)
     show_line(now);
   else
-    write_line(now);
+    write_plain_line(now);
 }

@@ -1,5 +1,5 @@
-/* Bits of numbers, and numbers of bits. Compiled once per instruction set with SCL_ISA naming it (base/vector_math.cmake).
- * Comparisons are exact, so all sets give the same bits. */
+/* Conversions between numbers and bits, compiled once per instruction set (SCL_ISA,
+ * base/vector_math.cmake). Comparisons are exact, so all sets give the same bits. */
 #include "base/isa/bits.h"
 
 #if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
@@ -8,8 +8,8 @@
 
 enum { EIGHT = 8, WORD = 64, HALF = 32 };
 
-/* Eight columns are one vector or several: compilers take wider ones than the set has apart, number
- * by number. */
+/* The vectors are as wide as those of the instruction set, so that eight columns are one or
+ * several: compilers split wider vectors into single numbers. */
 #if defined(SCL_ISA_avx512)
 #define BYTES_F64 64
 #define BYTES_F32 32
@@ -28,10 +28,10 @@ typedef uint64_t some_u64 __attribute__((vector_size(BYTES_F64), aligned(8), may
 typedef uint32_t some_u32 __attribute__((vector_size(BYTES_F32), aligned(4), may_alias));
 enum { SOME_F64 = BYTES_F64 / 8, SOME_F32 = BYTES_F32 / 4 };
 
-/* ------------------------------------------------------------ the signs of eight columns: a row
- * sets its own bit in all of them */
+/* ------------------------------------------------------------ signs of eight columns: row i sets
+ * bit i of each word */
 
-/* TEST: of the numbers x, as a mask. */
+/* TEST: a mask from the numbers x. */
 #define SIGNS_F64(name, TEST)                                                                      \
   static void name(size_t rows, const double *z, ptrdiff_t stride, uint64_t *out) {                \
     for (size_t j = 0; j < EIGHT; j += SOME_F64) {                                                 \
@@ -75,12 +75,12 @@ void ISA_NAME(scl_signs_f32)(size_t rows, const float *z, ptrdiff_t stride, int 
   (zero ? not_negative_f32 : positive_f32)(rows, z, stride, out);
 }
 
-/* ------------------------------------------------------------ numbers of bits: low, with the bits
- * of low ^ high changed where the bit of the row is 1 */
+/* ------------------------------------------------------------ numbers from bits: low, xor (low ^
+ * high) where the bit of the row is 1 */
 
 enum { ROWS_AT_ONCE = 8, GROUPS_AHEAD = 16 };
 
-/* Up to ROWS_AT_ONCE rows, from `first` on, of eight columns. */
+/* Rows first .. first+rows-1 of eight columns, rows <= ROWS_AT_ONCE. */
 static inline void spread_eight_f64(const uint64_t *words, size_t first, size_t rows,
                                     const double *low, const double *high, double *out,
                                     ptrdiff_t stride) {
@@ -112,8 +112,8 @@ static inline void spread_eight_f32(const uint64_t *words, size_t first, size_t 
   }
 }
 
-/* A few rows at a time for all groups, so that they are written one behind the other. Words of
- * groups may lie far apart: those to come are asked for in time. */
+/* A few rows at a time for all groups, so that writes are sequential. The words of the groups may
+ * be far apart in memory: they are prefetched. */
 #define SPREAD(suffix, type)                                                                       \
   void ISA_NAME(scl_spread_##suffix)(size_t groups, size_t apart, const uint64_t *words,           \
                                      size_t first, size_t rows, const double *low,                 \

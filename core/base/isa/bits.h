@@ -1,4 +1,4 @@
-/* The loops that make bits of numbers, and numbers of bits, for one instruction set (bits.c). */
+/* Conversions between numbers and bits for one instruction set (bits.c). */
 #ifndef SCULLERY_ISA_BITS_H
 #define SCULLERY_ISA_BITS_H
 

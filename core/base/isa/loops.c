@@ -1,4 +1,5 @@
-/* Compiled once per instruction set with SCL_ISA naming it (base/vector_math.cmake). */
+/* The inner loops of base/loops.h, compiled once per instruction set (SCL_ISA,
+ * base/vector_math.cmake). */
 #include "base/isa/bits.h"
 #include "base/isa/packed.h"
 #include "base/isa/thin.h"
@@ -9,7 +10,7 @@
 #if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
 #include <immintrin.h>
 
-/* glibc's vector functions, by their names in the vector ABI (e: 512 bits, d: 256 bits). */
+/* glibc's vector functions by their names in the vector ABI (e: 512 bits, d: 256 bits). */
 #if defined(SCL_ISA_avx512)
 enum { WIDTH_F64 = 8, WIDTH_F32 = 16 };
 typedef __m512d vector_f64;
@@ -32,8 +33,8 @@ typedef __m256 vector_f32;
 #define VECTOR_F32(name) ISA_JOIN(_ZGVdN8v_, name)
 #endif
 
-/* The tail goes through the same vector function, so that a number's value does not depend on where
- * it stands. */
+/* The tail is computed by the same vector function, so that a result does not depend on its
+ * place. */
 #define OVER_ARRAY(name, type, vector, WIDTH, LOAD, STORE, function)                               \
   vector function(vector);                                                                         \
   static void array_##name(size_t count, const type *x, type *out) {                               \
@@ -78,7 +79,7 @@ OVER_F32(erff)
 OVER_F32(tanhf)
 OVER_F32(logf)
 
-/* So many at a time through registers: a store between the loads would hold them up. */
+/* Several numbers at a time in registers: a store between the loads would delay them. */
 enum { GATHERED = 8 };
 
 #define GATHER(suffix, type)                                                                       \
@@ -155,8 +156,8 @@ enum { VECTOR_BYTES = 16 };
 LANES_SUM(f64, double)
 LANES_SUM(f32, float)
 
-/* 0 * x is NaN where x is not finite, and the sum keeps it. Partial sums, so that it vectorises
- * without leave to reorder. */
+/* 0 * x is NaN where x is not finite, and so is the sum. Partial sums let the compiler vectorise
+ * without permission to reorder additions. */
 enum { LANES_F64 = 8, LANES_F32 = 16 };
 #define SCALE(suffix, type, LANES)                                                                 \
   static int scale_##suffix(size_t count, const type *factor, const type *x, type *out) {          \

@@ -1,4 +1,4 @@
-/* How the names of the loops for one instruction set are made. */
+/* Names of the loops of one instruction set. */
 #ifndef SCULLERY_ISA_NAMES_H
 #define SCULLERY_ISA_NAMES_H
 

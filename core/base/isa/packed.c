@@ -1,4 +1,4 @@
-/* Products of packed rows, compiled once per instruction set with SCL_ISA naming it:
+/* Products of packed matrices, compiled once per instruction set (SCL_ISA):
  *
  *   C += A'B,   A terms x rows, B terms x cols
  *

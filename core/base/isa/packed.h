@@ -1,10 +1,10 @@
-/* Products of packed rows for one instruction set (packed.c). */
+/* Products of packed matrices for one instruction set (packed.c). */
 #ifndef SCULLERY_ISA_PACKED_H
 #define SCULLERY_ISA_PACKED_H
 
 #include "base/isa/thin.h"
 
-/* Bytes of a row of a strip; 0 where the set has no such product. */
+/* Bytes of a row of a strip; 0: the set has no packed products. */
 #if defined(SCL_ISA_avx512)
 enum { ISA_PACKED_BYTES = 192 };
 #elif defined(SCL_ISA_avx2)

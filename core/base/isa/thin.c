@@ -1,12 +1,12 @@
-/* Thin products, compiled once per instruction set with SCL_ISA naming it: Phi a and Phi' r for few
- * columns of a and r.
+/* Thin products, compiled once per instruction set (SCL_ISA): Phi a and Phi' r for few columns of a
+ * and r.
  *
- * Vectors are as wide as the machine's and lie along the features. A tile is PANEL of them (from as
- * many rows in a product, neighbours in an adjoint) times COLUMNS columns at most; its sums stay in
- * registers, beside the numbers of the columns and one vector of features: PANEL COLUMNS + COLUMNS
- * + 1 registers. Multiplication and addition are fused where the machine can do so, hence the sets
- * agree within rounding. The order of a number's sum depends neither on the rows nor on the columns
- * beside it. */
+ * Vectors have the width of the machine and run along the features. A tile is PANEL vectors (of
+ * PANEL rows in a product, adjacent ones in an adjoint) times at most COLUMNS columns; its sums
+ * stay in registers, beside the numbers of the columns and one vector of features: PANEL * COLUMNS
+ * + COLUMNS + 1 registers. Multiplication and addition are fused where the machine can do so, hence
+ * the sets agree within rounding. The order in which a result is summed depends neither on the rows
+ * nor on the columns beside it. */
 #include "base/isa/thin.h"
 
 #include <stdbool.h>
@@ -20,88 +20,89 @@ enum { BYTES = 32, PANEL = 2 }; /* 16 */
 enum { BYTES = 16, PANEL = 2 };
 #endif
 enum { COLUMNS = 5 };
-/* Rows whose sums are kept at a time; features whose columns stay in the cache meanwhile; features,
- * and rows of an adjoint, after which sums go to float64. */
+/* ROWS whose sums are computed together; a STRETCH of features whose columns stay in the cache
+ * meanwhile; features (LONG) and rows of an adjoint (LONG_ROWS) after which sums are added in
+ * float64; a STRIP of features of an adjoint. */
 enum { ROWS = 16, STRETCH = 256, LONG = 32 * STRETCH, STRIP = 256, LONG_ROWS = 256 };
 
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* The columns of the next tile where `left` are left: tiles of about the same size. */
+/* The number of columns of the next tile where `left` remain: tiles of about the same size. */
 INLINE size_t tile_columns(size_t left) {
   const size_t tiles = (left + COLUMNS - 1) / COLUMNS;
   return (left + tiles - 1) / tiles;
 }
 
-/* For each panel and number of columns a tile of its own, in which the compiler knows both. */
+/* One instance of the tile for each panel and number of columns, as constants for the compiler. */
 #define CASE(suffix, panel, columns)                                                               \
   case (panel > 1 ? COLUMNS : 0) + columns:                                                        \
     tile_##suffix(panel, columns, numbers, count, x, from, to, k);                                 \
     break;
 
-#define TILES(suffix, type)                                                                             \
-  typedef type vector_##suffix                                                                          \
-      __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias));                            \
-  enum { WIDTH_##suffix = BYTES / sizeof(type) };                                                       \
-                                                                                                        \
-  /* One side of the products: neighbours in the tile lie `apart`, terms of a sum by `step`. What lies\
-   * `ahead` is asked for meanwhile: the machine does not see pieces of many rows coming. */ \
-  typedef struct side_##suffix {                                                                        \
-    const type *at;                                                                                     \
-    ptrdiff_t apart, step, ahead;                                                                       \
-  } side_##suffix;                                                                                      \
-                                                                                                        \
-  /* sums[p k + q] += x_p y_q, `count` terms; y_q a vector, or one number for a whole vector. */        \
-  INLINE void tile_##suffix(const size_t panel, const size_t columns, const bool numbers,               \
-                            size_t count, side_##suffix x, side_##suffix y, vector_##suffix *sums,      \
-                            size_t k) {                                                                 \
-    vector_##suffix sum[PANEL][COLUMNS];                                                                \
-    for (size_t p = 0; p < panel; p++)                                                                  \
-      for (size_t q = 0; q < columns; q++)                                                              \
-        sum[p][q] = sums[p * k + q];                                                                    \
-    for (; count > 0; count--, x.at += x.step, y.at += y.step) {                                        \
-      vector_##suffix column[COLUMNS];                                                                  \
-      for (size_t q = 0; q < columns; q++) {                                                            \
-        const type *at = y.at + (ptrdiff_t)q * y.apart;                                                 \
-        if (numbers)                                                                                    \
-          column[q] = *at - (vector_##suffix){0};                                                       \
-        else                                                                                            \
-          column[q] = *(const vector_##suffix *)at;                                                     \
-      }                                                                                                 \
-      for (size_t p = 0; p < panel; p++) {                                                              \
-        const type *at = x.at + (ptrdiff_t)p * x.apart;                                                 \
-        const vector_##suffix features = *(const vector_##suffix *)at;                                  \
-        __builtin_prefetch(at + x.ahead, 0, 2);                                                         \
-        for (size_t q = 0; q < columns; q++)                                                            \
-          sum[p][q] += features * column[q];                                                            \
-      }                                                                                                 \
-    }                                                                                                   \
-    for (size_t p = 0; p < panel; p++)                                                                  \
-      for (size_t q = 0; q < columns; q++)                                                              \
-        sums[p * k + q] = sum[p][q];                                                                    \
-  }                                                                                                     \
-                                                                                                        \
-  /* The same for `panel` (PANEL or 1) and k columns. */                                                \
-  INLINE void tiles_##suffix(size_t panel, size_t k, const bool numbers, size_t count,                  \
-                             side_##suffix x, side_##suffix y, vector_##suffix *sums) {                 \
-    for (size_t q = 0, columns; q < k; q += columns) {                                                  \
-      const side_##suffix from = {y.at + (ptrdiff_t)q * y.apart, y.apart, y.step, 0};                   \
-      vector_##suffix *to = sums + q;                                                                   \
-      columns = tile_columns(k - q);                                                                    \
-      switch (panel == 1 ? columns : COLUMNS + columns) {                                               \
-        CASE(suffix, 1, 1)                                                                              \
-        CASE(suffix, 1, 2)                                                                              \
-        CASE(suffix, 1, 3)                                                                              \
-        CASE(suffix, 1, 4)                                                                              \
-        CASE(suffix, 1, 5)                                                                              \
-        CASE(suffix, PANEL, 1)                                                                          \
-        CASE(suffix, PANEL, 2)                                                                          \
-        CASE(suffix, PANEL, 3)                                                                          \
-        CASE(suffix, PANEL, 4)                                                                          \
-        CASE(suffix, PANEL, 5)                                                                          \
-      }                                                                                                 \
-    }                                                                                                   \
+#define TILES(suffix, type)                                                                        \
+  typedef type vector_##suffix                                                                     \
+      __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias));                       \
+  enum { WIDTH_##suffix = BYTES / sizeof(type) };                                                  \
+                                                                                                   \
+  /* One side of the products: `apart` between neighbours in the tile, `step` between terms of a \
+   * sum, `ahead` to the next piece, which the hardware does not prefetch by itself. */ \
+  typedef struct side_##suffix {                                                                   \
+    const type *at;                                                                                \
+    ptrdiff_t apart, step, ahead;                                                                  \
+  } side_##suffix;                                                                                 \
+                                                                                                   \
+  /* sums[p k + q] += x_p y_q, `count` terms; y_q a vector, or one number for a whole vector. */   \
+  INLINE void tile_##suffix(const size_t panel, const size_t columns, const bool numbers,          \
+                            size_t count, side_##suffix x, side_##suffix y, vector_##suffix *sums, \
+                            size_t k) {                                                            \
+    vector_##suffix sum[PANEL][COLUMNS];                                                           \
+    for (size_t p = 0; p < panel; p++)                                                             \
+      for (size_t q = 0; q < columns; q++)                                                         \
+        sum[p][q] = sums[p * k + q];                                                               \
+    for (; count > 0; count--, x.at += x.step, y.at += y.step) {                                   \
+      vector_##suffix column[COLUMNS];                                                             \
+      for (size_t q = 0; q < columns; q++) {                                                       \
+        const type *at = y.at + (ptrdiff_t)q * y.apart;                                            \
+        if (numbers)                                                                               \
+          column[q] = *at - (vector_##suffix){0};                                                  \
+        else                                                                                       \
+          column[q] = *(const vector_##suffix *)at;                                                \
+      }                                                                                            \
+      for (size_t p = 0; p < panel; p++) {                                                         \
+        const type *at = x.at + (ptrdiff_t)p * x.apart;                                            \
+        const vector_##suffix features = *(const vector_##suffix *)at;                             \
+        __builtin_prefetch(at + x.ahead, 0, 2);                                                    \
+        for (size_t q = 0; q < columns; q++)                                                       \
+          sum[p][q] += features * column[q];                                                       \
+      }                                                                                            \
+    }                                                                                              \
+    for (size_t p = 0; p < panel; p++)                                                             \
+      for (size_t q = 0; q < columns; q++)                                                         \
+        sums[p * k + q] = sum[p][q];                                                               \
+  }                                                                                                \
+                                                                                                   \
+  /* The same for `panel` (PANEL or 1) and k columns. */                                           \
+  INLINE void tiles_##suffix(size_t panel, size_t k, const bool numbers, size_t count,             \
+                             side_##suffix x, side_##suffix y, vector_##suffix *sums) {            \
+    for (size_t q = 0, columns; q < k; q += columns) {                                             \
+      const side_##suffix from = {y.at + (ptrdiff_t)q * y.apart, y.apart, y.step, 0};              \
+      vector_##suffix *to = sums + q;                                                              \
+      columns = tile_columns(k - q);                                                               \
+      switch (panel == 1 ? columns : COLUMNS + columns) {                                          \
+        CASE(suffix, 1, 1)                                                                         \
+        CASE(suffix, 1, 2)                                                                         \
+        CASE(suffix, 1, 3)                                                                         \
+        CASE(suffix, 1, 4)                                                                         \
+        CASE(suffix, 1, 5)                                                                         \
+        CASE(suffix, PANEL, 1)                                                                     \
+        CASE(suffix, PANEL, 2)                                                                     \
+        CASE(suffix, PANEL, 3)                                                                     \
+        CASE(suffix, PANEL, 4)                                                                     \
+        CASE(suffix, PANEL, 5)                                                                     \
+      }                                                                                            \
+    }                                                                                              \
   }
 
 /* ---------------------------------------------------------------- Phi a */

@@ -1,6 +1,6 @@
 /* Linked only with the thread sanitizer (CMakeLists.txt). A fortified liblua leaves protected calls
- * by __longjmp_chk, which that sanitizer does not know: its own record of the calls in progress
- * would grow with every error, and each report's memory with it. longjmp is what it knows. */
+ * by __longjmp_chk, which the sanitizer does not intercept: its shadow stack would grow with every
+ * error. It intercepts longjmp. */
 #include <setjmp.h>
 
 void __longjmp_chk(jmp_buf environment, int value);

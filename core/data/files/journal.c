@@ -130,7 +130,7 @@ static scl_status cut_off_torn(const scl_journal *journal, off_t *size, scl_erro
 /* A reader without the lock sees all of it or a line without an end. */
 static scl_status write_line(const scl_journal *journal, const char *line, size_t length,
                              off_t size, scl_error *error) {
-  const scl_file_limit held = scl_file_limit_hold();
+  const scl_file_limit held = scl_file_limit_block();
   int reason = 0;
   for (size_t put = 0; put < length && reason == 0;) {
     const ssize_t piece = write(journal->file, line + put, length - put);
@@ -139,7 +139,7 @@ static scl_status write_line(const scl_journal *journal, const char *line, size_
     else if (piece == 0 || errno != EINTR)
       reason = piece == 0 ? ENOSPC : errno;
   }
-  scl_file_limit_end(&held);
+  scl_file_limit_restore(&held);
   if (reason == 0 && fdatasync(journal->file) != 0 && errno != EINVAL) /* EINVAL: none there */
     reason = errno;
   if (reason == 0) return SCL_STATUS_OK;

@@ -90,29 +90,29 @@ void scl_output_set_mode(scl_output *output, unsigned mode) {
 }
 
 void scl_output_write(scl_output *output, const void *bytes, size_t size) {
-  const scl_file_limit h = scl_file_limit_hold();
+  const scl_file_limit h = scl_file_limit_block();
   for (size_t put = 0, piece; put < size && !scl_output_failed(output); put += piece) {
     piece = scl_min(size - put, PIECE);
     errno = 0;
     note(output, fwrite((const char *)bytes + put, 1, piece, output->file) == piece);
   }
-  scl_file_limit_end(&h);
+  scl_file_limit_restore(&h);
   end_broken_pipe(output);
 }
 
 void scl_output_rewrite(scl_output *output, size_t from, const void *bytes, size_t size) {
-  const scl_file_limit h = scl_file_limit_hold(); /* fseek writes what is in the buffer */
+  const scl_file_limit h = scl_file_limit_block(); /* fseek writes what is in the buffer */
   const long end_of_file = ftell(output->file);
   note(output, end_of_file >= 0 && fseek(output->file, (long)from, SEEK_SET) == 0);
   scl_output_write(output, bytes, size);
   note(output, output->failed != 0 || fseek(output->file, end_of_file, SEEK_SET) == 0);
-  scl_file_limit_end(&h);
+  scl_file_limit_restore(&h);
 }
 
 static scl_status close_standard(scl_output *output, scl_error *error) {
-  const scl_file_limit h = scl_file_limit_hold();
+  const scl_file_limit h = scl_file_limit_block();
   note(output, fclose(output->file) == 0);
-  scl_file_limit_end(&h);
+  scl_file_limit_restore(&h);
   end_broken_pipe(output);
   return output->failed == 0
              ? SCL_STATUS_OK
@@ -121,12 +121,12 @@ static scl_status close_standard(scl_output *output, scl_error *error) {
 }
 
 static scl_status close_and_keep(scl_output *output, scl_error *error) {
-  const scl_file_limit h = scl_file_limit_hold();
+  const scl_file_limit h = scl_file_limit_block();
   note(output, fflush(output->file) == 0);
   note(output, output->failed != 0 || fsync(fileno(output->file)) == 0 ||
                    errno == EINVAL); /* EINVAL: a file system without */
   note(output, fclose(output->file) == 0);
-  scl_file_limit_end(&h);
+  scl_file_limit_restore(&h);
   if (output->failed == 0) output->failed = scl_temporary_keep(&output->temporary);
   if (output->failed == 0) {
     scl_temporary_sync_folder(output->temporary.target);
@@ -151,9 +151,9 @@ scl_status scl_output_commit(scl_output *output, scl_error *error) {
 
 void scl_output_abandon(scl_output *output) {
   if (output == NULL) return;
-  const scl_file_limit h = scl_file_limit_hold();
+  const scl_file_limit h = scl_file_limit_block();
   (void)fclose(output->file);
-  scl_file_limit_end(&h);
+  scl_file_limit_restore(&h);
   if (!is_standard(output)) scl_temporary_remove(&output->temporary);
   end(output);
 }

@@ -148,7 +148,7 @@ static int lock(scl_temporary *t, int descriptor) {
 
 /* One attempt; 0, or errno. */
 static int try_name(scl_temporary *t, const struct stat *replaced, int *descriptor) {
-  t->unfinished = scl_unfinished_note(t->name);
+  t->unfinished = scl_unfinished_add(t->name);
   *descriptor =
       open(t->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaced == NULL ? 0666 : 0600);
   const int reason = *descriptor < 0 ? errno : lock(t, *descriptor);

@@ -165,8 +165,8 @@ TestSearchPath = { setUp = set_up, tearDown = tear_down } -- luacheck: globals T
 
 function TestSearchPath.test_entries_that_are_empty_or_begin_at_the_working_folder_are_told()
   place("755", "755")
-  for search, said in pairs{ ["."] = "names \".\", which begins at the working folder",
-    ["tests:/tmp"] = "names \"tests\", which begins", [path("p") .. ":"] = "has an empty entry",
+  for search, said in pairs{ ["."] = "names \".\", a path relative to the working folder",
+    ["tests:/tmp"] = "names \"tests\", a path relative", [path("p") .. ":"] = "has an empty entry",
     [path("p") .. "::/tmp"] = "has an empty entry", [":"] = "has an empty entry" } do
     local status, out, err = run("-e 'print(sc.kernel.gaussian())'", search)
     lu.assertEquals({ search, status }, { search, 0 })
