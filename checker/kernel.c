@@ -67,7 +67,8 @@ static int finish(lua_State *L) {
   row.lengths_v = scl_lua_opt_guarded(L, 4, SCL_DTYPE_FLOAT64, row.count);
   double *numbers = scl_lua_opt_guarded(L, 6, SCL_DTYPE_FLOAT64, row.count);
   luaL_argcheck(L, numbers != NULL, 6, "memory expected");
-  scl_kernel_finish(kernel, &row, numbers);
+  scl_error error = {0};
+  scl_lua_check(L, scl_kernel_finish(kernel, &row, numbers, &error), &error);
   return 0;
 }
 
@@ -77,7 +78,8 @@ static int move(lua_State *L) {
   const size_t count = scl_lua_check_size(L, 2, 0, 1 << 20, "count");
   double *coordinates = scl_lua_opt_guarded(L, 3, SCL_DTYPE_FLOAT64, count);
   luaL_argcheck(L, coordinates != NULL, 3, "memory expected");
-  scl_kernel_move(kernel, count, coordinates);
+  scl_error error = {0};
+  scl_lua_check(L, scl_kernel_move(kernel, count, coordinates, &error), &error);
   return 0;
 }
 
@@ -125,24 +127,14 @@ static void set_tilt(lua_State *L, const scl_tilt *tilt) {
  * correlation, pair_scale = lists, log_one, log_diagonal, log_mass }, or nothing where the kernel
  * has no closed form for the law */
 static int tilt(lua_State *L) {
-  enum { LISTS = 8 };
   const scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
   const size_t dim = scl_lua_check_size(L, 3, 1, 1 << 16, "dim"),
                degree = lua_isnoneornil(L, 4) ? 0 : scl_lua_check_size(L, 4, 0, dim, "in-degree");
-  double *memory = lua_newuserdatauv(L, LISTS * dim * sizeof *memory, 0);
+  double *memory = lua_newuserdatauv(L, SCL_TILT_LISTS * dim * sizeof *memory, 0);
   if (!scl_kernel_has_tilt(kernel)) return 0;
-  for (size_t i = 0; i < LISTS * dim; i++)
+  for (size_t i = 0; i < SCL_TILT_LISTS * dim; i++)
     memory[i] = NAN; /* what stays unwritten is seen */
-  scl_tilt out = {.head = SCL_HEAD(scl_tilt),
-                  .dim = dim,
-                  .offset = memory,
-                  .shrink = memory + dim,
-                  .spread = memory + 2 * dim,
-                  .log0 = memory + 3 * dim,
-                  .log1 = memory + 4 * dim,
-                  .log2 = memory + 5 * dim,
-                  .correlation = memory + 6 * dim,
-                  .pair_scale = memory + 7 * dim};
+  scl_tilt out = scl_tilt_in(memory, dim);
   scl_law_set set;
   scl_error error = {0};
   check_law(L, 2, dim, degree, &set);

@@ -80,26 +80,33 @@ static scl_moments moments_at(lua_State *L, int place) {
                        luaL_checknumber(L, place + 4)};
 }
 
+static int push_answer(lua_State *L, double value, const scl_error *error) {
+  scl_lua_check(L, error->status, error);
+  lua_pushnumber(L, value);
+  return 1;
+}
+
 /* checker.phi_dual(phi, mean_a, mean_b, var_a, var_b, covariance) -> E phi(a) phi(b), NaN where it
  * has no closed form */
 static int phi_dual(lua_State *L) {
   const scl_moments m = moments_at(L, 2);
-  lua_pushnumber(L, scl_nonlinearity_dual(phi_at(L, 1), &m));
-  return 1;
+  scl_error error = {0};
+  return push_answer(L, scl_nonlinearity_dual(phi_at(L, 1), &m, &error), &error);
 }
 
 /* checker.phi_code_dual(phi, the same) -> P(category(a) = category(b)) */
 static int phi_code_dual(lua_State *L) {
   const scl_moments m = moments_at(L, 2);
-  lua_pushnumber(L, scl_nonlinearity_code_dual(phi_at(L, 1), &m));
-  return 1;
+  scl_error error = {0};
+  return push_answer(L, scl_nonlinearity_code_dual(phi_at(L, 1), &m, &error), &error);
 }
 
 /* checker.phi_threshold_dual(phi, F(a), F(b)) -> E_t phi(a - t) phi(b - t) */
 static int phi_threshold_dual(lua_State *L) {
-  lua_pushnumber(L, scl_nonlinearity_threshold_dual(phi_at(L, 1), luaL_checknumber(L, 2),
-                                                    luaL_checknumber(L, 3)));
-  return 1;
+  scl_error error = {0};
+  const double value = scl_nonlinearity_threshold_dual(phi_at(L, 1), luaL_checknumber(L, 2),
+                                                       luaL_checknumber(L, 3), &error);
+  return push_answer(L, value, &error);
 }
 
 /* checker.phi_amplitude(phi) -> that of SCL_ABILITY_HARMONIC, or nil */

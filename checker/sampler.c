@@ -103,7 +103,9 @@ static int make_numbers(lua_State *L) {
   const size_t count = scl_lua_check_size(L, 2, 0, 1 << 20, "count"), each = scl_max(normals, 1);
   const double *numbers = scl_lua_opt_guarded(L, 3, SCL_DTYPE_FLOAT64, count * each);
   double *out = scl_lua_opt_guarded(L, 4, SCL_DTYPE_FLOAT64, count);
-  if (numbers != NULL && out != NULL) scl_sampler_make(sampler, count, numbers, out);
+  scl_error error = {0};
+  if (numbers != NULL && out != NULL)
+    scl_lua_check(L, scl_sampler_make(sampler, count, numbers, out, &error), &error);
   lua_pushinteger(L, (lua_Integer)normals);
   return 1;
 }
@@ -217,8 +219,10 @@ static int distribution(lua_State *L) {
   scl_origin origin;
   const scl_draw draw = check_draw(L, 1, &origin);
   const size_t column = scl_lua_check_size(L, 2, 1, draw.dim, "column");
-  lua_pushnumber(
-      L, scl_sampler_distribution(origin.sampler, &draw, column - 1, luaL_checknumber(L, 3)));
+  scl_error error = {0};
+  lua_pushnumber(L, scl_sampler_distribution(origin.sampler, &draw, column - 1,
+                                             luaL_checknumber(L, 3), &error));
+  scl_lua_check(L, error.status, &error);
   return 1;
 }
 

@@ -157,15 +157,19 @@ static int solver_row(lua_State *L) {
   const double *f = scl_lua_list_numbers(L, 2, c, "f");
   if (scl_lua_copy_list(L, 3, MOST, "y") != c) return luaL_error(L, "f and y differ in length");
   const double *y = scl_lua_list_numbers(L, 3, c, "y");
-  lua_pushnumber(L, scl_solver_loss(solver, c, f, y));
-  scl_solver_loss_slope(solver, c, f, y, slope);
+  scl_error error = {0};
+  bool said;
+  lua_pushnumber(L, scl_solver_loss(solver, c, f, y, &error));
+  scl_lua_check(L, error.status, &error);
+  scl_lua_check(L, scl_solver_loss_slope(solver, c, f, y, slope, &error), &error);
   const size_t classes = c == 1 ? 2 : c;
   lua_createtable(L, (int)c, 0);
   for (size_t j = 0; j < c; j++) {
     lua_pushnumber(L, slope[j]);
     lua_rawseti(L, -2, (lua_Integer)j + 1);
   }
-  if (!scl_solver_probabilities(solver, c, f, probabilities)) return 2;
+  scl_lua_check(L, scl_solver_probabilities(solver, c, f, probabilities, &said, &error), &error);
+  if (!said) return 2;
   lua_createtable(L, (int)classes, 0);
   for (size_t j = 0; j < classes; j++) {
     lua_pushnumber(L, probabilities[j]);

@@ -1,4 +1,4 @@
-/* The header of a .npy file, shared by reading whole and streaming. */
+/* The header of a .npy file, shared by reading in order, at any place, and writing. */
 #ifndef SCULLERY_NPY_INTERNAL_H
 #define SCULLERY_NPY_INTERNAL_H
 
@@ -27,19 +27,6 @@ void npy_decode(const npy_layout *layout, const unsigned char *from, size_t coun
 bool npy_is_native(const npy_layout *layout, scl_dtype dtype);
 bool npy_big_endian(void);
 
-/* Reading in sequence (npy.c): the header, and the next `rows` rows of the array into a matrix of
- * that many; of an array stored by columns all of them. */
-scl_status npy_read_header(scl_input *input, const char *path, npy_layout *out, scl_error *error);
-scl_status npy_read_rows(scl_input *input, const char *path, const npy_layout *l, size_t rows,
-                         scl_matrix *out, scl_error *error);
-/* A damaged header must not ask for memory that the file cannot fill. */
-scl_status npy_check_size(const scl_input *input, const char *path, const npy_layout *l,
-                          scl_error *error);
-static inline scl_dtype npy_dtype(const npy_layout *l) {
-  return l->kind == 'f' && l->size == 4 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
-}
-/* Nothing follows the numbers. */
-scl_status npy_read_end(scl_input *input, const char *path, const npy_layout *l, scl_error *error);
 /* The header of an array of `type` ("f8"), of NPY_HEADER bytes whatever its shape; list: of one
  * dimension. */
 void npy_make_header(const char *type, size_t rows, size_t cols, bool list,

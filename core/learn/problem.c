@@ -278,7 +278,7 @@ static scl_status restore_fit(const scl_reduced *reduced, scl_fit *fit, scl_erro
 static scl_status solve_open(solve_context *s, const scl_instance *solver, const double *values,
                              size_t count, scl_fit *fits, scl_error *error) {
   memset(fits, 0, count * sizeof *fits);
-  SCL_TRY(scl_problem_reduce(s, solver, error));
+  SCL_TRY(scl_problem_reduce(s, solver, values, count, error));
   SCL_TRY(scl_fits_start(&s->problem, count, fits, error));
   SCL_TRY(scl_problem_call(&s->problem, solver, values, count, fits, error));
   SCL_TRY(scl_fits_finish(s, count, fits, error));

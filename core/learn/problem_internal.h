@@ -153,7 +153,8 @@ scl_status scl_problem_means(solve_context *s, scl_error *error);
 /* problem_reduced.c: state an open problem in fewer coordinates, where its sums have them and the
  * solver needs nothing but the normal equations. Not of float32 features, whose rounding would
  * outweigh a small lambda. */
-scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, scl_error *error);
+scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, const double *values,
+                              size_t count, scl_error *error);
 
 /* problem_passes.c */
 scl_status scl_problem_product(const scl_problem *problem, const double *a, size_t k, double *out,

@@ -74,13 +74,15 @@ static scl_status state_reduced(solve_context *s, const scl_reduced *reduced, sc
   return SCL_STATUS_OK;
 }
 
-scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, scl_error *error) {
+scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, const double *values,
+                              size_t count, scl_error *error) {
   scl_training *training = s->training;
   const scl_reduced *reduced;
   if (!training->way->has_codes || training->flow.dtype == SCL_DTYPE_FLOAT32 ||
       !scl_solver_shrinks(solver, &s->penalty) ||
       (s->penalty == SCL_PENALTY_RKHS && !s->problem.has_kernel) ||
-      !scl_solver_needs_normal_alone(solver, &s->problem, training->flow.weights != NULL))
+      !scl_solver_needs_normal_alone(solver, &s->problem, values, count,
+                                     training->flow.weights != NULL))
     return SCL_STATUS_OK;
   SCL_TRY(scl_training_reduce(training, s->penalty, &reduced, error));
   return reduced == NULL ? SCL_STATUS_OK : state_reduced(s, reduced, error);

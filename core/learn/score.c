@@ -191,6 +191,7 @@ scl_status scl_mean_loss(const scl_instance *solver, const scl_matrix *decisions
                          const scl_matrix *targets, double *mean, scl_error *error) {
   const size_t c = decisions->cols;
   double sum = 0;
+  scl_error failure = {0};
   if (targets->rows != decisions->rows || targets->cols != c || c == 0)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE, "decisions are %zu x %zu and targets %zu x %zu",
                     decisions->rows, c, targets->rows, targets->cols);
@@ -199,11 +200,12 @@ scl_status scl_mean_loss(const scl_instance *solver, const scl_matrix *decisions
   for (size_t i = 0; i < decisions->rows; i++) {
     copy_row(decisions, i, row);
     copy_row(targets, i, row + c);
-    sum += scl_solver_loss(solver, c, row, row + c);
+    sum += scl_solver_loss(solver, c, row, row + c, &failure);
   }
   scl_release(row);
   *mean = sum / (double)decisions->rows;
-  return SCL_STATUS_OK;
+  return failure.status == SCL_STATUS_OK ? SCL_STATUS_OK
+                                         : scl_fail(error, failure.status, "%s", failure.message);
 }
 
 scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *decisions,
@@ -212,14 +214,15 @@ scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *
   double *row = scl_allocate_array(c + 1, sizeof *row);
   if (row == NULL) return scl_fail_memory(error, c * sizeof *row, "probabilities");
   *said = true;
+  *out = (scl_matrix){0};
   scl_status status =
       scl_matrix_create_raw(decisions->rows, c == 1 ? 2 : c, SCL_DTYPE_FLOAT64, out, error);
   for (size_t i = 0; status == SCL_STATUS_OK && *said && i < decisions->rows; i++) {
     copy_row(decisions, i, row);
-    *said = scl_solver_probabilities(solver, c, row, scl_matrix_row(out, i));
+    status = scl_solver_probabilities(solver, c, row, scl_matrix_row(out, i), said, error);
   }
   scl_release(row);
-  if (status == SCL_STATUS_OK && !*said) scl_matrix_release(out);
+  if (status != SCL_STATUS_OK || !*said) scl_matrix_release(out);
   return status;
 }
 

@@ -1,10 +1,7 @@
 #include "lua/call.h"
 
-#include "base/interrupt.h"
 #include "base/pool.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ objects */
@@ -75,59 +72,7 @@ static struct {
   size_t started; /* calls so far */
 } running;
 
-/* What a function of the script failed with, for the call at depth `at` - 1; 0: nothing. */
-static struct {
-  size_t at;
-  scl_error error;
-} noted;
-
 static _Thread_local bool runs_scripts;
-
-/* The same from threads that run no script: for the next look of the one that does. */
-static struct {
-  pthread_mutex_t lock;
-  atomic_bool set;
-  scl_error error;
-} elsewhere = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void forget_noted(size_t depth) {
-  if (noted.at <= depth) return;
-  noted.at = 0;
-  scl_interrupt_clear();
-}
-
-static void note_elsewhere(const scl_error *error) {
-  pthread_mutex_lock(&elsewhere.lock);
-  if (!elsewhere.set) elsewhere.error = *error;
-  elsewhere.set = true;
-  pthread_mutex_unlock(&elsewhere.lock);
-  scl_interrupt();
-}
-
-static void take_elsewhere(void) {
-  pthread_mutex_lock(&elsewhere.lock);
-  noted.at = running.depth;
-  noted.error = elsewhere.error;
-  elsewhere.set = false;
-  pthread_mutex_unlock(&elsewhere.lock);
-}
-
-void scl_lua_note_failure(const scl_error *error) {
-  if (!runs_scripts) {
-    note_elsewhere(error);
-    return;
-  }
-  if (noted.at != 0 || running.depth == 0) return;
-  noted.at = running.depth;
-  noted.error = *error;
-  scl_interrupt();
-}
-
-const scl_error *scl_lua_noted(void) {
-  if (!runs_scripts || running.depth == 0) return NULL;
-  if (noted.at == 0 && elsewhere.set) take_elsewhere();
-  return noted.at == running.depth ? &noted.error : NULL;
-}
 
 static bool is_of_script(const scl_lua_object *object) {
   bool found = object->script;
@@ -153,7 +98,6 @@ static void end_calls(size_t depth) {
     }
     if (script) scl_pool_stay(false);
   }
-  forget_noted(depth);
 }
 
 /* An error ends a coroutine without closing what it was to close: its call is ended here. */
@@ -260,9 +204,7 @@ static int enter(lua_State *L) {
   running.calls[running.depth].script = false;
   running.calls[running.depth++].first = running.count;
   runs_scripts = true;
-  const int results = lua_tocfunction(L, lua_upvalueindex(1))(L);
-  if (scl_lua_noted() != NULL) return scl_lua_raise(L, scl_lua_noted());
-  return results;
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
 static void make_mark(lua_State *L, const char *name, bool collected) {

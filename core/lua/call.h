@@ -42,13 +42,6 @@ lua_State *scl_lua_running(void);
 /* The same on the thread that runs the script, NULL on any other. */
 lua_State *scl_lua_running_here(void);
 
-/* A function of a script failed where the engine asks for a number alone: the running call raises
- * this sentence when it ends, in place of its result or error, and the engine is told to stop as by
- * Ctrl-C. The first one stays. On any thread. */
-void scl_lua_note_failure(const scl_error *error);
-/* What was noted of the running call, NULL: nothing. */
-const scl_error *scl_lua_noted(void);
-
 /* Functions that run as such calls, with the most arguments that they take: more are dropped, fewer
  * come as nil, so that place `arguments + 1` is not theirs.
  *

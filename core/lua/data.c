@@ -154,66 +154,6 @@ static int stream_csv(lua_State *L) {
   return 2;
 }
 
-#define BLOCKS "scullery.csv_blocks"
-
-static void release_source(void *source) { scl_source_destroy(source); }
-
-/* core.csv_blocks(path, options, id column or nil) -> blocks for core.next_block: rows by the
- * schema options.like, each read once; "-" is the standard input */
-static int csv_blocks(lua_State *L) {
-  static const char title[] = "data.csv_blocks";
-  scl_error error = {0};
-  luaL_checkstack(L, 40, title);
-  const char *path = scl_lua_check_path(L, 1), *id = luaL_optstring(L, 3, NULL);
-  const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
-  if (options.like == NULL) return luaL_error(L, "%s: option 'like' is missing", title);
-  const int top = lua_gettop(L);
-  void **slot = scl_lua_new_handle(L, BLOCKS, release_source);
-  for (int i = 1; i <= top; i++) /* what the options point to lives as long as the blocks */
-    scl_lua_tie(L, -1, i);
-  scl_source *source = NULL;
-  check(L, title, scl_csv_once(path, &options, id, &source, &error), &error);
-  *slot = source;
-  return 1;
-}
-
-/* core.next_block(blocks, with ids) -> X, list of ids or nil; nothing at the end */
-static int next_block(lua_State *L) {
-  scl_error error = {0};
-  scl_source *source = scl_lua_take_handle(L, 1, BLOCKS);
-  const bool ids = lua_toboolean(L, 2);
-  scl_matrix *x = scl_lua_new_matrix(L);
-  CHECK_READING(L, "data.csv_blocks", scl_source_next(source, x, NULL, &error), x->rows, 0);
-  if (x->storage == NULL) return 0;
-  scl_lua_account(L, scl_matrix_bytes(x));
-  if (!ids) return 1;
-  lua_createtable(L, (int)x->rows, 0);
-  for (size_t i = 0; i < x->rows; i++) {
-    size_t length;
-    const char *id = scl_csv_id(source, i, &length);
-    if (id == NULL) return luaL_error(L, "data.csv_blocks: no column of ids was asked for");
-    lua_pushlstring(L, id, length);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-  return 2;
-}
-
-static void release_notes(void *notes) { scl_release(notes); }
-
-/* core.block_notes(blocks) -> notes so far, as read_csv has them */
-static int block_notes(lua_State *L) {
-  scl_error error = {0};
-  scl_note *notes = NULL;
-  size_t count;
-  const scl_source *source = scl_lua_check_handle(L, 1, BLOCKS);
-  void **slot = scl_lua_new_handle(L, "scullery.notes", release_notes);
-  const scl_status status = scl_csv_notes(source, &notes, &count, &error);
-  *slot = notes;
-  scl_lua_check(L, status, &error);
-  scl_lua_push_notes(L, notes, count);
-  return 1;
-}
-
 /* core.write_csv(matrix, names or nil, path) */
 static int write_csv(lua_State *L) {
   static const char title[] = "write_csv";
@@ -352,9 +292,8 @@ static int make_folder(lua_State *L) {
 void scl_lua_open_data(lua_State *L) {
   scl_lua_open_data_options(L);
   SCL_LUA_CALLS(L, {"read_csv", read_csv, 2}, {"stream_csv", stream_csv, 2},
-                {"csv_blocks", csv_blocks, 3}, {"next_block", next_block, 2},
-                {"block_notes", block_notes, 1}, {"read_libsvm", read_libsvm, 2},
-                {"read_idx", read_idx, 3}, {"read_npy", read_npy, 2}, {"write_npy", write_npy, 2},
-                {"write_csv", write_csv, 3}, {"stream_npy", stream_npy, 2}, {"fetch", fetch, 3},
-                {"sha256", sha256, 1}, {"digest", digest, 1}, {"make_folder", make_folder, 2});
+                {"read_libsvm", read_libsvm, 2}, {"read_idx", read_idx, 3},
+                {"read_npy", read_npy, 2}, {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
+                {"stream_npy", stream_npy, 2}, {"fetch", fetch, 3}, {"sha256", sha256, 1},
+                {"digest", digest, 1}, {"make_folder", make_folder, 2});
 }

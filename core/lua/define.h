@@ -89,8 +89,7 @@ enum {
  * '?' in front: nil is taken as NaN. '=' in front: one call, which returns all of out. */
 scl_status scl_defined_each(const void *self, const char *field, scl_error *error, size_t count,
                             double *out, const char *format, ...);
-/* The same for slots without a status: the running call raises the sentence when it ends, and out
- * is filled with NaN. */
+/* The same for slots without a status: the call of the slot fails with the sentence. */
 void scl_defined_fill(const void *self, const char *field, size_t count, double *out,
                       const char *format, ...);
 
@@ -98,8 +97,6 @@ void scl_defined_fill(const void *self, const char *field, size_t count, double 
  * status's sentence, "eval: script.lua:3: ...". Nothing jumps out of it. */
 scl_status scl_defined_call(const void *self, const char *field, lua_CFunction body, void *context,
                             scl_error *error);
-/* What a slot without a status makes of an error: the running call raises it when it ends. */
-void scl_defined_note(const void *self, scl_error *error);
 
 /* For bodies: call the function with the `arguments` values above it, `results` expected. */
 void scl_defined_invoke(lua_State *L, int arguments, int results);

@@ -2,6 +2,7 @@
 #include "lua/call.h"
 #include "lua/define_internal.h"
 #include "lua/options.h"
+#include "plugin/host.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -167,8 +168,6 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
   if (error == NULL) error = &kept;
   const scl_defined *defined = self;
   running_slot slot = {defined, field, body, context};
-  const scl_error *noted = scl_lua_noted();
-  if (noted != NULL) return scl_fail(error, noted->status, "%s", noted->message);
   lua_State *L = enter(defined->definition, field, error);
   if (L == NULL) return error->status;
   const int top = lua_gettop(L);
@@ -181,14 +180,6 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
   const scl_status result = status == LUA_OK ? SCL_STATUS_OK : told(L, field, status, error);
   lua_settop(L, top);
   return result;
-}
-
-void scl_defined_note(const void *self, scl_error *error) {
-  const scl_plugin *plugin = &((const scl_defined *)self)->definition->plugin;
-  if (scl_lua_noted() != NULL) return;
-  if (error->status != SCL_STATUS_CANCELLED)
-    (void)scl_prefix(error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
-  scl_lua_note_failure(error);
 }
 
 /* ------------------------------------------------------------ create and destroy */

@@ -202,10 +202,8 @@ void scl_defined_fill(const void *self, const char *field, size_t count, double 
   va_start(values, format);
   each_call c = read_format(count, out, format, values);
   va_end(values);
-  if (scl_defined_call(self, field, run_each, &c, &error) == SCL_STATUS_OK) return;
-  scl_defined_note(self, &error);
-  for (size_t i = 0; i < count; i++)
-    out[i] = NAN;
+  if (scl_defined_call(self, field, run_each, &c, &error) != SCL_STATUS_OK)
+    scl_host_get()->fail_call(error.status, "%s", error.message);
 }
 
 /* ------------------------------------------------------------ views */

@@ -8,10 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The engine's error may be about what a function of the script failed to give: then that is
- * told. */
 int scl_lua_raise(lua_State *L, const scl_error *error) {
-  if (scl_lua_noted() != NULL) error = scl_lua_noted();
   luaL_where(L, 1);
   lua_pushstring(L, error->message[0] == 0 ? "failed without a message" : error->message);
   lua_concat(L, 2);

@@ -111,6 +111,7 @@ static void push_component(lua_State *L, const scl_component *component) {
   scl_lua_set_text(L, "name", plugin->name);
   scl_lua_set_text(L, "version", plugin->version);
   scl_lua_set_text(L, "author", plugin->author);
+  scl_lua_set_text(L, "id", plugin->id);
   scl_lua_set_text(L, "summary", plugin->summary);
   scl_lua_set_text(L, "doc", plugin->doc);
   scl_lua_set_text(L, "path", component->path);
@@ -124,8 +125,8 @@ static void push_component(lua_State *L, const scl_component *component) {
   lua_setfield(L, -2, "options");
 }
 
-/* core.plugin_info(kind, name) -> kind, name, version, author, summary, doc, path, origin, digest
- * (where a script defined it), options */
+/* core.plugin_info(kind, name) -> kind, name, version, author, id, summary, doc, path, origin,
+ * digest (where a script defined it), options */
 static int plugin_info(lua_State *L) {
   push_component(L, scl_lua_check_component(L, 1));
   return 1;
@@ -144,6 +145,14 @@ static int plugin_abilities(lua_State *L) {
   return 1;
 }
 
+static void note_id(void *context, const scl_component *component) {
+  lua_State *L = context;
+  lua_pushfstring(L, "%s.%s", scl_kind_name(component->plugin.kind), component->plugin.name);
+  lua_pushstring(L, component->plugin.id);
+  lua_rawset(L, -3);
+}
+
+/* The list is on top of the stack, below it are ids of loaded components by "KIND.NAME". */
 static void list_one(void *context, scl_kind kind, const char *name, const char *path,
                      scl_plugin_origin origin) {
   lua_State *L = context;
@@ -152,11 +161,17 @@ static void list_one(void *context, scl_kind kind, const char *name, const char 
   scl_lua_set_text(L, "name", name);
   scl_lua_set_text(L, "path", path);
   scl_lua_set_text(L, "origin", scl_plugin_origin_name(origin));
+  lua_pushfstring(L, "%s.%s", scl_kind_name(kind), name);
+  lua_rawget(L, -4);
+  lua_setfield(L, -2, "id");
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
-/* core.plugin_list() -> list of {kind, name, path, origin}, loaded or not */
+/* core.plugin_list() -> list of {kind, name, path, origin, id = where it is loaded and has one},
+ * loaded or not */
 static int plugin_list(lua_State *L) {
+  lua_newtable(L);
+  scl_registry_each_loaded(note_id, L);
   lua_newtable(L);
   SCL_LUA_TRY(L, scl_registry_each(list_one, L, &error));
   return 1;
@@ -166,6 +181,7 @@ static int plugin_list(lua_State *L) {
  * in a folder of the search path, which hold that component of a kind not known before they are
  * opened */
 static int plugin_files(lua_State *L) {
+  lua_newtable(L);
   lua_newtable(L);
   SCL_LUA_TRY(L, scl_registry_each_file(list_one, L, &error));
   return 1;

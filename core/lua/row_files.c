@@ -1,42 +1,105 @@
 /* scullery.core: rows read from and written to files as they come. */
-#include "data/row_blocks.h"
+#include "base/profile.h"
+#include "data/csv/csv.h"
+#include "data/libsvm.h"
+#include "data/npy.h"
 #include "data/row_file.h"
 #include "lua/data_options.h"
 #include "lua/handle.h"
 #include "lua/list.h"
+#include "lua/schema.h"
 
-#define BLOCKS "scullery.row_blocks"
+#define ONCE "scullery.rows_once"
 #define FILE_OF_ROWS "scullery.row_file"
 
-/* ------------------------------------------------------------ reading */
+/* ------------------------------------------------------------ reading once */
 
-static void close_blocks(void *blocks) { scl_row_blocks_close(blocks); }
+static void release_source(void *source) { scl_source_destroy(source); }
 
-static int open_blocks(lua_State *L,
-                       scl_status (*open)(const char *, size_t, scl_row_blocks **, scl_error *)) {
+static const char csv_title[] = "data.csv_blocks";
+
+static void check(lua_State *L, const char *title, scl_status status, scl_error *error) {
+  if (status == SCL_STATUS_OK) return;
+  if (title != NULL) (void)scl_prefix(error, "%s", title);
+  scl_lua_raise(L, error);
+}
+
+/* core.csv_blocks(path, options, id column or nil) -> blocks for core.next_rows: rows by the schema
+ * options.like; "-" is the standard input, here and below */
+static int csv_blocks(lua_State *L) {
   scl_error error = {0};
-  scl_row_blocks *blocks = NULL;
-  const char *path = scl_lua_check_path(L, 1);
-  const size_t cols = scl_lua_check_size(L, 2, 1, INT32_MAX, "columns");
-  void **slot = scl_lua_new_handle(L, BLOCKS, close_blocks);
-  scl_lua_check(L, open(path, cols, &blocks, &error), &error);
-  *slot = blocks;
+  luaL_checkstack(L, 40, csv_title);
+  const char *path = scl_lua_check_path(L, 1), *id = luaL_optstring(L, 3, NULL);
+  const scl_csv_options options = scl_lua_check_csv_options(L, 2, csv_title, NULL);
+  if (options.like == NULL) return luaL_error(L, "%s: option 'like' is missing", csv_title);
+  const int top = lua_gettop(L);
+  void **slot = scl_lua_new_handle(L, ONCE, release_source);
+  for (int i = 1; i <= top; i++) /* what the options point to lives as long as the blocks */
+    scl_lua_tie(L, -1, i);
+  scl_source *source = NULL;
+  check(L, csv_title, scl_csv_once(path, &options, id, &source, &error), &error);
+  *slot = source;
   return 1;
 }
 
-/* core.npy_blocks(path, columns), core.libsvm_blocks(path, columns) -> blocks for core.next_rows;
- * "-" is the standard input */
-static int npy_blocks(lua_State *L) { return open_blocks(L, scl_npy_blocks_open); }
-static int libsvm_blocks(lua_State *L) { return open_blocks(L, scl_libsvm_blocks_open); }
+static int open_blocks(lua_State *L,
+                       scl_status (*open)(const char *, size_t, scl_source **, scl_error *)) {
+  scl_error error = {0};
+  scl_source *source = NULL;
+  const char *path = scl_lua_check_path(L, 1);
+  const size_t cols = scl_lua_check_size(L, 2, 1, INT32_MAX, "columns");
+  void **slot = scl_lua_new_handle(L, ONCE, release_source);
+  scl_lua_check(L, open(path, cols, &source, &error), &error);
+  *slot = source;
+  return 1;
+}
 
-/* core.next_rows(blocks) -> X, nothing at the end */
+/* core.npy_blocks(path, columns), core.libsvm_blocks(path, columns) -> blocks for core.next_rows */
+static int npy_blocks(lua_State *L) { return open_blocks(L, scl_npy_once); }
+static int libsvm_blocks(lua_State *L) { return open_blocks(L, scl_libsvm_once); }
+
+/* A list of the texts of the last block's ids. */
+static void push_ids(lua_State *L, const scl_source *source, size_t rows) {
+  lua_createtable(L, (int)rows, 0);
+  for (size_t i = 0; i < rows; i++) {
+    size_t length;
+    const char *id = scl_csv_id(source, i, &length);
+    if (id == NULL) luaL_error(L, "%s: no column of ids was asked for", csv_title);
+    lua_pushlstring(L, id, length);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+/* core.next_rows(blocks[, with ids]) -> X[, list of ids], nothing at the end */
 static int next_rows(lua_State *L) {
   scl_error error = {0};
-  scl_row_blocks *blocks = scl_lua_take_handle(L, 1, BLOCKS);
+  scl_source *source = scl_lua_take_handle(L, 1, ONCE);
+  const bool ids = lua_toboolean(L, 2);
   scl_matrix *x = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_row_blocks_next(blocks, x, &error), &error);
+  const size_t mark = scl_profile_enter("reading");
+  const scl_status status = scl_source_next(source, x, NULL, &error);
+  scl_profile_leave(mark, status == SCL_STATUS_OK ? (double)x->rows : 0, 0);
+  check(L, scl_csv_is(source) ? csv_title : NULL, status, &error);
   if (x->storage == NULL) return 0;
   scl_lua_account(L, scl_matrix_bytes(x));
+  if (!ids) return 1;
+  push_ids(L, source, x->rows);
+  return 2;
+}
+
+static void release_notes(void *notes) { scl_release(notes); }
+
+/* core.block_notes(blocks) -> notes so far, as read_csv has them */
+static int block_notes(lua_State *L) {
+  scl_error error = {0};
+  scl_note *notes = NULL;
+  size_t count;
+  const scl_source *source = scl_lua_check_handle(L, 1, ONCE);
+  void **slot = scl_lua_new_handle(L, "scullery.notes", release_notes);
+  const scl_status status = scl_csv_notes(source, &notes, &count, &error);
+  *slot = notes;
+  scl_lua_check(L, status, &error);
+  scl_lua_push_notes(L, notes, count);
   return 1;
 }
 
@@ -101,7 +164,8 @@ static int commit_rows(lua_State *L) {
 }
 
 void scl_lua_open_row_files(lua_State *L) {
-  SCL_LUA_CALLS(L, {"npy_blocks", npy_blocks, 2}, {"libsvm_blocks", libsvm_blocks, 2},
-                {"next_rows", next_rows, 1}, {"row_file", row_file, 2},
+  SCL_LUA_CALLS(L, {"csv_blocks", csv_blocks, 3}, {"npy_blocks", npy_blocks, 2},
+                {"libsvm_blocks", libsvm_blocks, 2}, {"next_rows", next_rows, 2},
+                {"block_notes", block_notes, 1}, {"row_file", row_file, 2},
                 {"write_rows", write_rows, 3}, {"commit_rows", commit_rows, 1});
 }

@@ -41,13 +41,11 @@ static void number_component(lua_State *L, void *context, const cJSON *object) {
  * "@place" */
 static int saved_open(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
-  scl_error error = {0};
   void **slot = scl_lua_new_handle(L, SCL_LUA_SAVED, release_opened);
   opened *file = scl_allocate_zero(sizeof *file);
   if (file == NULL) return luaL_error(L, "not enough memory for a model");
   *slot = file;
-  scl_lua_check(L, scl_saved_open(path, NULL, 0, path, SCL_LOADER_SCRIPT, &file->saved, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_saved_open(path, NULL, 0, path, SCL_LOADER_SCRIPT, &file->saved, &error));
   scl_lua_push_json(L, &file->saved.json, file->saved.body, number_component, file);
   return 2;
 }
@@ -80,10 +78,9 @@ static const cJSON *check_component(lua_State *L, const opened *file) {
 static int saved_component(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
   const scl_component *found;
-  scl_error error = {0}, note = {0};
-  scl_lua_check(
-      L, scl_saved_find_component(&file->saved, check_component(L, file), &found, &note, &error),
-      &error);
+  scl_error note = {0};
+  SCL_LUA_TRY(
+      L, scl_saved_find_component(&file->saved, check_component(L, file), &found, &note, &error));
   lua_pushstring(L, scl_kind_name(found->plugin.kind));
   lua_pushstring(L, found->plugin.name);
   lua_pushstring(L, note.message[0] == 0 ? NULL : note.message);
@@ -95,10 +92,8 @@ static int saved_component(lua_State *L) {
 static int saved_settings(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
   const scl_instance *instance = scl_lua_check_handle(L, 3, SCL_LUA_INSTANCE);
-  scl_error error = {0};
-  scl_lua_check(L,
-                scl_saved_check_settings(&file->saved, check_component(L, file), instance, &error),
-                &error);
+  SCL_LUA_TRY(L,
+              scl_saved_check_settings(&file->saved, check_component(L, file), instance, &error));
   return 0;
 }
 
@@ -168,12 +163,11 @@ static void set_learnt(lua_State *L, const opened *file, scl_restored *r) {
  * what it has */
 static int saved_model(lua_State *L) {
   opened *file = scl_lua_take_handle(L, 1, SCL_LUA_SAVED);
-  scl_error error = {0};
   void **slot = scl_lua_new_handle(L, SCL_LUA_RESTORED, release_restored);
   scl_restored *r = scl_allocate_zero(sizeof *r);
   if (r == NULL) return luaL_error(L, "not enough memory for a model");
   *slot = r;
-  scl_lua_check(L, scl_restore(&file->saved, r, &error), &error);
+  SCL_LUA_TRY(L, scl_restore(&file->saved, r, &error));
   lua_newtable(L);
   set_stages(L, r);
   if (r->map != NULL) {

@@ -8,17 +8,18 @@
 
 /* sup over standard deviations r up to `most` of E phi(a) phi(b), (a, b) normal with variances r^2
  * and correlation rho: a search over scales. NaN where the dual does not answer. */
-static double dual_at(const scl_map *map, double variance, double rho) {
+static double dual_at(const scl_map *map, double variance, double rho, scl_error *error) {
   const scl_moments m = {0, 0, variance, variance, rho * variance};
-  return scl_nonlinearity_dual(map->phi, &m);
+  return scl_nonlinearity_dual(map->phi, &m, error);
 }
 
-static double largest_dual(const scl_map *map, double rho, double most, bool scale_free) {
-  double best = dual_at(map, 1, rho);
+static double largest_dual(const scl_map *map, double rho, double most, bool scale_free,
+                           scl_error *error) {
+  double best = dual_at(map, 1, rho, error);
   if (scale_free || isnan(best)) return best;
-  if (most < 1) best = dual_at(map, most * most, rho);
+  if (most < 1) best = dual_at(map, most * most, rho, error);
   for (int step = -200; step <= 200; step++) {
-    const double size = fmin(exp(step * 0.05), most), value = dual_at(map, size * size, rho);
+    const double size = fmin(exp(step * 0.05), most), value = dual_at(map, size * size, rho, error);
     if (value > best) best = value;
   }
   return best;
@@ -108,6 +109,7 @@ static joint joint_law(const scl_map *map) {
 scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *out,
                              scl_error *error) {
   double log_diagonal, log_mass;
+  scl_error failure = {0};
   if (map->kernel == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "kappa and theta belong to an instantiation with K; this one has none");
@@ -131,10 +133,12 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
   const joint pair = joint_law(map);
   if (!pair.usable || far_out || (isinf(facts.bound) && isinf(radius))) return SCL_STATUS_OK;
   const double most = pair.pair_scale * radius, alone = map->law.law.scale[0] * radius;
-  const double theta = largest_dual(map, pair.correlation, most, facts.scale_free != 0);
+  const double theta = largest_dual(map, pair.correlation, most, facts.scale_free != 0, &failure);
   const double kappa = log_diagonal == 0 || facts.scale_free
-                           ? largest_dual(map, 1, alone, facts.scale_free != 0)
+                           ? largest_dual(map, 1, alone, facts.scale_free != 0, &failure)
                            : NAN;
+  if (failure.status != SCL_STATUS_OK)
+    return scl_fail(error, failure.status, "%s", failure.message);
   if (!isnan(theta)) out->theta = fmin(out->theta_paper, mass * sqrt(fmax(theta, 0)));
   if (!isnan(kappa)) out->kappa = fmin(out->kappa, diagonal * sqrt(fmax(kappa, 0)));
   out->theta_exact = !isnan(theta);

@@ -34,6 +34,7 @@ typedef struct pair_kernel {
   scl_dual dual; /* NULL: phi has none */
   double amplitude;
   double node[BIAS_NODES], weight[BIAS_NODES]; /* of a uniform bias on [-1, 1] */
+  scl_error *error; /* of the row that is filled: the first failure of a slot */
 } pair_kernel;
 
 /* ------------------------------------------------------------ one pair of rows */
@@ -66,17 +67,17 @@ static double with_bias(const pair_kernel *k, const scl_moments *m) {
   const bool fixed = m->var_a == 0 && m->var_b == 0; /* nothing random but the bias */
   if (fixed && law->bias != SCL_BIAS_NONE && scl_nonlinearity_has_threshold_dual(k->phi))
     return scl_nonlinearity_threshold_dual(k->phi, threshold_distribution(law, m->mean_a),
-                                           threshold_distribution(law, m->mean_b));
-  if (law->bias == SCL_BIAS_NONE) return k->dual(k->phi, m);
+                                           threshold_distribution(law, m->mean_b), k->error);
+  if (law->bias == SCL_BIAS_NONE) return k->dual(k->phi, m, k->error);
   const double a = law->bias_a, b = law->bias_b;
   if (law->bias == SCL_BIAS_GAUSSIAN) {
     const scl_moments all = shifted(m, a, b * b);
-    return k->dual(k->phi, &all);
+    return k->dual(k->phi, &all, k->error);
   }
   double sum = 0;
   for (size_t i = 0; i < BIAS_NODES; i++) {
     const scl_moments at = shifted(m, (a + b + (b - a) * k->node[i]) / 2, 0);
-    sum += k->weight[i] / 2 * k->dual(k->phi, &at);
+    sum += k->weight[i] / 2 * k->dual(k->phi, &at, k->error);
   }
   return sum;
 }
@@ -150,9 +151,9 @@ static double mean_over_supports(const pair_kernel *k, const double *x, const do
 static double thresholds(const pair_kernel *k, const double *x, const double *y) {
   double sum = 0;
   for (size_t j = 0; j < k->draw.dim; j++) {
-    const double at_x = scl_sampler_distribution(k->sampler, &k->draw, j, x[j]),
-                 at_y = scl_sampler_distribution(k->sampler, &k->draw, j, y[j]);
-    sum += scl_nonlinearity_threshold_dual(k->phi, at_x, at_y);
+    const double at_x = scl_sampler_distribution(k->sampler, &k->draw, j, x[j], k->error),
+                 at_y = scl_sampler_distribution(k->sampler, &k->draw, j, y[j], k->error);
+    sum += scl_nonlinearity_threshold_dual(k->phi, at_x, at_y, k->error);
   }
   return sum / (double)k->draw.dim;
 }
@@ -174,7 +175,7 @@ static scl_status pair_value(const pair_kernel *k, const double *x, const double
   *value = k->way == NORMAL_PAIRS ? normal_pairs(k, x, y)
            : k->way == SUPPORTS   ? mean_over_supports(k, x, y, column)
                                   : thresholds(k, x, y);
-  if (!isnan(*value)) return SCL_STATUS_OK;
+  if (!isnan(*value) || error->status != SCL_STATUS_OK) return error->status;
   return scl_fail(
       error, SCL_STATUS_UNSUPPORTED,
       "no closed form is declared for the kernel of nonlinearity.%s on rows of sampler.%s's law",
@@ -302,8 +303,10 @@ static scl_status fill_row(void *context, size_t i, scl_error *error) {
   if (delta == NULL) return scl_fail_memory(error, 2 * d * sizeof *delta, "a pair of rows");
   size_t *column = (size_t *)(void *)(delta + d + 1);
   scl_status status = SCL_STATUS_OK;
+  pair_kernel kernel = *job->kernel;
+  kernel.error = error;
   for (size_t j = 0; status == SCL_STATUS_OK && j < job->n; j++)
-    status = pair_value(job->kernel, job->x + i * d, job->y + j * d, delta, column,
+    status = pair_value(&kernel, job->x + i * d, job->y + j * d, delta, column,
                         &scl_matrix_row(job->out, i)[j], error);
   scl_release(delta);
   return status;

@@ -40,20 +40,10 @@ void scl_map_release_tilts(scl_map *map) {
 }
 
 static scl_status get_tilt(scl_map *map, const scl_law *law, scl_tilt_set *out, scl_error *error) {
-  const size_t d = map->dim;
-  out->memory = scl_allocate_zero((8 * d + 1) * sizeof(double));
-  if (out->memory == NULL) return scl_fail_memory(error, 8 * d * sizeof(double), "a tilt");
-  double *at = out->memory;
-  out->tilt = (scl_tilt){.head = SCL_HEAD(scl_tilt),
-                         .dim = d,
-                         .offset = at,
-                         .shrink = at + d,
-                         .spread = at + 2 * d,
-                         .log0 = at + 3 * d,
-                         .log1 = at + 4 * d,
-                         .log2 = at + 5 * d,
-                         .correlation = at + 6 * d,
-                         .pair_scale = at + 7 * d};
+  const size_t numbers = SCL_TILT_LISTS * map->dim;
+  out->memory = scl_allocate_zero((numbers + 1) * sizeof(double));
+  if (out->memory == NULL) return scl_fail_memory(error, numbers * sizeof(double), "a tilt");
+  out->tilt = scl_tilt_in(out->memory, map->dim);
   return scl_kernel_tilt(map->kernel, law, &out->tilt, error);
 }
 

@@ -89,6 +89,17 @@ static scl_status compare_definitions(const cJSON *value, const scl_component *h
   return SCL_STATUS_OK;
 }
 
+/* A plugin of the same name may be another author's. Models of plugins without an id have none. */
+static scl_status check_id(const cJSON *value, const char *title, const scl_plugin *here,
+                           scl_error *error) {
+  const char *id = NULL;
+  SCL_TRY(scl_saved_opt_word(value, "id", &id, error));
+  if (id == NULL || (here->id != NULL && strcmp(id, here->id) == 0)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "it needs %s with the id %.120s, and the one here is another plugin (%s)", title,
+                  id, scl_plugin_id_shown(here->id));
+}
+
 scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
                                     const scl_component **out, scl_error *note, scl_error *error) {
   scl_kind kind;
@@ -99,6 +110,7 @@ scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
                     title == NULL ? "" : title);
   if (scl_registry_find(kind, name, out, &missing) != SCL_STATUS_OK)
     return refuse_missing(saved, value, title, missing.message, error);
+  SCL_TRY(check_id(value, title, &(*out)->plugin, error));
   SCL_TRY(scl_saved_opt_word(value, "version", &version, error));
   const char *here = (*out)->plugin.version == NULL ? "" : (*out)->plugin.version;
   if (version != NULL && scl_is_newer(version, here))

@@ -25,7 +25,7 @@ void scl_float_mode_restore(unsigned mode) { (void)fesetround((int)mode); }
 
 void scl_call_enter(scl_call *call, const scl_component *component, const char *slot,
                     scl_error *error) {
-  *call = (scl_call){component, slot, innermost, error, scl_float_mode(), {0}};
+  *call = (scl_call){component, slot, innermost, error, scl_float_mode(), {0}, SCL_STATUS_OK};
   if (error != NULL) {
     error->status = SCL_STATUS_OK;
     error->message[0] = 0;
@@ -53,14 +53,50 @@ static bool close_call(scl_call *call) {
 
 static const char mode_sentence[] = "slot %s left the rounding mode of the machine changed";
 
-void scl_call_end(scl_call *call) {
+bool scl_call_begin(scl_call *call, const scl_component *component, const char *slot,
+                    scl_error *error) {
+  if (error != NULL && error->status != SCL_STATUS_OK) return false;
+  scl_call_enter(call, component, slot, error);
+  return true;
+}
+
+static void prefix_name(const scl_call *call) {
+  const scl_plugin *plugin = &call->component->plugin;
+  (void)scl_prefix(call->error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
+}
+
+bool scl_call_end(scl_call *call) {
   static _Atomic(const scl_component *) told;
   if (close_call(call) && atomic_exchange(&told, call->component) != call->component)
     scl_host_say(&call->component->plugin, mode_sentence, call->slot);
+  if (call->failed == SCL_STATUS_OK) return true;
+  if (call->error != NULL) prefix_name(call);
+  return false;
 }
+
+/* A call without an error hands its failure on to the call that it was made from. */
+void scl_call_fail(scl_status status, const char *sentence) {
+  scl_call *call = innermost;
+  const scl_component *own = call == NULL ? NULL : call->component;
+  for (; call != NULL && call->failed == SCL_STATUS_OK; call = call->outer) {
+    call->failed = status;
+    if (call->error == NULL && call->outer != NULL) continue;
+    if (call->error == NULL)
+      scl_host_say(own->plugin.name == NULL ? NULL : &own->plugin, "%s", sentence);
+    else if (call->component == own)
+      (void)scl_fail(call->error, status, "%s", sentence);
+    else
+      (void)scl_fail(call->error, status, "%s.%s: %s", scl_kind_name(own->plugin.kind),
+                     own->plugin.name, sentence);
+    return;
+  }
+}
+
+bool scl_call_failed(void) { return innermost != NULL && innermost->failed != SCL_STATUS_OK; }
 
 static scl_status finish_call(scl_call *call, scl_status status) {
   const bool changed = close_call(call);
+  if (status == SCL_STATUS_OK) status = call->failed;
   if (status == SCL_STATUS_OK && changed)
     return scl_fail(call->error, SCL_STATUS_INTERNAL, mode_sentence, call->slot);
   if (status < SCL_STATUS_OK || status > SCL_STATUS_INTERNAL)
@@ -74,10 +110,8 @@ static scl_status finish_call(scl_call *call, scl_status status) {
 }
 
 scl_status scl_call_leave(scl_call *call, scl_status status) {
-  const scl_plugin *plugin = &call->component->plugin;
   status = finish_call(call, status);
-  if (status != SCL_STATUS_OK)
-    (void)scl_prefix(call->error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
+  if (status != SCL_STATUS_OK) prefix_name(call);
   return status;
 }
 

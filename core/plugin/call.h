@@ -14,6 +14,7 @@ typedef struct scl_call {
   scl_error *error;
   unsigned mode;     /* of the floating-point unit */
   scl_arena scratch; /* what the slot took by host->scratch */
+  scl_status failed; /* what the slot reported by host->fail_call */
 } scl_call;
 
 void scl_call_enter(scl_call *call, const scl_component *component, const char *slot,
@@ -21,8 +22,17 @@ void scl_call_enter(scl_call *call, const scl_component *component, const char *
 /* The slot's status, made true: a rounding mode left changed is put back and is a failure; a
  * failure has a sentence, with "sampler.gaussian: " in front. */
 scl_status scl_call_leave(scl_call *call, scl_status status);
-/* For slots that cannot fail: a rounding mode left changed is put back, and the user told. */
-void scl_call_end(scl_call *call);
+/* For slots without a status, in place of the two above. `begin` returns false where *error has a
+ * failure already, which stays: the slot is not called then. `end` returns false where the slot
+ * failed by host->fail_call: *error says why; without an error the call that this one was made from
+ * fails, and where there is none the user reads the sentence. A rounding mode left changed is put
+ * back, and the user told. */
+bool scl_call_begin(scl_call *call, const scl_component *component, const char *slot,
+                    scl_error *error);
+bool scl_call_end(scl_call *call);
+/* Fail the innermost call on this thread (host->fail_call); whether it has failed. */
+void scl_call_fail(scl_status status, const char *sentence);
+bool scl_call_failed(void);
 /* Without a look at the rounding mode. */
 void scl_call_drop(scl_call *call);
 

@@ -123,8 +123,8 @@ static scl_status check_dtypes(uint32_t dtypes, scl_error *error) {
                   "it does not take float64, which every component must (member 'dtypes')");
 }
 
-static scl_status check_sampler(const scl_plugin *plugin, const scl_sampler *table,
-                                scl_error *error) {
+static scl_status check_sampler(const scl_plugin *plugin, const void *vtable, scl_error *error) {
+  const scl_sampler *table = vtable;
   if (scl_space_name(table->space) == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "it draws from parameter space %d, which this version does not know",
@@ -147,8 +147,9 @@ static scl_status check_sampler(const scl_plugin *plugin, const scl_sampler *tab
                                                            : SCL_STATUS_OK;
 }
 
-static scl_status check_nonlinearity(const scl_plugin *plugin, const scl_nonlinearity *table,
+static scl_status check_nonlinearity(const scl_plugin *plugin, const void *vtable,
                                      scl_error *error) {
+  const scl_nonlinearity *table = vtable;
   const bool one_hot = table->flags & SCL_SHAPE_ONE_HOT;
   if (one_hot) SCL_TRY(require(plugin, SCL_ABILITY_CATEGORIES, "its output is one-hot", error));
   if (!one_hot && table->loop == NULL && table->apply == NULL && table->shape == NULL)
@@ -165,7 +166,9 @@ static scl_status check_nonlinearity(const scl_plugin *plugin, const scl_nonline
   return check_dtypes(table->dtypes, error);
 }
 
-static scl_status check_kernel(const scl_kernel *table, scl_error *error) {
+static scl_status check_kernel(const scl_plugin *plugin, const void *vtable, scl_error *error) {
+  const scl_kernel *table = vtable;
+  (void)plugin;
   if (table->spaces == 0)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "it is defined on no parameter space (member 'spaces')");
@@ -191,8 +194,8 @@ static scl_status check_path(const scl_plugin *plugin, const char *option, scl_e
                   "its path runs over the option '%s', which it does not have", option);
 }
 
-static scl_status check_solver(const scl_plugin *plugin, const scl_solver *table,
-                               scl_error *error) {
+static scl_status check_solver(const scl_plugin *plugin, const void *vtable, scl_error *error) {
+  const scl_solver *table = vtable;
   if (table->solve == NULL)
     SCL_TRY(require(plugin, SCL_ABILITY_MODEL, "the slot 'solve' is NULL", error));
   SCL_TRY(check_dtypes(table->dtypes, error));
@@ -204,9 +207,16 @@ static scl_status check_solver(const scl_plugin *plugin, const scl_solver *table
   return check_path(plugin, models->option, error);
 }
 
+static scl_status (*const checks[SCL_KINDS])(const scl_plugin *plugin, const void *vtable,
+                                             scl_error *error) = {
+    [SCL_KIND_SAMPLER] = check_sampler,
+    [SCL_KIND_NONLINEARITY] = check_nonlinearity,
+    [SCL_KIND_KERNEL] = check_kernel,
+    [SCL_KIND_SOLVER] = check_solver};
+
 /* Parts that this host does not see are as if they were zero. */
 static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
-  union {
+  union { /* of the longest table */
     scl_sampler sampler;
     scl_nonlinearity nonlinearity;
     scl_kernel kernel;
@@ -223,16 +233,7 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
   if (kind != plugin->kind)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "its table is one of a %s, and it says %s",
                     scl_kind_name(kind), scl_kind_name(plugin->kind));
-  switch (plugin->kind) {
-  case SCL_KIND_SAMPLER:
-    return check_sampler(plugin, table, error);
-  case SCL_KIND_NONLINEARITY:
-    return check_nonlinearity(plugin, table, error);
-  case SCL_KIND_KERNEL:
-    return check_kernel(table, error);
-  default:
-    return check_solver(plugin, table, error);
-  }
+  return checks[plugin->kind](plugin, table, error);
 }
 
 static scl_status check_head(const scl_plugin *plugin, scl_error *error) {
@@ -270,6 +271,11 @@ scl_status scl_check_plugin(const scl_plugin *own, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   if (plugin->summary == NULL || plugin->doc == NULL)
     status = scl_fail(error, SCL_STATUS_UNSUPPORTED, "summary and doc must be texts");
+  if (status == SCL_STATUS_OK && plugin->id != NULL && !scl_is_plugin_id(plugin->id))
+    status = scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "its id is '%.130s'; an id is a domain backwards and a name, such as "
+                      "org.example.%s, of a-z, 0-9, _, - and dots",
+                      plugin->id, plugin->name);
   if (status == SCL_STATUS_OK && plugin->instance_size != 0 &&
       (plugin->instance_size < sizeof(scl_base) || plugin->instance_size > MOST_INSTANCE))
     status =

@@ -119,17 +119,34 @@ static scl_status host_parallel(size_t count, scl_job task, void *context, scl_e
 }
 
 /* A failure is never SCL_STATUS_OK, and has a sentence. */
+static void fill_error(scl_error *error, scl_status status, const char *format, va_list arguments) {
+  char text[sizeof error->message];
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  if (status > SCL_STATUS_OK && status <= SCL_STATUS_INTERNAL)
+    (void)scl_fail(error, status, "%s", text);
+  else
+    (void)scl_fail(error, SCL_STATUS_INTERNAL, "%s (reported with status %d, which is no failure)",
+                   text, (int)status);
+}
+
 SCL_PRINTF(3, 4)
 static scl_status host_fail(scl_error *error, scl_status status, const char *format, ...) {
-  char text[sizeof error->message];
+  scl_error filled;
   va_list arguments;
   va_start(arguments, format);
-  (void)vsnprintf(text, sizeof text, format, arguments);
+  fill_error(&filled, status, format, arguments);
   va_end(arguments);
-  if (status > SCL_STATUS_OK && status <= SCL_STATUS_INTERNAL)
-    return scl_fail(error, status, "%s", text);
-  return scl_fail(error, SCL_STATUS_INTERNAL, "%s (reported with status %d, which is no failure)",
-                  text, (int)status);
+  if (error != NULL) *error = filled;
+  return filled.status;
+}
+
+SCL_PRINTF(2, 3) static void host_fail_call(scl_status status, const char *format, ...) {
+  scl_error filled;
+  va_list arguments;
+  va_start(arguments, format);
+  fill_error(&filled, status, format, arguments);
+  va_end(arguments);
+  scl_call_fail(filled.status, filled.message);
 }
 
 static const void *host_service(const char *id) {
@@ -150,7 +167,8 @@ static scl_host table = {SCL_HEAD(scl_host),
                          .service = host_service,
                          .scratch = host_scratch,
                          .name = "scullery",
-                         .version = SCULLERY_VERSION};
+                         .version = SCULLERY_VERSION,
+                         .fail_call = host_fail_call};
 
 static void set_math(void) { table.math = &scl_loops_get()->math; }
 

@@ -97,7 +97,7 @@ static const void *asked(const scl_instance *instance, const char *id) {
   if (plugin->ability == NULL) return NULL;
   scl_call_enter(&call, instance->component, "ability", NULL);
   const void *table = plugin->ability(instance->self, id);
-  scl_call_end(&call);
+  (void)scl_call_end(&call);
   return table;
 }
 
@@ -174,7 +174,7 @@ void scl_instance_release(scl_instance *instance) {
     scl_call call;
     scl_call_enter(&call, instance->component, "destroy", NULL);
     plugin->destroy(instance->self);
-    scl_call_end(&call);
+    (void)scl_call_end(&call);
   }
   for (size_t i = 0; i < instance->n_owned; i++)
     scl_instance_release(instance->owned[i]);

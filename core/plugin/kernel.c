@@ -32,18 +32,20 @@ typedef struct simple_form {
   scl_pair_kernel pairs;
 } simple_form;
 
-void scl_kernel_finish(const scl_instance *kernel, const scl_pair_row *row, double *numbers) {
+scl_status scl_kernel_finish(const scl_instance *kernel, const scl_pair_row *row, double *numbers,
+                             scl_error *error) {
   scl_call call;
-  scl_call_enter(&call, kernel->component, "finish", NULL);
+  scl_call_enter(&call, kernel->component, "finish", error);
   table_of(kernel)->finish(kernel->self, row, numbers);
-  scl_call_end(&call);
+  return scl_call_leave(&call, SCL_STATUS_OK);
 }
 
-void scl_kernel_move(const scl_instance *kernel, size_t count, double *coordinates) {
+scl_status scl_kernel_move(const scl_instance *kernel, size_t count, double *coordinates,
+                           scl_error *error) {
   scl_call call;
-  scl_call_enter(&call, kernel->component, "move", NULL);
+  scl_call_enter(&call, kernel->component, "move", error);
   table_of(kernel)->move(kernel->self, count, coordinates);
-  scl_call_end(&call);
+  return scl_call_leave(&call, SCL_STATUS_OK);
 }
 
 double scl_kernel_scale(const scl_instance *kernel) {
@@ -51,17 +53,24 @@ double scl_kernel_scale(const scl_instance *kernel) {
   scl_call call;
   scl_call_enter(&call, kernel->component, "scale", NULL);
   const double scale = table_of(kernel)->scale(kernel->self);
-  scl_call_end(&call);
+  (void)scl_call_end(&call);
   return scale;
 }
 
+/* After a failure (host->fail_call) the rest of the pairs is left as it is. */
 static void finish_simple(const void *self, const scl_pair_row *row, double *numbers) {
   const scl_instance *kernel = self;
-  table_of(kernel)->finish(kernel->self, row, numbers);
+  if (!scl_call_failed()) table_of(kernel)->finish(kernel->self, row, numbers);
 }
 
+/* The failure of `move` is one of the call that it is made from. */
 static void move_simple(const void *self, size_t count, double *coordinates) {
-  scl_kernel_move(self, count, coordinates);
+  const scl_instance *kernel = self;
+  scl_call call;
+  if (scl_call_failed()) return;
+  scl_call_enter(&call, kernel->component, "move", NULL);
+  table_of(kernel)->move(kernel->self, count, coordinates);
+  (void)scl_call_end(&call);
 }
 
 static void open_simple(const scl_instance *kernel, simple_form *out) {
@@ -131,7 +140,7 @@ scl_shift scl_kernel_shift(const scl_instance *kernel) {
   scl_call call;
   scl_call_enter(&call, kernel->component, "shift", NULL);
   const scl_shift shift = ability->shift(kernel->self);
-  scl_call_end(&call);
+  (void)scl_call_end(&call);
   return shift;
 }
 
@@ -142,7 +151,7 @@ void scl_kernel_describe(const scl_instance *kernel, char *text, size_t size) {
   scl_call call;
   scl_call_enter(&call, kernel->component, "describe", NULL);
   ability->describe(kernel->self, text, size);
-  scl_call_end(&call);
+  (void)scl_call_end(&call);
   text[size - 1] = 0;
 }
 
@@ -161,6 +170,19 @@ static scl_status check_tilt(const scl_instance *kernel, const scl_tilt *tilt, s
   if (good) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_NUMERIC, "kernel.%s: its tilt is not finite",
                   scl_instance_name(kernel));
+}
+
+scl_tilt scl_tilt_in(double *memory, size_t dim) {
+  return (scl_tilt){.head = SCL_HEAD(scl_tilt),
+                    .dim = dim,
+                    .offset = memory,
+                    .shrink = memory + dim,
+                    .spread = memory + 2 * dim,
+                    .log0 = memory + 3 * dim,
+                    .log1 = memory + 4 * dim,
+                    .log2 = memory + 5 * dim,
+                    .correlation = memory + 6 * dim,
+                    .pair_scale = memory + 7 * dim};
 }
 
 scl_status scl_kernel_tilt(const scl_instance *kernel, const scl_law *law, scl_tilt *out,

@@ -269,30 +269,26 @@ bool scl_nonlinearity_has_dual(const scl_instance *phi) {
   return scl_instance_ability(phi, SCL_ABILITY_GAUSSIAN_DUAL) != NULL;
 }
 
-double scl_nonlinearity_dual(const scl_instance *phi, const scl_moments *m) {
+double scl_nonlinearity_dual(const scl_instance *phi, const scl_moments *m, scl_error *error) {
   const scl_ability_gaussian_dual *ability = scl_instance_ability(phi, SCL_ABILITY_GAUSSIAN_DUAL);
   scl_call call;
-  if (ability == NULL) return NAN;
-  scl_call_enter(&call, phi->component, "dual", NULL);
+  if (ability == NULL || !scl_call_begin(&call, phi->component, "dual", error)) return NAN;
   const double value =
       ability->dual(phi->self, m->mean_a, m->mean_b, m->var_a, m->var_b, m->covariance);
-  scl_call_end(&call);
-  return value;
+  return scl_call_end(&call) ? value : NAN;
 }
 
 bool scl_nonlinearity_has_code_dual(const scl_instance *phi) {
   return scl_instance_ability(phi, SCL_ABILITY_CODE_DUAL) != NULL;
 }
 
-double scl_nonlinearity_code_dual(const scl_instance *phi, const scl_moments *m) {
+double scl_nonlinearity_code_dual(const scl_instance *phi, const scl_moments *m, scl_error *error) {
   const scl_ability_code_dual *ability = scl_instance_ability(phi, SCL_ABILITY_CODE_DUAL);
   scl_call call;
-  if (ability == NULL) return NAN;
-  scl_call_enter(&call, phi->component, "collision", NULL);
+  if (ability == NULL || !scl_call_begin(&call, phi->component, "collision", error)) return NAN;
   const double value =
       ability->collision(phi->self, m->mean_a, m->mean_b, m->var_a, m->var_b, m->covariance);
-  scl_call_end(&call);
-  return value;
+  return scl_call_end(&call) ? value : NAN;
 }
 
 bool scl_nonlinearity_has_threshold_dual(const scl_instance *phi) {
@@ -300,14 +296,12 @@ bool scl_nonlinearity_has_threshold_dual(const scl_instance *phi) {
 }
 
 double scl_nonlinearity_threshold_dual(const scl_instance *phi, double distribution_a,
-                                       double distribution_b) {
+                                       double distribution_b, scl_error *error) {
   const scl_ability_threshold_dual *ability = scl_instance_ability(phi, SCL_ABILITY_THRESHOLD_DUAL);
   scl_call call;
-  if (ability == NULL) return NAN;
-  scl_call_enter(&call, phi->component, "dual", NULL);
+  if (ability == NULL || !scl_call_begin(&call, phi->component, "dual", error)) return NAN;
   const double value = ability->dual(phi->self, distribution_a, distribution_b);
-  scl_call_end(&call);
-  return value;
+  return scl_call_end(&call) ? value : NAN;
 }
 
 /* ------------------------------------------------------------ categories

@@ -26,18 +26,19 @@ bool scl_nonlinearity_two_valued(const scl_instance *phi, scl_ability_two_valued
 bool scl_nonlinearity_harmonic(const scl_instance *phi, double *amplitude);
 
 /* Duals: E phi(a) phi(b) of normal pairs, the same for codes, and over random thresholds. NaN where
- * it has no closed form. */
+ * it has no closed form, or the slot fails: *error says why then. It is not asked where *error has
+ * a failure already. */
 typedef struct scl_moments {
   double mean_a, mean_b, var_a, var_b, covariance;
 } scl_moments;
-typedef double (*scl_dual)(const scl_instance *phi, const scl_moments *m);
+typedef double (*scl_dual)(const scl_instance *phi, const scl_moments *m, scl_error *error);
 bool scl_nonlinearity_has_dual(const scl_instance *phi);
-double scl_nonlinearity_dual(const scl_instance *phi, const scl_moments *m);
+double scl_nonlinearity_dual(const scl_instance *phi, const scl_moments *m, scl_error *error);
 bool scl_nonlinearity_has_code_dual(const scl_instance *phi);
-double scl_nonlinearity_code_dual(const scl_instance *phi, const scl_moments *m);
+double scl_nonlinearity_code_dual(const scl_instance *phi, const scl_moments *m, scl_error *error);
 bool scl_nonlinearity_has_threshold_dual(const scl_instance *phi);
 double scl_nonlinearity_threshold_dual(const scl_instance *phi, double distribution_a,
-                                       double distribution_b);
+                                       double distribution_b, scl_error *error);
 
 /* Categories of z, a float64 block of so many planes. */
 bool scl_nonlinearity_has_categories(const scl_instance *phi);

@@ -2,6 +2,7 @@
 #include "plugin/object.h"
 
 #include "plugin/elf.h"
+#include "plugin/host.h"
 #include "plugin/surroundings.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -117,31 +118,80 @@ static void *open_object(const char *real, bool again) {
   return handle;
 }
 
-/* The list symbol, or the single one as a list. */
-static scl_status find_plugins(void *handle, const char *real, const scl_plugin *const **plugins,
-                               size_t *count, scl_error *error) {
-  const scl_plugin *one = dlsym(handle, "scullery_plugin");
-  const scl_plugin_list *list = dlsym(handle, "scullery_plugins");
-  if ((one == NULL) == (list == NULL))
+static scl_status check_list(const scl_plugin_list *list, const char *real, scl_error *error) {
+  if (list != NULL && list->head.abi == SCL_ABI && list->head.size >= SCL_LEAST_PLUGIN_LIST &&
+      list->count > 0 && list->count <= 1000 && list->plugins != NULL)
+    return SCL_STATUS_OK;
+  if (list == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    one == NULL ? "plugin %s: it has no symbol 'scullery_plugin' nor "
-                                  "'scullery_plugins', so it is no Scullery plugin"
-                                : "plugin %s: it has both symbols, 'scullery_plugin' and "
-                                  "'scullery_plugins', where one is taken",
+                    "plugin %s: slot 'get' of its scullery_entry gave no list", real);
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "plugin %s: its list of plugins is of another interface (%u, %u bytes) or empty",
+                  real, list->head.abi, list->head.size);
+}
+
+/* The list of an entry or a symbol, or the single symbol as a list. */
+static scl_status find_plugins(scl_object *o, const char *real, scl_error *error) {
+  const scl_plugin *one = dlsym(o->handle, "scullery_plugin");
+  const scl_plugin_list *list = dlsym(o->handle, "scullery_plugins");
+  const bool makes = o->entry != NULL && o->entry->get != NULL;
+  const int ways = (one != NULL) + (list != NULL) + makes;
+  if (ways != 1)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    ways == 0 ? "plugin %s: it has no symbol 'scullery_plugin' nor "
+                                "'scullery_plugins', so it is no Scullery plugin"
+                    : makes
+                        ? "plugin %s: its scullery_entry has a slot 'get', and it has the symbol "
+                          "'scullery_plugin' or 'scullery_plugins' too, where one is taken"
+                        : "plugin %s: it has both symbols, 'scullery_plugin' and "
+                          "'scullery_plugins', where one is taken",
                     real);
-  if (list != NULL && (list->head.abi != SCL_ABI || list->head.size < SCL_LEAST_PLUGIN_LIST ||
-                       list->count == 0 || list->count > 1000 || list->plugins == NULL))
-    return scl_fail(
-        error, SCL_STATUS_UNSUPPORTED,
-        "plugin %s: its list of plugins is of another interface (%u, %u bytes) or empty", real,
-        list->head.abi, list->head.size);
-  *count = list == NULL ? 1 : list->count;
-  const scl_plugin **found = scl_allocate_array(*count, sizeof *found);
-  if (found == NULL) return scl_fail_memory(error, *count * sizeof *found, "a plugin");
-  for (size_t i = 0; i < *count; i++)
-    found[i] = list == NULL ? one : list->plugins[i];
-  *plugins = found;
+  if (makes) list = o->entry->get();
+  if (one == NULL) SCL_TRY(check_list(list, real, error));
+  o->count = one != NULL ? 1 : list->count;
+  const scl_plugin **found = scl_allocate_array(o->count, sizeof *found);
+  if (found == NULL) return scl_fail_memory(error, o->count * sizeof *found, "a plugin");
+  for (size_t i = 0; i < o->count; i++)
+    found[i] = one != NULL ? one : list->plugins[i];
+  o->plugins = found;
   return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ the entry (plugin/entry.h) */
+
+static scl_status run_init(const scl_entry *entry, const char *kept, scl_error *error) {
+  scl_component unnamed;
+  scl_call call;
+  scl_error failure = {0};
+  if (entry->head.abi != SCL_ABI || entry->head.size < SCL_LEAST_ENTRY)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "plugin %s: its scullery_entry is of another interface (%u, %u bytes)", kept,
+                    entry->head.abi, entry->head.size);
+  if (entry->init == NULL) return SCL_STATUS_OK;
+  scl_object_enter(&call, &unnamed, kept, "init of its scullery_entry");
+  const scl_status status = entry->init(scl_host_get(), kept, &failure);
+  scl_call_drop(&call);
+  if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: init failed: %s", kept,
+                  failure.message[0] == 0 ? "it gave no sentence" : failure.message);
+}
+
+/* *entry is set once `init` has succeeded. */
+static scl_status find_entry(scl_object *o, const char *kept, scl_error *error) {
+  const scl_entry *entry = dlsym(o->handle, "scullery_entry");
+  if (entry == NULL) return SCL_STATUS_OK;
+  SCL_TRY(run_init(entry, kept, error));
+  o->entry = entry;
+  return SCL_STATUS_OK;
+}
+
+void scl_object_deinit(const scl_entry *entry, const char *real) {
+  scl_component unnamed;
+  scl_call call;
+  if (entry == NULL || entry->deinit == NULL) return;
+  scl_object_enter(&call, &unnamed, real, "deinit of its scullery_entry");
+  entry->deinit();
+  scl_call_drop(&call);
 }
 
 /* A sentence where opening the object changed what belongs to the whole process. */
@@ -160,50 +210,56 @@ static scl_status refuse_changes(const char *real, bool mode, const char *others
   return SCL_STATUS_OK;
 }
 
-static scl_status open_watched(const char *real, bool again, void **handle, scl_error *error) {
+static scl_status open_watched(const char *real, const char *kept, bool again, scl_object *out,
+                               scl_error *error) {
   const unsigned mode = scl_float_mode();
   scl_surroundings *noted = NULL;
   char changed[400] = "";
   SCL_TRY(scl_surroundings_note(&noted, error));
-  *handle = open_object(real, again);
-  const char *why = *handle == NULL ? dlerror() : NULL;
+  out->handle = open_object(real, again);
+  const char *why = out->handle == NULL ? dlerror() : NULL;
+  scl_status status = out->handle == NULL ? scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                                                     "plugin %s: not a loadable shared object: %s",
+                                                     real, why == NULL ? "it cannot be read" : why)
+                                          : find_entry(out, kept, error);
   const bool other_mode = scl_float_mode() != mode;
   if (other_mode) scl_float_mode_restore(mode);
-  scl_status status = SCL_STATUS_OK;
-  if (*handle == NULL)
-    status = scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: not a loadable shared object: %s",
-                      real, why == NULL ? "it cannot be read" : why);
   (void)scl_surroundings_restore(noted, changed, sizeof changed);
   return status == SCL_STATUS_OK ? refuse_changes(real, other_mode, changed, error) : status;
 }
 
-scl_status scl_object_open(const char *real, bool again, const scl_plugin *const **plugins,
-                           size_t *count, void **handle, scl_error *error) {
+scl_status scl_object_open(const char *real, const char *kept, bool again, scl_object *out,
+                           scl_error *error) {
   scl_component unnamed;
   scl_call call;
-  *plugins = NULL;
-  *handle = NULL;
+  *out = (scl_object){0};
   SCL_TRY(scl_elf_check(real, error));
-  scl_status status = open_watched(real, again, handle, error);
+  scl_status status = open_watched(real, kept, again, out, error);
   if (status == SCL_STATUS_OK) {
     scl_object_enter(&call, &unnamed, real, "the reading of its descriptor");
-    status = find_plugins(*handle, real, plugins, count, error);
+    status = find_plugins(out, real, error);
     scl_call_drop(&call);
   }
-  if (status != SCL_STATUS_OK) scl_object_close(*handle, real, NULL);
+  if (status != SCL_STATUS_OK) scl_object_close(out, real);
   return status;
 }
 
-void scl_object_close(void *handle, const char *real, const scl_plugin *const *plugins) {
+void scl_object_keep(scl_object *object) {
+  scl_release((void *)(uintptr_t)object->plugins);
+  object->plugins = NULL;
+}
+
+void scl_object_close(scl_object *object, const char *real) {
   char changed[400];
   scl_component unnamed;
   scl_call call;
   scl_surroundings *noted = NULL;
-  scl_release((void *)(uintptr_t)plugins);
-  if (handle == NULL) return;
+  scl_object_keep(object);
+  if (object->handle == NULL) return;
   (void)scl_surroundings_note(&noted, NULL);
+  scl_object_deinit(object->entry, real);
   scl_object_enter(&call, &unnamed, real, "what runs when the object is closed");
-  (void)dlclose(handle);
+  (void)dlclose(object->handle);
   scl_call_drop(&call);
   (void)scl_surroundings_restore(noted, changed, sizeof changed);
 }

@@ -32,11 +32,22 @@ scl_status scl_object_check(const char *real, bool by_name, scl_error *error);
 /* Check that it is a whole shared object (elf.h), open it and find the components: `again` opens a
  * copy, so that a path that was opened before gives its present bytes. Opening runs the object's
  * constructors; one that changes the floating-point mode (as -ffast-math does) or what
- * surroundings.h names is refused, and the change undone. On success the object stays open. */
-scl_status scl_object_open(const char *real, bool again, const scl_plugin *const **plugins,
-                           size_t *count, void **handle, scl_error *error);
-/* Ends the list, and closes the object where the handle is not NULL. */
-void scl_object_close(void *handle, const char *real, const scl_plugin *const *plugins);
+ * surroundings.h names is refused, and the change undone. So does the object's own `init`
+ * (plugin/entry.h), for which `kept` is the path that lasts. On success the object stays open. */
+typedef struct scl_object {
+  void *handle;
+  const scl_entry *entry; /* after its `init`; NULL: it has none */
+  const scl_plugin *const *plugins;
+  size_t count;
+} scl_object;
+scl_status scl_object_open(const char *real, const char *kept, bool again, scl_object *out,
+                           scl_error *error);
+/* Call the object's `deinit`, where it has one. */
+void scl_object_deinit(const scl_entry *entry, const char *real);
+/* End the list alone: the object stays. */
+void scl_object_keep(scl_object *object);
+/* End the list, call `deinit`, and close the object. */
+void scl_object_close(scl_object *object, const char *real);
 /* What is done with a file, so that a crash names it; scl_call_drop ends it. */
 void scl_object_enter(scl_call *call, scl_component *unnamed, const char *real, const char *doing);
 

@@ -25,6 +25,8 @@ typedef struct entry {
   scl_component *components;
   size_t count;
   const struct entry *replaced; /* by the newest entry of this path; NULL: it is the newest */
+  char *kept;                   /* the path that the entry's `init` was given */
+  const scl_entry *entry;       /* of its object, to end it when the process ends; NULL: none */
   struct entry *before; /* the newest first, so that a changed file's components come first */
 } entry;
 
@@ -54,6 +56,8 @@ bool scl_kind_find(const char *name, scl_kind *out) {
   return false;
 }
 
+enum { MOST_ID = 120 };
+
 #define SMALL_LETTERS "abcdefghijklmnopqrstuvwxyz"
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -69,6 +73,19 @@ bool scl_is_name(const char *text, bool capitals) {
     if (strcmp(text, keywords[i]) == 0) return false;
   const size_t length = strspn(text, all);
   return length <= 40 && text[length] == 0;
+}
+
+bool scl_is_plugin_id(const char *text) {
+  static const char all[] = SMALL_LETTERS "0123456789_-";
+  size_t parts = 0, length = 0;
+  for (; length <= MOST_ID; parts++) {
+    const size_t part = strspn(text + length, all);
+    length += part;
+    if (part == 0 || (text[length] != '.' && text[length] != 0)) return false;
+    if (text[length] == 0) return parts > 0 && length <= MOST_ID;
+    length++;
+  }
+  return false;
 }
 
 /* ------------------------------------------------------------ what is loaded; the lock is held */
@@ -119,6 +136,10 @@ static scl_status describe(const scl_plugin *own, const entry *e, scl_plugin_ori
   *out = (scl_component){.source = own, .path = e->path, .origin = origin, .digest = e->digest};
   (void)scl_table_read(own, sizeof out->plugin, &out->plugin);
   if (own->head.size >= sizeof out->plugin) memcpy(&out->plugin, own, sizeof out->plugin);
+  if (out->plugin.id == NULL && origin == SCL_ORIGIN_BUILTIN) {
+    (void)snprintf(out->own_id, sizeof out->own_id, "org.scullery.%s", out->plugin.name);
+    out->plugin.id = out->own_id;
+  }
   out->vtable = scl_table_read(own->vtable, rule->size, room);
   if (out->vtable != room) scl_release(room);
   return copy_options(&out->plugin, &out->options, error);
@@ -282,21 +303,52 @@ static scl_status find_opened(const arrival *new, bool *again, entry **out, scl_
   return SCL_STATUS_OK;
 }
 
-static scl_status open_new(arrival *new, bool again, entry **out, scl_error *error) {
-  void *handle = NULL;
+/* When the process ends, the object that was loaded last first. A process that ends while a file is
+ * loaded leaves it. */
+static void deinit_all(void) {
+  if (pthread_mutex_trylock(&registry.lock) != 0) return;
+  for (entry *e = registry.last; e != NULL; e = e->before) {
+    scl_object_deinit(e->entry, e->path);
+    e->entry = NULL;
+  }
+  pthread_mutex_unlock(&registry.lock);
+}
+
+static scl_status check_and_enter(arrival *new, const scl_object *object, entry **out,
+                                  scl_error *error) {
+  static bool watched;
   scl_component unnamed;
   scl_call call;
-  SCL_TRY(scl_object_open(new->real, again, &new->plugins, &new->count, &handle, error));
+  new->plugins = object->plugins;
+  new->count = object->count;
   scl_object_enter(&call, &unnamed, new->real, "the check of its tables");
   scl_status status = check_all(new, error);
   if (status == SCL_STATUS_OK) status = enter(new, out, error);
   scl_call_drop(&call);
+  if (status != SCL_STATUS_OK) return status;
+  (*out)->entry = object->entry;
+  if (object->entry != NULL && !watched) watched = atexit(deinit_all) == 0;
+  return SCL_STATUS_OK;
+}
+
+static scl_status open_new(arrival *new, bool again, entry **out, scl_error *error) {
+  scl_object object;
+  char *kept = scl_copy_text(new->real); /* for `init`: it stays where the object does */
+  if (kept == NULL) return scl_fail_memory(error, strlen(new->real), "a plugin");
+  scl_status status = scl_object_open(new->real, kept, again, &object, error);
   if (status == SCL_STATUS_OK) {
-    (*out)->mapped = !again;
-    if (!is_builtin(new->real)) scl_crash_suspect((*out)->path);
+    status = check_and_enter(new, &object, out, error);
+    if (status == SCL_STATUS_OK)
+      scl_object_keep(&object);
+    else
+      scl_object_close(&object, new->real);
   }
-  scl_object_close(status == SCL_STATUS_OK ? NULL : handle, new->real, new->plugins);
-  return status;
+  if (status != SCL_STATUS_OK || object.entry == NULL) scl_release(kept);
+  if (status != SCL_STATUS_OK) return status;
+  if (object.entry != NULL) (*out)->kept = kept;
+  (*out)->mapped = !again;
+  if (!is_builtin(new->real)) scl_crash_suspect((*out)->path);
+  return SCL_STATUS_OK;
 }
 
 /* A compiled source that was compiled before, and is wanted again. */

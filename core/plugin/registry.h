@@ -32,6 +32,7 @@ typedef struct scl_component {
   /* NULL: from a file. Else a script defined it, its slots run in the thread that runs the script
    * alone, and this tells its definition from others of the name. */
   const char *digest;
+  char own_id[56]; /* plugin.id of a built-in plugin, "org.scullery.NAME"; else empty */
 } scl_component;
 
 /* "built in", "user's folder", "SCULLERY_PLUGIN_PATH", "loaded by path", "compiled",
@@ -44,6 +45,11 @@ bool scl_kind_find(const char *name, scl_kind *out);
 /* Whether a text may name a component (a-z, 0-9, _) or an option (capitals too): 1 to 40
  * characters, a letter first, no keyword of Lua. */
 bool scl_is_name(const char *text, bool capitals);
+
+/* Whether a text may be a plugin's id: "org.example.softplus" (plugin/descriptor.h). */
+bool scl_is_plugin_id(const char *text);
+/* A plugin's id as a text; "no id" for NULL. */
+static inline const char *scl_plugin_id_shown(const char *id) { return id == NULL ? "no id" : id; }
 
 /* The component of that kind and name, loading it at first use. Unknown: a sentence with the
  * nearest name. Found twice, one of them built in: both paths are named. */

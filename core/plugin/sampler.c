@@ -168,11 +168,12 @@ size_t scl_sampler_makes(const scl_instance *sampler) {
   return table_of(sampler)->draw == NULL ? table_of(sampler)->normals : SIZE_MAX;
 }
 
-void scl_sampler_make(const scl_instance *sampler, size_t count, const double *numbers, double *e) {
+scl_status scl_sampler_make(const scl_instance *sampler, size_t count, const double *numbers,
+                            double *e, scl_error *error) {
   scl_call call;
-  scl_call_enter(&call, sampler->component, "make", NULL);
+  scl_call_enter(&call, sampler->component, "make", error);
   table_of(sampler)->make(sampler->self, count, numbers, e);
-  scl_call_end(&call);
+  return scl_call_leave(&call, SCL_STATUS_OK);
 }
 
 /* ------------------------------------------------------------ law and characteristic function */
@@ -334,13 +335,12 @@ bool scl_sampler_has_distribution(const scl_instance *sampler) {
 }
 
 double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *draw, size_t column,
-                                double x) {
+                                double x, scl_error *error) {
   const scl_ability_distribution *ability = scl_instance_ability(sampler, SCL_ABILITY_DISTRIBUTION);
   scl_call call;
-  scl_call_enter(&call, sampler->component, "distribution", NULL);
+  if (!scl_call_begin(&call, sampler->component, "distribution", error)) return NAN;
   const double value = ability->distribution(sampler->self, draw, column, x);
-  scl_call_end(&call);
-  return value;
+  return scl_call_end(&call) ? value : NAN;
 }
 
 bool scl_sampler_has_collision(const scl_instance *sampler) {

@@ -23,7 +23,8 @@ scl_status scl_sampler_draw(const scl_instance *sampler, const scl_draw *draw,
 /* The slot of the simple form alone, for checks: the numbers N(0, 1) that one e takes, 0 for a
  * uniform one, SIZE_MAX where the sampler has the general form; e from so many numbers each. */
 size_t scl_sampler_makes(const scl_instance *sampler);
-void scl_sampler_make(const scl_instance *sampler, size_t count, const double *numbers, double *e);
+scl_status scl_sampler_make(const scl_instance *sampler, size_t count, const double *numbers,
+                            double *e, scl_error *error);
 
 /* Abilities. SCL_STATUS_UNSUPPORTED where the sampler does not offer them; the `has` functions
  * ask. */
@@ -36,8 +37,9 @@ scl_status scl_sampler_characteristic(const scl_instance *sampler, const scl_dra
                                       size_t rows, const double *delta, ptrdiff_t stride,
                                       double *out, scl_error *error);
 bool scl_sampler_has_distribution(const scl_instance *sampler);
+/* NaN where it fails: *error says why. Not asked where *error has a failure already. */
 double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *draw, size_t column,
-                                double x);
+                                double x, scl_error *error);
 bool scl_sampler_has_collision(const scl_instance *sampler);
 scl_status scl_sampler_collision(const scl_instance *sampler, const scl_draw *draw, size_t rows,
                                  const double *delta, ptrdiff_t stride, double *out,

@@ -25,7 +25,7 @@ scl_penalty scl_solver_penalty(const scl_instance *solver) {
   if (ability == NULL) return scl_solver_makes_models(solver) ? SCL_PENALTY_NONE : SCL_PENALTY_L2;
   scl_call_enter(&call, solver->component, "penalty", NULL);
   const scl_penalty penalty = ability->penalty(solver->self);
-  scl_call_end(&call);
+  (void)scl_call_end(&call);
   return penalty;
 }
 
@@ -36,12 +36,12 @@ bool scl_solver_shrinks(const scl_instance *solver, scl_penalty *penalty) {
 }
 
 bool scl_solver_needs_normal_alone(const scl_instance *solver, const scl_problem *problem,
-                                   bool weighted) {
+                                   const double *values, size_t count, bool weighted) {
   const scl_ability_normal *ability = scl_instance_ability(solver, SCL_ABILITY_NORMAL);
   scl_call call;
   if (ability == NULL) return false;
   scl_call_enter(&call, solver->component, "alone", NULL);
-  const bool alone = ability->alone(solver->self, problem, weighted) != 0;
+  const bool alone = ability->alone(solver->self, problem, values, count, weighted) != 0;
   scl_call_end(&call);
   return alone;
 }
@@ -273,7 +273,7 @@ void scl_solver_destroy_model(const scl_instance *solver, void *model) {
   if (model == NULL) return;
   scl_call_enter(&call, solver->component, "destroy", NULL);
   model_of(solver)->destroy(solver->self, model);
-  scl_call_end(&call);
+  (void)scl_call_end(&call);
 }
 
 /* ------------------------------------------------------------ loss */
@@ -284,61 +284,60 @@ static const scl_ability_loss *loss_of(const scl_instance *solver) {
 
 bool scl_solver_has_loss(const scl_instance *solver) { return loss_of(solver) != NULL; }
 
-double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y) {
+double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y,
+                       scl_error *error) {
   const scl_ability_loss *loss = loss_of(solver);
   double value = 0;
   if (loss != NULL) {
     scl_call call;
-    scl_call_enter(&call, solver->component, "value", NULL);
+    if (!scl_call_begin(&call, solver->component, "value", error)) return NAN;
     value = loss->value(solver->self, c, f, y);
-    scl_call_end(&call);
-    return value;
+    return scl_call_end(&call) ? value : NAN;
   }
   for (size_t j = 0; j < c; j++)
     value += (f[j] - y[j]) * (f[j] - y[j]);
   return value;
 }
 
-void scl_solver_loss_slope(const scl_instance *solver, size_t c, const double *f, const double *y,
-                           double *out) {
+scl_status scl_solver_loss_slope(const scl_instance *solver, size_t c, const double *f,
+                                 const double *y, double *out, scl_error *error) {
   const scl_ability_loss *loss = loss_of(solver);
   scl_call call;
   for (size_t j = 0; loss == NULL && j < c; j++)
     out[j] = 2 * (f[j] - y[j]);
-  if (loss == NULL) return;
-  scl_call_enter(&call, solver->component, "slope", NULL);
+  if (loss == NULL) return SCL_STATUS_OK;
+  scl_call_enter(&call, solver->component, "slope", error);
   loss->slope(solver->self, c, f, y, out);
-  scl_call_end(&call);
+  return scl_call_leave(&call, SCL_STATUS_OK);
 }
 
-double scl_solver_loss_bound(const scl_instance *solver, double reach) {
+double scl_solver_loss_bound(const scl_instance *solver, double reach, scl_error *error) {
   const scl_ability_loss *loss = loss_of(solver);
   if (loss == NULL) return (reach + 1) * (reach + 1);
   scl_call call;
-  scl_call_enter(&call, solver->component, "bound", NULL);
+  if (!scl_call_begin(&call, solver->component, "bound", error)) return NAN;
   const double value = loss->bound(solver->self, reach);
-  scl_call_end(&call);
-  return value;
+  return scl_call_end(&call) ? value : NAN;
 }
 
-double scl_solver_loss_lipschitz(const scl_instance *solver, double reach) {
+double scl_solver_loss_lipschitz(const scl_instance *solver, double reach, scl_error *error) {
   const scl_ability_loss *loss = loss_of(solver);
   if (loss == NULL) return 2 * (reach + 1);
   scl_call call;
-  scl_call_enter(&call, solver->component, "lipschitz", NULL);
+  if (!scl_call_begin(&call, solver->component, "lipschitz", error)) return NAN;
   const double value = loss->lipschitz(solver->self, reach);
-  scl_call_end(&call);
-  return value;
+  return scl_call_end(&call) ? value : NAN;
 }
 
-bool scl_solver_probabilities(const scl_instance *solver, size_t c, const double *f, double *out) {
+scl_status scl_solver_probabilities(const scl_instance *solver, size_t c, const double *f,
+                                    double *out, bool *said, scl_error *error) {
   const scl_ability_loss *loss = loss_of(solver);
-  if (loss == NULL || loss->probabilities == NULL) return false;
+  *said = loss != NULL && loss->probabilities != NULL;
+  if (!*said) return SCL_STATUS_OK;
   scl_call call;
-  scl_call_enter(&call, solver->component, "probabilities", NULL);
-  const bool said = loss->probabilities(solver->self, c, f, out) != 0;
-  scl_call_end(&call);
-  return said;
+  scl_call_enter(&call, solver->component, "probabilities", error);
+  *said = loss->probabilities(solver->self, c, f, out) != 0;
+  return scl_call_leave(&call, SCL_STATUS_OK);
 }
 
 /* ------------------------------------------------------------ objective */

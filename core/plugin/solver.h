@@ -12,10 +12,10 @@ scl_penalty scl_solver_penalty(const scl_instance *solver);
 /* Whether the solver says itself that it penalises a'a or a'Ga: its solution is then the same
  * function in other coordinates with the same penalty. */
 bool scl_solver_shrinks(const scl_instance *solver, scl_penalty *penalty);
-/* Whether it solves this problem from the normal equations alone (SCL_ABILITY_NORMAL). weighted: rows
- * have weights. */
+/* Whether it solves this problem, for these values of its path option (NULL: its own), from the
+ * normal equations alone (SCL_ABILITY_NORMAL). weighted: rows have weights. */
 bool scl_solver_needs_normal_alone(const scl_instance *solver, const scl_problem *problem,
-                                   bool weighted);
+                                   const double *values, size_t count, bool weighted);
 /* Whether its options ask for an unpenalised constant (SCL_ROLE_INTERCEPT; "auto" goes by its
  * penalty). */
 bool scl_solver_wants_intercept(const scl_instance *solver);
@@ -45,16 +45,20 @@ scl_status scl_solver_load(const scl_instance *solver, const scl_archive *archiv
                            size_t targets, void **model, scl_error *error);
 void scl_solver_destroy_model(const scl_instance *solver, void *model);
 
-/* SCL_ABILITY_LOSS; without it the squared error sum_j (f_j - y_j)^2, and no probabilities. */
+/* SCL_ABILITY_LOSS; without it the squared error sum_j (f_j - y_j)^2, and no probabilities. Numbers
+ * are NaN where the slot fails: *error says why. It is not asked where *error has a failure
+ * already. */
 bool scl_solver_has_loss(const scl_instance *solver);
-double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y);
+double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y,
+                       scl_error *error);
 /* out (c numbers) = a (sub)gradient in f. */
-void scl_solver_loss_slope(const scl_instance *solver, size_t c, const double *f, const double *y,
-                           double *out);
-double scl_solver_loss_bound(const scl_instance *solver, double reach);
-double scl_solver_loss_lipschitz(const scl_instance *solver, double reach);
-/* False where it says none. */
-bool scl_solver_probabilities(const scl_instance *solver, size_t c, const double *f, double *out);
+scl_status scl_solver_loss_slope(const scl_instance *solver, size_t c, const double *f,
+                                 const double *y, double *out, scl_error *error);
+double scl_solver_loss_bound(const scl_instance *solver, double reach, scl_error *error);
+double scl_solver_loss_lipschitz(const scl_instance *solver, double reach, scl_error *error);
+/* *said is false where the loss defines none. */
+scl_status scl_solver_probabilities(const scl_instance *solver, size_t c, const double *f,
+                                    double *out, bool *said, scl_error *error);
 
 /* SCL_ABILITY_OBJECTIVE. */
 

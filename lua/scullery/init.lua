@@ -7,12 +7,12 @@ local instantiation = require "scullery.compose.instantiation"
 local objects = require "scullery.base.objects"
 local stages = require "scullery.compose.stages"
 
--- Methods of objects that are the work of rooms above their class.
+-- These rooms add methods to classes of lower rooms.
 require "scullery.model"
 require "scullery.pictures"
 require "scullery.report"
 
--- Errors name the topic of help that says what a function takes.
+-- Error messages refer to the help topic of the function.
 function fault.topic(name) return require("scullery.help.topics").topic(name) end
 
 local sc = {

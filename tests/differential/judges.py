@@ -229,7 +229,7 @@ def judge(kind, data, results):
         if not alike:
             return False, "is refused whole and accepted as a stream: " + sentence
         words = len(sentence.split())
-        return False, None if words > 3 and "fault of Scullery" not in sentence else "is refused: " + sentence
+        return False, None if words > 3 and "bug in Scullery" not in sentence else "is refused: " + sentence
     start = results.at
     try:
         return True, JUDGES[kind](data, results)

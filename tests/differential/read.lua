@@ -57,7 +57,7 @@ local function disagreement(path, options, whole, filled)
   end
   local again = { like = whole.schema, separator = options.separator }
   local blocks, first = core.csv_blocks(path, again), 0
-  for X in function() return core.next_block(blocks) end do
+  for X in function() return core.next_rows(blocks) end do
     if not same_rows(whole.X, X, first) then return "the blocks' numbers differ" end
     first = first + X:rows()
   end

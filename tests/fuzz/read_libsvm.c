@@ -1,16 +1,15 @@
 /* LIBSVM text, whole and by blocks. */
 #include "data/libsvm.h"
-#include "data/row_blocks.h"
 #include "reader.h"
 
 static void read_blocks(const char *path, size_t cols, size_t wanted) {
-  scl_row_blocks *blocks;
+  scl_source *blocks;
   scl_error error = {0};
   scl_matrix x = {0};
   size_t rows = 0;
-  fuzz_check(scl_libsvm_blocks_open(path, cols, &blocks, &error), &error);
+  fuzz_check(scl_libsvm_once(path, cols, &blocks, &error), &error);
   for (;;) {
-    const scl_status status = scl_row_blocks_next(blocks, &x, &error);
+    const scl_status status = scl_source_next(blocks, &x, NULL, &error);
     fuzz_check(status, &error);
     if (status != SCL_STATUS_OK) fuzz_fail(error.message);
     if (x.storage == NULL) break;
@@ -19,7 +18,7 @@ static void read_blocks(const char *path, size_t cols, size_t wanted) {
     scl_matrix_release(&x);
   }
   if (rows != wanted) fuzz_fail("blocks have other rows");
-  scl_row_blocks_close(blocks);
+  scl_source_destroy(blocks);
 }
 
 void fuzz_read(const uint8_t *data, size_t size) {

@@ -1,6 +1,5 @@
 /* .npy: whole, as a stream, by blocks; all must say the same. */
 #include "data/npy.h"
-#include "data/row_blocks.h"
 #include "reader.h"
 
 static void stream(const char *path, const scl_matrix *wanted) {
@@ -23,20 +22,20 @@ static void stream(const char *path, const scl_matrix *wanted) {
 }
 
 static void read_blocks(const char *path, const scl_matrix *wanted) {
-  scl_row_blocks *blocks;
+  scl_source *blocks;
   scl_error error = {0};
   scl_matrix x = {0};
   size_t rows = 0;
-  fuzz_check(scl_npy_blocks_open(path, wanted->cols, &blocks, &error), &error);
+  fuzz_check(scl_npy_once(path, wanted->cols, &blocks, &error), &error);
   for (;;) {
-    if (scl_row_blocks_next(blocks, &x, &error) != SCL_STATUS_OK) fuzz_fail(error.message);
+    if (scl_source_next(blocks, &x, NULL, &error) != SCL_STATUS_OK) fuzz_fail(error.message);
     if (x.storage == NULL) break;
     rows += x.rows;
     fuzz_touch(&x);
     scl_matrix_release(&x);
   }
   if (rows != wanted->rows) fuzz_fail("blocks have other rows");
-  scl_row_blocks_close(blocks);
+  scl_source_destroy(blocks);
 }
 
 void fuzz_read(const uint8_t *data, size_t size) {

@@ -31,7 +31,7 @@ end
 -- so is what Lua says of an operator that an object lacks (plain).
 local function check_message(title, message, plain)
   if plain then return end
-  if message:find("this is a fault of Scullery", 1, true) then
+  if message:find("this is a bug in Scullery", 1, true) then
     if not w.damaged and not internal[title] then finding("fault", title, message:sub(1, 400)) end
     return
   end

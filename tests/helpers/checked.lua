@@ -1,7 +1,7 @@
 --- The checker of plugins on every built-in component of a kind, in this process and with a fixed
 --- seed: checked(kind, skipped) makes a LuaUnit test of each. skipped: test -> the names of the
 --- components that it says nothing of ("all but NAMES": of all others), for the tests of this kind
---- alone.
+--- alone. Under the thread sanitizer: the test of threads alone, each of whose kinds has one.
 local lu = require "luaunit"
 local sc = require "scullery"
 local check = require "scullery_checker"
@@ -33,9 +33,12 @@ local function check_list(kind, skipped)
   end
 end
 
+local only = (os.getenv("SCULLERY_SANITIZE") or ""):find("thread", 1, true) and "threads" or nil
+
 local function check_one(kind, name, skipped)
   local own, title = own_tests(kind), kind .. "." .. name
-  local all = check.run(title, { seed = 1, in_process = true, variants = registry.more[title] })
+  local all = check.run(title, { seed = 1, in_process = true, only = only,
+    variants = registry.more[title] })
   lu.assertTrue(#all.results > 0, title)
   for _, result in ipairs(all.results) do
     local text = ("%s, %s: %s: %s"):format(title, result.name, result.outcome, result.text)

@@ -138,7 +138,7 @@ local function same(a, b)
   return true
 end
 
--- The loader of other programs (scullery/scullery.h) on the same file: what both load predicts the
+-- The predictor of other programs (scullery/scullery.h) of the same file: what both load predicts the
 -- same bits; each refuses with a sentence. Returns whether it loaded.
 local function use_predictor(path, value, X)
   local ok, loaded = pcall(core.predictor, path)

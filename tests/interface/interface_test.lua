@@ -165,6 +165,7 @@ end
 
 function TestAPluginFromALaterHeader()
   assert_alike(answers("later", battery.names), battery.names, "later header")
+  assert_alike(answers("first", battery.names), battery.names, "first header")
 end
 
 -- Members that the host does not know hold anything.
@@ -310,7 +311,7 @@ function TestAbilitiesThatAreTooShort()
       end
     end
   end
-  lu.assertEquals(count, 35) -- those that the specimens offer
+  lu.assertEquals(count, 36) -- those that the specimens offer
 end
 
 -- ---------------------------------------------------------------- tables that a plugin owns

@@ -36,7 +36,7 @@ local wrong_arguments = {
 }
 
 -- What may not stand in a message.
-local forbidden = { "bad argument", "attempt to", "fault of Scullery", "(not a name)",
+local forbidden = { "bad argument", "attempt to", "bug in Scullery", "(not a name)",
   "share/lua/5%.4/scullery", "lua/scullery/", "%f[%w]nil value", "table: 0x", "function: 0x" }
 
 local function check_message(name, message)
@@ -200,7 +200,7 @@ function TestWhoseMistake:test_a_value_of_the_type_that_lua_blames_explains()
     { function(list) for _ in pairs(list) do lu.fail "" end end,
       setmetatable({}, { __pairs = function() end }) } } do
     local message = said(table.unpack(case))
-    lu.assertNotStrContains(message, "fault of Scullery")
+    lu.assertNotStrContains(message, "bug in Scullery")
     lu.assertNotStrContains(message, "attempt")
   end
   lu.assertEquals(said(index, 5),
@@ -226,7 +226,7 @@ function TestWhoseMistake:test_what_no_argument_explains_is_a_fault_of_ours()
     { function(given) return outer.call(given) end, 5 },
     { function(given) return given and true < outer end, "x" } } do
     local message = said(table.unpack(case))
-    lu.assertStrContains(message, "this is a fault of Scullery: ")
+    lu.assertStrContains(message, "this is a bug in Scullery: ")
     lu.assertStrContains(message, "please report it (SCULLERY_TRACEBACK=1 shows where)")
   end
 end

@@ -158,6 +158,8 @@ local function users_of_the_library(graph)
   return found
 end
 
+local function is_flat(path) return path:find "^lua/scullery/[^/]+$" ~= nil end
+
 local function lua_texts()
   local texts, flat = {}, {}
   for _, path in ipairs(files("lua/scullery", "%.lua$")) do
@@ -165,7 +167,7 @@ local function lua_texts()
       local module = module_of(path)
       lu.assertNil(texts[module], module .. " has two files")
       texts[module] = read(path)
-      if path:find "^lua/scullery/[^/]+$" then flat[module] = true end
+      if is_flat(path) then flat[module] = true end
     end
   end
   return texts, flat
@@ -174,6 +176,8 @@ end
 function TestLuaModulesStandInRooms()
   local texts, flat = lua_texts()
   lu.assertEquals(flat, public)
+  lu.assertEquals({ is_flat "lua/scullery/x.lua", is_flat "lua/scullery/data/x.lua" },
+    { true, false })
   local seen = 0
   for module in pairs(texts) do
     lu.assertNotNil(lua_floor_of[lua_room_of(module, flat)], module .. " is in no room")
@@ -268,7 +272,33 @@ function TestTheTreeIsSmall()
   lu.skipIf(not well, "files are missing")
   local total = 0
   for size in said:gmatch "%d+" do total = total + tonumber(size) end
-  lu.assertTrue(total < 9.8e6, ("%.2f MB of files are tracked"):format(total / 1e6))
+  lu.assertTrue(total < 9.3e6, ("%.2f MB of files are tracked"):format(total / 1e6))
+end
+
+-- ---------------------------------------------------------------- tests
+
+-- A folder of tests is named after the folder that they test.
+local function tested(folder)
+  local room = folder:match "^lua(/.*)$"
+  return room and "lua/scullery" .. room or folder
+end
+
+function TestTestsMirrorTheTree()
+  local seen = {}
+  for _, path in ipairs(files("tests", "_test%.[cl][ua]*$")) do
+    local folder = path:match "^tests/(.+)/"
+    lu.assertNotNil(folder, path .. " is in no folder")
+    seen[folder] = true
+  end
+  local count = 0
+  for folder in pairs(seen) do
+    if folder:find "^core" or folder:find "^plugins" or folder:find "^lua" then
+      count = count + 1
+      local there = run(("test -d '%s/%s'"):format(source, tested(folder)))
+      lu.assertTrue(there, ("tests/%s: there is no %s"):format(folder, tested(folder)))
+    end
+  end
+  lu.assertTrue(count > 20, "the folders were not found")
 end
 
 -- ---------------------------------------------------------------- names of plugins

@@ -20,6 +20,7 @@ local function check_descriptor(t)
   for _, option in ipairs(info.options) do
     expect_line(t, option.help, ("the help of option '%s'"):format(option.name))
   end
+  if info.id then t:note("its id is %s", info.id) end
   if info.version then
     expect_line(t, info.version, "the version")
   elseif t.subject.path then
@@ -31,7 +32,7 @@ end
 
 -- What linkers add by themselves.
 local of_linkers = { _init = true, _fini = true, _edata = true, _end = true, __bss_start = true }
-local entrances = { scullery_plugin = true, scullery_plugins = true }
+local entrances = { scullery_plugin = true, scullery_plugins = true, scullery_entry = true }
 
 local function is_host(path)
   local name = path:match("[^/]+$")

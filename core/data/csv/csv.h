@@ -55,11 +55,13 @@ scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_
  * outlive the source. id: a column whose texts are carried along, or NULL. */
 scl_status scl_csv_once(const char *path, const scl_csv_options *options, const char *id,
                         scl_source **source, scl_error *error);
-/* The id of row i of the last block; its text lives until the next one. NULL where there is no
- * column of ids. */
+/* Whether a source is of this file. */
+bool scl_csv_is(const scl_source *source);
+/* Of a source of scl_csv_once, the id of row i of the last block; its text lives until the next one.
+ * NULL where there is no column of ids, or the source is another. */
 const char *scl_csv_id(const scl_source *source, size_t i, size_t *length);
 /* Of a source of scl_csv_once, what was done so far that the user may not expect; the list is the
- * caller's to release. */
+ * caller's to release. Of another source, nothing. */
 scl_status scl_csv_notes(const scl_source *source, scl_note **notes, size_t *count,
                          scl_error *error);
 

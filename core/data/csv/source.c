@@ -261,9 +261,12 @@ scl_status scl_csv_once(const char *path, const scl_csv_options *options, const 
   return status;
 }
 
+bool scl_csv_is(const scl_source *source) { return source->class == &csv_class; }
+
 const char *scl_csv_id(const scl_source *source, size_t i, size_t *length) {
+  if (!scl_csv_is(source)) return NULL;
   const csv_ids *ids = &((const csv_source *)source)->ids;
-  if (source->class != &csv_class || ids->ends == NULL) return NULL;
+  if (ids->ends == NULL) return NULL;
   const size_t from = i == 0 ? 0 : ids->ends[i - 1];
   *length = ids->ends[i] - from;
   return ids->texts + from;
@@ -271,5 +274,8 @@ const char *scl_csv_id(const scl_source *source, size_t i, size_t *length) {
 
 scl_status scl_csv_notes(const scl_source *source, scl_note **notes, size_t *count,
                          scl_error *error) {
+  *notes = NULL;
+  *count = 0;
+  if (!scl_csv_is(source)) return SCL_STATUS_OK;
   return csv_notes(&((const csv_source *)source)->schema, notes, count, error);
 }

@@ -14,6 +14,7 @@
  *   plugin/sampler.h, nonlinearity.h, kernel.h, solver.h
  *                          the table of each kind, and its abilities
  *   plugin/descriptor.h    the symbol
+ *   plugin/entry.h         an optional symbol: what is done when an object is loaded
  *
  * What holds for every slot:
  *
@@ -22,7 +23,8 @@
  *  - Memory. Buffers are the caller's and live for the call; const ones are inputs. Memory for the
  *    call comes from host->scratch, and the host releases it. What outlives the call comes from
  *    host->allocate; what `create` makes, `destroy` ends.
- *  - Failure. A slot returns SCL_STATUS_OK, or `host->fail(error, status, "a sentence")`. It never
+ *  - Failure. A slot returns SCL_STATUS_OK, or `host->fail(error, status, "a sentence")`; one that
+ *    returns no status calls `host->fail_call(status, "a sentence")` and returns. It never
  *    aborts, exits, prints, jumps or throws across the boundary, and leaves the floating-point
  *    environment as it was.
  *  - Numbers. Parameters, kernels, laws, targets, coefficients and sums over rows are float64.
@@ -40,6 +42,7 @@
 #include "plugin/base.h"
 #include "plugin/block.h"
 #include "plugin/descriptor.h"
+#include "plugin/entry.h"
 #include "plugin/host.h"
 #include "plugin/kernel.h"
 #include "plugin/nonlinearity.h"

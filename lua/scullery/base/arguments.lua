@@ -10,7 +10,7 @@ local function fail(...) error(string.format(...), 0) end
 
 local function flag_of(name) return "--" .. name:gsub("_", "-") end
 
--- How a value of each type is read from its text; nil where it is none.
+-- Readers: text -> value of the type; nil where the text is not such a value.
 local readers = {
   integer = function(text) return math.tointeger(tonumber(text)) end,
   float = function(text)
@@ -23,12 +23,12 @@ local takes = { integer = "a whole number", float = "a number", string = "a text
 
 local function kind_of(name, default)
   if type(name) ~= "string" or not name:find("^%a[%w_]*$") then
-    fail("names of options are letters, digits and '_', and one is %s", options.show(name))
+    fail("names of options are letters, digits and '_', not %s", options.show(name))
   end
   if name == "set" or name == "help" then fail("every script has the option '--%s'", name) end
   local kind = math.type(default) or type(default)
   if kind == "boolean" and default then
-    fail("option '%s': what can be switched on is false by default", name)
+    fail("option '%s': a switch must be false by default", name)
   end
   if not readers[kind] and kind ~= "boolean" then
     fail("option '%s': its default takes false, a number or a text, and got %s", name,
@@ -51,7 +51,7 @@ local function usage(script, defaults)
   return table.concat(lines, "\n")
 end
 
--- The option that a word of the command line names: its name and the value attached by "=".
+-- The option that a word of the command line names: its name, and the value after "=" or nil.
 local function named(word, kinds)
   local flag, value = word:match("^(%-%-[^=]+)=(.*)$")
   flag = flag or word
@@ -62,7 +62,8 @@ local function named(word, kinds)
     objects.suggestion(flag, flags), table.concat(flags, ", "))
 end
 
--- Whether a word is one of the script's options: a text that is missing, as in --out --quick.
+-- True if the word is one of the script's options. It then cannot be the value of the option
+-- before it: in `--out --quick`, the value of --out is missing.
 local function is_option(word, kinds)
   local flag = word:match("^%-%-[^=]+")
   for name in pairs(kinds) do if flag_of(name) == flag then return true end end
@@ -82,7 +83,7 @@ local function parse(given, defaults, kinds)
   while given[i] ~= nil do
     local word = tostring(given[i])
     if word == "--set" then
-      i = i + 1 -- of sc.experiment
+      i = i + 1 -- sc.experiment reads the value
     elseif word:sub(1, 6) ~= "--set=" then
       local name, value = named(word, kinds)
       if kinds[name] ~= "boolean" then
@@ -109,10 +110,10 @@ end
 ---
 ---   local args = sc.arguments{ quick = false, seeds = 10, out = "out" }
 ---
---- takes `scullery script.lua --quick --seeds 3 --out=results`. A default that is false makes a
---- switch; a whole number, a number or a text makes an option that takes one. "_" in a name is "-"
---- on the command line. --help prints the comment that the script begins with and its options, and
---- ends the script. --set NAME=VALUE is left to sc.experiment. An option that is not there, or a
+--- accepts `scullery script.lua --quick --seeds 3 --out=results`. A default of false declares a
+--- switch; an integer, a number or a text declares an option with a value of that type. "_" in a
+--- name is "-" on the command line. --help prints the comment at the top of the script and the
+--- options, and ends the script. --set NAME=VALUE is left to sc.experiment. An unknown option, or a
 --- value of another type, is an error.
 function arguments.parse(defaults)
   if type(defaults) ~= "table" or getmetatable(defaults) then

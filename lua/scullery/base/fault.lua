@@ -1,15 +1,16 @@
---- What Lua says of our own lines ("attempt to index a nil value") in words for whoever called us:
---- an argument that was not expected where one explains it, else a fault of the library.
+--- Translation of Lua's own error messages ("attempt to index a nil value") raised inside the
+--- library. If an argument of the call explains the message, the error names the arguments; if
+--- not, it reports a bug of the library.
 local options = require "scullery.base.options"
 
 local fault = {}
 
--- The beginnings of Lua's own messages.
+-- How Lua's own messages begin.
 local beginnings = { "attempt to ", "bad argument ", "table index is ", "'for' ",
   "invalid order function", "number has no integer", "invalid value", "wrong number of" }
 
 local function is_luas(message)
-  if message:sub(1, 16) == "attempt to yield" then return false end -- by a function of a script
+  if message:sub(1, 16) == "attempt to yield" then return false end -- raised by a script's function
   for _, words in ipairs(beginnings) do
     if message:sub(1, #words) == words then return true end
   end
@@ -20,15 +21,15 @@ end
 
 local MOST_VALUES, MOST_DEPTH = 1000, 3
 
--- The type as Lua's messages name it.
+-- The name of a value's type as Lua's messages print it.
 local function type_of(value)
   local meta = (type(value) == "table" or type(value) == "userdata") and debug.getmetatable(value)
   local name = type(meta) == "table" and rawget(meta, "__name")
   return type(name) == "string" and name or type(value)
 end
 
--- The types of the arguments, and of what their tables hold; "for iterator" where one has a
--- __pairs of its own.
+-- The set of types among the arguments and the entries of their tables. It contains "for iterator"
+-- if a table has a __pairs metamethod. Large tables are examined in part.
 local function types_among(arguments)
   local types, left = {}, MOST_VALUES
   local function look(value, depth)
@@ -46,7 +47,7 @@ local function types_among(arguments)
   return types
 end
 
--- The types that a message of Lua's finds fault with, in its words; none where it names none.
+-- The names of the types that a message of Lua complains about; empty if it names none.
 local function types_blamed(message)
   local list = { message:match("'(for iterator)'") }
   for _, pattern in ipairs{ " an? (.-) value", "two (.-) values", "compare (.-) with ",
@@ -61,8 +62,8 @@ end
 
 -- ---------------------------------------------------------------- what explains a message
 
--- Whether nil, in the message, may be an argument that was not given: the one of that name, where
--- Lua tells a name. Functions in C have no names of parameters.
+-- True if the nil in the message may be a missing argument: a parameter of the name in the message,
+-- or any parameter if the message has no name. C functions have no parameter names.
 local function lacks(message, f, skipped, arguments)
   if debug.getinfo(f, "S").what == "C" then return true end
   local kind, name = message:match("%((%a+) '([^']*)'%)$")
@@ -74,8 +75,8 @@ local function lacks(message, f, skipped, arguments)
   return false
 end
 
--- Whether an argument may be the value that Lua finds fault with: one of its type is among them.
--- Where Lua names no type, any argument may.
+-- True if an argument may be the value that the message complains about: it has that type. A
+-- message without a type may be about any argument.
 local function is_explained(message, f, skipped, arguments)
   local blamed = types_blamed(message)
   if #blamed == 0 then return arguments.n > 0 end
@@ -89,7 +90,7 @@ end
 
 -- ---------------------------------------------------------------- sentences
 
--- The arguments of a call, as one would type them.
+-- The arguments of a call as source text.
 local function listed(arguments)
   local list = {}
   for i = 1, arguments.n do
@@ -99,24 +100,25 @@ local function listed(arguments)
   return #list == 0 and "nothing" or table.concat(list, ", ")
 end
 
---- fault.topic(name): the text of help about a name, or nil. The library sets it.
+--- fault.topic(name): the help text about a name, or nil. The library sets this function.
 function fault.topic() end
 
--- Where what it takes can be read.
+-- A reference to the help topic of a function, "" if there is none.
 local function where_told(title)
   local known, text = pcall(fault.topic, title)
   return known and text and ("; help \"%s\" says what it takes"):format(title) or ""
 end
 
---- fault.sentence(message, title, f, skipped, arguments): the message of an error of `title`, which
---- was f of `skipped` values and the arguments, in words. One that is not Lua's own stays as it is.
+--- fault.sentence(message, title, f, skipped, arguments): the error message for the user. message:
+--- raised by f, which was called with `skipped` values and then the arguments. title: the name of
+--- the function for the user. A message that is not Lua's own is returned unchanged.
 function fault.sentence(message, title, f, skipped, arguments)
   local what = message:match("^bad argument #%d+ to '[^\n]-' %((.*)%)$")
   local wanted, got = (what or ""):match("^(.-) expected, got (.*)$")
-  if what and not wanted then return what end -- words of our own
+  if what and not wanted then return what end -- raised by the library
   if not is_luas(message) then return message end
   if not is_explained(message, f, skipped, arguments) then
-    return ("this is a fault of Scullery: %s; please report it (SCULLERY_TRACEBACK=1 shows where)")
+    return ("this is a bug in Scullery: %s; please report it (SCULLERY_TRACEBACK=1 shows where)")
       :format(message)
   end
   if wanted and not wanted:find("scullery") and got ~= "no value" then

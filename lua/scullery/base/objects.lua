@@ -1,6 +1,6 @@
---- Classes, modules and functions of the library, as a script meets them. A name that is not there
---- is answered with the nearest one, a field that nobody reads cannot be set, a dot where a colon
---- belongs is told, and an error is one sentence that begins with the line of the script.
+--- Classes, modules and functions of the library as scripts see them. An unknown name is an error
+--- that suggests the nearest known one, unknown fields cannot be set, a call with a dot in place of
+--- a colon is reported, and an error is one sentence that begins with the line of the script.
 ---
 --- SCULLERY_TRACEBACK=1: errors keep the library's own lines and frames.
 local core = require "scullery.core"
@@ -16,7 +16,8 @@ local verbose = (os.getenv "SCULLERY_TRACEBACK" or "") ~= ""
 
 -- ---------------------------------------------------------------- places in front of messages
 
--- Whether a file, as messages name it ("...lua/5.4/scullery/x.lua" where it is long), is ours.
+-- True if a file, as named in a message (long names are cut: "...lua/5.4/scullery/x.lua"), is in
+-- the folder.
 local function is_within(file, folder)
   local cut = file:match("^%.%.%.(.*)$")
   if not cut then return file:sub(1, #folder) == folder end
@@ -28,8 +29,8 @@ local function is_own(file)
   return is_within(file, own_folders[1]) or is_within(file, own_folders[2])
 end
 
--- A message without the places of ours in front of it; second: whether it begins with a line of
--- someone else's. where: the place of the script's line.
+-- The message without the positions in library files at its front; second: true if the rest begins
+-- with a position in another file. where: the position of the script's line.
 local function without_place(message, where)
   for _ = 1, 10 do
     local file, rest = message:match("^([^\n:]*%.lua):%d+: (.*)$")
@@ -43,8 +44,8 @@ local function without_place(message, where)
   return message, other ~= nil and other ~= false
 end
 
--- The place of the first Lua function from `level` on, "" where there is none, nil where it is one
--- of ours.
+-- The position of the first Lua function from `level` on; "" if there is none, nil if it is part of
+-- the library.
 local function place_above(level)
   for at = level + 1, level + 200 do
     local info = debug.getinfo(at, "Sl")
@@ -57,7 +58,7 @@ local function place_above(level)
   return ""
 end
 
--- Words of hundreds of bytes are shown by their beginning.
+-- Cuts words of more than 300 bytes in long messages.
 local function shortened(message)
   if #message < 1000 then return message end
   return (message:gsub("%S+", function(word)
@@ -65,9 +66,9 @@ local function shortened(message)
   end))
 end
 
--- Raise what f raised, as a sentence under the title with the line that called the library in
--- front; errors of a call by the library itself go on to the call that a script made. The call was
--- f of `skipped` values and the arguments.
+-- Raises the error `raised` of the call of f with `skipped` values and the arguments, as one
+-- sentence: the position of the script's call, the title, the message. If the library itself made
+-- the call, the error keeps its form until it reaches the call by the script.
 local function raise(title, f, skipped, arguments, raised)
   if type(raised) == "string" then raised = shortened(raised) end
   local message = raised
@@ -79,7 +80,7 @@ local function raise(title, f, skipped, arguments, raised)
   rest = fault.sentence(rest, title, f, skipped, arguments)
   if not rest:find(title, 1, true) then rest = title .. ": " .. rest end
   if type(raised) ~= "table" then error(where .. rest, 0) end
-  raised.message = where .. rest -- an error that carries what was finished
+  raised.message = where .. rest -- the object also carries partial results
   error(raised, 0)
 end
 
@@ -90,7 +91,7 @@ end
 
 -- ---------------------------------------------------------------- functions
 
---- objects.original: from a function that scripts call to the one that it guards, for help.
+--- objects.original[guarded] = the function that it wraps; help looks here.
 objects.original = setmetatable({}, { __mode = "k" })
 
 local function register(wrapper, f)
@@ -98,20 +99,20 @@ local function register(wrapper, f)
   return wrapper
 end
 
---- objects.guarded(title, f): f, its errors as sentences under the title.
+--- objects.guarded(title, f): f with errors raised as sentences under the title.
 function objects.guarded(title, f)
   if verbose then return f end
   return register(function(...) return finish(title, f, 0, table.pack(...), pcall(f, ...)) end, f)
 end
 
---- objects.call(title, f, ...): f(...), its errors as sentences under the title.
+--- objects.call(title, f, ...): calls f(...) with errors raised as sentences under the title.
 function objects.call(title, f, ...)
   if verbose then return f(...) end
   return finish(title, f, 0, table.pack(...), pcall(f, ...))
 end
 
---- objects.titled(title, f, ...): f(...), its errors with a title in front (none where it is nil);
---- those that are no text go on as they are.
+--- objects.titled(title, f, ...): calls f(...) and puts the title in front of errors that are
+--- texts; other errors pass through. title = nil: adds nothing.
 function objects.titled(title, f, ...)
   if not title then return f(...) end
   local result = table.pack(pcall(f, ...))
@@ -120,7 +121,7 @@ function objects.titled(title, f, ...)
   error(title .. ": " .. without_place(result[2], ""), 0)
 end
 
--- A method of a class: self must be one of its objects, and pass the class's own check.
+-- A method of a class: checks that self is an object of the class and passes the class's check.
 local function method_of(class, name, f)
   local title, example = class.__name .. ":" .. name, class.example
   local wrong = ("%s: call it with a colon, as in %s:%s(...)"):format(title, example, name)
@@ -142,8 +143,8 @@ local function method_of(class, name, f)
   end, f)
 end
 
---- objects.guard_methods(class): guard those of a class that is a plain table with a __name and an
---- example.
+--- objects.guard_methods(class): guards the methods of a class that is a plain table with __name
+--- and example.
 function objects.guard_methods(class)
   for name, f in pairs(class) do
     if type(f) == "function" and name:sub(1, 2) ~= "__" then
@@ -154,7 +155,7 @@ end
 
 -- ---------------------------------------------------------------- names
 
--- " (did you mean 'x'?)", or what there is where nothing is near.
+-- " (did you mean 'x'?)", or a list of the known names if none is near.
 local function suggestion(name, names)
   table.sort(names)
   local near = type(name) == "string" and core.nearest(name, names)
@@ -168,14 +169,14 @@ local function shown(name)
 end
 objects.shown = shown
 
--- An error at the line that asked; ours is taken off on the way out.
+-- Raises an error at the script's line; objects.raise removes the library's own position.
 local function refuse(...) error(string.format(...), 3) end
 
 -- ---------------------------------------------------------------- classes
 
 local made = {}
 
---- objects.classes(): the classes made so far, a list in the order of their names.
+--- objects.classes(): the classes made so far, a list sorted by name.
 function objects.classes()
   local list = { table.unpack(made) }
   table.sort(list, function(a, b) return a.__name < b.__name end)
@@ -191,11 +192,11 @@ end
 
 --- objects.class(name, { example = "ds", fields = "X y ...", hidden =, computed =, hint =, list =,
 --- check = }): a metatable for objects of that name. Functions set in it are methods, which check
---- their self; names that begin with __ are Lua's own. fields: those that an object may have or
---- lack; others can be neither read nor set. computed: name -> function(object), read like a field.
---- hint(object, field): what to do in place of setting. list: whether places 1, 2, ... can be set
---- as well. check(object): called before each method, an error where a field holds what it cannot.
---- hidden: fields that completion leaves out.
+--- their self; names that begin with __ are Lua's metamethods. fields: the optional fields of an
+--- object; other fields can be neither read nor set. computed: name -> function(object), read like
+--- a field. hint(object, field): text about an alternative to setting the field. list: true if
+--- entries 1, 2, ... can be set too. check(object): called before each method; raises an error if a
+--- field has a value of the wrong type. hidden: fields that completion leaves out.
 function objects.class(name, given)
   local class = { __name = name, example = given.example or name, methods = {},
     fields = {}, hidden = {}, check = given.check }
@@ -227,7 +228,7 @@ function objects.class(name, given)
   return setmetatable(class, {
     __index = methods,
     __newindex = function(_, key, f)
-      if key == "__tostring" then -- harmless for a terminal: names and labels of data are anyone's
+      if key == "__tostring" then -- labels of data are untrusted: escaped for the terminal
         rawset(class, key, function(object) return text.shown(f(object)) end)
       elseif key:sub(1, 2) == "__" then
         rawset(class, key, f)
@@ -240,11 +241,11 @@ end
 
 -- ---------------------------------------------------------------- modules
 
---- objects.namespaces[value] = "sc.NAME": tables whose members one looks up by name.
+--- objects.namespaces[table] = "sc.NAME": tables whose members help and completion list.
 objects.namespaces = setmetatable({}, { __mode = "k" })
 
---- objects.namespace(path, value): tell that a table with a metatable is one, and let it print as
---- one.
+--- objects.namespace(path, value): registers a table with a metatable as a namespace and sets how
+--- it prints.
 function objects.namespace(path, value)
   objects.namespaces[value] = path
   getmetatable(value).__tostring = function()
@@ -253,8 +254,8 @@ function objects.namespace(path, value)
   return value
 end
 
---- objects.module(name, module): its functions guarded, and a name that it lacks answered with the
---- nearest one.
+--- objects.module(name, module): guards the module's functions; an unknown member is an error that
+--- suggests the nearest name.
 function objects.module(name, module)
   for key, f in pairs(module) do
     if type(f) == "function" then module[key] = objects.guarded(name .. "." .. key, f) end

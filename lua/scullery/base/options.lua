@@ -1,16 +1,16 @@
---- Named options of Lua functions, checked by the validator of plugins' options and refused with
---- its sentences.
+--- Named options of Lua functions, checked by the validator for options of plugins, with the same
+--- error messages.
 local core = require "scullery.core"
 local keys = require "scullery.base.keys"
 
 local options = {}
 
---- options.nearest(word, names): the name most like the word, or nil when none is near.
+--- options.nearest(word, names): the name most similar to the word, or nil if none is similar.
 function options.nearest(word, names) return core.nearest(word, names) end
 
 local MOST_SHOWN, MOST_TEXT = 8, 60
 
---- options.constructors[f] = "sc.KIND.NAME" of functions that make components.
+--- options.constructors[f] = "sc.KIND.NAME" for functions that make components.
 options.constructors = setmetatable({}, { __mode = "k" })
 
 local function shown_key(key)
@@ -47,23 +47,22 @@ end
 --- options.show(value): a short printable form of any value.
 function options.show(value) return (show(value, 2)) end
 
---- options.expect(ok, takes, value): an error, "takes a data set, and got 3", unless ok.
+--- options.expect(ok, takes, value): raises "takes a data set, and got 3" unless ok.
 function options.expect(ok, takes, value)
   if not ok then error("takes " .. takes .. ", and got " .. options.show(value), 0) end
 end
 
---- options.plain(message): an error's sentence without the place in a Lua file that stands before
---- it.
+--- options.plain(message): the message without the position in a Lua file at its front.
 function options.plain(message) return (tostring(message):gsub("^[^:\n]*%.lua:%d+: ", "")) end
 
--- The sentence of an error: itself, or the field `message` of one that carries what was finished.
+-- The text of an error: the error itself, or the field `message` of an error object.
 local function sentence_of(raised)
   if type(raised) == "table" then raised = rawget(raised, "message") end
   return type(raised) == "string" and raised or ""
 end
 
---- options.is_interrupt(raised): whether an error is that of Ctrl-C: "interrupted!", behind places
---- and titles, or before what was not finished.
+--- options.is_interrupt(raised): true if an error came from Ctrl-C: it contains "interrupted!",
+--- after positions and titles, or before a list of unfinished work.
 function options.is_interrupt(raised)
   local sentence = sentence_of(raised)
   return sentence:find("^interrupted!%f[%z ]") ~= nil
@@ -71,8 +70,8 @@ function options.is_interrupt(raised)
     or sentence:find(": interrupted! (", 1, true) ~= nil
 end
 
---- options.attempt(f, ...): what pcall(f, ...) gives, to find out whether something can be done. An
---- interrupt, or memory that runs out, tells nothing of that, and goes on as an error.
+--- options.attempt(f, ...): as pcall(f, ...), for finding out whether something can be done. An
+--- interrupt or a lack of memory does not answer that question and is raised.
 function options.attempt(f, ...)
   local ok, result = pcall(f, ...)
   if not ok and (options.is_interrupt(result)
@@ -82,20 +81,20 @@ function options.attempt(f, ...)
   return ok, result
 end
 
---- options.guard(title, level, f, ...): f(...), its error raised again as one sentence that begins
---- with the title, with a caller's place in front: level 2 for the caller of the function that
---- calls guard; 1 where that function ends with `return options.guard(...)`, as a tail call leaves
---- no trace of it.
+--- options.guard(title, level, f, ...): calls f(...). Its error is raised as one sentence that
+--- begins with a caller's position and the title. level: 2 for the caller of the function that
+--- calls guard; 1 if that function ends with `return options.guard(...)`, because a tail call
+--- removes it from the stack.
 function options.guard(title, level, f, ...)
   local result = table.pack(pcall(f, ...))
   if result[1] then return table.unpack(result, 2, result.n) end
-  if type(result[2]) ~= "string" then error(result[2], 0) end -- of the script's own function
+  if type(result[2]) ~= "string" then error(result[2], 0) end -- an error object of the script
   local message = options.plain(result[2])
   if message:sub(1, #title) ~= title then message = title .. ": " .. message end
   error(message, level + 1)
 end
 
--- A value that no form of the engine's options tells about: judged by a function.
+-- A rule for values that the engine's validator has no form for: a test function and a text.
 local function opaque(rule)
   if rule.test then return rule.test, rule.takes end
   if rule.type == "any" then return nil, "any value" end
@@ -104,7 +103,7 @@ end
 
 local forms = { number = "number", integer = "integer", boolean = "boolean", string = "word" }
 
--- One rule as the engine takes it, and the function that judges its values where there is one.
+-- One rule in the engine's form, and the function that tests its values, if any.
 local function row_of(name, rule)
   local row = { name = name, low = rule.low, high = rule.high, above = rule.above,
     required = rule.required }
@@ -119,7 +118,7 @@ local function row_of(name, rule)
   return row, test
 end
 
-local declared = setmetatable({}, { __mode = "k" }) -- rules -> what the engine made of them
+local declared = setmetatable({}, { __mode = "k" }) -- rules -> their form for the engine
 
 local function declare(rules)
   if declared[rules] then return declared[rules] end
@@ -134,8 +133,8 @@ end
 
 local simple = { number = true, boolean = true, string = true }
 
--- What core.check_options takes beside a value: false where its row judges it; true where it is
--- taken; a text, how it looks, where it is not.
+-- The verdict that core.check_options takes beside a value: false if the engine's rule decides,
+-- true if the value is valid, and the value as a text if it is not.
 local function judged(made, name, value)
   if made.opaques[name] then
     local test = made.tests[name]
@@ -144,7 +143,7 @@ local function judged(made, name, value)
   return not simple[type(value)] and options.show(value)
 end
 
--- The values that one stands for: those of an sc.choose where the option may be searched.
+-- The values to check for one given value: those of an sc.choose if the option is searchable.
 local function values_of(rule, value)
   local meta = rule and rule.searchable and type(value) == "table" and debug.getmetatable(value)
   local list = meta and rawget(meta, "__name") == "choose" and rawget(value, "values")
@@ -152,7 +151,7 @@ local function values_of(rule, value)
   return { value }, 1
 end
 
--- An error where the options are not as the rules say.
+-- Raises an error unless the options follow the rules.
 local function refuse_wrong(title, given, rules)
   local made, names, values, words = declare(rules), {}, {}, {}
   if given ~= nil and type(given) ~= "table" then
@@ -165,20 +164,20 @@ local function refuse_wrong(title, given, rules)
       names[at], values[at], words[at] = name, one, judged(made, name, one)
     end
   end
-  return core.check_options(title, made.rows, names, values, words) -- leaves no place in its errors
+  return core.check_options(title, made.rows, names, values, words) -- its errors have no position
 end
 
 local titled = {} -- title -> rules
 
---- options.declare(title, rules) -> rules: the options of a function, as options.check takes them,
---- for completion. A method's title is that of its class, as in "class:method".
+--- options.declare(title, rules) -> rules: registers the options of a function for completion;
+--- rules: see options.check. The title of a method is "class:method".
 function options.declare(title, rules)
   titled[title] = rules
   return rules
 end
 
---- options.rows(title): the options that were declared under a title, by name: a list of { name,
---- takes, words }; nil where there are none.
+--- options.rows(title): the options declared under a title, sorted by name: a list of { name,
+--- takes, words }; nil if there are none.
 function options.rows(title)
   local rules = titled[title]
   if not rules then return nil end
@@ -192,7 +191,7 @@ function options.rows(title)
   return list
 end
 
---- options.titles_of_method(method): the titles that were declared for methods of that name.
+--- options.titles_of_method(method): the titles declared for methods of that name.
 function options.titles_of_method(method)
   local list = {}
   for title in pairs(titled) do
@@ -207,17 +206,17 @@ local function whole(rule, value)
   return math.tointeger(value)
 end
 
---- options.check(title, given, rules[, level]): a fresh table of the given values and the defaults.
+--- options.check(title, given, rules[, level]): a new table of the given values and the defaults.
 --- rules[name] = {type = "number" | "integer" | "string" | "boolean" | "table" | "any", default =,
---- low =, high =, above =, choices =, test =, takes =, required =, searchable = whether sc.choose{}
---- may stand for a value}. Errors name the function, the option, what came, what is taken and the
---- nearest name; level as in error(), counted from the caller (2: whoever called it; 0: no place is
---- put).
+--- low =, high =, above =, choices =, test =, takes =, required =, searchable = true if the value
+--- may be an sc.choose{}}. An error names the function, the option, the value, the valid values and
+--- the nearest name. level: as in error(), counted from the caller (2: the caller of the caller; 0:
+--- no position).
 function options.check(title, given, rules, level)
   local result = {}
   local ok, message = pcall(refuse_wrong, title, given, rules)
   if not ok then
-    if type(message) ~= "string" then error(message, 0) end -- of the script's own function
+    if type(message) ~= "string" then error(message, 0) end -- an error object of the script
     error(options.plain(message), level == 0 and 0 or (level or 2) + 1)
   end
   for name, value in pairs(given or {}) do result[name] = whole(rules[name], value) end

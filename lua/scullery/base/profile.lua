@@ -1,4 +1,4 @@
---- What work is made of: seconds, rows and rate of each stage.
+--- The time profile of a call: seconds, rows and rate of each stage of the engine's work.
 local core = require "scullery.core"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -35,7 +35,7 @@ end
 
 -- ---------------------------------------------------------------- measuring
 
--- The stages of `after` without what was there before, the longest first.
+-- The stages of `after` less the times in `before`, the longest first.
 local function since(before, after)
   local known, list = {}, {}
   for _, stage in ipairs(before) do known[stage.name] = stage end
@@ -62,14 +62,14 @@ local function report_of(before, after, seconds, processor)
     processors = processor / seconds }, Report)
 end
 
---- sc.profile(f, ...): calls f(...) and returns a report, then what f returned. The report prints
---- as a table: the seconds of each stage of the engine's work ("reading", a row stage such as
+--- sc.profile(f, ...): calls f(...) and returns a report, then the results of f. The report prints
+--- as a table with a row for each stage of the engine's work ("reading", a row stage such as
 --- "standardize", "features", "normal equations", "solving", "predicting", "judging" of folds,
---- "parameters"), its share, the walks over rows, the rows gone through and the rate. A moment
---- counts to one stage alone. "outside these stages": Lua, and work that no stage names. Seconds
---- are those that the script waits, whatever the number of threads. Fields: stages (a list of
---- name, seconds, share, passes, rows, rate), seconds, other, processors (processor time over
---- seconds). An error of f is raised as it is.
+--- "parameters"): its seconds, its share, the number of passes over the rows, the number of rows
+--- and the rate. Each moment counts for one stage only. "outside these stages": Lua, and work that
+--- is not part of a stage. Seconds are elapsed time, whatever the number of threads. Fields: stages
+--- (a list of name, seconds, share, passes, rows, rate), seconds, other, processors (processor time
+--- divided by seconds). An error of f is raised unchanged.
 function profile.run(f, ...)
   if type(f) ~= "function" then
     error("profile: takes a function and its arguments, and got " .. options.show(f), 2)

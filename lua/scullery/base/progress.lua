@@ -1,5 +1,5 @@
---- How far long work is: loops tell how many of their steps are done; the terminal or the log file
---- shows it, and a function given as `progress` is told.
+--- Progress of long work: loops report their finished steps; the terminal or the log file shows
+--- them, and a function given as option `progress` receives them.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 
@@ -11,11 +11,11 @@ local level_rules = {
   unit = { type = "string" },
 }
 
---- sc.progress.level{ name = "fold", total = 5[, unit = "rows"] }: a level of progress, within
---- those that are open: `local folds <close> = sc.progress.level{...}` ends with its block, also by
---- an error or Ctrl-C. folds:step(done[, loss]) tells how many of total are done; folds:step() one
---- more; folds:close() ends it, and all levels within it. Without total the line shows how many of
---- `unit` were done.
+--- sc.progress.level{ name = "fold", total = 5[, unit = "rows"] }: opens a level of progress inside
+--- those that are open. `local folds <close> = sc.progress.level{...}` closes it at the end of its
+--- block, also after an error or Ctrl-C. folds:step(done[, loss]) reports that `done` of `total`
+--- steps are finished; folds:step() adds one; folds:close() closes the level and all levels inside
+--- it. Without total, the line shows the number of `unit` that are finished.
 function progress.level(given)
   local o = options.check("progress.level", given, level_rules, 0)
   return core.level(o.name, o.total, o.unit)
@@ -24,8 +24,8 @@ end
 --- progress.rule: the option `progress` of functions that take one.
 progress.rule = { type = "function", takes = "a function" }
 
--- What ends watched work that failed: where its function stopped it, a sentence that says so, which
--- an error that carries what was finished keeps.
+-- Raises the error of watched work that its progress function stopped. An error object keeps its
+-- partial results.
 local function end_watched(title, message)
   local sentence = title .. ": stopped: its progress function returned false"
   if type(message) ~= "table" or rawget(message, "message") == nil then error(sentence, 0) end
@@ -33,8 +33,8 @@ local function end_watched(title, message)
   error(message, 0)
 end
 
---- progress.watched(title, f, run, ...): run(...), with f told how far it is. Where f returns
---- false: an error; an error of f is raised as it is.
+--- progress.watched(title, f, run, ...): calls run(...) while f receives reports of progress. If f
+--- returns false, the work stops with an error; an error of f is raised unchanged.
 function progress.watched(title, f, run, ...)
   if not f then return run(...) end
   core.watch(f)
@@ -48,7 +48,8 @@ end
 
 local alone = { progress = progress.rule }
 
---- progress.of(title, given, run, ...): run(...), watched by the only option of `given`.
+--- progress.of(title, given, run, ...): calls run(...); `given` has the option `progress` or is
+--- nil.
 function progress.of(title, given, run, ...)
   if given == nil then return run(...) end
   local o = options.check(title, given, alone, 0)

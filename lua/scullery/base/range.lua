@@ -1,4 +1,4 @@
---- Lists of numbers at equal distances.
+--- Lists of equally spaced numbers.
 local options = require "scullery.base.options"
 
 local range = {}
@@ -12,8 +12,8 @@ local function check(name, value)
 end
 
 --- sc.range(first, last[, step = 1]): the list { first, first + step, ... } of all numbers up to
---- last, as in sc.range(1, 10) for ten seeds. A negative step counts down. Empty where last lies
---- before first.
+--- last, as in sc.range(1, 10) for ten seeds. A negative step counts down. The list is empty if
+--- last comes before first.
 function range.list(first, last, step)
   step = step == nil and 1 or step
   check("first", first)
@@ -22,7 +22,7 @@ function range.list(first, last, step)
   if step == 0 then error("'step' takes a number other than 0", 0) end
   local distance = last - first
   if math.type(distance) == "integer" and (distance < 0) ~= (last < first) then
-    distance = 1.0 * last - first -- beyond the integers
+    distance = 1.0 * last - first -- the integer difference overflowed
   end
   local count = math.floor(distance / step * (1 + 1e-12) + 1e-9) + 1
   if count > MOST then error(("%.3g numbers are more than %.0f"):format(count, MOST), 0) end

@@ -1,5 +1,5 @@
---- A line for the user on standard output.
+--- Prints a line on standard output.
 local text = require "scullery.base.text"
 
---- say(line): the line, harmless for a terminal: it may hold names, paths and messages of others.
+--- say(line): prints the line, escaped for a terminal, because it may contain untrusted text.
 return function(line) print(text.shown(tostring(line))) end

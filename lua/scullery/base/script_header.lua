@@ -1,16 +1,16 @@
---- The script that is running: its file, and the comment that it begins with.
+--- The running script: its file, and the comment at its top.
 local script_header = {}
 
---- script_header.path(): the path of the script that the command runs; nil at the prompt, in -e and
---- where a script comes from the standard input.
+--- script_header.path(): the path of the script that the command runs; nil at the prompt, with -e
+--- and if the script comes from standard input.
 function script_header.path()
   local arguments = rawget(_G, "arg")
   local script = type(arguments) == "table" and arguments[-1] ~= nil and arguments[0]
   return type(script) == "string" and script or nil
 end
 
---- script_header.lines(path): the lines of the comment that a script begins with, without their
---- "-- "; none where the file cannot be read. Long comments, --[[ ]], are none.
+--- script_header.lines(path): the lines of the comment at the top of a script, without "-- "; empty
+--- if the file cannot be read. A long comment, --[[ ]], does not count.
 function script_header.lines(path)
   local file, list = io.open(path, "r"), {}
   if not file then return list end
@@ -29,9 +29,10 @@ local function begins_item(line)
   return line:find("^[-*] ") ~= nil or line:find("^%d+%. ") ~= nil
 end
 
---- script_header.paragraphs(path): the same as a list of { text =, code = whether it begins with an
---- indented line, as a command does }. Lines of a paragraph are joined by spaces, but for items of
---- a list ("- ", "1. "), which begin a line each; those of code are joined by line ends.
+--- script_header.paragraphs(path): the same comment as a list of { text =, code = true if the
+--- paragraph begins with an indented line, as a command does }. The lines of a paragraph are joined
+--- by spaces, except that items of a list ("- ", "1. ") begin a new line; lines of code are joined
+--- by line ends.
 function script_header.paragraphs(path)
   local list, open = {}, nil
   for _, line in ipairs(script_header.lines(path)) do

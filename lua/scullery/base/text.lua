@@ -1,28 +1,28 @@
---- Texts as a terminal shows them: East Asian characters take two columns, combining ones none, and
---- what would act on the terminal (escape sequences) is replaced.
+--- Text for terminals: East Asian characters occupy two columns, combining characters none, and
+--- control and escape sequences are replaced.
 local core = require "scullery.core"
 
 local text = {}
 
---- text.width(s): the columns that s takes on a terminal, once it is clean.
+--- text.width(s): the number of columns that text.clean(s) occupies on a terminal.
 text.width = core.text_width
 
---- text.clean(s): s on one line, harmless for a terminal: white space becomes " ", other control
---- characters and bytes that are no UTF-8 become U+FFFD.
+--- text.clean(s): s on one line, safe for a terminal: white space becomes " ", other control
+--- characters and bytes that are not UTF-8 become U+FFFD.
 function text.clean(s)
   if not s:find("[^ -~]") then return s end
   return table.concat((core.text_pieces(s)))
 end
 
---- text.shown(s): s, of any number of lines, harmless for a terminal: "\x1b" and the like stand in
---- the place of what must not reach it; newlines and tabs stay.
+--- text.shown(s): s, of any number of lines, safe for a terminal: control characters become "\x1b"
+--- and the like; newlines and tabs stay.
 function text.shown(s)
   if not s:find("[^\n\t -~]") then return s end
   return core.text_shown(s)
 end
 
---- text.valid(s, replacement): s as UTF-8: in the place of each byte that belongs to no character
---- stands the replacement, a text or a function of the byte.
+--- text.valid(s, replacement): s as valid UTF-8: each byte that is not part of a character becomes
+--- the replacement, a text or a function of the byte.
 function text.valid(s, replacement)
   local parts, from = {}, 1
   while true do
@@ -34,8 +34,8 @@ function text.valid(s, replacement)
   end
 end
 
---- text.shorten(s, columns): s, clean, in at most that many columns (1 or more): what is too long
---- ends with "…".
+--- text.shorten(s, columns): text.clean(s) cut to at most `columns` columns (1 or more); a text
+--- that was cut ends with "…".
 function text.shorten(s, columns)
   local pieces, widths = core.text_pieces(s)
   local used, fits = 0, 0
@@ -47,15 +47,15 @@ function text.shorten(s, columns)
   return table.concat(pieces, "", 1, fits) .. "…"
 end
 
---- text.pad(s, columns[, side]): s with spaces up to that many columns, s being on the "left" (the
---- default), the "right" or in the "centre".
+--- text.pad(s, columns[, side]): s padded with spaces to `columns` columns; side: where s is,
+--- "left" (the default), "right" or "centre".
 function text.pad(s, columns, side)
   local free = math.max(0, columns - text.width(s))
   local before = side == "right" and free or side == "centre" and free // 2 or 0
   return (" "):rep(before) .. s .. (" "):rep(free - before)
 end
 
--- A word as pieces of at most that many columns.
+-- Calls add(piece, width) for the pieces of a word, each of at most `columns` columns.
 local function broken(word, columns, add)
   local pieces, widths = core.text_pieces(word)
   local line, used = {}, 0
@@ -69,8 +69,8 @@ local function broken(word, columns, add)
   if used > 0 then add(table.concat(line), used) end
 end
 
---- text.wrap(s, columns): s, clean, as a list of lines of at most that many columns (2 or more);
---- words that are longer are broken.
+--- text.wrap(s, columns): text.clean(s) as a list of lines of at most `columns` columns (2 or
+--- more); longer words are broken.
 function text.wrap(s, columns)
   local lines, line, used = {}, {}, 0
   local function flush()

@@ -1,9 +1,9 @@
---- Tables in columns of text, for a terminal.
+--- Tables as aligned text, for a terminal.
 local text = require "scullery.base.text"
 
 local text_table = {}
 
-local LEAST = 4 -- columns that a shortened cell keeps
+local LEAST = 4 -- the least width of a shortened cell, in columns
 
 local function is_number(cell)
   return type(cell) == "number" or cell == "-" or cell == "" or tonumber(cell) ~= nil
@@ -14,7 +14,7 @@ local function shown(cell)
   return text.clean(tostring(cell))
 end
 
--- "right" where all cells below the head are numbers and at least one is.
+-- "right" if all cells below the header are numbers or empty and at least one is a number.
 local function side_of(rows, j)
   local any = false
   for i = 2, #rows do
@@ -25,7 +25,7 @@ local function side_of(rows, j)
   return any and "right" or "left"
 end
 
--- The widest columns give up what is too much, down to LEAST.
+-- Narrows the widest columns, down to LEAST, until the row fits into `most` columns.
 local function narrow(widths, gap, most)
   local total = gap * (#widths - 1)
   for _, width in ipairs(widths) do total = total + width end
@@ -37,11 +37,10 @@ local function narrow(widths, gap, most)
   end
 end
 
---- text_table.lines(rows[, o]): the rows, lists of texts and numbers, as lines in columns; the
---- first row is the head. Columns of numbers stand on the right, others on the left.
---- o.sides[j]: "left" or "right", the side of column j. o.least[j]: its least width. o.gap: spaces
---- between columns (2). o.width: the most columns of a line; longer texts are shortened (cells keep
---- 4 columns).
+--- text_table.lines(rows[, o]): the rows, lists of texts and numbers, as a list of aligned lines;
+--- the first row is the header. Columns of numbers are aligned right, others left. o.sides[j]:
+--- "left" or "right" for column j. o.least[j]: its least width. o.gap: spaces between columns (2).
+--- o.width: the most columns of a line; longer cells are shortened to no less than 4 columns.
 function text_table.lines(rows, o)
   o = o or {}
   local gap, least, sides, widths, cells = o.gap or 2, o.least or {}, {}, {}, {}
@@ -64,7 +63,7 @@ function text_table.lines(rows, o)
   return lines
 end
 
---- text_table.text(rows[, o]): the same as one text.
+--- text_table.text(rows[, o]): text_table.lines as one text.
 function text_table.text(rows, o) return table.concat(text_table.lines(rows, o), "\n") end
 
 return text_table

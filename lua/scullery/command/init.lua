@@ -1,5 +1,5 @@
---- The subcommands: scullery plugin | data | predict | bench | notebook.
---- Loaded only when one is used.
+--- The subcommands: scullery plugin | data | predict | bench | notebook. The command loads this
+--- module only when one is used.
 local parsing = require "scullery.command.parsing"
 local say = require "scullery.base.say"
 
@@ -105,7 +105,7 @@ function command.notebook(arguments)
   end)
 end
 
---- command.run(name, ...): run a subcommand with its arguments; returns the exit status.
+--- command.run(name, ...): runs a subcommand with its arguments; returns the exit status.
 function command.run(name, ...) return command[name]({ ... }) end
 
 return command

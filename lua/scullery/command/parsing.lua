@@ -1,10 +1,10 @@
---- What the subcommands share: their parsers, and errors without a traceback.
+--- Parsers for the subcommands, and errors without a traceback.
 local shown = require("scullery.base.text").shown
 
 local parsing = {}
 
---- parsing.parser(name, description): the argparse parser of `scullery NAME`.
--- argparse comes from the distribution; a sentence where it does not.
+--- parsing.parser(name, description): the argparse parser of `scullery NAME`. Raises an error if
+--- argparse, which comes from the distribution, is not installed.
 function parsing.parser(name, description)
   local ok, argparse = pcall(require, "argparse")
   if not ok then
@@ -13,8 +13,8 @@ function parsing.parser(name, description)
   return argparse("scullery " .. name, description):help_max_width(80)
 end
 
---- parsing.parse(parser, arguments, verbs): what was given; nil after a message and the usage where
---- it does not fit. verbs: the parsers of its verbs, if any, by name.
+--- parsing.parse(parser, arguments, verbs): the parsed arguments; nil after a message and the usage
+--- if they are invalid. verbs: the parsers of its verbs by name, or nil.
 function parsing.parse(parser, arguments, verbs)
   local ok, result = parser:pparse(arguments)
   if ok then return result end
@@ -23,8 +23,8 @@ function parsing.parse(parser, arguments, verbs)
   return nil
 end
 
---- parsing.plainly(f, ...): run f; the exit status, which is f's own where it returns one. An error
---- is the message of the command, without a traceback that leads into the library.
+--- parsing.plainly(f, ...): runs f; returns the exit status, f's own if it returns one. An error is
+--- printed as a message of the command, without a traceback.
 function parsing.plainly(f, ...)
   local ok, result = pcall(f, ...)
   if ok then return math.type(result) == "integer" and result or 0 end
@@ -36,7 +36,7 @@ end
 
 --- parsing.run(name, about, verbs, arguments): `scullery NAME VERB ...`. A verb is a table with
 --- name, help, arguments (nil, or a function that adds them to a parser) and action (a function of
---- what was given; it returns an exit status or nothing).
+--- the parsed arguments; it returns an exit status or nothing).
 function parsing.run(name, about, verbs, arguments)
   local parser, actions, parsers = parsing.parser(name, about), {}, {}
   parser:require_command(true)

@@ -1,5 +1,5 @@
---- scullery plugin VERB: a row of `verbs` each. What a verb does stands in a module of its own
---- where it is more than a few lines.
+--- scullery plugin VERB: the table `verbs` has one entry for each. Longer actions are in their own
+--- modules.
 local checker = require "scullery.plugin.checker"
 local parsing = require "scullery.command.parsing"
 local say = require "scullery.base.say"
@@ -17,7 +17,7 @@ local function list()
   say(require("scullery.base.text_table").text(rows, { sides = sides }))
 end
 
--- A path has a slash, or is that of a file which is there and ends in .so.
+-- A target is a file if it has a slash, or if it ends in .so and exists.
 local function is_file(target)
   return target:find("/", 1, true) or target:find("%.so$") and require("scullery.core").file_about(
     target) ~= nil
@@ -43,7 +43,7 @@ local verbs = {
   { name = "list", help = "every plugin that can be asked for", action = list },
   { name = "info", help = "everything about a plugin", action = info,
     arguments = function(parser)
-      parser:argument("target", "NAME or KIND.NAME; FILE.so is opened in a process of its own")
+      parser:argument("target", "NAME or KIND.NAME; FILE.so is opened in a child process")
         :argname("NAME|FILE.so")
     end },
   { name = "new", help = "a folder with a new plugin that works: source, test, build",
@@ -51,7 +51,7 @@ local verbs = {
     arguments = function(parser) require("scullery.plugin.new").arguments(parser) end },
   { name = "check", help = "whether a plugin does what every plugin must",
     action = function(given) return checker(".command").run(given) end,
-    -- the other verbs do without the checker
+    -- the other verbs work without the checker
     arguments = function(parser)
       local ok, command = pcall(checker, ".command")
       if ok then command.arguments(parser) end
@@ -69,7 +69,7 @@ local verbs = {
 }
 
 return function(arguments)
-  if arguments[1] == "check" then -- before its arguments, which the checker knows
+  if arguments[1] == "check" then -- the checker parses the arguments
     local status = parsing.plainly(function() checker(".command") end)
     if status ~= 0 then return status end
   end

@@ -1,8 +1,8 @@
---- sc.choose: values to search, anywhere an option stands.
+--- sc.choose: values to search, in place of the value of any option.
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 
--- Values of one choice, and combinations of one search: each is a fit at least.
+-- The most values of one choice and combinations of one search; each combination is at least a fit.
 local MOST = 20000
 
 local choose = { MOST = MOST }
@@ -16,18 +16,18 @@ function Choose:__tostring()
     options.show(self.high), #self.values)
 end
 
---- The value at u in [0, 1): one of a list, or a point of a range.
+--- choose.draw(choice, u): the value at u in [0, 1): an entry of a list, or a point of a range.
 function choose.draw(self, u)
   options.expect(type(u) == "number" and u >= 0 and u < 1, "a number in [0, 1)", u)
   if choose.continuous(self) then return self.at(u) end
   return self.values[math.floor(u * #self.values) + 1]
 end
 
---- Whether it is a range, which random draws take points of, and no list: a range of which no count
---- was given.
+--- choose.continuous(choice): true for a range without a count, from which random draws take
+--- points.
 function choose.continuous(self) return self.at ~= nil and not self.counted end
 
---- choose.check_combinations(title, count): refuse more of them than a search can try.
+--- choose.check_combinations(title, count): raises an error if there are too many to search.
 function choose.check_combinations(title, count)
   options.expect(type(count) == "number", "a title and a number", count)
   if count <= MOST then return end
@@ -35,8 +35,8 @@ function choose.check_combinations(title, count)
     MOST), 0)
 end
 
---- choose.combinations(title, list): how many the choices among the values of a list make, where
---- they are not too many.
+--- choose.combinations(title, list): the number of combinations of the choices among the values of
+--- a list; raises an error if there are too many.
 function choose.combinations(title, list)
   options.expect(type(list) == "table", "a title and a list of values", list)
   local count = 1
@@ -45,11 +45,11 @@ function choose.combinations(title, list)
   return count
 end
 
---- choose.is(value): whether an option is to be searched.
+--- choose.is(value): true if the value is an sc.choose.
 function choose.is(value) return getmetatable(value) == Choose end
 
---- choose.pick(value, path, choices): the value itself, or where it is to be searched the choice
---- for it, choices[path], or its first value.
+--- choose.pick(value, path, choices): the value itself; for an sc.choose choices[path], or its
+--- first value.
 function choose.pick(value, path, choices)
   if not choose.is(value) then return value end
   options.expect(type(choices) == "table", "a value, a path and a table of choices", choices)
@@ -68,8 +68,8 @@ local function make(values)
   return setmetatable({ values = table.move(values, 1, #values, 1, {}) }, Choose)
 end
 
--- A range: `count` points for grids, all points for random draws (whole numbers where both ends
--- are).
+-- A range: `count` points for grids, every point for random draws. The values are whole numbers if
+-- both ends are.
 local function range(law, given, from, to)
   local low, high, count = given[1], given[2], math.tointeger(given.count) or 5
   local whole = math.type(low) == "integer" and math.type(high) == "integer"
@@ -80,7 +80,7 @@ local function range(law, given, from, to)
   local values, seen = {}, {}
   for i = 1, count do
     local value = i == 1 and low or i == count and high or at((i - 1) / (count - 1))
-    -- 1e-4 and 0.001, where exp and log give 9.999999999999999e-05 and 0.001000000000000001
+    -- rounding: 1e-4 and 0.001, not 9.999999999999999e-05 and 0.001000000000000001
     if math.type(value) == "float" then value = tonumber(("%.13g"):format(value)) + 0.0 end
     if not seen[value] then values[#values + 1] = value end
     seen[value] = true
@@ -111,9 +111,9 @@ local function check_range(title, given, test, takes)
   end
 end
 
---- sc.choose.log{ low, high, count = 5 }: count values from low to high, each the same factor above
---- the one before. Without a count, a search with draws = n takes random points of the whole range,
---- uniform in the logarithm. If both ends are whole numbers, so are the values.
+--- sc.choose.log{ low, high, count = 5 }: count values from low to high in geometric progression.
+--- Without a count, a search with draws = n takes random points of the whole range, uniform in the
+--- logarithm. If both ends are whole numbers, so are the values.
 function choose.log(given)
   check_range("choose.log", given, function(v)
     return v > 0 and v < math.huge
@@ -121,9 +121,9 @@ function choose.log(given)
   return range("log", given, math.log, math.exp)
 end
 
---- sc.choose.range{ low, high, count = 5 }: count values from low to high at equal distances.
---- Without a count, a search with draws = n takes random points of the whole range, uniformly. If
---- both ends are whole numbers, so are the values.
+--- sc.choose.range{ low, high, count = 5 }: count values from low to high, equally spaced. Without
+--- a count, a search with draws = n takes random points of the whole range, uniformly. If both ends
+--- are whole numbers, so are the values.
 function choose.range(given)
   check_range("choose.range", given, function(v)
     return v == v and math.abs(v) < math.huge
@@ -132,7 +132,7 @@ function choose.range(given)
   return range("range", given, same, same)
 end
 
---- choose.searched(kind, given): the searched ones among options, by name: a list of
+--- choose.searched(kind, given): the searched options among `given`, sorted by name: a list of
 --- {path = "ridge.lambda", values =, choose =, option =}.
 function choose.searched(kind, given)
   options.expect(type(given) == "table", "a kind and a table of options", given)

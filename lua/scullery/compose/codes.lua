@@ -1,6 +1,6 @@
---- sc.codes(matrix[, levels]): packed hash codes, to find near neighbours by Hamming distance.
---- matrix: n x T whole numbers 0 .. levels-1, a code a row. levels: by default the largest number
---- plus 1, at least 2. sc.codes.load(path) reads saved codes.
+--- sc.codes(matrix[, levels]): packed hash codes, for nearest neighbours by Hamming distance.
+--- matrix: n x T whole numbers 0 .. levels-1, one code in each row. levels: by default the largest
+--- number plus 1, at least 2. sc.codes.load(path) reads saved codes.
 ---
 --- feats:codes(X) gives the codes of features. Those of maxout are q-ary, C_t(x) = the position of
 --- the largest of q projections (Mroueh, Rennie and Goel 2015, remark 1), and have
@@ -88,8 +88,8 @@ function Codes:hamming(other) return compare(self, other, false) end
 function Codes:kernel(other) return compare(self, other, true) end
 
 --- codes:nearest(queries[, k = 1]): the k nearest of these codes for each code of queries, by an
---- exact scan on all threads. Returns two matrices, #queries x k: the row numbers, nearest first,
---- and the normalised Hamming distances. Of equal distances the earlier row comes first.
+--- exhaustive scan on all threads. Returns two matrices, #queries x k: the row numbers, nearest
+--- first, and the normalised Hamming distances. Of equal distances the earlier row comes first.
 function Codes:nearest(queries, k)
   return core.codes_nearest(self.packed, check(queries, "takes").packed, k == nil and 1 or k)
 end
@@ -121,7 +121,8 @@ function Codes:slice(first, last)
   return wrap(core.codes_select(self.packed, places))
 end
 
---- codes:save(path): write the codes to a file, whole or not at all; sc.codes.load(path) reads it.
+--- codes:save(path): writes the codes to a file, complete or not at all; sc.codes.load(path) reads
+--- it.
 function Codes:save(path)
   if type(path) ~= "string" then
     error("takes the path of a file, and got " .. options.show(path), 0)

@@ -1,5 +1,5 @@
---- Samplers, nonlinearities, kernels and solvers as Lua values: a name and its options, checked at
---- once, made when the data are known.
+--- Samplers, nonlinearities, kernels and solvers as Lua values: a name and its options. The options
+--- are checked at once; the engine's instance is made when the data are known.
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local objects = require "scullery.base.objects"
@@ -15,13 +15,13 @@ local Component = objects.class("component", { fields = "kind name given made wi
 
 local component = { constructors = setmetatable({}, { __mode = "k" }) }
 
---- component.is(value[, kind]): whether it is a component (of that kind).
+--- component.is(value[, kind]): true if the value is a component (of that kind).
 function component.is(value, kind)
   return getmetatable(value) == Component and (kind == nil or value.kind == kind)
 end
 
---- component.rule(kind, ...): the rule of options.check for an option that takes a component of one
---- of these kinds.
+--- component.rule(kind, ...): the rule of options.check for an option whose value is a component of
+--- one of these kinds.
 function component.rule(...)
   local kinds, takes = { ... }, {}
   for i, kind in ipairs(kinds) do takes[i] = ("a %s, as sc.%s.NAME{...}"):format(kind, kind) end
@@ -32,7 +32,7 @@ function component.rule(...)
   return { test = test, takes = table.concat(takes, ", or ") }
 end
 
--- The text of its settings says what an intercept of "auto" came to.
+-- The settings as text, with an intercept of "auto" replaced by its value.
 local function with_intercept(self, instance, text)
   local name = self.kind == "solver" and component.role(self, "intercept")
   if not name or core.settings(instance)[name] ~= "auto" then return text end
@@ -55,15 +55,15 @@ function Component:__tostring()
   return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
 end
 
---- component:label([with_options]): its name as a text; with_options = true: also the options that
---- were given.
+--- component:label([with_options]): its name as a text; with_options = true: with the given
+--- options.
 function Component:label(with_options)
   local text = with_options and options.show(self.given):match("^{(.+)}$")
   return text and ("%s{%s}"):format(self.name, text) or self.name
 end
 
--- The parts of an option's value: the component itself, or the components of a list; nil where it
--- is something else.
+-- The components in an option's value: the value itself or the entries of a list; nil for other
+-- values.
 local function parts_of(value)
   if component.is(value) then return { value } end
   if type(value) ~= "table" or getmetatable(value) or #value == 0 then return nil end
@@ -81,9 +81,9 @@ local function map_parts(value, f)
   return result
 end
 
--- What is known of a component once it is made, so that components within components are not walked
--- again at every level: constant (nothing in it is searched), nested (levels) and within (how many,
--- itself counted); waits: see Component:waiting.
+-- Cached facts about each component, so that nested components are visited once: constant (no
+-- option is searched), nested (number of levels), within (number of components, including itself)
+-- and waits (see Component:waiting).
 local known = setmetatable({}, { __mode = "k" })
 local MOST_NESTED, MOST_WITHIN = core.most_nested, core.most_within
 
@@ -106,8 +106,8 @@ local function facts_of(self)
   return facts
 end
 
--- The choices for what stands inside option `name`: "sampler.base.sigma" is "sampler.sigma" to the
--- base.
+-- The choices for the component in option `name`: "sampler.base.sigma" becomes "sampler.sigma" for
+-- the base.
 local function inner(self, name, part, choices)
   local result, prefix = {}, self.kind .. "." .. tostring(name) .. "."
   for path, value in pairs(choices) do
@@ -118,28 +118,28 @@ local function inner(self, name, part, choices)
   return result
 end
 
---- The component with every searched option replaced by the choice for it.
+--- component.resolved(self, choices): a copy with every searched option replaced by its choice.
 function component.resolved(self, choices)
   if facts_of(self).constant then return self end
   local given = component.options(self, choices)
   return setmetatable({ kind = self.kind, name = self.name, given = given }, Component)
 end
 
---- The name of its option with that role ("regularisation", "capacity", "intercept", "estimate",
---- "bias"), or nil.
+--- component.role(self, role): the name of its option with that role ("regularisation", "capacity",
+--- "intercept", "estimate", "bias"), or nil.
 function component.role(self, role)
   for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do
     if option.role == role then return option.name end
   end
 end
 
---- The value of the option with that role, nil where there is none or it is absent.
+--- component.role_value(self, role, choices): the value of that option, or nil.
 function component.role_value(self, role, choices)
   local name = component.role(self, role)
   return name and component.setting(self, name, choices)
 end
 
---- The component with one option set.
+--- component.with(self, name, value): a copy with one option set.
 function component.with(self, name, value)
   local given = {}
   for key, other in pairs(self.given) do given[key] = other end
@@ -147,8 +147,8 @@ function component.with(self, name, value)
   return setmetatable({ kind = self.kind, name = self.name, given = given }, Component)
 end
 
---- The options with each searched one replaced by the choice for it (by its first value where there
---- is none).
+--- component.options(self, choices): the options with each searched one replaced by its choice (by
+--- its first value without a choice).
 function component.options(self, choices)
   local result = {}
   for name, value in pairs(self.given) do
@@ -160,8 +160,8 @@ function component.options(self, choices)
   return result
 end
 
--- The options with components as the engine's instances; widths that wait for data are 1 where
--- there are none.
+-- The options with components as the engine's instances; widths that depend on data are 1 if
+-- `widths` is nil.
 local function for_engine(self, choices, widths)
   local result = component.options(self, choices)
   for name, value in pairs(result) do
@@ -170,7 +170,8 @@ local function for_engine(self, choices, widths)
   return result
 end
 
---- The searched options: a list of {path = "solver.lambda", values = {...}, option =}.
+--- component.searched(self): its searched options: a list of {path = "solver.lambda", values =
+--- {...}, option =}.
 function component.searched(self)
   local list = choose.searched(self.kind, self.given)
   for name, value in pairs(self.given) do
@@ -186,7 +187,7 @@ function component.searched(self)
   return list
 end
 
--- Whether a width waits for the data, worked out.
+-- Computes component.waiting.
 local function waits(self, choices)
   local given = component.options(self, choices or {})
   for _, value in pairs(given) do
@@ -198,7 +199,7 @@ local function waits(self, choices)
   return core.waiting(self.kind, self.name, for_engine(self, choices or {}))
 end
 
---- Whether a width waits for the data ("scale" or "median").
+--- component.waiting(self, choices): true if a width depends on the data ("scale" or "median").
 function component.waiting(self, choices)
   local facts = facts_of(self)
   if not facts.constant then return waits(self, choices) end
@@ -206,8 +207,8 @@ function component.waiting(self, choices)
   return facts.waits or nil
 end
 
---- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an
---- option waits for them.
+--- component.instance(self, choices, widths): the engine's instance. widths: {scale, median,
+--- columns}, the first two as gammas, for options that depend on the data.
 function component.instance(self, choices, widths)
   widths = widths or {}
   local plain = not next(choices or {}) and not next(widths)
@@ -219,8 +220,8 @@ function component.instance(self, choices, widths)
     widths[2], widths[3])
 end
 
---- The component with widths from the data put in: {scale, median, columns}, the first two as
---- gammas.
+--- component.settled(self, widths): a copy with the widths from the data filled in: {scale, median,
+--- columns}, the first two as gammas.
 function component.settled(self, widths)
   local copy = setmetatable({ kind = self.kind, name = self.name, given = self.given }, Component)
   copy.made = core.instance(self.kind, self.name, for_engine(self, {}, widths), widths[1],
@@ -229,13 +230,13 @@ function component.settled(self, widths)
   return copy
 end
 
---- A setting of a component that does not wait for data.
+--- component.setting(self, name, choices): the value of a setting that does not depend on data.
 function component.setting(self, name, choices)
   return core.settings(component.instance(self, choices or {}))[name]
 end
 
---- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between rows of data, float64; without Y, X
---- against itself. Widths of "scale" and "median" are X's.
+--- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between the rows of X and Y, float64; without Y
+--- between the rows of X. Widths of "scale" and "median" are computed from X.
 function Component:gram(X, Y)
   if self.kind ~= "kernel" then
     error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2)
@@ -244,7 +245,7 @@ function Component:gram(X, Y)
   return core.gram(component.instance(self, {}, widths or nil), X, Y)
 end
 
--- Every searched value is checked with the first values of the others.
+-- Checks the options: each searched value is checked with the first values of the others.
 local function check(self)
   local function try(choices)
     if not component.waiting(self, choices) then component.instance(self, choices) end
@@ -276,9 +277,8 @@ local function constructor(kind, name)
   return make
 end
 
---- component.find(kind, test): the first component of a kind, in the order of their names, with its
---- defaults, of which test(component) is true; nil where there is none. Files that cannot be loaded
---- are passed over.
+--- component.find(kind, test): the first component of a kind, by name, with default options, for
+--- which test(component) is true; nil if there is none. Files that cannot be loaded are skipped.
 function component.find(kind, test)
   local group = component.group(kind)
   for _, entry in ipairs(core.plugin_list()) do
@@ -290,8 +290,8 @@ function component.find(kind, test)
   end
 end
 
---- component.group(kind): the table behind sc.sampler and the like; a name loads its plugin at
---- first use.
+--- component.group(kind): the table behind sc.sampler and the like; the first use of a name loads
+--- its plugin.
 function component.group(kind)
   local meta = { kind = kind, __name = kind }
   function meta.__index(group, name)

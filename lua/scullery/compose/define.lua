@@ -1,4 +1,4 @@
---- Components written in Lua: sc.KIND.define, for trying an idea before it is written in C.
+--- Components written in Lua: sc.KIND.define, for prototypes of components in C.
 local core = require "scullery.core"
 local keys = require "scullery.base.keys"
 local option_rows = require "scullery.compose.define_options"
@@ -25,7 +25,7 @@ local function list_of(kinds)
   return { test = test, takes = "a list of " .. table.concat(keys.sorted(kinds), ", ") }
 end
 
--- The rules of a kind: its own fields, and those of every kind.
+-- The rules of a kind: its own fields and those of every kind.
 local function declare(kind, own)
   local rules = { name = { type = "string", required = true }, summary = text, doc = text,
     version = text, author = text, options = { type = "table" }, check = callable }
@@ -80,7 +80,7 @@ local function refuse(fields, found, ...)
   end
 end
 
--- By kind: the fields are checked, and the name of the main function is returned.
+-- By kind: checks the fields and returns the name of the main function.
 local checks = {}
 
 function checks.nonlinearity(fields)
@@ -150,7 +150,7 @@ local function lines_of(source, first, last)
   return table.concat(list, "\n")
 end
 
--- The lines of a function as they stand in its file or text; where these are not there, its code.
+-- The source lines of a function; its bytecode if the source is not available.
 local function code_of(f)
   local info = debug.getinfo(f, "S")
   if info.what == "C" then return "a function in C" end
@@ -165,14 +165,15 @@ local function code_of(f)
     info.linedefined == 0 and math.huge or info.lastlinedefined)
 end
 
--- A value as a text: of a function its code and the numbers, texts and booleans that it closes
--- over.
-local function told(value, depth)
+-- A value as a text for the digest; for a function its source and its scalar upvalues.
+local function text_of(value, depth)
   if depth > 8 then return "..." end
   if type(value) == "function" then return code_of(value) .. scalars_of(value) end
   if type(value) ~= "table" then return tostring(value) end
   local parts, list = {}, keys.sorted(value, function(x, y) return tostring(x) < tostring(y) end)
-  for i, key in ipairs(list) do parts[i] = tostring(key) .. "=" .. told(value[key], depth + 1) end
+  for i, key in ipairs(list) do
+    parts[i] = tostring(key) .. "=" .. text_of(value[key], depth + 1)
+  end
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
@@ -181,13 +182,13 @@ local function digest_of(given)
   for name, value in pairs(given) do
     if name ~= "doc" and name ~= "summary" and name ~= "author" then code[name] = value end
   end
-  return core.digest(told(code, 0)):sub(1, 16)
+  return core.digest(text_of(code, 0)):sub(1, 16)
 end
 
 local own_folder = debug.getinfo(1, "S").source:match("^@(.*/)compose/[^/]*$") or "?"
 
--- Where the component is defined, "script.lua:12": the line of its main function, or where that is
--- none of Lua's the line that called the library.
+-- The position of the definition, "script.lua:12": the line of the main function, or if that is a C
+-- function, the line that called the library.
 local function place(f)
   local info = f and debug.getinfo(f, "S")
   local line = info and info.linedefined or 0
@@ -207,7 +208,7 @@ local function enter(kind, given, group)
   local title = kind .. ".define"
   local fields = options.check(title, given, rules[kind], 0)
   local main = checks[kind](fields)
-  if fields.name == "define" then fail("'define' is no name for a %s", kind) end
+  if fields.name == "define" then fail("a %s cannot be named 'define'", kind) end
   fields.rows = option_rows.of(fields.options or {}, fields.bias)
   fields.digest, fields.place, fields.kind = digest_of(given), place(main and fields[main]), kind
   fields.doc = fields.doc or ""
@@ -219,49 +220,50 @@ end
 --- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel and sc.solver, by kind.
 define.groups = {}
 
---- sc.nonlinearity.define{ name =, eval = function(z, o) ... end, ... }: a nonlinearity written in
---- Lua, which is then sc.nonlinearity.NAME{...}, a component like any other, about a hundred times
---- slower than in C. Returns that constructor. o is the table of its options.
+--- sc.nonlinearity.define{ name =, eval = function(z, o) ... end, ... }: defines a nonlinearity in
+--- Lua as sc.nonlinearity.NAME{...}, a component like any other, about a hundred times slower than
+--- one in C. Returns that constructor. o is the table of its options.
 ---
----   name      what one types after sc.nonlinearity.
+---   name      the name after sc.nonlinearity.
 ---   eval      function(z, o): phi(z). With fan_in = q and fan_out = p:
 ---             function(z1, ..., zq, o), which returns p numbers
 ---   options   { NAME = { default =, low =, high =, help = }, ... }, or { NAME = default }. Further
 ---             fields of an option: above and below (bounds that are not taken), form ("number",
 ---             "integer", "boolean", "word", "list", "named", or a list of these), words (a list),
 ---             width ("gamma", "length", "frequency", "rate"), role ("regularisation", ...)
----   smooth    function(m, v, o): E phi(N(m, v^2)), v > 0; of q numbers function(m1, ..., v1, ...,
+---   smooth    function(m, v, o): E phi(N(m, v^2)), v > 0; with q inputs function(m1, ..., v1, ...,
 ---             o). Without it the host integrates numerically
----   dual      function(m, o): E phi(a) phi(b) of normal (a, b), where m has mean_a, mean_b, var_a,
+---   dual      function(m, o): E phi(a) phi(b) for normal (a, b); m has mean_a, mean_b, var_a,
 ---             var_b and covariance; nil: no closed form for these
 ---   threshold_dual   function(Fa, Fb, o): E phi(a - t) phi(b - t) from P(t <= a) and P(t <= b)
 ---   harmonic  the kernel is this number times the characteristic function of the sampler
 ---   bound, lipschitz, breaks, scale_free   facts: |phi| <= bound, a Lipschitz constant, a list of
 ---             the places of jumps and kinks, phi(s z) = phi(z) for s > 0
 ---   two_valued  { low =, high =, zero_is_high = }: phi is low where z < 0, high where z > 0
----   spaces    what z comes from: a list of "dense", "sparse", "threshold", "structured" (all)
+---   spaces    the parameter spaces that it accepts: a list of "dense", "sparse", "threshold",
+---             "structured" (default: all)
 ---   phase, tags   as in scullery/plugin/nonlinearity.h
----   check     function(o): an error where options contradict each other
+---   check     function(o): raises an error if options contradict each other
 ---   summary, doc, version, author   texts for help
 ---
 --- bound, lipschitz, breaks, harmonic, fan_in and fan_out may be functions of o. Features with such
---- a component are computed in one thread, the script's. A name may be defined anew: components
---- made later are of the new definition. A saved model holds no code: the script that loads it
---- defines the component first.
+--- a component are computed on the script's thread only. A name may be defined again: components
+--- made later use the new definition. A saved model contains no code: the script that loads it
+--- must define the component first.
 function define.nonlinearity(given)
   return enter("nonlinearity", given, define.groups.nonlinearity)
 end
 
 --- sc.sampler.define{ name =, make = function(u, o) ... end, ... } or { name =, draw = function(t,
---- d, random, o) ... end, ... }: a sampler written in Lua, which is then sc.sampler.NAME{...}.
---- Returns that constructor. Options, check and texts: as for sc.nonlinearity.define.
+--- d, random, o) ... end, ... }: defines a sampler in Lua as sc.sampler.NAME{...}. Returns that
+--- constructor. Options, check and texts: as for sc.nonlinearity.define.
 ---
 --- Independent coordinates, w_j = mean + scale e_j:
 ---
 ---   make      function(u, o): e from u, uniform on (0, 1); with normals = k function(n1, ..., nk,
 ---             o), from k numbers N(0, 1)
 ---   moments   { mean, scale }, or a function of o that returns both (0, 1)
----   factor    function(z, o): E cos(z e), for e that are symmetric: the kernel of Fourier features
+---   factor    function(z, o): E cos(z e), for symmetric e: the kernel of Fourier features
 ---   family    of e: "gaussian", "uniform", "rademacher", "laplace", "cauchy"
 ---
 --- Any parameters:
@@ -276,47 +278,46 @@ end
 ---   characteristic   function(delta, o): Re E exp(i <w, delta>), delta a list of d numbers
 ---   distribution     threshold: function(column, x, o): P(t <= x)
 ---   learn     function(rows, T, random, o): a state, a matrix or list of numbers, from rows of
----             data, and T where it is nil. rows has the fields rows, columns and targets, and the
+---             data, and T if it is nil. rows has the fields rows, columns and targets, and the
 ---             methods rows:all(), a matrix; rows:select(places); rows:walk(f), f(block) with
 ---             block.X, .y, .weights, .places; rows:progress(doing, done)
----   dependent whether parameters depend on each other, as quasi-random ones do
+---   dependent true if parameters depend on each other, as quasi-random ones do
 ---
---- Of both: bias = true gives it the option `bias`, which the host serves.
+--- For both: bias = true adds the option `bias`, which the host implements.
 function define.sampler(given) return enter("sampler", given, define.groups.sampler) end
 
 --- sc.kernel.define{ name =, pair = "squared_distance", finish = function(number, o) ... end } or {
---- name =, eval = function(x, y, o) ... end }: a kernel written in Lua, which is then
---- sc.kernel.NAME{...}. Returns that constructor. Options, check and texts: as for
---- sc.nonlinearity.define.
+--- name =, eval = function(x, y, o) ... end }: defines a kernel in Lua as sc.kernel.NAME{...}.
+--- Returns that constructor. Options, check and texts: as for sc.nonlinearity.define.
 ---
 ---   pair      the number of a pair (u, v), which the host computes: "dot", "squared_distance",
 ---             "absolute_distance", "cosine", "angle"
----   finish    function(number, o): K; of cosines and angles function(number, o, |u|, |v|). Without
----             it K is the number
----   scale     coordinates are multiplied by it first: a number, or a function of o
----   move      function(x, o): what a coordinate goes through then, of dense rows
----   spaces    where it is defined: a list of "dense", "sparse", "threshold"
+---   finish    function(number, o): K; for cosines and angles function(number, o, |u|, |v|).
+---             Without it K is the number
+---   scale     a factor that multiplies the coordinates first: a number, or a function of o
+---   move      function(x, o): then applied to each coordinate of dense rows
+---   spaces    the parameter spaces that it accepts: a list of "dense", "sparse", "threshold"
 ---   eval      in place of all this: function(x, y, o), K of two rows, lists of numbers
 function define.kernel(given) return enter("kernel", given, define.groups.kernel) end
 
---- sc.solver.define{ name =, solve = function(problem, o) ... end, ... }: a solver written in Lua,
---- which is then sc.solver.NAME{...}. Returns that constructor. Options, check and texts: as for
---- sc.nonlinearity.define; an option with role = "regularisation" is the one that guarantees and
---- the one-standard-error rule look at, one with role = "intercept" asks for a constant.
+--- sc.solver.define{ name =, solve = function(problem, o) ... end, ... }: defines a solver in Lua
+--- as sc.solver.NAME{...}. Returns that constructor. Options, check and texts: as for
+--- sc.nonlinearity.define. An option with role = "regularisation" is the one that guarantees and
+--- the one-standard-error rule use; one with role = "intercept" asks for a constant.
 ---
 ---   solve     function(problem, o): a table with coefficients, a features x targets matrix (or a
 ---             list, of one target), outcome = "converged", "stopped" or "limit", and where there
 ---             are iterations, gap, residual, tolerance, jitter, score, note, and intercept (else
 ---             the host computes it)
----   penalty   what is penalised: "l2" (the default), "l1", "rkhs", "box", "none"; or a function
+---   penalty   the penalty: "l2" (the default), "l1", "rkhs", "box", "none"; or a function
 ---             of o
----   objective function(problem, coefficients, intercept, o): what solve minimises
+---   objective function(problem, coefficients, intercept, o): the value that solve minimises
 ---   loss      { value =, slope =, bound =, lipschitz = }: value and slope are functions (f, y, o)
 ---             of a row's scores and targets, numbers or lists of several; bound and lipschitz
 ---             functions (reach, o)
 ---
 --- Fields of the problem: rows, features, targets, task ("classification", "regression"), classes,
---- intercept, has_kernel, log_scale, parameters, allowance, start (a point to begin from, or nil).
+--- intercept, has_kernel, log_scale, parameters, allowance, start (an initial point, or nil).
 ---
 ---   problem:normal()      { moment = Phi'Phi, right = Phi'Y, square, total }, centred with an
 ---                         intercept; problem:reweighted(weights) with other row weights

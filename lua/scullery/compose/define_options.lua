@@ -1,4 +1,4 @@
---- Options of components that a script defines, as rows of a declaration in C
+--- Options of components that a script defines, as rows of an option declaration in C
 --- (scullery/plugin/option.h).
 local options = require "scullery.base.options"
 
@@ -48,7 +48,7 @@ local function number_text(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
--- A default as one types it.
+-- A default value as a user types it.
 local function text_of(name, value)
   local kind = type(value)
   if value == nil then return nil end
@@ -79,13 +79,13 @@ local function row_of(name, given)
     low_open = row.low == nil, high_open = row.high == nil, width = row.width, role = row.role }
 end
 
--- What C's SCL_OPTION_BIAS is.
+-- The same as C's SCL_OPTION_BIAS.
 local bias = { name = "bias", words = "none|uniform|gaussian", default = "none",
   forms = { "word", "list", "named" }, low = 0, high = 0, role = "bias",
   help = "b in <w, x> + b: none; uniform on [-pi, pi]; gaussian: N(0, 1); {low, high}; \z
     {gaussian = s} or {gaussian = {mean, s}}" }
 
---- option_rows.of(given, with_bias): the rows of a table of options, by name.
+--- option_rows.of(given, with_bias): the rows of a table of options, sorted by name.
 function option_rows.of(given, with_bias)
   local names, rows = {}, {}
   for name in pairs(given) do

@@ -1,4 +1,4 @@
---- Instantiations (W, K, p, phi) and the features that they give.
+--- Instantiations (W, K, p, phi) and their features.
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
@@ -58,11 +58,11 @@ local feature_rules = {
   method = { choices = { "exact", "quadrature", "monte-carlo" }, searchable = true },
 }
 
--- The features' own options, in the order in which they are shown and searched.
+-- The features' own options, in the order of printing and of a search.
 local own = { "T", "seed", "dtype", "samples", "method" }
 instantiation.own_options = own
 
--- What a map is made from besides its parts.
+-- The fields that a map is made from, besides its parts.
 local from_spec = { "dim", "whiten", "widths", "state", table.unpack(own) }
 
 local function new_features(inst, given, title)
@@ -82,7 +82,7 @@ function Features:__tostring()
 end
 
 --- feats:label([with_options]): the names of sampler, nonlinearity and kernel as a text;
---- with_options = true: also their options and T.
+--- with_options = true: with their options and T.
 function Features:label(with_options)
   local i = self.inst
   local text = i.p:label(with_options) .. "/" .. i.phi:label(with_options)
@@ -90,7 +90,7 @@ function Features:label(with_options)
   return with_options and self.T and text .. ", T = " .. tostring(self.T) or text
 end
 
---- The searched options of the features: a list of {path, values}.
+--- instantiation.searched(features): their searched options: a list of {path, values}.
 function instantiation.searched(self)
   local list = {}
   for _, part in ipairs{ self.inst.p, self.inst.phi, self.inst.K or nil } do
@@ -105,7 +105,8 @@ function instantiation.searched(self)
   return list
 end
 
---- The features with every searched option replaced by the choice for it.
+--- instantiation.resolved(features, choices): a copy with every searched option replaced by its
+--- choice.
 function instantiation.resolved(self, choices)
   local copy = setmetatable({}, Features)
   for name, value in pairs(self) do copy[name] = value end
@@ -120,8 +121,8 @@ function instantiation.resolved(self, choices)
   return copy
 end
 
--- The parts as the engine's instances; widths() -> gamma by scale, gamma by median, columns, called
--- only where a width waits for the data.
+-- The parts as the engine's instances. widths() -> gamma by scale, gamma by median, columns; called
+-- only if a width depends on the data.
 local function instances(inst, choices, widths)
   local found
   local function make(part)
@@ -134,10 +135,11 @@ local function instances(inst, choices, widths)
   return { sampler = make(inst.p), phi = make(inst.phi), kernel = make(inst.K), widths = found }
 end
 
---- The map for the rows of a source after stages: parameters drawn, or learnt from the rows where
---- the sampler learns; kernels bound; widths that come from the data worked out. whiten: kernel
---- sections as L^-1 k(W, x). Second result: what the map was made from, besides the parts: dim,
---- whiten, widths (found in the data), state (what the sampler learnt), and the values of T, seed,
+--- instantiation.map(features, source, stages, choices, whiten): the engine's map for the rows of a
+--- source after stages. It draws the parameters, or learns them from the rows if the sampler
+--- learns, binds the kernels, and computes widths that depend on the data. whiten: kernel sections
+--- as L^-1 k(W, x). Second result: the fields that the map was made from, besides the parts: dim,
+--- whiten, widths (computed from the data), state (of the sampler), and the values of T, seed,
 --- dtype, samples and method.
 function instantiation.map(self, source, stages, choices, whiten)
   choices = choices or {}
@@ -160,7 +162,8 @@ function instantiation.map(self, source, stages, choices, whiten)
   return map, origin
 end
 
---- Whether the parameters are learnt from rows, so that folds must not share them.
+--- instantiation.learns(features, choices): true if the parameters are learnt from rows, so that
+--- folds must not share them.
 function instantiation.learns(self, choices)
   local p = component.resolved(self.inst.p, choices or {})
   return not component.waiting(p) and core.learns(component.instance(p))
@@ -173,9 +176,9 @@ local function matrix_of(x, title)
   error(title .. ": takes a matrix or a data set, and got " .. options.show(x), 3)
 end
 
---- feats:fit(X): draw the parameters for the columns of X. Samplers that learn do so from the rows,
---- and widths such as "median" are computed from them. Returns the features. If X is a data set
---- with names, columns of other data sets are matched by name.
+--- feats:fit(X): draws the parameters for the columns of X. Samplers that learn use the rows, and
+--- widths such as "median" are computed from them. Returns the features. If X is a data set with
+--- names, columns of other data sets are matched by name.
 function Features:fit(given)
   local X = matrix_of(given, "features:fit")
   local row, col = core.find_nonfinite(X)
@@ -197,7 +200,7 @@ local function fitted(self, title, X)
   error(title .. ": call features:fit(X) first: the parameters depend on the number of columns", 3)
 end
 
--- The map, fitted to X where it is not yet, and the rows of X in the order of its columns.
+-- The map, fitted to X unless it is fitted already, and the rows of X with its columns in order.
 local function fitted_to(self, title, given)
   local X = matrix_of(given, title)
   local map = fitted(self, title, given)
@@ -206,8 +209,8 @@ local function fitted_to(self, title, given)
   return map, places and core.transform(core.source_columns(core.source(X), places), {}) or X
 end
 
---- feats:transform(X): the n x D matrix of features, all in memory; of a kernel as phi, k(w_t, x).
---- Columns of a data set are matched by name, if both sides have names.
+--- feats:transform(X): the n x D matrix of features, all in memory; k(w_t, x) for a kernel as phi.
+--- Columns of a data set are matched by name if both sides have names.
 function Features:transform(X)
   local map
   map, X = fitted_to(self, "features:transform", X)
@@ -217,7 +220,7 @@ function Features:transform(X)
 end
 
 --- feats:kernel(X, Y): the estimate of the kernel, <Phi(x), Phi(y)>, a row for each row of X and a
---- column for each row of Y. Of a kernel as phi: the Nystrom estimate k(x, W) k(W, W)^-1 k(W, y).
+--- column for each row of Y. For a kernel as phi: the Nystrom estimate k(x, W) k(W, W)^-1 k(W, y).
 function Features:kernel(X, Y)
   local map, left_rows = fitted_to(self, "features:kernel", X)
   local right_rows = Y and select(2, fitted_to(self, "features:kernel", Y)) or left_rows
@@ -229,8 +232,8 @@ function Features:kernel(X, Y)
   end)
 end
 
---- feats:codes(X): the hash codes of rows, packed (see sc.codes): of maxout{ q = } the place of the
---- largest projection, of sign and step one bit. Their mean Hamming distance estimates 1 -
+--- feats:codes(X): the packed hash codes of rows (see sc.codes): for maxout{ q = } the position of
+--- the largest projection, for sign and step one bit. Their mean Hamming distance estimates 1 -
 --- inst:collision(x, y).
 function Features:codes(X)
   local map
@@ -240,13 +243,13 @@ function Features:codes(X)
   end)
 end
 
---- feats:parameters(): the parameters, one a row. Dense and structured: w, then b. Thresholds:
---- column, threshold. Sparse: columns, weights, b. Grids: pitches, shifts. If the nonlinearity
---- reads q numbers a parameter, there are q T rows: number k of parameter t is row k T + t.
+--- feats:parameters(): the parameters, one in each row. Dense and structured: w, then b.
+--- Thresholds: column, threshold. Sparse: columns, weights, b. Grids: pitches, shifts. If the
+--- nonlinearity takes q inputs for each parameter, there are q T rows: input k of parameter t is
+--- row k T + t.
 function Features:parameters() return core.map_parameters(fitted(self, "features:parameters")) end
 
---- feats:gram(): the T x T Gram matrix G_st = K(w_s, w_t), of features with a K or with a kernel as
---- phi.
+--- feats:gram(): the T x T Gram matrix G_st = K(w_s, w_t); needs a K or a kernel as phi.
 function Features:gram() return core.map_gram(fitted(self, "features:gram")) end
 
 --- feats:info(): a table with T, D, method ("direct", "exact", "quadrature" or "monte-carlo"), the
@@ -277,8 +280,8 @@ local parts = {
     phi = required(component.rule("nonlinearity", "kernel")),
 }
 
--- Numbers of columns that the sampler takes, and the space that it then draws from: the least up to
--- 64, and more, as what fits may depend on it.
+-- Numbers of columns that the sampler accepts, and the space that it then draws from: the least up
+-- to 64, and more, because the parts that fit may depend on the number.
 local function some_dims(sampler)
   local dims, space = {}, nil
   local function try(d)
@@ -291,7 +294,7 @@ local function some_dims(sampler)
   return dims, space
 end
 
--- What does not depend on data: nil where a width waits for them.
+-- The parts if they do not depend on data; nil if a width does.
 local function made_without_data(self)
   for _, part in ipairs{ self.p, self.phi, self.K or nil } do
     if component.waiting(part) then return nil end
@@ -299,8 +302,8 @@ local function made_without_data(self)
   return instances(self, {})
 end
 
--- Parts that cannot go together, whatever the number of columns, are refused here, before there are
--- data.
+-- Raises an error for parts that cannot be combined for any number of columns, before data are
+-- given.
 local function check_parts(self, level)
   local spec, message = made_without_data(self), nil
   if not spec then return end
@@ -329,10 +332,10 @@ local function check_space(self, level)
 end
 
 --- sc.instantiation{ W =, K =, p =, phi = }: an instantiation of the framework of Dube and Marchand
---- (2023). W: the parameter space, sc.space.NAME(). K: a kernel on it; without K, features are
---- those of a random kitchen sink. p: the sampler. phi: a nonlinearity, or a kernel k on rows.
+--- (2023). W: the parameter space, sc.space.NAME(). K: a kernel on it; without K, the features are
+--- those of random kitchen sinks. p: the sampler. phi: a nonlinearity, or a kernel k on rows.
 ---
---- With a kernel as phi, features are k(w_t, x), and k itself stands for K (leave K out) in
+--- With a kernel as phi, features are k(w_t, x), and k itself takes the place of K (leave K out) in
 --- inst:gram, feats:gram and penalty = "rkhs". inst:expectation, inst:kappa, inst:theta, pruning
 --- and bounds need a nonlinearity.
 function instantiation.new(given)
@@ -343,14 +346,13 @@ function instantiation.new(given)
 end
 
 --- inst:features{ T =, seed = 0, dtype = "float64" }: the features as a stage of a pipeline.
---- Feature t is phi(w_t, x)/sqrt(T) without K, E_w K(w_t, w) phi(w, x) with K, k(w_t, x) with a
+--- Feature t is phi(w_t, x)/sqrt(T) without K, E_w K(w_t, w) phi(w, x) with K, k(w_t, x) for a
 --- kernel as phi. Leave T out if the sampler determines it.
 function Instantiation:features(given)
   return new_features(self, given, "instantiation:features")
 end
 
--- Of options where one of W, p, phi and K is sc.choose{...}: the options of each choice, one by
--- one.
+-- The options for each choice if W, p, phi or K is sc.choose{...}.
 local function given_choices(given)
   choose.combinations("features", { given.W or false, given.p or false, given.phi or false,
     given.K or false })
@@ -424,18 +426,18 @@ local function dim_of(self, d, title, level)
   return math.tointeger(d)
 end
 
--- What is said where a K is needed. A kernel as phi has k itself in its place for Gram matrices and
--- norms, and no mean E K(w_t, w) phi(w, x).
+-- The error where a K is needed. A kernel as phi serves as K for Gram matrices and norms, but it
+-- has no mean E K(w_t, w) phi(w, x).
 local function refuse_without_kernel(self, title, level)
   if self.K then return end
   error(title .. (self.phi.kind == "kernel"
     and (": belongs to an instantiation with K and a nonlinearity; kernel.%s as phi has k itself \z
-      as K, and its features are k(w, x), no mean over w"):format(self.phi.name)
-    or ": belongs to an instantiation with K, and this one has none: give K = \z
+      as K, and its features are k(w, x), not a mean over w"):format(self.phi.name)
+    or ": belongs to an instantiation with K, and this one does not have one: give K = \z
       sc.kernel.NAME{...}"), level + 1)
 end
 
--- A map of the parts; without parameters unless T is given.
+-- The map of the parts; without parameters unless T is given.
 local function map_of(self, dim, given)
   local spec = instances(self, {})
   spec.dim, spec.bare = dim, true
@@ -447,7 +449,7 @@ local sample_rules = options.declare("instantiation:sample", {
   T = { type = "integer", low = 1, required = true }, seed = { type = "integer", default = 0 },
   d = { type = "integer", low = 1 } })
 
---- inst:sample{ T =, seed = 0, d = }: T parameters for rows of d columns, one a row; see
+--- inst:sample{ T =, seed = 0, d = }: T parameters for rows of d columns, one in each row; see
 --- feats:parameters.
 function Instantiation:sample(given)
   local o = options.check("instantiation:sample", given, sample_rules)
@@ -457,8 +459,8 @@ function Instantiation:sample(given)
   end)
 end
 
--- The least number of columns that a matrix of parameters can be for: its width, or the largest
--- column that it names.
+-- The least number of columns for a matrix of parameters: its width, or the largest column that it
+-- refers to.
 local function dim_of_parameters(self, U)
   local space = spaces[space_of(self.p)]
   if not (space and space.names_columns) then return U:cols() end
@@ -487,8 +489,8 @@ local expectation_rules = options.declare("instantiation:expectation", {
 
 --- inst:expectation(U, X[, { method =, tolerance =, samples =, seed = }]): the matrix of
 --- E_{w~p}[K(u, w) phi(w, x)], a row for each parameter of U and a column for each row of X. Second
---- result: a table with method ("exact", "quadrature" or "monte-carlo"), stderr (the largest of any
---- entry), samples, and note (if a quadrature missed its tolerance, 1e-10).
+--- result: a table with method ("exact", "quadrature" or "monte-carlo"), stderr (the largest over
+--- all entries), samples, and note (if a quadrature missed its tolerance, 1e-10).
 function Instantiation:expectation(U, X, given)
   local o = options.check("instantiation:expectation", given, expectation_rules)
   refuse_without_kernel(self, "instantiation:expectation", 2)
@@ -521,15 +523,15 @@ end
 
 --- inst:kappa([d[, { radius = }]]): kappa = sup_x sqrt(E K(w,w) phi(w,x)^2), and true if it is
 --- exact, false if it is an upper bound. d: the number of columns; by default that of the last fit.
---- radius: the length of the longest x; needed for unbounded phi (relu).
+--- radius: the length of the longest x; required for unbounded phi (relu).
 function Instantiation:kappa(d, given)
   local c = constants(self, d, given, "instantiation:kappa")
   return c.kappa, c.kappa_exact
 end
 
---- inst:theta([d[, { radius = }]]): theta = sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x)) over x that
---- are not 0; the bound of the paper on it, sup|phi| sqrt(E E K); and true if the first is exact,
---- false if it is an upper bound.
+--- inst:theta([d[, { radius = }]]): three values: theta = sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x))
+--- over x other than 0; the paper's bound on it, sup|phi| sqrt(E E K); and true if the first is
+--- exact, false if it is an upper bound.
 function Instantiation:theta(d, given)
   local c = constants(self, d, given, "instantiation:theta")
   return c.theta, c.theta_paper, c.theta_exact
@@ -547,7 +549,7 @@ local function between_rows(self, X, Y, title, f)
 end
 
 --- inst:kernel(X, Y): the kernel that the features estimate, in closed form; a row for each row of
---- X and a column for each row of Y. An error if there is no closed form.
+--- X and a column for each row of Y. Raises an error if there is no closed form.
 function Instantiation:kernel(X, Y)
   return between_rows(self, X, Y, "instantiation:kernel", core.map_induced)
 end

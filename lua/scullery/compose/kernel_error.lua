@@ -1,5 +1,5 @@
---- sc.kernel_error: how far a random feature map is from its kernel, against T: what decides T and
---- the sampler.
+--- sc.kernel_error: the error of a random feature map against its kernel as a function of T, for
+--- the choice of T and of the sampler.
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local instantiation = require "scullery.compose.instantiation"
@@ -9,7 +9,7 @@ local progress = require "scullery.base.progress"
 local text_table = require "scullery.base.text_table"
 
 local SIZES = { 64, 256, 1024, 4096 } -- T by default
-local BLOCK_ROWS = 512  -- rows whose features are held at once
+local BLOCK_ROWS = 512  -- rows whose features are in memory at once
 local FALLS = -0.1      -- a slope above this: the error does not fall with T
 
 local function fail(...) error(string.format(...), 0) end
@@ -56,8 +56,8 @@ local rules = options.declare("kernel_error", {
   dtype = { choices = { "float64", "float32" }, default = "float64" },
 })
 
--- T by default for this sampler: what the sampler says; for one that learns from rows at most
--- their number, and where that leaves fewer than two sizes, an eighth, a quarter and a half of it.
+-- The default T for this sampler: the sampler's own T; for one that learns from rows at most their
+-- number, and if that leaves fewer than two sizes, an eighth, a quarter and a half of it.
 local function default_sizes(o, p)
   local features = instantiation.new{ p = p, phi = o.phi, K = o.K }:features{}
   if instantiation.learns(features) then
@@ -72,10 +72,10 @@ local function default_sizes(o, p)
     return sizes
   end
   local ok, info = options.attempt(function() return features:fit(o.X):info() end)
-  return ok and { info.T } or SIZES -- without T, only what says its own T can be fitted
+  return ok and { info.T } or SIZES -- without T, only samplers that determine T can be fitted
 end
 
--- One list for all samplers, for they share a table.
+-- One list of sizes for all samplers, because they share a table.
 local function sizes_of(o, list)
   local sizes = SIZES
   for _, p in ipairs(list) do
@@ -85,13 +85,13 @@ local function sizes_of(o, list)
   return sizes
 end
 
--- The options tell (p or samplers, phi, K) or inst, not both.
+-- Checks that either p or samplers, phi and K, or inst is given.
 local function check(given)
   local o = options.check("kernel_error", given, rules, 0)
   if o.inst then
     for _, name in ipairs{ "p", "phi", "K" } do
       if o[name] then
-        fail("option '%s' stands in the instantiation already: give inst, or p and phi", name)
+        fail("option '%s' is part of the instantiation already: give inst, or p and phi", name)
       end
     end
     o.p, o.phi, o.K = o.inst.p, o.inst.phi, o.inst.K
@@ -106,7 +106,7 @@ local function check(given)
   if o.Y and o.Y:cols() ~= o.X:cols() then
     fail("X has %d columns and Y has %d", o.X:cols(), o.Y:cols())
   end
-  if given.T == nil then o.T = nil end -- the samplers say
+  if given.T == nil then o.T = nil end -- the samplers determine it
   return o
 end
 
@@ -119,7 +119,7 @@ local function samplers_of(o)
   return list
 end
 
--- One name a sampler: the plugin's where that is enough, else with the options.
+-- One name for each sampler: the plugin's if it is unique, else with the options.
 local function names_of(list)
   local times, names = {}, {}
   for _, p in ipairs(list) do times[p.name] = (times[p.name] or 0) + 1 end
@@ -155,22 +155,22 @@ end
 
 -- ---------------------------------------------------------------- one map against the kernel
 
--- f(first, last) for each block of rows.
+-- Calls f(first, last) for each block of rows.
 local function each_block(rows, f)
   for first = 1, rows, BLOCK_ROWS do f(first, math.min(first + BLOCK_ROWS - 1, rows)) end
 end
 
--- f(X) = the features whose inner products are the estimate of the kernel: of a kernel as phi the
--- whitened ones, L^-1 k(W, x) with k(W, W) = L L', as in features:kernel.
+-- A function X -> the features whose inner products estimate the kernel. For a kernel as phi these
+-- are whitened, L^-1 k(W, x) with k(W, W) = L L', as in features:kernel.
 local function transformer(features)
   local map = features.fitted
   if core.map_info(map).section then map = core.map_whitened(map, true) end
   return function(X) return core.transform(core.source(X), {}, map) end
 end
 
--- Mean square and largest |estimate - exact| of one map: blocks of rows against blocks of rows, so
--- that two blocks of features are all that is held. Without Y the lower half of the blocks is the
--- upper half again.
+-- Mean square and largest |estimate - exact| of one map. It goes through pairs of blocks of rows,
+-- so that only two blocks of features are in memory. Without Y the matrix is symmetric and only its
+-- upper half is computed.
 local function errors_of(features, exact, X, Y)
   local square, most, transform = 0, 0, transformer(features)
   local function compare(Z, i1, i2, V, j1, j2, weight)
@@ -190,8 +190,8 @@ local function errors_of(features, exact, X, Y)
   return square / (exact:rows() * exact:cols()), most
 end
 
--- rms over points and seeds; its standard error from the spread of the seeds' mean squares, d
--- sqrt(m) = dm / (2 sqrt(m)).
+-- The rms over points and seeds. Its standard error is from the spread of the seeds' mean squares
+-- m: d sqrt(m) = dm / (2 sqrt(m)).
 local function row_of(o, inst, exact, T, level)
   local sum, squares, most, D = 0, 0, 0, nil
   for seed = 1, o.seeds do
@@ -210,8 +210,8 @@ local function row_of(o, inst, exact, T, level)
   return row
 end
 
--- Least squares line of log rms over log T: slope, its standard error (three sizes and more),
--- height at T = 1. Nothing where an error is 0 or there is one size.
+-- Least squares line of log rms over log T: slope, its standard error (with three sizes or more),
+-- value at T = 1. nil if an error is 0 or if there is one size.
 local function fit_line(rows)
   local n, sx, sy, sxx, sxy, syy = #rows, 0, 0, 0, 0, 0
   for _, row in ipairs(rows) do
@@ -231,7 +231,7 @@ end
 local Curve = objects.class("kernel_error curve", {
   fields = "name p rows scale slope slope_stderr height constant" })
 
--- T for that rms error by the fitted line; with one size by rms = sqrt(constant / T).
+-- The T with that rms error by the fitted line; with one size by rms = sqrt(constant / T).
 local function needed(curve, goal)
   local last = curve.rows[#curve.rows]
   if last.rms == 0 then return curve.rows[1].T end
@@ -262,8 +262,8 @@ local KernelError = objects.class("kernel_error", { example = "result",
   fields = "curves phi seeds target scale points rows slope slope_stderr constant" })
 
 --- result:needed(error[, which]): the T at which the rms error falls to `error`, by the fitted
---- line; nil and a sentence if the error does not fall with T. which: the sampler, by name or place
---- (by default the first).
+--- line; nil and a sentence if the error does not fall with T. which: the sampler, by name or
+--- position (by default the first).
 function KernelError:needed(goal, which)
   if type(goal) ~= "number" or goal ~= goal or goal <= 0 or goal == math.huge then
     fail("takes an error, a number above 0, and got %s", options.show(goal))
@@ -280,11 +280,11 @@ local function with_error(value, stderr, form)
   return form:format(value) .. (stderr and " +- " .. form:format(stderr) or "")
 end
 
--- The columns on the left: T and what the last lines are.
+-- The cells of the left columns: T and the labels of the last lines.
 local function label_cells(self)
   local cells = { "", "T" }
   for _, row in ipairs(self.rows) do
-    local several = row.D ~= row.T and row.D % row.T == 0 -- outputs of one parameter
+    local several = row.D ~= row.T and row.D % row.T == 0 -- several features from each parameter
     cells[#cells + 1] = several and ("%d (D = %d)"):format(row.T, row.D) or ("%d"):format(row.T)
   end
   for _, label in ipairs{ "slope", "T rms^2", ("T for %.3g"):format(self.target) } do
@@ -355,10 +355,10 @@ local kernel_error = { class = KernelError }
 --- below them the slope of log rms over log T (-0.5 for Monte Carlo), the mean of T rms^2, and the
 --- T at which the rms error reaches target.
 ---
---- samplers: a list, to compare samplers under one phi. kernel: what to compare with: a kernel, a
+--- samplers: a list, to compare samplers with one phi. kernel: the exact kernel: a kernel, a
 --- function of X and Y, or a matrix; by default the closed form (inst:kernel). For a kernel as phi,
 --- the estimate is that of Nystrom, k(x, W) k(W, W)^-1 k(W, y). A sampler that learns from rows
---- takes T up to their number. progress = f: as in p:fit.
+--- has T up to their number. progress = f: as in p:fit.
 ---
 --- The result has .rows[i] with T, D, rms, stderr, max and constant; .slope, .slope_stderr,
 --- .constant; and .curves[k] with name, rows, slope and so on, for each sampler.

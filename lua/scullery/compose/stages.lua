@@ -21,16 +21,17 @@ function Stage:__tostring()
   return self.kind .. (#parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or "()")
 end
 
---- stage:label([with_options]): its kind, with its options where they are asked for.
+--- stage:label([with_options]): its kind; with_options = true: with its options.
 function Stage:label(with_options) return with_options and tostring(self) or self.kind .. "()" end
 
---- The searched options of a stage: a list of {path = "pca.k", values =, choose =, option =}.
+--- stages.searched(stage): its searched options: a list of {path = "pca.k", values =, choose =,
+--- option =}.
 function stages.searched(self)
   return choose.searched(self.kind, self.given)
 end
 
---- The stage with every searched option replaced by the choice for it (its first value where there
---- is none).
+--- stages.resolved(stage, choices): a copy with every searched option replaced by its choice (by
+--- its first value without a choice).
 function stages.resolved(self, choices)
   local given = {}
   for name, value in pairs(self.given) do
@@ -39,8 +40,8 @@ function stages.resolved(self, choices)
   return setmetatable({ kind = self.kind, given = given }, Stage)
 end
 
---- The engine's stage, fitted on the rows of a source after the stages before it; second result:
---- what it found out, or nil.
+--- stages.fit(stage, source, before): the engine's stage, fitted on the rows of a source after the
+--- stages before it; second: a report (for pca the variances), or nil.
 function stages.fit(self, source, before)
   if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before) end
   local found = core.pca(source, before, nil, self.given.k)
@@ -48,11 +49,11 @@ function stages.fit(self, source, before)
   return core.projection_stage(found.vectors, found.mean), stages.explained(found)
 end
 
--- The share of the first component's variance below which another is rounding.
+-- A component with a smaller share of the first component's variance is rounding error.
 local ROUNDING = 1e-13
 
---- stages.warn_of_rounding(found): components of core.pca that have no digits, as where columns are
---- of very different scales.
+--- stages.warn_of_rounding(found): warns about components of core.pca that are rounding error, as
+--- with columns of very different scales.
 function stages.warn_of_rounding(found)
   local largest = found.variances:get(1, 1)
   for i = 2, found.variances:rows() do
@@ -65,7 +66,7 @@ function stages.warn_of_rounding(found)
   end
 end
 
---- What components say of the variance: {variances = k x 1, share = of the total}.
+--- stages.explained(found): {variances = k x 1, share = of the total variance}.
 function stages.explained(found)
   return { variances = found.variances, share = found.total > 0
     and found.variances:sum() / found.total or 1 }
@@ -96,7 +97,7 @@ stages.standardize = maker("standardize", {})
 --- sc.minmax(): a stage that maps each column to [0, 1] by its smallest and largest value in the
 --- training rows. A constant column becomes 0.
 stages.minmax = maker("minmax", {})
---- sc.normalize(): a stage that divides each row by its Euclidean norm. A row of zeros stays.
+--- sc.normalize(): a stage that divides each row by its Euclidean norm. A zero row stays zero.
 stages.normalize = maker("normalize", {})
 --- sc.add_bias(): a stage that appends a column of ones.
 stages.add_bias = maker("add_bias", {})

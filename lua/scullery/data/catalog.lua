@@ -1,10 +1,14 @@
---- The named data sets, as data: files, format, target, official parts, where they come from.
---- file.name and .sha256 are those of the compact file, which a mirror (SCULLERY_DATA_URL) serves;
---- .rows its rows, where a set has several files. file.origin says how to get it from the public
---- source:
----   url, raw (its name there), sha256 of that raw file where it is known for certain, and how its text becomes the compact one (see fetch.lua):
----   header, drop, replace, lines, order. `content` is the sha256 of the compact file unpacked: the proof that a conversion gave the same bytes.
---- entry.names: the names of the columns, of a file without a header.
+--- The named data sets, as data: files, format, target, official parts, public source.
+---
+--- file.name and .sha256: those of the compact file, which a mirror (SCULLERY_DATA_URL) serves.
+--- file.rows: its number of rows, if the set has several files.
+--- file.content: the sha256 of the unpacked compact file; it proves that a conversion gave the same
+---   bytes.
+--- file.origin: how to get the file from the public source: url, raw (its name there), sha256 of
+--- the
+---   raw file if it is known, and the conversion to the compact form (see fetch.lua): header, drop,
+---   replace, lines, order.
+--- entry.names: the column names of a file without a header.
 local UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 local FIGSHARE = "https://ndownloader.figshare.com/files/" -- the copies of the UCI files that scikit-learn fetches, with its sums
 local MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
@@ -35,8 +39,8 @@ local covtype_names = { "Elevation", "Aspect", "Slope", "Horizontal_Distance_To_
 for i = 1, 40 do covtype_names[#covtype_names + 1] = "Soil_Type" .. i end
 covtype_names[#covtype_names + 1] = "Cover_Type"
 
--- The files of MNIST as the public mirrors serve them hold the same numbers, packed otherwise:
--- another sha256.
+-- The public mirrors of MNIST serve the same numbers with another compression, so the sha256
+-- differs.
 local function mnist_file(name, sha256, raw_sha256, content)
   return { name = "mnist/" .. name, sha256 = sha256, content = content,
     origin = { url = MNIST .. name, sha256 = raw_sha256 } }

@@ -1,4 +1,4 @@
---- Data sets: rows, labels, and how they are split.
+--- Data sets: rows, labels, and splits.
 local core = require "scullery.core"
 local discretize = require "scullery.data.discretize"
 local objects = require "scullery.base.objects"
@@ -14,7 +14,7 @@ local function is_list(value) return type(value) == "table" end
 local holds = { X = core.is_matrix, y = core.is_matrix, weights = core.is_matrix, names = is_list,
   classes = is_list }
 
--- Scripts can set fields.
+-- Raises an error if a script set a field to a value of the wrong type.
 local function check_fields(self)
   for name, test in pairs(holds) do
     local value = rawget(self, name)
@@ -34,23 +34,23 @@ local dataset = { class = Dataset }
 local labels_of = targets.known
 dataset.labels_of = labels_of
 
--- How a data set was read, as lines for describe().
+-- data set -> lines of describe() about how the file was read
 local said_of = setmetatable({}, { __mode = "k" })
 
--- How a data set was made, for scripts that make it again.
+-- data set -> the call that made it, for scripts that repeat it
 local origin_of = setmetatable({}, { __mode = "k" })
 
 local fields_of_origin = { "X", "y", "weights" }
 
---- dataset.set_origin(ds, origin): origin: { call = "load" or "csv" of sc.data, arguments, split =
---- the options of ds:split, of which it is the first part }.
+--- dataset.set_origin(ds, origin): records the call that made a data set. origin: { call = "load"
+--- or "csv" of sc.data, arguments, split = the options of ds:split if it is the first part }.
 function dataset.set_origin(ds, origin)
   for _, name in ipairs(fields_of_origin) do origin[name] = rawget(ds, name) end
   origin_of[ds] = origin
   return ds
 end
 
---- dataset.origin(ds): that; nil where it is unknown, or a field has been set since.
+--- dataset.origin(ds): that record; nil if it is unknown or if a field has been set since.
 function dataset.origin(ds)
   local origin = origin_of[ds]
   for _, name in ipairs(origin and fields_of_origin or {}) do
@@ -104,12 +104,13 @@ end
 --- memory.
 --- X: n x d matrix or a list of rows. y: the labels or values, a list or an n x c matrix. task:
 --- "classification" or "regression"; by default a classification if the labels are texts or classes
---- are given. classes: the list of all labels; by default those that occur, sorted. Of two classes,
---- solvers code the second as +1. names: the names of the columns. weights: n numbers, how much
---- each row counts in learning.
+--- are given. classes: the list of all labels; by default those that occur, sorted. With two
+--- classes, solvers code the second as +1. names: the column names. weights: n numbers, the weight
+--- of each row in learning.
 function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
---- From a reader's result, or a stream's; said: a list of lines about how it was read.
+--- dataset.from_table(t, source, said): a data set from the result of a reader or a stream. said: a
+--- list of lines about how the file was read.
 function dataset.from_table(t, source, said)
   local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
     target = t.target, part_rows = t.parts,
@@ -124,8 +125,8 @@ end
 --- dataset.is(value)
 function dataset.is(value) return getmetatable(value) == Dataset end
 
---- dataset.coerce(ds) or dataset.coerce(X, y[, { task =, classes = }][, model]): what fit, score
---- and search are given, as a data set.
+--- dataset.coerce(ds) or dataset.coerce(X, y[, { task =, classes = }][, model]): the arguments of
+--- fit, score and search as a data set.
 function dataset.coerce(data, y, given, model)
   if dataset.is(data) then
     if y ~= nil then fail("takes a data set, or X and y, not both") end
@@ -140,7 +141,7 @@ function dataset.coerce(data, y, given, model)
   local o = options.check("X, y", given, { task = rules.task, classes = rules.classes }, 0)
   if model and not o.task and not labels_of[y] then
     o.task = model.task
-    -- numbers where the model has texts are places in its classes
+    -- numbers are positions in the classes if the model's classes are texts
     local texts = model.classes and type(model.classes[1]) == "string"
     local numbers = core.is_matrix(y) or type(y) == "table" and type(y[1]) == "number"
     if texts and numbers then o.classes = o.classes or model.classes end
@@ -158,11 +159,11 @@ end
 --- ds:size(): the numbers of rows and columns.
 function Dataset:size()
   if self.X then return self.X:rows(), self.X:cols() end
-  local rows, cols = core.source_size(self.source) -- it says more than these two
+  local rows, cols = core.source_size(self.source) -- drop its further results
   return rows, cols
 end
 
---- The data set with other fields.
+--- dataset.with(ds, fields): a copy of the data set with some fields replaced.
 function dataset.with(self, fields)
   check_fields(self)
   options.expect(type(fields) == "table", "a table of fields", fields)
@@ -174,9 +175,9 @@ end
 
 function Dataset:__len() return (self:size()) end
 
---- ds:targets(): the targets as solvers see them. Regression: y. Two classes: -1 and +1, n x 1,
---- where +1 is the second of ds.classes. More classes: n x c, +1 in the column of the row's class,
---- -1 elsewhere.
+--- ds:targets(): the targets as solvers see them. Regression: y. Two classes: -1 and +1, n x 1; +1
+--- is the second of ds.classes. More classes: n x c, +1 in the column of the row's class, -1
+--- elsewhere.
 function Dataset:targets()
   need_memory(self, "targets")
   if not self.y then error("dataset:targets: the data set has no y", 2) end
@@ -189,8 +190,8 @@ local function need_labels(self, what)
   if not self.y then error(("dataset:%s: the data set has no y"):format(what), 3) end
 end
 
--- The label of a row as people write it: a text, a whole number, a number; of several targets, the
--- row of y.
+-- The label of a row for the user: a text, an integer or a number; with several targets, the row of
+-- y.
 local function label_at(self, i)
   if not self.y then return nil end
   local v = self.y[i]
@@ -218,7 +219,8 @@ function Dataset:labels()
   return list
 end
 
---- Rows and targets for the engine; of a stream with classes also what dataset.check_seen takes.
+--- dataset.source_of_targets(ds): rows and targets for the engine; second, for a stream with
+--- classes: the source that dataset.check_seen takes.
 function dataset.source_of_targets(self)
   check_fields(self)
   local source, coded = self.source, nil
@@ -231,8 +233,8 @@ function dataset.source_of_targets(self)
   return self.columns and core.source_columns(source, self.columns) or source, coded
 end
 
---- dataset.check_seen(coded): an error where all rows that a stream has given so far are of one
---- class: which classes occur in a stream is known once it was read. coded: the second result of
+--- dataset.check_seen(coded): raises an error if all rows of a stream so far have one class. The
+--- classes of a stream are known only after it was read. coded: the second result of
 --- source_of_targets.
 function dataset.check_seen(coded)
   if coded and core.classes_seen(coded) == 1 then
@@ -240,7 +242,7 @@ function dataset.check_seen(coded)
   end
 end
 
---- Rows alone for the engine.
+--- dataset.source_of_rows(ds): rows without targets for the engine.
 function dataset.source_of_rows(self)
   check_fields(self)
   local source = self.X and core.source(self.X) or self.source
@@ -258,17 +260,17 @@ function Dataset:class_counts()
   for i = 1, y:rows() do
     local k = place[y:get(i, 1)]
     if not k then
-      error(("dataset:class_counts: row %d has the label %s, which is none of the classes"):format(
-        i, options.show(y:get(i, 1))), 2)
+      error(("dataset:class_counts: row %d has the label %s, which is not one of the \z
+        classes"):format(i, options.show(y:get(i, 1))), 2)
     end
     counts[k] = counts[k] + 1
   end
   return counts
 end
 
---- ds:relabel(f): the data set with other labels: f(label) for each of ds.classes, where several
---- may become one; labels for which f returns nil keep theirs. f may be a table of new labels too,
---- by the labels that there are. Classes are the new labels, sorted.
+--- ds:relabel(f): the data set with new labels: f(label) for each of ds.classes. Several classes
+--- may get the same label; a label for which f returns nil stays. f may also be a table from old
+--- labels to new ones. The classes are the new labels, sorted.
 function Dataset:relabel(f)
   need_labels(self, "relabel")
   local classes, y = relabel(self, f)
@@ -280,9 +282,10 @@ end
 -- ---------------------------------------------------------------- columns
 
 --- ds:discretize{ bins = 5 }: the data set with each column of more than two values replaced by
---- columns of 0 and 1, one for each of as many intervals; they hold equal shares of the rows as
---- far as repeated values allow. Their ends are quantiles of the official training part where the
---- set has parts, else of all rows; to cut other rows at the same places, have them in the set.
+--- indicator columns of 0 and 1, one for each interval. The intervals contain equal shares of the
+--- rows, as far as repeated values allow. Their ends are quantiles of the official training part if
+--- the set has parts, else of all rows; to cut other rows at the same places, include them in the
+--- set.
 function Dataset:discretize(given)
   need_memory(self, "discretize")
   local X, names = discretize(self, given)
@@ -304,14 +307,15 @@ local function select(self, rows)
     and self.weights:select(rows))
 end
 
---- ds:select(rows): a data set of the rows with these numbers, in this order. rows: a list or an n
---- x 1 matrix; repeats are allowed.
+--- ds:select(rows): the data set of the rows with these numbers, in this order. rows: a list or an
+--- n x 1 matrix; repeats are allowed.
 function Dataset:select(rows)
   need_memory(self, "select")
   return select(self, rows)
 end
 
---- ds:subset(i1, i2): a data set of rows i1 to i2, both included. It is a view: no row is copied.
+--- ds:subset(i1, i2): the data set of rows i1 to i2, both included. It is a view: rows are not
+--- copied.
 function Dataset:subset(first, last)
   need_memory(self, "subset")
   local n, i1, i2 = #self, math.tointeger(first), math.tointeger(last)
@@ -326,9 +330,9 @@ function Dataset:subset(first, last)
     and self.weights:slice(i1, i2))
 end
 
---- ds:filter(f): a data set of the rows for which f(number, row, label) returns true. row: a 1 x d
---- view, or a number if d is 1. label: as in ds:labels(). ds.classes stays as it is, even if no row
---- of a class is left.
+--- ds:filter(f): the data set of the rows for which f(number, row, label) returns true. row: a 1 x
+--- d view, or a number if d is 1. label: as in ds:labels(). ds.classes does not change, even if all
+--- rows of a class are removed.
 function Dataset:filter(f)
   need_memory(self, "filter")
   if type(f) ~= "function" then
@@ -356,7 +360,7 @@ function Dataset:parts()
   return table.unpack(list)
 end
 
--- Row numbers by class in a seeded order; one group where there are no classes.
+-- Row numbers by class in a seeded order; a single group unless stratified.
 local function shuffled_groups(self, seed, stratify, stream)
   local order = core.permutation(#self, seed, stream)
   if not stratify then return { order } end
@@ -365,7 +369,7 @@ local function shuffled_groups(self, seed, stratify, stream)
   for _, i in ipairs(order) do
     local k = place[y:get(i, 1)]
     if not k then
-      fail("row %d has the label %s, which is none of the classes", i, options.show(y:get(i, 1)))
+      fail("row %d has the label %s, which is not one of the classes", i, options.show(y:get(i, 1)))
     end
     groups[k][#groups[k] + 1] = i
   end
@@ -380,9 +384,9 @@ local function wants_strata(self, asked)
   return asked
 end
 
--- How many rows of each group go to the test part: shares of `total` in proportion to size, rounded
--- so that they add up to it. A group of two rows or more has one on either side, where the total
--- allows.
+-- The number of rows of each group that go to the test part: proportional to the group's size,
+-- rounded so that they add up to `total`. A group of two or more rows has at least one row on each
+-- side if the total allows it.
 local function allot(sizes, total)
   local n, several = 0, 0
   for _, size in ipairs(sizes) do
@@ -400,7 +404,7 @@ local function allot(sizes, total)
     left = left - take[k]
     sizes[k] = { low = low, high = high }
   end
-  while left ~= 0 do -- one row at a time to where it is most (or least) owed
+  while left ~= 0 do -- move one row at a time, largest rounding error first
     local step, best = left > 0 and 1 or -1, nil
     for k, bounds in ipairs(sizes) do
       local free = step > 0 and take[k] < bounds.high or step < 0 and take[k] > bounds.low
@@ -419,7 +423,8 @@ local split_rules = options.declare("dataset:split", {
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
 })
 
--- The rows of the training part and of the test part, in order. name: of the option that o.test is.
+-- The sorted row numbers of the training part and of the test part. name: the option that o.test
+-- came from, for errors.
 local function split_rows(self, o, name)
   local n = #self
   if n < 2 then fail("a data set of %d row%s cannot be split", n, n == 1 and "" or "s") end
@@ -442,7 +447,8 @@ local function split_rows(self, o, name)
   return train, test
 end
 
---- The rows that ds:split{ test =, seed = } would set aside, as fold 1 of two: a list of folds.
+--- dataset.set_aside(ds, test, seed): the split of ds:split{ test =, seed = } as a list of folds: 1
+--- for test rows, 2 for training rows.
 function dataset.set_aside(self, test, seed)
   check_fields(self)
   need_memory(self, "split")
@@ -454,9 +460,9 @@ function dataset.set_aside(self, test, seed)
 end
 
 --- ds:split{ test = 0.25, seed = 0, stratify = }: a random split into a training and a test data
---- set, which keep the order of the rows. test: a share (rounded up) or a number of rows. stratify:
---- whether each class is split in proportion; by default true for a classification. Then every
---- class with at least two rows is on both sides, where the sizes allow it.
+--- set; both keep the order of the rows. test: a share (rounded up) or a number of rows. stratify:
+--- split each class in proportion; the default for a classification. Then every class with at least
+--- two rows is on both sides, if the sizes allow it.
 function Dataset:split(given)
   need_memory(self, "split")
   local train, test = split_rows(self, options.check("dataset:split", given, split_rules, 0))
@@ -472,8 +478,8 @@ end
 local sample_rules = options.declare("dataset:sample", { seed = split_rules.seed,
   rows = { type = "integer", low = 1, required = true }, stratify = split_rules.stratify })
 
---- ds:sample{ rows =, seed = 0, stratify = }: so many rows, drawn at random without replacement, in
---- their order; the data set itself where it has no more. stratify: as in ds:split.
+--- ds:sample{ rows =, seed = 0, stratify = }: `rows` rows drawn at random without replacement, in
+--- their original order; the data set itself if it has no more rows. stratify: as in ds:split.
 function Dataset:sample(given)
   need_memory(self, "sample")
   local o = options.check("dataset:sample", given, sample_rules, 0)
@@ -493,7 +499,7 @@ local function fold_ids(self, given)
   local n = #self
   if o.k > n then fail("%d folds of %d rows", o.k, n) end
   local ids, next_fold = {}, 0
-  if not self.X then -- a stream: its labels are not at hand, so by seeded order alone
+  if not self.X then -- a stream: folds cannot be stratified, its labels are not in memory
     for place, row in ipairs(core.permutation(n, o.seed, 33)) do
       ids[row] = (place - 1) % o.k + 1
     end
@@ -509,8 +515,8 @@ local function fold_ids(self, given)
 end
 
 --- ds:fold_ids{ k = 5, seed = 0, stratify = }: a list with the fold of each row, 1 .. k. The sizes
---- of folds differ by one row at most, and so do those of each class where stratify is true (the
---- default for a classification).
+--- of folds differ by one row at most; with stratify = true (the default for a classification) so
+--- do the sizes within each class.
 function Dataset:fold_ids(given)
   return fold_ids(self, given)
 end

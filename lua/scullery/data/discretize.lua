@@ -1,8 +1,8 @@
---- Columns of numbers as columns of 0 and 1.
+--- Columns of numbers as indicator columns.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 
--- Different values at the quantiles 1/bins, 2/bins, ... of a column, without its largest value.
+-- The distinct values at the quantiles 1/bins, 2/bins, ... of a column, without its largest value.
 local function edges_of(column, bins)
   local sorted, edges, n = {}, {}, column:rows()
   for i = 1, n do sorted[i] = column[i] end
@@ -14,7 +14,7 @@ local function edges_of(column, bins)
   return edges
 end
 
--- The edges as texts of as few digits as tell them apart, from six on.
+-- The edges as texts with the fewest digits, at least six, that distinguish them.
 local function texts_of(edges)
   for digits = 6, 17 do
     local texts, apart = {}, true
@@ -26,7 +26,7 @@ local function texts_of(edges)
   end
 end
 
--- A column of 0 and 1 for each interval between edges, and their names.
+-- An indicator column for each interval between edges, and the column names.
 local function indicators(column, name, edges, names)
   local columns, texts = {}, texts_of(edges)
   for k = 1, #edges + 1 do
@@ -56,7 +56,7 @@ return function(self, given)
   local parts, names = {}, {}
   for j = 1, d do
     local column, name = self.X:column(j), self.names and self.names[j] or "x" .. j
-    -- of two values all entries are the smallest or the largest
+    -- with two values, every entry is the smallest or the largest
     if (column - column:min()):mul(column - column:max()):abs():max() == 0 then
       parts[#parts + 1], names[#names + 1] = column, name
     else

@@ -1,5 +1,5 @@
---- Named data sets from the network: from a mirror of the compact files, or from the public origin,
---- whose text is turned into the same form.
+--- Download of named data sets: from a mirror of the compact files, or from the public origin with
+--- a conversion to the compact form.
 local core = require "scullery.core"
 local folders = require "scullery.base.folders"
 
@@ -25,7 +25,7 @@ local function first_lines(text, count)
   return text:sub(1, at)
 end
 
--- Columns of comma-separated lines in another order: place 1 of the new is order[1] of the old.
+-- Reorders the columns of comma-separated lines: new column k is old column order[k].
 local function reorder(text, order)
   local lines = {}
   for line in text:gmatch("([^\n]*)\n") do
@@ -40,10 +40,10 @@ local function reorder(text, order)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- fetch.convert(text, origin): the text of a public origin in the form of the compact file.
---- origin.drop: lines that begin with this text are left out, as are blank ones; .replace: pairs of
---- a Lua pattern and what takes its place; .lines: only the first ones; .order: columns; .header: a
---- first line of names.
+--- fetch.convert(text, origin): converts the text of a public origin to the compact form.
+--- origin.drop: lines that begin with this text are removed, as are blank lines; .replace: pairs of
+--- a Lua pattern and its replacement; .lines: the number of lines to keep; .order: the order of the
+--- columns; .header: a first line of column names.
 function fetch.convert(text, origin)
   text = text:gsub("\r\n", "\n")
   if text:sub(-1) ~= "\n" then text = text .. "\n" end
@@ -59,22 +59,21 @@ function fetch.convert(text, origin)
   return text
 end
 
--- What a file must look like whatever its digest: so many rows (below the header, where there is
--- one), so many columns.
+-- Raises an error unless the text has the rows (without the header) and columns of the catalog.
 local function check_shape(text, file, entry)
   local from = file.origin and file.origin.url or file.name
   local _, lines = text:gsub("\n", "\n")
   local rows = entry.format == "csv" and not entry.names and lines - 1 or lines
   local expected = file.rows or entry.rows
   if rows ~= expected then
-    fail("%s: %d rows came where %d are expected; nothing was kept", from, rows, expected)
+    fail("%s: it has %d rows where %d are expected; the file was not kept", from, rows, expected)
   end
   if entry.format ~= "csv" then return end
   local first, second = text:match("^([^\n]*)\n([^\n]*)")
   for _, line in ipairs{ first, second } do
     local _, commas = line:gsub(",", ",")
     if commas + 1 ~= entry.columns then
-      fail("%s: %d columns came where %d are expected; nothing was kept", from, commas + 1,
+      fail("%s: it has %d columns where %d are expected; the file was not kept", from, commas + 1,
         entry.columns)
     end
   end
@@ -96,17 +95,17 @@ end
 
 -- ---------------------------------------------------------------- what is here already
 
--- The digests that a file of the catalog may have there: packed as the mirror or the public origin
--- serve it, or unpacked.
+-- The valid digests of a file of the catalog: compressed as the mirror or the public origin serve
+-- it, or unpacked.
 local function known_digests(path, file)
   local origin = file.origin or {}
   if path:sub(-#file.name) ~= file.name then return { file.content } end
   return { file.sha256, not origin.raw and origin.sha256 or nil }
 end
 
---- fetch.check(path, file, entry, say): what is wrong with a file of the catalog that is here
---- already, nil where nothing is. Unpacked, it may have other contents of the same shape, as the
---- public origin may have changed: say(text) is told.
+--- fetch.check(path, file, entry, say): a sentence about the fault of a local copy of a catalog
+--- file, nil if it is right. An unpacked file may have other contents of the same shape, because
+--- the public origin may have changed: then say(text) is called.
 function fetch.check(path, file, entry, say)
   local digest, known = core.sha256(path), known_digests(path, file)
   local packed = path:sub(-#file.name) == file.name
@@ -119,19 +118,19 @@ function fetch.check(path, file, entry, say)
     if ok then return say_unverified(path, say) end
   end
   return known[1] and ("%s: its sha256 is %s where %s is expected"):format(path, digest, known[1])
-    or ("%s: it has other rows or columns than the set"):format(path)
+    or ("%s: its numbers of rows and columns are not those of the set"):format(path)
 end
 
 -- ---------------------------------------------------------------- getting
 
--- The raw file, fetched or put there by hand, converted and removed.
+-- Converts and removes the raw file, downloaded or copied there by hand.
 local function from_raw(file, entry, folder, say)
   local origin = file.origin
   local raw, target = folder .. origin.raw, folder .. file.name:gsub("%.gz$", "")
   if exists(raw) then
     local digest = core.sha256(raw)
     if origin.sha256 and digest ~= origin.sha256 then
-      fail("%s: the file that was put there has sha256 %s where %s is expected", raw, digest,
+      fail("%s: the file there has sha256 %s where %s is expected", raw, digest,
         origin.sha256)
     end
   else
@@ -143,9 +142,9 @@ local function from_raw(file, entry, folder, say)
   return target
 end
 
---- fetch.file(file, entry, folder, say): get one file of the catalog into the folder; returns its
---- path. SCULLERY_DATA_URL: the mirror to use in place of the public origin. say(text) is told what
---- the user should know. Errors are sentences; nothing half-done stays.
+--- fetch.file(file, entry, folder, say): downloads one file of the catalog into the folder and
+--- returns its path. SCULLERY_DATA_URL: the mirror to use in place of the public origin. say(text):
+--- called with warnings. Raises an error and leaves no partial file if the download fails.
 function fetch.file(file, entry, folder, say)
   local mirror, target = os.getenv("SCULLERY_DATA_URL"), folder .. file.name
   folders.make(target:match("^(.*)/"))

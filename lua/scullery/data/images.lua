@@ -7,12 +7,12 @@ local images = {}
 local rules = options.declare("data.rotate", { height = { type = "integer", low = 1 },
   width = { type = "integer", low = 1 } })
 
--- Height and width of images of d pixels, squares where they are not given.
+-- Height and width of images of d pixels; square by default.
 local function shape_of(d, o)
   local height = o.height or o.width and d // o.width or math.floor(math.sqrt(d) + 0.5)
   local width = o.width or o.height and d // height or height
   if height * width ~= d then
-    error(("%d columns are no image of %d x %d pixels: give its 'height' and 'width'"):format(d,
+    error(("%d columns are not an image of %d x %d pixels: give its 'height' and 'width'"):format(d,
       height, width), 0)
   end
   return height, width
@@ -26,7 +26,7 @@ local function check_angle(angle)
   return angle
 end
 
--- An angle for each row, and the number of rows of the result.
+-- The angle of each row, and the number of rows of the result.
 local function angles_of(angles, n)
   if type(angles) ~= "table" or getmetatable(angles) then
     check_angle(angles)
@@ -39,8 +39,8 @@ local function angles_of(angles, n)
   return function(i) return angles[i] end, #angles
 end
 
--- The pixels turned by an angle. Each pixel of the result is found where it came from, between four
--- pixels; those out of the picture are 0.
+-- The image rotated by an angle. Each pixel of the result is interpolated between the four pixels
+-- around its origin; pixels outside the image count as 0.
 local function turn(pixels, height, width, angle)
   local c, s = math.cos(math.rad(angle)), math.sin(math.rad(angle))
   local y0, x0, out = (height + 1) / 2, (width + 1) / 2, {}
@@ -73,11 +73,11 @@ local function rotate(X, angles, given)
   return core.matrix(rows, { dtype = X:dtype() })
 end
 
---- sc.data.rotate(X, degrees[, { height =, width = }]): images turned about their centre,
---- counterclockwise, by bilinear interpolation; what comes from outside is 0. X: an image a row,
---- its pixels row by row from the top, as in MNIST. degrees: a number, or a list with one for each
---- row; a single image and a list give a row for each angle. height and width of the images: of
---- squares, unless they are given.
+--- sc.data.rotate(X, degrees[, { height =, width = }]): images rotated about their centre,
+--- counterclockwise, by bilinear interpolation; pixels from outside the image are 0. X: one image
+--- in each row, its pixels row by row from the top, as in MNIST. degrees: a number, or a list with
+--- one for each row; a single image with a list gives a row for each angle. height and width of the
+--- images: by default they are square.
 function images.rotate(X, degrees, given)
   return options.guard("data.rotate", 1, rotate, X, degrees, given)
 end

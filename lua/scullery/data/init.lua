@@ -15,7 +15,7 @@ local unpacked = { type = "integer", low = 1 }
 local function refuse_options_in_path(path)
   for key in pairs(path) do
     if type(key) ~= "number" then
-      error(("option %s stands among the paths; options come after them: (path, { %s = ... })")
+      error(("option %s is among the paths; options come after them: (path, { %s = ... })")
         :format(options.show(key), tostring(key)), 0)
     end
   end
@@ -43,7 +43,7 @@ local function plain(format, result)
   return dataset.from_table(result)
 end
 
--- brief: what was guessed is not told, as somebody wrote it down.
+-- brief: do not report guessed settings; the catalogue specifies them.
 local function read_csv(path, given, brief)
   check_path(path)
   if given ~= nil and type(given) ~= "table" then
@@ -74,25 +74,25 @@ local function read_csv(path, given, brief)
 end
 
 --- sc.data.csv(path[, { ... }]): a data set from comma-separated text in UTF-8, plain or gzip.
---- path: a file, "-" for the standard input, or a list of files with the same columns.
+--- path: a file, "-" for standard input, or a list of files with the same columns.
 ---
---- A column of text becomes one 0/1 column for each of its texts, sorted; a missing text counts as
---- a text "?". A column of dates (2024-02-29, with a time or without) becomes days since
+--- A column of text becomes one 0/1 column for each distinct text, sorted; a missing text counts as
+--- the text "?". A column of dates (2024-02-29, with or without a time) becomes days since
 --- 1970-01-01. Text that is nearly unique, and numbers such as "$5" and "1,000.50", are refused;
---- the message names the option that takes them. The target is the last column, unless target names
---- another. It is a classification if it is text, or few whole numbers in a column called class,
---- label or target.
+--- the message names the option that accepts them. The target is the last column, unless target
+--- names another. It is a classification if it is text, or few whole numbers in a column called
+--- class, label or target.
 ---
---- One line on the standard error says what was guessed and done (quiet = true: none);
---- ds:describe() says it too. ds.schema has how each column was read.
+--- One line on standard error reports the guesses and conversions (quiet = true: none);
+--- ds:describe() reports them too. ds.schema records how each column was read.
 ---
---- like = ds (or a fitted pipeline) reads another file the same way. Columns are matched by name: a
---- missing one is an error, others are left out. An unknown text has 0 in all its columns, a
---- missing number becomes what it became there, and the target may be absent.
+--- like = ds (or a fitted pipeline) reads another file in the same way. Columns are matched by
+--- name: a missing one is an error, others are left out. An unknown text gives 0 in all columns of
+--- its feature, a missing number gets the value that it got in ds, and the target may be absent.
 function data.csv(path, given) return options.guard("data.csv", 1, read_csv, path, given) end
 
 local function next_rows(state)
-  local X, ids = core.next_block(state.blocks, state.id)
+  local X, ids = core.next_rows(state.blocks, state.id)
   if X then return X, ids end
   if not state.quiet then
     schema.tell(state.path, schema.notes(core.block_notes(state.blocks)))
@@ -119,13 +119,13 @@ local function csv_blocks(path, given)
     quiet = o.quiet, path = path }
 end
 
---- for X, ids in sc.data.csv_blocks(path, { like =, id =, ... }) do ... end: read a CSV file (plain
---- or gzip), a pipe or the standard input ("-") block by block, in memory that does not grow. like:
---- a data set or a fitted pipeline, whose schema says how. Each X is a matrix of consecutive rows.
---- id: a column whose texts come along, as the list ids. The file is read once; a target column is
---- left out. Other options are those of sc.data.csv. No row is left out: where the schema says
---- missing_values = "row", a missing number is an error. At the end, one line says what was unknown
---- or filled in (quiet = true: none).
+--- for X, ids in sc.data.csv_blocks(path, { like =, id =, ... }) do ... end: reads a CSV file
+--- (plain or gzip), a pipe or standard input ("-") block by block, in constant memory. like: a data
+--- set or a fitted pipeline, whose schema is used. Each X is a matrix of consecutive rows. id: a
+--- column whose texts are returned as the list ids. The file is read once; a target column is left
+--- out. Other options are those of sc.data.csv. No row is dropped: if the schema has missing_values
+--- = "row", a missing number is an error. At the end, one line reports unknown and filled values
+--- (quiet = true: none).
 function data.csv_blocks(path, given)
   return options.guard("data.csv_blocks", 1, csv_blocks, path, given)
 end
@@ -143,7 +143,7 @@ end
 --- sc.data.libsvm(path[, { features =, task =, dtype =, like =, unpacked = }]): a data set from
 --- text in LIBSVM's format: label index:value ... path: a file or a list of files. features: the
 --- number of columns; by default the largest index. like: a data set or a fitted pipeline with the
---- wanted columns. unpacked: the most bytes that a gzip file may unpack to.
+--- wanted columns. unpacked: the largest unpacked size of a gzip file in bytes.
 function data.libsvm(path, given)
   return options.guard("data.libsvm", 1, read_libsvm, path, given)
 end
@@ -161,7 +161,7 @@ end
 
 --- sc.data.idx(images[, labels][, { scale =, dtype =, unpacked = }]): a data set, or without labels
 --- a matrix, from files in the IDX format of MNIST. images, labels: a file or a list of files.
---- scale: a factor for the numbers. unpacked: the most bytes that a gzip file may unpack to.
+--- scale: a factor for the numbers. unpacked: the largest unpacked size of a gzip file in bytes.
 function data.idx(images, labels, given)
   return options.guard("data.idx", 1, read_idx, images, labels, given)
 end
@@ -195,8 +195,8 @@ end
 
 --- sc.data.npy(path[, { y = path, task =, classes =, stream =, unpacked = }]): a matrix from a
 --- NumPy file, or with y a data set. stream = true: a data set whose rows are read from disk in
---- each pass; a classification then needs its classes. unpacked: the most bytes that a gzip file
---- may unpack to. X:save("f.npy") writes such a file.
+--- each pass; a classification then needs its classes. unpacked: the largest unpacked size of a
+--- gzip file in bytes. X:save("f.npy") writes such a file.
 function data.npy(path, given) return options.guard("data.npy", 1, read_npy, path, given) end
 
 local row_rules = options.declare("data.rows", {
@@ -225,7 +225,7 @@ end
 --- sc.data.rows{ n =, d =, targets = 1, read = function(first, count) return X, y end, task =,
 --- classes = }: a data set of n rows that a function makes, block by block. read returns rows first
 --- .. first+count-1: X is count x d, y is count x targets (labels: count x 1). It must return the
---- same rows for the same first.
+--- same rows each time it is called with the same first.
 function data.rows(given) return options.guard("data.rows", 1, generated_rows, given) end
 
 -- ---------------------------------------------------------------- named sets
@@ -238,14 +238,15 @@ end
 
 local shipped = debug.getinfo(1, "S").source:match("^@(.*/)init%.lua$") or "./"
 
---- sc.data.cache(): the folder of fetched data sets: $XDG_CACHE_HOME/scullery or ~/.cache/scullery.
+--- sc.data.cache(): the folder of downloaded data sets: $XDG_CACHE_HOME/scullery or
+--- ~/.cache/scullery.
 function data.cache()
   local base = os.getenv("XDG_CACHE_HOME")
   if not base or base:sub(1, 1) ~= "/" then base = (os.getenv("HOME") or ".") .. "/.cache" end
   return base .. "/scullery/"
 end
 
--- Where sets are looked for, in this order, each folder with what it is called.
+-- The folders that are searched, in this order, each with its name for the user.
 local function folders()
   local list, own = {}, os.getenv("SCULLERY_DATA")
   if own and own ~= "" then list[1] = { own .. "/", "SCULLERY_DATA" } end
@@ -254,8 +255,7 @@ local function folders()
   return list
 end
 
--- A file of the catalog by its own name, or unpacked, as one that was converted is; and in which
--- folder.
+-- The path of a file of the catalog, compressed or unpacked, and the name of its folder.
 local function find_file(name)
   for _, folder in ipairs(folders()) do
     for _, path in ipairs{ folder[1] .. name, folder[1] .. name:gsub("%.gz$", "") } do
@@ -276,7 +276,7 @@ local function entry_of(name)
     near and " (did you mean '" .. near .. "'?)" or ""), 0)
 end
 
--- Paths of all files of a set and where the first lies, or nil and the one that is nowhere.
+-- The paths of all files of a set and the folder of the first; or nil and the missing file's name.
 local function locate(entry)
   local paths, where = {}, nil
   for i, file in ipairs(entry.files) do
@@ -351,9 +351,9 @@ local function load_set(name, part, given)
     { call = "load", arguments = { name, part, given } })
 end
 
---- sc.data.load(name[, part][, { dtype =, stream = }]): a named data set; sc.data.list() shows
---- them. part: "train" or "test", of a set with official parts; ds:parts() gives both. Files are
---- looked for in the folder SCULLERY_DATA, in the cache, and among those that ship with Scullery.
+--- sc.data.load(name[, part][, { dtype =, stream = }]): a named data set; sc.data.list() lists
+--- them. part: "train" or "test", for a set with official parts; ds:parts() gives both. Files are
+--- searched for in the folder SCULLERY_DATA, in the cache, and among those installed with Scullery.
 --- The pixels of MNIST are divided by 255.
 function data.load(name, part, given)
   return options.guard("data.load", 1, load_set, name, part, given)
@@ -372,8 +372,8 @@ function List:__tostring()
 end
 
 --- sc.data.list(): a list of the named sets, which prints as a table. Each is { name, rows, columns
---- (of the file), task, about, here, where ("SCULLERY_DATA", "cache", "shipped", or nil if it is
---- not here), path (of the first file) }.
+--- (of the file), task, about, here (true if it is on this machine), where ("SCULLERY_DATA",
+--- "cache", "shipped" or nil), path (of the first file) }.
 function data.list()
   local list = setmetatable({}, List)
   for name, entry in pairs(require "scullery.data.catalog") do
@@ -386,7 +386,7 @@ function data.list()
   return list
 end
 
--- One file, fetched where it is nowhere, or where what is in the cache is not that file.
+-- One file of the catalog, downloaded if it is missing or if the copy in the cache is wrong.
 local function get_file(file, entry)
   local fetch = require "scullery.data.fetch"
   local path, folder = find_file(file.name)
@@ -395,9 +395,9 @@ local function get_file(file, entry)
   if path and folder ~= "cache" then
     error(("%s; remove it, or put the right one there"):format(wrong), 0)
   end
-  if wrong then warn(wrong .. ": fetched anew") end
+  if wrong then warn(wrong .. ": downloaded again") end
   local fresh = fetch.file(file, entry, data.cache(), warn)
-  if path and path ~= fresh then os.remove(path) end -- it would be found first
+  if path and path ~= fresh then os.remove(path) end -- the search would find the wrong copy first
   return fresh
 end
 
@@ -407,9 +407,9 @@ local function get_set(name)
   return paths
 end
 
---- sc.data.get(name): fetch a named set to the cache, unless it is on this machine. Returns the
---- paths of its files. Each file is checked by its SHA-256; a damaged one in the cache is fetched
---- again. SCULLERY_DATA_URL names a mirror.
+--- sc.data.get(name): downloads a named set to the cache, unless it is on this machine. Returns the
+--- paths of its files. Each file is checked by its SHA-256; a damaged one in the cache is
+--- downloaded again. SCULLERY_DATA_URL names a mirror.
 function data.get(name) return options.guard("data.get", 1, get_set, name) end
 
 data.rotate = require("scullery.data.images").rotate

@@ -1,5 +1,5 @@
---- Data that a model has not seen, put into the model's terms: columns by name, labels by what they
---- say. A label never seen in training is of no class, and so counts as wrong.
+--- Matches new data to a fitted model: columns by name, labels by their value. A label that did not
+--- occur in training has no class, and so counts as wrong.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local options = require "scullery.base.options"
@@ -9,7 +9,7 @@ local matching = {}
 
 local function fail(...) error(string.format(...), 0) end
 
--- Up to five names or labels as a list to read.
+-- Up to five names or labels as text.
 local function listed(list)
   local parts = {}
   for i = 1, math.min(#list, 5) do parts[i] = options.show(list[i]) end
@@ -17,11 +17,12 @@ local function listed(list)
   return table.concat(parts, ", ")
 end
 
-local told = setmetatable({}, { __mode = "k" }) -- what was told of, by what: once is enough
+local warned = setmetatable({}, { __mode = "k" }) -- data set -> the warnings printed for it
 
-local function tell(about, text)
-  local known = told[about] or {}
-  told[about] = known
+-- Prints a warning about a data set once.
+local function warn_once(about, text)
+  local known = warned[about] or {}
+  warned[about] = known
   if known[text] then return end
   known[text] = true
   warn(text)
@@ -35,7 +36,7 @@ local function same_list(a, b)
   return true
 end
 
--- Names that occur once each, as name -> place; nil where two are alike.
+-- name -> position; nil if a name occurs twice.
 local function places_of(names)
   local place = {}
   for j, name in ipairs(names) do
@@ -45,8 +46,8 @@ local function places_of(names)
   return place
 end
 
---- matching.columns(ds, f): which columns of ds the model f takes (f.names), in its order; nil
---- where they are as they should be, or one side has no names.
+--- matching.columns(ds, f): the columns of ds that the model f takes (f.names), in its order; nil
+--- if they already match or if one side has no names.
 function matching.columns(ds, f)
   local here, wanted = ds.names, f.names
   if not here or not wanted or same_list(here, wanted) then return nil end
@@ -63,14 +64,14 @@ function matching.columns(ds, f)
   end
   for _, name in ipairs(here) do if not known[name] then extra[#extra + 1] = name end end
   if #extra > 0 then
-    tell(ds, ("%d column%s that the model does not know %s left out: %s"):format(#extra,
+    warn_once(ds, ("%d column%s that the model does not know %s left out: %s"):format(#extra,
       #extra == 1 and "" or "s", #extra == 1 and "is" or "are", listed(extra)))
   end
   return places
 end
 
---- matching.source(data, f): the rows of a matrix, of a list of rows or of a data set as a source
---- with the columns of the model f.
+--- matching.source(data, f): the rows of a matrix, a list of rows or a data set as a source with
+--- the columns of the model f.
 function matching.source(data, f)
   local source
   if dataset.is(data) then
@@ -93,15 +94,14 @@ end
 
 -- ---------------------------------------------------------------- labels
 
--- What a label is compared by: the text that one would write for it.
+-- The text by which labels are compared.
 local function key_of(label)
   if type(label) ~= "number" then return label end
   local whole = math.tointeger(label)
   return whole and ("%d"):format(whole) or ("%.17g"):format(label)
 end
 
--- From a label's key to what stands for it where the classes are these: the number itself, or the
--- place of a text.
+-- key of a label -> its code in y for these classes: the number itself, or the position of a text.
 local function codes_of(classes)
   local code = {}
   for k, label in ipairs(classes) do
@@ -112,8 +112,8 @@ end
 
 local function has_texts(classes) return classes ~= nil and type(classes[1]) == "string" end
 
--- y of a data set in the coding of the classes, NaN for a label that is none of them; the number of
--- those, and the labels in question.
+-- y of a data set in the codes of the classes, NaN for unknown labels; the number of such rows, and
+-- the list of these labels.
 local function recoded(ds, classes)
   local y, texts, code = ds.y, has_texts(ds.classes) and ds.classes, codes_of(classes)
   if y:cols() ~= 1 then fail("labels come as one column, and y has %d", y:cols()) end
@@ -131,8 +131,7 @@ local function recoded(ds, classes)
   return out, count, strange
 end
 
--- For each class of the model the number that stands for it in the rows of a stream; NaN where none
--- does.
+-- The code in the rows of a stream for each class of the model; NaN if the stream has none.
 local function stream_codes(ds, classes)
   local code, list = has_texts(ds.classes) and codes_of(ds.classes), {}
   for k, label in ipairs(classes) do
@@ -148,7 +147,7 @@ end
 --- in training.
 function matching.tell_strangers(ds, count, labels)
   if count == 0 then return end
-  tell(ds, ("%d row%s a label that was never seen in training%s: %s"):format(count,
+  warn_once(ds, ("%d row%s a label that was never seen in training%s: %s"):format(count,
     count == 1 and " has" or "s have", labels and " (" .. listed(labels) .. ")" or "",
     count == 1 and "it counts as wrong" or "they count as wrong"))
 end
@@ -177,9 +176,9 @@ local function match_targets(self, ds, f)
   end
 end
 
---- matching.judged(ds, f): the data set, rows with targets, in the terms of the model f: its
---- columns in their order, its classes in theirs; second: how many rows have a label that was never
---- seen in training (0 where the set streams: they are counted when it is walked).
+--- matching.judged(ds, f): the data set, rows with targets, with the columns and the classes of the
+--- model f; second: the number of rows with a label that did not occur in training (0 if the set
+--- streams: they are counted during the walk).
 function matching.judged(ds, f)
   local n, d = ds:size()
   if n == 0 then fail("the data set has no rows") end

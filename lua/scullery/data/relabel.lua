@@ -4,7 +4,7 @@ local targets = require "scullery.data.targets"
 
 local function fail(...) error(string.format(...), 0) end
 
--- A key of a table of new labels that is no class; nil where all are.
+-- A key of a table of new labels that is not a class; nil if there is none.
 local function label_of_none(new, classes)
   local known = {}
   for _, label in ipairs(classes) do known[label] = true end
@@ -43,6 +43,6 @@ return function(self, f)
   if not ok then fail("the new labels: %s", y) end
   for value, k in pairs(targets.places(self.classes)) do code[value] = y:get(k, 1) end
   return classes, self.y:map(function(v)
-    return code[v] or fail("a row has a label that is none of the classes")
+    return code[v] or fail("a row has a label that is not one of the classes")
   end)
 end

@@ -1,5 +1,5 @@
---- Schemas: how files become columns of X, so that another file is read alike; and the lines that
---- say what was guessed and done.
+--- Schemas: how the columns of a file become columns of X, so that another file is read in the same
+--- way; and the sentences that report guesses and conversions.
 ---
 --- A schema is a plain table. Of a CSV file: { format = "csv", separator, header, missing (texts
 --- that mean a missing value), missing_values, categorical, columns, target, cols }. columns: a
@@ -14,8 +14,8 @@ local warn = require "scullery.base.warn"
 
 local schema = {}
 
---- schema.of(value): the schema of a data set, a fitted pipeline or model, or the table itself; nil
---- where it has none.
+--- schema.of(value): the schema of a data set, a fitted pipeline or a model, or the table itself;
+--- nil if it has none.
 function schema.of(value)
   if type(value) ~= "table" then return nil end
   if rawget(value, "format") then return value end
@@ -23,7 +23,7 @@ function schema.of(value)
     or schema.of(rawget(value, "model"))
 end
 
---- schema.like(value): the same for option 'like', with a sentence where there is none.
+--- schema.like(value): the same for option 'like'; raises an error if there is none.
 function schema.like(value)
   local found = schema.of(value)
   if found then return found end
@@ -33,7 +33,7 @@ function schema.like(value)
     0)
 end
 
---- schema.plain(format, cols, names): of data that are numbers as they are.
+--- schema.plain(format, cols, names): the schema of data that are plain numbers.
 function schema.plain(format, cols, names)
   return { format = format, cols = cols, names = names }
 end
@@ -69,7 +69,7 @@ local function task_line(result, given)
   return ("target '%s'%s, %s"):format(result.target, said, what)
 end
 
--- Columns of a kind, each with how it is shown.
+-- show(column) for each column of a kind.
 local function columns_of(s, kind, show)
   local items = {}
   for _, column in ipairs(s.columns) do
@@ -95,10 +95,10 @@ local function guesses(result, given, lines)
   end))
 end
 
---- schema.notes(notes): sentences about notes of a reader that a user would want to know.
+--- schema.notes(notes): sentences for the user about a reader's notes.
 function schema.notes(notes)
   local lines = {}
-  add(lines, "columns left out, as the schema has none of them: %s",
+  add(lines, "columns left out because the schema does not have them: %s",
     noted(notes, "extra", function(note) return note.column end))
   add(lines, "unknown categories, whose columns of X are all 0: %s",
     noted(notes, "unknown", function(note)
@@ -114,8 +114,8 @@ function schema.notes(notes)
   return lines
 end
 
---- schema.report(result, given): sentences about a reader's result: what was guessed (of options
---- that were not given), and what was done. Second: those of them that are more than guesses.
+--- schema.report(result, given): sentences about a reader's result: guessed options, then
+--- conversions. given: the options of the user. Second: the list without the guesses.
 function schema.report(result, given)
   local lines, done = {}, schema.notes(result.notes)
   if not given.like then
@@ -125,7 +125,7 @@ function schema.report(result, given)
   return table.move(done, 1, #done, #lines + 1, lines), done
 end
 
---- schema.tell(path, lines): one line on the standard error, unless there is nothing to say.
+--- schema.tell(path, lines): prints the sentences as one line on standard error, if there are any.
 function schema.tell(path, lines)
   if #lines == 0 then return end
   local name = type(path) == "table" and path[1] or path

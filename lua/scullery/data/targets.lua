@@ -1,5 +1,4 @@
---- What a script gives to learn: labels or values y with their classes, and row weights, as a data
---- set holds them.
+--- Targets of a data set: labels or values y with their classes, and row weights.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 
@@ -7,8 +6,8 @@ local targets = {}
 
 local function fail(...) error(string.format(...), 0) end
 
---- targets.known[y]: the { task, classes } of a y matrix that came from a data set, so that
---- fit(ds.X, ds.y) knows what it holds.
+--- targets.known[y]: { task, classes } of a matrix y that belongs to a data set, so that fit(ds.X,
+--- ds.y) knows its meaning.
 targets.known = setmetatable({}, { __mode = "k" })
 local labels_of = targets.known
 
@@ -24,7 +23,7 @@ local function sorted_labels(list)
 end
 
 --- targets.check_classes(given): a copy of the classes that a user gave: one or more texts, or
---- numbers, each once. Their order is kept: it decides which class is +1.
+--- numbers, all different. Their order is kept: it decides which class is +1.
 function targets.check_classes(given)
   local seen, classes, kind = {}, {}, type(given[1])
   if kind ~= "string" and kind ~= "number" then
@@ -42,8 +41,8 @@ function targets.check_classes(given)
   return classes
 end
 
---- targets.places(classes): what a row of y holds, for each class: the number itself, or for texts
---- the place in the classes.
+--- targets.places(classes): code in y -> position of the class. The code is the label itself if it
+--- is a number, the position if it is a text.
 function targets.places(classes)
   local place = {}
   for k, label in ipairs(classes or {}) do place[type(label) == "number" and label or k] = k end
@@ -63,7 +62,7 @@ local function from_texts(list, classes)
   return core.matrix(codes), classes
 end
 
-local MOST_DECIMALS = 50 -- classes that may be no whole numbers
+local MOST_DECIMALS = 50 -- the most classes if some are not whole numbers
 
 local function distinct(y)
   local list = {}
@@ -90,7 +89,7 @@ local function check_codes(y, classes)
   end
 end
 
--- A list of numbers, of lists, or of texts as it is; all of one kind.
+-- The type of the entries of a list: numbers, lists or texts, all of one type.
 local function check_list(y)
   if #y == 0 then fail("y is an empty list") end
   local kind = type(y[1])
@@ -103,15 +102,15 @@ local function check_list(y)
   return kind
 end
 
--- A matrix of its own for the data set: what is remembered about it must not stick to the one that
--- the user holds.
+-- A new matrix object for the data set: the record in targets.known must not apply to the user's
+-- own object.
 local function own_view(y)
   if y:dtype() ~= "float64" then return y:astype("float64") end
   return y:rows() > 0 and y:slice(1, y:rows()) or y:copy()
 end
 
---- targets.read(y, classes, task): y as given to what a data set holds: matrix, classes or nil,
---- task.
+--- targets.read(y, classes, task): y as given by the user, read as the fields of a data set:
+--- matrix, classes or nil, task.
 function targets.read(y, classes, task)
   if not core.is_matrix(y) and (type(y) ~= "table" or getmetatable(y)) then
     fail("y takes a list of texts or numbers, or a matrix, and got %s", options.show(y))

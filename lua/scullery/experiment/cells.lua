@@ -1,4 +1,4 @@
---- The cells of an experiment: what a script gives as `cells`, changed by --set, as a list of
+--- The cells of an experiment: the option `cells` of a script, changed by --set, as a list of
 --- { options, identity, key }.
 local choose = require "scullery.compose.choose"
 local objects = require "scullery.base.objects"
@@ -8,7 +8,7 @@ local values = require "scullery.experiment.values"
 local cells = {}
 
 local MOST = 100000
-local DEPTH = 4 -- of lists in lists
+local DEPTH = 4 -- the most levels of nested lists
 local MOST_TEXT = 10000
 
 local function fail(...) error(string.format(...), 0) end
@@ -23,7 +23,7 @@ local function check_text(text, where)
   return text
 end
 
--- A copy of a value of a cell; `where` names it in sentences.
+-- A checked copy of a value of a cell; `where` names it in errors.
 local function copy(value, where, depth)
   if type(value) == "string" then return check_text(value, where) end
   if value ~= value then fail("%s is nan, which equals nothing, not even itself", where) end
@@ -46,7 +46,7 @@ end
 
 -- ---------------------------------------------------------------- a grid
 
--- The values that one option of a grid takes.
+-- The values of one option of a grid.
 local function alternatives(name, value)
   local where = ("cells.%s"):format(name)
   if choose.is(value) then
@@ -67,7 +67,7 @@ local function alternatives(name, value)
   return list
 end
 
--- All combinations: names in order, the values of the last change fastest.
+-- All combinations: names in alphabetical order, the last one changing fastest.
 local function product(grid)
   local names, count = values.sorted(grid), 1
   for _, name in ipairs(names) do
@@ -119,7 +119,7 @@ local function read_setting(text, into)
   end
 end
 
---- cells.settings(arguments): { name = texts } of the --set among a script's arguments.
+--- cells.settings(arguments): { name = texts } from the --set options of a script's arguments.
 function cells.settings(arguments)
   local found, i = {}, 1
   while type(arguments[i]) == "string" do
@@ -138,7 +138,7 @@ function cells.settings(arguments)
   return found
 end
 
--- The options of all cells: name -> the type of its values, "mixed" where there are several.
+-- name -> type of its values over all cells, "mixed" if there are several types.
 local function kinds_of(list)
   local kinds = {}
   for _, cell in ipairs(list) do
@@ -150,7 +150,7 @@ local function kinds_of(list)
   return kinds
 end
 
--- A value as one types it in a shell, for an option whose values are of that kind.
+-- A text from the command line as a value of the option's type.
 local function typed(name, kind, text)
   if kind == "string" then return text end
   local number = tonumber(text)
@@ -160,7 +160,7 @@ local function typed(name, kind, text)
   return fail("--set: the option '%s' is a %s, and got '%s'", name, kind, text)
 end
 
--- The values that --set gives, by name, for the options of these cells.
+-- name -> values from --set, checked against the options of these cells.
 local function typed_settings(list, settings)
   local kinds, result = kinds_of(list), {}
   for name, texts in pairs(settings) do
@@ -180,7 +180,7 @@ local function typed_settings(list, settings)
   return result
 end
 
--- Each cell with the values in the place of its own.
+-- Each cell with its value of the option replaced by each of the given values.
 local function set_in(list, name, given)
   local result = {}
   for _, cell in ipairs(list) do
@@ -196,7 +196,7 @@ end
 
 -- ---------------------------------------------------------------- all of it
 
--- With identities; cells that --set made alike are one.
+-- Adds identities; cells that --set made equal are merged.
 local function identified(list, merge)
   local result, seen = {}, {}
   for i, cell in ipairs(list) do
@@ -212,7 +212,7 @@ local function identified(list, merge)
   return result
 end
 
--- The options of a grid as lists, those that --set names replaced.
+-- The options of a grid as lists, with those of --set replaced.
 local function grid_of(given, settings)
   local grid, sample = {}, {}
   for name, value in next, given do
@@ -227,8 +227,8 @@ local function grid_of(given, settings)
   return grid
 end
 
---- cells.of(given, settings): the cells that a script gave, a grid of lists or a list of tables,
---- with the values of --set.
+--- cells.of(given, settings): the cells of a script, a grid of lists or a list of tables, with the
+--- values of --set.
 function cells.of(given, settings)
   if getmetatable(given) then
     fail("option 'cells' takes a grid such as { T = { 100, 200 }, seed = { 1, 2 } } or a list of \z

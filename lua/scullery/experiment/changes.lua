@@ -1,5 +1,5 @@
---- What is other in a run than in the results that are there: other data are refused, the rest is
---- told.
+--- Differences between a run and the existing results: results of other data are refused, other
+--- differences are reported.
 local clean = require("scullery.base.text").clean
 local core = require "scullery.core"
 local running = require "scullery.experiment.running"
@@ -18,20 +18,20 @@ local function told_data(data)
   return table.concat(parts, "; ")
 end
 
---- changes.refuse_other_data(run): an error where a result is of other data than the run has, now
+--- changes.refuse_other_data(run): raises an error if a result is of other data than the run's, now
 --- or when another run adds it.
 function changes.refuse_other_data(run)
   local own = run.about.data and core.json_encode(run.about.data)
   run.store:watch(function(record)
     local data = record.status == "done" and record.data
     if record.status ~= "done" or (data and core.json_encode(data)) == own then return end
-    error(("%s has results of other data (%s) than the script now has (%s). Another name begins \z
-      anew, and so does removing that folder"):format(run.store.path, told_data(data),
+    error(("%s has results of other data (%s) than the script now has (%s). Use another \z
+      name, or remove that folder"):format(run.store.path, told_data(data),
       told_data(run.about.data)), 0)
   end)
 end
 
---- changes.tell(run): where cells were run by another version of Scullery or of the script.
+--- changes.tell(run): reports cells of another version of Scullery or of the script.
 function changes.tell(run)
   local now, version, script = run.about, nil, false
   for _, cell in ipairs(run.cells) do
@@ -50,8 +50,8 @@ function changes.tell(run)
   end
 end
 
---- changes.watch_columns(run): a function of (place, record) that tells of results whose columns
---- are those of no result before, where earlier runs left some: cells of one run may differ.
+--- changes.watch_columns(run): a function of (place, record) that reports results with columns that
+--- no result of an earlier run has; cells of one run may differ.
 function changes.watch_columns(run)
   local known, first = {}, nil
   local function know(record)

@@ -1,4 +1,4 @@
---- The results of an experiment beside published numbers.
+--- Comparison of the results of an experiment with published numbers.
 local csv_text = require "scullery.base.csv_text"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -11,7 +11,7 @@ local Comparison = objects.class("comparison", { example = "comparison",
 
 local comparison = { class = Comparison }
 
-local MANY = 2 -- standard errors beyond which a difference wants an explanation
+local MANY = 2 -- differences beyond this many standard errors are marked
 
 local function fail(...) error(string.format(...), 0) end
 
@@ -19,7 +19,7 @@ local function fail(...) error(string.format(...), 0) end
 
 local function is_number(value) return type(value) == "number" and value == value end
 
--- A published number, or { number, its standard error }.
+-- A published value: a number, or { number, its standard error }.
 local function leaf_of(value, path)
   if is_number(value) then return { mean = value } end
   if type(value) == "table" and is_number(value[1]) and #value <= 2
@@ -30,7 +30,7 @@ local function leaf_of(value, path)
     options.show(value), table.concat(path, ", "))
 end
 
--- All leaves of nested tables of that depth: { labels = { text of each level }, mean, error }.
+-- All leaves of tables nested to that depth: { labels = { text of each level }, mean, error }.
 local function leaves_of(tree, depth, path, list)
   if depth == 0 then
     local leaf = leaf_of(tree, path)
@@ -58,8 +58,8 @@ end
 
 -- ---------------------------------------------------------------- beside ours
 
--- How far ours is from the published number beyond what rounding to `digits` explains, in standard
--- errors of the difference; nil where neither has one.
+-- The difference beyond the effect of rounding to `digits`, in standard errors of the difference;
+-- nil if neither number has a standard error.
 local function ratio_of(row, digits)
   local rounding = digits and 0.5 * 10.0 ^ -digits or 0
   local excess = math.max(math.abs(row.difference) - rounding * (1 + 1e-9), 0)
@@ -70,8 +70,7 @@ local function ratio_of(row, digits)
   return square > noise ^ 2 and excess / math.sqrt(square) or math.huge -- 0 but for rounding
 end
 
--- The standard error of a published number that has none, but is the mean of so many runs: runs
--- that spread as ours do.
+-- The standard error of a published mean of `runs` runs without one, from the spread of our runs.
 local function error_of(leaf, group, runs)
   if leaf.error or not runs or not group.error then return leaf.error end
   return group.error * math.sqrt(group.count / runs)
@@ -138,7 +137,7 @@ end
 
 local function difference_text(row, digits)
   if not row.difference then return "-" end
-  if row.difference ~= row.difference then return "nan" end -- whatever its sign
+  if row.difference ~= row.difference then return "nan" end -- some systems print "-nan"
   return (digits and ("%%+.%df"):format(digits) or "%+.3g"):format(row.difference)
 end
 
@@ -147,7 +146,7 @@ local function ratio_text(row)
   return row.ratio == math.huge and "inf" or ("%.1f"):format(row.ratio)
 end
 
---- comparison.cells(self): the heads of its columns, and its rows as texts.
+--- comparison.cells(self): its column headings, and its rows as texts.
 function comparison.cells(self)
   local heads = { table.unpack(self.names) }
   for _, name in ipairs{ self.label, "ours", "difference", "standard errors", "seconds" } do
@@ -176,8 +175,8 @@ function Comparison:__tostring()
   return table.concat(text, "\n")
 end
 
---- comparison:differs([most = 2]): the rows whose result is more than that many standard errors
---- from the published number, beyond what its rounding explains.
+--- comparison:differs([most = 2]): the rows whose result differs from the published number by more
+--- than `most` standard errors, beyond the effect of rounding.
 function Comparison:differs(most)
   most = most == nil and MANY or most
   options.expect(type(most) == "number", "a number of standard errors", most)
@@ -193,9 +192,9 @@ local function field(value)
   return value == value and ("%.17g"):format(value) or "nan"
 end
 
---- comparison:save("c.csv"): a line for each row: the options compared, published,
+--- comparison:save("c.csv"): one line for each row: the compared options, published,
 --- published_error, mean, error (standard errors), count, difference, ratio (the difference in
---- standard errors) and seconds. Written whole or not at all.
+--- standard errors) and seconds. The file appears complete or not at all.
 function Comparison:save(path)
   csv_text.check_path(path)
   local fields = { "published", "published_error", "mean", "error", "count", "difference", "ratio",

@@ -1,4 +1,4 @@
---- Rows of an experiment put together: cells that differ in their seeds alone are one group, whose
+--- Groups of rows of an experiment: cells that differ only in their seeds are one group, whose
 --- results have a mean and its standard error.
 local seeds = require "scullery.experiment.seeds"
 local values = require "scullery.experiment.values"
@@ -9,13 +9,13 @@ local function is_number(value) return type(value) == "number" end
 
 -- ---------------------------------------------------------------- options
 
--- What a value is known by in a table; texts of cells have no zero bytes.
+-- The table key for a value. Texts of cells contain no zero bytes.
 local function key_of(value)
   return values.is_scalar(value) and value or "\0" .. values.identity{ value }
 end
 
--- { name, values in order, numeric, everywhere = whether each cell has it } of each option, in
--- order of the names.
+-- { name, values in order, numeric, everywhere = true if each cell has it } for each option, sorted
+-- by name.
 local function read_options(rows)
   local known, count = {}, {}
   for _, row in ipairs(rows) do
@@ -38,7 +38,7 @@ local function read_options(rows)
   return list
 end
 
--- Options apart: those that make the groups, seeds, and those that are the same in all cells.
+-- Splits the options into those that make the groups, seeds, and those that are constant.
 local function sort_options(rows)
   local varying, repeated, fixed = {}, {}, {}
   for _, one in ipairs(read_options(rows)) do
@@ -51,7 +51,7 @@ end
 
 -- ---------------------------------------------------------------- results
 
--- Names of results that are numbers wherever they are given, and of all others.
+-- Names of results that are numbers wherever they occur, and of all others.
 local function sort_results(rows)
   local numeric, other = {}, {}
   for _, row in ipairs(rows) do
@@ -64,7 +64,7 @@ local function sort_results(rows)
   return values.sorted(numeric), values.sorted(other)
 end
 
--- Means over the rows that are done; repeated: the names of the seeds.
+-- Means over the finished rows; repeated: the names of the seeds.
 local function add_means(group, names, repeated)
   group.results = {}
   for _, name in ipairs(names) do
@@ -87,8 +87,7 @@ function groups.names_of(options)
 end
 local names_of = groups.names_of
 
--- The same as a text; texts of several values, one behind the other, are as distinct as the values.
--- 1 and 1.0 are one value.
+-- A value as a text, injective also for concatenated values. 1 and 1.0 are one value.
 local function key_text(value)
   local key = key_of(value)
   if is_number(key) then
@@ -98,7 +97,7 @@ local function key_text(value)
   return ("%s %s"):format(type(value), string.pack("s", tostring(key)))
 end
 
--- The options of a row that make its group, and a text by which the group is known.
+-- The options of a row that determine its group, and a text that identifies the group.
 local function cell_of(row, options)
   local cell, keys = {}, {}
   for i, one in ipairs(options) do
@@ -110,12 +109,12 @@ local function cell_of(row, options)
 end
 
 --- groups.of(rows): rows are { cell, result, seconds, memory, status }. Returns
----   list      the groups in order: { cell = the options that vary, done = rows, failed = count,
----             results = { name = { mean, error, count } }, seconds (likewise), memory (the most) }
+---   list      the groups in order: { cell = the varying options, done = rows, failed = count,
+---             results = { name = { mean, error, count } }, seconds (likewise), memory (maximum) }
 ---   varying   the options that make the groups: { name, values, numeric, everywhere }
----   seeds     the options that vary and are seeds: named seed or ..._seed
+---   seeds     the varying options that are seeds: named seed or ..._seed
 ---   fixed     the options that are the same in all cells
----   results   names of the results that are numbers; others: names of the results that are not
+---   results   names of the results that are numbers; others: names of the other results
 function groups.of(rows)
   local varying, repeated, fixed = sort_options(rows)
   local results, others = sort_results(rows)
@@ -136,10 +135,10 @@ function groups.of(rows)
     others = others }
 end
 
---- groups.names(options): "T, lambda" of these options.
+--- groups.names(options): "T, lambda" for these options.
 function groups.names(options) return table.concat(names_of(options), ", ") end
 
---- groups.label(cell, options): "T = 100, lambda = 0.1" of these options.
+--- groups.label(cell, options): "T = 100, lambda = 0.1" for these options.
 function groups.label(cell, options)
   local parts = {}
   for _, one in ipairs(options) do

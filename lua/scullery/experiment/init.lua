@@ -1,5 +1,5 @@
---- Experiments: a function run for every cell of a grid, each result on the disk at once. A run
---- that was killed goes on where it was; runs of one experiment at once share its cells.
+--- Experiments: a function run for every cell of a grid, with each result written to disk at once.
+--- A run that was killed can be resumed; simultaneous runs of one experiment share its cells.
 local cells = require "scullery.experiment.cells"
 local changes = require "scullery.experiment.changes"
 local core = require "scullery.core"
@@ -15,15 +15,15 @@ local workers = require "scullery.experiment.workers"
 local experiment = {}
 
 local MOST_PROCESSES = 256
-local PAUSE = 0.2 -- seconds between two looks at what another run does
+local PAUSE = 0.2 -- seconds between two checks on another run
 
--- From here on a worker ends with the run that started it.
+-- From here on a worker ends when the run that started it ends.
 local own_settings, inside = workers.own_settings()
 local calls, busy = 0, {} -- busy: real paths of experiments whose cells run
 
 local function fail(...) error(string.format(...), 0) end
 
--- A path by which an experiment is known, however its folder is written.
+-- The canonical path that identifies an experiment.
 local function place_of(path) return core.real_path(path) or path end
 
 local function is_path(value)
@@ -45,7 +45,7 @@ options.declare("experiment", rules)
 
 -- ---------------------------------------------------------------- what was run with what
 
--- Of a data set, or of those of a list or a table, by their names.
+-- The fingerprint of a data set, or of those of a list or a table, by name.
 local function fingerprints(data)
   if data == nil then return nil end
   if dataset.is(data) then data = { data } end
@@ -61,7 +61,7 @@ local function fingerprints(data)
   return found
 end
 
--- What every record of this run says.
+-- The fields of every record of this run.
 local function about(o)
   local script = workers.script()
   local readable, digest = pcall(core.sha256, script or "")
@@ -72,7 +72,7 @@ end
 
 -- ---------------------------------------------------------------- running
 
--- In this process, until every cell is finished, by this run or another.
+-- Runs in this process until every cell is finished, by this run or another.
 local function run_here(run)
   local told = false
   run.alone = true
@@ -90,7 +90,7 @@ local function run_here(run)
   end
 end
 
--- Run what is to run, with the experiment locked against a call of itself.
+-- Runs the unfinished cells. The experiment is locked against a nested call of itself.
 local function run_cells(run)
   local done = 0
   for i = 1, #run.cells do if running.finished(run, i) then done = done + 1 end end
@@ -121,7 +121,7 @@ local function check_failures(exp, allowed)
   end
 end
 
--- Whether all cells of what is there are done: then nothing is opened for writing.
+-- True if all cells have results; then nothing is opened for writing.
 local function all_done(there, list, retry)
   for _, cell in ipairs(list) do
     if not there:finished(cell.key, #there.records, retry) then return false end
@@ -170,7 +170,7 @@ local function serve(o, path, list)
   end)
 end
 
--- An experiment that the script came to before the one that this worker is for.
+-- The results of an experiment that the script runs before the one of this worker.
 local function read_only(path, list)
   local there = store.read(path)
   if not there then fail("%s: it was removed while the script was running", path) end
@@ -186,25 +186,25 @@ local function settings_of_shell()
 end
 
 --- sc.experiment{ name =, cells =, run = function(cell, context) return { error = 0.1 } end, folder
---- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true }: run the
---- function for every cell that is not done yet, and return the experiment with all results.
+--- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true }: runs the
+--- function for every cell without a result, and returns the experiment with all results.
 ---
---- cells: a grid { T = { 100, 1000 }, seed = { 1, 2, 3 } }, of which all combinations are taken, in
+--- cells: a grid { T = { 100, 1000 }, seed = { 1, 2, 3 } }, which stands for all combinations, in
 --- alphabetical order of the names, the last changing fastest; or a list of tables. Values are
---- numbers, texts, booleans and lists of them. scullery script.lua --set T=500 --set seed=1,2 gives
---- other values. run returns a flat table of numbers, texts and booleans. context: { name, folder,
---- index, count, key, seed }; seed is a whole number that belongs to the cell, and math.random is
---- seeded by it.
+--- numbers, texts, booleans and lists of them. scullery script.lua --set T=500 --set seed=1,2
+--- replaces values. run returns a flat table of numbers, texts and booleans. context: { name,
+--- folder, index, count, key, seed }; seed is a whole number that depends on the cell alone, and
+--- math.random is seeded with it.
 ---
---- Each result is on the disk, in FOLDER/NAME/results.jsonl, before the next cell begins. A run
---- that was stopped or killed goes on there when it is started again; cells that were added to the
---- grid are run, and others kept. Several runs at once share the cells: each is run once.
+--- Each result is written to FOLDER/NAME/results.jsonl before the next cell begins. A run that was
+--- stopped or killed continues when it is started again; cells that were added to the grid are run,
+--- and finished ones are kept. Simultaneous runs share the cells: each cell runs once.
 ---
---- processes: that many workers, which run the script again up to this call and divide the threads
---- among them; what they print goes to FOLDER/NAME/logs. data: a data set or a table of them;
---- results of other data are refused. A cell that raises an error is recorded, and the others go
---- on; at the end that is an error, unless allow_failures is true. Failed cells run again in the
---- next run, unless retry is false.
+--- processes: the number of workers, which run the script again up to this call and divide the
+--- threads among them; their output goes to FOLDER/NAME/logs. data: a data set or a table of them;
+--- results of other data are refused. If a cell raises an error, the error is recorded and the
+--- other cells run; at the end that is an error, unless allow_failures is true. Failed cells run
+--- again in the next run, unless retry is false.
 function experiment.run(given)
   calls = calls + 1
   local call = calls
@@ -224,8 +224,8 @@ function experiment.run(given)
   return check_failures(run_here_or_by_workers(o, path, list, call), o.allow_failures)
 end
 
---- sc.experiment.open(name, { folder = "experiments" }): the results that are there, of all cells
---- that were ever run, while a run goes on as well.
+--- sc.experiment.open(name, { folder = "experiments" }): the existing results, of all cells that
+--- were ever run; it may be called while a run is active.
 function experiment.open(name, given)
   local o = options.check("experiment.open", given or {}, { folder = folder_rule }, 0)
   local path = store.path(o.folder, store.check_name(name))

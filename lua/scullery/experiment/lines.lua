@@ -1,8 +1,8 @@
---- Lines of results.jsonl: JSON with a checksum, the type of each field checked.
+--- Lines of results.jsonl: JSON with a checksum and typed fields.
 ---
 --- The last field of a line is "checksum": the first 16 hexadecimal digits of the SHA-256 of the
---- line without that field. Files written before there were checksums have none; after a line with
---- a checksum each line has one.
+--- line without that field. Old files have lines without checksums; after the first line with a
+--- checksum each line must have one.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local values = require "scullery.experiment.values"
@@ -18,7 +18,7 @@ function lines.seal(text)
   return ('%s%s%s"}\n'):format(text:sub(1, -2), FIELD, core.digest(text):sub(1, DIGITS))
 end
 
--- Whether the line ends in its checksum; nil where it has none.
+-- True if the checksum at the end of the line is right; nil if there is none.
 local function matches(text, decoded)
   if decoded.checksum == nil then return nil end
   local tail = #FIELD + DIGITS + 2
@@ -29,7 +29,7 @@ end
 
 local function is_named(value) return type(value) == "table" and not values.is_list(value) end
 
--- Of the tables of values.encode: those of infinities and NaN.
+-- True for the tables of values.encode for infinities and NaN.
 local function is_odd_number(value)
   return is_named(value) and next(value) == "number" and next(value, "number") == nil
     and values.decode(value) ~= nil
@@ -43,7 +43,7 @@ local function is_value(value)
   return true
 end
 
--- Whether value is a table of named values that all pass the test.
+-- A test for tables of named values that all pass the given test.
 local function named(test)
   return function(value)
     if not is_named(value) then return false end
@@ -56,7 +56,7 @@ local function is_text(value) return type(value) == "string" end
 local function is_count(value) return math.type(value) == "integer" and value >= 0 end
 local function is_seconds(value) return type(value) == "number" and value >= 0 end
 
--- { rows, cols[, sha256] }, as fingerprint.of gives them; streams have no sha256.
+-- True for { rows, cols[, sha256] }, as fingerprint.of returns them; streams have no sha256.
 local function is_fingerprint(value)
   return is_named(value) and is_count(value.rows) and is_count(value.cols)
     and (value.sha256 == nil or is_text(value.sha256))
@@ -66,7 +66,7 @@ local function is_script(value)
   return is_named(value) and is_text(value.path) and (value.sha256 == nil or is_text(value.sha256))
 end
 
--- What each field takes, whether the value is that, and whether each line has it.
+-- For each field: a description of valid values, a test, and true if the field is required.
 local fields = {
   cell = { "a table of numbers, texts, booleans and lists of them", named(is_value), true },
   key = { "a text", is_text },
@@ -91,9 +91,9 @@ local fields = {
 
 local names = values.sorted(fields)
 
--- Why the decoded line is no record; nil where it is one.
+-- The reason why the decoded line is not a record; nil if it is one.
 local function fault_of(line)
-  if not is_named(line) then return "it is no result of a cell" end
+  if not is_named(line) then return "it is not the result of a cell" end
   for _, name in ipairs(names) do
     local takes, test, required = table.unpack(fields[name])
     local value = line[name]
@@ -109,9 +109,9 @@ end
 
 -- ---------------------------------------------------------------- reading and writing
 
---- lines.decode(text, summed): the table of a line, and whether it has a checksum; or nil and what
---- is wrong with the line, or with the types in it unless `is_header`. summed: lines before it have
---- checksums.
+--- lines.decode(text, summed): the table of a line, and true if it has a checksum; or nil and the
+--- fault of the line. Types are checked unless `is_header`. summed: true if an earlier line has a
+--- checksum.
 function lines.decode(text, summed, is_header)
   local ok, line = options.attempt(core.json_decode, text, "")
   if not ok then return nil, (line:gsub("^[%s:]*its JSON", "its JSON")) end
@@ -124,8 +124,8 @@ function lines.decode(text, summed, is_header)
   return line, matching
 end
 
---- lines.record(line): the record of a decoded line; nil where its key is not that of its cell.
---- A line may lack its key and its seed (scripts/pack.lua takes them out): both follow from the
+--- lines.record(line): the record of a decoded line; nil if its key is not that of its cell. A line
+--- may lack its key and its seed (scripts/pack.lua removes them), because both follow from the
 --- cell.
 function lines.record(line)
   line.cell = values.each(values.decode, line.cell)

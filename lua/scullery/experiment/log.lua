@@ -1,22 +1,22 @@
---- What a cell prints in a worker: a file with the beginning and the end of it, made at the first
---- byte.
+--- The log of the output of a cell in a worker: the beginning and the end, in a file that is
+--- created by the first byte.
 local clean = require("scullery.base.text").clean
 local warn = require "scullery.base.warn"
 
 local log = {}
 log.__index = log
 
-local HEAD, TAIL = 1 << 18, 1 << 16 -- bytes that are kept
+local HEAD, TAIL = 1 << 18, 1 << 16 -- sizes of the two parts in bytes
 
---- log.new(path): a file that is there already is that of an earlier run, and goes. Without a path:
---- for log:last() alone.
+--- log.new(path): a log that replaces the file of an earlier run. Without a path: only for
+--- log:last().
 function log.new(path)
   if path then os.remove(path) end
   return setmetatable({ path = path, head = path and HEAD or 0, written = 0, left_out = 0,
     tail = {}, held = 0 }, log)
 end
 
--- Keep the end: whole pieces go while enough is left without them.
+-- Stores the end of the output: drops old pieces while at least TAIL bytes remain.
 local function hold(self, bytes)
   table.insert(self.tail, bytes)
   self.held = self.held + #bytes
@@ -29,7 +29,7 @@ end
 
 local said = false
 
--- One sentence for all logs of the process; the cells go on.
+-- Warns once for all logs of the process; the cells go on.
 local function give_up(self, reason)
   if self.file then pcall(self.file.close, self.file) end
   self.file = nil
@@ -40,7 +40,7 @@ local function give_up(self, reason)
   warn(("what cells print is not kept: %s; the work goes on"):format(clean(reason)))
 end
 
--- The bytes in the file, if it is open.
+-- Writes the bytes if the file is open.
 local function write(self, bytes)
   if not self.file then return end
   local ok, reason = self.file:write(bytes)
@@ -48,7 +48,7 @@ local function write(self, bytes)
   if not ok then give_up(self, reason) end
 end
 
---- log:add(bytes): the first file that cannot be written is told, and all are done without.
+--- log:add(bytes): adds output. The first write error is reported, and no more logs are written.
 function log:add(bytes)
   if self.path and self.written == 0 then
     local reason
@@ -63,8 +63,8 @@ function log:add(bytes)
   if #first < #bytes then hold(self, bytes:sub(#first + 1)) end
 end
 
---- log:last(): the last line that says something, before a traceback; "" where there is none. Of a
---- log without a path.
+--- log:last(): the last line that is not blank, before a traceback if there is one; "" if there is
+--- none. For a log without a path.
 function log:last()
   local text, last = table.concat(self.tail), ""
   local message = text:match("^(.*)\nstack traceback:")
@@ -74,7 +74,7 @@ function log:last()
   return last
 end
 
---- log:finish()
+--- log:finish(): writes the end of the output and closes the file.
 function log:finish()
   if self.left_out > 0 then
     write(self, ("\n... %d bytes that were printed here are left out ...\n"):format(

@@ -1,4 +1,4 @@
---- The object of an experiment: its rows, tables of them, and files.
+--- The object of an experiment: its rows, tables and files.
 local core = require "scullery.core"
 local csv_text = require "scullery.base.csv_text"
 local objects = require "scullery.base.objects"
@@ -13,7 +13,7 @@ local results = { class = Experiment }
 
 -- ---------------------------------------------------------------- making
 
--- What one line of the results says of a cell, as scripts read it.
+-- A record of the results as a row for scripts.
 local function row_of(record)
   local about = {}
   for name, value in pairs(record) do about[name] = value end
@@ -24,7 +24,7 @@ local function row_of(record)
     message = record.message, about = about }
 end
 
--- The names of the options and of the results.
+-- Collects the names of the options and of the results.
 local function name_columns(self)
   local of_cells, of_results = {}, {}
   for _, row in ipairs(self.rows) do
@@ -34,7 +34,7 @@ local function name_columns(self)
   self.options, self.columns = values.sorted(of_cells), values.sorted(of_results)
 end
 
---- results.new(store, cells): of these cells; without them of all that were ever run.
+--- results.new(store, cells): the results of these cells; without cells of all that were ever run.
 function results.new(store, cells)
   local self = { name = store.header.name, folder = store.path, rows = {}, failed = 0, missing = 0,
     header = store.header }
@@ -62,45 +62,47 @@ function Experiment:__tostring()
     self.missing > 0 and (", %d to run"):format(self.missing) or "", self.folder)
 end
 
---- exp:table{ value =, rows =, columns =, title =, over =, where = {} }: a table that prints, a
---- line for each combination of the options named by rows (a name or a list; all that vary), with
---- mean and standard error of the results named by value (a name or a list; all numbers) over the
---- cells that differ in `over` alone (a name or a list; by default the options `seed` and
---- `..._seed`). The standard error of two crossed seeds is that of a two-way table of random
---- effects. columns: an option whose values become columns, of one value. where: { T = 500 } takes
---- those cells alone. title: printed above where sc.publish shows it. An option that varies and is
---- named nowhere is an error. Its fields: row_names, rows (a list of { labels, means, errors,
+--- exp:table{ value =, rows =, columns =, title =, over =, where = {} }: a table that prints, with
+--- one line for each combination of the options in rows (a name or a list; by default all that
+--- vary), with mean and standard error of the results in value (a name or a list; by default all
+--- numbers) over the cells that differ only in `over` (a name or a list; by default the options
+--- `seed` and `..._seed`). The standard error with two crossed seeds is that of a two-way table of
+--- random effects. columns: an option whose values become columns, for one result. where:
+--- { T = 500 } selects those cells. title: printed above the table by sc.publish. An option that
+--- varies and is not named is an error. Fields: row_names, rows (a list of { labels, means, errors,
 --- counts }), column_names, title, notes.
 function Experiment:table(given) return summary.table(self, given) end
 
---- exp:series{ x =, value =, series =, along =, over =, where = {} }: for sc.plot.line: a list of {
---- x, y, error, label }, a curve for each value of the option `series`, through the means of
+--- exp:series{ x =, value =, series =, along =, over =, where = {} }: curves for sc.plot.line: a
+--- list of { x, y, error, label }, one for each value of the option `series`, through the means of
 --- `value` against the option x, with their standard errors; it prints. along: an option whose
---- values give the points; x is then a result, and a point stands at its mean, as in x =
---- "seconds", along = "T". over, where: as in exp:table.
+--- values give the points; x is then a result, and each point is at its mean, as in x = "seconds",
+--- along = "T". over, where: as in exp:table.
 function Experiment:series(given) return summary.series(self, given) end
 
 --- exp:compare{ published =, rows =, columns =, value =, digits =, runs =, title =, label =,
---- over =, where = {} }: the means of a result beside published numbers: a table that prints, a
---- line for each combination of the options named by rows (a name or a list) and columns.
+--- over =, where = {} }: compares the means of a result with published numbers: a table that
+--- prints, with one line for each combination of the options in rows (a name or a list) and
+--- columns.
 ---
 --- published: tables nested in that order, with the options' values as keys, as in { adult = {
 --- ridge = 0.155 } } for rows = "data" and columns = "method"; a number, or { number, its standard
---- error }. digits: decimals of the published numbers; a difference that rounding to them explains
---- counts as 0. runs: how many runs a published number without a standard error is the mean of; its
---- standard error is then taken from the spread of ours. title: printed above where sc.publish
---- shows it. label: what the numbers are called, "published". over, where: as in exp:table.
+--- error }. digits: decimals of the published numbers; a difference within their rounding counts as
+--- 0. runs: the number of runs of which a published number without a standard error is the mean;
+--- its standard error is then estimated from the spread of our runs. title: printed above the table
+--- by sc.publish. label: the heading of the published numbers, "published". over, where: as in
+--- exp:table.
 ---
---- Its fields: names, rows (a list of { labels, published, published_error, mean, error, count,
+--- Fields: names, rows (a list of { labels, published, published_error, mean, error, count,
 --- difference, ratio = the difference in standard errors, seconds }), notes. seconds is the mean of
---- the result of that name, or of the cells where there is none. comparison:differs(2) lists the
---- rows that are more than 2 standard errors apart; comparison:save("c.csv") saves all.
+--- the result of that name, or of the cell's run time if there is none. comparison:differs(2) lists
+--- the rows with a difference of more than 2 standard errors; comparison:save("c.csv") saves all.
 function Experiment:compare(given) return summary.compare(self, given) end
 
 --- exp:best{ value =, smallest = true, most = {}, over =, where = {} }: the cell with the smallest
 --- (largest with smallest = false) mean of a result: { cell, mean, error, count }. Cells whose mean
---- is not a number are passed over. It prints. most: limits of means, { error = 0.1 } for the
---- shortest time to an error of 0.1, with value = "seconds"; nil where no cell is within them.
+--- is NaN are skipped. It prints. most: upper limits of means, as { error = 0.1 } with value =
+--- "seconds" for the shortest time to an error of 0.1; nil if no cell is within them.
 function Experiment:best(given) return summary.best(self, given) end
 
 local function field(value)
@@ -113,8 +115,8 @@ end
 
 local record_columns = { "status", "message", "seconds", "processor_seconds", "memory", "time" }
 
--- Names of columns: results that have an option's name, and both where they have that of a column
--- which every file has, get "result." or "cell." in front.
+-- Column names. A result with the name of an option gets "result." in front, and an option or a
+-- result with the name of a fixed column gets "cell." or "result.".
 local function heads_of(self)
   local taken, heads = {}, {}
   for _, name in ipairs(record_columns) do taken[name] = true end
@@ -128,9 +130,9 @@ local function heads_of(self)
   return heads
 end
 
---- exp:save("r.csv"): all rows as CSV, written whole or not at all: a column an option, a column a
---- result ("result.NAME" where an option has that name), status, message, seconds,
---- processor_seconds, memory (the most bytes that the process held) and time.
+--- exp:save("r.csv"): saves all rows as CSV, complete or not at all: one column for each option,
+--- one for each result ("result.NAME" if an option has that name), status, message, seconds,
+--- processor_seconds, memory (the peak of the process in bytes) and time.
 function Experiment:save(path)
   csv_text.check_path(path)
   local lines = { heads_of(self) }

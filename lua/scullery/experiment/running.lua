@@ -1,7 +1,7 @@
---- Running cells: which is next, one cell with its measurements, and what is recorded of it.
+--- Running cells: selects the next one, runs it with its measurements, and records the result.
 ---
---- A run is { name, store, cells, f, start = records that were there when it began, retry, about =
---- what every record says, alone = whether cells run in the process of the script }.
+--- A run is { name, store, cells, f, start = the existing records at the start, retry, about = the
+--- fields of every record, alone = true if cells run in the process of the script }.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local valid = require("scullery.base.text").valid
@@ -11,16 +11,16 @@ local warn = require "scullery.base.warn"
 local running = {}
 
 local LONGEST_MESSAGE = 2000
-local MOST_TEXT = 1000000 -- bytes of texts in one result
+local MOST_TEXT = 1000000 -- the most bytes of texts in one result
 
 -- ---------------------------------------------------------------- the next cell
 
---- running.finished(run, i): whether cell i needs no run.
+--- running.finished(run, i): true if cell i does not need to run.
 function running.finished(run, i)
   return run.store:finished(run.cells[i].key, run.start, run.retry)
 end
 
--- Claim cell i, where it is still to run: whoever had the claim before may have finished it.
+-- Claims cell i. It may have been finished in the meantime by the previous owner of the claim.
 local function take(run, i)
   local key = run.cells[i].key
   if running.finished(run, i) or not run.store:claim(key) then return false end
@@ -31,8 +31,8 @@ local function take(run, i)
 end
 running.take = take
 
---- running.next(run): the place of a cell that was claimed; nil where others have claimed all that
---- are left, and how many these are.
+--- running.next(run): the position of a cell that was claimed; nil if other runs have claimed all
+--- that are left, and their number.
 function running.next(run)
   run.at, run.held = run.at or 0, run.held or {}
   while run.at < #run.cells do
@@ -56,12 +56,12 @@ end
 
 -- ---------------------------------------------------------------- what is recorded
 
---- running.text(message): valid UTF-8 of a length that fits in a line.
+--- running.text(message): the message as valid UTF-8, cut to fit in a line.
 function running.text(message)
   return valid((message:sub(1, LONGEST_MESSAGE):gsub("%z", "?")), "?")
 end
 
--- What was raised, as a sentence.
+-- The error as a sentence.
 local function sentence(raised)
   if type(raised) == "table" and type(rawget(raised, "message")) == "string" then
     raised = rawget(raised, "message")
@@ -85,7 +85,7 @@ function running.record(run, i, fields)
   return record
 end
 
--- A copy of what a cell's function returned; or nil and why it is none.
+-- A copy of the result of a cell's function; or nil and the reason why it is invalid.
 local function flat(result)
   if type(result) ~= "table" then
     return nil, ("run returned %s; it takes a table such as { error = 0.1 }"):format(
@@ -115,7 +115,7 @@ end
 
 -- ---------------------------------------------------------------- one cell
 
--- What earlier cells left would count as memory of this one.
+-- Frees memory of earlier cells, which would count as memory of this one.
 local function collect()
   if core.memory() > 1e6 or collectgarbage("count") > 5e4 then collectgarbage() end
 end
@@ -126,8 +126,8 @@ local function context_of(run, i)
     key = cell.key, seed = values.seed(cell.key) }
 end
 
--- pcall(f, ...), in which os.exit is an error, where there is no run that sees the process end: the
--- cell would count as neither done nor failed.
+-- pcall(f, ...). If no other process watches this one, os.exit becomes an error, because the cell
+-- would count as neither done nor failed.
 local function call_cell(run, ...)
   local f = run.f
   if not run.alone then return pcall(f, ...) end
@@ -138,7 +138,7 @@ local function call_cell(run, ...)
   return table.unpack(result, 1, result.n)
 end
 
---- running.cell(run, i): run cell i, which is claimed; returns its record. An interrupt is raised.
+--- running.cell(run, i): runs cell i, which is claimed; returns its record. An interrupt is raised.
 function running.cell(run, i)
   collect()
   local seconds_before = core.usage(true)
@@ -161,18 +161,18 @@ function running.cell(run, i)
   return running.record(run, i, fields)
 end
 
---- running.say(run, format, ...): a line for the user.
+--- running.say(run, format, ...): prints a line for the user.
 function running.say(run, format, ...)
   warn(("experiment %s: "):format(run.name) .. format:format(...))
 end
 
---- running.say_waiting(run, count): that so many cells are those of another run.
+--- running.say_waiting(run, count): prints that `count` cells are claimed by other runs.
 function running.say_waiting(run, count)
   running.say(run, "waiting for %d %s that another run works on", count,
     count == 1 and "cell" or "cells")
 end
 
---- running.finish(run, i, record): the record on the disk, and the cell's claim given up.
+--- running.finish(run, i, record): writes the record to disk and releases the claim on the cell.
 function running.finish(run, i, record)
   run.store:add(record)
   run.store:disclaim(record.key)

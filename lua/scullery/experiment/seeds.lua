@@ -1,13 +1,13 @@
---- Cells that repeat one another: which options are seeds, and the mean over repetitions.
+--- Repetitions of cells: the options that are seeds, and means over repetitions.
 local values = require "scullery.experiment.values"
 
 local seeds = {}
 
---- seeds.is(name): whether an option of that name makes a repetition of a cell, and not another
---- cell: "seed", or a name that ends in "_seed".
+--- seeds.is(name): true if an option of that name makes a repetition of a cell: "seed", or a name
+--- that ends in "_seed".
 function seeds.is(name) return name == "seed" or name:find("_seed$") ~= nil end
 
--- The value of an option of each cell, as a number 1 .. count: { name, places, count }.
+-- The values of an option over the cells, as numbers 1 .. count: { name, places, count }.
 local function levels_of(cells, name)
   local known, one = {}, { name = name, places = {}, count = 0 }
   for i, cell in ipairs(cells) do
@@ -18,7 +18,7 @@ local function levels_of(cells, name)
   return one
 end
 
--- Whether cells that agree in `fine` agree in `coarse` too.
+-- True if cells that agree in `fine` also agree in `coarse`.
 local function is_within(fine, coarse)
   local of = {}
   for i, place in ipairs(fine.places) do
@@ -28,7 +28,7 @@ local function is_within(fine, coarse)
   return true
 end
 
--- The seeds that differ, without those that a coarser one, or an earlier one, decides.
+-- The seeds that vary, without those that are a function of a finer or an earlier one.
 local function crossed(cells, names)
   local all, list = {}, {}
   for _, name in ipairs(names) do
@@ -47,7 +47,7 @@ local function crossed(cells, names)
   return list
 end
 
--- Mean and count of the numbers at each level.
+-- Mean and number of the values at each level.
 local function means_at(one, numbers)
   local means, counts = {}, {}
   for i, place in ipairs(one.places) do
@@ -57,7 +57,7 @@ local function means_at(one, numbers)
   return means, counts
 end
 
--- The variance of the mean where cells of one level are not independent:
+-- The variance of the mean if cells of one level are dependent:
 -- G / (G - 1) sum over the G levels of ((n_g / n) (mean_g - mean))^2.
 local function clustered(one, numbers, mean)
   local means, counts = means_at(one, numbers)
@@ -68,8 +68,8 @@ local function clustered(one, numbers, mean)
   return square * one.count / (one.count - 1)
 end
 
--- Of two seeds, each value of one with each of the other once: what both variances count, the mean
--- square of the interaction over n.
+-- For two fully crossed seeds the part that both clustered variances contain: the mean square of
+-- the interaction over n.
 local function counted_twice(a, b, numbers, mean)
   if #numbers ~= a.count * b.count then return 0 end
   local of_a, of_b, square, seen = means_at(a, numbers), means_at(b, numbers), 0, {}
@@ -82,9 +82,9 @@ local function counted_twice(a, b, numbers, mean)
   return square / ((a.count - 1) * (b.count - 1)) / #numbers
 end
 
--- The variance of the mean of cells that differ in these seeds. Of two crossed seeds it is that of
+-- The variance of the mean of cells that differ in these seeds. For two crossed seeds it is that of
 -- a two-way table of random effects, (MS_a + MS_b - MS_ab) / n (Searle, Casella and McCulloch
--- 1992); in other cases the sum over the seeds, which is too large rather than too small.
+-- 1992); in other cases the sum over the seeds, which is conservative.
 local function variance_of(list, numbers, mean)
   local sum, most = 0, 0
   for _, one in ipairs(list) do
@@ -95,7 +95,7 @@ local function variance_of(list, numbers, mean)
   return math.max(sum, most)
 end
 
--- That of independent cells.
+-- The variance of the mean of independent cells.
 local function independent(numbers, mean)
   local n, square = #numbers, 0
   for _, number in ipairs(numbers) do square = square + (number - mean) ^ 2 end
@@ -103,9 +103,9 @@ local function independent(numbers, mean)
 end
 
 --- seeds.mean(rows, read, names): { mean, error, count } of read(row), a number or nil, over rows
---- { cell = options }; nil where there is no number. names: the options in which the cells repeat
---- one another. error: the standard error of the mean, nil of a single row; where several seeds are
---- crossed it takes account of what cells have in common.
+--- { cell = options }; nil if there are no numbers. names: the options that make repetitions.
+--- error: the standard error of the mean, nil for a single row; with several crossed seeds it
+--- accounts for the dependence of cells that share a seed.
 function seeds.mean(rows, read, names)
   local cells, numbers, sum = {}, {}, 0
   for _, row in ipairs(rows) do

@@ -1,11 +1,12 @@
---- How what an experiment gives prints: a row, the best cell, series. Plain tables otherwise.
+--- Printing of parts of an experiment: a row, the best cell, series. They are plain tables
+--- otherwise.
 local text = require "scullery.base.text"
 local text_table = require "scullery.base.text_table"
 local values = require "scullery.experiment.values"
 
 local shown = {}
 
-local MOST_NUMBERS = 10 -- of the results, in the line of a row
+local MOST_NUMBERS = 10 -- the most results in the line of a row
 
 -- "T = 500, method = a".
 local function named(list)
@@ -23,8 +24,8 @@ local function named(list)
 end
 
 --- shown.with_error(mean, error, sign): "0.0352 +- 0.0037" for the sign "+-": the mean to the
---- second digit of its standard error; "0.0352 +- 0" where that is 0 within rounding; the mean
---- alone where there is none.
+--- second digit of its standard error; "0.0352 +- 0" if that is 0 within rounding; the mean alone
+--- if the error is nil.
 function shown.with_error(mean, error, sign)
   if mean ~= mean then return "nan" end
   if not error or error ~= error or error == math.huge then return ("%.6g"):format(mean) end
@@ -35,7 +36,7 @@ function shown.with_error(mean, error, sign)
   return form:format(mean, error)
 end
 
---- shown.mean(one): "0.250 +- 0.010" of { mean, error }.
+--- shown.mean(one): "0.250 +- 0.010" for { mean, error }.
 function shown.mean(one) return shown.with_error(one.mean, one.error, "+-") end
 
 local Row = { __name = "experiment row" }
@@ -46,10 +47,10 @@ function Row.__tostring(row)
   return text.clean(("cell { %s }: %s"):format(named(row.cell), said))
 end
 
---- shown.row(row): the row, which prints from now on.
+--- shown.row(row): makes the row print as text.
 function shown.row(row) return setmetatable(row, Row) end
 
---- shown.best(best, value): the best cell by the result of that name, which prints from now on.
+--- shown.best(best, value): makes the best cell by that result print as text.
 function shown.best(best, value)
   return setmetatable(best, { __name = "best cell", __tostring = function(self)
     return text.clean(("cell { %s }: %s = %s, the mean of %d %s"):format(named(self.cell), value,
@@ -57,8 +58,7 @@ function shown.best(best, value)
   end })
 end
 
---- shown.series(list, x, value): the curves of that result against that option, which print from
---- now on.
+--- shown.series(list, x, value): makes the curves of that result against that option print as text.
 function shown.series(list, x, value)
   return setmetatable(list, { __name = "series", __tostring = function(self)
     local rows = { { "series", x, value, "standard error" } }

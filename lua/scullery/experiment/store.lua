@@ -1,7 +1,7 @@
---- The results of an experiment on the disk: FOLDER/NAME/results.jsonl, one line of JSON a cell
---- that ran, after a first line that says what the file is. Several runs and workers may have it
---- open; core.journal_* say what is certain of its lines. Results that are kept packed by gzip are
---- in results.jsonl.gz beside it, and come first; nothing is added to them.
+--- The results of an experiment on disk: FOLDER/NAME/results.jsonl, a header line and one line of
+--- JSON for each cell that ran. Several runs and workers may have it open; core.journal_* define
+--- the guarantees about its lines. Packed results (gzip) are in results.jsonl.gz beside it and come
+--- first; nothing is added to them.
 local core = require "scullery.core"
 local folders = require "scullery.base.folders"
 local lines = require "scullery.experiment.lines"
@@ -14,7 +14,7 @@ local FORMAT, VERSION = "scullery experiment", 1
 
 local function fail(...) error(string.format(...), 0) end
 
---- store.check_name(name): a name that is a folder's, and leads nowhere else.
+--- store.check_name(name): raises an error unless the name is valid for one folder.
 function store.check_name(name)
   if type(name) ~= "string" or not name:find("^[%w_][%w_.-]*$") or #name > 100 then
     fail("option 'name' takes up to 100 letters, digits, '_', '-' and '.', the first a letter, \z
@@ -23,7 +23,7 @@ function store.check_name(name)
   return name
 end
 
---- store.path(folder, name): where the experiment of that name is.
+--- store.path(folder, name): the path of the experiment of that name.
 function store.path(folder, name)
   return (folder:gsub("(.)/+$", "%1")) .. "/" .. name
 end
@@ -80,7 +80,7 @@ local function new(path)
     store)
 end
 
--- The same with the packed results, where there are any.
+-- Reads the packed results first, if there are any.
 local function with_packed(path)
   local self, packed = new(path), new(path)
   packed.file = self.file .. ".gz"
@@ -91,8 +91,8 @@ local function with_packed(path)
   return self
 end
 
---- store.read(path): what is there, without a lock; a last line that is not whole is passed over.
---- nil where there is nothing, or nothing but a first line that was cut off.
+--- store.read(path): reads the existing results without a lock; an incomplete last line is ignored.
+--- nil if there are none, or only an incomplete header.
 function store.read(path)
   local self = with_packed(path)
   local text = core.journal_is_there(self.file) and core.read_text(self.file) or ""
@@ -103,7 +103,7 @@ function store.read(path)
   return self
 end
 
---- store.open(path, name): for adding, made where it is missing.
+--- store.open(path, name): opens the results for adding; creates the file if it is missing.
 function store.open(path, name)
   local self = with_packed(path)
   folders.make(path)
@@ -113,19 +113,18 @@ function store.open(path, name)
   return self
 end
 
---- store:refresh(): take in what was added by this run and others.
+--- store:refresh(): reads the lines that were added by this run and others.
 function store:refresh()
   add_lines(self, (core.journal_read(self.journal)))
 end
 
---- store:watch(check): check(record) is called for every record that is there, and for those to
---- come.
+--- store:watch(check): check(record) is called for every existing record, and for later ones.
 function store:watch(check)
   for _, record in ipairs(self.records) do check(record) end
   self.check = check
 end
 
---- store:add(record): on the disk when it returns.
+--- store:add(record): adds a record; it is on disk when the call returns.
 function store:add(record)
   core.journal_add(self.journal, lines.encode(record))
   self:refresh()
@@ -133,14 +132,14 @@ end
 
 local function place_of(key) return tonumber(key:sub(1, 14), 16) end
 
---- store:claim(key): whether the cell is this run's alone from now on.
+--- store:claim(key): claims the cell for this run; true if that succeeds.
 function store:claim(key) return core.journal_claim(self.journal, place_of(key)) end
 
---- store:disclaim(key): others may have the cell.
+--- store:disclaim(key): releases the claim on the cell.
 function store:disclaim(key) core.journal_disclaim(self.journal, place_of(key)) end
 
---- store:finished(key, start, retry): whether the cell needs no run: it is done, or was tried after
---- the record `start`, or it failed and is not tried again.
+--- store:finished(key, start, retry): true if the cell does not need to run: it is done, or was
+--- tried after the record `start`, or it failed and retry is false.
 function store:finished(key, start, retry)
   local record = self.latest[key]
   if not record then return false end

@@ -1,5 +1,5 @@
---- Means over the cells of an experiment: as a table that prints, as series for a picture, and the
---- best of them.
+--- Means over the cells of an experiment: as a table that prints, as series for a plot, and the
+--- best cell.
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local seeds = require "scullery.experiment.seeds"
@@ -47,7 +47,7 @@ local function check_names(names, known, what)
   end
 end
 
--- The rows that `where` takes.
+-- The rows that `where` selects.
 local function chosen(exp, where)
   local list = {}
   for name in next, where do
@@ -64,7 +64,7 @@ end
 
 local function identity(value) return value == nil and "" or values.identity{ value } end
 
--- The options that differ among these rows.
+-- The options that vary among these rows.
 local function varying(exp, rows)
   local list = {}
   for _, name in ipairs(exp.options) do
@@ -79,7 +79,7 @@ local function varying(exp, rows)
   return list
 end
 
--- The results that hold numbers in some row.
+-- The results that are numbers in some row.
 local function numeric(exp, rows)
   local list = {}
   for _, name in ipairs(exp.columns) do
@@ -90,7 +90,7 @@ local function numeric(exp, rows)
   return list
 end
 
--- What a call is about: { rows, value = names, over = names, varying }.
+-- The checked options of a call: { rows, value = names, over = names, varying }.
 local function asked(exp, o)
   local rows = chosen(exp, o.where)
   local over = list_of(o.over)
@@ -104,14 +104,14 @@ local function asked(exp, o)
   return { rows = rows, value = value, over = over, varying = varying(exp, rows) }
 end
 
--- One result, where one is needed.
+-- The one result of a call that takes only one.
 local function single(about)
   if #about.value == 1 then return about.value[1] end
   fail(#about.value == 0 and "no cell has a result that is a number"
     or "option 'value' is needed: the results are %s", table.concat(about.value, ", "))
 end
 
--- Every option that varies is taken care of, so that no mean mixes what differs.
+-- Raises an error if an option varies and is not named, so that no mean mixes different cells.
 local function check_covered(about, ...)
   for _, name in ipairs(about.varying) do
     local covered = contains(about.over, name)
@@ -123,7 +123,7 @@ local function check_covered(about, ...)
   end
 end
 
--- Those that vary and are named nowhere.
+-- The options that vary and are not named.
 local function rest(about, ...)
   local list = {}
   for _, name in ipairs(about.varying) do
@@ -136,7 +136,7 @@ end
 
 -- ---------------------------------------------------------------- means
 
--- Rows that agree in the options named: a list of { cell = their values, rows }, in order.
+-- Groups rows that agree in the named options: a list of { cell = their values, rows }, in order.
 local function grouped(rows, names)
   local groups, place = {}, {}
   for _, row in ipairs(rows) do
@@ -168,7 +168,7 @@ local Table = objects.class("experiment table", { example = "table",
   fields = "row_names rows column_names notes" })
 summary.class = Table
 
---- summary.cells(self): its heads, its rows as texts, and its notes.
+--- summary.cells(self): its column headings, its rows as texts, and its notes.
 function summary.cells(self)
   local heads, rows = { table.unpack(self.row_names) }, {}
   table.move(self.column_names, 1, #self.column_names, #heads + 1, heads)
@@ -202,7 +202,7 @@ local function notes_of(exp, about)
   return notes
 end
 
--- One line: its labels, and statistics of each column.
+-- One line: its labels, and the statistics of each column.
 local function line_of(group, names, columns)
   local row = { labels = {}, means = {}, errors = {}, counts = {} }
   for i, name in ipairs(names) do
@@ -216,7 +216,7 @@ local function line_of(group, names, columns)
   return row
 end
 
--- The columns: one a result, or one a value of an option.
+-- The columns: one for each result, or one for each value of an option.
 local function columns_of(about, name)
   local list = {}
   if not name then
@@ -269,7 +269,7 @@ local series_rules = rules{ x = { type = "string", required = true }, value = { 
   series = { type = "string" }, along = { type = "string" } }
 options.declare("experiment:series", series_rules)
 
--- Where a point stands on x: the value of the option, or the mean of the result.
+-- The position of a point on x: the value of the option, or the mean of the result.
 local function place_of(group, o, over)
   if not o.along then return group.cell[o.x] end
   local one = mean_of(group.rows, o.x, over)
@@ -332,7 +332,7 @@ local function check_most(most, columns)
   end
 end
 
--- Whether the means of some rows are within the limits.
+-- True if the means of the rows are within the limits.
 local function within(rows, most, over)
   for name, limit in next, most do
     local one = mean_of(rows, name, over)
@@ -372,7 +372,7 @@ local compare_rules = rules{ published = { type = "table", required = true },
   title = { type = "string" }, label = { type = "string", default = "published" } }
 options.declare("experiment:compare", compare_rules)
 
--- The mean seconds of a fit: of the result of that name where there is one, else of the cell.
+-- The mean seconds of a fit: of the result with that name if there is one, else of the cell.
 local function seconds_of(group, over)
   local one = mean_of(group.rows, "seconds", over) or seeds.mean(group.rows, function(row)
     return row.status == "done" and row.seconds or nil

@@ -1,5 +1,5 @@
---- Values of cells and results, as they stand in a line of the results: those of JSON, and numbers
---- that JSON has not as { number = "nan" | "inf" | "-inf" }.
+--- Values of cells and results as they are stored in a line of the results: JSON values, and for
+--- numbers that JSON lacks { number = "nan" | "inf" | "-inf" }.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 
@@ -7,13 +7,13 @@ local values = {}
 
 local odd = { nan = 0 / 0, inf = math.huge, ["-inf"] = -math.huge }
 
---- values.is_scalar(value): a number, a text or a boolean.
+--- values.is_scalar(value): true for a number, a text or a boolean.
 function values.is_scalar(value)
   local kind = type(value)
   return kind == "number" or kind == "string" or kind == "boolean"
 end
 
---- values.is_list(value): a table of places 1 to n alone, by raw access.
+--- values.is_list(value): true for a table with keys 1 to n only, by raw access.
 function values.is_list(value)
   if type(value) ~= "table" then return false end
   local count = 0
@@ -31,7 +31,7 @@ local function encode_number(value)
   return value
 end
 
---- values.encode(value): of a scalar or a list, for core.json_encode.
+--- values.encode(value): a scalar or a list in the form that core.json_encode takes.
 function values.encode(value)
   if type(value) == "number" then return encode_number(value) end
   if type(value) ~= "table" then return value end
@@ -40,7 +40,7 @@ function values.encode(value)
   return list
 end
 
---- values.decode(value): what values.encode was given; nil where it is nothing of the kind.
+--- values.decode(value): the value that values.encode got; nil if it is not such a form.
 function values.decode(value)
   if type(value) ~= "table" then return value end
   if type(value.number) == "string" then return odd[value.number] end
@@ -49,7 +49,7 @@ function values.decode(value)
   return list
 end
 
---- values.each(f, named): { name = f(value) } of a table of named values.
+--- values.each(f, named): { name = f(value) } for a table of named values.
 function values.each(f, named)
   local result = {}
   for name, value in next, named do result[name] = f(value) end
@@ -65,18 +65,18 @@ local function plain(value)
   return list
 end
 
---- values.identity(cell): the text by which cells are told apart: JSON with the names in order.
+--- values.identity(cell): a text that identifies the cell: JSON with the names in order.
 function values.identity(cell)
   return core.json_encode(values.each(function(value) return values.encode(plain(value)) end, cell))
 end
 
---- values.key(identity): the SHA-256 of it.
+--- values.key(identity): the SHA-256 of the identity.
 function values.key(identity) return core.digest(identity) end
 
---- values.seed(key): a whole number that belongs to the cell of this key.
+--- values.seed(key): a whole number that depends on the key alone.
 function values.seed(key) return tonumber(key:sub(1, 12), 16) end
 
---- values.show(value): as a table prints it.
+--- values.show(value): the value as a table prints it.
 function values.show(value)
   if type(value) == "string" then return value end
   return options.show(value)
@@ -90,8 +90,8 @@ function values.less(a, b)
   return values.show(a) < values.show(b)
 end
 
---- values.order(names): for table.sort, an order of tables by their cell's options of these names;
---- an option that a cell lacks comes first.
+--- values.order(names): a comparison for table.sort that orders tables by these options of their
+--- cells; a cell without an option comes first.
 function values.order(names)
   return function(a, b)
     for _, name in ipairs(names) do
@@ -104,7 +104,7 @@ function values.order(names)
   end
 end
 
---- values.sorted(set): the texts that are keys of the set, in order.
+--- values.sorted(set): the texts that are keys of the set, sorted.
 values.sorted = require("scullery.base.keys").sorted
 
 return values

@@ -1,7 +1,7 @@
---- An experiment on several processes. The run that a script began starts the script again, as
---- workers: each claims cells, runs them and records them by itself. A worker reports "begin
---- PLACE", "end PLACE", "done" and "failed MESSAGE" and waits for the answer to each, so that what
---- it prints is told apart by cells.
+--- An experiment on several processes. The run that a script began starts the script again in
+--- workers: each claims cells, runs them and records them independently. A worker sends "begin
+--- PLACE", "end PLACE", "done" and "failed MESSAGE" and waits for the answer to each, so that its
+--- output can be attributed to cells.
 local core = require "scullery.core"
 local log = require "scullery.experiment.log"
 local options = require "scullery.base.options"
@@ -9,16 +9,16 @@ local running = require "scullery.experiment.running"
 
 local workers = {}
 
-local MOST_LOST = 10 -- workers killed one after another before any began a cell
-local TICK = 0.2 -- seconds between two looks at what does not report
-local PATIENCE = 3 -- seconds that a worker has to end when asked
+local MOST_LOST = 10 -- workers killed in a row before any began a cell
+local TICK = 0.2 -- seconds between two checks of the workers
+local PATIENCE = 3 -- seconds until a worker that does not end is killed
 
 local function fail(...) error(string.format(...), 0) end
 
 -- ---------------------------------------------------------------- whether there can be any
 
---- workers.script(): the path of the script that is running, which workers run again; nil at the
---- prompt, in -e and where a script came from the standard input.
+--- workers.script(): the path of the running script, which workers run again; nil at the prompt,
+--- with -e and if the script comes from standard input.
 function workers.script()
   local arguments = rawget(_G, "arg")
   local script = type(arguments) == "table" and arguments[-1] ~= nil and arguments[0]
@@ -30,7 +30,7 @@ function workers.script()
   end
 end
 
---- workers.digest(cells): by which a worker sees that it makes the same cells.
+--- workers.digest(cells): a digest by which a worker verifies that it has the same cells.
 function workers.digest(cells)
   local keys = {}
   for i, cell in ipairs(cells) do keys[i] = cell.key end
@@ -39,7 +39,7 @@ end
 
 -- ---------------------------------------------------------------- in a worker
 
--- All cells that nobody has claimed.
+-- Runs all cells that nobody has claimed.
 local function work(run)
   while true do
     local i = running.next(run)
@@ -52,8 +52,8 @@ local function work(run)
   end
 end
 
---- workers.serve(check, make_run): what a worker does at the experiment that it was started for; it
---- ends the process. check() raises where the script is not what it was; make_run() gives the run.
+--- workers.serve(check, make_run): the work of a worker at its experiment; it ends the process.
+--- check() raises an error if the script has changed its cells; make_run() returns the run.
 function workers.serve(check, make_run)
   local ok, message = pcall(function()
     check()
@@ -72,7 +72,7 @@ local function log_path(run, i)
 end
 workers.log_path = log_path
 
--- What it has printed, into the log of the cell that it works on: as much as a pipe holds.
+-- Reads the worker's output, as much as the pipe contains, into the log of its cell.
 local function hear_output(worker)
   for _ = 1, 64 do
     local bytes = core.worker_output(worker.process)
@@ -82,7 +82,7 @@ local function hear_output(worker)
 end
 
 local function change_log(worker, new)
-  hear_output(worker) -- all that was printed before the message
+  hear_output(worker) -- the output before the message
   if worker.log then worker.log:finish() end
   worker.log = new
 end
@@ -133,7 +133,7 @@ local function how_it_ended(status, number, name)
   return ("its process was ended by signal %d (%s)%s"):format(number, name, why)
 end
 
--- It ended in the middle of a cell: that is recorded, unless another run has the cell already.
+-- A worker ended during a cell: records that, unless another run has the cell already.
 local function record_death(run, worker, how)
   local i = worker.cell
   change_log(worker, nil)
@@ -143,7 +143,7 @@ local function record_death(run, worker, how)
   end
 end
 
--- It ended between cells. One that was killed is replaced by another.
+-- A worker ended between cells. If it was killed, another one replaces it.
 local function lose(run, worker, number, how)
   hear_output(worker)
   local last = worker.log and worker.log:last() or ""
@@ -154,7 +154,7 @@ local function lose(run, worker, number, how)
     and (". It printed last: " .. running.text(last)) or "")
 end
 
--- Whether it has ended.
+-- True if the worker has ended.
 local function has_ended(run, worker)
   local status, number, name = core.worker_ended(worker.process)
   if not status and not number then return false end
@@ -169,7 +169,7 @@ end
 
 -- ---------------------------------------------------------------- all of them
 
--- Ask all to end, and end those that do not.
+-- Asks all workers to end, and kills those that do not.
 local function stop(list)
   for _, worker in ipairs(list) do core.worker_stop(worker.process) end
   local until_when = core.now() + PATIENCE
@@ -184,7 +184,7 @@ local function stop(list)
   end
 end
 
--- Cells that nobody has claimed, up to `most`; and how many there are to run at all.
+-- The number of unclaimed cells, counted up to `most`; and the number of unfinished cells.
 local function count_open(run, most)
   local free, left = 0, 0
   for i = 1, #run.cells do
@@ -211,7 +211,7 @@ local function look(run, list)
   end
 end
 
---- workers.run(run): until every cell is finished, by workers of this run or by another run.
+--- workers.run(run): runs workers until every cell is finished, by them or by another run.
 function workers.run(run)
   pcall(core.make_folder, run.store.path .. "/logs")
   local list <close> = setmetatable({}, { __close = stop })
@@ -236,13 +236,13 @@ function workers.run(run)
   end
 end
 
---- workers.settings(run, call): what a worker is told.
+--- workers.settings(run, call): the settings that are sent to a worker.
 function workers.settings(run, call)
   return core.json_encode{ call = call, name = run.name, path = run.store.path, start = run.start,
     retry = run.retry, cells = workers.digest(run.cells) }
 end
 
---- workers.own_settings(): what this process was started with as a worker, nil where it is none.
+--- workers.own_settings(): the settings with which this process was started as a worker, or nil.
 function workers.own_settings()
   local text, inside = core.worker_settings()
   return text and core.json_decode(text, "a worker's settings"), inside

@@ -1,4 +1,4 @@
---- The `---` comments of Lua files, which help() shows.
+--- The `---` comments of Lua files, which help() prints.
 local objects = require "scullery.base.objects"
 
 local comments = {}
@@ -36,14 +36,13 @@ local function read_index(path)
 end
 
 --- comments.of_file(path): { byline, byname, module }: the comments by the line and by the name of
---- what they stand above, and the one at the file's beginning.
+--- the definition below them, and the comment at the top of the file.
 function comments.of_file(path)
   indexed[path] = indexed[path] or read_index(path)
   return indexed[path]
 end
 
---- comments.of_module(name): the same of a module, whether it is loaded or not; nil when there is
---- no such file.
+--- comments.of_module(name): the same for a module, loaded or not; nil if there is no such file.
 function comments.of_module(name)
   local path = package.searchpath(name, package.path)
   return path and comments.of_file(path)

@@ -17,10 +17,10 @@ return {
   { "SCULLERY_ISA", "plain, avx2 or avx512", "a lesser instruction set than the machine's best" },
   { "SCULLERY_TRACEBACK", "1", "errors keep the library's own lines and frames" },
   { "XDG_CACHE_HOME", "a full path",
-    "fetched data sets and compiled plugins lie in its folder scullery; default: ~/.cache" },
+    "fetched data sets and compiled plugins are in its folder scullery; default: ~/.cache" },
   { "XDG_DATA_HOME", "a full path",
-    "the user's own plugins lie in its folder scullery/plugins; default: ~/.local/share" },
+    "the user's own plugins are in its folder scullery/plugins; default: ~/.local/share" },
   { "XDG_STATE_HOME", "a full path",
-    "the history of the prompt lies in its folder scullery; default: ~/.local/state" },
+    "the history of the prompt is in its folder scullery; default: ~/.local/state" },
   { "NO_COLOR", "anything", "no colours" },
 }

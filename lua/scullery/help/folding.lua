@@ -1,11 +1,12 @@
---- Long lines of help broken between words, to the width of a terminal.
+--- Breaks long lines of help between words, to the width of a terminal.
 local folding = {}
 
-local entry = "^%s+%S+%s%s+" -- the name of a list's entry, up to its text
+local entry = "^%s+%S+%s%s+" -- an entry of a list, up to its text
 
 local function columns_of(text) return utf8.len(text) or #text end
 
--- Lines that go on begin below the text of a list's entry ("  name   text"), or as the line does.
+-- The indentation of continuation lines: below the text of a list's entry ("  name   text"), or
+-- that of the line.
 local function indent_of(line, columns)
   local name = line:match(entry)
   if name and columns_of(name) <= columns // 2 then return columns_of(name) end
@@ -28,15 +29,15 @@ local function fold_line(line, columns)
   return lines
 end
 
--- Whether a line goes on with the paragraph of the one before it, and not with its heading.
+-- True if a line continues the paragraph of the line before it, which is not its heading.
 local function goes_on(before, line)
   return before:match("^%s*") == line:match("^%s*") and line:find("^%s*[^%s/]")
     and not before:find(entry) and not line:find(entry)
     and not before:find("{%.%.%.}: ") and not before:find(":$") and not line:find(":$")
 end
 
---- folding.fold(text, columns): the text with no line longer than columns, but for longer words.
---- The end of a paragraph's line that was broken begins the next line.
+--- folding.fold(text, columns): the text with lines of at most `columns` columns; only longer words
+--- exceed it. The rest of a broken line is joined with the next line of its paragraph.
 function folding.fold(text, columns)
   local lines, before, carried = {}, nil, nil
   for line in (text .. "\n"):gmatch("([^\n]*)\n") do

@@ -1,4 +1,4 @@
---- What help() says about matrices: a name, as typed, to its text.
+--- The help texts for matrices: topic name -> text.
 local help = {}
 
 -- making

@@ -1,7 +1,8 @@
---- Search in texts by words.
+--- Search for words in texts.
 local search = {}
 
--- How well a topic answers one word: its name counts most, then its first line, then the rest.
+-- The score of a topic for one word: a hit in its name counts most, then in its first line, then in
+-- the rest.
 local function score(name, first, text, word)
   if name == word then return 30 end
   local total = 0
@@ -31,12 +32,13 @@ end
 -- The text in lower case, its white space as single spaces.
 local function on_one_line(text) return (text:lower():gsub("%s+", " "):match("^ ?(.-) ?$")) end
 
--- How much the whole phrase counts for each of its words, where a word alone counts 1.
+-- The weight of the whole phrase for each of its words; a single word has weight 1.
 local PHRASE = 2
 
---- search.ranked(topics, words): topics: name -> text; words: a text. A list of { name, text, score
---- } of the topics that have all of the words, or as many of them as any topic has; the best first.
---- Words that stand in a topic as they were typed, one behind the other, count more.
+--- search.ranked(topics, words): topics: name -> text; words: a text. Returns a list of { name,
+--- text, score } of the topics that contain all of the words, or the largest number of them that
+--- any topic contains; the best first. Words that occur in the given order, one behind the other,
+--- count more.
 function search.ranked(topics, words)
   local wanted, list, most = words_of(words), {}, 1
   local phrase = on_one_line(words)

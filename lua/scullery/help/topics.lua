@@ -1,7 +1,6 @@
---- help(x): what there is to know about a function, a plugin, a stage, an object, a module, or a
---- name.
--- Texts come from where the knowledge is: the comment above a Lua function, a plugin's own
--- declaration, and help/*.lua for functions written in C.
+--- help(x): the documentation of a function, a plugin, a stage, an object, a module or a name.
+-- The texts are the comment above a Lua function, a plugin's own declaration, and help/*.lua for
+-- functions written in C.
 local core = require "scullery.core"
 local comments = require "scullery.help.comments"
 local component = require "scullery.compose.component"
@@ -44,12 +43,12 @@ local function summary(text)
   return #line > 110 and line:sub(1, 107) .. "..." or line
 end
 
--- The same without how it is called, beside its name.
+-- The summary without the call syntax, for a list that already has the name.
 local function about(text)
   return summary((text:gsub("^%a[%w_.:]*%b():%s+", "", 1):gsub("^%a[%w_.:]*%b{}:%s+", "", 1)))
 end
 
--- heading, and below it names with what they are, { { name, about }, ... }.
+-- A heading, and below it a table of names with their descriptions, { { name, about }, ... }.
 local function listing(heading, rows)
   for _, row in ipairs(rows) do row[1] = "  " .. row[1] end
   return heading .. "\n" .. text_table.text(rows, { least = { 15 }, sides = { "left", "left" } })
@@ -91,8 +90,8 @@ function help.plugin(kind, name)
   parts[#parts + 1] = option_lines(info.options)
   local by = info.author and info.author ~= "" and " by " .. info.author or ""
   local where = info.digest and "Defined in Lua, " .. info.path or info.path
-  parts[#parts + 1] = info.version and ("Version %s%s, %s"):format(info.version, by, where)
-    or where
+  if info.version then where = ("Version %s%s, %s"):format(info.version, by, where) end
+  parts[#parts + 1] = info.id and ("%s (%s)"):format(where, info.id) or where
   return table.concat(parts, "\n\n")
 end
 
@@ -114,7 +113,7 @@ end
 
 -- ---------------------------------------------------------------- modules and objects
 
--- Where the comments about a member of sc stand when its value does not lead there.
+-- Modules with the comments of members of sc whose value does not lead there.
 local homes = {
   choose = { "scullery.compose.choose", "choose" }, codes = { "scullery.compose.codes", "codes" },
   progress = { "scullery.base.progress", "progress" },
@@ -128,7 +127,7 @@ local homes = {
   experiment = { "scullery.experiment", "experiment.run" },
 }
 
--- Objects: the name of their type -> the table that their methods stand in, and the modules.
+-- Name of an object's type -> the table with its methods, and the modules with their comments.
 local types = {
   pipeline = { "Pipeline", "scullery.model.pipeline", "scullery.pictures", "scullery.report" },
   dataset = { "Dataset", "scullery.data.dataset", "scullery.model" },
@@ -142,7 +141,7 @@ local types = {
   ["search table"] = { "Table", "scullery.model.search_table", "scullery.pictures" },
 }
 
---- help.library(): the table of the library, scullery; an empty one while it is not loaded.
+--- help.library(): the table of the library, scullery; an empty table if it is not loaded.
 function help.library()
   for value, path in pairs(objects.namespaces) do if path == "sc" then return value end end
   return {}
@@ -164,7 +163,7 @@ local function member_text(name, value)
   return home_text(name) or index and index.module
 end
 
--- One line a member; `base` is how one types the table.
+-- One line for each member; `base` is the table's name in Lua.
 local function table_text(base, module, heading)
   local rows = {}
   for _, name in ipairs(sorted(module)) do
@@ -181,7 +180,7 @@ local function table_text(base, module, heading)
   return listing(heading or (base .. ":"), rows)
 end
 
--- The texts of a type's methods, by their names.
+-- Name -> text of a type's methods.
 local function methods_of(kind)
   local place, texts = types[kind], {}
   for i = 2, #place do
@@ -279,7 +278,7 @@ end
 
 -- ---------------------------------------------------------------- by name
 
--- Whatever can be asked for by name: name -> function that gives the text.
+-- All topics: name -> function that returns the text.
 local function all_topics()
   local list = {}
   for _, entry in ipairs(core.plugin_list()) do
@@ -321,7 +320,7 @@ local function all_topics()
   return list
 end
 
-local LONGEST_NAME = 200 -- patterns take quadratic time
+local LONGEST_NAME = 200 -- matching takes quadratic time
 
 --- help.topic(name): the text about a name, or nil and the nearest name.
 function help.topic(name)
@@ -332,8 +331,8 @@ function help.topic(name)
   return nil, options.nearest(asked, sorted(list))
 end
 
---- help.brief(x[, name]): help on a function or a member `name` of sc, on one line; nil where there
---- is none.
+--- help.brief(x[, name]): help on a function or a member `name` of sc, on one line; nil if there is
+--- none.
 function help.brief(x, name)
   local made = component.constructors[x]
   if made then
@@ -360,7 +359,7 @@ function help.topics()
   return list
 end
 
---- help.search(words): the topics whose texts have the words, the best first: a list of { name,
+--- help.search(words): the topics whose texts contain the words, the best first: a list of { name,
 --- about }.
 function help.search(words)
   local list, seen = {}, {}
@@ -394,7 +393,7 @@ local function name_text(name)
     found and "\n" .. found or " help() gives an overview.")
 end
 
---- help.text([x]): what help(x) prints, as a text.
+--- help.text([x]): the output of help(x) as a text.
 function help.text(...)
   if select("#", ...) == 0 then return trim(overview) end
   local x = ...
@@ -406,8 +405,8 @@ end
 
 local function bold(heading) return "\27[1m" .. heading .. "\27[0m" end
 
---- help.painted(text[, colour]): a text of help with its headings in bold where colours are wanted:
---- where the terminal takes them, unless said. On a terminal its lines are as long as that is wide.
+--- help.painted(text[, colour]): a text of help with bold headings if colour is true (default: if
+--- the terminal has colours), folded to the width of the terminal.
 function help.painted(text, colour)
   local terminal = core.terminal()
   text = shown(text)

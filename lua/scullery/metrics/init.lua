@@ -1,5 +1,5 @@
---- Measures of predictions: (prediction, truth[, options]), matrices or lists. Labels are compared
---- by what they say, and every measure takes weights = how much each row counts.
+--- Metrics of predictions: (prediction, truth[, options]), matrices or lists. Labels are compared
+--- by value, and every metric takes weights = the weight of each row.
 local metrics = {}
 
 for _, part in ipairs{ "labels", "values", "scores" } do

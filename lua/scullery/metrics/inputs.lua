@@ -1,4 +1,4 @@
---- What metrics are given: matrices, labels, classes, weights.
+--- Arguments of metrics: matrices, labels, classes, weights.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local options = require "scullery.base.options"
@@ -10,7 +10,7 @@ inputs.fail = fail
 
 local function is_list(value) return type(value) == "table" and not getmetatable(value) end
 
---- inputs.matrix(value): a matrix, of a list too.
+--- inputs.matrix(value): a matrix, made from a list if necessary.
 function inputs.matrix(value)
   if core.is_matrix(value) then return value end
   if is_list(value) then return core.matrix(value) end
@@ -37,7 +37,7 @@ local rules = {
   bins = { type = "integer", low = 1 },
 }
 
--- What each metric takes beside weights.
+-- The options of each metric besides weights.
 local taken = {}
 for title, names in pairs{ accuracy = "", error_rate = "", balanced_accuracy = "",
   confusion = "classes", precision = "classes positive average",
@@ -49,14 +49,14 @@ for title, names in pairs{ accuracy = "", error_rate = "", balanced_accuracy = "
   options.declare("metrics." .. title, taken[title])
 end
 
---- inputs.options(title, given): the options of a metric; a list in their place is that of the
---- classes.
+--- inputs.options(title, given): the checked options of a metric; a list in their place is taken as
+--- the classes.
 function inputs.options(title, given)
   if is_list(given) and #given > 0 then given = { classes = given } end
   return options.check("metrics." .. title, given, taken[title], 0)
 end
 
---- inputs.weights(given, n): n x 1 weights, nil where rows count alike; second: their sum.
+--- inputs.weights(given, n): n x 1 weights, nil if all are 1; second: their sum.
 function inputs.weights(given, n)
   if given == nil then return nil, n end
   local w = inputs.matrix(given)
@@ -79,14 +79,13 @@ end
 
 local function is_texts(value) return is_list(value) and type(value[1]) == "string" end
 
--- A column that came from a data set or a prediction knows its classes.
+-- The classes of a column that came from a data set or a prediction, or nil.
 local function known_classes(value)
   local known = core.is_matrix(value) and dataset.labels_of[value]
   return known and known.classes or nil
 end
 
--- Labels as a list of texts where they are texts, however they are held; nil where they are
--- numbers.
+-- Labels as a list of texts if they are texts in some form; nil if they are numbers.
 local function texts_of(value)
   if is_texts(value) then
     for i, label in ipairs(value) do
@@ -110,18 +109,18 @@ local function numbers_of(value)
   return list
 end
 
--- Numbers that stand for places in a list of texts.
+-- The texts for numbers that are positions in a list of texts.
 local function by_place(list, classes)
   local texts = {}
   for i, k in ipairs(list) do
-    texts[i] = classes[k] or fail("row %d has the label %s, which is none of the classes", i,
+    texts[i] = classes[k] or fail("row %d has the label %s, which is not one of the classes", i,
       options.show(k))
   end
   return texts
 end
 
---- inputs.coded_alike(said, truth): whether both are numbers that mean the same: none is of texts,
---- or they are places in the same classes.
+--- inputs.coded_alike(said, truth): true if both are numbers with the same meaning: neither has
+--- texts as classes, or both are positions in the same classes.
 function inputs.coded_alike(said, truth)
   if is_texts(said) or is_texts(truth) then return false end
   local a, b = known_classes(said), known_classes(truth)
@@ -130,8 +129,8 @@ function inputs.coded_alike(said, truth)
   return true
 end
 
---- inputs.labels(said, truth[, classes]): both as lists of labels, texts or numbers; numbers beside
---- texts are places in the classes, given or those of the data set.
+--- inputs.labels(said, truth[, classes]): both as lists of labels, texts or numbers. If one side
+--- has texts, numbers on the other are positions in the classes, given or those of the data set.
 function inputs.labels(said, truth, classes)
   local a, b = texts_of(said), texts_of(truth)
   if classes and type(classes[1]) ~= "string" then classes = nil end
@@ -147,7 +146,7 @@ function inputs.labels(said, truth, classes)
   return a, b
 end
 
---- inputs.truth(truth, classes): labels as a list, and their classes: those given, those of the
+--- inputs.truth(truth, classes): labels as a list, and their classes: the given ones, those of the
 --- data set, or all that occur, sorted.
 function inputs.truth(truth, classes)
   local list = texts_of(truth)
@@ -160,7 +159,7 @@ function inputs.truth(truth, classes)
   return list, inputs.classes(classes or known_classes(truth), list)
 end
 
---- inputs.classes(given, ...): the classes given, or all labels of the lists, sorted.
+--- inputs.classes(given, ...): the given classes, or all labels of the lists, sorted.
 function inputs.classes(given, ...)
   if given then
     local copy = {}
@@ -183,7 +182,7 @@ function inputs.classes(given, ...)
   return list
 end
 
---- inputs.known(...): the classes of the first column that knows its own, nil where none does.
+--- inputs.known(...): the classes of the first column that has a record of them, or nil.
 function inputs.known(...)
   for i = 1, select("#", ...) do
     local classes = known_classes((select(i, ...)))
@@ -191,15 +190,15 @@ function inputs.known(...)
   end
 end
 
---- inputs.place(classes): label -> its place.
+--- inputs.place(classes): label -> its position.
 function inputs.place(classes)
   local place = {}
   for k, label in ipairs(classes) do place[label] = k end
   return place
 end
 
---- inputs.positive(classes, positive): the place of the positive class, the second of two unless
---- said; nil where there are more and none is said.
+--- inputs.positive(classes, positive): the position of the positive class, by default the second of
+--- two; nil if there are more than two and none is given.
 function inputs.positive(classes, positive)
   if positive ~= nil then
     return inputs.place(classes)[math.tointeger(positive) or positive]

@@ -1,5 +1,5 @@
 --- Metrics of labels: (labels, truth[, options]), lists or columns of numbers or texts. Options:
---- weights = how much each row counts; classes = their list.
+--- weights = the weight of each row; classes = the list of classes.
 local core = require "scullery.core"
 local inputs = require "scullery.metrics.inputs"
 local objects = require "scullery.base.objects"
@@ -10,7 +10,7 @@ local fail = inputs.fail
 
 -- ---------------------------------------------------------------- shares of equal labels
 
--- For each row whether both sides are equal.
+-- n x 1: 1 for each row where both sides are equal, else 0.
 local function equal_rows(said, truth)
   local list = {}
   if not inputs.coded_alike(said, truth) then
@@ -70,7 +70,7 @@ function Confusion:__tostring()
   return table.concat(lines, "\n")
 end
 
--- Counts of pairs (truth, said), and the classes. Labels that a data set has beyond the classes
+-- Weighted counts of pairs (truth, prediction), and the classes. Labels beyond the given classes
 -- come after them.
 local function count_pairs(said, truth, o)
   local a, b = inputs.labels(said, truth, o.classes)
@@ -80,7 +80,7 @@ local function count_pairs(said, truth, o)
     for i, label in ipairs(list) do
       if not place[label] then
         if not inputs.known(truth) then
-          fail("row %d has the label %s, which is none of the classes", i, tostring(label))
+          fail("row %d has the label %s, which is not one of the classes", i, tostring(label))
         end
         classes[#classes + 1] = label
         place[label] = #classes
@@ -98,8 +98,8 @@ end
 --- sc.metrics.confusion(labels, truth[, { classes =, weights = }]): the confusion matrix. .counts
 --- is c x c, a row for each true class and a column for each predicted one; .classes names them. It
 --- prints as a table. labels, truth: numbers or texts. Columns made by p:predict or by a data set
---- know their classes, and are compared by the names of these. classes: their order; a label that
---- is not among them comes after them. A list in place of the options is that of the classes.
+--- have a record of their classes, and are compared by class name. classes: their order; other
+--- labels come after them. A list in place of the options is taken as the classes.
 function labels.confusion(said, truth, given)
   local o = inputs.options("confusion", given)
   local counts, classes = count_pairs(said, truth, o)
@@ -108,7 +108,7 @@ end
 
 -- ---------------------------------------------------------------- by class
 
--- For each class: rows right, said, and true; and the classes.
+-- For each class: the rows predicted correctly, predicted, and true; and the classes.
 local function by_class(said, truth, o)
   local counts, classes = count_pairs(said, truth, o)
   local list = {}
@@ -147,22 +147,22 @@ local function measure(title, said, truth, given, of, undefined)
 end
 
 --- sc.metrics.precision(labels, truth[, { positive =, average =, classes =, weights = }]): of the
---- rows predicted to be of a class, the share that is. Two classes: of the positive class, which is
---- the second unless positive = names it. More than two: average = "macro" (the mean over the
---- classes that occur, where a class that is never predicted counts 0) or "micro" (over all rows
+--- rows predicted to be of a class, the share that is. Two classes: for the positive class, which
+--- is the second unless positive = names it. More than two: average = "macro" (the mean over the
+--- classes that occur; a class that is never predicted counts 0) or "micro" (over all rows
 --- together, which is the accuracy).
 function labels.precision(said, truth, given)
   return measure("precision", said, truth, given, function(c)
     return ratio(c.right, c.said), c.said
-  end, "no row is said to be of the class %s: there is no share of them")
+  end, "no row is predicted to be of the class %s: the precision is undefined")
 end
 
---- sc.metrics.recall(labels, truth[, { positive =, average =, classes =, weights = }]): of the rows
---- of a class, the share that is predicted to be. Options as in sc.metrics.precision.
+--- sc.metrics.recall(labels, truth[, { positive =, average =, classes =, weights = }]): the share
+--- of the rows of a class that is predicted to be of it. Options as in sc.metrics.precision.
 function labels.recall(said, truth, given)
   return measure("recall", said, truth, given, function(c)
     return ratio(c.right, c.truth), c.truth
-  end, "no row is of the class %s: there is nothing to find")
+  end, "no row is of the class %s: the recall is undefined")
 end
 
 --- sc.metrics.f1(labels, truth[, { positive =, average =, classes =, weights = }]): the harmonic
@@ -170,7 +170,7 @@ end
 function labels.f1(said, truth, given)
   return measure("f1", said, truth, given, function(c)
     return ratio(2 * c.right, c.said + c.truth), c.said + c.truth
-  end, "no row is of the class %s, nor said to be")
+  end, "no row is of the class %s or predicted to be of it")
 end
 
 --- sc.metrics.balanced_accuracy(labels, truth[, { weights = }]): the mean of the recalls of all

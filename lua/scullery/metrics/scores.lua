@@ -1,7 +1,7 @@
---- Metrics of scores and of probabilities: (scores, truth[, options]), a row for each label, a
---- column for each class in the order of the classes, or one column for two classes, which grows
---- with the second. Options: classes (of a data set's labels: its own; otherwise all that occur,
---- sorted), weights.
+--- Metrics of scores and of probabilities: (scores, truth[, options]): one row for each label, one
+--- column for each class in the order of the classes, or for two classes one column, which
+--- increases with the second. Options: classes (by default those of a data set's labels, otherwise
+--- all that occur, sorted), weights.
 local inputs = require "scullery.metrics.inputs"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -11,7 +11,7 @@ local scores = {}
 local fail = inputs.fail
 local show = options.show
 
--- What a metric is given: s (n x c), place of each row's class, classes, weights, their sum.
+-- The checked arguments: s (n x c), position of each row's class, classes, weights, their sum.
 local function read(title, given_scores, truth, given, what)
   what = what or "scores"
   local o = inputs.options(title, given)
@@ -21,7 +21,7 @@ local function read(title, given_scores, truth, given, what)
   if #list ~= n then fail("%d rows of %s and %d labels", n, what, #list) end
   local finite, row, col = s:isfinite()
   if not finite then fail("the score in row %d, column %d is not finite", row, col) end
-  -- labels 1 .. c, where not all of them occur
+  -- labels 1 .. c of which some do not occur
   if not o.classes and not inputs.known(truth) and c > 1 and #classes < c
     and type(classes[1]) == "number" then
     for k = 1, c do classes[k] = k end
@@ -32,8 +32,8 @@ local function read(title, given_scores, truth, given, what)
   end
   local place, places = inputs.place(classes), {}
   for i, label in ipairs(list) do
-    places[i] = place[label] or fail("row %d has the label %s, which is none of the %d classes", i,
-      show(label), #classes)
+    places[i] = place[label] or fail("row %d has the label %s, which is not one of the %d \z
+      classes", i, show(label), #classes)
   end
   local w, total = inputs.weights(o.weights, n)
   return { s = s, places = places, classes = classes, w = w, total = total, n = n, o = o }
@@ -43,8 +43,8 @@ local function weight(g, i) return g.w and g.w:get(i, 1) or 1 end
 
 -- ---------------------------------------------------------------- rankings
 
--- Rows by column j, highest first, in groups of equal scores: the weights of class k and of the
--- others in each.
+-- Groups of rows with equal scores in column j, the highest first: the weights of class k and of
+-- the other classes in each.
 local function ranked(g, j, k)
   local rows, s = {}, g.s
   for i = 1, g.n do rows[i] = i end
@@ -67,7 +67,7 @@ local function sums(groups)
   return inside, outside
 end
 
--- The area under the ROC curve: the chance that a row of the class is above one of the others.
+-- The area under the ROC curve: the probability that a row of the class ranks above another row.
 local function roc_area(groups)
   local inside, outside = sums(groups)
   local above, area = 0, 0
@@ -78,7 +78,7 @@ local function roc_area(groups)
   return area / (inside * outside)
 end
 
--- The sum over thresholds of the precision times the gain in recall.
+-- Average precision: the sum over thresholds of the precision times the increase in recall.
 local function average_precision(groups)
   local inside = sums(groups)
   local right, said, area = 0, 0, 0
@@ -89,7 +89,7 @@ local function average_precision(groups)
   return area
 end
 
--- The area for the positive class of two, or the mean over classes, each against the others.
+-- The area for the positive class of two, or the mean over classes, one against the rest.
 local function mean_area(title, given_scores, truth, given, area)
   local g = read(title, given_scores, truth, given)
   if #g.classes < 2 then
@@ -119,14 +119,14 @@ end
 --- sc.metrics.auc(scores, truth[, { positive =, classes =, weights = }]): the area under the ROC
 --- curve: the probability that a row of the positive class (the second, unless positive = names it)
 --- has a higher score than a row of the other class; ties count one half. More than two classes:
---- the mean over the classes, each against all others. A class without a row is an error.
+--- the mean over the classes, each against all others. A class without rows is an error.
 function scores.auc(given_scores, truth, given)
   return mean_area("auc", given_scores, truth, given, roc_area)
 end
 
 --- sc.metrics.pr_auc(scores, truth[, { positive =, classes =, weights = }]): the average precision:
---- the sum over thresholds of the precision times the gain in recall. Rows of equal score share a
---- threshold. Classes as in sc.metrics.auc.
+--- the sum over thresholds of the precision times the increase in recall. Rows of equal score share
+--- a threshold. Classes as in sc.metrics.auc.
 function scores.pr_auc(given_scores, truth, given)
   return mean_area("pr_auc", given_scores, truth, given, average_precision)
 end
@@ -151,7 +151,7 @@ end
 
 -- ---------------------------------------------------------------- probabilities
 
-local LEAST = 1e-15 -- a probability of 0 for what happened would make the mean infinite
+local LEAST = 1e-15 -- a probability of 0 for the true class would make the mean infinite
 
 local function read_probabilities(title, p, truth, given)
   local m = inputs.matrix(p)
@@ -171,8 +171,8 @@ end
 
 --- sc.metrics.log_loss(probabilities, labels[, { classes =, weights = }]): the mean of -log of the
 --- probability of the true class. probabilities: n x c, or n x 1 for two classes (the probability
---- of the second). labels: places 1 .. c in the classes, or the classes' own names. A probability
---- of 0 counts as 1e-15. A list in place of the options is that of the classes.
+--- of the second). labels: positions 1 .. c in the classes, or the class names. A probability of 0
+--- counts as 1e-15. A list in place of the options is taken as the classes.
 function scores.log_loss(probabilities, truth, given)
   local g = read_probabilities("log_loss", probabilities, truth, given)
   local sum = 0

@@ -1,10 +1,10 @@
 --- Metrics of values: (values, truth[, { weights = }]), matrices or lists of one shape; weights:
---- how much each row counts.
+--- the weight of each row.
 local inputs = require "scullery.metrics.inputs"
 
 local values = {}
 
--- Both sides, the weights and their sum.
+-- Both sides as matrices, the weights and their sum.
 local function read(title, said, truth, given)
   local a, b = inputs.both(said, truth)
   return a, b, inputs.weights(inputs.options(title, given).weights, a:rows())

@@ -1,5 +1,4 @@
---- Guarantees: how far the risk of a model can be from what it shows on the rows that it learnt
---- from, each with its ingredients.
+--- Bounds on the risk of a model from its training rows, each with its ingredients.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local component = require "scullery.compose.component"
@@ -17,8 +16,8 @@ local rules = options.declare("pipeline:bound", {
   C = { type = "number", above = 0 },
 })
 
--- What a theorem is told: model, the rows that it learnt from (nil where they are not here),
--- options. The guarantees are for losses of f(x) alone, with targets in [-1, 1], where classes are
+-- Raises an error unless the bounds apply. f: the model; data: its training rows (nil if they are
+-- not available). The bounds are for losses of f(x) alone, with targets in [-1, 1]; classes are
 -- coded +-1.
 local function check(f, data)
   if f.targets ~= 1 then
@@ -40,8 +39,7 @@ local function check(f, data)
   end
 end
 
--- The solver's loss for |f| <= reach, and its mean over the rows that were learnt from, each
--- counted once.
+-- The solver's loss for |f| <= reach, and its unweighted mean over the training rows.
 local function ingredients(f, data, reach)
   local solver = component.instance(f.solver)
   local known = core.loss(solver, reach)
@@ -55,11 +53,11 @@ local function ingredients(f, data, reach)
   return core.loss(solver, reach, f:scores(dataset.source_of_rows(data)), y)
 end
 
--- A kernel as phi has a norm, and no guarantee.
+-- For errors: a kernel as phi has a norm, but no bound applies.
 local function section_note(f)
   local section = f.map_info and f.map_info.section
   return section and (" and a nonlinearity; kernel.%s as phi has k itself as K, and its features \z
-    are no mean over random parameters"):format(f.features.inst.phi.name) or ""
+    are not a mean over random parameters"):format(f.features.inst.phi.name) or ""
 end
 
 local function need_kernel(f, title)
@@ -93,7 +91,7 @@ function theorems.rkhsw10(f, data, o)
 end
 
 -- Dube and Marchand 2023, Theorem 11, for stochastic functional gradient descent: the excess risk
--- over the best of norm at most B, in expectation over the draws.
+-- over the best function of norm at most B, in expectation over the draws.
 function theorems.rkhsw11(f, data, o)
   need_kernel(f, "Theorem 11")
   local c, T = core.map_constants(f.map), f.map_info.T
@@ -112,8 +110,8 @@ function theorems.rkhsw11(f, data, o)
     theta_exact = c.theta_exact, kappa = c.kappa, rho = l.lipschitz, M = l.bound }
 end
 
--- f = sum_t sum_k alpha_tk phi_k(w_t, .): T times the largest sum_k |alpha_tk| of a parameter. Of
--- the cells of a grid a row is in one.
+-- f = sum_t sum_k alpha_tk phi_k(w_t, .): T times the largest sum_k |alpha_tk| over the parameters.
+-- For grids, each row is in one cell, so the largest |alpha_tk|.
 local function largest_share(f)
   local a, T, largest = f.weights, f.map_info.T, 0
   if f.map_info.entries > 0 then return math.sqrt(T) * a:abs():max() end
@@ -125,7 +123,7 @@ local function largest_share(f)
   return math.sqrt(T) * largest -- features are phi/sqrt T
 end
 
--- The C that was fixed before learning, or the least that the weights allow.
+-- The C that was fixed before learning, or the least C that the weights allow.
 local function capacity(least, o)
   if o.C and o.C < least * (1 - 1e-9) then
     error(("option 'C' got %g, and the weights of this model need %g"):format(o.C, least), 0)
@@ -133,7 +131,7 @@ local function capacity(least, o)
   return o.C or least
 end
 
--- |phi| <= bound, and C bounds f, so that phi counts as bounded by 1.
+-- For |phi| <= bound: C absorbs the bound, so that phi counts as bounded by 1.
 local function box(f, title, o)
   local facts = core.facts(component.instance(f.features.inst.phi))
   if facts.bound == math.huge then error(title .. " needs a bounded nonlinearity", 0) end
@@ -162,7 +160,7 @@ function theorems.rks(f, data, o)
     approximation = approximation, C = C, L = L, T = f.map_info.T }
 end
 
--- The longest row that reached the features, or the radius given.
+-- The length of the longest row that the features saw, or the given radius.
 local function radius_of(f, data, o)
   if o.radius then return o.radius end
   if not (data and data.X) then
@@ -175,7 +173,7 @@ local function radius_of(f, data, o)
   return longest
 end
 
--- E b^2 of what is added to <w, x>, which counts as one more coordinate of w, with 1 as that of x.
+-- E b^2 of the bias in <w, x> + b, which counts as one more coordinate of w; that of x is 1.
 local function bias_moment(law, phi)
   if law.bias == "uniform" then
     return (law.bias_a ^ 2 + law.bias_a * law.bias_b + law.bias_b ^ 2) / 3
@@ -207,14 +205,14 @@ function theorems.bases(f, data, o)
     L = facts.lipschitz / facts.bound, B = B, second_moment = second, T = f.map_info.T }
 end
 
--- The longest of the rows w of all parameters.
+-- The length of the longest row w over all parameters.
 local function longest_weight(map)
   local w, longest = core.map_parameters(map), 0
   for i = 1, w:rows() do longest = math.max(longest, w:row(i):norm()) end
   return longest
 end
 
--- The largest scale of centred dense Gaussian rows.
+-- The largest standard deviation of centred dense Gaussian rows.
 local function gaussian_scale(law, title)
   if not law or law.family ~= "gaussian" or law.degree or law.bias ~= "none" then
     error(title .. " is for dense Gaussian rows without a bias", 0)
@@ -227,8 +225,8 @@ local function gaussian_scale(law, title)
   return sigma
 end
 
--- sigma^2(q) = E phi(z)^2 for q independent z ~ N(0, 1): the induced kernel at a row on which <w,
--- x> is that.
+-- sigma^2(q) = E phi(z)^2 for q independent z ~ N(0, 1): the induced kernel at (x, x) for a row x
+-- where <w, x> has that law.
 local function second_moment(inst, law)
   local unit = core.zeros(1, #law.scale)
   unit:set(1, 1, 1 / law.scale[1])
@@ -236,10 +234,10 @@ local function second_moment(inst, law)
 end
 
 -- Mroueh, Rennie and Goel, Theorem 2, its estimation part: 4 L C sqrt(sigma^2(q)/n) + 2 |V(0)|/sqrt
--- n + 2 sqrt(2 log(1/delta)/n), for w ~ N(0, I), rows on the unit sphere and a loss V in [0, 1];
--- rows of length up to R > 1 and V up to M > 1 multiply it by R M. A standard deviation sigma of w
--- is one of R. It holds for every nonlinearity of several numbers that is 1-Lipschitz in the
--- largest of their changes.
+-- n + 2 sqrt(2 log(1/delta)/n), for w ~ N(0, I), rows on the unit sphere and a loss V in [0, 1].
+-- Rows of length up to R > 1 and V up to M > 1 multiply it by R M. A standard deviation sigma of w
+-- counts as a factor of R. It holds for every nonlinearity of several inputs that is 1-Lipschitz in
+-- the maximum norm.
 function theorems.maxout(f, data, o)
   local title, inst = "Theorem 2 of maxout features", f.features and f.features.inst
   need_plain(f, title)
@@ -260,7 +258,7 @@ function theorems.maxout(f, data, o)
     L = l.lipschitz, M = M, R = R, sigma2 = second, T = f.map_info.T }
 end
 
---- bounds.run(model, data or nil, options): see Pipeline:bound. data: the rows learnt from.
+--- bounds.run(model, data, options): see Pipeline:bound. data: the training rows, or nil.
 function bounds.run(f, data, given)
   local o = options.check("pipeline:bound", given, rules, 0)
   local theorem = o.theorem or (f:is_weighting() and "rkhsw10" or "rks")

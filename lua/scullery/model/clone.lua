@@ -1,7 +1,7 @@
---- Copies of a recipe with options changed by path, as in { ["solver.lambda"] = 1e-3 }: the paths
+--- Copies of a recipe with options changed by path, as in { ["solver.lambda"] = 1e-3 }. The paths
 --- are those of a search: KIND.OPTION of a stage or a component, features.T and the like,
---- sampler.base.sigma for what stands inside an option; block, allowance and class_weights are the
---- pipeline's own.
+--- sampler.base.sigma for a component inside an option; block, allowance and class_weights of the
+--- pipeline itself.
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local instantiation = require "scullery.compose.instantiation"
@@ -12,8 +12,8 @@ local stages = require "scullery.compose.stages"
 
 local clone = {}
 
--- The value of a path: the change asked for, or as it is. false takes an option out. walk: what the
--- walk over a recipe has seen: the changes asked for, those used, and all paths there are.
+-- The changed value of a path, or the given one; false removes an option. walk: the state of the
+-- walk over a recipe: the requested changes, those used, and all paths.
 local function changed(walk, path, value)
   walk.known[#walk.known + 1] = path
   if walk.changes[path] == nil then return value end
@@ -23,7 +23,7 @@ end
 
 local with_changes
 
--- An option's value with the changes to the components inside it.
+-- An option's value with the changes applied to components inside it.
 local function inside(walk, value, prefix)
   if component.is(value) then return with_changes(walk, value, prefix) end
   if type(value) ~= "table" or getmetatable(value) then return value end
@@ -34,7 +34,7 @@ local function inside(walk, value, prefix)
   return copy
 end
 
--- A component made anew; prefix: what its paths begin with.
+-- A changed copy of a component; prefix: of its paths.
 function with_changes(walk, one, prefix)
   local given = {}
   for _, option in ipairs(core.plugin_info(one.kind, one.name).options) do
@@ -65,7 +65,7 @@ local function stage_with(walk, stage)
   return stages[stage.kind](given)
 end
 
--- A pipeline of changed stages, and from each old stage to the new one.
+-- The pipeline of changed stages, and a table from each old stage to the new one.
 local function copy_of(walk, p)
   local given, new, list = {}, {}, table.move(p.rows, 1, #p.rows, 1, {})
   for _, name in ipairs{ "features", "solver", "after" } do list[#list + 1] = p[name] end

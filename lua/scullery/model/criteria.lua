@@ -1,6 +1,6 @@
---- What a search and a cross-validation judge by: a metric by name, or a function. The engine
---- counts the wrong labels and the squares while it walks over the rows; other metrics are given
---- the decisions, the labels or the probabilities of each fold.
+--- The score of a search and of a cross-validation: a metric by name, or a function. The engine
+--- counts wrong labels and squared errors during its pass over the rows; other metrics get the
+--- decisions, the labels or the probabilities of each fold.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local keys = require "scullery.base.keys"
@@ -13,8 +13,8 @@ local criteria = {}
 
 local function fail(...) error(string.format(...), 0) end
 
--- tally: from what the engine counts. takes: what the metric of that name is given. larger: whether
--- more is better. task: where it is for one alone.
+-- tally: computes the metric from the engine's counts. takes: the arguments of the metric. larger:
+-- true if larger is better. task: the only task, if any.
 local classes, values = "classification", "regression"
 local named = {
   error = { task = classes, tally = function(t) return t.wrong / t.rows end },
@@ -52,7 +52,7 @@ criteria.rule = { test = function(v) return is_form(v) end,
   takes = "the name of a metric, a function of predictions and truth, or a list of one of them \z
     with its options" }
 
--- The name of a metric that was given as a function, sc.metrics.NAME.
+-- The name of a metric given as a function, sc.metrics.NAME.
 local function name_of(f)
   for name in pairs(named) do
     if rawequal(rawget(metrics, name), f) then return name end
@@ -78,7 +78,7 @@ local function by_name(name, given)
   return self
 end
 
---- criteria.of(score, task): the criterion of an option `score`; nil: the accuracy of a
+--- criteria.of(score, task): the criterion for an option `score`; by default the accuracy of a
 --- classification, R2 of a regression.
 function criteria.of(score, task)
   if score == nil then score = task == classes and "accuracy" or "r2" end
@@ -102,7 +102,7 @@ function criteria.of(score, task)
   return self
 end
 
--- Labels of decisions or of targets, which know their classes.
+-- Labels of decisions or of targets, with their classes recorded.
 local function labels(decisions, list)
   local y = core.predict(decisions, { task = "classification", classes = list }, "labels")
   dataset.labels_of[y] = { task = classes, classes = list }
@@ -113,7 +113,7 @@ local function probabilities(decisions, solver)
   return core.own_probabilities(component.instance(solver), decisions)
 end
 
--- What the metric gives must be a number.
+-- Checks that the metric gave a number.
 local function number_of(self, value)
   if self.number then value = self.number(value) end
   if type(value) ~= "number" then
@@ -122,9 +122,9 @@ local function number_of(self, value)
   return value
 end
 
---- criterion:measured(decisions, targets, { classes =, solver =, weights = }): the metric of some
---- rows, from their decisions and their coded targets, n x c each. A function is given
---- (predictions, truth, { scores =, probabilities =, classes =, weights = }).
+--- criterion:measured(decisions, targets, { classes =, solver =, weights = }): the metric for rows
+--- with these decisions and coded targets, n x c each. A user's function gets (predictions, truth,
+--- { scores =, probabilities =, classes =, weights = }).
 function Criterion:measured(decisions, targets, about)
   local list, solver = about.classes, about.solver
   local said, truth = decisions, targets

@@ -1,5 +1,5 @@
---- Values as a file can hold them: options, components, stages, choices and reports as tables that
---- have a form in JSON (docs/models.md), and back. Matrices become named arrays.
+--- Encodes options, components, stages, choices and reports as tables that JSON can represent
+--- (docs/models.md), and decodes them. Matrices become named arrays.
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
@@ -16,7 +16,7 @@ local MARK = "@"
 
 local function fail(...) error(string.format(...), 0) end
 
--- Tables with methods that reports hold, by the name of their metatable.
+-- Classes of objects in reports, by the name of their metatable.
 local classes = {
   ["search table"] = function() return require("scullery.model.search_table").class end,
   calibration = function() return require("scullery.model.probabilities").class end,
@@ -47,7 +47,7 @@ local function encode_fields(value, arrays, path)
   return result
 end
 
--- Keys that are neither 1 .. n alone nor plain texts alone stand in a list of their own.
+-- A table whose keys are not 1 .. n or plain texts is encoded as a list of keys and one of values.
 local function encode_table(value, arrays, path)
   local texts, numbers, others = 0, 0, 0
   for key in pairs(value) do
@@ -72,13 +72,13 @@ local function encode_table(value, arrays, path)
   return { [MARK] = "table", keys = list, values = values }
 end
 
--- All options in force, defaults included: nil while some wait for data or for a search.
+-- All options in force, including defaults; nil if some depend on data or on a search.
 local function settings_of(self)
   if #component.searched(self) > 0 or component.waiting(self) then return nil end
   return (core.settings(component.instance(self)))
 end
 
--- Where a script defined a component, and what tells that definition from others; nil: of a file.
+-- The place and digest of a definition in a script; nil for a plugin from a file.
 local function definition_of(info)
   return info.digest and { place = info.path, digest = info.digest } or nil
 end
@@ -87,7 +87,7 @@ local function encode_component(self, arrays, path)
   local settings = settings_of(self)
   local info = core.plugin_info(self.kind, self.name)
   return { [MARK] = "component", name = self.kind .. "." .. self.name,
-    version = info.version, defined = definition_of(info),
+    id = info.id, version = info.version, defined = definition_of(info),
     options = encode_table(self.given, arrays, path),
     settings = settings and encode_table(settings, arrays, path) }
 end
@@ -109,7 +109,7 @@ local function encode_choose(self, arrays, path)
   return { [MARK] = "choose", values = encode_table(self.values, arrays, path) }
 end
 
--- A name that an array of a file may have.
+-- A unique valid name for an array of the file.
 local function array_name(path, arrays)
   local name = path:gsub("[^%w_.]", "_"):sub(-90)
   while arrays[name] do name = name .. "_" end
@@ -140,8 +140,9 @@ local function encode_object(value, arrays, path)
   fail("%s is %s, which no file can hold", path, options.show(value))
 end
 
---- description.encode(value, arrays, path): the value as core.json_encode takes it; its matrices go
---- to arrays (name -> matrix), named after path. Functions are refused by their path.
+--- description.encode(value, arrays, path): the value as core.json_encode takes it. Its matrices
+--- are added to arrays (name -> matrix), named after path. A function is an error that names its
+--- path.
 function encode(value, arrays, path)
   local kind = type(value)
   if kind == "boolean" then return value end
@@ -194,7 +195,7 @@ function decoders.table(value, saved)
   return result
 end
 
--- Every option in force when the component was saved must be in force again.
+-- Every option in force when the component was saved must have the same value now.
 function decoders.component(value, saved)
   local place = value["@place"]
   local kind, name, note = core.saved_component(saved, place)
@@ -254,8 +255,8 @@ function decoders.object(value, saved)
   return setmetatable(fields, class())
 end
 
---- description.decode(value, saved): back from a part of the description of a file, `saved`, as
---- core.saved_open gives both.
+--- description.decode(value, saved): decodes a part of the description of a file. saved: the file,
+--- from core.saved_open.
 function decode(value, saved)
   if type(value) ~= "table" then return value end
   local mark = value[MARK]

@@ -1,4 +1,4 @@
---- How a pipeline learns from a data set, and what is kept of it.
+--- Fitting: how a pipeline learns from a data set, and which results it keeps.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local model = require "scullery.model.model"
@@ -12,7 +12,7 @@ local recipe = require "scullery.model.recipe"
 
 local fitting = {}
 
--- What every fitted model of this recipe has.
+-- The fields of every fitted model of this recipe.
 local function model_of(self, source_size, prepared, fields)
   local n, d = source_size[1], source_size[2]
   return model.new{ stages = prepared.stages, map = prepared.map, origin = prepared.origin,
@@ -22,7 +22,7 @@ local function model_of(self, source_size, prepared, fields)
     block = self.block }:with(fields)
 end
 
--- A width that does not fit the data is told once, where a model is kept.
+-- The note about a width that does not fit the data, made once for each model.
 local function width_note(ds, prepared, features)
   local note = width.note(dataset.source_of_rows(ds), prepared.stages, prepared.map, features)
   if note then warn(note) end
@@ -47,8 +47,8 @@ end
 
 -- ---------------------------------------------------------------- keeping
 
---- fitting.keep(p, ds, prepared, solver, fit): the model, and the rows that it learnt from, become
---- the pipeline's. Returns it.
+--- fitting.keep(p, ds, prepared, solver, fit): stores the model and its training rows in the
+--- pipeline. Returns the pipeline.
 function fitting.keep(self, ds, prepared, solver, fit)
   options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
@@ -94,7 +94,7 @@ local function check_data(ds, title)
   end
 end
 
--- Components of the features: scores with their vectors as weights.
+-- The model of sc.pca after features: scores with the principal components as weights.
 local function fit_components(self, source, made)
   local began = core.now()
   local found = core.pca(source, made.stages, made.map, self.after.given.k)
@@ -111,7 +111,7 @@ local function learn_rows(self, ds)
   return made
 end
 
--- Everything of a fit but keeping it.
+-- Fits without storing the result.
 local function learn(self, ds)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
@@ -125,7 +125,7 @@ local function learn(self, ds)
   return prepared, solver, result
 end
 
---- fitting.run(p, ds, watching): p:fit of a data set; watching: a progress function, or nil.
+--- fitting.run(p, ds, watching): p:fit for a data set; watching: a progress function, or nil.
 function fitting.run(self, ds, watching)
   if recipe.is_searched(self) then
     error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)

@@ -1,13 +1,13 @@
---- Forms of tables that a file holds: which fields they have, and of what type each is.
+--- Checks of tables read from a file: their fields and the type of each.
 local options = require "scullery.base.options"
 
 local form = {}
 
 local function fail(...) error(string.format(...), 0) end
 
---- form.check(value, fields, what): value, a table whose fields have the types that `fields` says:
---- { name = "type" or "type?" }, "integer" being a type; anything else is an error about `what`.
---- Fields that `fields` does not name are not looked at.
+--- form.check(value, fields, what): the value, a table whose fields have the types in `fields`,
+--- { name = "type" or "type?" }, where "integer" is a type too; raises an error about `what`
+--- otherwise. Other fields are not checked.
 function form.check(value, fields, what)
   if type(value) ~= "table" then
     fail("its '%s' is %s, where a table belongs", what, options.show(value))
@@ -23,8 +23,8 @@ function form.check(value, fields, what)
   return value
 end
 
---- form.each(list, check, what): check(item, what) of each item of a list, which may be nil; an
---- error where it is no list.
+--- form.each(list, check, what): calls check(item, what) for each item of a list, which may be nil;
+--- raises an error if it is not a list.
 function form.each(list, check, what)
   if list == nil then return nil end
   if type(list) ~= "table" then
@@ -42,7 +42,7 @@ function form.each(list, check, what)
   return list
 end
 
---- form.typed(kind): for form.each: items of that type.
+--- form.typed(kind): a check for form.each: items of that type.
 function form.typed(kind)
   return function(item, what)
     if type(item) ~= kind then

@@ -1,18 +1,18 @@
---- Methods that models add to the classes of the rooms below: saving.
+--- Methods for saving, added to the classes of lower rooms.
 local dataset = require "scullery.data.dataset"
 local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 
 local Dataset, Features = dataset.class, instantiation.features_class
 
---- ds:save_schema(path): write the schema of the data to a file that sc.load reads: names, kinds
---- and categories of the columns, and what missing values become. A fitted pipeline keeps and saves
---- the schema too.
+--- ds:save_schema(path): writes the schema of the data to a file that sc.load reads: names, kinds
+--- and categories of the columns, and the values for missing entries. A fitted pipeline keeps and
+--- saves the schema too.
 function Dataset:save_schema(path)
   return options.guard("dataset:save_schema", 1, require("scullery.model.saving").save, self, path)
 end
 
---- feats:save(path[, { parameters = true }]): write the features, fitted or not, to a file that
+--- feats:save(path[, { parameters = true }]): writes the features, fitted or not, to a file that
 --- sc.load reads; see p:save.
 function Features:save(path, given)
   return options.guard("features:save", 1, require("scullery.model.saving").save, self, path, given)

@@ -1,5 +1,5 @@
---- Cross-validation: the models without each fold, judged on the rows that they have not seen. The
---- folds share one pass where nothing is learnt before the solver that they must not share.
+--- Cross-validation: models without each fold, judged on that fold. The folds share one pass over
+--- the rows if nothing before the solver is learnt from rows in a way that they must not share.
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
@@ -11,7 +11,7 @@ local recipe = require "scullery.model.recipe"
 
 local judging = {}
 
--- A training, with the sums over the rows of one with more parameters, where they serve.
+-- A training; it takes the sums over the rows from one with more parameters, if it can.
 local function new_training(p, ds, source, prepared, folds, shared)
   local training = core.training(source, prepared.stages, prepared.map,
     recipe.training_options(p, ds, folds))
@@ -24,8 +24,8 @@ local function new_training(p, ds, source, prepared, folds, shared)
 end
 
 --- judging.prepare(pipeline, ds, source, choices, folds, estimate, shared): stages, map, solver
---- and training of a choice of options. shared: a table that keeps stages, map and training, for
---- choices that differ in the solver alone; its field `wider` is that of the same choice with more
+--- and training for a choice of options. shared: a table that stores stages, map and training for
+--- choices that differ only in the solver; its field `wider` is that of the same choice with more
 --- parameters.
 function judging.prepare(p, ds, source, choices, folds, estimate, shared)
   shared = shared or {}
@@ -36,8 +36,8 @@ function judging.prepare(p, ds, source, choices, folds, estimate, shared)
   return { prepared = prepared, solver = solver, training = shared.training }
 end
 
---- judging.solve(made, without, path): fits[k] for the path's values, or the one fit of a solver
---- without a searched path option; without: a fold, or a list of folds.
+--- judging.solve(made, without, path): fits[k] for the values of the path, or the one fit of a
+--- solver without a searched path option. without: a fold, or a list of folds.
 function judging.solve(made, without, path)
   return core.solve(made.training, component.instance(made.solver), without,
     path and path.values or nil)
@@ -45,11 +45,11 @@ end
 
 -- ------------------------------------------------------------ from candidates to numbers
 
-local MOST = 2 ^ 25 -- decisions that are held at once
+local MOST = 2 ^ 25 -- the most decisions in memory at once
 
 local function classes_of(ds) return ds.task == "classification" and ds.classes or nil end
 
--- The row numbers of each fold; of one fold where all rows are judged together.
+-- The row numbers of each fold; of a single fold if all rows are judged together.
 local function rows_by_fold(folds, k)
   local list = {}
   for f = 1, k do list[f] = {} end
@@ -57,7 +57,7 @@ local function rows_by_fold(folds, k)
   return list
 end
 
--- values[c][f] of candidates[f][c] by what the engine counts.
+-- values[c][f] of candidates[f][c], from the engine's counts.
 local function by_tallies(training, candidates, criterion, targets)
   local values = {}
   for f, fold in ipairs(core.score(training, candidates)) do
@@ -75,7 +75,7 @@ local function some_of(candidates, first, last)
   return list
 end
 
--- The same by the decisions on each row, for so many candidates at once as memory takes.
+-- The same from the decisions on each row, for as many candidates at once as memory allows.
 local function by_decisions(training, candidates, criterion, about)
   local values, count, at_once = {}, #candidates[1], nil
   local first = 1
@@ -112,8 +112,7 @@ end
 
 -- ------------------------------------------------------------ one run: values[candidate][fold]
 
--- One pass: sums per fold, models without each fold, then all judged on the fold that they did not
--- see.
+-- One pass: sums for each fold, models without each fold, then all judged on the fold left out.
 local function shared_stages(run, ds, source, folds, k, criterion)
   local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
   local all = {}
@@ -125,7 +124,7 @@ local function shared_stages(run, ds, source, folds, k, criterion)
   return { values = values, candidates = candidates, made = made }
 end
 
---- judging.split(ds, folds, f): the rows outside fold f, and those in it.
+--- judging.split(ds, folds, f): the rows outside fold f, and the rows in it.
 function judging.split(ds, folds, f)
   local inside, outside = {}, {}
   for i, fold in ipairs(folds) do
@@ -135,7 +134,7 @@ function judging.split(ds, folds, f)
   return ds:select(inside), ds:select(outside)
 end
 
--- values[c][1] of fits judged on `test` alone.
+-- values[c][1] of fits judged on `test` only.
 local function judge_on(test, run, made, fits, criterion)
   local classes, rows = classes_of(test), {}
   local walk <close> = core.training(dataset.source_of_targets(test), made.prepared.stages,
@@ -146,7 +145,7 @@ local function judge_on(test, run, made, fits, criterion)
     weights = test.weights, rows = { rows }, targets = targets_of(test) })
 end
 
--- As shared_stages, with one of two folds to judge by: the others' features are made once.
+-- As shared_stages for a hold-out: only the features of the training rows are summed.
 local function shared_aside(run, ds, source, folds, criterion)
   local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
   local fits = judging.solve(made, 1, run.path)
@@ -155,8 +154,8 @@ local function shared_aside(run, ds, source, folds, criterion)
     made = made }
 end
 
--- Row stages fitted anew without each fold, and parameters that are learnt from rows: nothing of a
--- fold is seen before it is judged, at the price of a pass a fold.
+-- Row stages and learnt parameters fitted without each fold, so that nothing of a fold is used
+-- before it is judged. This costs one pass for each fold.
 local function stages_per_fold(run, ds, folds, k, criterion)
   local values, candidates = {}, {}
   local level <close> = progress.level{ name = "fold", total = k }
@@ -174,8 +173,8 @@ local function stages_per_fold(run, ds, folds, k, criterion)
 end
 
 --- judging.run(run, ds, source, folds, k, criterion, stages): {values[candidate][fold], candidates,
---- made}; run: pipeline, choices, path, shared; k: how many of the folds are judged, 1 for a
---- hold-out; stages: "shared" or "fold".
+--- made}. run: pipeline, choices, path, shared. k: the number of folds that are judged, 1 for a
+--- hold-out. stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
   if stages == "fold" or recipe.learns(run.pipeline, run.choices) then
     return stages_per_fold(run, ds, folds, k, criterion)
@@ -194,7 +193,7 @@ end
 
 -- ------------------------------------------------------------ folds
 
---- judging.mean(values): the mean of the folds and its standard error, which one fold has not.
+--- judging.mean(values): the mean of the folds and its standard error (nil for one fold).
 function judging.mean(values)
   if #values == 1 then return values[1] end
   local sum, square = 0, 0
@@ -204,7 +203,7 @@ function judging.mean(values)
   return mean, math.sqrt(square / (#values - 1) / #values)
 end
 
---- judging.check_folds(ds, folds, k): each fold must leave rows of two classes to learn from.
+--- judging.check_folds(ds, folds, k): raises an error if a fold leaves rows of one class only.
 function judging.check_folds(ds, folds, k)
   if ds.task ~= "classification" or not ds.y then return end
   local T = ds:targets()
@@ -227,7 +226,8 @@ function judging.check_folds(ds, folds, k)
   end
 end
 
---- judging.unconverged(candidates, c): how many of the fits of candidate c ran out of iterations.
+--- judging.unconverged(candidates, c): the number of fits of candidate c that reached the iteration
+--- limit.
 function judging.unconverged(candidates, c)
   local count = 0
   for _, fits in ipairs(candidates) do

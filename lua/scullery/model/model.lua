@@ -1,16 +1,16 @@
---- Fitted models: what learning made, apart from the recipe (the pipeline) and from the rows. A
---- model predicts, and holds no training data.
+--- Fitted models: the result of learning, separate from the recipe (the pipeline) and from the
+--- rows. A model predicts, and holds no training data.
 ---
---- Fields: stages (fitted row stages), map (the engine's features, nil without), map_info (what
---- they are), origin (what the map was made from: see Features:map; kept = a list of lists of
---- parameters where it was pruned), features, solver (the recipe's, with the choices of a search
---- put in), weights (D x c), intercept (1 x c) and pilot (1 x D, nil: zeros), with scores (phi -
+--- Fields: stages (fitted row stages), map (the engine's features, nil without), map_info (facts
+--- about them), origin (the fields that the map was made from: see instantiation.map; kept = a list
+--- of lists of parameters if it was pruned), features, solver (the recipe's, with the choices of a
+--- search), weights (D x c), intercept (1 x c) and pilot (1 x D, nil: zeros), with scores (phi -
 --- pilot) weights + intercept, or learnt (a model that is not linear in the features); targets (c),
---- task, classes, names, schema (of the data, where it has one), n and dim (of the rows learnt
---- from), dtype, block, weighted (whether rows counted differently),
---- class_weights (as given), report (status, iterations, gap, residual, tolerance, jitter, loss,
---- score, note), seconds (a list of {stage, seconds}), components (of sc.pca), calibration. Fields
---- that are plain values are saved by themselves (scullery.saving).
+--- task, classes, names, schema (of the data, if it has one), n and dim (of the training rows),
+--- dtype, block, weighted (true if rows had different weights), class_weights (as given), report
+--- (status, iterations, gap, residual, tolerance, jitter, loss, score, note), seconds (a list of
+--- {stage, seconds}), components (of sc.pca), calibration. Fields that are plain values are saved
+--- as they are (model/saving.lua).
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local objects = require "scullery.base.objects"
@@ -33,17 +33,17 @@ function model.new(fields) return setmetatable(fields, Model) end
 --- model.is(value)
 function model.is(value) return getmetatable(value) == Model end
 
---- Whether the features have a K (or a kernel as phi), so that there is a norm a'Ga.
+--- model:has_kernel(): true if the features have a K (or a kernel as phi), so that a'Ga is a norm.
 function Model:has_kernel() return self.map_info ~= nil and self.map_info.has_kernel end
 
---- Whether the features are an RKHS weighting: with a K between parameters.
+--- model:is_weighting(): true if the features are an RKHS weighting: with a K between parameters.
 function Model:is_weighting()
   return self:has_kernel() and not self.map_info.section
 end
 
---- Predictions for the rows of a source, or from scores of rows: what = "scores" (n x c), "labels"
---- (n x 1 numbers of classes, or places in classes where labels are texts; of a regression the
---- scores) or "probabilities" (n x classes; they must be known: scullery.model.probabilities).
+--- model:predict(source, what): predictions for the rows of a source, or from the scores of rows.
+--- what = "scores" (n x c), "labels" (n x 1 numeric classes, or positions in classes if labels are
+--- texts; for a regression the scores) or "probabilities" (n x classes; see probabilities.known).
 function Model:predict(source, what)
   local calibration = what == "probabilities" and self.calibration
   local by = calibration and (calibration.method == "loss" and self:solver_instance()
@@ -51,14 +51,14 @@ function Model:predict(source, what)
   return core.predict(source, self, what, by)
 end
 
---- n x c scores of the rows of a source.
+--- model:scores(source): n x c scores of the rows of a source.
 function Model:scores(source) return self:predict(source, "scores") end
 
---- Labels of scores: see Model:predict.
+--- model:decide(scores): labels of scores: see model:predict.
 function Model:decide(scores) return self:predict(scores, "labels") end
 
---- A walk over the rows of a data set that judges candidates; rows count once whatever their
---- weight.
+--- model:judging(ds): a pass over the rows of a data set that judges candidates; rows are not
+--- weighted.
 function Model:judging(ds)
   options.expect(dataset.is(ds), "a data set", ds)
   return core.training(dataset.source_of_targets(ds), self.stages, self.map,
@@ -66,19 +66,20 @@ function Model:judging(ds)
       block = self.block })
 end
 
---- The model as a candidate of core.score; of other weights where they are given.
+--- model:candidate([weights]): the model as a candidate of core.score, with other weights if given.
 function Model:candidate(weights)
   if self.learnt then return { model = self.learnt } end
   return { weights = weights or self.weights, intercept = self.intercept, pilot = self.pilot }
 end
 
---- The 1 x c constant of scores = features weights + constant: the intercept is about the pilot.
+--- model:constant(): the 1 x c constant of scores = features weights + constant. The intercept is
+--- relative to the pilot.
 function Model:constant()
   return self.pilot and self.intercept - self.pilot * self.weights or self.intercept:copy()
 end
 
---- The same model with its intercept about 0, for weights that are to change while the constant
---- stays.
+--- model:about_zero(): the same model with pilot 0, for changes of the weights that keep the
+--- constant.
 function Model:about_zero()
   if not self.pilot then return self end
   local copy = self:with{ intercept = self:constant() }
@@ -86,31 +87,31 @@ function Model:about_zero()
   return copy
 end
 
---- {rows, wrong, square, target_sum, target_square} of the model on a data set.
+--- model:tally(ds): {rows, wrong, square, target_sum, target_square} of the model on a data set.
 function Model:tally(ds)
   local judging <close> = self:judging(ds)
   return core.score(judging, { { self:candidate() } })[1][1]
 end
 
---- ||alpha|| = sqrt(a'Ga) where there is a K, else ||a||; over all targets.
+--- model:norm(): ||alpha|| = sqrt(a'Ga) with a K, else ||a||; over all targets.
 function Model:norm()
   if not self:has_kernel() then return self.weights:norm() end
   self.norm_found = self.norm_found or core.map_norm(self.map, self.weights)
   return self.norm_found
 end
 
---- The engine keeps a common factor exp(log_scale) of the features apart; features that are written
---- out have it back unless that would underflow. Weights for such features are the model's times
---- this.
+--- model:exported_factor(): the engine stores a common factor exp(log_scale) of the features
+--- separately; exported features include it unless it underflows. Weights for exported features are
+--- the model's weights times this factor.
 function Model:exported_factor()
   local info = self.map_info
   return info and math.exp(info.left_out - info.log_scale) or 1
 end
 
---- The solver's instance, as it was when it learnt.
+--- model:solver_instance(): the solver's instance with the options of the fit.
 function Model:solver_instance() return component.instance(self.solver) end
 
---- How far the map's quadrature has missed its tolerance so far: a sentence, or nil.
+--- model:quadrature_note(): a sentence if the map's quadrature has missed its tolerance, or nil.
 function Model:quadrature_note()
   local gap = self.map and core.quadrature_gap(self.map) or 0
   if gap == 0 then return nil end
@@ -118,7 +119,7 @@ function Model:quadrature_note()
     the largest value"):format(gap)
 end
 
---- The model with other fields.
+--- model:with(fields): a copy with some fields replaced.
 function Model:with(fields)
   options.expect(type(fields) == "table", "a table of fields", fields)
   local copy = {}

@@ -16,13 +16,13 @@ local guarded = objects.call
 
 -- ------------------------------------------------------------ fitting
 
--- A table of options, and not targets: no data set, no matrix, no list.
+-- True for a table of options; false for targets: a data set, a matrix or a list.
 local function are_options(value)
   return type(value) == "table" and not getmetatable(value) and #value == 0 and next(value) ~= nil
 end
 
--- (data, y, given) -> y, given, function: what fit is given, with the option `progress` apart. The
--- options come second with a data set.
+-- (data, y, given) -> y, given, function: separates the option `progress` from the arguments of
+-- fit. With a data set the options are the second argument.
 local function split_progress(data, y, given)
   local alone = given == nil and are_options(y) and (dataset.is(data) or y.progress ~= nil)
   if alone then y, given = nil, y end
@@ -39,22 +39,22 @@ local function split_progress(data, y, given)
   return y, next(rest) and rest or nil, f
 end
 
---- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows. Returns the pipeline. A
+--- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learns from rows. Returns the pipeline. A
 --- pipeline without a solver takes p:fit(X). A number that is NaN or infinite is an error that
 --- names its row and column.
 ---
---- progress = f, among the options: f is called as the work goes on, with a table of stage, done,
---- total, loss, iteration, rows, seconds, rate, left and levels. stage: "learning" (a pass: done of
---- total rows), or "solving", "descending" and the like (a solver: done is a share, total 1;
---- iteration counts its reports; loss is the solver's own where it has one). rows: rows done in
---- this stage. seconds: since the stage began. rate: rows a second. left: seconds left. levels: the
+--- progress = f, among the options: f is called during the work with a table of stage, done, total,
+--- loss, iteration, rows, seconds, rate, left and levels. stage: "learning" (a pass: done of total
+--- rows), or "solving", "descending" and the like (a solver: done is a share, total 1; iteration
+--- counts its reports; loss is the solver's own, if it has one). rows: rows finished in this stage.
+--- seconds: since the stage began. rate: rows per second. left: estimated seconds left. levels: the
 --- loops around the stage, the outermost first, each { name =, done =, total = }. If f returns
---- false, the fit stops with an error, as by Ctrl-C, and the pipeline stays as it was.
+--- false, the fit stops with an error, as by Ctrl-C, and the pipeline does not change.
 function Pipeline:fit(data, y, given)
   local watching
   y, given, watching = split_progress(data, y, given)
   local ds
-  if not self.solver and y == nil then -- no targets
+  if not self.solver and y == nil then -- a pipeline that needs no targets
     ds = core.is_matrix(data) and dataset.new{ X = data } or dataset.is(data) and data
   end
   ds = ds or guarded("pipeline:fit", dataset.coerce, data, y, given)
@@ -65,7 +65,7 @@ end
 
 local need = recipe.fitted
 
--- The same where only coefficients of features will do.
+-- The fitted model; raises an error unless it has weights of features.
 local function need_weights(self, title)
   local f = need(self, title, true)
   if f.learnt then
@@ -75,7 +75,7 @@ local function need_weights(self, title)
   return f
 end
 
--- What Model:predict gives for the rows of X; given: { progress = f } or nil.
+-- Predictions of one kind (see model:predict) for X; given: { progress = f } or nil.
 local function predict(title, f, X, given, what)
   local _ <close> = core.level "predict"
   return progress.of(title, given, f.predict, f, matching.source(X, f), what)
@@ -89,10 +89,10 @@ function Pipeline:decision(X, given)
 end
 
 --- p:predict(X[, { progress = f }]): predictions. Classification: n x 1 labels, as numbers; if the
---- labels are texts, their places in p.classes. Regression: n x c values. X: a matrix, or a data
---- set. If both the data set and the training data have names, columns are matched by name: they
---- are put in order, a missing one is an error, and others are left out with a line on the standard
---- error. Columns of a matrix go by position.
+--- labels are texts, their positions in p.classes. Regression: n x c values. X: a matrix, or a data
+--- set. If both the data set and the training data have names, columns are matched by name and
+--- reordered: a missing column is an error, others are left out with a line on standard error.
+--- Columns of a matrix are matched by position.
 function Pipeline:predict(X, given)
   local f = need(self, "pipeline:predict", true)
   local said = predict("pipeline:predict", f, X, given, "labels")
@@ -110,38 +110,38 @@ function Pipeline:labels(X, given)
 end
 
 --- p:probabilities(X[, { progress = f }]): probabilities of the classes, n x c in the order of
---- p.classes; each row sums to 1. The solver's own, if its loss defines them (logistic: sigmoid,
---- softmax). Otherwise Platt's sigmoids of the scores, one a class, normalised for more than two;
---- p:calibrate{} fits them, and is called if it was not.
+--- p.classes; each row sums to 1. They are the solver's own if its loss defines them (logistic:
+--- sigmoid, softmax), otherwise Platt's sigmoids of the scores, one for each class, normalised for
+--- more than two classes. p:calibrate{} fits the sigmoids; it is called if necessary.
 ---
 --- They are probabilities in the population of the data set's rows with their weights.
---- class_weights do not shift them: with class_weights they are Platt's for every solver. With more
---- than two classes, the most probable class may differ from p:predict(X), which goes by the
+--- class_weights do not shift them: with class_weights, every solver's probabilities are Platt's.
+--- With more than two classes, the most probable class may differ from p:predict(X), which uses the
 --- scores. sc.metrics.log_loss and sc.metrics.calibration judge them.
 function Pipeline:probabilities(X, given)
   local f = need(self, "pipeline:probabilities", true)
   local probabilities = require "scullery.model.probabilities"
   probabilities.check(f)
-  -- before folds are made: a wrong X is told of first
+  -- before folds are made, so that errors about X come first
   local said = predict("pipeline:probabilities", f, X, given, "scores")
   if not probabilities.known(f) then probabilities.calibrate(self) end
   return probabilities.of(f, said)
 end
 
---- p:calibrate{ folds = 5, seed = 0 }: fit Platt's sigmoids of p:probabilities to out-of-fold
+--- p:calibrate{ folds = 5, seed = 0 }: fits Platt's sigmoids of p:probabilities to out-of-fold
 --- scores. Row stages and features are those of the fit. p:calibrate{ data = ds } uses the scores
---- of other rows, which the model must not have seen. Rows count by the data set's weights, whose
---- unit does not matter. class_weights enter the models, not the sigmoids. The sigmoids replace the
---- solver's own probabilities until the next fit. progress = f: as in p:fit. Returns the pipeline;
---- p:info().calibration says how it was done.
+--- of other rows, which must not be training rows. Rows are weighted by the data set's weights,
+--- whose unit does not matter. class_weights apply to the models, not to the sigmoids. The sigmoids
+--- replace the solver's own probabilities until the next fit. progress = f: as in p:fit. Returns
+--- the pipeline; p:info().calibration reports the method.
 function Pipeline:calibrate(given)
   need(self, "pipeline:calibrate", true)
   local calibrate = require("scullery.model.probabilities").calibrate
   return guarded("pipeline:calibrate", calibrate, self, given)
 end
 
---- p:transform(X): the rows after all stages but the solver, all in memory: n x D features, or n x
---- k if sc.pca{ k = } follows the features.
+--- p:transform(X): the rows after all stages except the solver, all in memory: n x D features, or n
+--- x k if sc.pca{ k = } follows the features.
 function Pipeline:transform(X)
   local f = need(self, "pipeline:transform")
   local source = matching.source(X, f)
@@ -149,8 +149,8 @@ function Pipeline:transform(X)
   return core.transform(source, f.stages, f.map, f.block)
 end
 
--- Predictions and truth in the coding of the model; of a data set that streams nil and what one
--- walk in flat memory counts: {rows, wrong, strangers, square, target_sum, target_square}.
+-- Predictions and truth in the coding of the model. For a data set that streams nil, and the counts
+-- of one pass in constant memory: {rows, wrong, strangers, square, target_sum, target_square}.
 local function judge(self, title, data, y, given)
   local f = need(self, title, true)
   local given_ds = dataset.coerce(data, y, given, f)
@@ -212,37 +212,36 @@ end
 ---   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023):
 ---     risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)),
 ---     B = ||alpha||, rho and M the Lipschitz constant and the bound of the loss on
----     [-B theta, B theta]. total uses theta as exactly as it is known, total_paper the
----     bound on theta of the paper.
+---     [-B theta, B theta]. total uses theta or its best known bound, total_paper the paper's
+---     bound on theta.
 ---   rkhsw11: Theorem 11 of the same paper, the excess risk of sfgd (with the solver's lambda, or
 ---     lambda = ).
 ---   rks (default without K): Rahimi and Recht (2008), weighted sums: empirical + estimation;
----     approximation is what T random features may lack.
+---     approximation is the error of T random features.
 ---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features.
 ---   maxout: Theorem 2 of Mroueh, Rennie and Goel (2015), its estimation part.
 ---
---- C, for rks, bases and maxout: the bound on T |alpha_t| sup |phi| that was fixed before learning,
---- as the theorems ask; f = sum_t alpha_t phi(w_t, x), and alpha_t is a weight over sqrt(T). By
---- default the least that holds for the model.
+--- C, for rks, bases and maxout: the bound on T |alpha_t| sup |phi|, which the theorems require to
+--- be fixed before learning; f = sum_t alpha_t phi(w_t, x), and alpha_t is a weight over sqrt(T).
+--- By default the least C that holds for the model.
 ---
 --- radius: the length of the longest row; by default that of the training rows. All theorems are
---- for one target in [-1, 1] (classes are coded +-1) and models without an intercept. Each row
---- counts once, whatever its weight. A bound is valid only if the training data was not used to
---- select options.
+--- for one target in [-1, 1] (classes are coded +-1) and models without an intercept. Rows are not
+--- weighted. A bound is valid only if the training data was not used to select options.
 function Pipeline:bound(given)
   local f = need_weights(self, "pipeline:bound")
   return guarded("pipeline:bound", require("scullery.model.bounds").run, f, self.data, given)
 end
 
--- self.fitted: the model that learning made, apart from the recipe (model.lua); it holds no
--- training data. self.data: the rows last learnt from.
+-- self.fitted: the model (model.lua), separate from the recipe; it holds no training data.
+-- self.data: the rows of the last fit.
 
 --- p:info(): a table about the fit: status ("converged", "stopped" or "iterations exhausted"),
 --- iterations, gap or residual with its tolerance, loss, score (the solver's own estimate of the
---- risk), note, nonzeros (features with a weight), features, seconds of each stage, memory (bytes
---- that the engine holds), components (of sc.pca: variances and their shares), and calibration (how
---- probabilities are made, once they were asked for: method "loss" or "platt", folds, rows, slopes
---- and offsets of 1/(1 + exp(slope f + offset)); it prints as a sentence).
+--- risk), note, nonzeros (features with a nonzero weight), features, seconds of each stage, memory
+--- (bytes that the engine uses), components (of sc.pca: variances and their shares), and
+--- calibration (the method of the probabilities, once they were computed: method "loss" or "platt",
+--- folds, rows, slopes and offsets of 1/(1 + exp(slope f + offset)); it prints as a sentence).
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features,
@@ -271,20 +270,20 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- unconverged = fits that did not converge).
 ---
 --- folds: a number from 2 (stratified for a classification); or "loo" (leave-one-out) or "gcv"
---- (generalised cross-validation), for solvers that compute them without fitting again, as ridge
---- does. holdout: in place of folds, a share of the rows or their number: cells are judged on the
---- rows that ds:split{ test = holdout, seed = seed } sets aside; the best is fitted to all rows.
+--- (generalised cross-validation), for solvers that compute them from one fit, as ridge does.
+--- holdout: in place of folds, a share of the rows or their number: cells are judged on the rows
+--- that ds:split{ test = holdout, seed = seed } sets aside; the best is fitted to all rows.
 ---
 --- score: "error" (the share of wrong labels; the default for a classification) or "loss" (the
 --- squared error), which need no extra pass; the name of a metric of sc.metrics ("auc", "f1",
 --- "mae", ...); a list of such a name and its options ({ "top_k", k = 3 }); or a function of
 --- (predictions, truth, { scores =, probabilities =, classes =, weights = }). Larger is better for
---- a function, unless it is given in a list with better = "smaller". Each row counts once in a
---- score, whatever its weight, except for gcv.
+--- a function, unless it is given in a list with better = "smaller". Rows are not weighted in a
+--- score, except for gcv.
 ---
 --- draws: the number of random combinations to try instead of the whole grid. sc.choose.log and
 --- sc.choose.range without a count then give any point of their range. A list of values of the
---- solver's path option (lambda) is always tried whole, as that needs no extra pass.
+--- solver's path option (lambda) is always tried completely, because it needs no extra pass.
 ---
 --- rule: "best" (default), or "one_se": the simplest cell (fewest features, then most
 --- regularisation) within one standard error of the best. stages: "shared" (default) fits the row
@@ -293,26 +292,26 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
 ---
 --- each = "solver", or the name of a searched option: .each has, for each value of that option (for
---- a stage its name), the best pipeline with it, fitted. Solvers that are compared share the passes
---- over the rows, and so do values of features.T: the sums of the largest T hold those of the
---- others, where parameters are drawn one by one and the solver works on normal equations.
+--- a stage its name), the best pipeline with it, fitted. The compared solvers share the passes over
+--- the rows, and so do values of features.T: the sums of the largest T contain those of the others
+--- if parameters are drawn one by one and the solver works on normal equations.
 ---
 --- .table.best is the best row, .table:save("t.csv") saves the table. If the best value of an
---- option is the smallest or the largest that was tried, the table and p:info().note say so
+--- option is the smallest or the largest that was tried, the table and p:info().note report it
 --- (.table.edge: a list of option, value, side). If Ctrl-C or an error stops a search, the error is
---- an object with message, and with table and choice of the cells that were finished; it prints as
---- text.
+--- an object with message, and with table and choice of the finished cells; it prints as text.
 function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.model.search").run, self, data, given)
 end
 
 --- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared" }): cross-validation of
---- this recipe, which stays as it is. Returns an object with .mean, .stderr, .folds (the score of
---- each fold), .score (its name) and .unconverged (fits that did not converge); it prints as text.
+--- this recipe; the pipeline does not change. Returns an object with .mean, .stderr, .folds (the
+--- score of each fold), .score (its name) and .unconverged (fits that did not converge); it prints
+--- as text.
 ---
---- repeats: how often, each time with other folds (seed, seed + 1, ...). .stderr is that of one
---- time, as all times share the rows. score: "accuracy" of a classification and "r2" of a
---- regression, or as in p:search. stages, progress: as in p:search.
+--- repeats: the number of repetitions with different folds (seed, seed + 1, ...). .stderr is that
+--- of one repetition, because all repetitions share the rows. score: "accuracy" for a
+--- classification and "r2" for a regression, or as in p:search. stages, progress: as in p:search.
 function Pipeline:cv(data, given)
   return require("scullery.model.judging").cv(self, data, given)
 end
@@ -325,10 +324,10 @@ function Pipeline:clone(changes)
 end
 
 --- p:prune{ epsilon = 0.01, accept =, start = "tiny" | "bound", delta = 0.05, data = }: a smaller
---- model that keeps few parameters: algorithm 5 of Dube and Marchand (2023), after any solver on
+--- model with fewer parameters: algorithm 5 of Dube and Marchand (2023), after any solver on
 --- features with a K. Returns the model and a table: kept (parameters of T), distance ||alpha -
---- beta||, lambda, steps, risk and error before and after, measure (what the rule compared with
---- epsilon).
+--- beta||, lambda, steps, risk and error before and after, measure (the number that the rule
+--- compared with epsilon).
 ---
 --- accept: the rule. "norm": rho theta ||alpha - beta|| < epsilon (equation 63). "theorem8": its
 --- bound on the risk (64). "risk": the empirical risk (65). "zero_one": the share of wrong labels
@@ -338,13 +337,13 @@ function Pipeline:prune(given)
   return guarded("pipeline:prune", require("scullery.model.prune").run, self, given)
 end
 
---- p:save(path[, { parameters = true }]): write the pipeline, fitted or not, to a file in the
---- format safetensors, whole or not at all; sc.load(path) reads it. It holds the recipe with every
---- option (sc.choose{...} too), and of a fitted pipeline what it learnt: stages, coefficients or
---- the solver's own model, classes, schema, calibration, reports, and the choice and table of a
---- search. Parameters of features are drawn again from their seed; parameters = true also writes
---- them, as the array features.parameters, for other programs (docs/models.md). Training rows are
---- not saved, unless the model consists of them.
+--- p:save(path[, { parameters = true }]): writes the pipeline, fitted or not, to a file in the
+--- safetensors format, complete or not at all; sc.load(path) reads it. The file contains the recipe
+--- with every option (sc.choose{...} too), and for a fitted pipeline its results: stages,
+--- coefficients or the solver's own model, classes, schema, calibration, reports, and the choice
+--- and table of a search. Parameters of features are drawn again from their seed; parameters = true
+--- also writes them, as the array features.parameters, for other programs (docs/models.md).
+--- Training rows are not saved, unless the model consists of them.
 function Pipeline:save(path, given)
   return guarded("pipeline:save", require("scullery.model.saving").save, self, path, given)
 end

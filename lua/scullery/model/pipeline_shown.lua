@@ -1,7 +1,7 @@
---- Pipelines as they print.
+--- Pipelines as text.
 local shown = {}
 
--- What a pipeline was fitted on, and how that went.
+-- Lines about the training data and the outcome of the fit.
 local function describe_fit(f, lines)
   local classes = f.task == "classification" and (", %d classes"):format(#f.classes) or ""
   lines[#lines + 1] = ("  fitted on %d x %d%s"):format(f.n, f.dim, classes)
@@ -27,7 +27,7 @@ local function describe_fit(f, lines)
   if #times > 0 then lines[#lines + 1] = "  " .. table.concat(times, ", ") end
 end
 
---- shown.text(p): the stages, a line each, and what p was fitted on.
+--- shown.text(p): one line for each stage, and the fit.
 function shown.text(p)
   local lines = { "pipeline" }
   for _, stage in ipairs(p.rows) do lines[#lines + 1] = "  " .. tostring(stage) end
@@ -41,7 +41,7 @@ function shown.text(p)
   return table.concat(lines, "\n")
 end
 
---- shown.summary(p): on one line: the last stage, and what it was fitted on.
+--- shown.summary(p): one line: the last stage, and the shape of the training data.
 function shown.summary(p)
   local last = p.solver or p.after or p.features or p.rows[#p.rows]
   local name = last and tostring(last):match("^[%w_.]+")

@@ -1,5 +1,5 @@
---- Predictions of a saved model for the rows of a file: read once in flat memory, by the model's
---- schema, and written as they come. The command `scullery predict`.
+--- Predictions of a saved model for the rows of a file: read once in constant memory, by the
+--- model's schema, and written block by block. The command `scullery predict`.
 local core = require "scullery.core"
 local data = require "scullery.data"
 local options = require "scullery.base.options"
@@ -14,17 +14,19 @@ local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ the model
 
---- predict.model(path): the fitted pipeline of that file.
+--- predict.model(path): the fitted pipeline in that file.
 function predict.model(path)
   local p = saving.load(path)
-  if not pipeline.is(p) then fail("%s: it holds no pipeline, and nothing else predicts", path) end
+  if not pipeline.is(p) then
+    fail("%s: it does not contain a pipeline, which predictions need", path)
+  end
   if not p.fitted then fail("%s: the pipeline was saved before it was fitted", path) end
   if not p.fitted.solver then fail("%s: the pipeline has no solver: it predicts nothing", path) end
   return p
 end
 
--- How a CSV file is read for the model f: by the schema of the file that it learnt from; by its
--- columns' names; or, where those say nothing, by place.
+-- The schema for a CSV file with data for the model f: the schema of the training file; without
+-- one, columns by name; without names, columns by position.
 local function csv_schema(f)
   if f.schema and f.schema.format == "csv" then return f.schema end
   local named = f.names ~= nil and (f.schema == nil or f.schema.format == "matrix")
@@ -40,16 +42,16 @@ end
 
 local formats = { csv = "csv", tsv = "csv", npy = "npy", libsvm = "libsvm", svm = "libsvm" }
 
---- predict.format(path, f): "csv", "npy" or "libsvm" by the file's ending; without one that says
---- it, the format of the data that the model f learnt from.
+--- predict.format(path, f): "csv", "npy" or "libsvm" by the extension of the file name; for other
+--- extensions the format of the training data of the model f.
 function predict.format(path, f)
   local ending = path:lower():gsub("%.gz$", ""):match("%.([^./]+)$")
   if formats[ending] then return formats[ending] end
   return f.schema and f.schema.format == "libsvm" and "libsvm" or "csv"
 end
 
--- Rows of a .npy file may be NaN or infinite, which no other format lets through: the file's row is
--- known here alone.
+-- Checks that rows of a .npy file are finite; readers of other formats check it themselves. The
+-- error names the row of the file.
 local function finite_rows(path, blocks)
   local done = 0
   return function()
@@ -64,8 +66,8 @@ local function finite_rows(path, blocks)
   end
 end
 
---- predict.rows(path, f, format, id): a function that gives rows for the model f, a matrix, and the
---- texts of the column id, block by block, and nothing at the end.
+--- predict.rows(path, f, format, id): a function that returns the next block of rows for the model
+--- f, a matrix, and the texts of the column id; nil at the end.
 function predict.rows(path, f, format, id)
   if format == "csv" then
     local next_rows, state = data.csv_blocks(path, { like = csv_schema(f), id = id })
@@ -79,22 +81,22 @@ end
 
 local BLOCK_BYTES, MOST_ROWS = 1 << 22, 1 << 16
 
--- Rows that are predicted at a time: whole blocks of the engine, so that each row is a part of the
--- same block, and has the same bits, as where all rows are in memory.
+-- The number of rows predicted at a time: whole blocks of the engine, so that each row has the same
+-- bits as if all rows were in memory.
 local function rows_at_a_time(f)
   local block = f.block or core.block_rows(core.source(core.zeros(1, f.dim)), f.stages, f.map,
     f.learnt and f.dtype or nil)
   return block * math.max(1, math.min(BLOCK_BYTES // (8 * f.dim), MOST_ROWS) // block)
 end
 
--- The first rows of a list of matrices, as one, and what is left.
+-- The first `wanted` rows of a list of matrices as one matrix, and the rest.
 local function take_rows(parts, wanted)
   local all = #parts == 1 and parts[1] or core.vcat(table.unpack(parts))
   if all:rows() <= wanted then return all, nil end
   return all:slice(1, wanted), all:slice(wanted + 1, all:rows())
 end
 
--- The same blocks, `size` rows each but the last.
+-- The same rows in blocks of `size` rows; the last may be smaller.
 local function in_blocks_of(size, next_rows)
   local parts, rows, ids, ended = {}, 0, nil, false
   return function()
@@ -135,7 +137,7 @@ local function value_names(f)
   return names
 end
 
--- Each kind of output of Model:predict: the names and labels of its columns.
+-- Each kind of output of Model:predict: the names of its columns and the labels.
 local formats_of = {}
 
 function formats_of.labels(f)
@@ -144,7 +146,7 @@ function formats_of.labels(f)
     labels = texts and f.classes or nil }
 end
 
--- One score of two classes speaks for the second.
+-- With two classes, one column of scores is enough.
 function formats_of.scores(f)
   local names = f.classes and texts_of(f.classes) or value_names(f)
   if f.classes and f.targets == 1 then names = { names[2] } end
@@ -172,22 +174,22 @@ local function is_npy(path, id)
   return ending == "npy"
 end
 
---- predict.write(f, next_rows, wanted): rows of next_rows() -> X, ids in; predictions of the model
---- f out. wanted: kind = "labels", "scores" or "probabilities"; out = path, or nil for the
---- standard output; id = name of the ids' column; before_end = a function that is called before the
---- file is there. Returns the number of rows.
+--- predict.write(f, next_rows, wanted): writes the predictions of the model f for the rows of
+--- next_rows() -> X, ids. wanted: kind = "labels", "scores" or "probabilities"; out = path, or nil
+--- for standard output; id = name of the column of ids; before_end = a function that is called
+--- before the file appears. Returns the number of rows.
 function predict.write(f, next_rows, wanted)
   local format = formats_of[wanted.kind](f)
   format.npy, format.id = is_npy(wanted.out, wanted.id), wanted.id
   next_rows = in_blocks_of(rows_at_a_time(f), next_rows)
   local level <close> = progress.level{ name = "predict", unit = "rows" }
-  local X, ids = next_rows() -- what is wrong with the file is told before anything is written
+  local X, ids = next_rows() -- errors of the file come before any output
   local file <close>, count = core.row_file(wanted.out, format), 0
   while X do
     core.write_rows(file, f:predict(core.source(X), wanted.kind), ids)
     count = count + X:rows()
     level:step(count)
-    collectgarbage() -- the collector does not hurry for a few objects, large as they are
+    collectgarbage() -- the collector counts objects, not the size of matrices
     X, ids = next_rows()
   end
   if wanted.before_end then wanted.before_end() end
@@ -197,7 +199,7 @@ end
 
 -- ------------------------------------------------------------ the score
 
--- The rows again, with their targets.
+-- Reads the rows again, with their targets.
 local function judged_rows(path, f, format)
   if format == "libsvm" then
     return data.libsvm(path, { features = f.dim, task = f.task })
@@ -222,7 +224,7 @@ end
 
 -- ------------------------------------------------------------ the command
 
--- A sentence for the shell: titles of functions in Lua and their options say nothing there.
+-- The message without names of Lua functions and options, which a shell user does not know.
 local function for_the_shell(message)
   message = options.plain(message):gsub("^data%.[%w_]+: ", ""):gsub("^load: ", "")
   message = message:gsub("^%-: ", "standard input: "):gsub("^option 'id' names", "--id names")

@@ -1,6 +1,6 @@
---- Probabilities of classes: what the solver's own loss says, or Platt's sigmoids (1999) on scores
---- of rows that the model has not seen. Folds share one pass, as in a search; only the n x c scores
---- are kept.
+--- Probabilities of classes: from the solver's own loss, or calibrated by Platt scaling (1999) on
+--- out-of-fold or held-out scores. Folds share one pass, as in a search; only the n x c scores are
+--- stored.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local matching = require "scullery.data.matching"
@@ -19,7 +19,7 @@ local rules = options.declare("pipeline:calibrate", {
   progress = progress.rule,
 })
 
---- Only classifications have probabilities.
+--- probabilities.check(f): raises an error for a regression.
 function probabilities.check(f)
   if f.task ~= "classification" then
     error("this model is a regression: it has no classes to give probabilities of", 0)
@@ -61,8 +61,8 @@ end
 -- ------------------------------------------------------------ scores of rows that were not
 -- seen
 
--- A class whose rows lie in one fold only is unknown to the model without that fold. class_at(i):
--- the place of row i's class.
+-- Raises an error if all rows of a class are in one fold: the model without that fold would not
+-- know the class. class_at(i): the position of row i's class.
 local function check_folds(class_at, classes, row_weights, folds)
   local seen_in, several, rows = {}, {}, {}
   for k in ipairs(classes) do rows[k] = 0 end
@@ -89,8 +89,8 @@ local function class_in_memory(ds)
   return function(i) return place[ds.y:get(i, 1)] end
 end
 
--- A stream shows its classes only in passing: they are read off the targets of the walk that scored
--- it.
+-- class_at for a stream, whose classes are not in memory: read from the targets of the pass that
+-- scored it.
 local function class_in_targets(targets)
   local c = targets:cols()
   if c == 1 then return function(i) return targets:get(i, 1) > 0 and 2 or 1 end end
@@ -130,7 +130,7 @@ local function out_of_fold(self, f, o)
     ds.weights
 end
 
--- Whether row i of the targets is that of a label which the model does not know.
+-- True if row i of the targets has a label that the model does not know.
 local function is_stranger(targets, i)
   local c = targets:cols()
   if c == 1 then return targets:get(i, 1) == 0 end
@@ -138,7 +138,7 @@ local function is_stranger(targets, i)
   return true
 end
 
--- Weights of the rows to calibrate on: rows of unknown labels say nothing of the classes.
+-- The weights of the calibration rows: 0 for rows with unknown labels.
 local function without_strangers(ds, targets)
   local w, count = ds.weights, 0
   for i = 1, targets:rows() do
@@ -164,7 +164,7 @@ local function held_out(_, f, o)
   return scores, targets, { rows = #ds - count }, weights
 end
 
--- Both sides of every sigmoid need rows.
+-- Raises an error unless both sides of every sigmoid have rows.
 local function check_sides(sigmoids, classes)
   for j, one in ipairs(sigmoids) do
     local first, second = classes[1], classes[2]
@@ -187,7 +187,7 @@ local function calibrate(self, o)
   return self
 end
 
---- p:calibrate{ folds = 5, seed = 0 } or p:calibrate{ data = ds }: see there.
+--- probabilities.calibrate(p, options): see Pipeline:calibrate.
 function probabilities.calibrate(self, given)
   probabilities.check(self.fitted)
   local o = options.check("pipeline:calibrate", given, rules, 0)
@@ -196,7 +196,7 @@ end
 
 -- ------------------------------------------------------------ use
 
--- Whether the solver's loss says probabilities; found out once.
+-- True if the solver's loss defines probabilities; cached.
 local function says_itself(f)
   if f.own_loss == nil then
     local solver = component.instance(f.solver)
@@ -205,8 +205,9 @@ local function says_itself(f)
   return f.own_loss
 end
 
---- Whether the model can say probabilities without more rows. Row weights by class make another
---- population, of which the solver's own probabilities are then.
+--- probabilities.known(f): true if the model can compute probabilities without more rows. With
+--- class weights the solver's own probabilities would refer to another population, so they do not
+--- count.
 function probabilities.known(f)
   if f.calibration then return true end
   if f.class_weights or not says_itself(f) then return false end
@@ -214,7 +215,7 @@ function probabilities.known(f)
   return true
 end
 
---- From n x c scores to n x classes, by what is known.
+--- probabilities.of(f, scores): n x c scores -> n x classes probabilities.
 function probabilities.of(f, scores) return f:predict(scores, "probabilities") end
 
 return probabilities

@@ -1,6 +1,6 @@
---- Pruning of RKHS weightings (Dube and Marchand 2023, algorithm 5): the lasso on min_b (1/2T)||Ua
---- - Ub||^2 + l||b||_1, G = U'U, with l ten times larger each time as long as the model is
---- accepted.
+--- Pruning of RKHS weightings (Dube and Marchand 2023, algorithm 5): the lasso
+---   min_b (1/2T) ||Ua - Ub||^2 + l ||b||_1,   G = U'U,
+--- with l multiplied by ten until the model is rejected.
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
@@ -19,13 +19,13 @@ local rules = options.declare("pipeline:prune", {
   data = { test = dataset.is, takes = "a data set" },
 })
 
--- Mean loss and share of wrong labels of weights on the rows to judge on.
+-- The mean loss and the error rate on the rows that judge.
 local function empirical(f, judging, weights)
   local t = core.score(judging, { { f:candidate(weights) } })[1][1]
   return t.square / t.rows, t.wrong / t.rows
 end
 
--- What the targets reach: 1 where they are codes of classes.
+-- The largest norm of a target; 1 for codes of classes.
 local function reach_of(data, f, accept)
   if f.task == "classification" then return 1 end
   if data.X then return data:targets():abs():max() end
@@ -41,7 +41,7 @@ local function slope(f, theta, reach)
   return 2 * (f:norm() * theta + f:constant():norm() + math.sqrt(f.targets) * reach)
 end
 
--- What each rule compares with epsilon: (63) to (66) of the paper.
+-- The number that each rule compares with epsilon: (63) to (66) of the paper.
 local measures = {}
 function measures.norm(c) return c.rho * c.theta * c.distance end
 function measures.theorem8(c)
@@ -62,8 +62,8 @@ local function count_kept(weights, T)
   return kept
 end
 
--- The first lambda: (62) guarantees a risk within epsilon; "tiny" is what the authors' own runs
--- begin with.
+-- The first lambda. "bound": (62), which guarantees a risk within epsilon. "tiny": the value of the
+-- authors' own runs.
 local function first_lambda(o, c, weights, T)
   if o.start == "tiny" then return 1e-10 end
   local size = 0
@@ -75,10 +75,10 @@ local function first_lambda(o, c, weights, T)
     error("start = \"bound\" needs a bounded nonlinearity: start = \"tiny\" takes others", 0)
   end
   local lambda = o.epsilon ^ 2 / (12 * T * c.rho ^ 2 * c.theta ^ 2 * size * math.exp(-c.log_scale))
-  return math.max(1e-40, math.min(lambda, 1e40)) -- beyond these nothing, or everything, is pruned
+  return math.max(1e-40, math.min(lambda, 1e40)) -- outside this range the result does not change
 end
 
--- A model with the kept parameters alone.
+-- A model with the kept parameters only.
 local function shrink(f, weights, kept)
   local T, outputs = f.map_info.T, weights:rows() // f.map_info.T
   local map, places = core.map_select(f.map, kept), {}
@@ -96,7 +96,7 @@ local function shrink(f, weights, kept)
   return smaller
 end
 
--- The solver of a step: one that penalises ||b||_1, by lambda.
+-- The solver of a step, with penalty lambda ||b||_1.
 local function step_solver(lambda)
   local l1 = component.find("solver", function(one)
     return component.role(one, "regularisation") and core.penalty(component.instance(one)) == "l1"
@@ -123,7 +123,7 @@ local function check_model(f, o, title)
   end
 end
 
--- Larger and larger lambda, while the model is accepted: the last one accepted.
+-- Increases lambda while the model is accepted; returns the last accepted model.
 local function descend(f, judging, c, o)
   local best = { weights = f.weights, distance = 0, lambda = 0, risk = c.risk_before,
     wrong = c.wrong_before, measure = 0, steps = 0 }
@@ -173,7 +173,7 @@ function prune.run(self, given)
   c.risk_before, c.wrong_before = empirical(f, judging, f.weights)
   local best = descend(f, judging, c, o)
   local kept = count_kept(best.weights, T)
-  -- a model of no terms is 0 everywhere; one parameter with weight 0 says so
+  -- a model needs a parameter: keep one, with weight 0
   if #kept == 0 then kept = { 1 } end
   local info = { kept = #kept, T = T, distance = best.distance, lambda = best.lambda,
     steps = best.steps, measure = best.measure, risk_before = c.risk_before, risk = best.risk,

@@ -1,5 +1,5 @@
---- Recipes: the class of pipelines, how one is made of stages, and what learning asks of it. Its
---- methods are in pipeline.lua.
+--- Recipes: the class of pipelines, and how a pipeline is built from stages and prepares learning.
+--- Its methods are in pipeline.lua.
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
@@ -10,7 +10,7 @@ local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
 local weights = require "scullery.model.weights"
 
--- Scripts can set fields.
+-- Raises an error if a script set p.fitted to something else.
 local function check_fitted(self)
   local f = rawget(self, "fitted")
   if f ~= nil and not model.is(f) then
@@ -52,7 +52,7 @@ local function check_own(given)
   end
 end
 
--- Put stage number i into its place: rows, features, solver, or after the features.
+-- Adds stage number i to its field: rows, features, solver, or after (stages after the features).
 local function add_stage(self, i, stage)
   local before = self.after or self.solver and "the solver" or self.features and "the features"
   if stages.is(stage) then
@@ -97,13 +97,12 @@ local function build(given)
   return self
 end
 
--- The pipelines that come of stages that are sc.choose{ stage, ... } themselves: each with its
--- choice of stages.
+-- The pipelines for each combination of stages if some are sc.choose{ stage, ... }.
 local function variants_of(given)
   local list = { { given = given, choice = {} } }
   choose.combinations("pipeline", given)
   local i = 1
-  while rawget(given, i) ~= nil do -- build() refuses what comes after a gap
+  while rawget(given, i) ~= nil do -- build() refuses stages after a gap
     if choose.is(given[i]) then
       local longer = {}
       for _, one in ipairs(list) do
@@ -124,12 +123,12 @@ end
 
 --- sc.pipeline{ stage, ..., solver }: a pipeline: row stages (sc.standardize(), sc.add_bias(),
 --- sc.pca{ k = }, ...), then features, then a solver. Each of them may be absent. sc.choose{ stage,
---- stage, ... } may stand for a stage; p:search{} tries each.
+--- stage, ... } may take the place of a stage; p:search{} tries each.
 ---
---- block: rows of a block (results do not depend on it). allowance: bytes of memory for feature
---- blocks that solvers with many passes keep (1.5e9, and at most half of what is free; results do
---- not depend on it). class_weights: "balanced" or { label = weight }, the weight of each row of a
---- class, times the data set's own weights.
+--- block: the number of rows of a block (it does not affect results). allowance: bytes of memory in
+--- which solvers with many passes cache blocks of features (1.5e9, and at most half of the free
+--- memory; it does not affect results). class_weights: "balanced" or { label = weight }, the weight
+--- of each row of a class, multiplied by the data set's own weights.
 function recipe.new(given)
   if type(given) ~= "table" then
     error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2)
@@ -141,7 +140,7 @@ function recipe.new(given)
   return self
 end
 
---- The searched options of all stages.
+--- recipe.searched(p): the searched options of all stages.
 function recipe.searched(self)
   local list = {}
   local function add(searched) table.move(searched, 1, #searched, #list + 1, list) end
@@ -151,7 +150,7 @@ function recipe.searched(self)
   return list
 end
 
---- Whether an option or a stage is to be searched.
+--- recipe.is_searched(p): true if an option or a stage is an sc.choose.
 function recipe.is_searched(self)
   check_fitted(self)
   return self.variants ~= nil or #recipe.searched(self) > 0
@@ -159,9 +158,9 @@ end
 
 -- ------------------------------------------------------------ fitting
 
--- Whether kernel sections are shown as L^-1 k(W, x), in which ||a|| is the norm of the function:
--- for solvers that penalise it, or measure distances. Penalties of single weights are about k(w_t,
--- x).
+-- Penalties of the solver for which kernel sections are computed as L^-1 k(W, x), so that ||a|| is
+-- the norm of the function: l2, and none (a solver that measures distances). Penalties of single
+-- weights apply to k(w_t, x).
 local whitened_for = { l2 = true, none = true }
 
 local function whitens(self, choices)
@@ -169,8 +168,8 @@ local function whitens(self, choices)
   return whitened_for[core.penalty(component.instance(self.solver, choices))] or false
 end
 
---- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages,
---- map, seconds}.
+--- recipe.prepare(p, source, choices): fits the row stages and makes the map. Returns {stages, map,
+--- seconds}.
 function recipe.prepare(self, source, choices)
   local made, seconds, components = {}, {}, nil
   for i, stage in ipairs(self.rows) do
@@ -189,20 +188,21 @@ function recipe.prepare(self, source, choices)
   return { stages = made, map = map, origin = origin, seconds = seconds, components = components }
 end
 
---- The form in which the solver takes the features, as a text: those of kernel sections depend on
---- its penalty.
+--- recipe.feature_form(p, choices): a text for the form of the features; that of kernel sections
+--- depends on the solver's penalty.
 function recipe.feature_form(self, choices)
   return self.features and whitens(self, choices) and "whitened" or "plain"
 end
 
---- Whether something before the solver is learnt from rows in a way that folds must not share.
+--- recipe.learns(p, choices): true if something before the solver is learnt from rows in a way that
+--- folds must not share.
 function recipe.learns(self, choices)
   return self.features ~= nil and instantiation.learns(self.features, choices)
 end
 
---- The solver with the choices put in; a width that waits for the data is worked out from the
---- staged rows. estimate: what it shall tell of its own risk ("loo", "loo_error", "gcv"), where it
---- can.
+--- recipe.make_solver(p, source, prepared, choices, estimate): the solver with the choices filled
+--- in; a width that depends on the data is computed from the staged rows. estimate: the risk
+--- estimate to request from the solver ("loo", "loo_error", "gcv"), if it has one.
 function recipe.make_solver(self, source, prepared, choices, estimate)
   local solver = component.resolved(self.solver, choices or {})
   if estimate then return component.with(solver, component.role(solver, "estimate"), estimate) end
@@ -214,15 +214,15 @@ function recipe.make_solver(self, source, prepared, choices, estimate)
   return component.settled(solver, { core.widths(source, prepared.stages) })
 end
 
---- What a training needs to know besides rows.
+--- recipe.training_options(p, ds, folds): the options of a training besides rows.
 function recipe.training_options(self, ds, folds)
   return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
     folds = folds, block = self.block, allowance = self.allowance,
            weights = weights.of(ds, self.class_weights) }
 end
 
---- recipe.fitted(p, title, solver): its fitted model, which has a solver where one is asked for.
---- Errors blame the caller of the method.
+--- recipe.fitted(p, title, solver): its fitted model. Raises an error, at the caller of the method,
+--- if there is none, or if `solver` is true and it has no solver.
 function recipe.fitted(self, title, solver)
   local f = self.fitted
   if not f then error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 3) end

@@ -1,5 +1,5 @@
---- Saved models as Lua objects. The engine (core/model) checks a file and puts together what was
---- fitted; recipes, reports and schemas, which Lua alone reads, are checked and made here.
+--- Loads saved models. The engine (core/model) checks a file and restores the fitted parts;
+--- recipes, reports and schemas, which only Lua uses, are checked and restored here.
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local description = require "scullery.model.description"
@@ -7,7 +7,7 @@ local form = require "scullery.model.form"
 local saved_tables = require "scullery.model.saved_tables"
 local pipeline = require "scullery.model.recipe"
 
--- apart: fields of a model that are saved apart from the others, or found out again.
+-- apart: fields of a model that are saved separately or computed again.
 local restoring = { apart = { "stages", "map", "map_info", "origin", "features", "solver",
   "weights", "intercept", "pilot", "learnt", "norm_found", "own_loss" } }
 
@@ -18,24 +18,24 @@ local function fail(...) error(string.format(...), 0) end
 local File = {}
 File.__index = File
 
---- restoring.open(path): {body = the description as a table, saved = the engine's file} of a file
---- whose digest is right.
+--- restoring.open(path): {body = the description as a table, saved = the engine's file} for a file
+--- with a valid digest.
 function restoring.open(path)
   local saved, body = core.saved_open(path)
   return setmetatable({ body = body, saved = saved }, File)
 end
 
---- file:decode(value): back from JSON.
+--- file:decode(value): decodes a value of the description.
 function File:decode(value) return description.decode(value, self.saved) end
 
---- file:table(from, name): a field that is a table.
+--- file:table(from, name): decodes a field that must be a table.
 function File:table(from, name) -- luacheck: no self
   return form.check(from[name], {}, name)
 end
 
 -- ------------------------------------------------------------ features
 
---- restoring.origin(features, map, file): what the map of the features was made from, as saved.
+--- restoring.origin(features, map, file): the saved fields that the map was made from.
 function restoring.origin(features, map, file)
   local origin = file:decode(map.origin)
   if core.saved_has(file.saved, "sampler.state") then
@@ -79,28 +79,28 @@ local function check_fields(f)
   end
   for _, one in ipairs(f.seconds) do
     if type(one) ~= "table" or type(one[1]) ~= "string" or type(one[2]) ~= "number" then
-      fail("its times are none")
+      fail("its times are not a list of stage and seconds")
     end
   end
   if f.n < 0 then fail("its 'n' is %d, where a whole number from 0 on belongs", f.n) end
   saved_tables.schema(f.schema)
 end
 
---- restoring.check_print(value, what): reports are read by those who print them.
+--- restoring.check_print(value, what): raises an error if a report cannot be printed.
 function restoring.check_print(value, what)
-  if not pcall(tostring, value) then fail("its %s is none that can be printed", what) end
+  if not pcall(tostring, value) then fail("its %s cannot be printed", what) end
 end
 
 -- ------------------------------------------------------------ models
 
--- The solver as it was when it learnt: with widths from the data, where it waited for them.
+-- The solver as it was at the fit, with the widths that it took from the data.
 local function restore_solver(saved, file)
   local solver = file:decode(saved.component)
-  if not component.is(solver, "solver") then fail("its solver is none") end
+  if not component.is(solver, "solver") then fail("its solver is not a solver") end
   return saved.widths and component.settled(solver, file:decode(saved.widths)) or solver
 end
 
---- restoring.model(recipe, file): the fields of a model that the recipe, a pipeline, learnt.
+--- restoring.model(recipe, file): the fields of the model that a pipeline, `recipe`, learnt.
 function restoring.model(recipe, file)
   local saved = file:table(file.body, "model")
   if pipeline.is_searched(recipe) then

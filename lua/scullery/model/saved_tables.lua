@@ -1,6 +1,5 @@
---- Tables of a saved file that reports and readers go by: schemas, fingerprints of data, tables of
---- searches and what was chosen. Each field has the type that it was saved with, or the file is
---- refused.
+--- Checks of plain tables in a saved file: schemas, fingerprints of data, tables of searches and
+--- their choices. A file with a field of the wrong type is refused.
 local form = require "scullery.model.form"
 local options = require "scullery.base.options"
 local search_table = require "scullery.model.search_table"
@@ -13,7 +12,7 @@ local function fail(...) error(string.format(...), 0) end
 
 local data_form = { rows = "integer", cols = "integer", sha256 = "string?" }
 
---- saved_tables.fingerprint(data): that of the rows learnt from; nil stays nil.
+--- saved_tables.fingerprint(data): the fingerprint of the training rows; nil stays nil.
 function saved_tables.fingerprint(data)
   return data ~= nil and form.check(data, data_form, "data") or nil
 end
@@ -31,7 +30,7 @@ local function check_column(column, what)
   if column.kind == "category" and not column.levels then fail("its '%s' has no levels", what) end
 end
 
---- saved_tables.schema(schema): as lua/scullery/data/schema.lua describes it; nil stays nil.
+--- saved_tables.schema(schema): a schema (lua/scullery/data/schema.lua); nil stays nil.
 function saved_tables.schema(schema)
   if schema == nil then return nil end
   form.check(schema, schema_form, "schema")
@@ -69,7 +68,7 @@ function saved_tables.search(cells)
   form.each(cells.edge, check_edge, "table.edge")
   if cells.outer then form.check(cells.outer, outer_form, "table.outer") end
   for i = 1, #cells do check_row(rawget(cells, i), ("table[%d]"):format(i)) end
-  if not rawget(cells, cells.place) then fail("its 'table.place' is no row of the table") end
+  if not rawget(cells, cells.place) then fail("its 'table.place' is not a row of the table") end
   return cells
 end
 

@@ -12,7 +12,7 @@ local pipeline = require "scullery.model.recipe"
 local restoring = require "scullery.model.restoring"
 local saved_tables = require "scullery.model.saved_tables"
 
--- STREAM: of the parameters (SCL_STREAM_PARAMETERS).
+-- STREAM: the random stream of the parameters (SCL_STREAM_PARAMETERS).
 local FORMAT, STREAM = "scullery", 0
 
 local saving = {}
@@ -25,7 +25,7 @@ local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ recipes
 
--- The stages as they were given: sc.choose{...} again where there are several.
+-- The stages as given; several variants become sc.choose{...} again.
 local function given_stages(self)
   local list = { table.unpack(self.rows) }
   for _, stage in ipairs{ self.features or false, self.after or false, self.solver or false } do
@@ -146,7 +146,7 @@ local function encode(value, arrays, o)
   return { kind = "schema", schema = description.encode(value.schema, arrays, "schema") }
 end
 
--- The lowest version of the format that has all of it.
+-- The lowest version of the format that can represent the file.
 local function version_of(arrays)
   for name in pairs(arrays) do
     if name:find("%.pilot$") then return 2 end
@@ -154,7 +154,7 @@ local function version_of(arrays)
   return 1
 end
 
---- saving.save(value, path, options): see Pipeline:save. A data set saves its schema.
+--- saving.save(value, path, options): see Pipeline:save. For a data set it saves the schema.
 function saving.save(value, path, given)
   if type(path) ~= "string" or path == "" then
     fail("takes the path of a file, and got %s", options.show(path))
@@ -192,7 +192,7 @@ end
 
 local function load_features(file)
   local self = file:decode(file:table(file.body, "features"))
-  if not instantiation.is_features(self) then fail("its features are none") end
+  if not instantiation.is_features(self) then fail("its features are not features") end
   if file.body.map then
     self.fitted = core.saved_features(file.saved)
     self.origin = restoring.origin(self, file.body.map, file)
@@ -212,18 +212,18 @@ local function load(path)
   end
   local file = restoring.open(path)
   local loader = loaders[file.body.kind]
-  if not loader then fail("%s: it holds %s, which no version that is known saves", path,
+  if not loader then fail("%s: it contains %s, which this version does not know", path,
     options.show(file.body.kind)) end
   local ok, result = pcall(loader, file)
   if ok then return result end
   fail("%s: %s", path, options.plain(type(result) == "table" and result.message or result))
 end
 
---- sc.load(path): what p:save(path), feats:save(path) or ds:save_schema(path) wrote: a pipeline,
---- features, or the schema of a data set. Predictions are those of the saved model: the same bits
---- on the same machine with any number of threads, the same within rounding elsewhere. Nothing in a
---- file can run, and whatever it says is checked: a file that is cut off or altered anywhere is
---- refused, and so is one that needs a plugin which is missing, older, or draws other parameters.
+--- sc.load(path): loads what p:save(path), feats:save(path) or ds:save_schema(path) wrote: a
+--- pipeline, features, or the schema of a data set. Predictions are those of the saved model: the
+--- same bits on the same machine with any number of threads, the same within rounding elsewhere. A
+--- file contains no code, and everything in it is checked: a file that was cut off or altered is
+--- refused, and so is one that needs a plugin that is missing, older, or draws other parameters.
 function saving.load(path) return options.guard("load", 1, load, path) end
 
 return saving

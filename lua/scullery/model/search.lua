@@ -1,8 +1,8 @@
---- Cross-validation over everything marked by sc.choose. One pass over the data per choice of
---- features: folds are accumulated apart in it, the model without a fold comes from the sums of the
---- others, and every value of the solver's path option reuses them, as do other solvers and other
---- options of theirs; solvers that share no sums are run side by side, a fold each. A second pass
---- judges all candidates at once.
+--- Cross-validation over everything marked by sc.choose. Each choice of features takes one pass
+--- over the data, which accumulates sums for each fold. The model without a fold comes from the
+--- sums of the other folds. Every value of the solver's path option reuses these sums, as do other
+--- solvers and other options of theirs; solvers without shared sums run in parallel, one fold each.
+--- A second pass judges all candidates at once.
 local choose = require "scullery.compose.choose"
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
@@ -21,7 +21,7 @@ local stages = require "scullery.compose.stages"
 
 local search = { table_class = search_table.class }
 
-local estimates = { loo = true, gcv = true } -- what a solver may tell of its own
+local estimates = { loo = true, gcv = true } -- estimates that some solvers compute
 
 local rules = options.declare("pipeline:search", {
   folds = { test = function(v) return estimates[v] or math.type(v) == "integer" and v >= 2 end,
@@ -67,7 +67,7 @@ local function key_of(searched, choices)
   return table.concat(parts, "\0")
 end
 
--- `draws` combinations, seeded, no two alike; all of them where there are no more.
+-- `draws` different random combinations; all combinations if there are no more.
 local function random(searched, draws, seed)
   local size, finite = 1, true
   for _, one in ipairs(searched) do
@@ -87,8 +87,8 @@ local function random(searched, draws, seed)
   return list
 end
 
--- Split the searched options into the solver's path option (many values at once) and the rest.
--- Drawn at random, a range is no path.
+-- Splits the searched options into the solver's path option (many values at once) and the rest. A
+-- range from which random points are drawn cannot be a path.
 local function split_path(self, draws)
   local path_name = core.path_option(component.instance(self.solver))
   local path, rest = nil, {}
@@ -103,14 +103,14 @@ local function split_path(self, draws)
   return path, rest
 end
 
--- The runs: a pipeline, choices that share no pass, and the path that each goes through whole.
+-- The runs: each is a pipeline, choices that share no pass, and the path that it goes through.
 local function plan(self, o)
   local runs, cells = {}, 0
   for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
     local p = variant.pipeline
     if not p.solver then error("the pipeline has no solver", 0) end
     if estimates[o.folds] and not component.role(p.solver, "estimate") then
-      error(("folds = \"%s\": solver.%s has no estimate of its own; give folds = k"):format(
+      error(("folds = \"%s\": solver.%s does not estimate its risk; give folds = k"):format(
         o.folds, p.solver.name), 0)
     end
     local path, rest = split_path(p, o.draws)
@@ -124,8 +124,9 @@ local function plan(self, o)
   return runs, cells
 end
 
--- What a run makes before its solver, as a text: stages, features, choices about them but for the
--- number of parameters, and the pipeline's own options. number: a number for each object.
+-- A text that identifies the work of a run before its solver: stages, features, choices about them
+-- except the number of parameters, and the pipeline's own options. number: gives each object a
+-- number.
 local function key_before_solver(run, number)
   local p, parts = run.pipeline, {}
   for i, stage in ipairs(p.rows) do parts[i] = number[stage] end
@@ -140,8 +141,8 @@ local function key_before_solver(run, number)
   return table.concat(parts, " ")
 end
 
--- Tables with the fields index (the place of the first run with them) and width (T) for what runs
--- have in common before their solver; wider: that of the same with the next larger T.
+-- For each run a table that it shares with runs of the same work before the solver: index (position
+-- of the first such run), width (T), and wider (the table of the same work with the next larger T).
 local function shared_tables(runs)
   local count, tables, families = 0, {}, {}
   local number = setmetatable({}, { __index = function(self, object)
@@ -163,8 +164,8 @@ local function shared_tables(runs)
   return families
 end
 
--- The runs so that those which differ in the solver alone are neighbours, and those which differ in
--- T follow each other, the largest T first: its sums over the rows serve the others.
+-- Reorders the runs: those that differ only in the solver are neighbours, and those that differ in
+-- T follow each other, the largest T first, because the others use its sums over the rows.
 local function group(runs)
   for _, family in pairs(shared_tables(runs)) do
     local first = family[1].index
@@ -184,7 +185,7 @@ end
 
 -- ------------------------------------------------------------ one run
 
--- The solver's own estimate, from one fit on all rows.
+-- The solver's own risk estimate, from one fit on all rows.
 local function own_estimate(run, ds, source, what, o)
   local estimate = o.folds == "loo" and what == "error" and "loo_error" or o.folds
   local made = judging.prepare(run.pipeline, ds, source, run.choices, nil, estimate, run.shared)
@@ -194,9 +195,9 @@ end
 
 -- ------------------------------------------------------------ choosing
 
--- Which way a model gets simpler: fewer features or components, more regularisation, less capacity.
--- Other options have no order. Returns path -> 1 or -1, and the paths in the order in which they
--- are compared.
+-- The direction in which a model becomes simpler for each option: fewer features or components,
+-- more regularisation, less capacity. Other options have no order. Returns path -> 1 or -1, and the
+-- paths in the order of comparison.
 local function simplicity(runs)
   local direction, in_turn = { ["features.T"] = -1, ["pca.k"] = -1 }, { "features.T", "pca.k" }
   local roles = { { "regularisation", 1 }, { "capacity", -1 } }
@@ -212,7 +213,7 @@ local function simplicity(runs)
   return { direction = direction, in_turn = in_turn }
 end
 
--- Whether a differs from the best in nothing but options with an order.
+-- True if a differs from the best only in options that have an order.
 local function comparable(names, order, a, best)
   for _, name in ipairs(names) do
     if not order.direction[name] and a.choice[name] ~= best.choice[name] then return false end
@@ -230,7 +231,7 @@ local function is_simpler(order, a, b)
   return false
 end
 
--- The place of the best mean.
+-- The position of the best mean.
 local function best_place(cells)
   local best = 1
   for i, cell in ipairs(cells) do
@@ -253,7 +254,7 @@ local function choose_place(cells, rule, order)
   return chosen
 end
 
--- The pipeline with the choices put in, not fitted yet.
+-- The unfitted pipeline with the choices filled in.
 local function chosen_pipeline(p, choices)
   local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end
@@ -264,7 +265,7 @@ local function chosen_pipeline(p, choices)
   return copy
 end
 
--- Fit a cell on all rows; what its run made is used again where it was kept.
+-- Fits a cell on all rows; reuses the stages and map of its run if they were kept.
 local function refit(ds, source, cell, all_kept)
   local run, kept = cell.run, all_kept[cell.choice["features.T"] or ""]
   if not kept or kept.run.shared ~= run.shared then kept = all_kept[""] end
@@ -279,8 +280,8 @@ local function refit(ds, source, cell, all_kept)
   return fitting.keep(result, ds, made.prepared, solver, fits[1])
 end
 
--- The column that the option `each` names: "solver" for the stage that is one, or nil where there
--- is one solver only.
+-- The column for the option `each`: for "solver" the stage that is a solver, or nil if there is
+-- only one solver.
 local function column_of_each(self, cells, each)
   for _, name in ipairs(cells.names) do
     local one = self.variants and self.variants[1].choice[name]
@@ -289,11 +290,11 @@ local function column_of_each(self, cells, each)
     end
   end
   if each == "solver" then return nil end
-  error(("each = %s: that is no searched option%s"):format(options.show(each),
+  error(("each = %s: this is not a searched option%s"):format(options.show(each),
     objects.suggestion(each, cells.names)), 0)
 end
 
--- Pipelines by the value of a column (of stages: by their label), each the best with that value.
+-- value of a column (for stages: label) -> the best pipeline with that value.
 local function best_of_each(ds, source, cells, name, kept)
   local labels, best, fitted = search_table.labels_of(cells, name), {}, {}
   for _, cell in ipairs(cells) do
@@ -312,7 +313,7 @@ end
 
 -- ------------------------------------------------------------ stopping half-way
 
--- The order of the grid, which runs with a common pass leave.
+-- Restores the order of the grid.
 local function sort_cells(cells)
   table.sort(cells, function(a, b)
     if a.run ~= b.run then return a.run.index < b.run.index end
@@ -327,8 +328,8 @@ function Stopped:__tostring()
     tostring(self.table))
 end
 
--- The error with the cells that were finished: { message =, table =, choice = the best of them,
--- cells = how many there were to be }.
+-- The error of an interrupted search: { message =, table = the finished cells, choice = the best of
+-- them, cells = the planned number }.
 local function stop(message, cells, planned)
   if #cells == 0 then error(message, 0) end
   sort_cells(cells)
@@ -337,7 +338,7 @@ local function stop(message, cells, planned)
     choice = cells.best.choice, cells = planned }, Stopped), 0)
 end
 
--- Mean over folds, its standard error and the folds of candidate c; the solver's own estimate.
+-- Mean over folds, standard error and the folds of candidate c; or the solver's own estimate.
 local function summarise(result, c)
   if result.fits then return result.fits[c].score end
   local mean, stderr = judging.mean(result.values[c])
@@ -351,7 +352,7 @@ local function add_cells(cells, run, result)
     for k, v in pairs(run.choices) do choice[k] = v end
     if run.path then choice[run.path.path] = run.path.values[c] end
     local mean, stderr, values = summarise(result, c)
-    -- no number is never the best
+    -- NaN is never the best
     if not mean or mean ~= mean then mean = cells.larger and -math.huge or math.huge end
     local unconverged = judging.unconverged(result.candidates, c)
     cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr, folds = values,
@@ -359,8 +360,8 @@ local function add_cells(cells, run, result)
   end
 end
 
--- What was made for the best cell so far, and for the best with each T where `each` asks for these:
--- kept[""] and kept[T].
+-- Keeps the stages and map of the best cell so far in kept[""], and with `each` of the best cell
+-- for each T in kept[T].
 local function keep(kept, name, cell, cells, made)
   if kept[name] and not cells:better(cell.mean, kept[name].mean) then return end
   kept[name] = { mean = cell.mean, run = cell.run, made = made }
@@ -427,8 +428,8 @@ local function nested(self, ds, o, criterion)
   local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1 }
   local inner, values, choices = {}, {}, {}
   for k, v in pairs(o) do inner[k] = v end
-  inner.outer, inner.each = nil, nil -- which is for all rows
-  inner.progress, inner.judged = nil, nil -- which is told already
+  inner.outer, inner.each = nil, nil -- only for the search on all rows
+  inner.progress, inner.judged = nil, nil -- the outer search reports
   if inner.holdout then inner.folds = nil end
   local level <close> = progress.level{ name = "outer fold", total = o.outer }
   for f = 1, o.outer do
@@ -451,7 +452,7 @@ local function tell_unconverged(cells)
   end
 end
 
--- The fold of each row, and how many folds are judged: one for a hold-out.
+-- The fold of each row, and the number of judged folds: one for a hold-out.
 local function folds_of(ds, o)
   if o.holdout then return dataset.set_aside(ds, o.holdout, o.seed), 1 end
   if estimates[o.folds] then return nil end

@@ -1,4 +1,5 @@
---- The table of a search: a row a cell, printed, saved, and what its best cell says of the grid.
+--- The table of a search: one row for each cell; printing, saving, and options at an end of their
+--- range.
 local component = require "scullery.compose.component"
 local csv_text = require "scullery.base.csv_text"
 local instantiation = require "scullery.compose.instantiation"
@@ -18,7 +19,7 @@ search_table.class = Table
 
 -- ------------------------------------------------------------ labels of choices
 
--- How a stage can be called, from the shortest on: its name, with the options given, in full.
+-- Texts for a stage, the shortest first: its name, with the given options, in full.
 local shortenings = {
   function(stage) return stage:label() end,
   function(stage) return stage:label(true) end,
@@ -39,14 +40,14 @@ local function all_differ(values, text)
   return true
 end
 
---- search_table.key_of(value): what a value of a column is told apart by: a loaded table has an
---- object of its own in each row for one stage.
+--- search_table.key_of(value): a key by which values of a column are equal; in a loaded table each
+--- row has its own object for the same stage.
 function search_table.key_of(value)
   return type(value) == "table" and tostring(value) or value
 end
 
---- search_table.labels_of(cells, name): for the keys of the values of a column their texts: the
---- shortest that tell them apart.
+--- search_table.labels_of(cells, name): key -> text for the values of a column: the shortest texts
+--- that are distinct.
 local function labels_of(cells, name)
   local values, seen, label = {}, {}, {}
   for _, cell in ipairs(cells) do
@@ -72,7 +73,7 @@ end
 
 search_table.labels_of = labels_of
 
--- texts[i][j]: column j of row i, "-" where the row has no such option.
+-- texts[i][j]: column j of row i, "-" if the row has no such option.
 local function texts_of(self)
   local texts = {}
   for i in ipairs(self) do texts[i] = {} end
@@ -88,7 +89,7 @@ end
 
 -- ------------------------------------------------------------ printing
 
--- What stands behind the row of a cell.
+-- The remark behind the row of a cell.
 local function mark_of(self, row)
   local marks = {}
   if row == self.best then
@@ -100,7 +101,7 @@ local function mark_of(self, row)
   return table.concat(marks, "  ")
 end
 
--- A table of results prints as one: a line a cell, the best marked.
+-- Prints one line for each cell, with the best one marked.
 function Table:__tostring()
   local rows, sides, n = { table.move(self.names, 1, #self.names, 1, {}) }, {}, #self.names
   for j = 1, n do sides[j] = "left" end
@@ -120,18 +121,18 @@ function Table:__tostring()
   return table.concat(lines, "\n")
 end
 
---- table:better(a, b): whether the score a is better than b.
+--- table:better(a, b): true if the score a is better than b.
 function Table:better(a, b)
   if self.larger then return a > b end
   return a < b
 end
 
---- table:texts(): the options of each row as texts, in the order of table.names; "-" where a row
---- has no such option.
+--- table:texts(): the options of each row as texts, in the order of table.names; "-" if a row has
+--- no such option.
 function Table:texts() return texts_of(self) end
 
---- table:notes(): sentences about the grid: for each option, whether its best value is the smallest
---- or the largest that was tried.
+--- table:notes(): a sentence for each option whose best value is the smallest or the largest that
+--- was tried.
 function Table:notes()
   local list = {}
   for _, one in ipairs(self.edge or {}) do
@@ -144,9 +145,9 @@ end
 
 -- ------------------------------------------------------------ saving
 
---- table:save("t.csv"): save the table as CSV, whole or not at all. Columns: the options, mean and
---- standard error of the score, the score of each fold, the number of fits that did not converge,
---- and 1 in the row of the best cell.
+--- table:save("t.csv"): saves the table as CSV, complete or not at all. Columns: the options, mean
+--- and standard error of the score, the score of each fold, the number of fits that did not
+--- converge, and 1 in the row of the best cell.
 function Table:save(path)
   csv_text.check_path(path)
   local heads, texts, folds = table.move(self.names, 1, #self.names, 1, {}), texts_of(self), 0
@@ -172,8 +173,8 @@ end
 
 -- ------------------------------------------------------------ the edge of the grid
 
--- The numbers that were tried for an option in rows that differ from the best in numbers alone, and
--- the best mean of each.
+-- value -> best mean, for the numbers tried for an option in rows that differ from the best only in
+-- numbers.
 local function tried(self, best, name)
   local mean, values = {}, {}
   for _, row in ipairs(self) do
@@ -194,8 +195,8 @@ local function tried(self, best, name)
 end
 
 --- search_table.find_edge(cells, best): sets cells.edge, a list of { option, value, side =
---- "smallest" | "largest" }: options of three values and more whose best lies at an end of them,
---- and is better there than at any other.
+--- "smallest" | "largest" }: options with three values or more whose best value is at an end of
+--- their range and is strictly better than all others.
 function search_table.find_edge(cells, best)
   cells.edge = {}
   for _, name in ipairs(cells.names) do

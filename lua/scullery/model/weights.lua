@@ -1,11 +1,11 @@
---- Row weights of a training: those of the data set times those of its classes.
+--- Row weights of a training: those of the data set times the class weights.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 
 local weights = {}
 
---- weights.check(value): class_weights as a pipeline takes them: "balanced", or a table from label
---- to a number of at least 0.
+--- weights.check(value): raises an error unless the value is a valid class_weights: "balanced", or
+--- a table from label to a number of at least 0.
 function weights.check(value)
   if value == nil or value == "balanced" then return value end
   if type(value) ~= "table" or getmetatable(value) or next(value) == nil then
@@ -22,7 +22,7 @@ function weights.check(value)
 end
 
 -- The weight of each class, in the order of ds.classes. "balanced": n / (classes * rows of the
--- class), so that all classes count alike.
+-- class), so that all classes have the same total weight.
 local function of_classes(ds, given)
   local list, counts = {}, ds:class_counts()
   if given == "balanced" then
@@ -40,7 +40,7 @@ local function of_classes(ds, given)
   return list
 end
 
---- weights.of(ds, class_weights): n x 1 weights of the rows, or nil where all count alike.
+--- weights.of(ds, class_weights): n x 1 weights of the rows, or nil if all are 1.
 function weights.of(ds, class_weights)
   if not class_weights then return ds.weights end
   if ds.task ~= "classification" then error("class_weights are for classification", 0) end

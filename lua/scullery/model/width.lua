@@ -1,5 +1,5 @@
---- Whether a width fits the data: a kernel that is 0, or constant, between nearly all rows of a
---- sample tells nothing apart.
+--- A check whether the kernel width fits the data: a kernel that is 0, or constant, between nearly
+--- all rows of a sample cannot distinguish them.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 
@@ -7,8 +7,8 @@ local width = {}
 
 local ROWS, FEW, SEED, CLOSE, NEARLY_ALL = 50, 6, 0, 1e-6, 0.95
 
--- Shares of the pairs of different rows at which a kernel matrix is within CLOSE of 0, and of its
--- diagonal; nil where no two rows differ.
+-- The shares of the pairs of different rows for which a kernel matrix is within CLOSE of 0, and of
+-- its diagonal; nil if all rows are equal.
 local function shares(G, X)
   local pairs_seen, zeros, same = 0, 0, 0
   for i = 2, X:rows() do
@@ -26,8 +26,8 @@ local function shares(G, X)
   return zeros / pairs_seen, same / pairs_seen
 end
 
--- The kernel between rows where a closed form is known; else the products of their features, which
--- are noisy about 0 and tell of constants alone. -> matrix, whether it is the kernel itself
+-- The kernel between rows in closed form if there is one; otherwise the inner products of their
+-- features, whose noise about 0 hides a kernel of 0. Returns the matrix, and true for the kernel.
 local function between(map, X)
   local ok, G = options.attempt(core.map_induced, map, X, X)
   if ok then return G, true end
@@ -35,7 +35,7 @@ local function between(map, X)
   return Phi * Phi:t(), false
 end
 
--- "zero", "same" or nil
+-- "zero", "same" or nil.
 local function verdict(map, X)
   local G, exact = between(map, X)
   local zeros, same = shares(G, X)
@@ -44,7 +44,7 @@ local function verdict(map, X)
   return same >= NEARLY_ALL and "same" or nil
 end
 
--- The rows `factor` times as far from each other, and from 0 unless they are centred.
+-- The rows with their distances multiplied by `factor`, about their mean if centred, else about 0.
 local function spread(X, factor, centred)
   if not centred then return X * factor end
   local moved = X:copy()
@@ -55,8 +55,8 @@ local function spread(X, factor, centred)
   return moved
 end
 
--- Rows that lie orthogonal to each other, or features that know two values, are no matter of a
--- width: with one, rows much nearer to each other, or farther apart, are told otherwise.
+-- True if the width causes the verdict. Orthogonal rows, or features with two values, give the same
+-- verdict at any width; otherwise rows much nearer or farther apart get another one.
 local function depends_on_width(map, X, said)
   for _, power in ipairs{ 3, 6, 9 } do
     if said == "zero" and verdict(map, spread(X, 10 ^ -power)) ~= said then return true end
@@ -66,7 +66,7 @@ local function depends_on_width(map, X, said)
   return false
 end
 
--- `sigma = "median"` and the like: widths that the components of the features take from the data.
+-- `sigma = "median"` and the like, for options of the features that can be set from the data.
 local function remedies(features)
   local list = {}
   for _, part in ipairs{ features.inst.p, features.inst.phi } do
@@ -87,9 +87,9 @@ local said_as = {
   same = "within 1e-6 of k(x, x): all rows look alike",
 }
 
---- width.note(source, stages, map, features): a sentence where the width of the features does not
---- fit the rows, else nil. Looks at a few rows, and where these are suspicious at 50 (a seeded
---- sample; of a stream, of its first 2048 rows).
+--- width.note(source, stages, map, features): a sentence if the width of the features does not fit
+--- the rows, else nil. It examines a few rows, and if the result is suspicious 50 (a seeded sample;
+--- for a stream from its first 2048 rows).
 function width.note(source, stages, map, features)
   if not map or core.map_info(map).entries > 0 then return nil end
   local X = core.sample(source, stages, ROWS, SEED)
@@ -99,7 +99,7 @@ function width.note(source, stages, map, features)
   local said = verdict(map, few)
   if not said or verdict(map, X) ~= said or not depends_on_width(map, few, said) then return nil end
   return ("the kernel of the features is, between nearly all rows of a sample, %s. The width does \z
-    not fit the data; the way out: %s"):format(said_as[said], remedies(features))
+    not fit the data; to fix it: %s"):format(said_as[said], remedies(features))
 end
 
 return width

@@ -1,9 +1,9 @@
---- The help for the place of the cursor: Shift-Tab in a notebook.
+--- Help for the cursor position: Shift-Tab in a notebook.
 local completion = require "scullery.prompt.completion"
 
 local inspection = {}
 
--- The names along a path such as sc.data.csv or p:fit that reach over the place, or nil.
+-- The names of a path such as sc.data.csv or p:fit that contains the position, or nil.
 local function path_around(text, at)
   local first = #text:sub(1, at):match("[%w_.:]*$")
   local last = #text:sub(at + 1):match("^[%w_]*")
@@ -11,7 +11,7 @@ local function path_around(text, at)
   return path:find("^[%a_]") and path or nil
 end
 
--- The path in front of the innermost bracket that is open at the place: f in f(a, {.
+-- The path before the innermost bracket that is open at the position: f in f(a, {.
 local function path_before_bracket(text, at)
   local depth = 0
   for place = at, 1, -1 do
@@ -41,8 +41,8 @@ local function text_of(path)
   return help.text(value)
 end
 
---- inspection.text(text, at): help for the name under the cursor, which stands after byte `at`, or
---- else for the function or component between whose brackets it stands; nil where there is none.
+--- inspection.text(text, at): help for the name under the cursor, which is after byte `at`, or else
+--- for the function or component whose brackets enclose it; nil if there is none.
 function inspection.text(text, at)
   at = math.max(0, math.min(at, #text))
   return text_of(path_around(text, at)) or text_of(path_before_bracket(text, at))

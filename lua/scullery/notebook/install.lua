@@ -1,5 +1,5 @@
---- scullery notebook install | uninstall: makes Jupyter know this build or installation, by a
---- kernel.json in a folder of kernels; the Python files stay where they are.
+--- scullery notebook install | uninstall: registers this build or installation with Jupyter, by a
+--- kernel.json in a folder of kernels; the Python files are not copied.
 local core = require "scullery.core"
 local folders = require "scullery.base.folders"
 
@@ -9,7 +9,7 @@ local function fail(...) error(string.format(...), 0) end
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
--- The first line that a shell line prints, or nil.
+-- The first line of the output of a shell command, or nil.
 local function line_of(command)
   local pipe = assert(io.popen(command .. " 2>/dev/null"))
   local line = pipe:read("l")
@@ -40,7 +40,7 @@ local function wrapper_of(binary)
   fail("the kernel's Python files (share/scullery/jupyter) are not there; install Scullery again")
 end
 
--- A Python that has ipykernel: the one that was asked for, that of PATH, or Debian's.
+-- A Python with ipykernel: the requested one, that of PATH, or Debian's.
 local function find_python(asked)
   local names = asked and { asked } or { "python3", "/usr/bin/python3" }
   local any
@@ -71,11 +71,11 @@ end
 
 local function kernel_folder(given) return kernels_folder(given) .. "/scullery" end
 
---- install.run(given): write kernel.json; given: prefix, python. Returns its path.
+--- install.run(given): writes kernel.json; given: prefix, python. Returns its path.
 function install.run(given)
   local binary = own_binary()
   local description = { display_name = "Scullery", language = "lua", interrupt_mode = "signal",
-    argv = { find_python(given.python), "-B", "-Xfrozen_modules=off", -- whose debugger warns else
+    argv = { find_python(given.python), "-B", "-Xfrozen_modules=off", -- avoids a warning
       wrapper_of(binary), "-f", "{connection_file}" },
     env = { SCULLERY_COMMAND = binary } }
   local folder = kernel_folder(given)
@@ -85,7 +85,7 @@ function install.run(given)
   return path
 end
 
---- install.remove(given): take the kernel away again; returns what was removed, nil where there was
+--- install.remove(given): removes the kernel; returns the path that was removed, nil if there was
 --- none.
 function install.remove(given)
   local folder = kernel_folder(given)

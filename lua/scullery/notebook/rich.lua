@@ -8,13 +8,12 @@ local rich = {}
 local WIDTH = 100 -- columns of a cell's output
 local MOST_SVG, MOST_MESSAGE = 4000000, 10000 -- bytes
 
---- rich.utf8(text): the text as JSON takes it: bytes that are no UTF-8 as U+FFFD, zero bytes as
---- U+2400.
+--- rich.utf8(text): the text for JSON: bytes that are not UTF-8 as U+FFFD, zero bytes as U+2400.
 function rich.utf8(text)
   return (valid(text, "\u{FFFD}"):gsub("\0", "\u{2400}"))
 end
 
---- rich.message(raised): the text of an error, or its beginning, as JSON takes it.
+--- rich.message(raised): the text of an error, cut if it is long, for JSON.
 function rich.message(raised)
   local ok, text = pcall(tostring, raised)
   if not ok then text = "an error that is a " .. type(raised) end
@@ -29,14 +28,14 @@ function rich.figure(figure)
   return { ["text/plain"] = rich.utf8(text), ["image/svg+xml"] = svg and rich.utf8(svg) or nil }
 end
 
---- rich.result(values): what a cell's values (table.pack'ed) print as: as at the prompt, and one
---- figure as its picture.
+--- rich.result(values): the output for a cell's values (from table.pack): the same text as at the
+--- prompt; a single figure as its picture.
 function rich.result(values)
   if values.n == 1 and figures.is(values[1]) then return rich.figure(values[1]) end
   return { ["text/plain"] = rich.utf8(display.values(values, { width = WIDTH })) }
 end
 
---- rich.on_show(f): figure:show() calls f(figure) from now on.
+--- rich.on_show(f): makes figure:show() call f(figure).
 function rich.on_show(f) figures.shown_by(f) end
 
 return rich

@@ -39,8 +39,8 @@ function asks.status(given, state)
   return { ok = true, status = state.session:status(given.code) }
 end
 
---- server.start(send): answer(line) and failed(message); send(line) writes an answer. failed is
---- called where answer raised an error.
+--- server.start(send): returns answer(line) and failed(message); send(line) writes an answer.
+--- failed is to be called if answer raised an error.
 function server.start(send)
   local state = { session = require("scullery.prompt.session").new{ environment = _G } }
   local current

@@ -1,5 +1,5 @@
---- Everything about a plugin: what its file says, and what its descriptor says. The file is opened
---- in a process of its own, so that one that crashes is a sentence.
+--- The description of a plugin, from its file and its descriptor. A child process opens the file,
+--- so that a crash becomes an error message.
 local core = require "scullery.core"
 local object = require "scullery.plugin.object"
 local options = require "scullery.base.options"
@@ -11,7 +11,7 @@ local PATIENCE = 20 -- seconds that opening a file may take
 
 -- ---------------------------------------------------------------- in the child
 
--- As JSON takes it: numbers that are no numbers, and texts of other encodings, as texts.
+-- A value that JSON can represent: NaN, infinities and texts that are not UTF-8 become plain texts.
 local function plain(value)
   if type(value) == "string" then
     return utf8.len(value) and value:gsub("%z", "") or value:gsub("[^\n\32-\126]", "?")
@@ -25,7 +25,7 @@ local function plain(value)
   return copy
 end
 
--- The descriptor, and what an instance with default options offers.
+-- The descriptor, and the abilities of an instance with default options.
 local function describe(info)
   local one = core.plugin_facts(info.kind, info.name)
   for key, value in pairs(info) do one[key] = value end
@@ -35,8 +35,8 @@ local function describe(info)
   return one
 end
 
--- f(), a list of components as plugin_info gives them, called and described in a process of its
--- own.
+-- Calls f(), which returns a list of components as plugin_info does, in a child process, and
+-- describes them there.
 local function in_child(what, f)
   local text, message, how = core.in_child(PATIENCE, function()
     local list = {}
@@ -51,12 +51,12 @@ end
 -- ---------------------------------------------------------------- what can be asked
 
 --- about.file(path): a list of the components in a file, each with kind, name, ..., facts, text;
---- nil and a sentence where it is none that can be loaded.
+--- nil and a sentence if the file cannot be loaded.
 function about.file(path)
   return in_child(path, function() return core.plugin_load(path) end)
 end
 
---- about.component(kind, name): the one component, or nil and a sentence.
+--- about.component(kind, name): that component, or nil and a sentence.
 function about.component(kind, name)
   local list, message = in_child(name, function() return { core.plugin_info(kind, name) } end)
   return list and list[1], message
@@ -75,7 +75,7 @@ end
 
 -- ---------------------------------------------------------------- as a text
 
--- Abilities by their ids without "scullery." and "/1".
+-- Abilities by their ids, without "scullery." and "/1".
 local words = {
   law = "the law of its parameters: closed forms, tilts",
   characteristic = "the characteristic function: the kernel of Fourier features",
@@ -141,7 +141,7 @@ local function roles_text(list)
   return #parts > 0 and table.concat(parts, "; ") or nil
 end
 
--- What the descriptor says in data, { heading, text } each, those without a text left out.
+-- The data of the descriptor as rows { heading, text }; those without a text are left out.
 local function data_rows(one)
   local rows = {}
   local function add(heading, text)
@@ -191,7 +191,7 @@ local function component_text(one)
   return table.concat(parts, "\n\n")
 end
 
---- about.text(list): what `scullery plugin info` prints of components of one file.
+--- about.text(list): the output of `scullery plugin info` for the components of one file.
 function about.text(list)
   local parts = {}
   for i, one in ipairs(list) do parts[i] = component_text(one) end

@@ -1,7 +1,7 @@
---- The checker of plugins, a module of its own beside the library.
+--- Access to the checker of plugins, which is a separate module.
 
---- checker(part): its module `part`, such as ".command"; the module itself without. A sentence
---- where the checker is not installed.
+--- checker(part): its module `part`, such as ".command"; without `part` the module itself. Raises
+--- an error if the checker is not installed.
 return function(part)
   local ok, found = pcall(require, "scullery_checker" .. (part or ""))
   if ok then return found end

@@ -1,5 +1,5 @@
---- sc.plugin.compile: a plugin from its source, compiled by the system's compiler into the user's
---- cache and loaded.
+--- sc.plugin.compile: compiles the source of a plugin with the system's compiler into the user's
+--- cache and loads it.
 local core = require "scullery.core"
 local compiler = require "scullery.plugin.compiler"
 local folders = require "scullery.base.folders"
@@ -34,7 +34,7 @@ local rules = options.declare("plugin.compile", {
 
 local function is_full(path) return path ~= nil and path:sub(1, 1) == "/" end
 
--- The folder of compiled objects, which nobody else may write to.
+-- The folder of compiled objects; refused if another user could write to it.
 local function cache()
   local base, home = os.getenv "XDG_CACHE_HOME", os.getenv "HOME"
   if not is_full(base) then base = is_full(home) and home .. "/.cache" end
@@ -45,16 +45,16 @@ local function cache()
   folders.make(base .. "/scullery")
   core.make_folder(folder, PRIVATE)
   local about = core.file_about(folder)
-  if not about.folder then fail("%s is no folder", folder) end
+  if not about.folder then fail("%s is not a folder", folder) end
   if not about.own then fail("%s belongs to another user (uid %d)", folder, about.user) end
   if about.mode & WRITABLE ~= 0 then
-    fail("others may write to %s, so that nothing is taken from there: remove it, or chmod 700 it",
+    fail("others may write to %s, so it cannot be used: remove it, or chmod 700 it",
       folder)
   end
   return folder
 end
 
--- Objects that compilers were making for processes which have ended since.
+-- Removes unfinished objects of processes that have ended.
 local function remove_abandoned(folder)
   for _, file in ipairs(core.folder(folder) or {}) do
     local process = file.name:match("%.(%d+)%.part$")
@@ -66,7 +66,7 @@ end
 
 -- ---------------------------------------------------------------- the compiler
 
--- What is compiled, and how.
+-- The compilation job: source, language and flags.
 local function job_of(o)
   local job = { title = o.file or (o.name or "plugin") .. " (source)", file = o.file }
   job.is_cpp = o.file and o.file:find("%.c[cpx][px]?$") ~= nil
@@ -104,7 +104,7 @@ local function all_words(...)
   return words
 end
 
--- The compiler's messages; below a line of the source that none of its files has, that line.
+-- The compiler's messages; a position in generated source is followed by that line.
 local function messages(job, text)
   local lines, list = {}, {}
   for line in (job.given .. "\n"):gmatch("([^\n]*)\n") do lines[#lines + 1] = line end
@@ -124,13 +124,13 @@ local function run(job, words)
   local said = done.status ~= 0 and messages(job, done.message)
   if said then
     fail("%s does not compile:\n%s", job.title, said ~= "" and said
-      or ("%s said nothing, and gave the status %d"):format(table.concat(job.command, " "),
+      or ("%s printed nothing and ended with status %d"):format(table.concat(job.command, " "),
         done.status))
   end
   return done
 end
 
--- The name in the cache: of everything that the object is made of.
+-- The file name in the cache: a digest of everything that affects the object.
 local function key_of(job)
   local text = run(job, all_words(job.language, job.flags, job.own, { "-E", "-" })).output
   local parts = all_words({ core.version, compiler.version(job.command), text }, job.command,
@@ -147,9 +147,11 @@ local function make(job, folder, path)
     os.remove(part)
     error(result, 0)
   end
-  if not core.file_about(part) then fail("'%s' is no compiler: it made nothing", job.command[1]) end
+  if not core.file_about(part) then
+    fail("'%s' is not a compiler: it wrote no file", job.command[1])
+  end
   core.set_mode(part, PRIVATE)
-  -- another process may have made it meanwhile, and have it loaded
+  -- another process may have made and loaded it in the meantime
   if core.file_about(path) then os.remove(part) else assert(os.rename(part, path)) end
   if result.message ~= "" then
     require "scullery.base.warn" (("plugin.compile: %s:\n%s"):format(job.title,
@@ -161,8 +163,7 @@ end
 
 local needed = { address = "__asan_init", thread = "__tsan_init", leak = "__lsan_init" }
 
--- Some runtimes must be in the process before everything else, which a library that is loaded later
--- cannot bring about.
+-- Some sanitizer runtimes must be loaded when the process starts; an error says how.
 local function check_runtime(job, sanitize)
   for word in sanitize:gmatch("[^,%s]+") do
     if needed[word] and not core.has_symbol(needed[word]) then
@@ -175,8 +176,8 @@ end
 
 -- ---------------------------------------------------------------- loading
 
--- Refuses an object that cannot be opened, or is not what was asked for, before this process opens
--- it. Returns nil, or a sentence.
+-- Opens an object in a child process before this process does. Returns nil, or a sentence if it
+-- cannot be opened or is not the requested component.
 local function refusal(path, o)
   local text, message, how = core.in_child(PATIENCE, function()
     local list = {}
@@ -194,14 +195,14 @@ local function refusal(path, o)
     o.name or "*")
 end
 
--- The loader's sentence, with the source's title in place of the object's path.
+-- The loader's message with the source's title in place of the object's path.
 local function of_source(text, path, title)
   local from, to = text:find("plugin " .. path, 1, true)
   if from ~= 1 then return title .. ": " .. text end
   return title .. text:sub(to + 1)
 end
 
---- compile.run(given): sc.plugin.compile. Returns the list of components.
+--- compile.run(given): see sc.plugin.compile. Returns the list of components.
 function compile.run(given)
   local o = options.check("plugin.compile", given, rules, 0)
   if (o.source == nil) == (o.file == nil) then
@@ -217,7 +218,7 @@ function compile.run(given)
   local was_there = core.file_about(path) ~= nil
   if not was_there then make(job, folder, path) end
   local message = refusal(path, o)
-  if message and was_there then -- perhaps the file was damaged
+  if message and was_there then -- the cached file may be damaged
     os.remove(path)
     make(job, folder, path)
     message = refusal(path, o)

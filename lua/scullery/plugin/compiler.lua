@@ -1,4 +1,4 @@
---- The system's C compiler: found, run without a shell, its messages as they are.
+--- The system's C compiler, run without a shell.
 local core = require "scullery.core"
 
 local compiler = {}
@@ -7,7 +7,7 @@ local PATIENCE = 300 -- seconds that one run may take
 
 local function fail(...) error(string.format(...), 0) end
 
---- compiler.words(text): the words of a command or of flags: a list, or a text with spaces between.
+--- compiler.words(text): a command or flags as a list of words: a list, or a text split at spaces.
 function compiler.words(text)
   if type(text) == "table" then return text end
   local list = {}
@@ -15,7 +15,7 @@ function compiler.words(text)
   return list
 end
 
---- compiler.command(asked, is_cpp): the words that call the compiler: `asked`, $CC or cc; for C++
+--- compiler.command(asked, is_cpp): the words of the compiler command: `asked`, $CC or cc; for C++
 --- $CXX or c++.
 function compiler.command(asked, is_cpp)
   local named = asked or os.getenv(is_cpp and "CXX" or "CC")
@@ -24,10 +24,10 @@ function compiler.command(asked, is_cpp)
   return { is_cpp and "c++" or "cc" }
 end
 
---- compiler.run(command, words[, input]): { output, message, status, ... } as core.run_program
---- gives; a sentence where the compiler is missing, ends by a signal or does not end.
+--- compiler.run(command, words[, input]): { output, message, status, ... } from core.run_program.
+--- Raises an error if the compiler is missing, is ended by a signal or takes too long.
 function compiler.run(command, words, input)
-  local preloaded = os.getenv "LD_PRELOAD" -- a sanitizer's runtime would check the compiler
+  local preloaded = os.getenv "LD_PRELOAD" -- the sanitizer must not check the compiler
   local all = preloaded and preloaded ~= "" and { "env", "-u", "LD_PRELOAD" } or {}
   table.move(command, 1, #command, #all + 1, all)
   table.move(words, 1, #words, #all + 1, all)
@@ -46,13 +46,13 @@ end
 local runtimes = { address = "asan", thread = "tsan", undefined = "ubsan", leak = "lsan" }
 local versions = {}
 
---- compiler.version(command): what it says of itself; asked once.
+--- compiler.version(command): the output of --version; cached.
 function compiler.version(command)
   local key = table.concat(command, "\0")
   if not versions[key] then
     local done = compiler.run(command, { "--version" })
     if done.status ~= 0 then
-      fail("'%s' is no compiler: %s --version fails with %s", command[1], command[1],
+      fail("'%s' is not a compiler: %s --version fails with %s", command[1], command[1],
         done.message:match("[^\n]+") or "status " .. done.status)
     end
     versions[key] = done.output
@@ -61,7 +61,7 @@ function compiler.version(command)
 end
 
 --- compiler.runtime(command, sanitizer): the shared library that the sanitizer needs in the
---- process, as the compiler finds it; nil where it does not.
+--- process, located by the compiler; nil if it is not found.
 function compiler.runtime(command, sanitizer)
   local short = runtimes[sanitizer]
   if not short then return nil end

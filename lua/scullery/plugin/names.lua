@@ -1,10 +1,10 @@
---- The plugins that there are, and those of a name.
+--- The list of known plugins, and the search by name.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 
 local names = {}
 
---- names.list(): sc.plugin.list().
+--- names.list(): see sc.plugin.list.
 function names.list()
   local probe = require("scullery.plugin.about").probe
   local list, seen = core.plugin_list(), {}
@@ -29,8 +29,8 @@ function names.list()
   return list
 end
 
---- names.find(name): the entries with that name, "NAME" or "KIND.NAME"; a sentence where there is
---- none.
+--- names.find(name): the entries with that name, "NAME" or "KIND.NAME"; raises an error if there
+--- are none.
 function names.find(name)
   local found, known = {}, {}
   for _, entry in ipairs(names.list()) do

@@ -1,6 +1,6 @@
---- A new plugin: a folder with a component that works, its test and its build, made of the files
---- in templates/. Those are a plugin named my_plugin and compile as they stand; in the ones for all
---- kinds, @WORD@ stands for what depends on kind and language.
+--- Creates a folder with a new plugin: a working component, its test and its build, from the files
+--- in templates/. The templates are a plugin named my_plugin that compiles as it is; in the files
+--- for all kinds, @WORD@ marks the text that depends on kind and language.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local say = require "scullery.base.say"
@@ -11,7 +11,7 @@ local function fail(...) error("plugin.new: " .. string.format(...), 0) end
 
 local kinds = { "sampler", "nonlinearity", "kernel", "solver" }
 
--- What the templates are.
+-- The summary of each template.
 local abouts = {
   sampler = "rows of products of two normal numbers",
   nonlinearity = "the leaky rectifier",
@@ -26,7 +26,7 @@ local languages = {
 
 -- ---------------------------------------------------------------- names
 
--- As the host takes them.
+-- The host's rule for names.
 local function is_name(text)
   return type(text) == "string" and #text <= 40 and text:find "^[a-z][a-z0-9_]*$" ~= nil
     and load("local " .. text) ~= nil
@@ -41,7 +41,7 @@ local rules = options.declare("plugin.new", {
     test = function(text) return type(text) == "string" and text ~= "" end },
 })
 
--- Targets that CMake has in every project, in the way of a target of that name.
+-- Targets that CMake defines in every project, which a plugin's target must not be named.
 local targets = {}
 for name in ("all clean edit_cache help install package package_source preinstall \z
   rebuild_cache test"):gmatch "%S+" do targets[name] = true end
@@ -73,7 +73,7 @@ local function read(name)
   return text
 end
 
--- A list of { name, text, what it is }.
+-- A list of { name, text, description }.
 local function files_of(o)
   local language = languages[o.cpp and "cpp" or "c"]
   local words = { kind = o.kind, about = abouts[o.kind], version = core.version:match "^%d+%.%d+" }
@@ -96,7 +96,7 @@ local function remove(folder, files)
   os.remove(folder)
 end
 
--- The whole folder under another name, which it loses at the end.
+-- Writes the folder under a temporary name and renames it at the end.
 local function write(folder, files)
   local process = assert(io.open "/proc/self/stat"):read "n"
   local unfinished = ("%s.unfinished-%d"):format(folder, process)
@@ -119,8 +119,8 @@ local function check_place(folder)
   end
 end
 
---- new.make(given): given as sc.plugin.new takes it. Returns the folder and a list of what was
---- written, each { name, text, what it is }.
+--- new.make(given): creates the folder; given: the options of sc.plugin.new. Returns the folder and
+--- a list of its files, each { name, text, description }.
 function new.make(given)
   local o = options.check("plugin.new", given, rules, 0)
   check_free(o.kind, o.name)
@@ -133,7 +133,7 @@ end
 
 -- ---------------------------------------------------------------- the command
 
---- new.arguments(parser): what `scullery plugin new` takes, for argparse.
+--- new.arguments(parser): adds the arguments of `scullery plugin new` to an argparse parser.
 function new.arguments(parser)
   parser:argument("name", "what is typed after sc.KIND.")
   parser:option("--kind", table.concat(kinds, ", ")):choices(kinds):count(1):argname "KIND"
@@ -141,7 +141,7 @@ function new.arguments(parser)
   parser:option("--out", "the folder that is made; NAME without"):argname "DIR"
 end
 
--- A word of a shell line.
+-- A word quoted for a shell command.
 local function quoted(text)
   return text:find "[^%w_./+=:,@-]" and "'" .. text:gsub("'", "'\\''") .. "'" or text
 end
@@ -153,14 +153,14 @@ local function line_of(command)
   return line
 end
 
--- How this command is called: by its name where the shell finds it, else by its path.
+-- The name of this command if the shell finds it, else its path.
 local function own_word(command)
   local found = line_of "command -v scullery"
   return found and core.real_path(found) == core.real_path(command) and "scullery"
     or quoted(command)
 end
 
--- The option with which CMake finds this Scullery, " -D...", or nothing where it looks anyway.
+-- The option with which CMake finds this Scullery, " -D...", or "" if it does without.
 local function hint_for(command)
   local folder = command:match "^(.*)/[^/]*$"
   local prefix = folder:match "^(.*)/bin$"
@@ -183,7 +183,7 @@ local function show_next(folder, name, language)
     name, word, name))
 end
 
---- new.run(given): `scullery plugin new`, of what argparse gave.
+--- new.run(given): `scullery plugin new`, with the parsed arguments.
 function new.run(given)
   local folder, files = new.make{ name = given.name, kind = given.kind, cpp = given.cpp or false,
     folder = given.out }

@@ -1,12 +1,12 @@
---- What the file of a shared object says of itself: its symbols, and the compiler that made it.
---- Files are read as texts, so that a damaged one is at most an error of Lua.
+--- The symbols of a shared object and the compiler that made it. The file is read as data, so that
+--- a damaged one can only cause a Lua error.
 local core = require "scullery.core"
 
 local object = {}
 
 local SECTION_STRINGS = 3
 
--- Readers of numbers for the class and byte order of the file, and where fields of its headers lie.
+-- Readers of numbers for the class and byte order of the file, and the offsets of header fields.
 local function layout_of(bytes)
   local wide, little = bytes:byte(5) == 2, bytes:byte(6) == 1
   local order = little and "<" or ">"
@@ -61,8 +61,8 @@ local function compilers_of(bytes, sections)
   return list
 end
 
---- object.read(path): { size, sha256, exported, compilers }: bytes, and lists of names. The lists
---- are empty where the file has no sections.
+--- object.read(path): { size, sha256, exported, compilers }: size in bytes, two lists of names. The
+--- lists are empty if the file has no sections.
 function object.read(path)
   local about = { size = core.file_about(path).size, sha256 = core.sha256(path),
     exported = exported_by(path), compilers = {} }

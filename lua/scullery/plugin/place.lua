@@ -1,4 +1,4 @@
---- The user's own folder of plugins: files are checked, copied there, and removed again.
+--- The user's folder of plugins: installing checks and copies a file; uninstalling removes it.
 local core = require "scullery.core"
 local about = require "scullery.plugin.about"
 local folders = require "scullery.base.folders"
@@ -12,7 +12,7 @@ local WRITABLE = tonumber("022", 8)
 
 local function fail(...) error(string.format(...), 0) end
 
---- place.folder(): the folder of the user's plugins, there or not.
+--- place.folder(): the path of the folder of the user's plugins; it may not exist.
 function place.folder()
   return core.plugin_folder()
     or fail("there is no folder for plugins: neither XDG_DATA_HOME nor HOME is a full path")
@@ -26,7 +26,7 @@ local function read(path)
   return bytes
 end
 
--- Another folder's link, or a link to nothing, is not written through.
+-- True for a link to another folder or to nothing, through which nothing is written.
 local function is_link(path)
   local folder = path:match("^(.*)/")
   local real = core.real_path(folder)
@@ -35,7 +35,7 @@ end
 
 -- ---------------------------------------------------------------- install
 
--- Raises, or says what is not known, where the file was not found right.
+-- Runs the checker; raises an error if the file failed and `force` is not given.
 local function check(path, given)
   if given.no_check then
     say(("%s was not checked (--no-check)"):format(path))
@@ -52,13 +52,13 @@ local function check(path, given)
     end
   end
   if not given.force then
-    fail("%s failed %d of its checks and was not installed: scullery plugin check %s tells more, \z
-      --force installs it all the same", path, all.failed, path)
+    fail("%s failed %d of its checks and was not installed: scullery plugin check %s prints the \z
+      details, --force installs it all the same", path, all.failed, path)
   end
   say(("%s failed %d of its checks (--force)"):format(path, all.failed))
 end
 
--- A folder that no other user may write to; it is made where it is not there.
+-- Makes the folder if it is missing; refuses one that another user can write to.
 local function make_folder(path)
   folders.make(path, FOLDER)
   local file = core.file_about(path)
@@ -68,7 +68,7 @@ local function make_folder(path)
   end
 end
 
--- Where the components lie: the first as a file, the others as links to it.
+-- The paths of the components: the first is a file, the others are links to it.
 local function targets_of(list)
   local folder, targets = place.folder(), {}
   for i, one in ipairs(list) do
@@ -101,14 +101,14 @@ local function put(targets, list, bytes)
       say(("  but sc.%s.%s is %s, which the search finds first"):format(one.kind, one.name,
         found))
     else
-      say(("  use it as sc.%s.%s{}; help(sc.%s.%s) tells what it is"):format(one.kind, one.name,
+      say(("  use it as sc.%s.%s{}; help(sc.%s.%s) describes it"):format(one.kind, one.name,
         one.kind, one.name))
     end
   end
 end
 
---- place.install{ file =, force =, no_check = }: check a file, and copy it to the user's folder.
---- Raises where it fails a check, or another file is there, unless force is true.
+--- place.install{ file =, force =, no_check = }: checks a file, and copies it to the user's folder.
+--- Raises an error if it fails a check, or if another file has its name, unless force is true.
 function place.install(given)
   local path = given.file
   local list, message = about.file(path)
@@ -157,7 +157,7 @@ local function find(name)
     near and (" (did you mean '" .. near .. "'?)") or "")
 end
 
---- place.uninstall(name): remove a plugin from the user's folder, and the links to its file.
+--- place.uninstall(name): removes a plugin from the user's folder, and the links to its file.
 function place.uninstall(name)
   local one, paths = find(name), {}
   local real = core.real_path(one.path)

@@ -1,10 +1,10 @@
---- Sources for sc.plugin.compile: a whole plugin as it is, or a formula made into one.
+--- Sources for sc.plugin.compile: a whole plugin unchanged, or one generated from a formula.
 local sources = { around = "what stands around the formula" } -- to the compiler, a file's name
 
 local function fail(...) error(string.format(...), 0) end
 
--- The names that a formula of each kind has for its number. Of a kernel it has one of several, each
--- with the host's number of a pair.
+-- The name of the number in a formula of each kind. The formula of a kernel uses one of several,
+-- each with the host's name for a number of a pair.
 local pairs_of = {
   { "dot", "SCL_PAIR_DOT" },
   { "squared_distance", "SCL_PAIR_SQUARED_DISTANCE" },
@@ -15,14 +15,14 @@ local pairs_of = {
 
 local function has_word(text, word) return text:find("%f[%w_]" .. word .. "%f[^%w_]") ~= nil end
 
--- As the text of a string in C.
+-- A text as a C string literal.
 local function quoted(text)
   return '"' .. text:gsub("%s+", " "):gsub('[\\"]', "\\%0"):gsub("[^\32-\126]", "?")
     :gsub("%?%?", "?\\?") .. '"'
 end
 
--- static double NAME(double NUMBER): the formula, or statements that return its value, at its own
--- lines.
+-- static double NAME(double NUMBER): the formula, or statements that return its value, with #line
+-- directives for its own lines.
 local function function_of(name, number, source, title)
   local is_body = has_word(source, "return")
   return table.concat({
@@ -106,11 +106,11 @@ end
 
 local wrappers = { nonlinearity = nonlinearity, kernel = kernel, sampler = sampler }
 
---- sources.is_whole(text): whether it is a whole plugin, not a formula.
+--- sources.is_whole(text): true for a whole plugin, false for a formula.
 function sources.is_whole(text) return text:find("scullery_plugins?%f[^%w_]") ~= nil end
 
 --- sources.complete(given, title): the source of a whole plugin. given.source is one, or the
---- formula of the component given.kind that is called given.name. Messages of the compiler name the
+--- formula of the component given.kind with the name given.name. The compiler's messages name the
 --- title and the lines of given.source.
 function sources.complete(given, title)
   if sources.is_whole(given.source) then

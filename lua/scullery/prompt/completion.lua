@@ -12,7 +12,7 @@ local completion = {}
 -- ---------------------------------------------------------------- values
 
 --- completion.follow(path, environment): the value at the end of a path such as { "sc", "sampler"
---- }, or nil; no metamethod of a script is called on the way.
+--- }, or nil; it does not call metamethods of scripts.
 function completion.follow(path, environment)
   local value = environment
   for _, name in ipairs(path) do
@@ -24,8 +24,8 @@ end
 
 -- ---------------------------------------------------------------- where the cursor is
 
--- The path of names that ends at token `last`: names, and where it begins; nil where something else
--- stands before it, such as a call.
+-- The path of names that ends at token `last`, and where it begins; nil if it follows something
+-- else, such as a call.
 local function path_before(code, last)
   local path, at = {}, last
   while code[at] and code[at].kind == "name" do
@@ -40,7 +40,7 @@ local function path_before(code, last)
   return nil
 end
 
--- The innermost bracket that is open after token `last`: its place among the tokens, or nil.
+-- The position among the tokens of the innermost bracket that is open after token `last`, or nil.
 local function open_bracket(code, last)
   local depth = 0
   for at = last, 1, -1 do
@@ -53,8 +53,8 @@ local function open_bracket(code, last)
   end
 end
 
--- What is called with the brackets or the string that begin after token `last`, and which argument
--- it is: a path of names.
+-- The path of names of the function whose brackets or string argument begin after token `last`, and
+-- the position of the argument.
 local function call_at(code, last)
   local path = path_before(code, last)
   if path and #path > 0 then return path, 1 end
@@ -72,8 +72,8 @@ end
 
 -- ---------------------------------------------------------------- options
 
--- The titles that options of a call may be declared under: of a method that of its object, or of
--- any class that has it where the object is not known.
+-- The titles under which the options of a call may be declared: for a method that of its object, or
+-- of any class that has the method if the object is unknown.
 local function titles_of(path, environment)
   if not path.method then
     return { (table.concat(path, "."):gsub("^sc%.", "")) }
@@ -85,7 +85,7 @@ local function titles_of(path, environment)
   return owner == nil and options.titles_of_method(path[#path]) or {}
 end
 
--- Modules that declare options, and are loaded at their first use.
+-- Loads modules that declare options and are otherwise loaded at their first use.
 local function load_declarations()
   for _, name in ipairs{ "scullery.model.bounds", "scullery.model.judging",
     "scullery.model.probabilities", "scullery.model.prune", "scullery.model.search",
@@ -94,7 +94,7 @@ local function load_declarations()
   end
 end
 
--- The rows { name, help, takes, words } of the options of a call, or nil where it declares none.
+-- The rows { name, help, takes, words } of the options of a call, or nil if none are declared.
 local function rows_of(path, environment)
   load_declarations()
   if not path or #path == 0 then return nil end
@@ -114,7 +114,7 @@ local function rows_of(path, environment)
   return rows
 end
 
--- The call whose table of options token `last` is in, directly; and the open brace.
+-- The call whose table of options directly contains token `last`, and the open brace.
 local function options_call(code, last)
   local open = open_bracket(code, last)
   if not open or code[open].text ~= "{" then return nil end
@@ -129,7 +129,7 @@ local function given_already(code, open, last)
   return seen
 end
 
--- Options that may stand after token `last`, the end of "{" or ",".
+-- Options that may follow token `last`, a "{" or ",".
 local function option_candidates(code, last, environment)
   local text = code[last] and code[last].text
   if text ~= "{" and text ~= "," and text ~= ";" then return nil end
@@ -154,8 +154,8 @@ local function option_row(code, last, environment)
   end
 end
 
--- The row's words that are words, or those that stand in quotes among what it takes ("a number
--- above 0, "scale" or "median""): a list, perhaps empty.
+-- The words that an option takes: those declared, or those in quotes in the text about its values
+-- ("a number above 0, "scale" or "median""): a list, perhaps empty.
 local function words_of(row)
   local list = {}
   for _, word in ipairs(row and row.words or {}) do
@@ -213,11 +213,11 @@ local function is_method(path, title, environment)
   return false
 end
 
--- Functions of Lua that take a path first.
+-- Lua functions whose first argument is a path.
 local takes_path = { ["io.open"] = true, ["io.lines"] = true, dofile = true, loadfile = true,
   ["io.input"] = true, ["io.output"] = true, ["os.remove"] = true, ["os.rename"] = true }
 
--- Whether the help of a function names its argument a path.
+-- True if the help of a function calls its argument a path.
 local function is_path_argument(path, place, environment)
   local name = table.concat(path, ".")
   if takes_path[name] then return true end
@@ -229,7 +229,7 @@ local function is_path_argument(path, place, environment)
     and (first == "path" or first == "images")
 end
 
--- Candidates for a text that begins with that quotation mark after token `last` and is `typed` so
+-- Candidates for a text in quotes after token `last`; quote: the quotation mark; typed: the text so
 -- far.
 local function quoted_candidates(code, last, quote, typed, environment)
   local before = code[last]
@@ -345,7 +345,7 @@ local function at_command(text, environment)
 end
 
 --- completion.find(text[, environment]): where the replacement begins (a byte of the text), and a
---- list of { name, about }: about is a text or a function that gives one.
+--- list of { name, about }: about is a text or a function that returns one.
 function completion.find(text, environment)
   environment = environment or _G
   local place, list = at_command(text, environment)
@@ -371,7 +371,7 @@ function completion.find(text, environment)
 end
 
 --- completion.at(text[, environment]): the text before the cursor -> where the replacement begins
---- (a byte of the text), and the list of texts that can stand there.
+--- (a byte of the text), and the list of possible texts.
 function completion.at(text, environment)
   local place, found = completion.find(text, environment)
   local list = {}
@@ -391,7 +391,7 @@ end
 
 local MOST_TOLD = 12
 
--- The names as a terminal may show them, and the columns of the widest.
+-- The names escaped for a terminal, and the width of the widest.
 local function clean_names(list)
   local names, widest = {}, 0
   for i, one in ipairs(list) do
@@ -412,7 +412,7 @@ local function in_columns(list, width)
   return table.concat(lines)
 end
 
--- A line each, with what help says.
+-- One line for each candidate, with its summary from the help.
 local function told(list, width)
   local names, widest = clean_names(list)
   local lines, any = {}, false
@@ -429,9 +429,9 @@ local function told(list, width)
   return any and table.concat(lines, "\n") .. "\n" or nil
 end
 
---- completion.add(text[, environment[, width]]): what Tab adds to the text before the cursor (""
---- for nothing), and the candidates as lines where there are several: in columns, with a summary
---- each where they are few.
+--- completion.add(text[, environment[, width]]): the text that Tab adds before the cursor ("" for
+--- none), and if there are several candidates, lines that list them: in columns, or with a summary
+--- each if they are few.
 function completion.add(text, environment, width)
   local place, list = completion.find(text, environment)
   if #list == 0 then return "", nil end

@@ -3,16 +3,16 @@ local core = require "scullery.core"
 
 local files = {}
 
--- What a text in quotes that is typed so far says; nil where it ends within an escape.
+-- The value of a quoted text typed so far; nil if it ends within an escape sequence.
 local function said(typed, quote)
   local chunk = load(("return %s%s%s"):format(quote, typed, quote), "=typed", "t", {})
   return chunk and chunk()
 end
 
---- files.matching(typed[, quote]): the files and folders whose path begins with what was typed, as
---- a list of { name }; folders end with a slash, files that begin with a dot come only where a dot
---- was typed, and names with control characters, which cannot be typed, never. quote: the quotation
---- mark before what was typed, which is Lua then, and so are the names.
+--- files.matching(typed[, quote]): the files and folders whose path begins with the typed text, as
+--- a list of { name }. Folders end with a slash; files that begin with a dot are included only
+--- after a typed dot, and names with control characters, which cannot be typed, never. quote: the
+--- quotation mark before the typed text; typed text and names are then Lua source.
 function files.matching(typed, quote)
   local path = quote and said(typed, quote) or not quote and typed
   if not path then return {} end

@@ -1,12 +1,12 @@
---- Values as completion looks at them: by raw access and by the library's own metamethods. Those of
---- scripts may print, change something or never return, and are not called.
+--- Reading values for completion: by raw access and by the library's own metamethods. Metamethods
+--- of scripts may have side effects or never return, and are not called.
 local values = {}
 
 local MOST_DEEP = 8 -- tables whose __index is a table
 
 local own_files = debug.getinfo(1, "S").source:match("^(.*/)prompt/")
 
--- The metamethod, where it is a Lua function of the library; second: whatever it is.
+-- The metamethod if it is a Lua function of the library; second: the metamethod in any case.
 local function metamethod(value, name)
   local meta = debug.getmetatable(value)
   local f = type(meta) == "table" and rawget(meta, name) or nil
@@ -15,14 +15,14 @@ local function metamethod(value, name)
   return is_own and f or nil, f
 end
 
--- The table `methods` of a class, which its __index may be a function of.
+-- The table `methods` of a class whose __index is a function.
 local function methods_of(value)
   local meta = debug.getmetatable(value)
   local methods = type(meta) == "table" and rawget(meta, "methods")
   return type(methods) == "table" and methods or nil
 end
 
--- What the command offers as globals, loaded at their first use.
+-- Globals of the command, loaded at their first use.
 local offered = {
   sc = function() return require("scullery.help").library() end,
   help = function() return require "scullery.help" end,
@@ -51,8 +51,8 @@ local function add(names, name)
   if type(name) == "string" and name:match("^[%a_][%w_]*$") then names[name] = true end
 end
 
---- values.collect(value, names): into the set `names`: what indexing the value can find: its own
---- names (the library's __pairs may list more), then those of __index.
+--- values.collect(value, names): adds the names that indexing the value can find to the set
+--- `names`: its own (the library's __pairs may list more), then those of __index.
 function values.collect(value, names, depth)
   depth = depth or 0
   if depth > MOST_DEEP then return end

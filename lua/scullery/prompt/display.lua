@@ -1,5 +1,5 @@
---- How values print at the prompt and in notebooks: tables with their contents, functions with what
---- they take, matrices with their shape, objects as their own text.
+--- Printing of values at the prompt and in notebooks: tables with their contents, functions with
+--- their parameters, matrices with their shape, objects as their own text.
 local options = require "scullery.base.options"
 local objects = require "scullery.base.objects"
 local tokens = require "scullery.prompt.tokens"
@@ -10,7 +10,7 @@ local display = {}
 local MOST_DEEP, MOST_ITEMS, MOST_INNER = 6, 100, 20
 local MOST_LINES, MOST_BYTES, MOST_INNER_BYTES = 400, 10000, 200
 
--- How many columns a text takes; colours and what follows a character onto its place take none.
+-- The width of a text in columns, without colour codes and combining characters.
 local function columns_of(text)
   text = text:gsub("\27%[%d*m", "")
   return utf8.len(text) or #text
@@ -42,7 +42,7 @@ end
 
 -- ---------------------------------------------------------------- functions
 
--- The names of functions of Lua's own libraries.
+-- The names of functions of Lua's standard libraries.
 local library_names = {}
 for _, name in ipairs{ "_G", "coroutine", "debug", "io", "math", "os", "package", "string", "table",
   "utf8" } do
@@ -60,7 +60,8 @@ local function parameters_of(f, info)
   return table.concat(names, ", ")
 end
 
--- The help's first sentence for functions of the library; name, parameters and place for others.
+-- The first sentence of the help for functions of the library; name, parameters and place of
+-- others.
 local function function_text(f)
   local own = require("scullery.help.topics").brief(f)
   if own then return "function: " .. own end
@@ -78,8 +79,8 @@ local function field_of(meta, name)
   return ok and value or nil
 end
 
--- The text of __display(value, { depth =, width =, colour = }) or of __tostring, inside of tables
--- of __summary(value) first; nothing where there is none; an error of it is told.
+-- The text of __display(value, { depth =, width =, colour = }) or of __tostring; inside tables
+-- first of __summary(value). nil without such a metamethod; an error of it becomes the text.
 local function own_text(value, meta, state)
   local summary = state.depth > 0 and field_of(meta, "__summary")
   local own = summary or field_of(meta, "__display")
@@ -92,10 +93,10 @@ local function own_text(value, meta, state)
     summary and "__summary" or own and "__display" or "__tostring", harmless.shown(text))
 end
 
--- Without the address that Lua puts behind the type where nothing else is said.
+-- The text without the address that Lua's tostring appends to the type.
 local function without_address(text) return text:match("^(.-):? %(?0x%x+%)?$") or text end
 
--- Inside of tables objects are shown by their first line.
+-- The first line of an object's text, for objects inside tables.
 local function first_line(text, state)
   local line = state.depth > 0 and text:match("^([^\n]*)\n")
   return line and (line:find("^matrix") and line or line .. " ...") or text
@@ -111,7 +112,7 @@ end
 
 local order = { number = 1, string = 2, boolean = 3 }
 
--- Keys beside the list: numbers, then texts, then the rest as they come.
+-- Keys outside the list part: numbers, then texts, then the rest in any order.
 local function sorted_keys(value, length)
   local keys = {}
   for key in next, value do
@@ -152,7 +153,7 @@ local function within(state, path, taken)
     paths = state.paths, colour = state.colour }
 end
 
--- The parts of a table, as texts; places first, then keys.
+-- The parts of a table as texts: the list part first, then keys.
 local function parts_of(value, state)
   local parts, length = {}, list_length(value)
   local keys = sorted_keys(value, length)
@@ -173,7 +174,7 @@ local function parts_of(value, state)
   return parts, length > 0 and #keys == 0
 end
 
--- Several short values to a line.
+-- Lines with several short values each.
 local function filled(parts, width)
   local lines, line = {}, ""
   for i, part in ipairs(parts) do
@@ -251,8 +252,8 @@ local function cut(text)
   return ("%s\n... %d more lines"):format(text:sub(1, at - 1), rest + 1)
 end
 
---- display.text(value[, { width =, colour = }]): how a value prints at the prompt. width: columns
---- (80); colour: whether the keys of tables are coloured.
+--- display.text(value[, { width =, colour = }]): the text of a value at the prompt. width: columns
+--- (80); colour: true to colour the keys of tables.
 function display.text(value, given)
   given = given or {}
   return cut(show(value, { depth = 0, width = math.max(10, given.width or 80), path = "",
@@ -260,7 +261,7 @@ function display.text(value, given)
 end
 
 --- display.values(list[, { width =, colour = }]): the texts of list[1] .. list[list.n]: on one line
---- where they fit, otherwise one below the other.
+--- if they fit, otherwise one below the other.
 function display.values(list, given)
   local texts, short = {}, true
   for i = 1, list.n do

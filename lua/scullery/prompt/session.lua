@@ -1,5 +1,5 @@
---- Sessions: what the prompt and notebooks do with a text. An expression is run for its values, a
---- statement for what it does; `= x`, a `;` at the end, `x?` and `:commands` besides.
+--- Sessions: how the prompt and notebooks run a text. An expression is evaluated and its values are
+--- shown, a statement is run; also `= x`, a `;` at the end, `x?` and `:commands`.
 local display = require "scullery.prompt.display"
 local texts = require "scullery.base.text"
 local statements = require "scullery.prompt.statements"
@@ -12,13 +12,13 @@ Session.__index = Session
 
 -- ---------------------------------------------------------------- kinds of texts
 
--- `:word argument`, or a colon alone, whose word is ""; two colons begin a label.
+-- `:word argument`; a single colon gives the word "". Two colons begin a label.
 local function command_of(text)
   if text:find("^%s*:%s*$") then return "", "" end
   return text:match("^%s*:(%a[%w_]*)%s*(.-)%s*$")
 end
 
--- What `?x` or `x?` asks about ("" for nothing), or nil.
+-- The subject of `?x` or `x?` ("" for none), or nil.
 local function asked(text)
   if not text:find("?", 1, true) then return nil end
   local code = tokens.code(text)
@@ -29,7 +29,7 @@ local function asked(text)
   end
 end
 
--- exit, quit and exit(): unless the user named something so.
+-- True for exit, quit and exit(), unless the user defined such a name.
 local function is_farewell(self, text)
   local word = text:match("^%s*(%a+)%s*%(?%)?%s*$")
   return (word == "exit" or word == "quit") and rawget(self.environment, word) == nil
@@ -48,7 +48,7 @@ local function plain_message(raised)
   return ok and ("(error object: %s)"):format(shown) or shown
 end
 
--- f(...) protected: true and its values packed, or false, the message, the message with its
+-- f(...) protected: true and its values packed, or false, the message, and the message with its
 -- traceback.
 local function protected(f, ...)
   local message
@@ -60,8 +60,8 @@ local function protected(f, ...)
   return true, table.pack(table.unpack(results, 2, results.n))
 end
 
---- session.new{ environment = _G, reseed = true } -> a session, whose names are those of the
---- environment. reseed = false: math.random goes on as it was, and :save cannot repeat it.
+--- session.new{ environment = _G, reseed = true } -> a session with the names of the environment.
+--- reseed = false: the state of math.random does not change, and :save cannot reproduce it.
 function session.new(given)
   local environment = given and given.environment or _G
   local known = {}
@@ -71,10 +71,10 @@ function session.new(given)
     seeds = seeds, ended = false }, Session)
 end
 
---- session:read(text): the text as statements.read gives it.
+--- session:read(text): see statements.read.
 function Session:read(text) return statements.read(text, self.environment) end
 
---- session:status(text): "whole": it can be run; "unfinished": more lines may make it so;
+--- session:status(text): "whole": it can be run; "unfinished": more lines may complete it;
 --- "invalid": they cannot.
 function Session:status(text)
   local word, argument = command_of(text)
@@ -88,16 +88,15 @@ function Session:status(text)
   return code.chunk and "whole" or code.unfinished and "unfinished" or "invalid"
 end
 
--- Keep what succeeded, for :save.
+-- Records a successful text for :save.
 local function remember(self, code, values)
   local has_value = values.n > 0 and values[1] ~= nil
   if has_value then rawset(self.environment, "_", values[1]) end
   self.log[#self.log + 1] = code.script(has_value)
 end
 
---- session:evaluate(text[, around]): run a text of Lua: true, its values packed, whether they are
---- to be shown; or false and the messages. around(f): runs f in place of the session, and returns
---- what f returned.
+--- session:evaluate(text[, around]): runs a text of Lua: true, its values packed, true if they are
+--- to be shown; or false and the messages. around(f): called to run f; returns the values of f.
 function Session:evaluate(text, around)
   local code = self:read(text)
   if not code.chunk then return false, code.message, code.message end
@@ -128,7 +127,7 @@ local function printed(text)
   return true, { n = 0 }
 end
 
---- session:run(text): true and its values as table.pack gives them (none where they are not to be
+--- session:run(text): true and its values as table.pack gives them (none if they are not to be
 --- shown); or false, the message, and the message with its traceback. Sets _ to the first value.
 function Session:run(text)
   local word, argument = command_of(text)
@@ -156,8 +155,8 @@ end
 
 -- ---------------------------------------------------------------- at the prompt
 
---- session:enter(text): run a text and print its values. Returns whether the session has ended; the
---- message with its traceback where the text failed.
+--- session:enter(text): runs a text and prints its values. Returns true if the session has ended,
+--- and the message with its traceback if the text failed.
 function Session:enter(text)
   local ok, values, trace = self:run(text)
   if not ok then return self.ended, trace end
@@ -170,8 +169,8 @@ function Session:enter(text)
   return self.ended
 end
 
---- session:editing(): what a line editor asks: { status(text), add(text) as completion.add,
---- colour = whether the terminal has colours }.
+--- session:editing(): the callbacks of a line editor: { status(text), add(text) as completion.add,
+--- colour = true if the terminal has colours }.
 function Session:editing()
   local terminal = require("scullery.core").terminal
   return { colour = terminal().colour,
@@ -181,7 +180,7 @@ function Session:editing()
     end }
 end
 
--- SCULLERY_STARTUP: a file that is run when a prompt starts.
+-- Runs the file of SCULLERY_STARTUP when a prompt starts.
 local function run_startup(self)
   local path = os.getenv "SCULLERY_STARTUP"
   if not path or path == "" then return end
@@ -199,8 +198,8 @@ local function run_startup(self)
   io.stderr:write("SCULLERY_STARTUP: ", texts.shown(trace and message or tostring(message)), "\n")
 end
 
---- session.at_prompt(fresh): a session of the globals, after the file that SCULLERY_STARTUP names.
---- fresh: nothing was run before it.
+--- session.at_prompt(fresh): a session of the globals, after the file of SCULLERY_STARTUP has run.
+--- fresh: true if nothing was run before it.
 function session.at_prompt(fresh)
   local self = session.new{ reseed = fresh }
   run_startup(self)

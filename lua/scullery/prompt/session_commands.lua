@@ -3,7 +3,7 @@ local options = require "scullery.base.options"
 
 local commands = {}
 
--- name -> { run(session, argument) -> as session:run, what it takes, what it does }
+-- name -> { run(session, argument) -> as session:run, argument, description }
 local known = {}
 
 local function command(name, takes, about, run)
@@ -17,7 +17,7 @@ local function say(...)
   io.stdout:write("\n")
 end
 
--- A failure of the command itself.
+-- The result for an error of the command itself.
 local function refuse(...)
   local message = string.format(...)
   return false, message, message
@@ -31,7 +31,7 @@ function commands.names()
   return list
 end
 
---- commands.takes_code(name): whether what follows the command is Lua.
+--- commands.takes_code(name): true if the argument of the command is Lua.
 function commands.takes_code(name) return known[name] ~= nil and known[name].takes == "EXPR" end
 
 --- commands.run(session, name, argument): as session:run.
@@ -65,7 +65,7 @@ function commands.seconds(t)
 end
 local seconds = commands.seconds
 
-command("time", "EXPR", "run it and tell its seconds", function(self, text)
+command("time", "EXPR", "run it and print its seconds", function(self, text)
   local taken
   local ok, values, trace = self:evaluate(text, function(f)
     local began = now()
@@ -77,7 +77,7 @@ command("time", "EXPR", "run it and tell its seconds", function(self, text)
   return ok, values, trace
 end)
 
-command("profile", "EXPR", "run it and tell the seconds of each stage", function(self, text)
+command("profile", "EXPR", "run it and print the seconds of each stage", function(self, text)
   local report
   local ok, values, trace = self:evaluate(text, function(f)
     local results = table.pack(require("scullery.base.profile").run(f))
@@ -90,7 +90,7 @@ end)
 
 local LEAST_RUNS, MOST_RUNS, BENCH_SECONDS = 3, 1000, 2
 
--- The value below which a share of a sorted list lies.
+-- The quantile of a sorted list.
 local function quantile(sorted, share)
   local place = 1 + share * (#sorted - 1)
   local low = math.floor(place)

@@ -1,4 +1,4 @@
---- :who: the variables of a session, with what they are and the memory that they take.
+--- :who: the variables of a session, with their types, shapes and memory.
 local core = require "scullery.core"
 local display = require "scullery.prompt.display"
 local text = require "scullery.base.text"
@@ -7,7 +7,8 @@ local names = {}
 
 local MOST_VISITED, MOST_COLUMNS = 1000000, 60
 
--- Bytes of one value without what it refers to; a table goes to `waiting`, for its entries.
+-- The size of one value in bytes without the values that it refers to; tables are added to
+-- `waiting`.
 local function own_bytes(value, seen, waiting)
   if type(value) == "string" then return 24 + #value end
   local is_matrix = core.is_matrix(value)
@@ -18,8 +19,8 @@ local function own_bytes(value, seen, waiting)
   return 56
 end
 
--- Bytes that a value keeps alive, about: texts and tables as Lua stores them, the storage of
--- matrices. Functions, metatables and the library's modules are left out.
+-- The approximate memory that a value keeps alive, in bytes: texts and tables as Lua stores them,
+-- the storage of matrices. Functions, metatables and the library's modules do not count.
 local function bytes_of(value, seen, room)
   local waiting = {}
   local total = own_bytes(value, seen, waiting)
@@ -32,7 +33,7 @@ local function bytes_of(value, seen, room)
   return total
 end
 
---- names.bytes(value): about how many bytes a value keeps alive.
+--- names.bytes(value): the approximate memory that a value keeps alive, in bytes.
 function names.bytes(value)
   return bytes_of(value, { [package.loaded.scullery or false] = true }, MOST_VISITED)
 end
@@ -50,7 +51,7 @@ local function count_of(value)
   return count == 1 and "1 entry" or count .. " entries"
 end
 
--- What it is and its shape, on one line.
+-- The type and shape, on one line.
 local function about(value)
   local kind = type(value)
   if kind == "string" then return ("string, %d bytes"):format(#value) end

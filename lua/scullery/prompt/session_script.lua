@@ -1,4 +1,4 @@
---- A session as a script that does the same again.
+--- A session as a script that repeats it.
 local core = require "scullery.core"
 
 local script = {}
@@ -9,7 +9,7 @@ local heading = [[
 sc, help = require "scullery", require "scullery.help"
 ]]
 
---- script.text(session): the script.
+--- script.text(session): the text of the script.
 function script.text(session)
   local lines = { heading:format(core.version) }
   if session.seeds[1] then
@@ -22,7 +22,7 @@ function script.text(session)
   return table.concat(lines)
 end
 
---- script.save(session, path): write the script, whole or not at all.
+--- script.save(session, path): writes the script, complete or not at all.
 function script.save(session, path) core.write_text(path, script.text(session)) end
 
 return script

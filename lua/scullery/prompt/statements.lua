@@ -1,11 +1,10 @@
---- Texts typed at the prompt as Lua: expressions and statements, `=` in front, `;` behind, locals
---- that outlive their line.
+--- Text typed at the prompt as Lua: expressions and statements, `=` in front, `;` behind, and
+--- locals that outlive their line.
 local tokens = require "scullery.prompt.tokens"
 
 local statements = {}
 
--- Places of the text cut out or added to: edits are { place, bytes to leave out, text to add },
--- in order.
+-- Applies edits to the text: a list of { position, bytes to remove, text to insert }, in order.
 local function edited(text, edits)
   local parts, at = {}, 1
   for _, edit in ipairs(edits) do
@@ -16,7 +15,7 @@ local function edited(text, edits)
   return table.concat(parts)
 end
 
--- The place after the names of `local a, b`, and whether values follow; nil where a name has an
+-- The position after the names of `local a, b`, and true if values follow; nil if a name has an
 -- attribute.
 local function names_end(code, i)
   while code[i] and code[i].kind == "name" do
@@ -29,8 +28,8 @@ local function names_end(code, i)
   end
 end
 
---- statements.keep_locals(text): the text with its outermost locals as globals, so that the next
---- statement finds them. Locals with an attribute stay what they are.
+--- statements.keep_locals(text): the text with its outermost locals turned into globals, so that
+--- the next statement finds them. Locals with an attribute do not change.
 function statements.keep_locals(text)
   if not text:find("local", 1, true) then return text end
   local code, depth, edits = tokens.code(text), 0, {}
@@ -51,10 +50,10 @@ function statements.keep_locals(text)
   return edited(text, edits)
 end
 
--- Not "return" alone: a call would be a tail call, which leaves no trace of the line in errors.
+-- Not only "return": a tail call would leave no trace of the line in errors.
 local GIVING = "return 0, "
 
--- The function behind a chunk that begins with GIVING.
+-- The function of a chunk that begins with GIVING.
 local function without_first(chunk)
   local function rest(_, ...) return ... end
   return chunk and function(...) return rest(chunk(...)) end
@@ -87,7 +86,7 @@ local function is_unfinished(message, text)
     or text:find("\\z%s*$") ~= nil
 end
 
--- Without `=` in front and `;` behind; second: whether there was a `;`.
+-- The text without `=` in front and `;` behind; second: true if there was a `;`.
 local function stripped(text)
   local rest = text:match("^%s*=()")
   if rest and text:sub(rest, rest) ~= "=" then text = edited(text, { { rest - 1, 1, " " } }) end
@@ -101,7 +100,7 @@ local function stripped(text)
   return text, silent
 end
 
--- A statement of a script that neither ends it nor leaves locals or labels behind.
+-- A statement for a script that neither ends the script nor leaves locals or labels behind.
 local function as_statement(text)
   local code, depth, apart = tokens.code(text), 0, false
   for _, token in ipairs(code) do
@@ -114,8 +113,8 @@ local function as_statement(text)
   return apart and ("do\n%s\nend"):format(text) or text
 end
 
--- "_ = " before an expression that had a value; an expression that had none, and is no call, has to
--- be assigned to something.
+-- "_ = " before an expression that had a value. An expression without a value that is not a call is
+-- assigned too, because Lua requires it.
 local function assigned(before, expression, has_value)
   if has_value then return before .. "_ = " .. expression end
   return before .. (load(expression) and "" or "local _ = ") .. expression
@@ -129,9 +128,9 @@ function statements.has_open_block(text)
 end
 
 --- statements.read(text, environment): { chunk, message, unfinished, silent, script }: the function
---- to run, or the message of what is wrong; unfinished: more text may make it right; silent: its
---- values are not wanted; script(has_value): the text as a statement of a script, which sets _
---- where there was a value.
+--- to run, or the message of an error; unfinished: true if more text may complete it; silent: true
+--- if its values are not to be shown; script(has_value): the text as a statement of a script, which
+--- sets _ if there was a value.
 function statements.read(text, environment)
   local function compile(code) return load(code, "=prompt", "t", environment) end
   local body, silent = stripped(text)

@@ -1,4 +1,4 @@
---- Tokens of a Lua text, also of a text that is not finished yet: for the prompt and completion.
+--- Tokens of a Lua text, which may be unfinished: for the prompt and completion.
 local tokens = {}
 
 local keywords = {}
@@ -10,7 +10,7 @@ end
 --- tokens.keywords: the set of Lua's keywords.
 tokens.keywords = keywords
 
--- The end of a long bracket that begins at `first` ("[[", "[==["), whether it is closed; nil where
+-- The end of a long bracket that begins at `first` ("[[", "[==["), and true if it is closed; nil if
 -- none begins there.
 local function long_bracket(text, first)
   local level = text:match("^%[(=*)%[", first)
@@ -19,7 +19,7 @@ local function long_bracket(text, first)
   return last or #text, last ~= nil
 end
 
--- The end of a string in quotes that begins at `first`, and whether it is closed on its line.
+-- The end of a quoted string that begins at `first`, and true if it is closed on its line.
 local function quoted(text, first)
   local quote, at = text:sub(first, first), first + 1
   while true do
@@ -36,7 +36,7 @@ local function quoted(text, first)
   end
 end
 
--- kind, last place, and whether it is closed, of what begins at a place that is no space.
+-- kind, last position, and true if closed, of the token at a position that is not white space.
 local function scan(text, first)
   local c = text:sub(first, first)
   if c:find("[%a_]") then
@@ -60,8 +60,8 @@ local function scan(text, first)
 end
 
 --- tokens.list(text): a list of { kind, text, first, last, open }: kind is "name", "keyword",
---- "number", "string", "comment" or "symbol"; first and last: its places in bytes; open: a string
---- or a comment that does not end.
+--- "number", "string", "comment" or "symbol"; first and last: its positions in bytes; open: true
+--- for a string or a comment that does not end.
 function tokens.list(text)
   local list, at = {}, 1
   while true do
@@ -78,8 +78,8 @@ local opening = { ["if"] = true, ["do"] = true, ["function"] = true, ["repeat"] 
   ["("] = true, ["{"] = true, ["["] = true }
 local closing = { ["end"] = true, ["until"] = true, [")"] = true, ["}"] = true, ["]"] = true }
 
---- tokens.depth_after(token, depth): how many blocks and brackets are open after a token, of those
---- that were open before it.
+--- tokens.depth_after(token, depth): the number of open blocks and brackets after a token; depth:
+--- the number before it.
 function tokens.depth_after(token, depth)
   if token.kind ~= "keyword" and token.kind ~= "symbol" then return depth end
   if opening[token.text] then return depth + 1 end

@@ -374,9 +374,9 @@ static scl_penalty box_penalty(const void *self) {
   return SCL_PENALTY_BOX;
 }
 
-static int32_t box_normal_alone(const void *self, const scl_problem *problem,
-                                int32_t rows_have_weights) {
-  (void)rows_have_weights;
+static int32_t box_normal_alone(const void *self, const scl_problem *problem, const double *values,
+                                size_t count, int32_t rows_have_weights) {
+  (void)rows_have_weights, (void)values, (void)count;
   return ((const box *)self)->loss.loss == LOSS_SQUARE && !box_wide_fits(problem);
 }
 

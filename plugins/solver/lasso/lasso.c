@@ -217,8 +217,9 @@ static scl_penalty lasso_penalty(const void *self) {
   return SCL_PENALTY_L1;
 }
 
-static int32_t lasso_normal_alone(const void *self, const scl_problem *problem, int32_t weighted) {
-  (void)self, (void)problem, (void)weighted;
+static int32_t lasso_normal_alone(const void *self, const scl_problem *problem,
+                                  const double *values, size_t count, int32_t weighted) {
+  (void)self, (void)problem, (void)weighted, (void)values, (void)count;
   return 1;
 }
 

@@ -29,6 +29,7 @@ typedef struct ridge {
 
 enum { FORM_AUTO, FORM_PRIMAL, FORM_DUAL };
 static const double MOST_JITTER = 1e-2; /* a share of the diagonal */
+static const double LEAST_LAMBDA = 1e-14;
 
 static const scl_option options[] = {
     SOLVER_LAMBDA(ridge, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
@@ -339,12 +340,18 @@ static bool takes_dual(const ridge *self, const scl_problem *problem) {
                                      problem->features > problem->rows);
 }
 
-/* The dual needs the rows, and so does leaving each of them out. */
+/* The dual needs the rows, and so does leaving each of them out. With an RKHS penalty and hardly any
+ * lambda rounding decides what the sums cannot: passes over the features repair that, while other
+ * coordinates lack what rounding took from G. */
 static int32_t ridge_normal_alone(const void *instance, const scl_problem *problem,
-                                  int32_t weighted) {
+                                  const double *values, size_t count, int32_t weighted) {
   const ridge *self = instance;
   const bool by_rows = self->estimate == ESTIMATE_LOO || self->estimate == ESTIMATE_LOO_ERROR;
-  return !by_rows && self->form != FORM_DUAL && (weighted || !takes_dual(self, problem));
+  double least = values == NULL ? self->lambda : INFINITY;
+  for (size_t k = 0; values != NULL && k < count; k++)
+    least = fmin(least, values[k]);
+  return !by_rows && self->form != FORM_DUAL && (weighted || !takes_dual(self, problem)) &&
+         (self->penalty != PENALTY_RKHS || least >= LEAST_LAMBDA);
 }
 
 /* Rows of different weights have no dual: `auto` then takes the primal. */

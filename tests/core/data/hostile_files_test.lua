@@ -131,7 +131,7 @@ function TestWidth:test_a_header_longer_than_a_buffer()
   lu.assertEquals({ s.names, s.target, s.rows, s.cols }, { r.names, r.target, 1, 39999 })
   lu.assertEquals((core.read_rows(source, 1, 1)), r.X)
   local blocks = core.csv_blocks(path, { like = r.schema })
-  lu.assertEquals((core.next_block(blocks)), r.X)
+  lu.assertEquals((core.next_rows(blocks)), r.X)
 end
 
 function TestWidth:test_more_empty_lines_than_a_buffer_before_the_first()
@@ -243,7 +243,7 @@ local row_readers = {
   csv = {
     function(path) return core.read_csv(path, { target = false }).X:rows() end,
     function(path) return select(2, core.stream_csv(path, { target = false })).rows end,
-    function(path) return rows_of(core.next_block, core.csv_blocks(path, by_schema)) end
+    function(path) return rows_of(core.next_rows, core.csv_blocks(path, by_schema)) end
   },
   libsvm = {
     function(path) return core.read_libsvm(path, {}).X:rows() end,

@@ -298,10 +298,10 @@ function TestUses.test_blocks_are_closed_while_they_are_read()
   local blocks = core.csv_blocks(path, { like = schema }, "a")
   for _ = 1, 50 do setmetatable({}, { __gc = function() close(blocks) end }) end
   local ok, message = pcall(function()
-    while core.next_block(blocks, true) do collectgarbage("step", 1000) end
+    while core.next_rows(blocks, true) do collectgarbage("step", 1000) end
   end)
   lu.assertTrue(ok or message:find("was released", 1, true) ~= nil, message)
-  fails({ "no column of ids" }, core.next_block, core.csv_blocks(path, { like = schema }), true)
+  fails({ "no column of ids" }, core.next_rows, core.csv_blocks(path, { like = schema }), true)
   os.remove(path)
 end
 

@@ -11,7 +11,7 @@ local models = require "small_models"
 local path = support.memory_path()
 local test = registry.test
 
--- The same predictions by the C loader as by p itself; returns what the loader says of the model.
+-- The same predictions by a predictor as by p itself; returns what the predictor says of the model.
 local function same(p, X, what)
   p:save(path)
   local loaded <close> = core.predictor(path)

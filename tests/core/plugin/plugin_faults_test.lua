@@ -31,6 +31,7 @@ local required = {
   categories = { "cell", "key", "categories" }, tilt = { "long", "tilt" },
   shift = { "long", "shift" },
   path = { "square", "option", "solve" }, penalty = { "square", "penalty" },
+  normal = { "square", "alone" },
   loss = { "square", "value", "slope", "bound", "lipschitz" },
   objective = { "square", "objective" },
   model = { "mean", "fit", "decide", "save", "load", "destroy" },
@@ -242,7 +243,8 @@ for line in io.popen("cat tests/interface/specimen/*.c"):lines() do
   local slot = line:match('UPSET%([^"]*"([%w_.]+)"') or line:match('fill%(self, "([%w_.]+)"')
   local other = line:match('%(void%)upset%([^"]*"([%a]+%.[%w_.]+)"')
   slot = slot or other
-  if slot and slot ~= "square.slope" and slot ~= "general.kernel" then -- those that few ask for
+  local rare = slot == "square.slope" or slot == "square.alone" or slot == "general.kernel"
+  if slot and not rare then -- few ask for those
     slots[#slots + 1] = slot
     returns[slot] = other == nil
   end

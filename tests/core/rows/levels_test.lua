@@ -166,6 +166,37 @@ function TestPenalties()
   end
 end
 
+-- A solver that does not say that it works from the normal equations alone runs once, on the
+-- features.
+function TestOthersSeeFeatures()
+  local seen = {}
+  local other = sc.solver.define{ name = "levels_probe", penalty = "l2",
+    solve = function(problem)
+      seen[#seen + 1] = { problem.features, problem:normal().moment:rows() }
+      return { coefficients = sc.zeros(problem.features, problem.targets), outcome = "converged",
+        iterations = 1 }
+    end }
+  sc.pipeline{ plain, other{} }:fit(dataset(X, target(X, 7)))
+  lu.assertEquals(seen, { { 400, 400 } })
+end
+
+-- Without lambda, two columns that differ in one row, far from 0: passes over the features repair
+-- what rounding does to the sums.
+function TestHardlyAnyLambda()
+  local count = 3000
+  local Z = sc.rand{ count, 10, seed = 3 }:map(function(v) return v < 0.5 and 1000 or 1001 end)
+  for i = 1, count do Z:set(i, 2, i == 7 and 2001 - Z:get(i, 1) or Z:get(i, 1)) end
+  local y = Z * sc.randn{ 10, 1, seed = 4 } + 0.1 * sc.randn{ count, 1, seed = 5 }
+  local features = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ width = 3 },
+    p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.relu() }:features{ T = 300,
+    seed = 3 }
+  local p = sc.pipeline{ features, sc.solver.ridge{ lambda = 0, penalty = "rkhs" } }:fit(
+    dataset(Z, y))
+  lu.assertEquals(p:info().status, "converged")
+  local rest = (p:decision(Z) - y):map(function(e) return e * e end):sum() / count
+  lu.assertTrue(rest < 0.0101, ("%.4g"):format(rest))
+end
+
 -- Values of lambda on a path, and estimates that need rows.
 function TestLambdas()
   local data = dataset(X, target(X, 7))

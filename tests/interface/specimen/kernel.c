@@ -90,10 +90,17 @@ static void long_describe(const void *self, char *text, size_t size) {
   if (strcmp(said, "full") == 0) memset(text, 'a', size);
 }
 
+/* The first header has no such ability. */
+#ifdef SCL_ABILITY_SHIFT
 static scl_shift long_shift(const void *self) {
   (void)self;
   return SCL_SHIFT_KEEPS;
 }
+#define LONG_SHIFT SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = long_shift)
+#else
+#define LONG_SHIFT                                                                                 \
+  { NULL, NULL }
+#endif
 
 /* With w_j ~ N(0, s^2) and K = exp(-g (u - w)^2) a coordinate:
  *   shrink = 2 g s^2/(1 + 2 g s^2), spread^2 = s^2/(1 + 2 g s^2)
@@ -139,7 +146,7 @@ SPECIMEN(long, "a general kernel",
                     .diagonal = long_diagonal),
          SCL_INSTANCE(shape, long_option),
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = long_tilt),
-                       SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = long_shift)),
+                       LONG_SHIFT),
          .ability = long_ability);
 
 /* ------------------------------------------------------------ twice: another kernel times 2, by

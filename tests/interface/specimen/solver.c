@@ -174,6 +174,20 @@ static scl_penalty square_penalty(const void *self) {
   return (scl_penalty)disturbed("square.penalty", SCL_PENALTY_L2);
 }
 
+/* The first header has no such ability. */
+#ifdef SCL_ABILITY_NORMAL
+static int32_t square_alone(const void *self, const scl_problem *problem, const double *values,
+                            size_t count, int32_t weighted) {
+  (void)problem, (void)values, (void)count, (void)weighted;
+  (void)upset(host_of(self), "square.alone", NULL);
+  return 0;
+}
+#define SQUARE_NORMAL SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = square_alone)
+#else
+#define SQUARE_NORMAL                                                                              \
+  { NULL, NULL }
+#endif
+
 static double square_value(const void *self, size_t c, const double *f, const double *y) {
   double sum = 0;
   (void)upset(host_of(self), "square.value", NULL);
@@ -238,17 +252,18 @@ static const scl_option square_options[] = {
     SCL_WORD(square, estimate, "none|gcv", "none", "an estimate of the risk",
              .role = SCL_ROLE_ESTIMATE)};
 
-SPECIMEN(
-    square, "a solver", SCL_SOLVER(.dtypes = SCL_DTYPES_FLOAT, .solve = square_solve),
-    SCL_INSTANCE(square, square_options),
-    SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = square_path),
-        SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows),
-        SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = square_penalty),
-        SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = square_value, .slope = square_slope,
-                  .bound = square_bound, .lipschitz = square_lipschitz,
-                  .probabilities = square_probabilities),
-        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective)));
+SPECIMEN(square, "a solver", SCL_SOLVER(.dtypes = SCL_DTYPES_FLOAT, .solve = square_solve),
+         SCL_INSTANCE(square, square_options),
+         SCL_ABILITIES(
+             SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda",
+                       .solve = square_path),
+             SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows),
+             SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = square_penalty),
+             SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = square_value,
+                       .slope = square_slope, .bound = square_bound, .lipschitz = square_lipschitz,
+                       .probabilities = square_probabilities),
+             SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective),
+             SQUARE_NORMAL));
 
 /* ------------------------------------------------------ mean: predicts the means of the targets,
  * shrunk */

@@ -209,7 +209,7 @@ function TestBadInputIsRefusedWithASentence()
     end } },
     { "the exact kernel is not finite in row 1, column 1", { X = X, phi = sign, p = gaussian,
       kernel = sc.ones(12, 12) * (0 / 0) } },
-    { "option 'p' stands in the instantiation already",
+    { "option 'p' is part of the instantiation already",
       { X = X, p = gaussian, inst = sc.instantiation{ p = gaussian, phi = sign } } },
     { "no closed form is declared", { X = X, p = sc.sampler.threshold{}, phi = pair } },
   }

@@ -257,8 +257,8 @@ function TestConverting:test_other_contents_of_the_right_shape_are_kept_and_said
 end
 
 function TestConverting:test_another_shape_is_refused_and_nothing_stays()
-  for text, words in pairs{ ["1,2\n"] = "1 rows came where 2 are expected",
-    ["1,2,3\n4,5,6\n"] = "3 columns came where 2 are expected" } do
+  for text, words in pairs{ ["1,2\n"] = "it has 1 rows where 2 are expected",
+    ["1,2,3\n4,5,6\n"] = "it has 3 columns where 2 are expected" } do
     local ok, message = get_small(text, { header = text:find("3") and "a,b,c" or "a,b" })
     lu.assertFalse(ok)
     lu.assertStrContains(message, words)
@@ -327,7 +327,7 @@ function TestGetting:test_without_a_network_nothing_stays()
   lu.assertEquals(files_left(), {})
 end
 
--- Junk in the cache is no set: it is fetched anew, under whatever name it lies there.
+-- Junk in the cache is not a data set: it is downloaded again, whatever its name.
 function TestGetting:test_what_is_in_the_cache_is_checked()
   lu.skipIf(not shared, "SCULLERY_DATA names no folder with the larger sets")
   core.make_folder(folder .. "site/salsa")
@@ -340,7 +340,7 @@ function TestGetting:test_what_is_in_the_cache_is_checked()
     write("got/scullery/salsa/" .. name, "junk\n")
     local said = run(code, base)
     lu.assertStrContains(said, "got/scullery/salsa/" .. name)
-    lu.assertStrContains(said, "fetched anew")
+    lu.assertStrContains(said, "downloaded again")
     lu.assertEquals(files_left(), { folder .. "got/scullery/salsa/airfoil.csv.gz" })
     lu.assertTrue(read(files_left()[1]) == good)
     lu.assertEquals(run(code, "http://127.0.0.1:1"), files_left()[1] .. "\n") -- and is not again
@@ -348,7 +348,7 @@ function TestGetting:test_what_is_in_the_cache_is_checked()
   -- where nothing comes, it is said, and the junk is not taken
   write("got/scullery/salsa/airfoil.csv.gz", "junk\n")
   local said = run(code, "http://127.0.0.1:1")
-  lu.assertStrContains(said, "fetched anew")
+  lu.assertStrContains(said, "downloaded again")
   lu.assertStrContains(said, "put the file by hand")
 end
 

@@ -45,7 +45,7 @@ end
 
 function TestWhatRotateRefuses()
   fails({ "9 columns", "2 x 4", "'height'" }, sc.data.rotate, square, 5, { height = 2 })
-  fails({ "6 columns", "no image" }, sc.data.rotate, sc.ones(1, 6), 5)
+  fails({ "6 columns", "are not an image" }, sc.data.rotate, sc.ones(1, 6), 5)
   fails({ "3 angles", "2 rows" }, sc.data.rotate, square, { 1, 2, 3 })
   fails({ "2 angles", "0 rows" }, sc.data.rotate, sc.zeros(0, 9), { 1, 2 })
   fails({ "degrees", '"x"' }, sc.data.rotate, square, "x")

@@ -447,9 +447,9 @@ function TestRefusals:test_numeric_reads_formatted_numbers()
 end
 
 function TestRefusals:test_options_among_the_paths()
-  refuses({ "data.csv: option \"target\" stands among the paths", "(path, { target = ... })" },
+  refuses({ "data.csv: option \"target\" is among the paths", "(path, { target = ... })" },
     sc.data.csv, { file(train), target = "u" })
-  refuses("stands among the paths", sc.data.libsvm, { file "1 1:1\n", task = "regression" })
+  refuses("is among the paths", sc.data.libsvm, { file "1 1:1\n", task = "regression" })
   refuses("'levels' got a table with the key \"k\"", read, train, { levels = { k = { "a" } } })
   refuses("'skip' got a table with the key \"u\"", read, train, { skip = { u = true } })
 end
@@ -496,7 +496,8 @@ function TestTelling:test_reading_alike_says_what_differs()
     sc.data.csv(%q, { like = ds })
     for _ in sc.data.csv_blocks(%q, { like = ds }) do end
   ]]):format(file(train), path, path))
-  local line = "scullery: " .. path .. ": columns left out, as the schema has none of them: note; \z
+  local line = "scullery: " .. path .. ": columns left out because the schema does not have \z
+    them: note; \z
     unknown categories, whose columns of X are all 0: shape (2 rows, such as 'oval'); missing \z
     numbers filled in: u (1 row, by 3)\n"
   lu.assertEquals(said, line .. line .. "status 0\n")

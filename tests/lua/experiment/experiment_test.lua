@@ -498,7 +498,7 @@ function TestGoingOn:test_other_data_are_refused()
   experiment{ data = a }
   experiment{ data = { a } } -- the same
   for _, data in ipairs{ b, { a, b }, { test = a }, false } do
-    fails({ "has results of other data (1: 4 x 2, ", "Another name begins anew" }, experiment,
+    fails({ "has results of other data (1: 4 x 2, ", "Use another name" }, experiment,
       { data = data or nil })
   end
   fails({ "has results of other data" }, experiment, { data = b, cells = { T = { 7 } } })

@@ -84,7 +84,7 @@ function TestMetrics:test_log_loss_refuses_what_is_no_probability()
   lu.assertErrorMsgContains("reach from -1 to 2", m.log_loss, sc.matrix{ { 2, -1 } }, { 1 })
   lu.assertErrorMsgContains("row 1, column 2 is not finite", m.log_loss,
     sc.matrix{ { 0.5, 0 / 0 } }, { 1 })
-  lu.assertErrorMsgContains("row 1 has the label 3, which is none of the 2 classes", m.log_loss,
+  lu.assertErrorMsgContains("row 1 has the label 3, which is not one of the 2 classes", m.log_loss,
     sc.matrix{ { 0.5, 0.5 } }, { 3 })
   lu.assertErrorMsgContains("2 rows of probabilities and 1 labels", m.log_loss,
     sc.matrix{ { 0.5, 0.5 }, { 1, 0 } }, { 1 })
@@ -106,8 +106,8 @@ function TestMetrics:test_confusion_of_texts_by_lists_or_by_places()
   lu.assertEquals(m.confusion({ 1, 1, 2 }, { 1, 2, 2 }, { "a", "b" }).counts:totable(), counts)
   lu.assertEquals(m.confusion({ "a", "a", "b" }, { "a", "b", "b" }, { "b", "a" }).counts:totable(),
     { { 1, 1 }, { 0, 1 } })
-  lu.assertErrorMsgContains("none of the classes", m.confusion, { "a" }, { "z" }, { "a", "b" })
-  lu.assertErrorMsgContains("none of the classes", m.confusion, { 3 }, { 1 }, { "a", "b" })
+  lu.assertErrorMsgContains("not one of the classes", m.confusion, { "a" }, { "z" }, { "a", "b" })
+  lu.assertErrorMsgContains("not one of the classes", m.confusion, { 3 }, { 1 }, { "a", "b" })
 end
 
 function TestMetrics:test_confusion_totals_are_the_accuracy()
@@ -252,10 +252,10 @@ end
 
 function TestMetrics:test_shares_of_nothing_are_sentences()
   local classes = { classes = { "no", "yes" } }
-  lu.assertErrorMsgContains("no row is said to be of the class yes", m.precision, { "no" },
+  lu.assertErrorMsgContains("no row is predicted to be of the class yes", m.precision, { "no" },
     { "yes" }, classes)
   lu.assertErrorMsgContains("no row is of the class yes", m.recall, { "yes" }, { "no" }, classes)
-  lu.assertErrorMsgContains("nor said to be", m.f1, { "no" }, { "no" }, classes)
+  lu.assertErrorMsgContains("or predicted to be of it", m.f1, { "no" }, { "no" }, classes)
   lu.assertErrorMsgContains("all labels are \"no\"", m.f1, { "no" }, { "no" })
   lu.assertErrorMsgContains("'positive' got \"maybe\"", m.f1, { "no" }, { "yes" },
     { positive = "maybe" })

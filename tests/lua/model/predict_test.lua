@@ -121,7 +121,7 @@ function TestColumns:test_extra_columns_are_told_and_the_target_is_not()
   local status, out, err = predict("colour.model", "new.csv")
   lu.assertEquals({ status, out }, { 0, "prediction\ngreen\nblue\n" })
   lu.assertEquals(err, "scullery: " .. path("new.csv")
-    .. ": columns left out, as the schema has none of them: note\n")
+    .. ": columns left out because the schema does not have them: note\n")
 end
 
 function TestColumns:test_unknown_categories_are_told()
@@ -421,7 +421,7 @@ function TestFailures:test_files_that_are_no_model_are_refused()
   sc.pipeline{ sc.solver.ridge() }:save(path("unfitted.model"))
   for name, words in pairs{ ["cut.model"] = "cut.model", ["bit.model"] = "bit.model",
     ["plain.csv"] = "plain.csv", ["nosuch.model"] = "no such file",
-    ["features.model"] = "holds no pipeline", ["unfitted.model"] = "before it was fitted" } do
+    ["features.model"] = "does not contain a pipeline", ["unfitted.model"] = "before it was fitted" } do
     local status, out, err = predict(name, "plain.csv")
     lu.assertEquals({ name, status, out }, { name, 1, "" })
     lu.assertStrMatches(err, "scullery: [^\n]+\n")

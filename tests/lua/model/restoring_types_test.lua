@@ -1,6 +1,6 @@
 --- Headers of saved models with one value replaced by one of each type of JSON: what loads can be
 --- printed, asked, used for predictions and reported; all else is refused by a sentence about the
---- file, and nothing ends in a fault of Scullery.
+--- file, and nothing ends in a bug in Scullery.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -54,7 +54,7 @@ end
 -- ------------------------------------------------------------ what is done with a model
 
 local function is_fault(message)
-  return message:find("fault of Scullery", 1, true) or message:find("^[^\n]*%.lua:%d+: attempt to")
+  return message:find("bug in Scullery", 1, true) or message:find("^[^\n]*%.lua:%d+: attempt to")
     or message:find("attempt to ", 1, true) or message:find("bad argument", 1, true)
 end
 

@@ -6,7 +6,7 @@ local choose = require "scullery.compose.choose"
 local source = os.getenv("SCULLERY_SOURCE") or "."
 package.path = source .. "/tests/helpers/?.lua;" .. package.path
 local registry, support = require "registry", require "support"
-local models = require "small_models"
+local models, model_file = require "small_models", require "model_file"
 
 local path = support.memory_path()
 
@@ -232,6 +232,29 @@ test("the schema of the data", function()
   local again = saved_and_loaded(model)
   lu.assertEquals(again.fitted.schema, model.fitted.schema)
   lu.assertEquals(math.type(again.fitted.schema.cols), "integer")
+end)
+
+test("names and labels of any bytes, which programs in C cannot have", function()
+  local X, y = sc.randn{ 20, 2, seed = 1 }, {}
+  for i = 1, 20 do y[i] = X:get(i, 1) > 0 and "a\0b" or "c\xff" end
+  local p = sc.pipeline{ sc.solver.ridge() }:fit(sc.dataset{ X = X, y = y,
+    names = { "u\0v", "w\xfe" } })
+  local again = saved_and_loaded(p)
+  equal_models(p, again, X)
+  lu.assertEquals(again.fitted.names, { "u\0v", "w\xfe" })
+  support.fails({ path, "zero byte" }, core.predictor, path)
+end)
+
+-- What the engine restores is the model's, whatever the file says beside it.
+test("fields of the engine's parts are not a file's", function()
+  local model, X = models.linear().fit()
+  model:save(path)
+  local header, data = model_file.parts(support.read(path))
+  local count
+  header, count = header:gsub('\\"dim\\":3,\\"n\\"', '\\"learnt\\":5,\\"map_info\\":{},%0')
+  lu.assertEquals(count, 1)
+  model_file.write(path, header, data)
+  equal_models(model, sc.load(path), X)
 end)
 
 test("the schema of a data set alone", function()

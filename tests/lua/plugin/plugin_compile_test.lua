@@ -253,7 +253,8 @@ function TestMessages.test_a_compiler_that_is_none()
   for compiler, said in pairs{
     nosuchcc = "there is no compiler 'nosuchcc' (Debian: apt-get install gcc libc6-dev); $CC or "
       .. "the option 'compiler' names another",
-    ["nosuch-clang"] = "apt-get install clang", ["true"] = "'true' is no compiler: it made nothing",
+    ["nosuch-clang"] = "apt-get install clang",
+    ["true"] = "'true' is not a compiler: it wrote no file",
     ["false"] = "does not compile", [slow] = "was ended by a signal: Killed" } do
     local given = leaky:gsub("}$", (", compiler = %q }"):format(compiler))
     local out = works("compile" .. given)

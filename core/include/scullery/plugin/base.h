@@ -1,4 +1,4 @@
-/* scullery/plugin/base.h: what everything stands on: the head of a table, how tables grow, status
+/* scullery/plugin/base.h: what all other headers use: the head of a table, how tables grow, status
  * and error. */
 #ifndef SCULLERY_PLUGIN_BASE_H
 #define SCULLERY_PLUGIN_BASE_H
@@ -51,9 +51,9 @@ _Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 
  *
  * An *enumeration* is a list of constants and a 32-bit type: `enum { SCL_KIND_SAMPLER, ... };
  * typedef int32_t scl_kind;`. Its constants begin with its name. A set of them is a uint32_t of
- * SCL_BIT(constant). Constants may be appended. Who meets one that it does not know refuses a kind,
- * a form, a space, a dtype or a store; takes a family for SCL_FAMILY_OTHER; and ignores a role, a
- * flag, an ability and a bit of a set. */
+ * SCL_BIT(constant). Constants may be appended. Unknown constants: refuse an unknown kind, form,
+ * space, dtype or store; treat an unknown family as SCL_FAMILY_OTHER; ignore an unknown role, flag,
+ * ability or bit of a set. */
 typedef struct scl_head {
   uint32_t abi;  /* SCL_ABI */
   uint32_t size; /* sizeof the whole table, as its owner knows it */

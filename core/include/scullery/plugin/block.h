@@ -7,7 +7,7 @@
 
 #include "base.h"
 
-/* Types of numbers. Blocks are float64 or float32 today. A component is shown only those that its
+/* Types of numbers. Blocks are float64 or float32 today. A component is given only those that its
  * `dtypes` declares (0: float64 alone); the host converts others. Arrays of models may also be
  * int32 and int64. The rest have their number reserved. */
 enum {
@@ -23,7 +23,7 @@ enum {
 typedef int32_t scl_dtype;
 #define SCL_DTYPES_FLOAT (SCL_BIT(SCL_DTYPE_FLOAT64) | SCL_BIT(SCL_DTYPE_FLOAT32))
 
-/* Where the bytes lie. A plugin is shown host memory only. */
+/* Which memory holds the bytes. A plugin is given host memory only. */
 enum { SCL_MEMORY_HOST = 0 };
 typedef int32_t scl_memory;
 

@@ -50,6 +50,11 @@ typedef struct scl_plugin {
   const void *(*ability)(const void *self, const char *id);
   const char *version; /* the plugin's own, "1.0"; NULL: none */
   const char *author;  /* NULL: not said */
+  /* Whose plugin of this kind and name it is, for ever: a domain that its author owns, backwards,
+   * and a name, "org.example.softplus". Models are saved with it, and a plugin of the same name and
+   * another id does not take them. Up to 120 characters of a-z, 0-9, _, - and dots between parts.
+   * NULL: none. Built-in plugins have "org.scullery.NAME", from the host. */
+  const char *id;
 } scl_plugin;
 #define SCL_LEAST_PLUGIN SCL_THROUGH(scl_plugin, vtable)
 

@@ -84,6 +84,13 @@ typedef struct scl_host {
   void *(*scratch)(size_t bytes);
   const char *name;    /* of the program that the host is: "scullery" */
   const char *version; /* its version, "0.1.0" */
+  /* Fail the current call of a slot that returns no status (loops, `finish`, `move`, `factor`,
+   * duals, losses, ...): the host takes the status and the sentence as if the slot had returned
+   * them, and does not use what the slot wrote or returned. The first failure of a call counts. A
+   * slot that answers about options alone (`penalty`, `shift`, `scale`, `describe`) and `destroy`
+   * have nothing to fail: `create` refuses such options; there the sentence is a line for the user.
+   * [any] */
+  SCL_PRINTF(2, 3) void (*fail_call)(scl_status status, const char *format, ...);
 } scl_host;
 #define SCL_LEAST_HOST SCL_THROUGH(scl_host, service)
 

@@ -15,8 +15,9 @@ enum {
   SCL_PAIR_DOT,               /* <u, v> */
   SCL_PAIR_SQUARED_DISTANCE,  /* ||u - v||^2 */
   SCL_PAIR_ABSOLUTE_DISTANCE, /* ||u - v||_1 */
-  SCL_PAIR_COSINE, /* dense: of the angle between u and v. A row of zeros is at a right */
-  SCL_PAIR_ANGLE   /* angle to all others and in the direction of itself */
+  /* Dense. For a zero row: cosine 0 with every other row, 1 with itself. */
+  SCL_PAIR_COSINE, /* cosine of the angle between u and v */
+  SCL_PAIR_ANGLE   /* the angle itself, 0 to pi */
 };
 typedef int32_t scl_pair;
 
@@ -40,9 +41,11 @@ typedef struct scl_kernel {
                      double *out, ptrdiff_t stride, scl_error *error);
   /* Simple form: from the numbers to K, in place. NULL: K is the number. [any] */
   void (*finish)(const void *self, const scl_pair_row *row, double *numbers);
-  /* Simple form: coordinates are multiplied by this before they meet. NULL: 1. [any] */
+  /* Simple form: the factor of all coordinates, before the number of a pair is computed. NULL: 1.
+   * [any] */
   double (*scale)(const void *self);
-  /* Simple form, dense rows: what the scaled coordinates go through before they meet. [any] */
+  /* Simple form, dense rows: transform the scaled coordinates in place, before the number of a pair
+   * is computed. [any] */
   void (*move)(const void *self, size_t count, double *coordinates);
   /* General form: out[i] = K(u_i, u_i). NULL: the host calls gram on each parameter. [any] */
   scl_status (*diagonal)(const void *self, const scl_const_parameters *u, double *out,
@@ -55,7 +58,7 @@ typedef struct scl_kernel {
 
 /* ------------------------------------------------------------ abilities */
 
-/* What becomes of K on rows of data where one row p is subtracted from both:
+/* How K on rows of data changes when one row p is subtracted from both:
  *
  *   SCL_SHIFT_KEEPS     K(x - p, y - p) = K(x, y)
  *   SCL_SHIFT_CENTRES   K(x - p, y - p) = K(x, y) + g(x) + g(y) + a constant: sums of K whose
@@ -75,12 +78,12 @@ typedef struct scl_ability_shift {
 } scl_ability_shift;
 #define SCL_LEAST_ABILITY_SHIFT SCL_THROUGH(scl_ability_shift, shift)
 
-/* scl_host.service: rows far from 0 (years, serial numbers), where products of rows lose what tells
- * them apart. */
+/* scl_host.service: a point near rows that lie far from 0 (years, serial numbers). Products of such
+ * rows lose the digits in which the rows differ. */
 #define SCL_SERVICE_PILOT "scullery.pilot/1"
 typedef struct scl_pilot_service {
   scl_head head;
-  scl_shift (*shift)(const scl_part *kernel); /* what it says, or its form implies [any] */
+  scl_shift (*shift)(const scl_part *kernel); /* by its ability, or else by its form [any] */
   /* pilot (cols): a point near the rows (rows x cols at stride, float64), 0 in the columns whose
    * mean is at most 32 standard deviations from 0, on a power-of-two grid, so that x - pilot is
    * exact. Returns 1 where a column has one, else 0. [any] */
@@ -88,8 +91,8 @@ typedef struct scl_pilot_service {
 } scl_pilot_service;
 #define SCL_LEAST_PILOT_SERVICE SCL_THROUGH(scl_pilot_service, find)
 
-/* A kernel that is definite only once it meets a sampler's law (a width said as "theta = 0.5"). It
- * is never called before. Offer it through scl_plugin.ability, for those options alone. */
+/* A kernel that is complete only with a sampler's law (a width given as "theta = 0.5"). Its slots
+ * are not called before `bind`. Offer the ability through scl_plugin.ability, only where the options need it. */
 #define SCL_ABILITY_BIND "scullery.bind/1"
 typedef struct scl_ability_bind {
   scl_head head;
@@ -109,8 +112,8 @@ typedef struct scl_ability_bind {
  * the sum over all columns (dense), the support (sparse) or the one column (threshold). log_one
  * holds what an indicator costs (-log d for thresholds). Sparse: the host asks once for each
  * in-degree s, with a law that has this one alone (scale already times degree_scale[s]), and a K
- * that holds 1[same support] puts -log C(d, s) into log_one. All of it is for one row (fan_in 1);
- * law->fan_in tells a width said through the distribution how many there are. */
+ * that holds 1[same support] puts -log C(d, s) into log_one. The tilt is that of one row (fan_in 1);
+ * law->fan_in is the number of rows, for a width that is given through the distribution. */
 typedef struct scl_tilt {
   scl_head head;
   size_t dim;

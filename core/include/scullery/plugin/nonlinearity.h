@@ -42,7 +42,7 @@ typedef struct scl_nonlinearity {
                       scl_error *error);
   void (*loop_float32)(const void *self, size_t count, const float *z, float *out);
   const char *tags; /* as in scl_shape */
-  /* Amend the shape, which comes with the members above. NULL: it stands. [any] */
+  /* Amend the shape, which comes filled in from the members above. NULL: nothing to amend. [any] */
   scl_status (*shape)(const void *self, scl_shape *out, scl_error *error);
 } scl_nonlinearity;
 #define SCL_LEAST_NONLINEARITY SCL_THROUGH(scl_nonlinearity, apply)
@@ -80,8 +80,8 @@ typedef struct scl_nonlinearity {
 #define SCL_ABILITY_SMOOTHING "scullery.smoothing/1"
 typedef struct scl_ability_smoothing {
   scl_head head;
-  /* Simple form: out[j] = S(m[j], v[j]), v[j] > 0; out may be m. v = 0 is phi(m), which the host
-   * sees to. `loop_float32` may be NULL. [any] */
+  /* Simple form: out[j] = S(m[j], v[j]), v[j] > 0; out may be m. The host computes
+   * v = 0, which is phi(m). `loop_float32` may be NULL. [any] */
   void (*loop)(const void *self, size_t count, const double *m, const double *v, double *out);
   /* General form: blocks as for apply. With fan_in > 1 the planes are independent; they share v
    * unless it has a plane stride. v = 0 gives phi(m). [any] */

@@ -21,7 +21,7 @@ enum {
   SCL_FORM_PARTS = 64   /* sc.kernel.NAME{}, or a list of such: other components */
 };
 
-/* The option is a width, so that "scale" and "median" are also taken. From the rows of data the
+/* Which width the option is. A width also takes "scale" and "median". From the rows of data the
  * host finds gamma = 1/(d var X) or 1/(median squared distance) in exp(-gamma ||x-y||^2), and from
  * gamma the value of the option. */
 enum {
@@ -33,8 +33,8 @@ enum {
 };
 typedef int32_t scl_width;
 
-/* What the host may use the option for, whatever its name. At most one option of each role, apart
- * from SCL_ROLE_NONE. */
+/* What the host may use the option for, whatever its name. A plugin has at most one option of each
+ * role but SCL_ROLE_NONE. */
 enum {
   SCL_ROLE_NONE = 0,
   SCL_ROLE_REGULARISATION, /* solver: a larger value gives a simpler model (lambda) */

@@ -1,8 +1,9 @@
 /* scullery/plugin/random.h: random numbers by place (scl_host.random).
  *
  * Philox 4x64-10: number `offset` of item `index` in (seed, stream) is the same on every machine,
- * thread count and batch, to the last bit. A component may use streams stream .. stream+15 of the
- * stream that it is given, but for stream+1, at which the host draws the bias. All slots [any]. */
+ * thread count and batch, to the last bit. A component may use streams s to s+15, where s is the
+ * stream that it is given, except s+1, which is reserved for the bias that the host draws. All
+ * slots [any]. */
 #ifndef SCULLERY_PLUGIN_RANDOM_H
 #define SCULLERY_PLUGIN_RANDOM_H
 
@@ -21,7 +22,7 @@ typedef struct scl_random {
                   double *out);
   void (*normal)(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count,
                  double *out);
-  /* The function that makes `normal` from `uniform`: the normal quantile. */
+  /* The normal quantile, by which `normal` is made from `uniform`. */
   double (*inverse_normal)(double probability);
 } scl_random;
 #define SCL_LEAST_RANDOM SCL_THROUGH(scl_random, inverse_normal)

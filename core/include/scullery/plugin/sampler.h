@@ -1,7 +1,7 @@
 /* scullery/plugin/sampler.h: samplers, p on a parameter space.
  *
- * Two forms. Simple: w in R^d with independent coordinates w_j = mean + scale e_j; the sampler
- * brings `make`, which makes e from random numbers, and `moments`, which tells mean and scale.
+ * Two forms. Simple: w in R^d with independent coordinates w_j = mean + scale e_j; `make` computes
+ * e from random numbers, and `moments` gives mean and scale.
  * General: `draw` fills whole batches of any space. */
 #ifndef SCULLERY_PLUGIN_SAMPLER_H
 #define SCULLERY_PLUGIN_SAMPLER_H
@@ -67,8 +67,8 @@ typedef struct scl_sampler {
    * (scl_layout.block) where it can, but a batch may begin or end inside one. [any] */
   scl_status (*draw)(const void *self, const scl_draw *draw, const scl_parameters *out,
                      scl_error *error);
-  /* Amend the layout, or refuse a dim or count that the options do not fit. NULL: it stands.
-   * [any] */
+  /* Amend the layout, or refuse a dim or count that the options do not fit. NULL: nothing to
+   * amend. [any] */
   scl_status (*layout)(const void *self, size_t dim, scl_layout *out, scl_error *error);
   /* Mean and scale of every coordinate, which come as 0 and 1. The host makes SCL_ABILITY_LAW of
    * them and of `family`. The simple form has this slot or that ability. [any] */
@@ -147,7 +147,7 @@ typedef struct scl_ability_structured {
   scl_status (*apply)(const void *self, const scl_draw *draw,
                       const scl_const_parameters *parameters, const scl_const_block *x,
                       const scl_block *z, scl_error *error);
-  /* dense (count x dim) = the rows w_t, which kernels on parameters see. NULL: z is no <w, x>. */
+  /* dense (count x dim) = the rows w_t, for kernels on parameters. NULL: z is not <w, x>. */
   scl_status (*rows)(const void *self, const scl_draw *draw, const scl_const_parameters *parameters,
                      double *dense, ptrdiff_t stride, scl_error *error);
   uint32_t dtypes; /* that apply takes; 0: float64 alone */

@@ -59,9 +59,9 @@ struct scl_problem {
                           scl_error *error);
   /* Visit all row blocks in order. */
   scl_status (*walk)(const scl_problem *problem, scl_visit visit, void *context, scl_error *error);
-  /* The accumulated normal equations; what *out points to stays the problem's, as it is until
-   * `reweighted` is called. One pass, shared by
-   * all folds and by all values of a path. */
+  /* The accumulated normal equations. What *out points to belongs to the problem and does not change
+   * until `reweighted` is called. One pass, shared by all folds and by all values of a path. It may
+   * refuse, as every verb: `solve` returns that status as it is, and asks nothing more. */
   scl_status (*normal)(const scl_problem *problem, scl_normal *out, scl_error *error);
   /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the
    * problem's. SCL_STATUS_UNSUPPORTED where rows have weights: `normal` takes them. */
@@ -201,10 +201,11 @@ typedef struct scl_ability_penalty {
 #define SCL_ABILITY_NORMAL "scullery.normal/1"
 typedef struct scl_ability_normal {
   scl_head head;
-  /* Whether that holds for this problem, which is stated in the features and whose verbs may not be
-   * called here: 0: no. weighted: not 0 where rows have weights, so that `dual` is not supported.
-   * [any] */
-  int32_t (*alone)(const void *self, const scl_problem *problem, int32_t weighted);
+  /* Whether that holds (0: no) for this problem, stated in the features, and for `count` values of the
+   * path option (NULL: the solver's own). No verb of the problem may be called. weighted: not 0 where
+   * rows have weights, so that `dual` is not supported. [any] */
+  int32_t (*alone)(const void *self, const scl_problem *problem, const double *values, size_t count,
+                   int32_t weighted);
 } scl_ability_normal;
 #define SCL_LEAST_ABILITY_NORMAL SCL_THROUGH(scl_ability_normal, alone)
 

@@ -334,7 +334,7 @@ local function read_alike(text)
   local source, s = core.stream_csv(path, { target = false })
   lu.assertEquals({ s.names, rows((core.read_rows(source, 1, s.rows))) },
     { whole.names, rows(whole.X) })
-  lu.assertEquals(rows(core.next_block(core.csv_blocks(path, { like = whole.schema }))),
+  lu.assertEquals(rows(core.next_rows(core.csv_blocks(path, { like = whole.schema }))),
     rows(whole.X))
   return whole.names, rows(whole.X)
 end
@@ -424,7 +424,7 @@ function TestCsvDigits:test_whole_numbers_beyond_two_to_the_53_are_told_everywhe
   local _, s = core.stream_csv(path, { header = true })
   lu.assertEquals(told(s.notes), told(whole.notes))
   local blocks = core.csv_blocks(path, { like = whole.schema })
-  core.next_block(blocks)
+  core.next_rows(blocks)
   lu.assertEquals(told(core.block_notes(blocks)), told(whole.notes))
 end
 
