@@ -61,7 +61,7 @@ static double symmetric_factor(const additive *self, size_t dim) {
 }
 
 /* Column j of the parameters as parameters of one column. */
-static void column(const scl_const_parameters *all, size_t j, scl_const_parameters *out) {
+static void additive_column(const scl_const_parameters *all, size_t j, scl_const_parameters *out) {
   SCL_COPY(out, all);
   out->dim = out->reals = 1;
   out->weights += j;
@@ -92,8 +92,8 @@ static scl_status tile(const additive *self, symmetric *state, const scl_const_p
   symmetric_begin(state, self->degree);
   for (size_t j = 1; j <= u->dim; j++) {
     scl_const_parameters a, b;
-    column(u, j - 1, &a);
-    column(v, j - 1, &b);
+    additive_column(u, j - 1, &a);
+    additive_column(v, j - 1, &b);
     const scl_status status =
         self->base.host->parts->gram(&self->column, &a, &b, state->c, (ptrdiff_t)v->count, error);
     if (status != SCL_STATUS_OK) return status;
@@ -108,12 +108,12 @@ static scl_status tile(const additive *self, symmetric *state, const scl_const_p
 
 /* ------------------------------------------------------------ the kernel */
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t additive_least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* By tiles whose s + 2 numbers a pair stay in the cache. */
-static scl_status gram(const void *instance, const scl_const_parameters *u,
-                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
-                       scl_error *error) {
+static scl_status additive_gram(const void *instance, const scl_const_parameters *u,
+                                const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                                scl_error *error) {
   enum { ROWS = 16, COLS = 256 };
   const additive *self = instance;
   symmetric state;
@@ -122,8 +122,8 @@ static scl_status gram(const void *instance, const scl_const_parameters *u,
   for (size_t i = 0; i < u->count; i += ROWS)
     for (size_t j = 0; j < v->count; j += COLS) {
       scl_const_parameters rows, cols;
-      parts_strip(u, i, least(ROWS, u->count - i), &rows);
-      parts_strip(v, j, least(COLS, v->count - j), &cols);
+      parts_strip(u, i, additive_least(ROWS, u->count - i), &rows);
+      parts_strip(v, j, additive_least(COLS, v->count - j), &cols);
       status = tile(self, &state, &rows, &cols, out + (ptrdiff_t)i * stride + (ptrdiff_t)j, stride,
                     error);
       if (status != SCL_STATUS_OK) return status;
@@ -131,8 +131,8 @@ static scl_status gram(const void *instance, const scl_const_parameters *u,
   return SCL_STATUS_OK;
 }
 
-static scl_status diagonal(const void *instance, const scl_const_parameters *u, double *out,
-                           scl_error *error) {
+static scl_status additive_diagonal(const void *instance, const scl_const_parameters *u,
+                                    double *out, scl_error *error) {
   const additive *self = instance;
   const scl_host *host = self->base.host;
   symmetric state;
@@ -142,7 +142,7 @@ static scl_status diagonal(const void *instance, const scl_const_parameters *u, 
   symmetric_begin(&state, self->degree);
   for (size_t j = 1; j <= u->dim; j++) {
     scl_const_parameters one;
-    column(u, j - 1, &one);
+    additive_column(u, j - 1, &one);
     status = host->parts->diagonal(&self->column, &one, state.c, error);
     if (status != SCL_STATUS_OK) return status;
     symmetric_step(&state, u->dim, self->degree, j);
@@ -152,7 +152,7 @@ static scl_status diagonal(const void *instance, const scl_const_parameters *u, 
   return SCL_STATUS_OK;
 }
 
-static scl_shift shift(const void *instance) {
+static scl_shift additive_shift(const void *instance) {
   const additive *self = instance;
   return parts_shift(self->base.host, &self->column) == SCL_SHIFT_KEEPS ? SCL_SHIFT_KEEPS
                                                                         : SCL_SHIFT_CHANGES;
@@ -169,6 +169,7 @@ const scl_plugin scullery_plugin = {
            "base = sc.kernel.gaussian{ width = sqrt(s)/sigma } (Harris 2019, Additive function\n"
            "approximation in the brain; the sum is the ANOVA kernel of Stitson et al. 1999).\n"
            "Degree d is the product kernel.",
-    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = gram, .diagonal = diagonal),
+    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = additive_gram,
+               .diagonal = additive_diagonal),
     SCL_INSTANCE(additive, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = shift))};
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = additive_shift))};

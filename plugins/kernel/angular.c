@@ -4,7 +4,7 @@
  *   K(x, y) = 1 - 2 theta/pi */
 #include <scullery/plugin.h>
 
-static void finish(const void *self, const scl_pair_row *row, double *angles) {
+static void angular_finish(const void *self, const scl_pair_row *row, double *angles) {
   (void)self;
   for (size_t j = 0; j < row->count; j++)
     angles[j] = 1 - 2 * angles[j] / SCL_PI;
@@ -19,5 +19,6 @@ const scl_plugin scullery_plugin = {
         "Charikar 2002). A row of zeros has K = 0 with all others and 1 with itself, as its\n"
         "features sign(0) = 1 have.\n"
         "The arc-cosine kernel of order 0 is (1 + K)/2, but for rows of zeros.",
-    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = finish, .pair = SCL_PAIR_ANGLE),
+    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = angular_finish,
+               .pair = SCL_PAIR_ANGLE),
 };

@@ -27,7 +27,7 @@ static const scl_option options[] = {SCL_NUMBER(exponential, width, "1",
 
 static double scale(const void *self) { return 1 / ((const exponential *)self)->width; }
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status exponential_create(void *instance, scl_error *error) {
   const exponential *self = instance;
   if (isfinite(scale(self))) return SCL_STATUS_OK;
   return self->base.host->fail(error, SCL_STATUS_BAD_OPTION, "'width' = %g is too small",
@@ -52,7 +52,8 @@ static double log_mass_factor(const void *instance, double mean, double spread) 
   return m * m / (1 - q) - 0.5 * log1p(-q * q);
 }
 
-static scl_status check_law(const exponential *self, const scl_law *law, scl_error *error) {
+static scl_status exponential_check_law(const exponential *self, const scl_law *law,
+                                        scl_error *error) {
   const scl_status status = tilt_check(self, law, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < law->dim; j++)
     if (!(2 * pow(law->scale[j] / self->width, 2) < 1))
@@ -64,9 +65,10 @@ static scl_status check_law(const exponential *self, const scl_law *law, scl_err
   return status;
 }
 
-static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, scl_error *error) {
+static scl_status exponential_tilt(const void *instance, const scl_law *law, scl_tilt *out,
+                                   scl_error *error) {
   const exponential *self = instance;
-  const scl_status status = check_law(self, law, error);
+  const scl_status status = exponential_check_law(self, law, error);
   if (status != SCL_STATUS_OK) return status;
   double *room = tilt_room(self, law, error);
   if (room == NULL) return SCL_STATUS_NO_MEMORY;
@@ -102,5 +104,5 @@ const scl_plugin scullery_plugin = {
         "  theta <= (1 - s^4/width^4)^(-d/4) for |phi| <= 1",
     SCALED_KERNEL(SCL_SPACES_KERNEL, SCL_PAIR_DOT),
     SCL_INSTANCE(exponential, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = tilt)),
-    .create = create};
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = exponential_tilt)),
+    .create = exponential_create};

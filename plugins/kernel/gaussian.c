@@ -63,7 +63,7 @@ static bool needs_law(const gaussian *self) {
   return !isnan(self->theta) || !isnan(self->coefficient);
 }
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status gaussian_create(void *instance, scl_error *error) {
   gaussian *self = instance;
   const int given =
       !isnan(self->width) + !isnan(self->gamma) + !isnan(self->theta) + !isnan(self->coefficient);
@@ -150,7 +150,7 @@ static scl_status find_width(const gaussian *self, const scl_law *law, double *w
   return SCL_STATUS_OK;
 }
 
-static scl_status bind(void *instance, const scl_law *law, scl_error *error) {
+static scl_status gaussian_bind(void *instance, const scl_law *law, scl_error *error) {
   gaussian *self = instance;
   const scl_host *host = self->base.host;
   double width = 0;
@@ -164,7 +164,7 @@ static scl_status bind(void *instance, const scl_law *law, scl_error *error) {
   return status == SCL_STATUS_OK ? set_length(self, width, error) : status;
 }
 
-static void describe(const void *self, char *text, size_t size) {
+static void gaussian_describe(const void *self, char *text, size_t size) {
   (void)snprintf(text, size, "width = %.6g", ((const gaussian *)self)->length);
 }
 
@@ -195,7 +195,8 @@ static scl_status tilt_columns(const gaussian *self, const scl_law *law, scl_til
   return SCL_STATUS_OK;
 }
 
-static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, scl_error *error) {
+static scl_status gaussian_tilt(const void *instance, const scl_law *law, scl_tilt *out,
+                                scl_error *error) {
   const gaussian *self = instance;
   const width_factor factor = {.factor = 2, .power = -0.5, .width = self->length, .scale = 1};
   scl_status status = tilt_check(self, law, error);
@@ -211,9 +212,9 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
 
 /* ------------------------------------------------------------ the plugin */
 
-static const void *ability(const void *self, const char *id) {
-  static const scl_ability_bind binding = {SCL_HEAD(scl_ability_bind), .bind = bind,
-                                           .describe = describe};
+static const void *gaussian_ability(const void *self, const char *id) {
+  static const scl_ability_bind binding = {SCL_HEAD(scl_ability_bind), .bind = gaussian_bind,
+                                           .describe = gaussian_describe};
   return strcmp(id, SCL_ABILITY_BIND) == 0 && needs_law(self) ? &binding : NULL;
 }
 
@@ -231,6 +232,6 @@ const scl_plugin scullery_plugin = {
         "c(u) S(<u', x>, v).",
     SCALED_KERNEL(SCL_SPACES_KERNEL, SCL_PAIR_SQUARED_DISTANCE),
     SCL_INSTANCE(gaussian, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = tilt)),
-    .create = create,
-    .ability = ability};
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = gaussian_tilt)),
+    .create = gaussian_create,
+    .ability = gaussian_ability};

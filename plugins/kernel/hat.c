@@ -21,7 +21,7 @@ static const scl_option options[] = {SCL_NUMBER(
     hat, length, "1", "l in 1 - ||x-y||_1/l; at least half of the sum of the columns' ranges",
     SCL_POSITIVE)};
 
-static void finish(const void *instance, const scl_pair_row *row, double *numbers) {
+static void hat_finish(const void *instance, const scl_pair_row *row, double *numbers) {
   const hat *self = instance;
   for (size_t j = 0; j < row->count; j++)
     numbers[j] = 1 - numbers[j] / self->length;
@@ -36,6 +36,6 @@ const scl_plugin scullery_plugin = {
         "on every box whose sides sum to at most 2 length, and on no larger one: opposite corners\n"
         "of a box whose sides sum to B have K = 1 - B/length, below -1 from there on.\n"
         "With length = a d it is sc.kernel.stump{ a = a } on [-a, a]^d.",
-    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = finish,
+    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = hat_finish,
                .pair = SCL_PAIR_ABSOLUTE_DISTANCE),
     SCL_INSTANCE(hat, options)};

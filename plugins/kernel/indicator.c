@@ -8,13 +8,14 @@
  *   c = 1 / C(d, s) */
 #include "shared/kernel_tilt.h"
 
-static void finish(const void *self, const scl_pair_row *row, double *numbers) {
+static void indicator_finish(const void *self, const scl_pair_row *row, double *numbers) {
   (void)self;
   for (size_t j = 0; j < row->count; j++)
     numbers[j] = 1;
 }
 
-static scl_status tilt(const void *self, const scl_law *law, scl_tilt *out, scl_error *error) {
+static scl_status indicator_tilt(const void *self, const scl_law *law, scl_tilt *out,
+                                 scl_error *error) {
   const scl_status status = tilt_check(self, law, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < law->dim; j++) {
@@ -35,5 +36,5 @@ const scl_plugin scullery_plugin = {
         "else 0; on dense rows 1. Positive semidefinite; to be multiplied with other kernels, or\n"
         "summed.\n"
         "The other kernels on sparse rows and thresholds have this factor already.",
-    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = finish),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = tilt))};
+    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = indicator_finish),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = indicator_tilt))};

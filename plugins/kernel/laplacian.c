@@ -17,7 +17,7 @@ static const scl_option options[] = {SCL_NUMBER(laplacian, gamma, "1",
                                                 "the rate in exp(-gamma ||x-y||_1)", SCL_POSITIVE,
                                                 .width = SCL_WIDTH_RATE)};
 
-static void finish(const void *instance, const scl_pair_row *row, double *numbers) {
+static void laplacian_finish(const void *instance, const scl_pair_row *row, double *numbers) {
   const laplacian *self = instance;
   for (size_t j = 0; j < row->count; j++)
     numbers[j] *= -self->gamma;
@@ -32,5 +32,6 @@ const scl_plugin scullery_plugin = {
            "It is the kernel of sc.nonlinearity.bins on sc.sampler.grid{ gamma = } and of Fourier\n"
            "features on sc.sampler.cauchy{ gamma = } (Rahimi and Recht 2007, Random features for\n"
            "large-scale kernel machines).",
-    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = finish, .pair = SCL_PAIR_ABSOLUTE_DISTANCE),
+    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = laplacian_finish,
+               .pair = SCL_PAIR_ABSOLUTE_DISTANCE),
     SCL_INSTANCE(laplacian, options)};

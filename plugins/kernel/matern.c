@@ -28,7 +28,7 @@ static const scl_option options[] = {
 
 static double scale(const void *self) { return 1 / ((const matern *)self)->width; }
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status matern_create(void *instance, scl_error *error) {
   matern *self = instance;
   const double p = floor(self->nu);
   if (!isfinite(scale(self)))
@@ -92,4 +92,4 @@ const scl_plugin scullery_plugin = {
         "nu = 0.5, 1.5, 2.5, ... are fast; others evaluate a Bessel function for each pair.",
     SCALED_KERNEL(SCL_SPACES_KERNEL, SCL_PAIR_SQUARED_DISTANCE),
     SCL_INSTANCE(matern, options),
-    .create = create};
+    .create = matern_create};

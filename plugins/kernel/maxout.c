@@ -21,7 +21,7 @@ static const scl_option options[] = {
                 SCL_WITHIN(1, MAXOUT_LARGEST)),
     SCL_NUMBER(maxout, sigma, "1", "standard deviation s of the weights", SCL_POSITIVE)};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status maxout_create(void *instance, scl_error *error) {
   maxout *self = instance;
   (void)error;
   maxout_table_make(self->q, &self->table);
@@ -56,4 +56,4 @@ const scl_plugin scullery_plugin = {
         "with it; against this kernel they agree.",
     SCALED_KERNEL(SCL_BIT(SCL_SPACE_DENSE), SCL_PAIR_COSINE),
     SCL_INSTANCE(maxout, options),
-    .create = create};
+    .create = maxout_create};

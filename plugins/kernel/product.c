@@ -12,14 +12,15 @@ static const scl_option options[] = {
     KERNEL_PARTS(kernel_folded, given, "factors",
                  "the kernels, as { sc.kernel.gaussian{}, sc.kernel.polynomial{} }")};
 
-static void multiply(const void *self, size_t k, size_t count, const double *values, double *out) {
+static void product_multiply(const void *self, size_t k, size_t count, const double *values,
+                             double *out) {
   (void)self;
   for (size_t j = 0; j < count; j++)
     out[j] = k == 0 ? values[j] : out[j] * values[j];
 }
 
-static scl_status create(void *self, scl_error *error) {
-  return folded_create(self, multiply, error);
+static scl_status product_create(void *self, scl_error *error) {
+  return folded_create(self, product_multiply, error);
 }
 
 /* ------------------------------------------------------------ the tilt */
@@ -34,7 +35,8 @@ static bool leaves_law(const scl_law *law, const scl_tilt *tilt) {
   return true;
 }
 
-static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, scl_error *error) {
+static scl_status product_tilt(const void *instance, const scl_law *law, scl_tilt *out,
+                               scl_error *error) {
   const kernel_folded *self = instance;
   const scl_host *host = self->base.host;
   size_t chosen = 0, effective = 0;
@@ -52,14 +54,14 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   return host->parts->tilt(&self->parts[chosen], law, out, error);
 }
 
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_tilt tilting = {SCL_HEAD(scl_ability_tilt), .tilt = tilt};
+static const void *product_ability(const void *instance, const char *id) {
+  static const scl_ability_tilt tilting = {SCL_HEAD(scl_ability_tilt), .tilt = product_tilt};
   const kernel_folded *self = instance;
   if (strcmp(id, SCL_ABILITY_TILT) != 0) return folded_binding(self, id);
   return folded_count(self, id) == self->given->length ? &tilting : NULL;
 }
 
-static scl_shift shift(const void *self) {
+static scl_shift product_shift(const void *self) {
   return folded_shift(self) == SCL_SHIFT_KEEPS ? SCL_SHIFT_KEEPS : SCL_SHIFT_CHANGES;
 }
 
@@ -73,6 +75,6 @@ const scl_plugin scullery_plugin = {
         "itself. Expectations are exact where all factors but one are sc.kernel.indicator{},\n"
         "otherwise by Monte Carlo.",
     KERNEL_FOLDED(kernel_folded),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = shift)),
-    .create = create,
-    .ability = ability};
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = product_shift)),
+    .create = product_create,
+    .ability = product_ability};

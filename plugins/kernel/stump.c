@@ -19,7 +19,7 @@ static const scl_option options[] = {
                SCL_POSITIVE),
     SCL_NUMBER(stump, a, NULL, "uniform thresholds on [-a, a], instead of sigma", SCL_POSITIVE)};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status stump_create(void *instance, scl_error *error) {
   stump *self = instance;
   const bool normal = !isnan(self->sigma), uniform = !isnan(self->a);
   if (normal && uniform)
@@ -33,7 +33,7 @@ static scl_status create(void *instance, scl_error *error) {
 
 /* To twice the threshold's distribution function, less 1: a clip, or
  * erf(x/(sigma sqrt 2)) = 2 F(x/sigma) - 1. */
-static void move(const void *instance, size_t count, double *x) {
+static void stump_move(const void *instance, size_t count, double *x) {
   const stump *self = instance;
   for (size_t i = 0; i < count; i++)
     x[i] /= self->width;
@@ -44,7 +44,7 @@ static void move(const void *instance, size_t count, double *x) {
       x[i] = fmin(fmax(x[i], -1), 1);
 }
 
-static void finish(const void *self, const scl_pair_row *row, double *numbers) {
+static void stump_finish(const void *self, const scl_pair_row *row, double *numbers) {
   const double dim = row->dim > 0 ? (double)row->dim : 1;
   (void)self;
   for (size_t j = 0; j < row->count; j++)
@@ -64,7 +64,7 @@ const scl_plugin scullery_plugin = {
         "Rahimi and Recht (2008, Uniform approximation of functions with random bases) print the\n"
         "first without the 1/d, which for d > 1 would be the kernel of nothing: at opposite\n"
         "corners it would be 1 - 2 d, and a mean of products of signs is never below -1.",
-    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = finish, .move = move,
+    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = stump_finish, .move = stump_move,
                .pair = SCL_PAIR_ABSOLUTE_DISTANCE),
     SCL_INSTANCE(stump, options),
-    .create = create};
+    .create = stump_create};

@@ -21,13 +21,13 @@ static double weight(const sum *self, size_t k) {
                                                 : self->weights->number;
 }
 
-static void add(const void *self, size_t k, size_t count, const double *values, double *out) {
+static void sum_add(const void *self, size_t k, size_t count, const double *values, double *out) {
   const double factor = weight(self, k);
   for (size_t j = 0; j < count; j++)
     out[j] = factor * values[j] + (k == 0 ? 0 : out[j]);
 }
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status sum_create(void *instance, scl_error *error) {
   sum *self = instance;
   const size_t terms = self->folded.given->length;
   const size_t given = self->weights->form == 0               ? terms
@@ -37,10 +37,10 @@ static scl_status create(void *instance, scl_error *error) {
     return self->folded.base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
         "option 'weights' takes one number a term: %zu came for %zu terms", given, terms);
-  return folded_create(&self->folded, add, error);
+  return folded_create(&self->folded, sum_add, error);
 }
 
-static scl_shift shift(const void *self) { return folded_shift(&((const sum *)self)->folded); }
+static scl_shift sum_shift(const void *self) { return folded_shift(&((const sum *)self)->folded); }
 
 const scl_plugin scullery_plugin = {
     .name = "sum",
@@ -51,6 +51,6 @@ const scl_plugin scullery_plugin = {
         "Widths said through the sampler (theta, coefficient) are found for each term by itself.\n"
         "Expectations are by Monte Carlo: a sum of tilted laws is a mixture.",
     KERNEL_FOLDED(sum),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = shift)),
-    .create = create,
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = sum_shift)),
+    .create = sum_create,
     .ability = folded_binding};

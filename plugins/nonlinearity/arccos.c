@@ -164,7 +164,7 @@ static const scl_ability_facts facts_of_power = {SCL_HEAD(scl_ability_facts), .b
 static const scl_ability_two_valued values_of_step = {SCL_HEAD(scl_ability_two_valued), .low = 0,
                                                       .high = SCL_SQRT2};
 
-static const void *ability(const void *self, const char *id) {
+static const void *arccos_ability(const void *self, const char *id) {
   const int order = order_of(self);
   if (strcmp(id, SCL_ABILITY_FACTS) == 0)
     return order == 0 ? &facts_of_step : order == 1 ? &facts_of_rectifier : &facts_of_power;
@@ -186,4 +186,4 @@ const scl_plugin scullery_plugin = {
     SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
     SCL_INSTANCE(arccos, options),
     SCL_ABILITIES(CLOSED_FORM),
-    .ability = ability};
+    .ability = arccos_ability};

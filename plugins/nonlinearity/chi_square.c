@@ -30,7 +30,7 @@ static const scl_option options[] = {
     SCL_NUMBER(chi_square, period, "0.5", "distance L of the samples; smaller with more samples",
                SCL_POSITIVE)};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status chi_square_create(void *instance, scl_error *error) {
   chi_square *self = instance;
   const double step = self->period;
   (void)error;
@@ -40,7 +40,7 @@ static scl_status create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status shape(const void *instance, scl_shape *out, scl_error *error) {
+static scl_status chi_square_shape(const void *instance, scl_shape *out, scl_error *error) {
   const chi_square *self = instance;
   (void)error;
   out->fan_out = (uint32_t)(2 * self->order - 1);
@@ -51,7 +51,8 @@ static scl_status shape(const void *instance, scl_shape *out, scl_error *error) 
 
 enum { CHUNK = 256 };
 
-static scl_status check(const chi_square *self, size_t count, const double *x, scl_error *error) {
+static scl_status chi_square_check(const chi_square *self, size_t count, const double *x,
+                                   scl_error *error) {
   for (size_t j = 0; j < count; j++)
     if (!(x[j] >= 0))
       return self->base.host->fail(error, SCL_STATUS_BAD_DATA,
@@ -85,13 +86,13 @@ static void expand(const chi_square *self, size_t count, const double *x, double
   }
 }
 
-static scl_status apply(const void *instance, const scl_const_block *z, const scl_block *out,
-                        scl_error *error) {
+static scl_status chi_square_apply(const void *instance, const scl_const_block *z,
+                                   const scl_block *out, scl_error *error) {
   const chi_square *self = instance;
   for (size_t i = 0; i < z->rows; i++) {
     const double *from = (const double *)z->data + (ptrdiff_t)i * z->row_stride;
     double *to = (double *)out->data + (ptrdiff_t)i * out->row_stride;
-    const scl_status status = check(self, z->cols, from, error);
+    const scl_status status = chi_square_check(self, z->cols, from, error);
     if (status != SCL_STATUS_OK) return status;
     for (size_t j = 0; j < z->cols; j += CHUNK)
       expand(self, z->cols - j < CHUNK ? z->cols - j : CHUNK, from + j, to + j, out->plane_stride);
@@ -101,8 +102,8 @@ static scl_status apply(const void *instance, const scl_const_block *z, const sc
 
 /* ------------------------------------------------------------ the plugin */
 
-static scl_status pair_kernel(const void *self, const scl_part *partner, char *text, size_t size,
-                              scl_error *error) {
+static scl_status chi_square_pair_kernel(const void *self, const scl_part *partner, char *text,
+                                         size_t size, scl_error *error) {
   const scl_plugin *sampler = partner->plugin;
   const bool columns = sampler->kind == SCL_KIND_SAMPLER && strcmp(sampler->name, "columns") == 0;
   (void)self, (void)error;
@@ -121,9 +122,11 @@ const scl_plugin scullery_plugin = {
         "They approximate sum_j 2 x_j y_j/(x_j + y_j), kernel.chi_square, and are not random.\n"
         "n = 3, L = 0.5 are the values of Vedaldi and Zisserman (2012, Efficient additive kernels\n"
         "via explicit feature maps); with n = 40, L = 0.1 the error is about 1e-5.",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .apply = apply, .tags = "columns", .shape = shape),
+    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .apply = chi_square_apply, .tags = "columns",
+                     .shape = chi_square_shape),
     SCL_INSTANCE(chi_square, options),
     SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel, .kernel = pair_kernel),
+        SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel,
+                  .kernel = chi_square_pair_kernel),
         SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY, .lipschitz = INFINITY)),
-    .create = create};
+    .create = chi_square_create};

@@ -20,7 +20,7 @@ static const scl_option options[] = {
              "phase: sqrt2 cos(z) with a uniform phase, one feature a parameter; "
              "pair: (cos z, sin z), two")};
 
-static scl_status shape(const void *instance, scl_shape *out, scl_error *error) {
+static scl_status fourier_shape(const void *instance, scl_shape *out, scl_error *error) {
   const fourier *self = instance;
   (void)error;
   out->fan_out = self->form == PAIR ? 2 : 1;
@@ -76,15 +76,15 @@ static scl_status smooth(const void *instance, const scl_const_block *m, const s
   return SCL_STATUS_OK;
 }
 
-static scl_status apply(const void *self, const scl_const_block *z, const scl_block *out,
-                        scl_error *error) {
+static scl_status fourier_apply(const void *self, const scl_const_block *z, const scl_block *out,
+                                scl_error *error) {
   return smooth(self, z, NULL, out, error);
 }
 
 /* ------------------------------------------------------------ the plugin */
 
-static double dual(const void *instance, double mean_a, double mean_b, double var_a, double var_b,
-                   double covariance) {
+static double fourier_dual(const void *instance, double mean_a, double mean_b, double var_a,
+                           double var_b, double covariance) {
   const fourier *self = instance;
   const double difference = normal_cosine(mean_a - mean_b, var_a + var_b - 2 * covariance);
   return self->form == PAIR
@@ -92,7 +92,7 @@ static double dual(const void *instance, double mean_a, double mean_b, double va
              : difference + normal_cosine(mean_a + mean_b, var_a + var_b + 2 * covariance);
 }
 
-static const void *ability(const void *instance, const char *id) {
+static const void *fourier_ability(const void *instance, const char *id) {
   static const scl_ability_facts phase = {SCL_HEAD(scl_ability_facts), .bound = SCL_SQRT2,
                                           .lipschitz = SCL_SQRT2};
   static const scl_ability_facts pair = {SCL_HEAD(scl_ability_facts), .bound = 1, .lipschitz = 1};
@@ -110,10 +110,11 @@ const scl_plugin scullery_plugin = {
         "It estimates the characteristic function of w at x - y: exp(-gamma ||x-y||^2) for\n"
         "sampler.gaussian{gamma=} (Rahimi and Recht 2007).\n"
         "In an RKHS weighting it becomes exp(-v^2/2) cos m and exp(-v^2/2) sin m.",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .dtypes = SCL_DTYPES_FLOAT, .apply = apply,
-                     .tags = "none|phase", .shape = shape),
+    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .dtypes = SCL_DTYPES_FLOAT, .apply = fourier_apply,
+                     .tags = "none|phase", .shape = fourier_shape),
     SCL_INSTANCE(fourier, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .smooth = smooth),
-                  SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
-                  SCL_OFFER(SCL_ABILITY_HARMONIC, scl_ability_harmonic, .amplitude = 1)),
-    .ability = ability};
+    SCL_ABILITIES(
+        SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .smooth = smooth),
+        SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = fourier_dual),
+        SCL_OFFER(SCL_ABILITY_HARMONIC, scl_ability_harmonic, .amplitude = 1)),
+    .ability = fourier_ability};

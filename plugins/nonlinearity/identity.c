@@ -16,7 +16,8 @@ static void loop_float32(const void *self, size_t count, const float *z, float *
   memmove(out, z, count * sizeof *out);
 }
 
-static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
+static void identity_smooth(const void *self, size_t count, const double *m, const double *v,
+                            double *out) {
   (void)v;
   loop(self, count, m, out);
 }
@@ -27,8 +28,8 @@ static void smooth_float32(const void *self, size_t count, const float *m, const
   loop_float32(self, count, m, out);
 }
 
-static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
-                   double covariance) {
+static double identity_dual(const void *self, double mean_a, double mean_b, double var_a,
+                            double var_b, double covariance) {
   (void)self, (void)var_a, (void)var_b;
   return mean_a * mean_b + covariance;
 }
@@ -42,7 +43,7 @@ const scl_plugin scullery_plugin = {
            "In an RKHS weighting it becomes m.",
     SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .tags = "none|sketch"),
     SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth,
+        SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = identity_smooth,
                   .loop_float32 = smooth_float32),
-        SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
+        SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = identity_dual),
         SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY, .lipschitz = 1))};

@@ -32,14 +32,14 @@ static const scl_option options[] = {SCL_INTEGER(maxout, q, "2",
                                                  "how many projections a feature is the largest of",
                                                  SCL_WITHIN(1, MAXOUT_LARGEST))};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status maxout_create(void *instance, scl_error *error) {
   maxout *self = instance;
   (void)error;
   maxout_table_make(self->q, &self->table);
   return SCL_STATUS_OK;
 }
 
-static scl_status shape(const void *instance, scl_shape *out, scl_error *error) {
+static scl_status maxout_shape(const void *instance, scl_shape *out, scl_error *error) {
   const maxout *self = instance;
   (void)error;
   out->fan_in = (uint32_t)self->q;
@@ -134,8 +134,8 @@ typedef struct chunk {
 } chunk;
 
 /* Numbers at, at + step, ... of data. */
-static void read_numbers(const void *data, scl_dtype dtype, ptrdiff_t at, ptrdiff_t step,
-                         size_t count, double *out) {
+static void maxout_read_numbers(const void *data, scl_dtype dtype, ptrdiff_t at, ptrdiff_t step,
+                                size_t count, double *out) {
   if (dtype == SCL_DTYPE_FLOAT64)
     for (size_t j = 0; j < count; j++)
       out[j] = ((const double *)data)[at + (ptrdiff_t)j * step];
@@ -151,11 +151,11 @@ static void read_chunk(const scl_const_block *m, const scl_spread *v, size_t i, 
   const ptrdiff_t at = row * m->row_stride + col, own = row * v->row_stride + col * v->col_stride;
   c->count = chunk_at(m->cols, from);
   for (size_t k = 0; k < c->q; k++)
-    read_numbers(m->data, m->dtype, at + (ptrdiff_t)k * m->plane_stride, 1, c->count,
-                 c->mean + k * CHUNK);
+    maxout_read_numbers(m->data, m->dtype, at + (ptrdiff_t)k * m->plane_stride, 1, c->count,
+                        c->mean + k * CHUNK);
   for (size_t k = 0; k < (c->own ? c->q : 1); k++)
-    read_numbers(v->data, m->dtype, own + (ptrdiff_t)k * v->plane_stride, v->col_stride, c->count,
-                 c->spread + k * CHUNK);
+    maxout_read_numbers(v->data, m->dtype, own + (ptrdiff_t)k * v->plane_stride, v->col_stride,
+                        c->count, c->spread + k * CHUNK);
 }
 
 /* product *= (1 + erf(at))/2; `at` is spoilt. */
@@ -363,8 +363,8 @@ static void write_chunk(size_t count, const double *values, const scl_block *out
       ((float *)out->data)[at + (ptrdiff_t)j] = (float)values[j];
 }
 
-static scl_status smooth(const void *instance, const scl_const_block *m, const scl_spread *v,
-                         const scl_block *out, scl_error *error) {
+static scl_status maxout_smooth(const void *instance, const scl_const_block *m, const scl_spread *v,
+                                const scl_block *out, scl_error *error) {
   const maxout *self = instance;
   const scl_host *host = self->base.host;
   double *memory = host->scratch((2 * self->q * CHUNK + entry_room(self->q)) * sizeof *memory);
@@ -389,8 +389,8 @@ static scl_status smooth(const void *instance, const scl_const_block *m, const s
 
 /* ------------------------------------------------------------ kernels */
 
-static double dual(const void *instance, double mean_a, double mean_b, double var_a, double var_b,
-                   double covariance) {
+static double maxout_dual(const void *instance, double mean_a, double mean_b, double var_a,
+                          double var_b, double covariance) {
   const maxout *self = instance;
   const double sa = sqrt(var_a), sb = sqrt(var_b), mean = self->table.mean;
   if (!(sa > 0) || !(sb > 0)) return (mean_a + sa * mean) * (mean_b + sb * mean);
@@ -434,13 +434,13 @@ const scl_plugin scullery_plugin = {
         "What the paper states of the codes holds.",
     SCL_NONLINEARITY(.spaces = SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) |
                                SCL_BIT(SCL_SPACE_STRUCTURED),
-                     .dtypes = SCL_DTYPES_FLOAT, .apply = apply, .shape = shape),
+                     .dtypes = SCL_DTYPES_FLOAT, .apply = apply, .shape = maxout_shape),
     SCL_INSTANCE(maxout, options),
     SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .smooth = smooth),
-        SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
+        SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .smooth = maxout_smooth),
+        SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = maxout_dual),
         SCL_OFFER(SCL_ABILITY_CATEGORIES, scl_ability_categories, .key = key,
                   .categories = categories),
         SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = collision),
         SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY, .lipschitz = 1)),
-    .create = create};
+    .create = maxout_create};

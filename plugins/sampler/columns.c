@@ -19,7 +19,8 @@ static scl_status unit_scales(const void *self, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status columns_layout(const void *instance, size_t dim, scl_layout *out,
+                                 scl_error *error) {
   const scl_host *host = ((const scl_base *)instance)->host;
   if (dim > INT32_MAX)
     return host->fail(error, SCL_STATUS_BAD_SHAPE, "takes up to %ld columns, and the data have %zu",
@@ -53,5 +54,5 @@ const scl_plugin scullery_plugin = {
            "nonlinearity.chi_square makes the additive chi-square map of Vedaldi and Zisserman\n"
            "(2012, Efficient additive kernels via explicit feature maps).\n"
            "Features carry the factor 1.",
-    SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = draw_columns, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = draw_columns, .layout = columns_layout),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = unit_scales))};

@@ -19,7 +19,7 @@ static const scl_option options[] = {
             "mean of each weight, or a list with one for each column (default 0)", SCL_FINITE),
     SCL_OPTION_BIAS};
 
-static double scale_of(const gaussian *self, size_t j) {
+static double gaussian_scale_of(const gaussian *self, size_t j) {
   return self->rows.given->form == SCL_FORM_LIST ? self->rows.given->list[j] : self->rows.sigma;
 }
 
@@ -40,17 +40,19 @@ static scl_status check_lists(const gaussian *self, size_t dim, scl_error *error
   return status != SCL_STATUS_OK ? status : check_list(self, "mean", self->mean, dim, error);
 }
 
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status gaussian_layout(const void *instance, size_t dim, scl_layout *out,
+                                  scl_error *error) {
   (void)out;
   return check_lists(instance, dim, error);
 }
 
-static void make(const void *instance, size_t count, const double *normal, double *e) {
+static void gaussian_make(const void *instance, size_t count, const double *normal, double *e) {
   (void)instance;
   memcpy(e, normal, count * sizeof *e);
 }
 
-static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
+static scl_status gaussian_law(const void *instance, const scl_draw *draw, scl_law *out,
+                               scl_error *error) {
   (void)draw;
   const gaussian *self = instance;
   const scl_status status = check_lists(self, out->dim, error);
@@ -58,22 +60,22 @@ static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, 
   out->family = SCL_FAMILY_GAUSSIAN;
   for (size_t j = 0; j < out->dim; j++) {
     out->mean[j] = mean_of(self, j);
-    out->scale[j] = scale_of(self, j);
+    out->scale[j] = gaussian_scale_of(self, j);
   }
   return SCL_STATUS_OK;
 }
 
 /* One exponential a row, where slot `factor` would take one a coordinate. */
-static scl_status characteristic(const void *instance, const scl_draw *draw, size_t rows,
-                                 const double *delta, ptrdiff_t stride, double *out,
-                                 scl_error *error) {
+static scl_status gaussian_characteristic(const void *instance, const scl_draw *draw, size_t rows,
+                                          const double *delta, ptrdiff_t stride, double *out,
+                                          scl_error *error) {
   (void)error;
   const gaussian *self = instance;
   for (size_t i = 0; i < rows; i++) {
     const double *gap = delta + (ptrdiff_t)i * stride;
     double sum = 0, turn = 0;
     for (size_t j = 0; j < draw->dim; j++) {
-      const double z = gap[j] * scale_of(self, j);
+      const double z = gap[j] * gaussian_scale_of(self, j);
       sum += z * z;
       turn += gap[j] * mean_of(self, j);
     }
@@ -91,10 +93,10 @@ const scl_plugin scullery_plugin = {
         "sigma^2/2\n"
         "(Rahimi and Recht 2008). sigma and gamma also take \"scale\" (gamma = 1/(d var X)) and\n"
         "\"median\" (gamma = 1/(median squared distance of a sample)).",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .layout = layout, .normals = 1,
-                .family = SCL_FAMILY_GAUSSIAN),
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = gaussian_make, .layout = gaussian_layout,
+                .normals = 1, .family = SCL_FAMILY_GAUSSIAN),
     SCL_INSTANCE(gaussian, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = gaussian_law),
                   SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
-                            .characteristic = characteristic)),
+                            .characteristic = gaussian_characteristic)),
     .create = gaussian_rows_create};

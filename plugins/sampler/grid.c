@@ -18,7 +18,7 @@ static const scl_option options[] = {
     SCL_NUMBER(grid, gamma, "1", "the rate in exp(-gamma ||x-y||_1); the mean pitch is 2/gamma",
                SCL_WITHIN(1e-250, 1e250), .width = SCL_WIDTH_RATE)};
 
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status grid_layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   (void)out;
   const grid *self = instance;
   if (dim > 0) return SCL_STATUS_OK;
@@ -55,8 +55,9 @@ static void moments(const void *instance, double *mean, double *deviation) {
   *deviation = SCL_SQRT2 / self->gamma;
 }
 
-static scl_status collision(const void *instance, const scl_draw *draw, size_t rows,
-                            const double *delta, ptrdiff_t stride, double *out, scl_error *error) {
+static scl_status grid_collision(const void *instance, const scl_draw *draw, size_t rows,
+                                 const double *delta, ptrdiff_t stride, double *out,
+                                 scl_error *error) {
   (void)error;
   const grid *self = instance;
   for (size_t i = 0; i < rows; i++) {
@@ -76,6 +77,8 @@ const scl_plugin scullery_plugin = {
            "a row's cell is floor((x_j - u_j)/delta_j).\n"
            "With nonlinearity.bins, one-hot features of the cells, the estimate is of\n"
            "P(same cell) = exp(-gamma ||x-y||_1) (Rahimi and Recht 2008, random bases).",
-    SCL_SAMPLER(.space = SCL_SPACE_GRID, .draw = draw_grids, .layout = layout, .moments = moments),
+    SCL_SAMPLER(.space = SCL_SPACE_GRID, .draw = draw_grids, .layout = grid_layout,
+                .moments = moments),
     SCL_INSTANCE(grid, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision, .collision = collision))};
+    SCL_ABILITIES(
+        SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision, .collision = grid_collision))};

@@ -108,7 +108,7 @@ static scl_status fill_coefficients(maclaurin *self, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status maclaurin_create(void *instance, scl_error *error) {
   maclaurin *self = instance;
   const scl_host *host = self->base.host;
   const scl_status status = fill_coefficients(self, error);
@@ -153,7 +153,8 @@ static plan make_plan(const maclaurin *self, size_t dim, size_t total) {
   return (plan){constant, linear, left - linear, least, mass_from(self, least)};
 }
 
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status maclaurin_layout(const void *instance, size_t dim, scl_layout *out,
+                                   scl_error *error) {
   const maclaurin *self = instance;
   const size_t least = self->a[0] > 0 ? 2 : 1;
   (void)dim;
@@ -205,8 +206,9 @@ static scl_status draw_degrees(const void *instance, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
-static scl_status scales(const void *instance, const scl_draw *draw,
-                         const scl_const_parameters *parameters, double *out, scl_error *error) {
+static scl_status maclaurin_scales(const void *instance, const scl_draw *draw,
+                                   const scl_const_parameters *parameters, double *out,
+                                   scl_error *error) {
   const maclaurin *self = instance;
   const plan p = make_plan(self, parameters->dim, draw->total);
   (void)error;
@@ -302,9 +304,9 @@ static void apply_some(const workspace *w, size_t first, size_t end) {
   }
 }
 
-static scl_status apply(const void *instance, const scl_draw *draw,
-                        const scl_const_parameters *parameters, const scl_const_block *x,
-                        const scl_block *z, scl_error *error) {
+static scl_status maclaurin_apply(const void *instance, const scl_draw *draw,
+                                  const scl_const_parameters *parameters, const scl_const_block *x,
+                                  const scl_block *z, scl_error *error) {
   const maclaurin *self = instance;
   const scl_host *host = self->base.host;
   workspace w = {.self = self, .draw = draw, .parameters = parameters, .x = x, .z = z};
@@ -322,8 +324,8 @@ static scl_status apply(const void *instance, const scl_draw *draw,
 
 /* ------------------------------------------------------------ the plugin */
 
-static scl_status pair_kernel(const void *instance, const scl_part *partner, char *text,
-                              size_t size, scl_error *error) {
+static scl_status maclaurin_pair_kernel(const void *instance, const scl_part *partner, char *text,
+                                        size_t size, scl_error *error) {
   const maclaurin *self = instance;
   (void)error;
   if (strcmp(partner->plugin->name, "identity") != 0) return SCL_STATUS_OK;
@@ -352,10 +354,11 @@ const scl_plugin scullery_plugin = {
            "length.\n"
            "sampler.tensorsketch takes O(d + T log T) a row in place of O(d T), for polynomial "
            "kernels.",
-    SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = draw_degrees, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = draw_degrees, .layout = maclaurin_layout),
     SCL_INSTANCE(maclaurin, options),
     SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = apply),
-        SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = scales),
-        SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel, .kernel = pair_kernel)),
-    .create = create};
+        SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = maclaurin_apply),
+        SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = maclaurin_scales),
+        SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel,
+                  .kernel = maclaurin_pair_kernel)),
+    .create = maclaurin_create};

@@ -42,7 +42,7 @@ typedef struct reflections {
 
 /* ---------------------------------------------------------------- the reflections of a block */
 
-static double dot(size_t count, const double *a, const double *b) {
+static double orthogonal_dot(size_t count, const double *a, const double *b) {
   double sum = 0;
   for (size_t i = 0; i < count; i++)
     sum += a[i * GROUP] * b[i * GROUP];
@@ -57,7 +57,7 @@ static void join(size_t dim, group *g, const double tau[GROUP]) {
   for (size_t k = 0; k < GROUP; k++) {
     double shared[GROUP];
     for (size_t i = 0; i < k; i++)
-      shared[i] = dot(dim - g->from, g->vectors + i, g->vectors + k);
+      shared[i] = orthogonal_dot(dim - g->from, g->vectors + i, g->vectors + k);
     for (size_t i = 0; i < k; i++)
       for (size_t j = i; j < k; j++)
         g->factor[i][k] -= tau[k] * (g->factor[i][j] * shared[j]);
@@ -154,8 +154,9 @@ static void make_panel(const reflections *from, size_t first) {
     apply_group(dim, &from->groups[n], from->panel);
 }
 
-static void write_row(const gaussian_rows *self, scl_address address, const reflections *from,
-                      size_t column, size_t place, const scl_parameters *out) {
+static void orthogonal_write_row(const gaussian_rows *self, scl_address address,
+                                 const reflections *from, size_t column, size_t place,
+                                 const scl_parameters *out) {
   const scl_address radii = {address.seed, address.stream + GAUSSIAN_ROWS_RADII};
   const double length =
       self->sigma * draw_chi(self->base.host->random, radii, out->first + place, from->dim);
@@ -170,7 +171,7 @@ static void write_part(const gaussian_rows *self, scl_address address, const ref
   for (size_t first = part->from / PANEL * PANEL; first < end; first += PANEL) {
     make_panel(from, first);
     for (size_t j = first < part->from ? part->from : first; j < end && j < first + PANEL; j++)
-      write_row(self, address, from, j - first, part->at + (j - part->from), out);
+      orthogonal_write_row(self, address, from, j - first, part->at + (j - part->from), out);
   }
 }
 

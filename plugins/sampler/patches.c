@@ -49,7 +49,7 @@ static bool whole(const scl_value *list) {
   return list->length == 2;
 }
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status patches_create(void *instance, scl_error *error) {
   const patches *self = instance;
   const scl_host *host = self->base.host;
   if (self->image->form == SCL_FORM_LIST && !whole(self->image))
@@ -120,7 +120,8 @@ static offset offset_at(size_t k) {
 
 /* ---------------------------------------------------------------- drawing */
 
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status patches_layout(const void *instance, size_t dim, scl_layout *out,
+                                 scl_error *error) {
   frame f;
   const scl_status status = find_frame(instance, dim, &f, error);
   if (status != SCL_STATUS_OK) return status;
@@ -147,8 +148,8 @@ static void place_patch(const frame *f, patch p, offset move, double scale, doub
   }
 }
 
-static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
-                            scl_error *error) {
+static scl_status patches_draw_rows(const void *instance, const scl_draw *draw,
+                                    const scl_parameters *out, scl_error *error) {
   const patches *self = instance;
   scl_address address = draw->address;
   offset move = {0, 0};
@@ -204,9 +205,9 @@ static double mean_over_places(const patches *self, const frame *f, size_t heigh
   return mean / (double)(down * right);
 }
 
-static scl_status characteristic(const void *instance, const scl_draw *draw, size_t rows,
-                                 const double *delta, ptrdiff_t stride, double *out,
-                                 scl_error *error) {
+static scl_status patches_characteristic(const void *instance, const scl_draw *draw, size_t rows,
+                                         const double *delta, ptrdiff_t stride, double *out,
+                                         scl_error *error) {
   const patches *self = instance;
   const scl_host *host = self->base.host;
   frame f;
@@ -240,8 +241,8 @@ const scl_plugin scullery_plugin = {
         "patch among its places moved by -m, 0, m pixels, down and across: it changes little when\n"
         "the image moves. q = 5 is a cross, q = 25 a square of five; other q take the nearest\n"
         "places.",
-    SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = draw_rows, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = patches_draw_rows, .layout = patches_layout),
     SCL_INSTANCE(patches, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
-                            .characteristic = characteristic)),
-    .create = create};
+                            .characteristic = patches_characteristic)),
+    .create = patches_create};

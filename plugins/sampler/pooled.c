@@ -28,7 +28,7 @@ static const scl_option options[] = {
 
 /* ---------------------------------------------------------------- the rows are the base's */
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status pooled_create(void *instance, scl_error *error) {
   const pooled *self = instance;
   const scl_host *host = self->base.host;
   if (host->parts->ability(&self->rows, SCL_ABILITY_LEARN) == NULL &&
@@ -41,7 +41,8 @@ static scl_status create(void *instance, scl_error *error) {
 }
 
 /* The base draws `projections` rows, whatever T is. */
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status pooled_layout(const void *instance, size_t dim, scl_layout *out,
+                                scl_error *error) {
   const pooled *self = instance;
   const scl_host *host = self->base.host;
   const char *name = self->rows.plugin->name;
@@ -62,39 +63,40 @@ static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_
   return SCL_STATUS_OK;
 }
 
-static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
-                            scl_error *error) {
+static scl_status pooled_draw_rows(const void *instance, const scl_draw *draw,
+                                   const scl_parameters *out, scl_error *error) {
   const pooled *self = instance;
   return self->base.host->parts->draw(&self->rows, draw, out, error);
 }
 
-static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
+static scl_status pooled_law(const void *instance, const scl_draw *draw, scl_law *out,
+                             scl_error *error) {
   const pooled *self = instance;
   return self->base.host->parts->law(&self->rows, draw, out, error);
 }
 
-static scl_status characteristic(const void *instance, const scl_draw *draw, size_t rows,
-                                 const double *delta, ptrdiff_t stride, double *out,
-                                 scl_error *error) {
+static scl_status pooled_characteristic(const void *instance, const scl_draw *draw, size_t rows,
+                                        const double *delta, ptrdiff_t stride, double *out,
+                                        scl_error *error) {
   const pooled *self = instance;
   return self->base.host->parts->characteristic(&self->rows, draw, rows, delta, stride, out, error);
 }
 
 /* Law and characteristic function are offered where the base offers them, be it by its simple form:
  * the host says so when it is asked for those of one column. */
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), .law = law};
+static const void *pooled_ability(const void *instance, const char *id) {
+  static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), .law = pooled_law};
   static const scl_ability_characteristic characteristic_table = {
-      SCL_HEAD(scl_ability_characteristic), .characteristic = characteristic};
+      SCL_HEAD(scl_ability_characteristic), .characteristic = pooled_characteristic};
   const scl_draw one = {SCL_HEAD(scl_draw), .dim = 1, .total = 1, .planes = 1};
   double numbers[6] = {0};
   scl_law found = {SCL_HEAD(scl_law),     .dim = 1,
                    .mean = numbers,       .scale = numbers + 1,
                    .degree = numbers + 2, .degree_scale = numbers + 4};
   if (strcmp(id, SCL_ABILITY_LAW) == 0)
-    return law(instance, &one, &found, NULL) == SCL_STATUS_UNSUPPORTED ? NULL : &law_table;
+    return pooled_law(instance, &one, &found, NULL) == SCL_STATUS_UNSUPPORTED ? NULL : &law_table;
   if (strcmp(id, SCL_ABILITY_CHARACTERISTIC) == 0)
-    return characteristic(instance, &one, 0, NULL, 1, NULL, NULL) == SCL_STATUS_UNSUPPORTED
+    return pooled_characteristic(instance, &one, 0, NULL, 1, NULL, NULL) == SCL_STATUS_UNSUPPORTED
                ? NULL
                : &characteristic_table;
   return NULL;
@@ -134,8 +136,8 @@ const scl_plugin scullery_plugin = {
         "The kernel is that of pools with rows of their own. Features that share rows are\n"
         "correlated, so the error no longer falls once T q is well above R (Mroueh, Rennie and\n"
         "Goel 2015, Random maxout features, table 3).",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = pooled_draw_rows, .layout = pooled_layout),
     SCL_INSTANCE(pooled, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_POOL, scl_ability_pool, .rows = shared_rows, .pool = pool)),
-    .create = create,
-    .ability = ability};
+    .create = pooled_create,
+    .ability = pooled_ability};

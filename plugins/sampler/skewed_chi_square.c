@@ -19,15 +19,16 @@
 #include "shared/skewed_chi_square.h"
 #include <stdio.h>
 
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status skewed_chi_square_layout(const void *instance, size_t dim, scl_layout *out,
+                                           scl_error *error) {
   (void)instance, (void)error;
   out->reals = dim;
   out->tag = "phase";
   return SCL_STATUS_OK;
 }
 
-static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
-                            scl_error *error) {
+static scl_status skewed_chi_square_draw_rows(const void *instance, const scl_draw *draw,
+                                              const scl_parameters *out, scl_error *error) {
   (void)error;
   const scl_random *random = ((const skewed *)instance)->base.host->random;
   for (size_t i = 0; i < out->count; i++) {
@@ -59,9 +60,10 @@ static scl_status log_rows(const skewed *self, const scl_const_block *x, double 
   return SCL_STATUS_OK;
 }
 
-static scl_status apply(const void *instance, const scl_draw *draw,
-                        const scl_const_parameters *parameters, const scl_const_block *x,
-                        const scl_block *z, scl_error *error) {
+static scl_status skewed_chi_square_apply(const void *instance, const scl_draw *draw,
+                                          const scl_const_parameters *parameters,
+                                          const scl_const_block *x, const scl_block *z,
+                                          scl_error *error) {
   (void)draw;
   const skewed *self = instance;
   const scl_host *host = self->base.host;
@@ -79,8 +81,8 @@ static scl_status apply(const void *instance, const scl_draw *draw,
 /* ------------------------------------------------------------ the plugin */
 
 /* The kernel belongs to nonlinearities that estimate the characteristic function itself. */
-static scl_status pair_kernel(const void *instance, const scl_part *partner, char *text,
-                              size_t size, scl_error *error) {
+static scl_status skewed_chi_square_pair_kernel(const void *instance, const scl_part *partner,
+                                                char *text, size_t size, scl_error *error) {
   const skewed *self = instance;
   const scl_ability_harmonic *harmonic =
       self->base.host->parts->ability(partner, SCL_ABILITY_HARMONIC);
@@ -99,8 +101,10 @@ const scl_plugin scullery_plugin = {
            "  prod_j 2 sqrt(x_j + c) sqrt(y_j + c)/(x_j + y_j + 2 c),\n"
            "kernel.skewed_chi_square (Li, Ionescu and Sminchisescu 2010, Random Fourier\n"
            "approximations for skewed multiplicative histogram kernels).",
-    SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = draw_rows, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = skewed_chi_square_draw_rows,
+                .layout = skewed_chi_square_layout),
     SCL_INSTANCE(skewed, options),
     SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = apply),
-        SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel, .kernel = pair_kernel))};
+        SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = skewed_chi_square_apply),
+        SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel,
+                  .kernel = skewed_chi_square_pair_kernel))};

@@ -227,7 +227,7 @@ static void deal_support(deal *cards, int32_t *out) {
 
 /* ---------------------------------------------------------------- layout and drawing */
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status sparse_create(void *instance, scl_error *error) {
   sparse *self = instance;
   const scl_status status = read_degree(self, error);
   if (status != SCL_STATUS_OK) return status;
@@ -241,7 +241,8 @@ static scl_status create(void *instance, scl_error *error) {
 /* Places for an in-degree: an in-degree that is always 0 still has one. */
 static size_t slots_of(degree_range range) { return range.high > 0 ? range.high : 1; }
 
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status sparse_layout(const void *instance, size_t dim, scl_layout *out,
+                                scl_error *error) {
   const sparse *self = instance;
   degree_range range;
   const scl_status status = find_range(self, dim, &range, error);
@@ -257,12 +258,12 @@ static scl_address at_stream(const scl_draw *draw, uint64_t stream) {
   return (scl_address){draw->address.seed, draw->address.stream + stream};
 }
 
-static int32_t *support_of(const scl_parameters *out, size_t i) {
+static int32_t *sparse_support_of(const scl_parameters *out, size_t i) {
   return out->support + (ptrdiff_t)i * out->support_stride;
 }
 
 /* e with mean 0 and variance 1, from the number of its law. */
-static double weight_of(const sparse *self, double number) {
+static double sparse_weight_of(const sparse *self, double number) {
   const double e = self->weights == WEIGHTS_GAUSSIAN  ? number
                    : self->weights == WEIGHTS_UNIFORM ? sqrt(3) * (2 * number - 1)
                    : number < 0.5                     ? -1
@@ -280,10 +281,10 @@ static void draw_weights(const sparse *self, const scl_draw *draw, const scl_par
   (self->weights == WEIGHTS_GAUSSIAN ? random->normal : random->uniform)(
       address.seed, address.stream, out->first + i, 0, degree, w);
   for (size_t j = 0; j < degree; j++)
-    w[j] = scale * weight_of(self, w[j]);
+    w[j] = scale * sparse_weight_of(self, w[j]);
   for (size_t j = degree; j < out->reals; j++) {
     w[j] = 0;
-    support_of(out, i)[j] = -1;
+    sparse_support_of(out, i)[j] = -1;
   }
 }
 
@@ -304,7 +305,8 @@ static scl_status draw_biregular(const sparse *self, const scl_draw *draw,
                   .degree = degree,
                   .order = order};
     for (size_t i = 0; i < part.from + part.count; i++)
-      deal_support(&cards, i < part.from ? passed : support_of(out, part.at + i - part.from));
+      deal_support(&cards,
+                   i < part.from ? passed : sparse_support_of(out, part.at + i - part.from));
   }
   for (size_t i = 0; i < out->count; i++)
     draw_weights(self, draw, out, i, degree);
@@ -326,14 +328,14 @@ static scl_status draw_free(const sparse *self, const scl_draw *draw, const scl_
       host->random->uniform(degrees.seed, degrees.stream, index, 0, 1, &u);
     const size_t degree = degree_at(range, probability, u);
     support_draw(host->random, at_stream(draw, STREAM_SUPPORTS), index, out->dim, degree,
-                 support_of(out, i));
+                 sparse_support_of(out, i));
     draw_weights(self, draw, out, i, degree);
   }
   return SCL_STATUS_OK;
 }
 
-static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
-                            scl_error *error) {
+static scl_status sparse_draw_rows(const void *instance, const scl_draw *draw,
+                                   const scl_parameters *out, scl_error *error) {
   const sparse *self = instance;
   degree_range range;
   const scl_status status = find_range(self, out->dim, &range, error);
@@ -344,7 +346,8 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
 
 /* ---------------------------------------------------------------- the law */
 
-static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
+static scl_status sparse_law(const void *instance, const scl_draw *draw, scl_law *out,
+                             scl_error *error) {
   static const scl_family families[] = {SCL_FAMILY_GAUSSIAN, SCL_FAMILY_UNIFORM,
                                         SCL_FAMILY_RADEMACHER};
   (void)draw;
@@ -385,9 +388,9 @@ static void factors(const sparse *self, size_t dim, size_t degree, const double 
   }
 }
 
-static scl_status characteristic(const void *instance, const scl_draw *draw, size_t rows,
-                                 const double *delta, ptrdiff_t stride, double *out,
-                                 scl_error *error) {
+static scl_status sparse_characteristic(const void *instance, const scl_draw *draw, size_t rows,
+                                        const double *delta, ptrdiff_t stride, double *out,
+                                        scl_error *error) {
   const sparse *self = instance;
   const scl_host *host = self->base.host;
   const size_t dim = draw->dim;
@@ -416,9 +419,9 @@ static scl_status characteristic(const void *instance, const scl_draw *draw, siz
 /* ---------------------------------------------------------------- the plugin */
 
 /* The characteristic function of absolute values has no closed form here. */
-static const void *ability(const void *instance, const char *id) {
+static const void *sparse_ability(const void *instance, const char *id) {
   static const scl_ability_characteristic characteristic_table = {
-      SCL_HEAD(scl_ability_characteristic), .characteristic = characteristic};
+      SCL_HEAD(scl_ability_characteristic), .characteristic = sparse_characteristic};
   const sparse *self = instance;
   return strcmp(id, SCL_ABILITY_CHARACTERISTIC) == 0 && !self->nonnegative ? &characteristic_table
                                                                            : NULL;
@@ -437,8 +440,8 @@ const scl_plugin scullery_plugin = {
         "kernel of phi under the weights: an additive kernel of order s. With degree 1 and\n"
         "rademacher weights, step gives the Hamming kernel and sign with a uniform bias the hat\n"
         "kernel.",
-    SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = draw_rows, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = sparse_draw_rows, .layout = sparse_layout),
     SCL_INSTANCE(sparse, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law)),
-    .create = create,
-    .ability = ability};
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = sparse_law)),
+    .create = sparse_create,
+    .ability = sparse_ability};

@@ -22,7 +22,7 @@ static const scl_option options[] = {
             SCL_ABOVE(0, 1e250)),
     SCL_OPTION_BIAS};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status spherical_create(void *instance, scl_error *error) {
   spherical *self = instance;
   const scl_value *radius = self->radius;
   const double *list = radius->list;
@@ -130,4 +130,4 @@ const scl_plugin scullery_plugin = {
            "(Rahimi and Recht 2008, random bases).",
     RADIAL_ROWS,
     SCL_INSTANCE(spherical, options),
-    .create = create};
+    .create = spherical_create};

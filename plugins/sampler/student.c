@@ -20,7 +20,7 @@ static const scl_option options[] = {
                SCL_BETWEEN(1e-250, INFINITY), .width = SCL_WIDTH_LENGTH),
     SCL_OPTION_BIAS};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status student_create(void *instance, scl_error *error) {
   student *self = instance;
   const bool scale = !isnan(self->scale), length = !isnan(self->length);
   if (scale && length)
@@ -117,4 +117,4 @@ const scl_plugin scullery_plugin = {
         "  2^(1-nu)/Gamma(nu) (sqrt(2nu) r)^nu K_nu(sqrt(2nu) r), r = scale ||x-y||",
     RADIAL_ROWS,
     SCL_INSTANCE(student, options),
-    .create = create};
+    .create = student_create};

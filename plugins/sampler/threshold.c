@@ -24,7 +24,7 @@ static const scl_option options[] = {
     SCL_NUMBER(threshold, a, NULL, "uniform thresholds on [-a, a], instead of sigma",
                SCL_POSITIVE)};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status threshold_create(void *instance, scl_error *error) {
   threshold *self = instance;
   const bool normal = !isnan(self->sigma);
   self->uniform = !isnan(self->a);
@@ -36,7 +36,8 @@ static scl_status create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status threshold_layout(const void *instance, size_t dim, scl_layout *out,
+                                   scl_error *error) {
   (void)out;
   const threshold *self = instance;
   if (dim > 0 && dim <= INT32_MAX) return SCL_STATUS_OK;
@@ -67,7 +68,8 @@ static scl_status draw_thresholds(const void *instance, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
-static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
+static scl_status threshold_law(const void *instance, const scl_draw *draw, scl_law *out,
+                                scl_error *error) {
   (void)draw, (void)error;
   const threshold *self = instance;
   out->family = self->uniform ? SCL_FAMILY_UNIFORM : SCL_FAMILY_GAUSSIAN;
@@ -76,7 +78,8 @@ static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, 
   return SCL_STATUS_OK;
 }
 
-static double distribution(const void *instance, const scl_draw *draw, size_t column, double x) {
+static double threshold_distribution(const void *instance, const scl_draw *draw, size_t column,
+                                     double x) {
   (void)draw, (void)column;
   const threshold *self = instance;
   if (!self->uniform) return 0.5 * erfc(-x / (self->scale * SCL_SQRT2));
@@ -91,9 +94,9 @@ const scl_plugin scullery_plugin = {
            "With nonlinearity.sign the features estimate 1 - (2/d) sum_i |F(x_i) - F(y_i)|, F the\n"
            "distribution function of t; for U[-a, a] that is 1 - ||x-y||_1/(a d) on [-a, a]^d\n"
            "(Rahimi and Recht 2008, who print it without the 1/d).",
-    SCL_SAMPLER(.space = SCL_SPACE_THRESHOLD, .draw = draw_thresholds, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_THRESHOLD, .draw = draw_thresholds, .layout = threshold_layout),
     SCL_INSTANCE(threshold, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = threshold_law),
                   SCL_OFFER(SCL_ABILITY_DISTRIBUTION, scl_ability_distribution,
-                            .distribution = distribution)),
-    .create = create};
+                            .distribution = threshold_distribution)),
+    .create = threshold_create};

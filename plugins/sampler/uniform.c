@@ -16,7 +16,7 @@ static const scl_option options[] = {
     SCL_OPTION_BIAS};
 
 /* Ends that are not given are -a and a, and a is 1. */
-static scl_status create(void *instance, scl_error *error) {
+static scl_status uniform_create(void *instance, scl_error *error) {
   uniform *self = instance;
   const scl_host *host = self->base.host;
   if (!isnan(self->a) && !(isnan(self->low) && isnan(self->high)))
@@ -33,7 +33,7 @@ static scl_status create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static void make(const void *instance, size_t count, const double *numbers, double *e) {
+static void uniform_make(const void *instance, size_t count, const double *numbers, double *e) {
   (void)instance;
   for (size_t j = 0; j < count; j++)
     e[j] = 2 * numbers[j] - 1;
@@ -45,7 +45,7 @@ static void moments(const void *instance, double *mean, double *scale) {
   *mean = self->low + *scale;
 }
 
-static double factor(const void *instance, double z) {
+static double uniform_factor(const void *instance, double z) {
   (void)instance;
   return fabs(z) < 1e-4 ? 1 - z * z / 6 : isinf(z) ? 0 : sin(z) / z;
 }
@@ -56,7 +56,7 @@ const scl_plugin scullery_plugin = {
     .doc = "Draws w_t with independent w_j ~ U[low, high]; z = <w, x> + b.\n"
            "With nonlinearity.fourier, low = -a and high = a, the features estimate\n"
            "prod_j sin(a d_j)/(a d_j), d = x - y.",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = moments, .factor = factor,
-                .family = SCL_FAMILY_UNIFORM),
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = uniform_make, .moments = moments,
+                .factor = uniform_factor, .family = SCL_FAMILY_UNIFORM),
     SCL_INSTANCE(uniform, options),
-    .create = create};
+    .create = uniform_create};

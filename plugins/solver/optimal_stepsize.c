@@ -113,8 +113,8 @@ static scl_status descend_by_best_steps(functional_descent *d, double lambda, do
   return SCL_STATUS_OK;
 }
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status optimal_stepsize_solve(const void *instance, const scl_problem *problem,
+                                         scl_solution *out, scl_error *error) {
   const optimal_stepsize *self = instance;
   const scl_host *host = problem->host;
   functional_descent d;
@@ -145,6 +145,6 @@ const scl_plugin scullery_plugin = {
         "steps that it was asked for, or fewer with `holdout`, which keeps the best, and states "
         "no\n"
         "optimality.",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.solve = optimal_stepsize_solve),
     SCL_INSTANCE(optimal_stepsize, options),
     SCL_ABILITIES(FUNCTIONAL_ABILITIES)};

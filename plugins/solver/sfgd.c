@@ -123,8 +123,8 @@ static scl_status sfgd_descend(functional_descent *d, const sfgd *self, scl_solu
   return SCL_STATUS_OK;
 }
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status sfgd_solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                             scl_error *error) {
   const sfgd *self = instance;
   const scl_host *host = problem->host;
   const size_t count = problem->features * problem->targets;
@@ -153,6 +153,6 @@ const scl_plugin scullery_plugin = {
         "several targets together. It does the steps that it was asked for, or fewer\n"
         "with `holdout`, where it returns the mean up to the best step, and states no\n"
         "optimality; p:bound{theorem = \"rkhsw11\"} says how far it can be off.",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.solve = sfgd_solve),
     SCL_INSTANCE(sfgd, options),
     SCL_ABILITIES(FUNCTIONAL_ABILITIES)};

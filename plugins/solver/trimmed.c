@@ -211,8 +211,8 @@ static void trimmed_tell(const trimming *t, scl_solution *out) {
                  settled ? "" : ", and which ones still changes: give more max_iterations");
 }
 
-static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status trimmed_solve(const void *self, const scl_problem *problem, scl_solution *out,
+                                scl_error *error) {
   trimming t;
   scl_status status = open_trimming(&t, self, problem, error);
   if (status == SCL_STATUS_OK) status = trimmed_iterate(&t, out, error);
@@ -236,5 +236,5 @@ const scl_plugin scullery_plugin = {
         "fit, a local minimum. With more features than rows, all of one weight, fits are n x n\n"
         "systems. info().note tells how many rows are left out. With row weights the\n"
         "share h/n of the weight is kept, of one row a part.",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.solve = trimmed_solve),
     SCL_INSTANCE(trimmed, options)};

@@ -272,9 +272,9 @@ static scl_status each_block(const hadamard *self, const scl_const_parameters *p
   return SCL_STATUS_OK;
 }
 
-static scl_status apply(const void *self, const scl_draw *draw,
-                        const scl_const_parameters *parameters, const scl_const_block *x,
-                        const scl_block *z, scl_error *error) {
+static scl_status hadamard_apply(const void *self, const scl_draw *draw,
+                                 const scl_const_parameters *parameters, const scl_const_block *x,
+                                 const scl_block *z, scl_error *error) {
   (void)draw;
   return each_block(self, parameters, x, z, NULL, 0, error);
 }
@@ -307,5 +307,5 @@ const scl_plugin scullery_plugin = {
         "scale, place).",
     GAUSSIAN_ROWS_SAMPLER(hadamard, SCL_SPACE_STRUCTURED),
     SCL_ABILITIES(GAUSSIAN_ROWS_CHARACTERISTIC,
-                  SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = apply,
+                  SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = hadamard_apply,
                             .rows = rows, .dtypes = SCL_DTYPES_FLOAT))};

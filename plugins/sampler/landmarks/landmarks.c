@@ -44,7 +44,8 @@ static const scl_option options[] = {
         "the smaller of T and s",
         SCL_POSITIVE)};
 
-static scl_status layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status landmarks_layout(const void *self, size_t dim, scl_layout *out,
+                                   scl_error *error) {
   (void)self, (void)dim, (void)error;
   out->tag = "landmarks";
   out->flags |= SCL_LAYOUT_DEPENDENT;
@@ -80,7 +81,8 @@ static scl_status choose(const landmarks *self, const scl_learning *rows, double
   }
 }
 
-static scl_status check(const landmarks *self, const scl_learning *rows, scl_error *error) {
+static scl_status landmarks_check(const landmarks *self, const scl_learning *rows,
+                                  scl_error *error) {
   const scl_host *host = self->base.host;
   const size_t count = rows->draw->total;
   const bool needs_kernel = self->method == METHOD_LEVERAGE || self->method == METHOD_PIVOTED;
@@ -109,12 +111,12 @@ static scl_status check(const landmarks *self, const scl_learning *rows, scl_err
   return SCL_STATUS_OK;
 }
 
-static scl_status learn(const void *instance, const scl_learning *rows, scl_state *out,
-                        scl_error *error) {
+static scl_status landmarks_learn(const void *instance, const scl_learning *rows, scl_state *out,
+                                  scl_error *error) {
   const landmarks *self = instance;
   const size_t count = rows->draw->total;
   if (count == 0) return SCL_STATUS_OK; /* the host asks for T */
-  const scl_status status = check(self, rows, error);
+  const scl_status status = landmarks_check(self, rows, error);
   if (status != SCL_STATUS_OK) return status;
   out->numbers = self->base.host->allocate((count * rows->dim + 1) * sizeof *out->numbers);
   if (out->numbers == NULL) return landmarks_no_memory(self->base.host, count * rows->dim, error);
@@ -151,6 +153,6 @@ const scl_plugin scullery_plugin = {
         "  pivoted   randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023)\n"
         "Rows are streamed; what is held is T x d numbers and, with s = `sample`, s (d + 64)\n"
         "for kmeans, s (d + s + 512) for leverage and s (d + T) for pivoted.",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_landmarks, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_landmarks, .layout = landmarks_layout),
     SCL_INSTANCE(landmarks, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LEARN, scl_ability_learn, .learn = learn))};
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LEARN, scl_ability_learn, .learn = landmarks_learn))};

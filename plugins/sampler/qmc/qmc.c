@@ -43,7 +43,7 @@ typedef struct target {
   const scl_parameters *out;
 } target;
 
-static void put(const target *to, size_t i, size_t column, double u) {
+static void qmc_put(const target *to, size_t i, size_t column, double u) {
   to->out->weights[(ptrdiff_t)i * to->out->stride + (ptrdiff_t)column] =
       to->self->rows.sigma * to->random->inverse_normal(u);
 }
@@ -55,7 +55,7 @@ static void column_bits(const target *to, size_t column, size_t count, uint64_t 
 
 /* ---------------------------------------------------------------- Sobol */
 
-static unsigned degree_of(unsigned polynomial) {
+static unsigned qmc_degree_of(unsigned polynomial) {
   unsigned degree = 0;
   while (polynomial >> (degree + 1) != 0)
     degree++;
@@ -64,7 +64,7 @@ static unsigned degree_of(unsigned polynomial) {
 
 /* v_k = m_k / 2^k as SOBOL_BITS binary digits, k = 1 .. count at v[k - 1]; m has the first ones. */
 static void fill_directions(unsigned polynomial, const uint16_t *m, size_t count, uint64_t *v) {
-  const size_t degree = degree_of(polynomial);
+  const size_t degree = qmc_degree_of(polynomial);
   for (size_t k = 0; k < count; k++) {
     if (k < degree || degree == 0) {
       v[k] = (uint64_t)(degree == 0 ? 1 : m[k]) << (SOBOL_BITS - 1 - k);
@@ -105,7 +105,7 @@ static void sobol_column(const target *to, size_t column, const uint16_t *m, siz
   for (size_t k = 0; k < digits; k++)
     if (gray >> k & 1) point ^= v[k];
   for (size_t i = 0; i < to->out->count; i++) {
-    put(to, i, column, ((double)point + 0.5) * (1.0 / ((uint64_t)1 << SOBOL_BITS)));
+    qmc_put(to, i, column, ((double)point + 0.5) * (1.0 / ((uint64_t)1 << SOBOL_BITS)));
     point ^= v[lowest_bit(first + i + 1)]; /* the digit of Gray's code that changes next */
   }
 }
@@ -118,7 +118,7 @@ static void sobol(const target *to) {
   const uint16_t *m = sobol_numbers;
   for (size_t j = 0; j < to->out->dim; j++) {
     sobol_column(to, j, m, digits);
-    m += degree_of(sobol_polynomials[j]);
+    m += qmc_degree_of(sobol_polynomials[j]);
   }
 }
 
@@ -164,7 +164,7 @@ static void halton_column(const target *to, size_t column, uint32_t prime) {
     for (; left != 0 && k < digits; k++, left /= prime)
       point += (left % prime * maps[k].factor + maps[k].shift) % prime * maps[k].place;
     if (k < digits) point += maps[k].rest;
-    put(to, i, column, ((double)point + rest) * cell);
+    qmc_put(to, i, column, ((double)point + rest) * cell);
   }
 }
 

@@ -37,7 +37,8 @@ static const scl_option options[] = {
                SCL_NOT_NEGATIVE)};
 
 /* A feature takes part in the convolution of its whole sketch: T parameters are one block. */
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status tensorsketch_layout(const void *instance, size_t dim, scl_layout *out,
+                                      scl_error *error) {
   const tensorsketch *self = instance;
   enum { MOST = 1 << 28 };
   if (out->count > MOST || dim >= MOST)
@@ -71,8 +72,9 @@ static sketch next_sketch(size_t total, const sketch *before) {
   return (sketch){first, size, before == NULL ? 0 : before->number + 1};
 }
 
-static scl_status scales(const void *self, const scl_draw *draw,
-                         const scl_const_parameters *parameters, double *out, scl_error *error) {
+static scl_status tensorsketch_scales(const void *self, const scl_draw *draw,
+                                      const scl_const_parameters *parameters, double *out,
+                                      scl_error *error) {
   (void)self, (void)error;
   sketch at = next_sketch(draw->total, NULL);
   for (size_t i = 0; i < parameters->count; i++) {
@@ -234,8 +236,8 @@ static scl_status apply(const void *instance, const scl_draw *draw,
 
 /* ------------------------------------------------------------ the plugin */
 
-static scl_status pair_kernel(const void *instance, const scl_part *partner, char *text,
-                              size_t size, scl_error *error) {
+static scl_status tensorsketch_pair_kernel(const void *instance, const scl_part *partner,
+                                           char *text, size_t size, scl_error *error) {
   const tensorsketch *self = instance;
   (void)error;
   if (strcmp(partner->plugin->name, "identity") == 0)
@@ -253,10 +255,10 @@ const scl_plugin scullery_plugin = {
            "polynomial kernels via explicit feature maps). The standard deviation is at most\n"
            "sqrt((2 + 3^degree)/T) (||x'|| ||y'||)^degree (Avron, Nguyen and Woodruff 2014).\n"
            "O(degree (d + T log T)) a row. Any T; a power of two is fastest.",
-    SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = draw_nothing, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = draw_nothing, .layout = tensorsketch_layout),
     SCL_INSTANCE(tensorsketch, options),
-    SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = apply,
-                  .dtypes = SCL_DTYPES_FLOAT),
-        SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = scales),
-        SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel, .kernel = pair_kernel))};
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = apply,
+                            .dtypes = SCL_DTYPES_FLOAT),
+                  SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = tensorsketch_scales),
+                  SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel,
+                            .kernel = tensorsketch_pair_kernel))};

@@ -33,7 +33,7 @@ static const scl_option options[] = {
     SOLVER_TOLERANCE(box, "1e-6", "duality gap to stop at, as a share of the objective at a = 0"),
     SOLVER_MAX_ITERATIONS(box, "200", "steps for each target"), SOLVER_INTERCEPT};
 
-static scl_status create(void *self, scl_error *error) {
+static scl_status box_create(void *self, scl_error *error) {
   (void)error;
   ((box *)self)->loss.apart = true;
   return SCL_STATUS_OK;
@@ -44,8 +44,8 @@ static double largest_weight(const box *self, const scl_problem *problem) {
 }
 
 /* What became of one target: its share in the solution. unit: the objective at a = 0. */
-static void keep(const box *self, const scl_problem *problem, size_t target, const interior_box *b,
-                 double unit, size_t steps, scl_solution *out) {
+static void box_keep(const box *self, const scl_problem *problem, size_t target,
+                     const interior_box *b, double unit, size_t steps, scl_solution *out) {
   const double relative = unit > 0 ? b->best_gap / unit : b->best_gap;
   for (size_t j = 0; j < problem->features; j++)
     out->coefficients[j * problem->targets + target] = b->best[j];
@@ -84,7 +84,7 @@ static scl_status solve_square(const box *self, const scl_problem *problem, size
     status = interior_quadratic_follow(&q, self->tolerance * unit, &steps, error);
     if (status == SCL_STATUS_OK) status = interior_quadratic_settle(&q, error);
   }
-  if (status == SCL_STATUS_OK) keep(self, problem, target, b, unit, steps, out);
+  if (status == SCL_STATUS_OK) box_keep(self, problem, target, b, unit, steps, out);
   return status;
 }
 
@@ -228,8 +228,8 @@ static scl_status weighted_step(const scl_problem *problem, weighted *m, scl_err
 
 /* Targets of one column, and weights that sum to 1. With a square loss and a constant, targets less
  * their mean: *mean. */
-static scl_status read_rows(const scl_problem *problem, size_t target, weighted *m, double *mean,
-                            scl_error *error) {
+static scl_status box_read_rows(const scl_problem *problem, size_t target, weighted *m,
+                                double *mean, scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
   double total = 0, *all = problem->host->allocate(n * c * sizeof *all);
   if (all == NULL)
@@ -313,7 +313,7 @@ static scl_status solve_weighted(const box *self, const scl_problem *problem, si
                 .length = 0.5};
   double unit = 0, mean = 0;
   size_t steps = 0;
-  scl_status status = read_rows(problem, target, &m, &mean, error);
+  scl_status status = box_read_rows(problem, target, &m, &mean, error);
   if (status == SCL_STATUS_OK) {
     for (size_t i = 0; i < n; i++)
       m.rows.f[i] = m.rows.df[i] = 0;
@@ -328,7 +328,7 @@ static scl_status solve_weighted(const box *self, const scl_problem *problem, si
   if (status == SCL_STATUS_OK && b->best_gap > self->tolerance * unit &&
       steps < self->max_iterations)
     status = weighted_follow(self, problem, &m, self->tolerance * unit, &steps, error);
-  if (status == SCL_STATUS_OK) keep(self, problem, target, b, unit, steps, out);
+  if (status == SCL_STATUS_OK) box_keep(self, problem, target, b, unit, steps, out);
   if (status == SCL_STATUS_OK && out->intercept != NULL)
     out->intercept[target] = mean + b->best_constant;
   host->release(memory);
@@ -337,8 +337,8 @@ static scl_status solve_weighted(const box *self, const scl_problem *problem, si
 
 /* ------------------------------------------------------------ the plugin */
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status box_solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                            scl_error *error) {
   const box *self = instance;
   const bool is_wide = box_wide_fits(problem);
   interior_box b;
@@ -359,9 +359,9 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
 }
 
 /* Infinite outside the box. */
-static scl_status objective(const void *instance, const scl_problem *problem,
-                            const double *coefficients, const double *intercept, double *value,
-                            scl_error *error) {
+static scl_status box_objective(const void *instance, const scl_problem *problem,
+                                const double *coefficients, const double *intercept, double *value,
+                                scl_error *error) {
   const box *self = instance;
   const scl_status status = mean_loss(problem, &self->loss, coefficients, intercept, value, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < problem->features * problem->targets; j++)
@@ -369,19 +369,19 @@ static scl_status objective(const void *instance, const scl_problem *problem,
   return status;
 }
 
-static scl_penalty penalty(const void *self) {
+static scl_penalty box_penalty(const void *self) {
   (void)self;
   return SCL_PENALTY_BOX;
 }
 
-static int32_t normal_alone(const void *self, const scl_problem *problem, const double *values,
-                            size_t count, int32_t rows_have_weights) {
+static int32_t box_normal_alone(const void *self, const scl_problem *problem, const double *values,
+                                size_t count, int32_t rows_have_weights) {
   (void)rows_have_weights, (void)values, (void)count;
   return ((const box *)self)->loss.loss == LOSS_SQUARE && !box_wide_fits(problem);
 }
 
 /* Without it the host takes (f - y)^2. */
-static const void *ability(const void *self, const char *id) {
+static const void *box_ability(const void *self, const char *id) {
   const bool square = ((const box *)self)->loss.loss == LOSS_SQUARE;
   return !square && strcmp(id, SCL_ABILITY_LOSS) == 0 ? &loss_ability : NULL;
 }
@@ -406,10 +406,12 @@ const scl_plugin scullery_plugin = {
         "`tolerance` of the objective at a = 0 (square: the mean of y^2 / 2; hinge: 1; logistic:\n"
         "log 2); info().gap says what it is. Bounds are for the squared loss (f - y)^2, or the\n"
         "loss named.",
-    SCL_SOLVER(.dtypes = SCL_BIT(SCL_DTYPE_FLOAT32) | SCL_BIT(SCL_DTYPE_FLOAT64), .solve = solve),
+    SCL_SOLVER(.dtypes = SCL_BIT(SCL_DTYPE_FLOAT32) | SCL_BIT(SCL_DTYPE_FLOAT64),
+               .solve = box_solve),
     SCL_INSTANCE(box, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
-                  SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = normal_alone),
-                  SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective)),
-    .create = create,
-    .ability = ability};
+    SCL_ABILITIES(
+        SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = box_penalty),
+        SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = box_normal_alone),
+        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = box_objective)),
+    .create = box_create,
+    .ability = box_ability};

@@ -55,7 +55,7 @@ static const scl_option options[] = {
     SOLVER_SEED(cg, "seed for the sample"),
     SOLVER_INTERCEPT_AUTO};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status cg_create(void *instance, scl_error *error) {
   const cg *self = instance;
   if (self->preconditioner == PRECONDITIONER_GRAM && self->penalty == PENALTY_L2)
     return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
@@ -206,7 +206,8 @@ static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *
 }
 
 /* out = A a, D x c each; z is scratch */
-static scl_status multiply(descent *d, const double *a, size_t c, double *out, scl_error *error) {
+static scl_status cg_multiply(descent *d, const double *a, size_t c, double *out,
+                              scl_error *error) {
   const scl_problem *problem = d->problem;
   const size_t features = problem->features;
   const double ridge = d->system.total * d->self->lambda;
@@ -275,7 +276,7 @@ static scl_status judge(descent *d, double *worst, scl_error *error) {
 /* residual = right - A a, from a itself */
 static scl_status true_residual(descent *d, const double *a, double *worst, scl_error *error) {
   const size_t count = d->problem->features * d->problem->targets;
-  const scl_status status = multiply(d, a, d->problem->targets, d->image, error);
+  const scl_status status = cg_multiply(d, a, d->problem->targets, d->image, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < count; i++)
     d->residual[i] = d->right[i] - d->image[i];
@@ -296,7 +297,7 @@ static size_t sample_rows_of(const descent *d) {
 }
 
 /* By rows, or the diagonal where they are sparse. */
-static scl_status prepare_rows(descent *d, scl_error *error) {
+static scl_status cg_prepare_rows(descent *d, scl_error *error) {
   const scl_value *damping = d->self->damping;
   const size_t rows = sample_rows_of(d);
   if (d->problem->entries > 0) {
@@ -336,7 +337,7 @@ static scl_status cg_prepare(descent *d, bool by_gram, scl_error *error) {
   if (by_gram)
     status = precondition_by_gram(&d->preconditioner, &d->system, d->kappa, error);
   else if (d->self->preconditioner != PRECONDITIONER_NONE)
-    status = prepare_rows(d, error);
+    status = cg_prepare_rows(d, error);
   if (status != SCL_STATUS_OK) return status;
   d->energy = d->system.gram != NULL && d->preconditioner.factor != NULL;
   memcpy(d->residual, d->right, d->problem->features * c * sizeof *d->residual);
@@ -356,7 +357,7 @@ static scl_status cg_step(descent *d, double *a, bool fresh, scl_error *error) {
   else
     directions_turn(p, d->z);
   const scl_status status =
-      p->count == 0 ? SCL_STATUS_OK : multiply(d, p->p, p->count, p->image, error);
+      p->count == 0 ? SCL_STATUS_OK : cg_multiply(d, p->p, p->count, p->image, error);
   if (status == SCL_STATUS_OK && p->count > 0) directions_step(p, a, d->residual);
   return status;
 }
@@ -487,8 +488,8 @@ static scl_status cg_account(const descent *d, scl_solution *out, scl_error *err
 
 /* ------------------------------------------------------------ the plugin */
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status cg_solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                           scl_error *error) {
   const cg *self = instance;
   descent d;
   scl_status status = penalty_check(self->penalty, problem, error);
@@ -501,7 +502,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   return status;
 }
 
-static scl_penalty penalty(const void *self) {
+static scl_penalty cg_penalty(const void *self) {
   return ((const cg *)self)->penalty == PENALTY_RKHS ? SCL_PENALTY_RKHS : SCL_PENALTY_L2;
 }
 
@@ -522,8 +523,8 @@ const scl_plugin scullery_plugin = {
         "residual is `tolerance` of the right-hand side for every target, for rkhs in the norm of\n"
         "the preconditioned system; info().residual is computed anew from the coefficients.\n"
         "float32 features leave residuals of about 1e-6 at best (l2).",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.solve = cg_solve),
     SCL_INSTANCE(cg, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = cg_penalty),
                   SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows)),
-    .create = create};
+    .create = cg_create};

@@ -33,7 +33,7 @@ static const scl_option options[] = {
     SOLVER_MAX_ITERATIONS(hinge, "2000", "passes over the rows at most"),
     SOLVER_SEED(hinge, "seed for the order of rows"), SOLVER_INTERCEPT_AUTO};
 
-static scl_status create(void *self, scl_error *error) {
+static scl_status hinge_create(void *self, scl_error *error) {
   (void)error;
   ((hinge *)self)->risk.loss.loss = LOSS_HINGE;
   return SCL_STATUS_OK;
@@ -281,12 +281,14 @@ static scl_status tell(const machine *m, scl_error *error) {
                               error);
 }
 
-static size_t row_bytes(const machine *m) { return (m->problem->features + 16) * sizeof(double); }
+static size_t hinge_row_bytes(const machine *m) {
+  return (m->problem->features + 16) * sizeof(double);
+}
 
 /* The working set of class j, at most as many rows as fit WORKING_BYTES: whatever the allowance,
  * which changes no result. */
 static void choose_part(machine *m, size_t j) {
-  const size_t n = m->problem->rows, fit = WORKING_BYTES / row_bytes(m),
+  const size_t n = m->problem->rows, fit = WORKING_BYTES / hinge_row_bytes(m),
                most = fit < PART_LEAST ? PART_LEAST : fit;
   const hinge_column col = {.count = n,
                             .stride = m->problem->targets,
@@ -402,7 +404,7 @@ static scl_status polish_group(machine *m, scl_error *error) {
 
 /* As many classes at a time as fit WORKING_BYTES. *cut: of one alone not all rows do. */
 static scl_status polish_all(machine *m, bool *cut, scl_error *error) {
-  const size_t c = m->problem->targets, fit = WORKING_BYTES / row_bytes(m);
+  const size_t c = m->problem->targets, fit = WORKING_BYTES / hinge_row_bytes(m);
   scl_status status = SCL_STATUS_OK;
   *cut = false;
   for (size_t j = 0; j < c; j++) {
@@ -468,8 +470,8 @@ static scl_status hinge_iterate(machine *m, scl_solution *out, scl_error *error)
 
 /* ------------------------------------------------------------ the plugin */
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status hinge_solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                              scl_error *error) {
   const hinge *self = instance;
   machine m;
   scl_status status = loss_check(&self->risk.loss, problem, error);
@@ -494,9 +496,9 @@ const scl_plugin scullery_plugin = {
         "converged. info().gap is the worst. The constant b is not penalised; the gap is that of "
         "the\n"
         "problem with b.",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.solve = hinge_solve),
     SCL_INSTANCE(hinge, options),
     SCL_ABILITIES(
         {SCL_ABILITY_LOSS, &loss_ability},
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective)),
-    .create = create};
+    .create = hinge_create};

@@ -46,7 +46,7 @@ static const scl_option options[] = {
     SOLVER_MAX_ITERATIONS(huber, "100", "Newton steps at most, for each target"),
     SOLVER_INTERCEPT_AUTO};
 
-static scl_status create(void *self, scl_error *error) {
+static scl_status huber_create(void *self, scl_error *error) {
   (void)error;
   ((huber *)self)->loss.loss = LOSS_HUBER;
   return SCL_STATUS_OK;
@@ -243,7 +243,7 @@ static double median_of(const ranked *sorted, size_t count, const double *weight
 
 /* 1.4826 times the median distance of the residuals from their median: the standard deviation where
  * they are normal, and almost half of them cannot move it far. */
-static double scale_of(robust *t) {
+static double huber_scale_of(robust *t) {
   const size_t n = t->risk.problem->rows;
   const double *weights = t->risk.weights;
   for (size_t i = 0; i < n; i++) {
@@ -286,7 +286,7 @@ static scl_status huber_fit_column(robust *t, scl_error *error) {
   const bool mad = t->self->scale == SCALE_MAD;
   const double least = 1e-10 * reach_of_targets(t) + 1e-300; /* an exact fit has no scale */
   for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++) {
-    const double scale = mad ? fmax(scale_of(t), least) : 1;
+    const double scale = mad ? fmax(huber_scale_of(t), least) : 1;
     if (round > 0 && fabs(scale - t->scale) <= 0.01 * t->scale) break;
     t->scale = scale;
     t->loss.delta = t->self->loss.delta * scale;
@@ -376,8 +376,8 @@ static scl_status solve_column(robust *t, const risk *all, size_t j, scl_solutio
   return SCL_STATUS_OK;
 }
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status huber_solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                              scl_error *error) {
   const huber *self = instance;
   risk all;
   huber_dual dual;
@@ -403,7 +403,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
 }
 
 /* The loss, where delta does not depend on the rows. */
-static const void *ability(const void *self, const char *id) {
+static const void *huber_ability(const void *self, const char *id) {
   const bool known = ((const huber *)self)->scale == SCALE_NONE;
   return known && strcmp(id, SCL_ABILITY_LOSS) == 0 ? &loss_ability : NULL;
 }
@@ -419,7 +419,7 @@ const scl_plugin scullery_plugin = {
         "takes delta in units of the residuals' robust scale (1.345: 95% of least squares'\n"
         "efficiency on normal noise), found together with the fit; info().note tells delta in the\n"
         "target's units. It ends when the gradient's norm is `tolerance` of that at a = 0.",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.solve = huber_solve),
     SCL_INSTANCE(huber, options),
-    .create = create,
-    .ability = ability};
+    .create = huber_create,
+    .ability = huber_ability};

@@ -470,23 +470,24 @@ static scl_status fit_path(const void *instance, const scl_problem *problem, con
   return status;
 }
 
-static scl_status fit(const void *instance, const scl_problem *problem, void **model,
-                      scl_solution *out, scl_error *error) {
+static scl_status kernel_ridge_fit(const void *instance, const scl_problem *problem, void **model,
+                                   scl_solution *out, scl_error *error) {
   return fit_path(instance, problem, &((const kernel_ridge *)instance)->lambda, 1, model, &out,
                   error);
 }
 
 /* ------------------------------------------------------------ the model */
 
-static scl_status decide(const void *instance, const void *model, const scl_const_block *rows,
-                         double *scores, ptrdiff_t stride, scl_error *error) {
+static scl_status kernel_ridge_decide(const void *instance, const void *model,
+                                      const scl_const_block *rows, double *scores, ptrdiff_t stride,
+                                      scl_error *error) {
   const scl_const_parameters u =
       scl_dense_rows(rows->data, rows->row_stride, rows->rows, rows->cols);
   return expansion_values(instance, kernel_ridge_gram, model, &u, scores, stride, error);
 }
 
-static scl_status save(const void *instance, const void *model, scl_archive *archive,
-                       scl_error *error) {
+static scl_status kernel_ridge_save(const void *instance, const void *model, scl_archive *archive,
+                                    scl_error *error) {
   model_writer w = {archive, error, SCL_STATUS_OK};
   (void)instance;
   expansion_put(&w, model);
@@ -526,8 +527,9 @@ const scl_plugin scullery_plugin = {
         "\"limit\", and the note says how much was added to the diagonal and how much\n"
         "was asked for.",
     SCL_SOLVER(.solve = NULL),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = fit, .decide = decide,
-                            .save = save, .load = load, .destroy = end),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = kernel_ridge_fit,
+                            .decide = kernel_ridge_decide, .save = kernel_ridge_save, .load = load,
+                            .destroy = end),
                   SCL_OFFER(SCL_ABILITY_MODEL_PATH, scl_ability_model_path, .option = "lambda",
                             .fit = fit_path)),
     SCL_INSTANCE(kernel_ridge, options)};

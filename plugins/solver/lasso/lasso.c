@@ -65,8 +65,8 @@ static double remainder_of(const active_state *s, size_t order) {
   return sum;
 }
 
-static void keep(const lasso *self, const scl_problem *problem, size_t target,
-                 const active_state *s, scl_solution *out) {
+static void lasso_keep(const lasso *self, const scl_problem *problem, size_t target,
+                       const active_state *s, scl_solution *out) {
   const double relative = s->square > 0 ? s->gap / (s->square / 2) : s->gap;
   for (size_t j = 0; j < problem->features; j++)
     out->coefficients[j * problem->targets + target] = s->a[j];
@@ -110,7 +110,7 @@ static scl_status solve_target(const lasso *self, active_set *q, const scl_probl
     const separable next = penalty_of(self, total, lambdas[k]);
     status = lasso_advance(self, q, problem, &now, &next, self->tolerance * goal, s, error);
     now = next;
-    if (status == SCL_STATUS_OK) keep(self, problem, target, s, out[k]);
+    if (status == SCL_STATUS_OK) lasso_keep(self, problem, target, s, out[k]);
     s->steps = 0;
   }
   return status;
@@ -194,16 +194,16 @@ static scl_status path(const void *self, const scl_problem *problem, const doubl
   return solve_sums(self, problem, lambdas, count, sorted, error);
 }
 
-static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status lasso_solve(const void *self, const scl_problem *problem, scl_solution *out,
+                              scl_error *error) {
   return path(self, problem, &((const lasso *)self)->lambda, 1, &out, error);
 }
 
 /* ------------------------------------------------------------ abilities */
 
-static scl_status objective(const void *instance, const scl_problem *problem,
-                            const double *coefficients, const double *intercept, double *value,
-                            scl_error *error) {
+static scl_status lasso_objective(const void *instance, const scl_problem *problem,
+                                  const double *coefficients, const double *intercept,
+                                  double *value, scl_error *error) {
   static const loss_choice square = {.loss = LOSS_SQUARE};
   const separable r = penalty_of(instance, 1, ((const lasso *)instance)->lambda);
   const scl_status status = mean_loss(problem, &square, coefficients, intercept, value, error);
@@ -212,22 +212,22 @@ static scl_status objective(const void *instance, const scl_problem *problem,
   return status;
 }
 
-static scl_penalty penalty(const void *self) {
+static scl_penalty lasso_penalty(const void *self) {
   (void)self;
   return SCL_PENALTY_L1;
 }
 
-static int32_t normal_alone(const void *self, const scl_problem *problem, const double *values,
-                            size_t count, int32_t weighted) {
+static int32_t lasso_normal_alone(const void *self, const scl_problem *problem,
+                                  const double *values, size_t count, int32_t weighted) {
   (void)self, (void)problem, (void)weighted, (void)values, (void)count;
   return 1;
 }
 
 static const scl_ability abilities[] = {
     SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = path),
-    SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
-    SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = normal_alone),
-    SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective),
+    SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = lasso_penalty),
+    SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = lasso_normal_alone),
+    SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = lasso_objective),
     {NULL, NULL}};
 
 const scl_plugin scullery_plugin = {
@@ -244,6 +244,6 @@ const scl_plugin scullery_plugin = {
         "it is, the largest of several targets. lambda = 0 is refused: sc.solver.ridge{ lambda = 0 "
         "}\n"
         "is least squares. Bounds are for the squared loss (f - y)^2.",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.solve = lasso_solve),
     SCL_INSTANCE(lasso, options),
     .abilities = abilities};

@@ -54,7 +54,7 @@ static const scl_option options[] = {
     EARLY_STOP_OPTIONS(logistic, "epochs without a smaller loss on these rows before it stops"),
     SOLVER_INTERCEPT_AUTO};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status logistic_create(void *instance, scl_error *error) {
   logistic *self = instance;
   self->risk.loss.loss = LOSS_LOGISTIC;
   if (self->holdout == 0 || self->method == METHOD_SGD) return SCL_STATUS_OK;
@@ -356,8 +356,8 @@ static scl_status by_sgd(const logistic *self, const risk *r, early_stop *early,
 
 /* ------------------------------------------------------------ the plugin */
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status logistic_solve(const void *instance, const scl_problem *problem,
+                                 scl_solution *out, scl_error *error) {
   const logistic *self = instance;
   early_stop early = {.problem = NULL};
   risk r = {.problem = NULL};
@@ -374,7 +374,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
 }
 
 /* Sweeps read sparse rows, minibatches do not. */
-static const void *ability(const void *self, const char *id) {
+static const void *logistic_ability(const void *self, const char *id) {
   static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
   const bool sweeps = ((const logistic *)self)->method == METHOD_LBFGS;
   return sweeps && strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0 ? &sparse : NULL;
@@ -394,10 +394,10 @@ const scl_plugin scullery_plugin = {
            "`holdout`, that over the epoch with the least loss on the rows held out, and it stops\n"
            "after `patience` epochs without a smaller one.\n"
            "Probabilities are its own: the logistic function, or softmax.",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.solve = logistic_solve),
     SCL_INSTANCE(logistic, options),
     SCL_ABILITIES(
         {SCL_ABILITY_LOSS, &loss_ability},
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective)),
-    .create = create,
-    .ability = ability};
+    .create = logistic_create,
+    .ability = logistic_ability};

@@ -43,7 +43,7 @@ static const scl_option options[] = {
              "leave-one-out share of wrong classes, generalised cross-validation",
              .role = SCL_ROLE_ESTIMATE)};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status ridge_create(void *instance, scl_error *error) {
   const ridge *self = instance;
   if (self->penalty == PENALTY_RKHS && self->form == FORM_DUAL)
     return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
@@ -303,8 +303,8 @@ static scl_status dual_solution(const ridge *self, const scl_problem *problem, r
   return status;
 }
 
-static scl_status dual(const ridge *self, const scl_problem *problem, const double *lambdas,
-                       size_t count, scl_solution *const *out, scl_error *error) {
+static scl_status ridge_dual(const ridge *self, const scl_problem *problem, const double *lambdas,
+                             size_t count, scl_solution *const *out, scl_error *error) {
   const scl_host *host = problem->host;
   const size_t c = problem->targets, numbers = (problem->rows + problem->features) * c;
   dual_residual rows = {.problem = problem};
@@ -343,8 +343,8 @@ static bool takes_dual(const ridge *self, const scl_problem *problem) {
 /* The dual needs the rows, and so does leaving each of them out. With an RKHS penalty and hardly any
  * lambda rounding decides what the sums cannot: passes over the features repair that, while other
  * coordinates lack what rounding took from G. */
-static int32_t normal_alone(const void *instance, const scl_problem *problem, const double *values,
-                            size_t count, int32_t weighted) {
+static int32_t ridge_normal_alone(const void *instance, const scl_problem *problem,
+                                  const double *values, size_t count, int32_t weighted) {
   const ridge *self = instance;
   const bool by_rows = self->estimate == ESTIMATE_LOO || self->estimate == ESTIMATE_LOO_ERROR;
   double least = values == NULL ? self->lambda : INFINITY;
@@ -365,7 +365,7 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
         error, SCL_STATUS_BAD_OPTION,
         "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
   if (takes_dual(self, problem)) {
-    const scl_status status = dual(self, problem, values, count, out, error);
+    const scl_status status = ridge_dual(self, problem, values, count, out, error);
     if (status != SCL_STATUS_UNSUPPORTED) return status;
     if (self->form == FORM_DUAL)
       return problem->host->fail(error, status,
@@ -375,12 +375,12 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
   return primal(self, problem, values, count, out, error);
 }
 
-static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status ridge_solve(const void *self, const scl_problem *problem, scl_solution *out,
+                              scl_error *error) {
   return path(self, problem, &((const ridge *)self)->lambda, 1, &out, error);
 }
 
-static scl_penalty penalty(const void *self) {
+static scl_penalty ridge_penalty(const void *self) {
   return ((const ridge *)self)->penalty == PENALTY_RKHS ? SCL_PENALTY_RKHS : SCL_PENALTY_L2;
 }
 
@@ -402,9 +402,9 @@ const scl_plugin scullery_plugin = {
         "estimate: leave-one-out (Allen 1974) and generalised cross-validation (Golub, Heath and\n"
         "Wahba 1979) for all lambdas from one decomposition of the sums;\n"
         "search(ds, { folds = \"loo\" }) asks for it.",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.solve = ridge_solve),
     SCL_INSTANCE(ridge, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = path),
-                  SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
-                  SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = normal_alone)),
-    .create = create};
+                  SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = ridge_penalty),
+                  SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = ridge_normal_alone)),
+    .create = ridge_create};

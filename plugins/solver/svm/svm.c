@@ -36,7 +36,7 @@ static const scl_option options[] = {
     SCL_NUMBER(svm, tolerance, "1e-3", "stop at this violation of optimality", SCL_POSITIVE),
     SCL_NUMBER(svm, cache, "200", "megabytes of kernel values that are kept", SCL_ABOVE(0, 1e6))};
 
-static scl_status create(void *instance, scl_error *error) {
+static scl_status svm_create(void *instance, scl_error *error) {
   const svm *self = instance;
   if (self->kernel.plugin == NULL || isnan(self->gamma)) return SCL_STATUS_OK;
   return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
@@ -184,7 +184,7 @@ static scl_status training_prepare(training *t, scl_error *error) {
 /* ------------------------------------------------------------ one function */
 
 /* What row i is to function `at`: a class of the pair, or a target. */
-static svm_row row_of(const training *t, size_t at, size_t i) {
+static svm_row svm_row_of(const training *t, size_t at, size_t i) {
   const double bound = t->self->C * t->set.weights[i];
   if (t->classes == 0)
     return (svm_row){.y = t->set.y[i * t->set.targets + at], .lo = -bound, .hi = bound};
@@ -231,7 +231,7 @@ static scl_status part_open(const training *t, size_t at, part *p, scl_error *er
   count = 0;
   for (size_t i = 0; i < n; i++) {
     if (!takes_part(t, at, i)) continue;
-    p->function.row[count] = row_of(t, at, i);
+    p->function.row[count] = svm_row_of(t, at, i);
     p->place[count] = i;
     if (!all) {
       memcpy(p->x + count * d, t->set.x + i * d, d * sizeof *p->x);
@@ -446,4 +446,4 @@ const scl_plugin scullery_plugin = {
         "from 0 less the array pilot).",
     MODELS_SOLVER,
     SCL_INSTANCE(svm, options),
-    .create = create};
+    .create = svm_create};
