@@ -1,14 +1,17 @@
--- The gallery: plugins that are wrong in one way each (tests/broken/*.c and *.cpp), and the test of
--- the checker that must catch them. The head of each file says what is wrong and who catches it:
+-- The gallery: plugins that are wrong in one way each, and the test of the checker that must catch
+-- them. Most are specimens of tests/interface with a script (faults.lua). Where there is none for
+-- the fault, tests/broken has a source, whose head says what is wrong and who catches it:
 --
 --   /* Reads one number past the end of z. */
 --   // caught by: guard-pages crash
 --   // says: slot loop
 --
 -- The sentence of the result holds every text after "says:". A file good_*.c passes all tests.
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;tests/checker/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/helpers/support.lua")
+local specimen, support = require "specimen", require "support"
+local faults = require "faults"
 
 local source = (os.getenv "SCULLERY_SOURCE" or ".") .. "/tests/broken"
 local built = support.build .. "/tests/broken/"
@@ -27,8 +30,7 @@ local function head_of(name)
   return head
 end
 
-local function check_broken(name, file)
-  local head = head_of(name)
+local function check_broken(name, file, head)
   lu.assertNotNil(head.test, name .. " has no line \"// caught by: TEST OUTCOME\"")
   local all = sc.plugin.check(file, { only = head.test, seed = 1,
     seconds = head.outcome == "timeout" and 10 or nil })
@@ -53,13 +55,32 @@ for name in listing:lines() do
   if stem then
     count = count + 1
     TestBroken["test_" .. stem] = function()
-      local check = stem:find("^good_") and check_good or check_broken
-      check(name, built .. stem .. ".so")
+      if stem:find("^good_") then check_good(name, built .. stem .. ".so")
+      else check_broken(name, built .. stem .. ".so", head_of(name)) end
     end
   end
 end
 listing:close()
 
-function TestBroken:test_there_are_enough() lu.assertTrue(count >= 60) end
+for _, one in ipairs(faults) do
+  local name, _, caught, says = table.unpack(one, 1, 4)
+  count = count + 1
+  lu.assertNil(TestBroken["test_" .. name], name)
+  TestBroken["test_" .. name] = function()
+    local test, outcome = caught:match("^(%S+) (%a+)$")
+    check_broken(name, faults.file(name),
+      { test = test, outcome = outcome, says = says })
+  end
+end
 
-os.exit(lu.LuaUnit.run())
+for _, component in ipairs{ "bell", "long", "wave", "side", "ramp" } do
+  TestBroken["test_good_" .. component] = function()
+    check_good(component, faults.specimen(component))
+  end
+end
+
+function TestBroken:test_there_are_enough() lu.assertTrue(count >= 180 - 20) end
+
+local status = lu.LuaUnit.run()
+specimen.clear()
+os.exit(status)

@@ -1,14 +1,15 @@
 -- The frame of the checker: how tests run, what they report, and what a run leaves behind: nothing.
 -- broken_test.lua has what the tests find; checker_nonlinearity_test.lua and its like that
 -- built-in plugins pass them.
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;tests/checker/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local frame = require "scullery_checker"
-local support = dofile("tests/helpers/support.lua")
+local specimen, support = require "specimen", require "support"
+local faults = require "faults"
 
-local broken = support.build .. "/tests/broken/"
-local good = broken .. "good_nonlinearity.so"
+local good = support.build .. "/tests/broken/good_nonlinearity.so"
 local quote = support.quote
 local sanitized = (os.getenv "SCULLERY_SANITIZE" or "") ~= ""
 
@@ -44,7 +45,7 @@ function TestCommand:test_passes_with_status_0()
 end
 
 function TestCommand:test_fails_with_status_1_and_says_how_to_do_it_again()
-  local file = broken .. "nonlinearity_bound.so"
+  local file = faults.file "nonlinearity_bound"
   local status, out = check(file .. " --only bound --seed 3")
   lu.assertEquals(status, 1)
   lu.assertStrContains(out, "FAIL")
@@ -68,8 +69,8 @@ end
 
 function TestCommand:test_a_crash_in_one_process_names_the_slot()
   lu.skipIf(sanitized, "a sanitizer reports the crash itself")
-  local status, _, err = check(broken
-    .. "nonlinearity_reads_past.so --only guard-pages --in-process")
+  local status, _, err = check(faults.file "nonlinearity_reads_past"
+    .. " --only guard-pages --in-process")
   lu.assertNotEquals(status, 0)
   lu.assertStrContains(err, "in nonlinearity.broken, slot loop")
 end
@@ -120,7 +121,7 @@ function TestFunction:test_by_name_and_by_kind_and_name()
 end
 
 function TestFunction:test_in_one_process_finds_the_same()
-  local file = broken .. "nonlinearity_lipschitz.so"
+  local file = faults.file "nonlinearity_lipschitz"
   local apart = sc.plugin.check(file, { only = "lipschitz", seed = 9 }).results[1]
   local here = sc.plugin.check(file, { only = "lipschitz", seed = 9, in_process = true }).results[1]
   lu.assertEquals({ here.outcome, here.text }, { apart.outcome, apart.text })
@@ -133,7 +134,7 @@ end
 
 -- The results of a plugin that never returns, from the first timeout on.
 local function hang(given)
-  local all = sc.plugin.check(broken .. "plugin_hangs.so", given)
+  local all = sc.plugin.check(faults.file "plugin_hangs", given)
   local list, from = {}, nil
   for i, result in ipairs(all.results) do
     from = from or result.outcome == "timeout" and i
@@ -194,7 +195,7 @@ end
 -- What happens in a constructor happens in another process.
 function TestLoading:test_a_constructor_does_not_end_the_checker()
   lu.skipIf(sanitized, "a sanitizer reports the end of the process itself")
-  local all = load_only(broken .. "plugin_ends_at_loading.so")
+  local all = load_only(faults.file "plugin_ends_at_loading")
   lu.assertEquals({ #all.results, all.results[1].outcome }, { 1, "crash" })
 end
 
@@ -244,7 +245,7 @@ function TestBehind:test_no_processes()
   lu.skipIf(sanitized, "a sanitizer has processes of its own")
   support.in_folder(function(folder)
     local file = folder .. "/forks.so"
-    support.shell(("cp %s %s"):format(quote(broken .. "plugin_child.so"), quote(file)))
+    support.shell(("cp %s %s"):format(quote(faults.file "plugin_child"), quote(file)))
     local result = sc.plugin.check(file, { only = "surroundings", seed = 1 }).results[1]
     lu.assertEquals(result.outcome, "fail", result.text)
     lu.assertEquals(wait_for(false, file), 0)
@@ -254,7 +255,7 @@ end
 local function check_stopped_by(signal, expected)
   support.in_folder(function(folder)
     local file = folder .. "/hangs.so"
-    support.shell(("cp %s %s"):format(quote(broken .. "plugin_hangs.so"), quote(file)))
+    support.shell(("cp %s %s"):format(quote(faults.file "plugin_hangs"), quote(file)))
     support.shell(("{ %s plugin check %s --only surroundings; echo status $?; } >%s/out 2>&1 & \z
       true"):format(quote(support.binary), quote(file), folder))
     lu.assertTrue(wait_for(true, file, "--component") > 0)
@@ -278,4 +279,6 @@ function TestBehind:test_a_killed_check_ends_its_process()
   check_stopped_by("KILL", "status 137")
 end
 
-os.exit(lu.LuaUnit.run())
+local status = lu.LuaUnit.run()
+specimen.clear()
+os.exit(status)

@@ -9,6 +9,7 @@
  *   longer PIECE N              N bytes more
  *   head PIECE N                its head says N, whatever its memory
  *   set PIECE MEMBER VALUE      null | int N | double X | text ... | same PIECE
+ *   put PIECE MEMBER FUNCTION   a slot, by the name of a function in faults_*.c
  *   byte PIECE PLACE VALUE      one byte
  *   repeat COMPONENT ID         list that ability twice
  *   drop COMPONENT ID           list it no longer
@@ -24,6 +25,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The symbol is constant to the host alone. */
 scl_plugin_list specimen_list __asm__("scullery_plugins");
@@ -33,7 +35,7 @@ static const scl_plugin *const specimens[] = {
     &specimen_plain, &specimen_general, &specimen_split, &specimen_lattice, &specimen_rotated,
     &specimen_few,   &specimen_shared,  &specimen_pupil, &specimen_wrapper, &specimen_wave,
     &specimen_waves, &specimen_side,    &specimen_cell,  &specimen_bell,    &specimen_long,
-    &specimen_twice, &specimen_square,  &specimen_mean};
+    &specimen_twice, &specimen_square,  &specimen_mean,  &specimen_ramp};
 enum { SPECIMENS = sizeof specimens / sizeof *specimens, GARBAGE = 0xa5 };
 
 /* ------------------------------------------------------------ the layout of version 1 */
@@ -67,7 +69,7 @@ static char *texts[200]; /* that "text" values point to */
 static size_t n_texts;
 
 static void stop(const char *what, const char *line) {
-  (void)fprintf(stderr, "specimen: %s: %s\n", what, line);
+  (void)dprintf(STDERR_FILENO, "specimen: %s: %s\n", what, line);
   abort();
 }
 
@@ -335,6 +337,23 @@ static void set_member(piece *p, const char *rest) {
   }
 }
 
+static void put_function(piece *p, const char *rest) {
+  static const fault *const all[] = {faults_of_kernels, faults_of_nonlinearities,
+                                     faults_of_instances};
+  char member[60] = "";
+  size_t size;
+  const char *name = rest + strcspn(rest, " ") + 1;
+  (void)snprintf(member, sizeof member, "%.*s", (int)strcspn(rest, " "), rest);
+  const size_t place = member_place(p->type, member, &size);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (const fault *one = all[i]; one->name != NULL; one++)
+      if (strcmp(one->name, name) == 0 && size == sizeof one->function && p->size >= place + size) {
+        memcpy(p->memory + place, &one->function, size);
+        return;
+      }
+  stop("no slot or no function", rest);
+}
+
 /* All orders "VERB PIECE ..." of the pieces whose type is, or is not, a row of options. */
 static void follow(int rows) {
   for (size_t i = 0; i < n_pieces; i++) {
@@ -343,6 +362,8 @@ static void follow(int rows) {
     if ((strcmp(p->type, "scl_option") == 0) != rows) continue;
     for (size_t from = 0; (rest = next_line("set", p->key, &from)) != NULL;)
       set_member(p, rest);
+    for (size_t from = 0; (rest = next_line("put", p->key, &from)) != NULL;)
+      put_function(p, rest);
     for (size_t from = 0; (rest = next_line("head", p->key, &from)) != NULL;)
       set_head(p, strtoul(rest, NULL, 10));
     for (size_t from = 0; (rest = next_line("byte", p->key, &from)) != NULL;) {

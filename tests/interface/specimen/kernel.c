@@ -17,7 +17,8 @@ static const scl_host *host_of(const void *self) { return ((const shape *)self)-
 
 static void bell_finish(const void *self, const scl_pair_row *row, double *numbers) {
   (void)upset(host_of(self), "bell.finish", NULL);
-  for (size_t j = 0; j < row->count; j++)
+  const size_t count = disturbed_count("bell.finish", row->count);
+  for (size_t j = 0; j < count; j++)
     numbers[j] = exp(-numbers[j]);
   disturb_numbers("bell.finish", numbers, row->count);
 }
@@ -57,9 +58,10 @@ static scl_status long_gram(const void *self, const scl_const_parameters *u,
                             const scl_const_parameters *v, double *out, ptrdiff_t stride,
                             scl_error *error) {
   UPSET(host_of(self), "long.gram", error);
+  const size_t count = disturbed_count("long.gram", v->count);
   for (size_t i = 0; i < u->count; i++) {
     double *row = out + (ptrdiff_t)i * stride;
-    for (size_t j = 0; j < v->count; j++)
+    for (size_t j = 0; j < count; j++)
       row[j] = exp(-((const shape *)self)->gamma * distance(u, i, v, j));
     disturb_numbers("long.gram", row, v->count);
   }

@@ -10,7 +10,8 @@ static const scl_host *host_of(const void *self) { return ((const scl_base *)sel
 
 static void wave_loop(const void *self, size_t count, const double *z, double *out) {
   (void)upset(host_of(self), "wave.loop", NULL);
-  for (size_t j = 0; j < count; j++)
+  const size_t computed = disturbed_count("wave.loop", count);
+  for (size_t j = 0; j < computed; j++)
     out[j] = cos(z[j]);
   disturb_numbers("wave.loop", out, count);
 }

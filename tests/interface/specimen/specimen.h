@@ -9,13 +9,14 @@
 
 extern const scl_plugin specimen_plain, specimen_general, specimen_split, specimen_lattice,
     specimen_rotated, specimen_few, specimen_shared, specimen_pupil, specimen_wrapper;
-extern const scl_plugin specimen_wave, specimen_waves, specimen_side, specimen_cell;
+extern const scl_plugin specimen_wave, specimen_waves, specimen_side, specimen_cell, specimen_ramp;
 extern const scl_plugin specimen_bell, specimen_long, specimen_twice;
 extern const scl_plugin specimen_square, specimen_mean;
 
 /* The descriptor of one: its table by SCL_SAMPLER(...) and the like. */
 #define SPECIMEN(word, text, ...)                                                                  \
-  const scl_plugin specimen_##word = {__VA_ARGS__, .name = #word, .summary = (text), .doc = (text)}
+  const scl_plugin specimen_##word = {__VA_ARGS__, .name = #word, .summary = (text),               \
+                                      .doc = text ", as the comment beside it in the tests says"}
 
 /* ------------------------------------------------------------ the script (dress.c)
  *
@@ -38,11 +39,25 @@ void disturb_integers(const char *slot, int32_t *numbers, size_t count);
 double disturbed(const char *slot, double own);
 const char *disturbed_text(const char *slot, const char *own, char text[200]);
 
+/* How many of `count` numbers the slot is to compute. */
+size_t disturbed_count(const char *slot, size_t count);
+
 #define UPSET(host, slot, error)                                                                   \
   do {                                                                                             \
     const scl_status upset_ = upset(host, slot, error);                                            \
     if (upset_ != SCL_STATUS_OK) return upset_;                                                    \
   } while (0)
+
+/* ------------------------------------------------------------ wrong functions (faults_*.c)
+ *
+ * For "put PIECE MEMBER NAME" of the script: functions that stand in for a slot. */
+typedef struct fault {
+  const char *name;
+  void (*function)(void);
+} fault;
+#define FAULT(name)                                                                                \
+  { #name, (void (*)(void))name }
+extern const fault faults_of_kernels[], faults_of_nonlinearities[], faults_of_instances[];
 
 /* ------------------------------------------------------------ tables that cross the boundary */
 

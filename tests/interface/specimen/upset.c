@@ -7,6 +7,11 @@
  *   at SLOT meddle locale|text|handler|block|folder|mask|set|unset
  *                                          changes that of the whole process (text: the thread's
  *                                          locale; set, unset: a variable)
+ *                                          output|child|thread|leak|open|file|srand|print|complain|leave
+ *                                          (closes standard output, starts a process or a thread
+ *                                          that stays, never frees, never closes, writes a file,
+ *                                          srand, prints, prints to standard error, _exit)
+ *   at SLOT stop N, at SLOT past N         computes N numbers fewer, or more, than it is asked for
  *   at SLOT status N                       returns N, without a sentence
  *   at SLOT fail N TEXT                    host->fail(error, N, TEXT)
  *   at SLOT set MEMBER VALUE               of the table that it has filled in
@@ -17,8 +22,10 @@
 #define _GNU_SOURCE
 #include "specimen.h"
 
+#include <fcntl.h>
 #include <fenv.h>
 #include <locale.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +61,40 @@ REAL_CRASH static void crash(const char *how) {
 
 static void ignore(int number) { (void)number; }
 
+static void *wait_for_ever(void *nothing) {
+  for (;;)
+    (void)pause();
+  return nothing;
+}
+
+/* A file that is removed at once, so that the test leaves nothing behind. */
+static void write_file(void) {
+  char path[] = "/tmp/scullery-broken-XXXXXX";
+  const int file = mkstemp(path);
+  (void)!write(file, "log\n", 4);
+  (void)unlink(path);
+  (void)close(file);
+}
+
+static void *volatile kept; /* the last of what leaks */
+
+/* What stays behind when the slot has returned. */
+static void leave_behind(const char *with) {
+  pthread_t thread;
+  if (strncmp(with, "child", 5) == 0 && fork() == 0) (void)wait_for_ever(NULL);
+  if (strncmp(with, "thread", 6) == 0) (void)pthread_create(&thread, NULL, wait_for_ever, NULL);
+  if (strncmp(with, "leak", 4) == 0) kept = malloc(64);
+  if (strncmp(with, "open", 4) == 0) (void)open("/dev/null", O_RDONLY);
+  if (strncmp(with, "output", 6) == 0) (void)close(STDOUT_FILENO);
+  if (strncmp(with, "file", 4) == 0) write_file();
+  if (strncmp(with, "srand", 5) == 0) srand(7);
+  if (strncmp(with, "print", 5) == 0) (void)printf("so many numbers\n");
+  if (strncmp(with, "complain", 8) == 0) (void)dprintf(STDERR_FILENO, "so many numbers\n");
+  if (strncmp(with, "leave", 5) == 0) _exit(0);
+}
+
 static void meddle(const char *with) {
+  leave_behind(with);
   sigset_t signals;
   (void)sigemptyset(&signals);
   (void)sigaddset(&signals, SIGUSR2);
@@ -131,6 +171,16 @@ void disturb_integers(const char *slot, int32_t *numbers, size_t count) {
   for (size_t from = 0; next_number(slot, "integer", &from, &at, &value);)
     for (size_t i = 0; i < count; i++)
       if (at < 0 || (size_t)at == i) numbers[i] = (int32_t)strtol(value, NULL, 10);
+}
+
+size_t disturbed_count(const char *slot, size_t count) {
+  size_t from = 0;
+  const char *rest = script_line(slot, "stop", &from);
+  const size_t fewer = rest == NULL ? 0 : strtoul(rest, NULL, 10);
+  count -= fewer < count ? fewer : count;
+  from = 0;
+  if ((rest = script_line(slot, "past", &from)) != NULL) count += strtoul(rest, NULL, 10);
+  return count;
 }
 
 double disturbed(const char *slot, double own) {

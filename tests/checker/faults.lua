@@ -1,0 +1,187 @@
+--- Plugins that are wrong in one way each, as scripts for the specimens of tests/interface, and the
+--- test of the checker that catches them: { name, specimen, test and outcome, words of the
+--- sentence, lines of the script ... }. "@" in a line stands for the specimen. What is wrong is
+--- said beside the functions that lines "put" (specimen/faults_*.c).
+
+local specimen = require "specimen"
+
+-- phi by this loop alone, without abilities; with facts alone.
+local function loop(name)
+  return "put @/table loop " .. name .. "\nset @/table loop_float32 null"
+end
+local function alone(name) return loop(name) .. "\ndrop @ *" end
+local function with_facts(name)
+  return loop(name) .. "\ndrop @ smoothing\ndrop @ gaussian-dual"
+end
+local function apply(name)
+  return "put @/table apply " .. name .. "\nset @/table loop null\nset @/table loop_float32 null\n"
+    .. "drop @ *"
+end
+local function codes(key, name)
+  return "put cell/categories key " .. key .. "\nput cell/categories categories " .. name
+    .. "\ndrop @ *\noffer @ categories cell/categories"
+end
+local function gram(name)
+  return "put @/table gram gram_" .. name .. "\nset @/table diagonal null"
+end
+local function tilt(name) return gram("right") .. "\nput @/tilt tilt tilt_" .. name end
+local function at_loop(line) return "at @.loop " .. line end
+
+local faults = {
+  -- kernels
+  { "kernel_asymmetric", "long", "symmetry fail", { "K(u, w) is not K(w, u)" },
+    gram "asymmetric" },
+  { "kernel_centred", "long", "rectangles fail", {}, gram "centred" },
+  { "kernel_correlation", "long", "tilt fail", { "correlation" }, tilt "correlation" },
+  { "kernel_diagonal", "long", "diagonal fail", {}, "at long.diagonal number -1 0.5" },
+  { "kernel_finish_past", "bell", "simple-form crash", { "slot finish" }, "at bell.finish past 1" },
+  { "kernel_huge", "long", "hostile fail", {}, gram "by_largest" },
+  { "kernel_indefinite", "long", "definite fail", { "eigenvalue" }, gram "indefinite" },
+  { "kernel_mass", "long", "tilt fail", { "log_mass" }, tilt "mass" },
+  { "kernel_nan_diagonal", "long", "diagonal fail", { "NaN" }, "at long.diagonal number 3 nan" },
+  { "kernel_reads_past", "long", "guard-pages crash", { "slot gram" }, gram "reads_past" },
+  { "kernel_rectangle", "long", "rectangles fail", {}, gram "of_places" },
+  { "kernel_stride", "long", "guard-pages fail", {}, gram "packed" },
+  { "kernel_tail", "bell", "simple-form fail", { "finish" }, "at bell.finish stop 1" },
+  { "kernel_tilt", "long", "tilt fail", {}, tilt "spread" },
+  { "kernel_unwritten", "long", "guard-pages fail", { "unwritten" }, "at long.gram stop 1" },
+  { "kernel_width", "bell", "width fail",
+    { "option 'width' is declared as a width (length)" }, "put @/table scale scale_by_square",
+    "set @/option/gamma name text width", "set @/option/gamma width int 2" },
+  { "kernel_writes_input", "long", "guard-pages crash", { "slot gram" }, gram "writes_input" },
+  { "kernel_zero", "long", "edges fail", {}, gram "cosine" },
+
+  -- nonlinearities
+  { "nonlinearity_aligned", "wave", "alignment fail", {}, alone "loop_aligned" },
+  { "nonlinearity_bound", "wave", "bound fail", { "above its bound" }, with_facts "loop_sine",
+    "set @/facts lipschitz double 1.5" },
+  { "nonlinearity_break", "side", "breaks fail", { "0.37" }, loop "loop_hinge", "drop @ *",
+    "offer @ facts side/facts", "set @/facts bound double inf", "set @/facts lipschitz double 1.1",
+    "set @/facts scale_free int 0" },
+  { "nonlinearity_code_dual", "side", "code-dual fail", {}, codes("key_of_sides", "codes_right"),
+    "put @/code-dual collision collision_by_cosine", "offer @ code-dual @/code-dual" },
+  { "nonlinearity_code_words", "side", "code-words fail", { "is not written" },
+    codes("key_of_two_words", "codes_of_one_word") },
+  { "nonlinearity_codes", "side", "categories fail", { "2 levels" },
+    codes("key_of_sides", "codes_from_1") },
+  { "nonlinearity_dual", "wave", "gaussian-dual fail", { "E phi(a) phi(b)" }, loop "loop_square",
+    "drop @ smoothing", "drop @ facts", "put @/gaussian-dual dual dual_of_square" },
+  { "nonlinearity_float32", "wave", "float32 fail", { "float32 gives" },
+    "put @/table loop loop_bell", "put @/table loop_float32 loop_bell_float32", "drop @ *" },
+  { "nonlinearity_forgets_last", "wave", "outputs-written fail", { "was not written" },
+    at_loop "stop 1" },
+  { "nonlinearity_harmonic", "wave", "harmonic fail", { "amplitude" }, "drop @ *",
+    "set @/table flags int 2", "offer @ harmonic waves/harmonic" },
+  { "nonlinearity_huge", "wave", "odd-numbers fail", { "for a finite number" },
+    alone "loop_overflows" },
+  { "nonlinearity_lipschitz", "wave", "lipschitz fail", { "above its Lipschitz constant" },
+    with_facts "loop_fast_sine" },
+  { "nonlinearity_neighbour", "wave", "independence fail", {}, alone "loop_neighbour" },
+  { "nonlinearity_not_in_place", "wave", "in-place fail", { "out on z" },
+    alone "loop_not_in_place" },
+  { "nonlinearity_option_float32", "ramp", "float32 fail", { "slope =" },
+    "put @/table loop_float32 loop_default_float32" },
+  { "nonlinearity_overflow", "wave", "large-numbers fail",
+    { "float64, output 1 of z = 1000 is inf", "a Lipschitz constant of 1" },
+    with_facts "loop_naive_softplus", "set @/facts bound double inf" },
+  { "nonlinearity_overflow_float32", "wave", "large-numbers fail",
+    { "z = 100: float32 gives inf and float64 100" }, "put @/table loop loop_softplus",
+    "put @/table loop_float32 loop_softplus_float32", "drop @ *" },
+  { "nonlinearity_packed_rows", "wave", "strides fail", { "row stride" }, apply "apply_packed" },
+  { "nonlinearity_reads_past", "wave", "guard-pages crash", { "slot loop" },
+    alone "loop_reads_past" },
+  { "nonlinearity_scale_free", "wave", "scale-free fail", {}, "set @/facts scale_free int 1" },
+  { "nonlinearity_smoothing", "wave", "smoothing fail", { "quadrature" },
+    "put @/smoothing loop smooth_by_variance", "set @/smoothing loop_float32 null" },
+  { "nonlinearity_spread_stride", "wave", "smoothing-blocks crash", { "slot smooth" },
+    apply "apply_cosine", "put @/smoothing smooth smooth_packed", "set @/smoothing loop null",
+    "set @/smoothing loop_float32 null", "offer @ smoothing @/smoothing" },
+  { "nonlinearity_swallows_nan", "wave", "odd-numbers warn", { "z = NaN is 0" },
+    alone "loop_swallows_nan" },
+  { "nonlinearity_tail", "wave", "independence fail", { "columns" }, alone "loop_tail" },
+  { "nonlinearity_threshold_dual", "side", "threshold-dual fail", {},
+    "put @/threshold-dual dual dual_of_thresholds" },
+  { "nonlinearity_two_valued", "side", "two-valued fail", { "two-valued says 1" },
+    "set @/two-valued zero_is_high int 1" },
+  { "nonlinearity_writes_input", "wave", "guard-pages crash", { "slot apply" },
+    apply "apply_writes_input" },
+  { "nonlinearity_writes_past", "wave", "guard-pages crash", { "slot loop" }, at_loop "past 1" },
+
+  -- any kind
+  { "plugin_aborts", "ramp", "lives crash", { "slot destroy" }, "at @.destroy crash abort" },
+  { "plugin_bound", "ramp", "bounds fail", { "a bound of its range" },
+    "put @ create create_refuses_bound" },
+  { "plugin_cancel", "wave", "ctrl-c fail", { "Ctrl-C" }, alone "loop_ignores_cancel" },
+  { "plugin_child", "wave", "surroundings fail", { "child processes" }, at_loop "meddle child" },
+  { "plugin_closes_output", "wave", "surroundings fail", { "standard output" },
+    at_loop "meddle output" },
+  { "plugin_complains", "wave", "repeats fail", { "prints: so many numbers" },
+    at_loop "meddle complain" },
+  { "plugin_default", "ramp", "load fail", { "'slope'" }, "set @/option/slope fallback text 0" },
+  { "plugin_doc", "ramp", "descriptor warn", { "is short" }, "set @ doc text A rectifier" },
+  { "plugin_ends_at_loading", "wave", "load crash", { "what runs when the object is opened" },
+    "at load exit 0" },
+  { "plugin_environment", "wave", "surroundings fail", { "the environment was" },
+    at_loop "meddle set" },
+  { "plugin_exits", "wave", "surroundings crash",
+    { "by exit() in nonlinearity.broken, slot loop" }, at_loop "exit 0" },
+  { "plugin_exits_quietly", "wave", "surroundings crash", { "exit(0)" }, at_loop "meddle leave" },
+  { "plugin_first_instance", "ramp", "instances fail", { "against one alone" },
+    "put @/table loop loop_first_instance" },
+  { "plugin_folder", "wave", "surroundings fail", { "current folder" }, at_loop "meddle folder" },
+  { "plugin_hangs", "wave", "surroundings timeout", { "slot loop" }, at_loop "hang" },
+  { "plugin_hangs_at_loading", "wave", "load timeout", { "what runs when the object is opened" },
+    "at load hang" },
+  { "plugin_leaks_in_create", "ramp", "lives fail", { "bytes of malloc" },
+    "at @.create meddle leak" },
+  { "plugin_leaks_in_use", "wave", "uses fail", { "bytes of malloc" }, at_loop "meddle leak" },
+  { "plugin_leaks_of_host", "ramp", "lives fail", { "host->allocate" },
+    "put @ destroy destroy_half" },
+  { "plugin_leaks_on_failure", "ramp", "no-memory fail", { "stay behind" },
+    "put @ create create_leaks" },
+  { "plugin_locale", "wave", "surroundings fail", { "locale" }, at_loop "meddle locale" },
+  { "plugin_no_sentence", "ramp", "no-memory fail", { "no sentence" },
+    "put @ create create_without_sentence" },
+  { "plugin_numbers", "ramp", "random-options crash", { "slot create" },
+    "put @ create create_reads_table" },
+  { "plugin_opens_files", "wave", "uses fail", { "files open" }, at_loop "meddle open" },
+  { "plugin_prints", "wave", "repeats fail", { "prints: so many numbers" },
+    at_loop "meddle print" },
+  { "plugin_refuses_default", "ramp", "defaults fail", { "nothing but defaults" },
+    "put @ create create_refuses_default" },
+  { "plugin_rounding", "wave", "surroundings fail", { "rounding mode" }, at_loop "round" },
+  { "plugin_shared_option", "ramp", "instances fail", { "other options" },
+    "put @ create create_shared", "put @/table loop loop_shared" },
+  { "plugin_signal", "wave", "surroundings fail", { "signal handlers" }, at_loop "meddle handler" },
+  { "plugin_silent_without_memory", "wave", "no-memory fail", { "no status tells of it" },
+    alone "loop_silent" },
+  { "plugin_srand", "wave", "surroundings fail", { "state of rand()" }, at_loop "meddle srand" },
+  { "plugin_static_state", "wave", "repeats fail", {}, alone "loop_counts_calls" },
+  { "plugin_thread", "wave", "surroundings fail", { "number of threads" },
+    at_loop "meddle thread" },
+  { "plugin_trusts_memory", "ramp", "no-memory crash", { "slot create" },
+    "put @ create create_trusts_memory" },
+  { "plugin_umask", "wave", "surroundings fail", { "mask of new files" }, at_loop "meddle mask" },
+  { "plugin_word", "ramp", "words fail", { "returned status 77" },
+    "put @ create create_returns_77" },
+  { "plugin_writes_file", "wave", "surroundings fail", { "bytes written" },
+    at_loop "meddle file" },
+}
+
+--- faults.specimen(component, lines ...): a file with the specimen, under the name "broken"; a
+--- kernel with a default for its width.
+function faults.specimen(component, ...)
+  local lines = table.concat({ ... }, "\n"):gsub("@", component)
+  return specimen.file("v1", "only " .. component, ("set %s name text broken"):format(component),
+    ("set %s version text 1.0"):format(component), "set long/option/gamma fallback text 0.5", lines)
+end
+
+--- faults.file(name): a file with the plugin of that name in the list.
+function faults.file(name)
+  for _, one in ipairs(faults) do
+    if one[1] == name then return faults.specimen(one[2], table.unpack(one, 5)) end
+  end
+  error("no fault " .. name)
+end
+
+return faults
