@@ -12,6 +12,7 @@
 enum { ALIGNMENT = 64, LARGE_FROM = 1 << 22 };
 static atomic_size_t held, peak;
 static atomic_long fail_after = -1;
+static atomic_bool spoils;
 
 static bool must_fail(void) {
   long left = atomic_load(&fail_after);
@@ -21,6 +22,7 @@ static bool must_fail(void) {
 }
 
 void scl_allocate_fail_after(long count) { atomic_store(&fail_after, count); }
+void scl_allocate_spoil(bool spoil) { atomic_store(&spoils, spoil); }
 
 static void note_held(size_t bytes) {
   size_t now = atomic_fetch_add(&held, bytes) + bytes;
@@ -83,7 +85,10 @@ static void *allocate(size_t bytes, bool *zeroed) {
 
 void *scl_allocate(size_t bytes) {
   bool zeroed;
-  return allocate(bytes, &zeroed);
+  void *memory = allocate(bytes, &zeroed);
+  if (memory != NULL && atomic_load_explicit(&spoils, memory_order_relaxed))
+    memset(memory, 0xff, bytes);
+  return memory;
 }
 
 void *scl_allocate_zero(size_t bytes) {
