@@ -12,12 +12,14 @@
 enum { ALIGNMENT = 64, LARGE_FROM = 1 << 22 };
 static atomic_size_t allocated, peak;
 static atomic_long fail_after = -1;
+static atomic_bool spoils;
 
 static bool must_fail(void) {
   return atomic_load(&fail_after) >= 0 && atomic_fetch_sub(&fail_after, 1) == 0;
 }
 
 void scl_allocate_fail_after(long count) { atomic_store(&fail_after, count); }
+void scl_allocate_spoil(bool spoil) { atomic_store(&spoils, spoil); }
 
 static void count_block(size_t bytes) {
   size_t now = atomic_fetch_add(&allocated, bytes) + bytes;
@@ -81,7 +83,10 @@ static void *allocate(size_t bytes, bool *zeroed) {
 
 void *scl_allocate(size_t bytes) {
   bool zeroed;
-  return allocate(bytes, &zeroed);
+  void *memory = allocate(bytes, &zeroed);
+  if (memory != NULL && atomic_load_explicit(&spoils, memory_order_relaxed))
+    memset(memory, 0xff, bytes);
+  return memory;
 }
 
 void *scl_allocate_zero(size_t bytes) {

@@ -40,5 +40,8 @@ void scl_allocated_peak_reset(void);
 /* Tests only: let the next `count` allocations succeed and the one after them fail (once); a
  * negative count turns this off. */
 void scl_allocate_fail_after(long count);
+/* Tests only: whether the contents of new memory that is not set are NaN (every byte 0xff), so that
+ * a result that depends on them shows. */
+void scl_allocate_spoil(bool spoil);
 
 #endif

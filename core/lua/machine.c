@@ -129,6 +129,13 @@ static int fail_allocation_after(lua_State *L) {
   return 0;
 }
 
+/* core.spoil_allocations(spoil): tests only; memory that is not set holds NaN */
+static int spoil_allocations(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TBOOLEAN);
+  scl_allocate_spoil(lua_toboolean(L, 1));
+  return 0;
+}
+
 static int monotonic(lua_State *L) {
   lua_pushnumber(L, scl_progress_clock());
   return 1;
@@ -147,5 +154,6 @@ void scl_lua_open_machine(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory},
                     {"instruction_set", instruction_set}, {"bits", bits}, {"levels", levels},
                     {"clock", monotonic}, {"now", monotonic},
-                    {"fail_allocation_after", fail_allocation_after}, {"interrupt", interrupt});
+                    {"fail_allocation_after", fail_allocation_after},
+                    {"spoil_allocations", spoil_allocations}, {"interrupt", interrupt});
 }

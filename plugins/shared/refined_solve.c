@@ -168,7 +168,9 @@ static bool refined_direct(const refined_system *s, bool first) {
     s->share[j] = done ? 0 : energy;
     any = any || !done;
     for (size_t i = j; i < s->order * c; i += c)
-      s->direction[i] = done ? 0 : s->conditioned[i] + beta * s->direction[i];
+      s->direction[i] = done        ? 0
+                        : beta == 0 ? s->conditioned[i] /* the first has no direction before it */
+                                    : s->conditioned[i] + beta * s->direction[i];
   }
   return any;
 }
