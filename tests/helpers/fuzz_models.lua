@@ -138,8 +138,8 @@ local function same(a, b)
   return true
 end
 
--- The predictor of other programs (scullery/scullery.h) of the same file: what both load predicts the
--- same bits; each refuses with a sentence. Returns whether it loaded.
+-- The predictor of other programs (scullery/scullery.h) of the same file: a file that both load
+-- predicts the same bits; each refuses with a sentence. Returns whether it loaded.
 local function use_predictor(path, value, X)
   local ok, loaded = pcall(core.predictor, path)
   if not ok then

@@ -421,7 +421,8 @@ function TestFailures:test_files_that_are_no_model_are_refused()
   sc.pipeline{ sc.solver.ridge() }:save(path("unfitted.model"))
   for name, words in pairs{ ["cut.model"] = "cut.model", ["bit.model"] = "bit.model",
     ["plain.csv"] = "plain.csv", ["nosuch.model"] = "no such file",
-    ["features.model"] = "does not contain a pipeline", ["unfitted.model"] = "before it was fitted" } do
+    ["features.model"] = "does not contain a pipeline",
+    ["unfitted.model"] = "before it was fitted" } do
     local status, out, err = predict(name, "plain.csv")
     lu.assertEquals({ name, status, out }, { name, 1, "" })
     lu.assertStrMatches(err, "scullery: [^\n]+\n")
