@@ -376,7 +376,7 @@ function TestWhereAKIsMissingTheSentenceSaysWhatAKernelAsPhiHas()
   fails({ as_phi }, section.expectation, section, X, X)
   fails({ as_phi }, section.theta, section, 5)
   for _, name in ipairs{ "expectation", "gram" } do
-    fails({ "this one has none: give K =" }, plain[name], plain, X, X)
+    fails({ "this one does not have one: give K =" }, plain[name], plain, X, X)
   end
   for inst, words in pairs{ [section] = as_phi, [plain] = "instantiation with K" } do
     local model = fitted(inst, "l2")
