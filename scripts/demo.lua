@@ -24,7 +24,7 @@ local inst = sc.instantiation{
   p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign(),
 }
 local weighting = sc.pipeline{
-  sc.standardize(), sc.add_bias(), inst:features{ T = 500, seed = 0 },
+  sc.standardize(), sc.add_bias(), inst:features{ T = 300, seed = 0 },
   sc.solver.ridge{ lambda = sc.choose.log{ 1e-7, 1e-3, count = 5 }, penalty = "rkhs" },
 }
 local best = weighting:search(train, { folds = 5, seed = 0 })

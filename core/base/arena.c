@@ -1,7 +1,5 @@
 #include "base/arena.h"
 
-#include <string.h>
-
 /* A chunk is one block of scl_allocate: this header, padded to ALIGNMENT, and then the bytes of its
  * blocks. */
 typedef struct scl_arena_chunk {
@@ -42,17 +40,6 @@ void *scl_arena_take(scl_arena *arena, size_t bytes) {
   *place = chunk;
   if (!full) arena->last = size;
   return take_from(chunk, full ? bytes : whole);
-}
-
-void *scl_arena_take_zero(scl_arena *arena, size_t bytes) {
-  void *memory = scl_arena_take(arena, bytes);
-  if (memory != NULL) memset(memory, 0, bytes);
-  return memory;
-}
-
-void *scl_arena_take_array(scl_arena *arena, size_t count, size_t size) {
-  if (size != 0 && count > SIZE_MAX / 4 / size) return NULL;
-  return scl_arena_take(arena, count * size);
 }
 
 void scl_arena_end(scl_arena *arena) {

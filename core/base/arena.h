@@ -20,10 +20,6 @@ typedef struct scl_arena {
 /* A 64-byte aligned block, uninitialised, valid until scl_arena_end. NULL: out of memory. Small
  * blocks share chunks, whose sizes double; a large block is a chunk by itself. */
 void *scl_arena_take(scl_arena *arena, size_t bytes);
-/* The same, set to zero. */
-void *scl_arena_take_zero(scl_arena *arena, size_t bytes);
-/* count * size bytes; NULL also where the product overflows. */
-void *scl_arena_take_array(scl_arena *arena, size_t count, size_t size);
 /* Release all blocks. The arena is empty afterwards and can be used again. */
 void scl_arena_end(scl_arena *arena);
 

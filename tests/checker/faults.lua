@@ -137,7 +137,7 @@ local faults = {
   { "plugin_leaks_in_use", "wave", "uses fail", { "bytes of malloc" }, at_loop "meddle leak" },
   { "plugin_leaks_of_host", "ramp", "lives fail", { "host->allocate" },
     "put @ destroy destroy_half" },
-  { "plugin_leaks_on_failure", "ramp", "no-memory fail", { "stay behind" },
+  { "plugin_leaks_on_failure", "ramp", "no-memory fail", { "are not released" },
     "put @ create create_leaks" },
   { "plugin_locale", "wave", "surroundings fail", { "locale" }, at_loop "meddle locale" },
   { "plugin_no_sentence", "ramp", "no-memory fail", { "no sentence" },

@@ -174,7 +174,7 @@ local function check_memory(t)
     watch(n)
     local ok, made = pcall(run)
     core.watch_host()
-    local what = ("call %d of %d of host->allocate gives NULL"):format(n + 1, count)
+    local what = ("call %d of %d of host->allocate or scratch gives NULL"):format(n + 1, count)
     if ok then
       expect_same(t, made, want, what .. ", and no status tells of it")
     else
@@ -182,7 +182,7 @@ local function check_memory(t)
     end
     made = nil -- luacheck: ignore 311
     local after = held()
-    t:expect(after <= before, "%s, and %d bytes of host->allocate stay behind", what,
+    t:expect(after <= before, "%s, and %d bytes of host->allocate are not released", what,
       after - before)
     expect_same(t, run(), want, what .. ", and the next run")
   end)
@@ -195,8 +195,8 @@ local function check_cancel(t)
     watch(n)
     local ok, made = pcall(run)
     core.watch_host()
-    local what = ("Ctrl-C at call %d of %d of host->parallel and host->allocate"):format(n + 1,
-      count)
+    local what = ("Ctrl-C at call %d of %d of the host (parallel, allocate, scratch)"):format(
+      n + 1, count)
     if ok then
       expect_same(t, made, want, what .. ", which did not end it")
     else
@@ -214,7 +214,7 @@ return {
     run = check_instances },
   { name = "lives", about = "a thousand instances come and go without growth", run = check_lives },
   { name = "uses", about = "memory and open files do not grow with use", run = check_uses },
-  { name = "no-memory", about = "where host->allocate fails, a sentence says so; nothing is lost",
+  { name = "no-memory", about = "if allocate or scratch fails, a sentence says so; nothing leaks",
     run = check_memory },
   { name = "ctrl-c", about = "Ctrl-C ends a run as interrupted, and not with a wrong result",
     run = check_cancel },

@@ -92,10 +92,11 @@ static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *ou
   }
   if (repaired || out->jitter > 0) return;
   if (!(r->share <= r->limit)) out->outcome = SCL_OUTCOME_LIMIT;
-  (void)snprintf(out->note, sizeof out->note,
-                 "rounding of the sums over the rows may change predictions by a share of %.0e: "
-                 "standardise the data, or give a larger lambda",
-                 r->share);
+  (void)snprintf(
+      out->note, sizeof out->note,
+      "rounding of the sums over the rows may change predictions by a share of %.0e: %s, "
+      "or give a larger lambda",
+      r->share, s->system.extra != NULL ? "give fewer features" : "standardise the data");
 }
 
 /* x from the sums, with at least that share of the diagonal as jitter, and what rounding does. */

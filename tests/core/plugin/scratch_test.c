@@ -144,10 +144,7 @@ static void test_refusals(const scl_instance *kernel) {
 static void test_arena(void) {
   scl_arena arena = {0};
   const size_t held = scl_allocated();
-  const unsigned char *zeros = scl_arena_take_zero(&arena, 1000);
-  for (size_t i = 0; i < 1000; i++)
-    expect(zeros[i] == 0, "memory that is set to zero");
-  expect(scl_arena_take_array(&arena, SIZE_MAX / 2, 4) == NULL, "more than there can be");
+  expect(scl_arena_take(&arena, 1000) != NULL, "a block");
   expect(scl_arena_take(&arena, SIZE_MAX - 10) == NULL, "nearly everything");
   scl_arena_end(&arena);
   scl_arena_end(&arena);
