@@ -1,9 +1,7 @@
 /* Applying a map, tile by tile: project, phi or its smoothing, scale. */
-#include "algebra/dense.h"
 #include "base/loops.h"
 #include "base/pool.h"
-#include "map/map_internal.h"
-#include "map/smoothing.h"
+#include "map/kinds.h"
 #include "plugin/blocks.h"
 #include <math.h>
 #include <string.h>
@@ -59,7 +57,7 @@ static size_t lay_out(const application *job, char *base, desk *out) {
   const scl_map *map = job->map;
   const size_t size = scl_dtype_size(map->dtype), padded = whole_blocks(map, job->width),
                numbers = job->tall * padded * map->fan_in;
-  const bool varied = map->variance != NULL, apart = map->fan_in != 1 || map->fan_out != 1;
+  const bool varied = map->spread.variance != NULL, apart = map->fan_in != 1 || map->fan_out != 1;
   size_t at = 0;
   out->spreads = base + at;
   at += round_up(job->tall * sizeof(double));
@@ -78,7 +76,7 @@ static size_t lay_out(const application *job, char *base, desk *out) {
   out->turned = base + at;
   at += turns(map->projection) ? round_up(SCL_LANES * map->dim * size) : 0;
   out->turned_squares = base + at;
-  at += turns(map->variance) ? round_up(SCL_LANES * map->dim * size) : 0;
+  at += turns(map->spread.variance) ? round_up(SCL_LANES * map->dim * size) : 0;
   return at;
 }
 
@@ -152,10 +150,10 @@ static scl_status fill_planes(const scl_map *map, const scl_projection *projecti
 static double scaled_norm(const scl_map *map, const void *row) {
   double largest = 0, sum = 0;
   for (size_t j = 0; j < map->dim; j++)
-    largest = fmax(largest, fabs(scl_number(row, map->dtype, j) * map->column_spread[j]));
+    largest = fmax(largest, fabs(scl_number(row, map->dtype, j) * map->spread.column[j]));
   if (largest == 0 || !isfinite(largest)) return largest;
   for (size_t j = 0; j < map->dim; j++) {
-    const double share = scl_number(row, map->dtype, j) * map->column_spread[j] / largest;
+    const double share = scl_number(row, map->dtype, j) * map->spread.column[j] / largest;
     sum += share * share;
   }
   return largest * sqrt(sum);
@@ -176,8 +174,8 @@ static void row_spreads(const scl_map *map, const place *at, void *to) {
   for (size_t i = 0; i < at->rows; i++) {
     const void *row = scl_at(at->x, map->dtype, (ptrdiff_t)i * at->x_stride);
     const double sum = map->dtype == SCL_DTYPE_FLOAT64
-                           ? loops->square_f64(map->dim, map->column_spread, row)
-                           : square_f32(map->dim, map->column_spread, row);
+                           ? loops->square_f64(map->dim, map->spread.column, row)
+                           : square_f32(map->dim, map->spread.column, row);
     const bool plain = sum > SMALL_SQUARE && isfinite(sum);
     scl_set_number(to, map->dtype, i, plain ? sqrt(sum) : scaled_norm(map, row));
   }
@@ -210,13 +208,13 @@ static void square_roots(scl_dtype dtype, size_t count, void *numbers) {
 /* The standard deviations of the tile: one a row, one a parameter, or one an entry. */
 static scl_status find_spreads(const scl_map *map, const desk *d, const place *at,
                                const scl_block *z, scl_spread *v, scl_error *error) {
-  if (map->parameter_spread != NULL) {
+  if (map->spread.parameter != NULL) {
     const void *from =
-        scl_at(map->parameter_spread, map->dtype, (ptrdiff_t)at->first * map->spread_stride);
-    *v = (scl_spread){from, 0, map->spread_stride, 0};
+        scl_at(map->spread.parameter, map->dtype, (ptrdiff_t)at->first * map->spread.stride);
+    *v = (scl_spread){from, 0, map->spread.stride, 0};
     return SCL_STATUS_OK;
   }
-  if (map->variance == NULL) {
+  if (map->spread.variance == NULL) {
     row_spreads(map, at, d->spreads);
     *v = (scl_spread){d->spreads, 1, 0, 0};
     return SCL_STATUS_OK;
@@ -228,22 +226,11 @@ static scl_status find_spreads(const scl_map *map, const desk *d, const place *a
                          .rows = at->rows,
                          .first = at->first,
                          .cols = at->cols,
-                         .turned = turns(map->variance) ? d->turned_squares : NULL};
-  SCL_TRY(fill_planes(map, map->variance, d->pooled_v, &squared, &squares, error));
+                         .turned = turns(map->spread.variance) ? d->turned_squares : NULL};
+  SCL_TRY(fill_planes(map, map->spread.variance, d->pooled_v, &squared, &squares, error));
   square_roots(map->dtype, z->planes * (size_t)z->plane_stride, d->v);
   *v = (scl_spread){d->v, squares.row_stride, 1, squares.plane_stride};
   return SCL_STATUS_OK;
-}
-
-/* ------------------------------------------------------------ phi */
-
-/* phi, or its smoothing where there are spreads, in the block's dtype. */
-static scl_status nonlinearity(const scl_map *map, const scl_block *z, const scl_spread *v,
-                               const scl_block *out, scl_error *error) {
-  const scl_const_block in = scl_block_view(z);
-  if (v == NULL) return scl_nonlinearity_apply(map->phi, &in, out, error);
-  if (map->method == SCL_METHOD_EXACT) return scl_nonlinearity_smooth(map->phi, &in, v, out, error);
-  return scl_smooth_quadrature(map->phi, &in, v, out, map->quadrature_gap, error);
 }
 
 /* ------------------------------------------------------------ scale */
@@ -320,9 +307,8 @@ static scl_status apply_tile(const application *job, const desk *d, const place 
   SCL_TRY(fill_planes(map, map->projection, d->pooled, at, &z, error));
   if (job->take != NULL) return job->take(job->context, &z, first_row, at->first, error);
   scl_spread v = {0};
-  const bool smooth = map->method == SCL_METHOD_EXACT || map->method == SCL_METHOD_QUADRATURE;
-  if (smooth) SCL_TRY(find_spreads(map, d, at, &z, &v, error));
-  SCL_TRY(nonlinearity(map, &z, smooth ? &v : NULL, &y, error));
+  if (map->kind->smooths) SCL_TRY(find_spreads(map, d, at, &z, &v, error));
+  SCL_TRY(map->kind->features(map, &z, &v, &y, error));
   return scale_features(job, d, at, &y, first_row, error);
 }
 
@@ -330,18 +316,18 @@ static scl_status apply_tile(const application *job, const desk *d, const place 
  * rows. */
 static scl_status prepare_rows(const scl_map *map, const desk *d, place *at, scl_error *error) {
   const ptrdiff_t shared = (ptrdiff_t)map->pool_rows, dim = (ptrdiff_t)map->dim;
-  if (map->variance != NULL) square_rows(map, at, d->squares);
+  if (map->spread.variance != NULL) square_rows(map, at, d->squares);
   if (turns(map->projection)) {
     scl_projection_turn(map->projection, at->x, at->x_stride, at->rows, d->turned);
     at->turned = d->turned;
   }
-  if (turns(map->variance))
-    scl_projection_turn(map->variance, d->squares, dim, at->rows, d->turned_squares);
+  if (turns(map->spread.variance))
+    scl_projection_turn(map->spread.variance, d->squares, dim, at->rows, d->turned_squares);
   if (map->pool == NULL) return SCL_STATUS_OK;
   const scl_tile rows = {at->x,    d->pooled, at->x_stride,   shared,
                          at->rows, 0,         map->pool_rows, at->turned};
   SCL_TRY(scl_projection_apply(map->projection, &rows, error));
-  if (map->variance == NULL) return SCL_STATUS_OK;
+  if (map->spread.variance == NULL) return SCL_STATUS_OK;
   const scl_tile squares = {d->squares,
                             d->pooled_v,
                             dim,
@@ -349,8 +335,8 @@ static scl_status prepare_rows(const scl_map *map, const desk *d, place *at, scl
                             at->rows,
                             0,
                             map->pool_rows,
-                            turns(map->variance) ? d->turned_squares : NULL};
-  return scl_projection_apply(map->variance, &squares, error);
+                            turns(map->spread.variance) ? d->turned_squares : NULL};
+  return scl_projection_apply(map->spread.variance, &squares, error);
 }
 
 static scl_status apply_rows(void *context, size_t index, scl_error *error) {
@@ -379,7 +365,7 @@ static scl_status apply_tiles(application *job, scl_error *error) {
   const size_t most = scl_max(TILE_PARAMETERS / map->fan_in, 1), count = job->count,
                threads = scl_pool_threads();
   desk d;
-  const bool turned = turns(map->projection) || turns(map->variance);
+  const bool turned = turns(map->projection) || turns(map->spread.variance);
   job->tall = turned ? SCL_LANES : map->pool != NULL ? POOL_ROWS : TILE_ROWS;
   job->across = (count + most - 1) / most;
   job->width = whole_blocks(map, (count + job->across - 1) / job->across);
@@ -395,67 +381,13 @@ static scl_status apply_tiles(application *job, scl_error *error) {
   return status;
 }
 
-/* K and phi are finite, and their products may not be. */
-static scl_status check_mixture(const application *job, scl_error *error) {
-  const scl_map *map = job->map;
-  const scl_loops *loops = scl_loops_get();
-  for (size_t i = 0; i < job->rows; i++)
-    for (size_t plane = 0; plane < map->fan_out; plane++) {
-      const void *row = scl_at(job->phi, map->dtype,
-                               (ptrdiff_t)i * job->phi_stride + (ptrdiff_t)(plane * job->count));
-      size_t j = 0;
-      if (map->dtype == SCL_DTYPE_FLOAT64 && loops->finite_f64(job->count, row)) continue;
-      while (j < job->count && isfinite(scl_number(row, map->dtype, j)))
-        j++;
-      if (j < job->count)
-        return scl_fail(error, SCL_STATUS_NUMERIC,
-                        "feature %zu, the mean of K phi over samples, is not finite in %s on some "
-                        "row, though K and phi are: kernel.%s or nonlinearity.%s is too large",
-                        plane * map->count + job->first + j + 1, scl_dtype_name(map->dtype),
-                        scl_instance_name(map->kernel), scl_instance_name(map->phi));
-    }
-  return SCL_STATUS_OK;
-}
-
-/* Monte Carlo: features of the samples, then their mixture. */
-static scl_status apply_mixture(const application *job, scl_error *error) {
-  const scl_map *map = job->map;
-  const size_t inner = scl_map_features(map->inner), size = scl_dtype_size(map->dtype),
-               samples = map->inner->count;
-  void *features = scl_allocate_array(job->rows * inner, size);
-  if (features == NULL)
-    return scl_fail_memory(error, job->rows * inner * size, "Monte Carlo features");
-  application of_samples = {.map = map->inner,
-                            .x = job->x,
-                            .phi = features,
-                            .x_stride = job->x_stride,
-                            .phi_stride = (ptrdiff_t)inner,
-                            .count = samples,
-                            .rows = job->rows};
-  scl_status status = apply_tiles(&of_samples, error);
-  for (size_t plane = 0; status == SCL_STATUS_OK && plane < map->fan_out; plane++)
-    scl_gemm_parallel(map->dtype, false, false, job->rows, job->count, samples, 1,
-                      scl_at(features, map->dtype, (ptrdiff_t)(plane * samples)), (ptrdiff_t)inner,
-                      scl_at(map->mixing, map->dtype, (ptrdiff_t)job->first), (ptrdiff_t)map->count,
-                      0, scl_at_mutable(job->phi, map->dtype, (ptrdiff_t)(plane * job->count)),
-                      job->phi_stride);
-  if (status == SCL_STATUS_OK) status = check_mixture(job, error);
-  scl_release(features);
-  return status;
-}
-
 size_t scl_map_block(const scl_map *map) {
   return map->projection == NULL ? 1 : scl_projection_block(map->projection);
 }
 
-scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, const void *x,
-                              ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
-                              scl_error *error) {
-  if (rows == 0 || count == 0) return SCL_STATUS_OK;
-  if (map->bare || map->cells != NULL)
-    return scl_fail(error, SCL_STATUS_INTERNAL, "this map has no dense features");
-  if (map->section)
-    return scl_section_apply(map, first, count, x, x_stride, rows, phi, phi_stride, error);
+scl_status scl_tiles_apply(const scl_map *map, size_t first, size_t count, const void *x,
+                           ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
+                           scl_error *error) {
   application job = {.map = map,
                      .x = x,
                      .phi = phi,
@@ -464,7 +396,16 @@ scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, co
                      .first = first,
                      .count = count,
                      .rows = rows};
-  return map->inner != NULL ? apply_mixture(&job, error) : apply_tiles(&job, error);
+  return apply_tiles(&job, error);
+}
+
+scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, const void *x,
+                              ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
+                              scl_error *error) {
+  if (rows == 0 || count == 0) return SCL_STATUS_OK;
+  if (map->bare || map->kind->apply == NULL)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "this map has no dense features");
+  return map->kind->apply(map, first, count, x, x_stride, rows, phi, phi_stride, error);
 }
 
 scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
@@ -482,33 +423,4 @@ scl_status scl_map_project(const scl_map *map, const void *x, ptrdiff_t x_stride
                      .count = map->count,
                      .rows = rows};
   return rows == 0 ? SCL_STATUS_OK : apply_tiles(&job, error);
-}
-
-/* ------------------------------------------------------------ cells */
-
-scl_status scl_map_open_cells(const scl_map *map, scl_cells **out, scl_error *error) {
-  return scl_cells_create_empty(map->cells, out, error);
-}
-
-scl_status scl_map_settle(scl_map *map, scl_cells *cells, scl_error *error) {
-  scl_cells_destroy(map->cells);
-  map->cells = cells;
-  return scl_cells_settle(cells, error);
-}
-
-const scl_cells *scl_map_cells(const scl_map *map) { return map->cells; }
-
-scl_status scl_map_restore_cells(scl_map *map, const int64_t *counts, const int32_t *words,
-                                 size_t rows, scl_error *error) {
-  scl_cells *cells;
-  SCL_TRY(scl_map_open_cells(map, &cells, error));
-  const scl_status status = scl_cells_import(cells, counts, words, rows, error);
-  if (status == SCL_STATUS_OK) return scl_map_settle(map, cells, error);
-  scl_cells_destroy(cells);
-  return status;
-}
-
-scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
-                               int32_t *columns, scl_error *error) {
-  return scl_cells_find(map->cells, map->dtype, x, x_stride, rows, columns, error);
 }

@@ -5,7 +5,7 @@
 
 #include "base/loops.h"
 #include "base/pool.h"
-#include "map/map_internal.h"
+#include "map/kinds.h"
 #include <math.h>
 #include <stdatomic.h>
 
@@ -20,9 +20,8 @@ double scl_map_feature_scale(const scl_map *map, size_t t) {
 
 bool scl_map_two_values(const scl_map *map, scl_two_values *out) {
   scl_ability_two_valued values;
-  if (!scl_map_uses_bits() || map->bare || map->section || map->cells != NULL ||
-      map->method != SCL_METHOD_DIRECT || map->fan_in != 1 || map->fan_out != 1 ||
-      !scl_nonlinearity_two_valued(map->phi, &values))
+  if (!scl_map_uses_bits() || map->bare || !map->kind->two_valued || map->fan_in != 1 ||
+      map->fan_out != 1 || !scl_nonlinearity_two_valued(map->phi, &values))
     return false;
   const bool narrow = map->dtype == SCL_DTYPE_FLOAT32;
   *out =

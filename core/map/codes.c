@@ -1,5 +1,5 @@
 /* The categories that some nonlinearities give instead of features. */
-#include "map/map_internal.h"
+#include "map/kinds.h"
 #include "plugin/blocks.h"
 
 typedef struct coding {
@@ -29,9 +29,9 @@ static scl_status categories_of(void *context, const scl_block *z, size_t first_
 scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error) {
   size_t words = 0;
   *levels = 0;
-  if (!map->section && scl_nonlinearity_has_categories(map->phi))
+  if (map->kind->has_codes && scl_nonlinearity_has_categories(map->phi))
     SCL_TRY(scl_nonlinearity_key(map->phi, map->fan_in, &words, levels, error));
-  if (words == 1 && *levels > 0 && map->cells == NULL) return SCL_STATUS_OK;
+  if (words == 1 && *levels > 0) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "%s.%s has no codes: that takes a nonlinearity with finitely many categories",
                   scl_kind_name(scl_instance_kind(map->phi)), scl_instance_name(map->phi));

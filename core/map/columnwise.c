@@ -6,10 +6,9 @@
 const int32_t *scl_map_columns(const scl_map *map) {
   const scl_projection *p = map->projection;
   const bool single = p != NULL && p->rule->by_threshold && map->pool == NULL && map->fan_in == 1 &&
-                      map->fan_out == 1 && !map->section,
-             own = map->inner == NULL && map->cells == NULL && map->variance == NULL &&
-                   map->column_spread == NULL;
-  return single && own ? p->support : NULL;
+                      map->fan_out == 1,
+             by_parameter = map->spread.variance == NULL && map->spread.column == NULL;
+  return single && by_parameter ? p->support : NULL;
 }
 
 /* The kept numbers of an array, in fresh memory. */
@@ -24,7 +23,7 @@ scl_status scl_map_share_some(const scl_map *map, const size_t *keep, size_t cou
                               scl_error *error) {
   const size_t size = scl_dtype_size(map->dtype);
   const scl_projection *all = map->projection;
-  const bool spreads = map->parameter_spread != NULL && map->spread_stride != 0;
+  const bool spreads = map->spread.parameter != NULL && map->spread.stride != 0;
   scl_map *some = scl_allocate_zero(sizeof *some);
   scl_projection *p = scl_allocate_zero(sizeof *p);
   if (some == NULL || p == NULL) {
@@ -39,9 +38,9 @@ scl_status scl_map_share_some(const scl_map *map, const size_t *keep, size_t cou
   p->support = keep_some(all->support, sizeof *p->support, keep, count);
   p->bias = all->bias == NULL ? NULL : keep_some(all->bias, size, keep, count);
   some->scale = keep_some(map->scale, size, keep, count);
-  if (spreads) some->parameter_spread = keep_some(map->parameter_spread, size, keep, count);
+  if (spreads) some->spread.parameter = keep_some(map->spread.parameter, size, keep, count);
   if (p->weights && p->support && (p->bias || !all->bias) && some->scale &&
-      (some->parameter_spread || !spreads)) {
+      (some->spread.parameter || !spreads)) {
     *out = some;
     return SCL_STATUS_OK;
   }
@@ -52,6 +51,6 @@ scl_status scl_map_share_some(const scl_map *map, const size_t *keep, size_t cou
 void scl_map_release_some(scl_map *some) {
   if (some == NULL) return;
   scl_projection *p = some->projection;
-  if (some->spread_stride != 0) scl_release(some->parameter_spread);
+  if (some->spread.stride != 0) scl_release(some->spread.parameter);
   SCL_RELEASE(p->weights, p->support, p->bias, some->scale, p, some);
 }

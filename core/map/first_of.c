@@ -1,5 +1,5 @@
 /* Whether a map's features are the first of another's: sums over rows of the many serve the few. */
-#include "map/map_internal.h"
+#include "map/kinds.h"
 #include <math.h>
 #include <string.h>
 
@@ -8,10 +8,9 @@
  * compare. */
 static bool is_plain(const scl_map *map) {
   return map->layout.space != SCL_SPACE_STRUCTURED && !map->bare && !map->given &&
-         map->pool == NULL && map->state.storage == NULL && map->cells == NULL && !map->section &&
-         map->inner == NULL && map->layout.block == 1 &&
-         !(map->layout.flags & SCL_LAYOUT_DEPENDENT) &&
-         (map->method == SCL_METHOD_DIRECT || map->method == SCL_METHOD_EXACT);
+         map->pool == NULL && map->state.storage == NULL && map->kind->one_by_one &&
+         map->layout.block == 1 && !(map->layout.flags & SCL_LAYOUT_DEPENDENT) &&
+         map->method != SCL_METHOD_QUADRATURE;
 }
 
 static bool parameters_equal(const scl_parameters *a, const scl_parameters *b) {

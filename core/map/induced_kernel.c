@@ -13,7 +13,7 @@
  *   named          a kernel component that the sampler or the nonlinearity names for the pair
  * A bias that is not normal: integrated by quadrature over smooth duals, or by the threshold dual
  * (t = -b) where the pair is discrete. */
-#include "map/map_internal.h"
+#include "map/kinds.h"
 
 #include "base/pool.h"
 #include "map/smoothing.h"
@@ -395,13 +395,17 @@ static scl_status evaluate(const scl_map *map, scl_dual dual, bool harmonic, dou
 
 scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                            scl_matrix *out, scl_error *error) {
-  double amplitude = 1;
   SCL_TRY(check_rows(map, "kernel", x, y, error));
-  if (map->section) return scl_kernel_matrix(map->phi, x, y, out, error);
-  if (map->kernel != NULL)
+  if (map->kind->induced == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "the induced kernel belongs to random features without K; with K there are "
                     ":expectation and :gram");
+  return map->kind->induced(map, x, y, out, error);
+}
+
+scl_status scl_map_phi_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
+                               scl_matrix *out, scl_error *error) {
+  double amplitude = 1;
   const bool harmonic = scl_nonlinearity_harmonic(map->phi, &amplitude);
   return evaluate(map, scl_nonlinearity_has_dual(map->phi) ? scl_nonlinearity_dual : NULL, harmonic,
                   amplitude, "the kernel", x, y, out, error);
@@ -409,7 +413,7 @@ scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_ma
 
 scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error) {
-  if (map->kernel != NULL || map->section || !scl_nonlinearity_has_code_dual(map->phi))
+  if (map->kind->induced != scl_map_phi_induced || !scl_nonlinearity_has_code_dual(map->phi))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "no closed form is declared for the agreement of codes of %s.%s",
                     scl_kind_name(scl_instance_kind(map->phi)), scl_instance_name(map->phi));

@@ -1,7 +1,6 @@
 #include "base/random.h"
 #include "base/text.h"
-#include "map/map_internal.h"
-#include "plugin/registry.h"
+#include "map/kinds.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,24 +22,17 @@ size_t scl_map_bytes(const scl_map *map) {
   size_t bytes = map->count * size + map->natural.view.count * natural +
                  map->count * map->fan_in * sizeof(int32_t) + scl_matrix_bytes(&map->state);
   if (map->projection != NULL) bytes += scl_projection_bytes(map->projection);
-  if (map->variance != NULL) bytes += scl_projection_bytes(map->variance);
-  if (map->whitening != NULL) bytes += map->count * map->count * sizeof(double);
-  if (map->pilot != NULL) bytes += (map->count + 1) * map->dim * sizeof(double);
-  if (map->cells != NULL)
-    bytes += scl_cells_bytes(map->cells) + 2 * map->count * map->dim * sizeof(double);
-  if (map->inner != NULL)
-    bytes += scl_map_bytes(map->inner) + map->inner->count * map->count * size;
-  return bytes;
+  return map->kind->bytes == NULL ? bytes : bytes + map->kind->bytes(map);
 }
 size_t scl_map_count(const scl_map *map) { return map->count; }
 size_t scl_map_dim(const scl_map *map) { return map->dim; }
 size_t scl_map_fan_in(const scl_map *map) { return map->fan_in; }
 scl_dtype scl_map_dtype(const scl_map *map) { return map->dtype; }
 scl_method scl_map_method(const scl_map *map) { return map->method; }
-bool scl_map_has_kernel(const scl_map *map) { return map->kernel != NULL || map->section; }
-bool scl_map_is_section(const scl_map *map) { return map->section; }
-bool scl_map_is_whitened(const scl_map *map) { return map->whitening != NULL; }
-double scl_map_jitter(const scl_map *map) { return map->jitter; }
+bool scl_map_has_kernel(const scl_map *map) { return map->kind->gram != NULL; }
+bool scl_map_is_section(const scl_map *map) { return map->kind == &scl_map_kind_section; }
+bool scl_map_is_whitened(const scl_map *map) { return map->section.whitening != NULL; }
+double scl_map_jitter(const scl_map *map) { return map->section.jitter; }
 double scl_map_log_scale(const scl_map *map) { return map->log_scale; }
 double scl_map_left_out(const scl_map *map) {
   return map->log_scale < -scl_log_reach(map->dtype) ? map->log_scale : 0;
@@ -51,151 +43,14 @@ scl_status scl_map_check_rows(const scl_map *map, const char *what, const scl_ma
   return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s: the rows have %zu columns where %zu are taken",
                   what, x->cols, map->dim);
 }
-size_t scl_map_samples(const scl_map *map) { return map->inner == NULL ? 0 : map->inner->count; }
+size_t scl_map_samples(const scl_map *map) {
+  return map->sampled.inner == NULL ? 0 : map->sampled.inner->count;
+}
 double scl_map_quadrature_gap(const scl_map *map) {
   return map->quadrature_gap == NULL ? 0 : atomic_load(map->quadrature_gap);
 }
 size_t scl_map_entries(const scl_map *map) { return map->cells != NULL ? map->count : 0; }
 double scl_map_entry_value(const scl_map *map) { return 1 / sqrt((double)map->count); }
-
-/* ------------------------------------------------------------ whether the parts fit together */
-
-/* "dense, sparse or grid": the spaces of a set. */
-static const char *spaces_text(uint32_t spaces, char text[120]) {
-  size_t used = 0;
-  text[0] = 0;
-  for (scl_space i = 0; i < scl_space_count(); i++) {
-    if (!(spaces & SCL_BIT(i))) continue;
-    const bool last = spaces >> i >> 1 == 0;
-    used = scl_append(text, 120, used, used == 0 ? "" : last ? " or " : ", ");
-    used = scl_append(text, 120, used, scl_space_name(i));
-  }
-  return text;
-}
-
-/* The tag of samplers whose parameters are rows of data: kernels take them. */
-static const char *const ROWS_TAG = "landmarks";
-
-/* ------------------------------------------------------------ what goes with a tag, in words */
-
-typedef struct takers {
-  const char *tag; /* of a sampler; or the tags of a nonlinearity, "a|b" */
-  char *text;
-  size_t size, used, dim;
-} takers;
-
-static void add_taker(takers *t, const char *kind, const char *name) {
-  if (t->used + strlen(kind) + strlen(name) + 4 > t->size) return;
-  t->used = scl_append(t->text, t->size, t->used, t->used > 0 ? ", " : "");
-  t->used = scl_append(t->text, t->size, t->used, kind);
-  t->used = scl_append(t->text, t->size, t->used, ".");
-  t->used = scl_append(t->text, t->size, t->used, name);
-}
-
-/* Nonlinearities whose descriptor names the tag. What does not load is passed over. */
-static void find_taker(void *context, scl_kind kind, const char *name, const char *path,
-                       scl_plugin_origin origin) {
-  takers *t = context;
-  const scl_component *component;
-  (void)path;
-  (void)origin;
-  if (kind != SCL_KIND_NONLINEARITY) return;
-  if (scl_registry_find(kind, name, &component, NULL) != SCL_STATUS_OK) return;
-  const scl_nonlinearity *table = component->vtable;
-  if (table->tags != NULL && scl_word_place(table->tags, t->tag) >= 0)
-    add_taker(t, scl_kind_name(kind), name);
-}
-
-/* Samplers whose layout, with default options, has one of the tags. */
-static void find_tagged(void *context, scl_kind kind, const char *name, const char *path,
-                        scl_plugin_origin origin) {
-  takers *t = context;
-  scl_instance *sampler;
-  scl_layout layout;
-  (void)path;
-  (void)origin;
-  if (kind != SCL_KIND_SAMPLER) return;
-  if (scl_instance_from_text(scl_kind_name(kind), name, &sampler, NULL) != SCL_STATUS_OK) return;
-  if (scl_sampler_layout(sampler, t->dim, 0, &layout, NULL) == SCL_STATUS_OK &&
-      layout.tag != NULL && scl_word_place(t->tag, layout.tag) >= 0)
-    add_taker(t, scl_kind_name(kind), name);
-  scl_instance_release(sampler);
-}
-
-/* "nonlinearity.NAME, ...", or kernels as phi. */
-static void takers_text(const char *tag, char *text, size_t size) {
-  takers found = {.tag = tag, .text = text, .size = size};
-  text[0] = 0;
-  (void)scl_registry_each(find_taker, &found, NULL);
-  if (strcmp(tag, ROWS_TAG) == 0)
-    (void)scl_append(text, size, found.used,
-                     found.used > 0 ? ", and kernels as phi, sc.kernel.NAME{}"
-                                    : "kernels as phi, sc.kernel.NAME{}");
-  else if (found.used == 0)
-    (void)scl_append(text, size, 0, "no nonlinearity that is installed");
-}
-
-static scl_status refuse_tag(const scl_map *map, scl_error *error) {
-  const char *tag = map->layout.tag, *kind = scl_kind_name(scl_instance_kind(map->phi));
-  const char *phi = scl_instance_name(map->phi), *sampler = scl_instance_name(map->sampler);
-  char text[400] = "";
-  if (tag != NULL) {
-    takers_text(tag, text, sizeof text);
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "%s.%s does not go with sampler.%s, which goes with %s", kind, phi, sampler,
-                    text);
-  }
-  takers found = {.tag = map->shape.tags, .text = text, .size = sizeof text, .dim = map->dim};
-  (void)scl_registry_each(find_tagged, &found, NULL);
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "%s.%s does not go with sampler.%s; it goes with %s", kind, phi, sampler,
-                  found.used > 0 ? text : "no sampler that is installed");
-}
-
-static scl_status check_section(const scl_map *map, scl_error *error) {
-  const char *phi = scl_instance_name(map->phi), *sampler = scl_instance_name(map->sampler);
-  const char *tag = map->layout.tag;
-  const bool rows = map->layout.space == SCL_SPACE_DENSE || scl_sampler_has_rows(map->sampler);
-  if (tag != NULL && strcmp(tag, ROWS_TAG) != 0) return refuse_tag(map, error);
-  if (map->space->seen != SCL_SPACE_DENSE || !rows)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "kernel.%s as phi makes features k(w, x) of rows w, and sampler.%s draws %s",
-                    phi, sampler, map->space->rows);
-  if (!(scl_kernel_spaces(map->phi) & SCL_BIT(SCL_SPACE_DENSE)))
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s is not defined on rows of data", phi);
-  if (map->layout.has_bias)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "kernel.%s as phi takes rows without a bias: bias = \"none\"", phi);
-  return SCL_STATUS_OK;
-}
-
-static scl_status check_nonlinearity(const scl_map *map, scl_error *error) {
-  const char *sampler = scl_instance_name(map->sampler), *phi = scl_instance_name(map->phi);
-  const bool one_hot = map->shape.flags & SCL_SHAPE_ONE_HOT;
-  char fits[120];
-  if (!(map->shape.spaces & SCL_BIT(map->layout.space)))
-    return scl_fail(
-        error, SCL_STATUS_UNSUPPORTED,
-        "nonlinearity.%s does not go with sampler.%s, which draws %s; it takes %s parameters", phi,
-        sampler, map->space->rows, spaces_text(map->shape.spaces, fits));
-  if (!scl_shape_takes_tag(&map->shape, map->layout.tag)) return refuse_tag(map, error);
-  if (map->space->cells != one_hot)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "nonlinearity.%s on sampler.%s: %s have cells, and cells make one-hot features",
-                    phi, sampler, map->space->cells ? map->space->rows : "grids alone");
-  if (one_hot && !scl_nonlinearity_has_categories(map->phi))
-    return scl_fail(error, SCL_STATUS_INTERNAL,
-                    "nonlinearity.%s is one-hot and brings no categories", phi);
-  if (!one_hot && map->shape.fan_in == SCL_FAN_IN_ALL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "nonlinearity.%s takes all numbers of a grid, and sampler.%s draws %s", phi,
-                    sampler, map->space->rows);
-  if (!map->space->several && map->shape.fan_in > 1)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "nonlinearity.%s takes %u numbers a parameter, and %s give one", phi,
-                    map->shape.fan_in, map->space->rows);
-  return SCL_STATUS_OK;
-}
 
 enum { MOST_FEATURES = 500000000 };
 
@@ -336,96 +191,6 @@ scl_status scl_map_parameters(const scl_map *map, scl_matrix *out, scl_error *er
 
 /* ------------------------------------------------------------ composing */
 
-/* s_t of every parameter, in the map's dtype. */
-static scl_status set_scales(scl_map *map, const scl_parameter_set *drawn, double common,
-                             scl_error *error) {
-  double *scale = scl_allocate_array(map->count + 1, sizeof *scale);
-  if (scale == NULL) return scl_fail_memory(error, map->count * sizeof *scale, "feature scales");
-  scl_draw draw = scl_origin_draw(&map->origin, 0, map->fan_in);
-  draw.total = map->count;
-  const scl_const_parameters view =
-      scl_parameters_part_view(&drawn->view, 0, scl_min(map->count, drawn->view.count));
-  scl_status status = SCL_STATUS_OK;
-  if (common == 0 && map->pool == NULL) {
-    status = scl_sampler_scales(map->sampler, &draw, &view, scale, error);
-  } else {
-    for (size_t t = 0; t < map->count; t++)
-      scale[t] = common > 0 ? common : 1 / sqrt((double)map->count);
-  }
-  if (status == SCL_STATUS_OK && (map->scale = scl_convert(scale, map->count, map->dtype)) == NULL)
-    status = scl_fail_memory(error, map->count * sizeof *scale, "feature scales");
-  scl_release(scale);
-  return status;
-}
-
-static scl_status compose_ridge(scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  scl_parameter_set drawn = {0};
-  if (map->bare)
-    return spec->kernel == NULL ? SCL_STATUS_OK : scl_map_attach_kernel(map, spec, NULL, error);
-  SCL_TRY(get_parameters(map, spec, &drawn, error));
-  const scl_projection_spec projection = {.origin = &map->origin,
-                                          .layout = &drawn.layout,
-                                          .rows = &drawn.view,
-                                          .planes = map->pool != NULL ? 1 : map->fan_in,
-                                          .dtype = map->dtype};
-  scl_status status = SCL_STATUS_OK;
-  if (spec->kernel != NULL || map->given || spec->keep)
-    status = scl_map_keep_natural(map, &drawn, error);
-  if (status == SCL_STATUS_OK && spec->kernel != NULL) {
-    status = scl_map_attach_kernel(map, spec, &drawn, error);
-  } else if (status == SCL_STATUS_OK) {
-    status = scl_projection_create(&projection, &map->projection, error);
-    if (status == SCL_STATUS_OK) status = set_scales(map, &drawn, spec->scale, error);
-  }
-  scl_parameters_release(&drawn);
-  return status;
-}
-
-/* One-hot cells: no projection, a dictionary that learns. */
-static scl_status compose_cells(scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  if (spec->kernel != NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "nonlinearity.%s does not go with a K: cells of different grids share no "
-                    "meaning, so their mean has none; without K it estimates the sampler's kernel",
-                    scl_instance_name(map->phi));
-  if (map->bare) return SCL_STATUS_OK;
-  scl_parameter_set drawn = {0};
-  SCL_TRY(get_parameters(map, spec, &drawn, error));
-  scl_status status = scl_cells_create(map->phi, &drawn.view, &map->cells, error);
-  if (status == SCL_STATUS_OK && (map->given || spec->keep))
-    status = scl_map_keep_natural(map, &drawn, error);
-  scl_parameters_release(&drawn);
-  return status;
-}
-
-/* Rows that parameters share become rows of each. */
-static scl_status unshare(scl_map *map, scl_error *error) {
-  scl_parameter_set own;
-  if (map->pool == NULL) return SCL_STATUS_OK;
-  SCL_TRY(scl_map_own_parameters(map, &own, error));
-  scl_parameters_release(&map->natural);
-  map->natural = own;
-  scl_release(map->pool);
-  map->pool = NULL;
-  return SCL_STATUS_OK;
-}
-
-/* Kernel sections: the rows w_t themselves. */
-static scl_status compose_section(scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  if (spec->kernel != NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "kernel.%s as phi makes features k(w, x), whose K is k itself: leave K out",
-                    scl_instance_name(map->phi));
-  if (map->bare) return scl_section_compose(map, spec, error);
-  scl_parameter_set drawn = {0};
-  SCL_TRY(get_parameters(map, spec, &drawn, error));
-  scl_status status = scl_map_keep_natural(map, &drawn, error);
-  scl_parameters_release(&drawn);
-  if (status == SCL_STATUS_OK) status = unshare(map, error);
-  if (status == SCL_STATUS_OK) status = scl_section_compose(map, spec, error);
-  return status;
-}
-
 scl_layout scl_map_seen_layout(const scl_map *map) {
   scl_layout layout = map->layout;
   if (map->space->seen == layout.space) return layout;
@@ -442,14 +207,21 @@ static void see_as_dense(scl_map *map) {
   map->space = scl_space_of(map->layout.space);
 }
 
+/* The kind before a K is bound, and the shape of phi. */
 static scl_status get_shape(scl_map *map, scl_error *error) {
-  map->section = scl_instance_kind(map->phi) == SCL_KIND_KERNEL;
-  if (!map->section) return scl_nonlinearity_shape(map->phi, &map->shape, error);
-  map->shape = (scl_shape){.head = SCL_HEAD(scl_shape),
-                           .fan_in = 1,
-                           .fan_out = 1,
-                           .spaces = SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_STRUCTURED),
-                           .dtypes = SCL_DTYPES_FLOAT};
+  if (scl_instance_kind(map->phi) == SCL_KIND_KERNEL) {
+    map->kind = &scl_map_kind_section;
+    map->shape = (scl_shape){.head = SCL_HEAD(scl_shape),
+                             .fan_in = 1,
+                             .fan_out = 1,
+                             .spaces = SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_STRUCTURED),
+                             .dtypes = SCL_DTYPES_FLOAT};
+    return SCL_STATUS_OK;
+  }
+  SCL_TRY(scl_nonlinearity_shape(map->phi, &map->shape, error));
+  const bool one_hot = map->shape.flags & SCL_SHAPE_ONE_HOT;
+  map->kind = one_hot ? &scl_map_kind_cells : &scl_map_kind_plain;
+  if (one_hot) map->shape.fan_in = map->shape.fan_out = 1;
   return SCL_STATUS_OK;
 }
 
@@ -461,16 +233,27 @@ static scl_status check_kinds(const scl_map_spec *spec, scl_error *error) {
                               : scl_instance_expect(spec->kernel, SCL_KIND_KERNEL, error);
 }
 
+/* Draw the parameters, and make what the kind needs to be applied. */
+static scl_status build(scl_map *map, const scl_map_spec *spec, scl_error *error) {
+  scl_parameter_set drawn = {0};
+  scl_status status = SCL_STATUS_OK;
+  SCL_TRY(get_parameters(map, spec, &drawn, error));
+  if (map->kind->needs_natural || map->given || spec->keep)
+    status = scl_map_keep_natural(map, &drawn, error);
+  if (status == SCL_STATUS_OK) status = map->kind->build(map, spec, &drawn, error);
+  scl_parameters_release(&drawn);
+  return status;
+}
+
 static scl_status compose(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   SCL_TRY(scl_parameters_layout(map->sampler, map->dim, spec->count, &map->layout, error));
   map->space = scl_space_of(map->layout.space);
   SCL_TRY(get_shape(map, error));
-  SCL_TRY((map->section ? check_section : check_nonlinearity)(map, error));
+  SCL_TRY(map->kind->check(map, error));
   map->given = spec->parameters != NULL;
   map->bare = spec->bare;
-  const bool one_hot = map->shape.flags & SCL_SHAPE_ONE_HOT;
-  map->fan_in = one_hot ? 1 : map->shape.fan_in;
-  map->fan_out = one_hot ? 1 : map->shape.fan_out;
+  map->fan_in = map->shape.fan_in;
+  map->fan_out = map->shape.fan_out;
   SCL_TRY(find_count(map, spec, error));
   SCL_TRY(check_size(map, error));
   if (map->given) see_as_dense(map);
@@ -478,8 +261,8 @@ static scl_status compose(scl_map *map, const scl_map_spec *spec, scl_error *err
   map->origin = scl_origin_of(map->sampler, map->dim, map->count, map->seed, SCL_STREAM_PARAMETERS,
                               &map->state);
   map->method = SCL_METHOD_DIRECT;
-  if (map->section) return compose_section(map, spec, error);
-  return (one_hot ? compose_cells : compose_ridge)(map, spec, error);
+  SCL_TRY(map->kind->bind(map, spec, error));
+  return map->bare ? SCL_STATUS_OK : build(map, spec, error);
 }
 
 scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *error) {
@@ -510,7 +293,7 @@ static scl_map_spec spec_of(const scl_map *map) {
                         .seed = map->seed,
                         .dtype = map->dtype,
                         .state = map->state.storage == NULL ? NULL : &map->state,
-                        .whiten = map->whitening != NULL};
+                        .whiten = map->section.whitening != NULL};
 }
 
 scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *error) {
@@ -573,13 +356,9 @@ scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, 
 
 void scl_map_destroy(scl_map *map) {
   if (map == NULL) return;
-  scl_map_destroy(map->inner);
-  scl_release(map->mixing);
+  if (map->kind != NULL && map->kind->release != NULL) map->kind->release(map);
   scl_projection_destroy(map->projection);
-  scl_projection_destroy(map->variance);
-  scl_cells_destroy(map->cells);
-  SCL_RELEASE(map->pool, map->scale, map->column_spread, map->parameter_spread,
-              (void *)map->quadrature_gap, map->whitening, map->pilot);
+  SCL_RELEASE(map->pool, map->scale);
   scl_map_release_tilts(map);
   scl_law_release(&map->law);
   scl_parameters_release(&map->natural);

@@ -15,6 +15,8 @@ typedef struct scl_tilt_set {
   double log_degree; /* log P(in-degree), 0 where there is none */
 } scl_tilt_set;
 
+typedef struct scl_map_kind scl_map_kind;
+
 struct scl_map {
   scl_instance *sampler,
       *phi;             /* phi: a nonlinearity, or a kernel (its sections, bound to the law) */
@@ -28,7 +30,8 @@ struct scl_map {
   scl_layout layout;           /* dense where structured rows were given as a matrix */
   const scl_space_rule *space; /* of the layout */
   scl_shape shape;             /* of kernel sections: one number to one feature */
-  bool section, given, bare;   /* given: parameters came as a matrix */
+  const scl_map_kind *kind;    /* chosen once, by scl_map_create (kinds.h) */
+  bool given, bare;            /* given: parameters came as a matrix */
 
   /* Row of scalar k of parameter t: pool[t fan_in + k] where rows are shared, else k plane + t. */
   size_t plane;
@@ -42,29 +45,37 @@ struct scl_map {
   void *scale;                /* count: s_t, or c(w_t) exp(-log_scale), in dtype */
   double log_scale;
 
-  /* Smoothing: spread of each column of x (dim, float64), of each parameter (count, dtype), or a
-   * projection of x^2 on the squared spreads of each entry of a support. */
-  double *column_spread;
-  void *parameter_spread;
-  ptrdiff_t spread_stride; /* of parameter_spread: 0 where all are the same */
-  scl_projection *variance;
+  /* Of maps with a K: the sampler's law, and the tilts of K for it (NULL: there are none). */
   scl_law_set law;
   scl_tilt_set *tilts;
   size_t n_tilts;
+
+  /* Of weighted maps: the standard deviation of z, of each column of x (dim, float64), of each
+   * parameter (count, dtype; stride 0: all are the same), or as a projection of x^2 on the squared
+   * spreads of each entry of a support; and the largest gap of the quadrature. */
+  struct {
+    double *column;
+    void *parameter;
+    ptrdiff_t stride;
+    scl_projection *variance;
+  } spread;
   _Atomic double *quadrature_gap;
 
-  /* Monte Carlo: a map over `samples` drawn w_s without K, and mixing (samples x count, dtype) =
+  /* Of sampled maps: a map over `samples` drawn w_s without K, and mixing (samples x count, dtype) =
    * K(w_s, w_t) / samples. */
-  scl_map *inner;
-  void *mixing;
+  struct {
+    scl_map *inner;
+    void *mixing;
+  } sampled;
 
-  scl_cells *cells; /* one-hot: the dictionary of occupied cells */
+  /* Of sections: L (count x count, row-major lower), k(W, W) + jitter I = L L', with the jitter over
+   * the mean of the diagonal. W far from 0 with a kernel that does not see it: a point near W (dim)
+   * and behind it W less that point (count x dim). */
+  struct {
+    double *whitening, jitter, *pilot;
+  } section;
 
-  double *whitening; /* sections: L (count x count, row-major lower), k(W, W) + jitter I = L L' */
-  double jitter;     /* over the mean of the diagonal */
-  /* Sections whose W is far from 0 with a kernel that does not see it: a point near W (dim) and
-   * behind it W less that point (count x dim). */
-  double *pilot;
+  scl_cells *cells; /* of one-hot cells: the dictionary of occupied cells */
 };
 
 /* The row of the projection (and, with plane = count, of `natural`) that scalar k of parameter t
@@ -85,11 +96,8 @@ scl_status scl_map_keep_natural(scl_map *map, const scl_parameter_set *drawn, sc
 scl_status scl_map_own_parameters(const scl_map *map, scl_parameter_set *out, scl_error *error);
 scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *error);
 
-/* weighting.c: the part of scl_map_create that belongs to K: bind it, tilt the parameters or set up
- * Monte Carlo. K between parameters u and v given as sets of rows (scalar k of parameter t in row
+/* weighting.c. K between parameters u and v given as sets of rows (scalar k of parameter t in row
  * k count + t), called `left` and `right` in the sentence of a K that is not finite. */
-scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec,
-                                 const scl_parameter_set *drawn, scl_error *error);
 void scl_map_release_tilts(scl_map *map);
 scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, size_t u_count,
                                 const char *left, const scl_parameter_set *v, size_t v_count,
@@ -112,12 +120,5 @@ typedef scl_status (*scl_take_tile)(void *context, const scl_block *z, size_t fi
                                     size_t first, scl_error *error);
 scl_status scl_map_project(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                            scl_take_tile take, void *context, scl_error *error);
-
-/* section.c: kernel sections. */
-scl_status scl_section_compose(scl_map *map, const scl_map_spec *spec, scl_error *error);
-scl_status scl_section_apply(const scl_map *map, size_t first, size_t count, const void *x,
-                             ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
-                             scl_error *error);
-scl_status scl_section_gram(const scl_map *map, scl_symmetric **out, scl_error *error);
 
 #endif

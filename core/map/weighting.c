@@ -1,32 +1,12 @@
-/* The part of a map that K brings (Dube and Marchand 2023): tilted parameters and their scales, G,
- * Monte Carlo where there is no tilt. */
-#include "algebra/dense.h"
-#include "base/pool.h"
-#include "base/random.h"
-#include "map/map_internal.h"
-#include <float.h>
+/* The part of a map that K brings (Dube and Marchand 2023), whatever the kind: K bound to the
+ * sampler's law, its tilts, the method, and K between parameters (G). */
+#include "map/kinds.h"
 #include <math.h>
 #include <string.h>
 
 /* The kernel between parameters: K, or of kernel sections phi itself. */
 static const scl_instance *kernel_of(const scl_map *map) {
-  return map->section ? map->phi : map->kernel;
-}
-
-static scl_status check_kernel(const scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  const char *kernel = scl_instance_name(spec->kernel), *sampler = scl_instance_name(map->sampler);
-  if (!(scl_kernel_spaces(spec->kernel) & SCL_BIT(map->space->seen)))
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "kernel.%s is not defined on the parameters of sampler.%s", kernel, sampler);
-  if (map->space->seen != map->layout.space && !scl_sampler_has_rows(map->sampler))
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "kernel.%s compares weights w, and sampler.%s has none", kernel, sampler);
-  if (map->layout.has_bias)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "an instantiation with K takes a sampler without a bias, because K compares "
-                    "the weights alone: bias = \"none\", and sc.add_bias() before the features "
-                    "gives every parameter a constant term");
-  return SCL_STATUS_OK;
+  return scl_map_is_section(map) ? map->phi : map->kernel;
 }
 
 /* ------------------------------------------------------------ the tilt */
@@ -86,146 +66,6 @@ static scl_status get_tilts(scl_map *map, scl_error *error) {
       by_degree ? get_degree_tilts(map, &found) : get_tilt(map, &map->law.law, map->tilts, &found);
   if (status != SCL_STATUS_OK) scl_map_release_tilts(map);
   if (status != SCL_STATUS_UNSUPPORTED && error != NULL) *error = found;
-  return status;
-}
-
-/* Row r of `natural`: how many numbers it has, and the column of number k. */
-static size_t degree_of(const scl_map *map, size_t r) {
-  const scl_parameters *rows = &map->natural.view;
-  size_t degree = 0;
-  if (!map->space->by_degree) return rows->reals;
-  while (degree < rows->integers && rows->support[r * rows->integers + degree] >= 0)
-    degree++;
-  return degree;
-}
-static size_t column_of(const scl_map *map, size_t r, size_t k) {
-  const scl_parameters *rows = &map->natural.view;
-  return rows->support == NULL ? k : (size_t)rows->support[r * rows->integers + k];
-}
-
-/* Tilt row r: its weights into w, squared spreads into v (one an entry; else NULL); returns log c,
- * -infinity where its in-degree has no probability. */
-static double tilt_row(const scl_map *map, size_t r, double *w, double *v) {
-  const size_t degree = degree_of(map, r), which = map->space->by_degree ? degree : 0;
-  const double *from = map->natural.view.weights + r * map->natural.layout.reals;
-  const scl_tilt_set *set = which < map->n_tilts ? &map->tilts[which] : NULL;
-  if (set == NULL || set->memory == NULL) return -INFINITY;
-  const scl_tilt *tilt = &set->tilt;
-  double log_c = tilt->log_one + set->log_degree;
-  for (size_t k = 0; k < degree; k++) {
-    const size_t j = column_of(map, r, k);
-    log_c += tilt->log0[j] + (tilt->log1[j] + tilt->log2[j] * from[k]) * from[k];
-    w[k] = tilt->offset[j] + tilt->shrink[j] * from[k];
-    if (v != NULL) v[k] = tilt->spread[j] * tilt->spread[j];
-  }
-  return log_c;
-}
-
-/* One spread a parameter: that of its column. */
-static scl_status set_parameter_spreads(scl_map *map, scl_error *error) {
-  const size_t size = scl_dtype_size(map->dtype);
-  const double *spread = map->tilts->tilt.spread;
-  map->parameter_spread = scl_allocate_array(map->count, size);
-  if (map->parameter_spread == NULL) return scl_fail_memory(error, map->count * size, "spreads");
-  for (size_t t = 0; t < map->count; t++) {
-    const double one = spread[column_of(map, t, 0)];
-    scl_set_number(map->parameter_spread, map->dtype, t, one);
-    if (one != spread[column_of(map, 0, 0)]) map->spread_stride = 1;
-  }
-  return SCL_STATUS_OK;
-}
-
-static scl_status set_column_spreads(scl_map *map, scl_error *error) {
-  const size_t bytes = (map->dim + 1) * sizeof(double);
-  map->column_spread = scl_allocate(bytes);
-  if (map->column_spread == NULL) return scl_fail_memory(error, bytes, "spreads");
-  memcpy(map->column_spread, map->tilts->tilt.spread, map->dim * sizeof(double));
-  return SCL_STATUS_OK;
-}
-
-/* c(w_t) is the product over the scalars' rows; its largest factor is taken out where it is out of
- * reach: up to there, features keep their true scale, and penalties mean what they say. */
-static scl_status set_scales(scl_map *map, const double *log_row, scl_error *error) {
-  double *log_c = scl_allocate_array(map->count + 1, sizeof *log_c);
-  map->scale = scl_allocate_array(map->count, scl_dtype_size(map->dtype));
-  if (log_c == NULL || map->scale == NULL) {
-    scl_release(log_c);
-    return scl_fail_memory(error, map->count * sizeof *log_c, "feature scales");
-  }
-  map->log_scale = -INFINITY;
-  for (size_t t = 0; t < map->count; t++) {
-    log_c[t] = 0;
-    for (size_t k = 0; k < map->fan_in; k++)
-      log_c[t] += log_row[scl_map_row(map, map->count, t, k)];
-    if (!(log_c[t] < INFINITY)) {
-      const double found = log_c[t];
-      scl_release(log_c);
-      return scl_fail(error, SCL_STATUS_NUMERIC,
-                      "kernel.%s: the factor of parameter %zu, E K(w_%zu, w), is %s: is the "
-                      "parameter too large?",
-                      scl_instance_name(map->kernel), t + 1, t + 1,
-                      isnan(found) ? "nan" : "infinite");
-    }
-    if (log_c[t] > map->log_scale) map->log_scale = log_c[t];
-  }
-  if (!isfinite(map->log_scale) || fabs(map->log_scale) <= scl_log_reach(map->dtype))
-    map->log_scale = 0;
-  for (size_t t = 0; t < map->count; t++)
-    scl_set_number(map->scale, map->dtype, t, exp(log_c[t] - map->log_scale));
-  scl_release(log_c);
-  return SCL_STATUS_OK;
-}
-
-/* The projection on tilted rows. Structured ones stay so: shrink and offset go to the columns. */
-static scl_status project_tilted(scl_map *map, const scl_parameter_set *drawn,
-                                 const scl_parameter_set *tilted, scl_error *error) {
-  const scl_tilt *tilt = &map->tilts->tilt;
-  const bool structured = map->space->seen != map->layout.space;
-  const scl_parameter_set *rows = structured ? drawn : tilted;
-  const scl_projection_spec spec = {.origin = &map->origin,
-                                    .layout = &rows->layout,
-                                    .rows = &rows->view,
-                                    .planes = map->pool != NULL ? 1 : map->fan_in,
-                                    .dtype = map->dtype,
-                                    .factor = structured ? tilt->shrink : NULL,
-                                    .offset = structured ? tilt->offset : NULL};
-  return scl_projection_create(&spec, &map->projection, error);
-}
-
-/* The standard deviation of z: what it depends on is the space's to say. */
-static scl_status set_spreads(scl_map *map, const scl_parameter_set *squares, scl_error *error) {
-  const scl_projection_spec spec = {.origin = &map->origin,
-                                    .layout = &squares->layout,
-                                    .rows = &squares->view,
-                                    .planes = map->pool != NULL ? 1 : map->fan_in,
-                                    .dtype = map->dtype};
-  if (map->space->spread == SCL_SPREAD_ENTRY)
-    return scl_projection_create(&spec, &map->variance, error);
-  return (map->space->spread == SCL_SPREAD_ROW ? set_column_spreads : set_parameter_spreads)(map,
-                                                                                             error);
-}
-
-/* Weights tilted, scales c(w_t), spreads. */
-static scl_status tilt_parameters(scl_map *map, const scl_parameter_set *drawn, scl_error *error) {
-  const size_t rows = map->natural.view.count, reals = map->natural.layout.reals;
-  const bool entries = map->space->spread == SCL_SPREAD_ENTRY;
-  scl_parameter_set tilted = {0}, squares = {0}; /* copies, whose weights are written over */
-  double *log_row = scl_allocate_array(rows + 1, sizeof *log_row);
-  scl_status status = log_row == NULL
-                          ? scl_fail_memory(error, rows * sizeof *log_row, "feature scales")
-                          : SCL_STATUS_OK;
-  if (status == SCL_STATUS_OK) status = scl_parameters_copy(&map->natural, 0, rows, &tilted, error);
-  if (status == SCL_STATUS_OK && entries)
-    status = scl_parameters_copy(&map->natural, 0, rows, &squares, error);
-  for (size_t r = 0; status == SCL_STATUS_OK && r < rows; r++)
-    log_row[r] = tilt_row(map, r, tilted.view.weights + r * reals,
-                          entries ? squares.view.weights + r * reals : NULL);
-  if (status == SCL_STATUS_OK) status = set_scales(map, log_row, error);
-  if (status == SCL_STATUS_OK) status = project_tilted(map, drawn, &tilted, error);
-  if (status == SCL_STATUS_OK) status = set_spreads(map, &squares, error);
-  scl_release(log_row);
-  scl_parameters_release(&tilted);
-  scl_parameters_release(&squares);
   return status;
 }
 
@@ -300,87 +140,7 @@ scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, 
   return scl_kernel_check_values(&values, error);
 }
 
-/* ------------------------------------------------------------ Monte Carlo */
-
-enum { DEFAULT_SAMPLES = 4096 };
-
-/* The value of K that the dtype of the mixing cannot hold, where there is one. */
-static scl_status check_mixing(const scl_map *map, const double *k, size_t number,
-                               scl_error *error) {
-  const double most = FLT_MAX * sqrt((double)number);
-  if (map->dtype == SCL_DTYPE_FLOAT64) return SCL_STATUS_OK;
-  for (size_t i = 0; i < number * map->count; i++)
-    if (fabs(k[i]) > most)
-      return scl_fail(error, SCL_STATUS_NUMERIC,
-                      "kernel.%s: K between sample %zu and parameter %zu is %.3g, too large for "
-                      "float32: dtype = \"float64\" holds it",
-                      scl_instance_name(map->kernel), i / map->count + 1, i % map->count + 1, k[i]);
-  return SCL_STATUS_OK;
-}
-
-/* mixing (samples x count) = K(w_s, w_t) / samples, undoing the inner map's 1/sqrt(samples). */
-static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, size_t number,
-                             scl_error *error) {
-  const size_t count = map->count, size = scl_dtype_size(map->dtype);
-  scl_parameter_set own = {0};
-  double *k = scl_allocate_array(number * count + 1, sizeof *k);
-  map->mixing = scl_allocate_array(number * count, size);
-  scl_status status =
-      k == NULL || map->mixing == NULL
-          ? scl_fail_memory(error, number * count * sizeof *k, "Monte Carlo weights")
-          : SCL_STATUS_OK;
-  if (status == SCL_STATUS_OK) status = scl_map_own_parameters(map, &own, error);
-  if (status == SCL_STATUS_OK)
-    status = scl_map_gram_between(map, samples, number, "sample", &own, count, "parameter", k,
-                                  (ptrdiff_t)count, error);
-  if (status == SCL_STATUS_OK) status = check_mixing(map, k, number, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < number * count; i++)
-    scl_set_number(map->mixing, map->dtype, i, k[i] / sqrt((double)number));
-  scl_parameters_release(&own);
-  scl_release(k);
-  return status;
-}
-
-scl_status scl_map_draw_samples(const scl_map *map, uint64_t seed, size_t first, size_t count,
-                                scl_parameter_set *out, scl_error *error) {
-  scl_layout layout;
-  scl_parameter_set drawn;
-  SCL_TRY(scl_parameters_layout(map->sampler, map->dim, 0, &layout, error));
-  const scl_origin origin = scl_origin_of(map->sampler, map->dim, first + count, seed,
-                                          SCL_STREAM_MONTE_CARLO, &map->state);
-  SCL_TRY(scl_parameters_draw(&origin, &layout, first, count, map->fan_in, &drawn, error));
-  if (scl_space_of(layout.space)->seen == layout.space) {
-    *out = drawn;
-    return SCL_STATUS_OK;
-  }
-  const scl_status status = scl_parameters_dense(
-      &origin, &drawn, scl_parameters_plane(&layout, count), count, map->fan_in, out, error);
-  scl_parameters_release(&drawn);
-  return status;
-}
-
-/* A map over samples of p, addressed by another stream than the parameters, without K. */
-static scl_status set_monte_carlo(scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  const size_t number = spec->samples == 0 ? DEFAULT_SAMPLES : spec->samples;
-  scl_parameter_set samples;
-  scl_matrix rows = {0};
-  SCL_TRY(scl_map_draw_samples(map, map->seed, 0, number, &samples, error));
-  scl_status status = scl_parameters_matrix(&samples, &rows, error);
-  const scl_map_spec inner = {.sampler = map->sampler,
-                              .phi = map->phi,
-                              .dim = map->dim,
-                              .seed = map->seed,
-                              .dtype = map->dtype,
-                              .parameters = &rows,
-                              .scale = 1 / sqrt((double)number)};
-  if (status == SCL_STATUS_OK) status = scl_map_create(&inner, &map->inner, error);
-  if (status == SCL_STATUS_OK) status = set_mixing(map, &samples, number, error);
-  scl_matrix_release(&rows);
-  scl_parameters_release(&samples);
-  return status;
-}
-
-/* ------------------------------------------------------------ attaching K */
+/* ------------------------------------------------------------ binding K */
 
 /* E K phi in closed form, or by a one-dimensional quadrature, which takes one scalar a
  * parameter. */
@@ -390,17 +150,8 @@ static scl_method choose_method(const scl_map *map, const scl_map_spec *spec, bo
   return closed && !spec->quadrature ? SCL_METHOD_EXACT : SCL_METHOD_QUADRATURE;
 }
 
-static scl_status start_gap(scl_map *map, scl_error *error) {
-  const size_t bytes = sizeof *map->quadrature_gap;
-  map->quadrature_gap = scl_allocate(bytes);
-  if (map->quadrature_gap == NULL) return scl_fail_memory(error, bytes, "a quadrature");
-  atomic_init(map->quadrature_gap, 0);
-  return SCL_STATUS_OK;
-}
-
-scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec,
-                                 const scl_parameter_set *drawn, scl_error *error) {
-  SCL_TRY(check_kernel(map, spec, error));
+scl_status scl_weighting_bind(scl_map *map, const scl_map_spec *spec, scl_error *error) {
+  SCL_TRY(scl_parts_check_kernel(map, spec->kernel, error));
   scl_status status = SCL_STATUS_UNSUPPORTED;
   if (scl_sampler_has_law(map->sampler)) {
     SCL_TRY(scl_law_create(&map->origin, &map->law, error));
@@ -412,10 +163,9 @@ scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec,
     map->kernel = scl_instance_share(spec->kernel);
   }
   map->method = choose_method(map, spec, status == SCL_STATUS_OK);
-  if (map->method == SCL_METHOD_QUADRATURE) SCL_TRY(start_gap(map, error));
-  if (map->bare) return SCL_STATUS_OK;
-  return map->method == SCL_METHOD_MONTE_CARLO ? set_monte_carlo(map, spec, error)
-                                               : tilt_parameters(map, drawn, error);
+  map->kind =
+      map->method == SCL_METHOD_MONTE_CARLO ? &scl_map_kind_sampled : &scl_map_kind_weighted;
+  return SCL_STATUS_OK;
 }
 
 void scl_map_describe_kernel(const scl_map *map, char *text, size_t size) {
@@ -456,12 +206,7 @@ static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, s
   return SCL_STATUS_OK;
 }
 
-scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
-  if (map->section) return scl_section_gram(map, out, error);
-  if (map->kernel == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "these features have no K (and phi is no kernel, which has k itself as K), so "
-                    "no Gram matrix of parameters");
+scl_status scl_weighting_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
   if (!isfinite(exp(-2 * map->log_scale)))
     return scl_fail(error, SCL_STATUS_NUMERIC,
                     "the features are of the order exp(%.0f), too small for an RKHS norm in double "
@@ -473,6 +218,13 @@ scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *erro
   scl_symmetric_destroy(*out);
   *out = NULL;
   return status;
+}
+
+scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
+  if (map->kind->gram != NULL) return map->kind->gram(map, out, error);
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "these features have no K (and phi is no kernel, which has k itself as K), so "
+                  "no Gram matrix of parameters");
 }
 
 scl_status scl_map_gram_matrix(const scl_map *map, scl_matrix *out, scl_error *error) {

@@ -9,7 +9,7 @@
 #include "algebra/pilot.h"
 #include "base/loops.h"
 #include "base/pool.h"
-#include "map/map_internal.h"
+#include "map/kinds.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -19,39 +19,29 @@ enum { TILE_ROWS = 64, TILE_COLUMNS = 1024 };
 
 /* ------------------------------------------------------------ composing */
 
-static scl_status bind_section(scl_map *map, scl_error *error) {
-  if (!scl_sampler_has_law(map->sampler)) return SCL_STATUS_OK;
-  scl_instance *bound;
-  SCL_TRY(scl_law_create(&map->origin, &map->law, error));
-  SCL_TRY(scl_instance_bind(map->phi, &map->law.law, &bound, error));
-  scl_instance_release(map->phi);
-  map->phi = bound;
-  return SCL_STATUS_OK;
-}
-
 static scl_status find_pilot(scl_map *map, scl_error *error) {
   const scl_parameters *w = &map->natural.view;
   const size_t numbers = (w->count + 1) * map->dim;
-  if (map->bare || w->support != NULL || w->reals != map->dim ||
-      scl_kernel_shift(map->phi) != SCL_SHIFT_KEEPS)
+  if (w->support != NULL || w->reals != map->dim || scl_kernel_shift(map->phi) != SCL_SHIFT_KEEPS)
     return SCL_STATUS_OK;
-  map->pilot = scl_allocate_array(numbers + 1, sizeof *map->pilot);
-  if (map->pilot == NULL) return scl_fail_memory(error, numbers * sizeof *map->pilot, "parameters");
-  if (scl_pilot_find(w->weights, w->stride, w->count, map->dim, map->pilot)) {
-    scl_release(map->pilot);
-    map->pilot = NULL;
+  map->section.pilot = scl_allocate_array(numbers + 1, sizeof *map->section.pilot);
+  if (map->section.pilot == NULL)
+    return scl_fail_memory(error, numbers * sizeof *map->section.pilot, "parameters");
+  if (scl_pilot_find(w->weights, w->stride, w->count, map->dim, map->section.pilot)) {
+    scl_release(map->section.pilot);
+    map->section.pilot = NULL;
     return SCL_STATUS_OK;
   }
-  scl_pilot_subtract(w->weights, w->stride, w->count, map->dim, map->pilot, map->pilot + map->dim,
-                     (ptrdiff_t)map->dim);
+  scl_pilot_subtract(w->weights, w->stride, w->count, map->dim, map->section.pilot,
+                     map->section.pilot + map->dim, (ptrdiff_t)map->dim);
   return SCL_STATUS_OK;
 }
 
 /* Parameters as the kernel meets them: less the pilot. */
 static scl_const_parameters parameters_at(const scl_map *map, size_t first, size_t count) {
   scl_const_parameters w = scl_parameters_part_view(&map->natural.view, first, count);
-  if (map->pilot == NULL) return w;
-  w.weights = map->pilot + (first + 1) * map->dim;
+  if (map->section.pilot == NULL) return w;
+  w.weights = map->section.pilot + (first + 1) * map->dim;
   w.stride = (ptrdiff_t)map->dim;
   return w;
 }
@@ -103,8 +93,8 @@ static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_er
     status = algebra->factor(gram, pivot, error);
   }
   if (status == SCL_STATUS_OK) {
-    algebra->dense(gram, map->whitening, (ptrdiff_t)map->count);
-    map->jitter = jitter;
+    algebra->dense(gram, map->section.whitening, (ptrdiff_t)map->count);
+    map->section.jitter = jitter;
   }
   algebra->destroy(gram);
   return status;
@@ -115,8 +105,8 @@ static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_er
 static scl_status whiten(scl_map *map, scl_error *error) {
   const size_t bytes = map->count * map->count * sizeof(double);
   size_t pivot = 0;
-  map->whitening = scl_allocate(bytes);
-  if (map->whitening == NULL) return scl_fail_memory(error, bytes, "the factor of k(W, W)");
+  map->section.whitening = scl_allocate(bytes);
+  if (map->section.whitening == NULL) return scl_fail_memory(error, bytes, "the factor of k(W, W)");
   for (size_t i = 0; i < TRIES; i++) {
     const scl_status status = factor_gram(map, JITTERS[i], &pivot, error);
     if (status != SCL_STATUS_NUMERIC || pivot == map->count) return status;
@@ -127,10 +117,38 @@ static scl_status whiten(scl_map *map, scl_error *error) {
                   scl_instance_name(map->phi), map->count, JITTERS[TRIES - 1], pivot + 1);
 }
 
-scl_status scl_section_compose(scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  SCL_TRY(bind_section(map, error));
+static scl_status section_bind(scl_map *map, const scl_map_spec *spec, scl_error *error) {
+  if (spec->kernel != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "kernel.%s as phi makes features k(w, x), whose K is k itself: leave K out",
+                    scl_instance_name(map->phi));
+  if (!scl_sampler_has_law(map->sampler)) return SCL_STATUS_OK;
+  scl_instance *bound;
+  SCL_TRY(scl_law_create(&map->origin, &map->law, error));
+  SCL_TRY(scl_instance_bind(map->phi, &map->law.law, &bound, error));
+  scl_instance_release(map->phi);
+  map->phi = bound;
+  return SCL_STATUS_OK;
+}
+
+/* Rows that parameters share become rows of each, because a section needs one row a feature. */
+static scl_status unshare(scl_map *map, scl_error *error) {
+  scl_parameter_set own;
+  if (map->pool == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_map_own_parameters(map, &own, error));
+  scl_parameters_release(&map->natural);
+  map->natural = own;
+  scl_release(map->pool);
+  map->pool = NULL;
+  return SCL_STATUS_OK;
+}
+
+static scl_status section_build(scl_map *map, const scl_map_spec *spec, scl_parameter_set *drawn,
+                                scl_error *error) {
+  scl_parameters_release(drawn); /* `natural` has the rows; whitening needs the memory */
+  SCL_TRY(unshare(map, error));
   SCL_TRY(find_pilot(map, error));
-  return spec->whiten && !map->bare ? whiten(map, error) : SCL_STATUS_OK;
+  return spec->whiten ? whiten(map, error) : SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ applying */
@@ -216,8 +234,9 @@ static scl_status apply_rows(void *context, size_t index, scl_error *error) {
                width = job->end - job->begin;
   double *x = job->scratch + scl_pool_worker() * job->scratch_each, *k = x + TILE_ROWS * map->dim;
   widen_rows(job, first, rows, x);
-  if (map->pilot != NULL)
-    scl_pilot_subtract(x, (ptrdiff_t)map->dim, rows, map->dim, map->pilot, x, (ptrdiff_t)map->dim);
+  if (map->section.pilot != NULL)
+    scl_pilot_subtract(x, (ptrdiff_t)map->dim, rows, map->dim, map->section.pilot, x,
+                       (ptrdiff_t)map->dim);
   const scl_const_parameters u = scl_dense_rows(x, (ptrdiff_t)map->dim, rows, map->dim);
   for (size_t at = 0; at < width; at += TILE_COLUMNS) {
     const scl_const_parameters v =
@@ -226,16 +245,16 @@ static scl_status apply_rows(void *context, size_t index, scl_error *error) {
   }
   if (!scl_loops_get()->finite_f64(rows * width, k))
     return refuse_value(job, k, rows * width, width, error);
-  if (map->whitening != NULL) {
-    scl_trsm_right(rows, width, map->whitening, (ptrdiff_t)map->count, k, (ptrdiff_t)width);
+  if (map->section.whitening != NULL) {
+    scl_trsm_right(rows, width, map->section.whitening, (ptrdiff_t)map->count, k, (ptrdiff_t)width);
     if (!scl_loops_get()->finite_f64(rows * width, k)) return refuse_whitened(job, error);
   }
   return write_rows(job, first, rows, k, width, error);
 }
 
-scl_status scl_section_apply(const scl_map *map, size_t first, size_t count, const void *x,
-                             ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
-                             scl_error *error) {
+static scl_status section_apply(const scl_map *map, size_t first, size_t count, const void *x,
+                                ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
+                                scl_error *error) {
   application job = {.map = map,
                      .x = x,
                      .phi = phi,
@@ -244,7 +263,7 @@ scl_status scl_section_apply(const scl_map *map, size_t first, size_t count, con
                      .rows = rows,
                      .first = first,
                      .count = count,
-                     .begin = map->whitening == NULL ? first : 0,
+                     .begin = map->section.whitening == NULL ? first : 0,
                      .end = first + count};
   const size_t threads = scl_pool_threads();
   job.scratch_each = (TILE_ROWS * (map->dim + job.end - job.begin) + 7) / 8 * 8;
@@ -260,9 +279,9 @@ scl_status scl_section_apply(const scl_map *map, size_t first, size_t count, con
 
 /* ------------------------------------------------------------ G */
 
-scl_status scl_section_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
+static scl_status section_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
   scl_status status;
-  if (map->whitening != NULL) {
+  if (map->section.whitening != NULL) {
     SCL_TRY(scl_symmetric_create(map->count, out, error));
     scl_service_symmetric.shift(1, *out);
     return SCL_STATUS_OK;
@@ -273,3 +292,32 @@ scl_status scl_section_gram(const scl_map *map, scl_symmetric **out, scl_error *
   *out = NULL;
   return status;
 }
+
+/* ------------------------------------------------------------ the kind */
+
+static size_t section_bytes(const scl_map *map) {
+  size_t numbers = 0;
+  if (map->section.whitening != NULL) numbers += map->count * map->count;
+  if (map->section.pilot != NULL) numbers += (map->count + 1) * map->dim;
+  return numbers * sizeof(double);
+}
+
+static void section_release(scl_map *map) {
+  SCL_RELEASE(map->section.whitening, map->section.pilot);
+}
+
+static scl_status section_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
+                                  scl_matrix *out, scl_error *error) {
+  return scl_kernel_matrix(map->phi, x, y, out, error);
+}
+
+const scl_map_kind scl_map_kind_section = {.name = "section",
+                                           .needs_natural = true,
+                                           .check = scl_parts_check_section,
+                                           .bind = section_bind,
+                                           .build = section_build,
+                                           .apply = section_apply,
+                                           .gram = section_gram,
+                                           .induced = section_induced,
+                                           .bytes = section_bytes,
+                                           .release = section_release};
