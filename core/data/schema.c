@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char *const scl_column_role_names[SCL_COLUMN_ROLES] = {"weights", "groups", "time"};
+
 size_t scl_column_width(const scl_column *column) {
   if (column->kind == SCL_COLUMN_SKIPPED) return 0;
   return column->kind == SCL_COLUMN_CATEGORY ? column->n_levels + (column->missing > 0) : 1;
@@ -27,6 +29,8 @@ void scl_schema_destroy(scl_schema *schema) {
     scl_release(schema->columns[j].name);
     scl_release_texts(schema->columns[j].levels, schema->columns[j].n_levels);
   }
+  for (size_t k = 0; k < SCL_COLUMN_ROLES; k++)
+    scl_release(schema->roles[k]);
   scl_release_texts(schema->missing, schema->n_missing);
   SCL_RELEASE(schema->columns, schema->target, schema);
 }
@@ -59,6 +63,10 @@ scl_schema *scl_schema_copy(const scl_schema *schema) {
   copy->target = schema->target == NULL ? NULL : scl_copy_text(schema->target);
   bool enough = copy->columns != NULL && copy->missing != NULL &&
                 (copy->target != NULL || schema->target == NULL);
+  for (size_t k = 0; k < SCL_COLUMN_ROLES; k++) {
+    copy->roles[k] = schema->roles[k] == NULL ? NULL : scl_copy_text(schema->roles[k]);
+    enough = enough && (copy->roles[k] != NULL || schema->roles[k] == NULL);
+  }
   for (size_t j = 0; enough && j < schema->n_columns; j++)
     enough = copy_column(&schema->columns[j], &copy->columns[j]);
   if (enough) return copy;

@@ -24,6 +24,16 @@ typedef struct scl_column {
   size_t n_levels;
 } scl_column;
 
+/* The roles of columns that are no features: they are read beside X, one column each. */
+typedef enum scl_column_role {
+  SCL_COLUMN_ROLE_WEIGHTS = 0, /* the weight of each row: numbers */
+  SCL_COLUMN_ROLE_GROUPS, /* rows that belong together: numbers, or texts as places among the levels */
+  SCL_COLUMN_ROLE_TIME, /* the time of each row: numbers, or dates as days since 1970-01-01 */
+  SCL_COLUMN_ROLES
+} scl_column_role;
+/* "weights", "groups", "time". */
+extern const char *const scl_column_role_names[SCL_COLUMN_ROLES];
+
 typedef struct scl_schema {
   scl_column *columns; /* in the file's order, without the target */
   size_t n_columns;
@@ -36,6 +46,7 @@ typedef struct scl_schema {
   char *target;        /* its name; NULL: none */
   size_t target_place; /* in the file, from 1 */
   bool target_is_category, classification;
+  char *roles[SCL_COLUMN_ROLES]; /* names of columns; NULL: none has the role */
 } scl_schema;
 
 /* Columns of X that a column becomes, and that all become. */

@@ -63,7 +63,7 @@ bool scl_labels_add(scl_labels *labels, double value) {
     return true;
   labels->last = place_of(labels, value);
   if (labels->last < labels->count && labels->values[labels->last] == value) return true;
-  if (labels->count == SCL_MOST_LABELS) {
+  if (labels->count == (labels->most == 0 ? SCL_MOST_LABELS : labels->most)) {
     labels->overflow = true;
     return true;
   }
@@ -81,10 +81,17 @@ static const double *first_decimal(const scl_labels *labels) {
   return NULL;
 }
 
-bool scl_labels_look_like_classes(const scl_labels *labels, size_t rows) {
-  enum { FEW = 30 };
-  return !labels->overflow && labels->count <= FEW && first_decimal(labels) == NULL &&
-         (labels->count <= 2 || 2 * labels->count <= rows);
+void scl_labels_decide(const scl_labels *labels, bool named, size_t rows, scl_table *out) {
+  enum { FEW_CLASSES = 30 };
+  const size_t count = labels->count;
+  const bool few = !labels->overflow && count > 0, whole = few && first_decimal(labels) == NULL;
+  out->classification =
+      (few && count == 2 && rows > 2) ||
+      (named && whole && count <= FEW_CLASSES && (count <= 2 || 2 * count <= rows));
+  out->whole_values =
+      !out->classification && whole && count >= 3 && count <= SCL_FEW_VALUES && 2 * count <= rows
+          ? count
+          : 0;
 }
 
 static scl_status refuse_labels(scl_labels *labels, const double *decimal, scl_error *error) {

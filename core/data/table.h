@@ -18,6 +18,9 @@ typedef struct scl_table {
   size_t parts, *part_rows;
   size_t rows;
   char *target;
+  size_t
+      whole_values; /* of a regression whose target holds 3 to 20 different numbers, all whole, that
+                          nobody called values: how many; else 0 */
   scl_schema *schema; /* of a CSV file; else NULL */
   scl_note *notes;
   size_t n_notes;
@@ -38,13 +41,17 @@ enum { SCL_MOST_LABELS = 10000 };
 typedef struct scl_labels {
   double *values;
   size_t count, room, last;
-  bool overflow; /* more than SCL_MOST_LABELS came */
+  size_t most;   /* 0: SCL_MOST_LABELS */
+  bool overflow; /* more than `most` came */
 } scl_labels;
 /* False when there is no memory. */
 bool scl_labels_add(scl_labels *labels, double value);
 
-/* Whether numbers are classes rather than values: few whole ones, most of them more than once. */
-bool scl_labels_look_like_classes(const scl_labels *labels, size_t rows);
+/* What the numbers of a target are where nobody said it, into classification and whole_values: two
+ * different numbers are classes; so are few whole ones (at most 30, most of them more than once) in a
+ * column whose name says so (named). All others are values. */
+enum { SCL_FEW_VALUES = 20 };
+void scl_labels_decide(const scl_labels *labels, bool named, size_t rows, scl_table *out);
 
 /* The distinct numbers of column y, which the caller releases. */
 scl_status scl_table_labels(const scl_table *table, scl_labels *labels, scl_error *error);

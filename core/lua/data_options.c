@@ -68,8 +68,8 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
   }
 #define TASK                                                                                       \
   WORD("task", "regression|classification", NULL,                                                  \
-       "what the target is; default: classification where it is text or few whole numbers named "  \
-       "class, label or target")
+       "what the target is; default: classification where it is text, two numbers, or few whole "  \
+       "numbers named class, label or target")
 
 /* What is read of one table: its place, title, rows and checked settings. */
 typedef struct option_table {
@@ -154,6 +154,8 @@ static const scl_option csv_rows[] = {
     OPAQUE("columns", TEXTS, "names, where the file has none or others are wanted"),
     DTYPE,
     WORD("fill", "median|error|row", NULL, "another name for missing_values"),
+    OPAQUE("groups", "a column's name",
+           "rows with the same value stay together: splits and folds keep each group on one side"),
     FLAG("header", "whether the first line holds names; default: found"),
     OPAQUE("levels", TEXTS,
            "columns to take as categories whatever they hold, nearly unique text among them"),
@@ -178,7 +180,21 @@ static const scl_option csv_rows[] = {
            "the column of targets; default: the last (with like: the one of that name, if it is "
            "there)"),
     TASK,
-    UNPACKED};
+    OPAQUE("time", "a column's name",
+           "the time of each row, numbers or dates: for folds = \"time\""),
+    UNPACKED,
+    OPAQUE("weights", "a column's name", "the weight of each row in learning")};
+
+static void read_roles(option_table *t, scl_csv_options *o) {
+  lua_State *L = t->L;
+  for (size_t k = 0; k < SCL_COLUMN_ROLES; k++) {
+    if (lua_getfield(L, t->place, scl_column_role_names[k]) != LUA_TNIL) {
+      check_text(L, -1, t->title, scl_column_role_names[k]);
+      o->roles[k] = lua_tostring(L, -1); /* the table keeps it while we read */
+    }
+    lua_pop(L, 1);
+  }
+}
 
 static void read_target(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
@@ -279,6 +295,7 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   o.unpacked = unpacked_of(&t);
   scl_settings_destroy(&t.settings); /* what follows may raise */
   read_target(&t, &o);
+  read_roles(&t, &o);
   read_separator(&t, &o);
   read_numeric(&t, &o);
   o.skip = texts_of(&t, "skip");

@@ -3,6 +3,7 @@
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "rows/chosen.h"
+#include "rows/distinct.h"
 #include "rows/fitting.h"
 #include "rows/pca.h"
 #include "rows/widths.h"
@@ -131,6 +132,36 @@ static int sample(lua_State *L) {
   return 1;
 }
 
+/* core.distinct_rows(source, stages, most, weights or nil) -> {X =, y =, weights =, of =, rows = a list}: at
+ * most `most` distinct rows, by their contents (rows/distinct.h) */
+static int distinct_rows(lua_State *L) {
+  const scl_flow flow = scl_lua_flow(L, 1, 2, 0);
+  const size_t most = scl_lua_check_size(L, 3, 1, (size_t)1 << 40, "most");
+  const scl_matrix *weights = lua_isnil(L, 4) ? NULL : scl_lua_check_matrix(L, 4);
+  if (weights != NULL && (weights->rows != flow.source->rows || weights->cols != 1))
+    return luaL_error(L, "row weights are %d x %d where there are %d rows", (int)weights->rows,
+                      (int)weights->cols, (int)flow.source->rows);
+  scl_distinct_rows found;
+  lua_createtable(L, 0, 4);
+  SCL_LUA_TRY(L, scl_flow_distinct(&flow, most, weights, &found, &error));
+  const size_t count = found.weight.rows;
+  size_t *places = lua_newuserdatauv(L, (count + 1) * sizeof *places, 0);
+  memcpy(places, found.place, count * sizeof *places);
+  lua_insert(L, -2); /* below the table */
+  scl_lua_set_matrix(L, "X", &found.x);
+  if (found.y.storage != NULL) scl_lua_set_matrix(L, "y", &found.y);
+  scl_lua_set_matrix(L, "weights", &found.weight);
+  scl_lua_set_matrix(L, "of", &found.of);
+  scl_distinct_release(&found);
+  lua_createtable(L, (int)scl_min(count, INT32_MAX), 0);
+  for (size_t k = 0; k < count; k++) {
+    lua_pushinteger(L, (lua_Integer)places[k] + 1);
+    lua_rawseti(L, -2, (lua_Integer)k + 1);
+  }
+  lua_setfield(L, -2, "rows");
+  return 1;
+}
+
 /* ------------------------------------------------------------ walks */
 
 /* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless
@@ -188,7 +219,7 @@ void scl_lua_open_rows(lua_State *L) {
   SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 3}, {"pca", pca, 4},
                 {"projection_stage", projection_stage, 2}, {"stage_info", stage_info, 1},
                 {"learn", learn, 3}, {"learn_state", learn_state, 7}, {"learns", learns, 1},
-                {"widths", widths, 2}, {"sample", sample, 4}, {"transform", transform, 4},
-                {"walk", walk, 3}, {"block_rows", block_rows, 4},
+                {"widths", widths, 2}, {"sample", sample, 4}, {"distinct_rows", distinct_rows, 4},
+                {"transform", transform, 4}, {"walk", walk, 3}, {"block_rows", block_rows, 4},
                 {"find_nonfinite", find_nonfinite, 1});
 }

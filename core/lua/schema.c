@@ -44,6 +44,8 @@ void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
   }
   lua_setfield(L, -2, "columns");
   scl_lua_set_integer(L, "cols", scl_schema_cols(schema));
+  for (size_t k = 0; k < SCL_COLUMN_ROLES; k++)
+    if (schema->roles[k] != NULL) scl_lua_set_text(L, scl_column_role_names[k], schema->roles[k]);
   if (schema->target == NULL) return;
   lua_createtable(L, 0, 4);
   scl_lua_set_text(L, "name", schema->target);
@@ -222,6 +224,12 @@ const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *titl
   read_target(&r, schema);
   (void)snprintf(r.where, sizeof r.where, "a schema");
   read_texts(&r, "missing", &schema->missing, &schema->n_missing);
+  for (size_t k = 0; k < SCL_COLUMN_ROLES; k++) {
+    if (lua_getfield(L, -1, scl_column_role_names[k]) == LUA_TNIL)
+      lua_pop(L, 1);
+    else
+      schema->roles[k] = copy_text(&r, scl_column_role_names[k], "a text");
+  }
   schema->missing_values = (scl_missing)word_field(&r, "missing_values", rules, 0);
   schema->drop_categorical = word_field(&r, "categorical", categorical, 0) == 1;
   schema->header = scl_lua_field_flag(L, -1, "header");

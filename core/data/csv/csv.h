@@ -31,7 +31,10 @@ typedef struct scl_csv_options {
   const char *const *numeric; /* column names that must hold numbers; NULL-terminated or NULL */
   bool all_numeric;           /* every column but the target must hold numbers */
   const char *const *names;   /* column names where the file has none; NULL-terminated or NULL */
-  char separator;             /* 0: found from the first lines */
+  const char
+      *roles[SCL_COLUMN_ROLES]; /* column names, NULL: none; with `like` the schema's, where the
+                                          file has them and nothing is said */
+  char separator;               /* 0: found from the first lines */
   size_t unpacked; /* most bytes of an unpacked gzip file in memory; see data/files/input.h */
   scl_dtype dtype;
   scl_missing fill; /* for missing numbers: the median of the column in the first file, an error, or

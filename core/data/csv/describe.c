@@ -20,7 +20,8 @@ static char *joined(const char *a, const char *b) {
 }
 
 static bool describe_column(const csv_column *column, char **names) {
-  if (!column->categorical) return (names[column->first_out] = scl_copy_text(column->name)) != NULL;
+  if (!column->categorical || column->aside)
+    return (names[column->first_out] = scl_copy_text(column->name)) != NULL;
   for (size_t i = 0; i < column->outs; i++) {
     names[column->first_out + i] =
         joined(column->name, i < column->levels.count ? column->levels.list[i].text : "?");
@@ -65,10 +66,11 @@ static bool is_label_name(const char *name) {
   return false;
 }
 
-bool csv_may_be_labels(const csv_schema *schema) {
+bool csv_may_be_labels(const csv_schema *schema, bool *named) {
   if (schema->target < 0 || schema->options->classification != SCL_AUTO) return false;
   const csv_column *column = &schema->column[schema->target];
-  return !column->categorical && is_label_name(column->name);
+  *named = is_label_name(column->name);
+  return !column->categorical;
 }
 
 /* ---------------------------------------------------------------- the schema */
@@ -110,7 +112,7 @@ static bool export_columns(const csv_schema *schema, scl_schema *to) {
   to->columns = scl_allocate_zero((schema->columns + 1) * sizeof *to->columns);
   if (to->missing == NULL || to->columns == NULL) return false;
   for (size_t j = 0; j < schema->columns; j++) {
-    if (schema->column[j].target) continue;
+    if (schema->column[j].target || schema->column[j].aside) continue;
     if (!export_column(&schema->column[j], &to->columns[to->n_columns++])) return false;
   }
   return true;
@@ -129,11 +131,22 @@ static bool export_target(const csv_schema *schema, const scl_table *table, scl_
   return to->target != NULL;
 }
 
+static bool export_roles(const csv_schema *schema, scl_schema *to) {
+  for (size_t k = 0; k < SCL_COLUMN_ROLES; k++) {
+    scl_release(to->roles[k]);
+    to->roles[k] = NULL;
+    if (schema->role[k] < 0) continue;
+    to->roles[k] = scl_copy_text(schema->column[schema->role[k]].name);
+    if (to->roles[k] == NULL) return false;
+  }
+  return true;
+}
+
 scl_status csv_export(const csv_schema *schema, scl_table *out, scl_error *error) {
   const scl_schema *like = schema->options->like;
   out->schema = like != NULL ? scl_schema_copy(like) : scl_allocate_zero(sizeof *out->schema);
   if (out->schema == NULL || (like == NULL && !export_columns(schema, out->schema)) ||
-      !export_target(schema, out, out->schema))
+      !export_target(schema, out, out->schema) || !export_roles(schema, out->schema))
     return scl_fail_memory(error, schema->columns * sizeof(scl_column), "a schema");
   return csv_notes(schema, &out->notes, &out->n_notes, error);
 }

@@ -81,7 +81,7 @@ static scl_status find_medians(csv_schema *schema, const scl_matrix *x, size_t f
   if (values == NULL) return scl_fail_memory(error, x->rows * sizeof *values, "medians");
   for (size_t j = 0; j < schema->columns && !scl_interrupted(); j++) {
     csv_column *column = &schema->column[j];
-    if (column->categorical || column->outs == 0) continue;
+    if (column->categorical || column->aside || column->outs == 0) continue;
     const size_t step = column->missing > 0 ? 1 : (first_rows + SAMPLE - 1) / SAMPLE;
     column->fill = column_median(x, column->first_out, first_rows, scl_max(step, 1), values);
     if (isnan(column->fill)) column->fill = column_median(x, column->first_out, x->rows, 1, values);

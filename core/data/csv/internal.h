@@ -155,6 +155,7 @@ typedef struct csv_column {
   char *name;
   const scl_column *like; /* of the schema, where there is one */
   bool skipped, target, categorical, date, loose;
+  bool aside; /* it has a role: one column of X, behind all features */
   bool extra; /* the schema does not know it */
   bool forced_levels, forced_numbers;
   bool missing_level;             /* a category has a last column for missing fields */
@@ -186,9 +187,10 @@ typedef struct csv_schema {
   bool header, sums;
   size_t columns, cols_out;
   csv_column *column;
-  csv_names names;      /* of the columns */
-  csv_unknown *unknown; /* one a column, where options->like is given */
-  long target;          /* its place, -1: none */
+  csv_names names;             /* of the columns */
+  csv_unknown *unknown;        /* one a column, where options->like is given */
+  long target;                 /* its place, -1: none */
+  long role[SCL_COLUMN_ROLES]; /* places, -1: none */
 } csv_schema;
 
 /* The separator, from the first lines of the first file. returns: lines may end in carriage returns
@@ -229,8 +231,9 @@ scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error);
 void csv_schema_close(csv_schema *schema);
 /* Names, classes, target of the table from a finished schema. */
 scl_status csv_describe(const csv_schema *schema, scl_table *out, scl_error *error);
-/* A target of numbers that is called as classes are, where nobody said what it is. */
-bool csv_may_be_labels(const csv_schema *schema);
+/* Whether the target may be a classification: numbers, where nobody said what they are. *named: its
+ * name says so (class, label, target). */
+bool csv_may_be_labels(const csv_schema *schema, bool *named);
 /* The schema by which another file can be read alike, and notes, once all was read. */
 scl_status csv_export(const csv_schema *schema, scl_table *out, scl_error *error);
 scl_status csv_notes(const csv_schema *schema, scl_note **notes, size_t *count, scl_error *error);

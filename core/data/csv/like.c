@@ -47,7 +47,8 @@ const char *csv_like_name(const csv_schema *schema, size_t j) {
 /* ---------------------------------------------------------------- which column is which */
 
 static bool is_free(const csv_schema *schema, size_t place) {
-  return schema->column[place].like == NULL && !schema->column[place].target;
+  return schema->column[place].like == NULL && !schema->column[place].target &&
+         !schema->column[place].aside;
 }
 
 /* The next column of that name which is not taken, round from `from`; the number of columns where
@@ -106,9 +107,13 @@ static void find_extra(csv_schema *schema) {
   const char *target = schema->options->like->target;
   for (size_t j = 0; j < schema->columns; j++) {
     csv_column *column = &schema->column[j];
-    if (column->like != NULL || column->target) continue;
+    if (column->like != NULL || column->target || column->aside) continue;
     column->skipped = true;
     column->extra = target == NULL || strcmp(column->name, target) != 0;
+    for (size_t k = 0; k < SCL_COLUMN_ROLES; k++) {
+      const char *role = schema->options->like->roles[k];
+      if (role != NULL && strcmp(column->name, role) == 0) column->extra = false;
+    }
   }
 }
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-typedef enum kind { PASSED = 0, NUMBER, DATE, LEVEL, TARGET_NUMBER, TARGET_LEVEL } kind;
+typedef enum kind { PASSED = 0, NUMBER, DATE, LEVEL, PLACE, TARGET_NUMBER, TARGET_LEVEL } kind;
 
 /* What to do with a column, and the level of the row before: columns often repeat themselves. */
 typedef struct plan {
@@ -136,9 +136,13 @@ static inline void store(const row_place *r, const plan *p, double value) {
     r->narrow[p->out] = (float)value;
 }
 
-/* The row came as zeros. */
+/* The row came as zeros. PLACE: the place of the level, from 1, as one number. */
 static inline void store_level(const row_place *r, const plan *p, size_t level) {
-  if (p->kind == TARGET_LEVEL)
+  if (p->kind == PLACE && r->wide != NULL)
+    r->wide[p->out] = (double)level + 1;
+  else if (p->kind == PLACE)
+    r->narrow[p->out] = (float)level + 1;
+  else if (p->kind == TARGET_LEVEL)
     *r->y = (double)level + 1;
   else if (r->wide != NULL)
     r->wide[p->out + level] = 1;
@@ -266,9 +270,10 @@ static void parse_task(void *context, size_t index) {
 static plan plan_of(const csv_column *column) {
   if (column->skipped || (column->outs == 0 && !column->target)) return (plan){.kind = PASSED};
   if (column->target) return (plan){.kind = column->categorical ? TARGET_LEVEL : TARGET_NUMBER};
-  return (plan){.kind = column->categorical ? LEVEL
-                        : column->date      ? DATE
-                                            : NUMBER,
+  return (plan){.kind = column->categorical && column->aside ? PLACE
+                        : column->categorical                ? LEVEL
+                        : column->date                       ? DATE
+                                                             : NUMBER,
                 .out = column->first_out};
 }
 

@@ -57,6 +57,7 @@ static bool note_level(tally *t, csv_field field) {
 }
 
 static bool wants_levels(const csv_schema *schema, const csv_column *column) {
+  if (column->aside) return true;
   if (schema->options->like != NULL) return column->target; /* the schema has the others' levels */
   return !column->skipped && (column->target || !schema->options->drop_categorical);
 }

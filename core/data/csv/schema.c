@@ -156,6 +156,49 @@ static scl_status find_target(csv_schema *schema, scl_error *error) {
                          : SCL_STATUS_OK;
 }
 
+/* The columns with a role. A schema's roles are optional: files to predict seldom have them. */
+static scl_status find_roles(csv_schema *schema, scl_error *error) {
+  const scl_csv_options *o = schema->options;
+  for (size_t k = 0; k < SCL_COLUMN_ROLES; k++) {
+    const bool said = o->roles[k] != NULL;
+    const char *name = said || o->like == NULL ? o->roles[k] : o->like->roles[k];
+    const csv_name *found;
+    schema->role[k] = -1;
+    if (name == NULL) continue;
+    const size_t count = csv_names_find(&schema->names, name, strlen(name), &found);
+    if (count == 0 && !said) continue;
+    if (count == 0) return refuse_name(schema, scl_column_role_names[k], name, error);
+    csv_column *column = &schema->column[found->place];
+    if (count > 1 || column->target || column->aside || column->skipped)
+      return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                      "%s: option '%s' names the column '%s', which %s", schema->paths[0],
+                      scl_column_role_names[k], name,
+                      count > 1        ? "is there more than once"
+                      : column->target ? "is the target; option 'target' names another column"
+                      : column->aside  ? "has another role already"
+                                       : "option 'skip' leaves out");
+    column->aside = true;
+    schema->role[k] = (long)found->place;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Two columns of one name could not be told apart when other data are matched by name. */
+static scl_status refuse_twins(const csv_schema *schema, scl_error *error) {
+  for (size_t j = 0; j < schema->columns; j++) {
+    const csv_name *same;
+    const char *name = schema->column[j].name;
+    const size_t count = csv_names_find(&schema->names, name, strlen(name), &same);
+    if (count < 2 || schema->column[j].skipped) continue;
+    return scl_fail(
+        error, SCL_STATUS_BAD_DATA,
+        "%s: columns %zu and %zu are both called '%s'; columns = {...} gives all columns "
+        "other names, skip = {\"%s\"} leaves both out",
+        schema->paths[0], same[0].place + 1, same[1].place + 1, name, name);
+  }
+  return SCL_STATUS_OK;
+}
+
 static scl_status match_columns(csv_schema *schema, scl_error *error) {
   const scl_csv_options *o = schema->options;
   if (o->like == NULL) {
@@ -163,7 +206,9 @@ static scl_status match_columns(csv_schema *schema, scl_error *error) {
     SCL_TRY(mark_listed(schema, o->levels, "levels", offsetof(csv_column, forced_levels), error));
     SCL_TRY(
         mark_listed(schema, o->numeric, "numeric", offsetof(csv_column, forced_numbers), error));
-    return find_target(schema, error);
+    SCL_TRY(find_target(schema, error));
+    SCL_TRY(find_roles(schema, error));
+    return o->names == NULL ? refuse_twins(schema, error) : SCL_STATUS_OK;
   }
   if (o->like->by_place && schema->columns != o->like->n_columns)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -182,6 +227,7 @@ static scl_status match_columns(csv_schema *schema, scl_error *error) {
   if (schema->target >= 0 && o->like->target != NULL &&
       strcmp(schema->column[schema->target].name, o->like->target) == 0)
     schema->column[schema->target].forced_levels = o->like->target_is_category;
+  SCL_TRY(find_roles(schema, error));
   return csv_like_match(schema, error);
 }
 

@@ -145,11 +145,12 @@ static scl_status walk(csv_source *s, scl_table *out, scl_labels *labels, scl_er
 }
 
 static scl_status count_and_label(csv_source *s, scl_table *out, scl_error *error) {
-  const bool guess = csv_may_be_labels(&s->schema);
+  bool named = false;
+  const bool guess = csv_may_be_labels(&s->schema, &named);
   const bool numeric_labels = guess || (out->classification && out->class_names == NULL);
-  scl_labels labels = {0};
+  scl_labels labels = {.most = guess && !named ? SCL_FEW_VALUES + 1 : 0};
   const scl_status status = walk(s, out, numeric_labels ? &labels : NULL, error);
-  if (guess) out->classification = scl_labels_look_like_classes(&labels, s->base.rows);
+  if (guess) scl_labels_decide(&labels, named, s->base.rows, out);
   if (status == SCL_STATUS_OK && numeric_labels && out->classification)
     return scl_table_take_labels(out, &labels, error);
   scl_release(labels.values);

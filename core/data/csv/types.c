@@ -75,17 +75,43 @@ static scl_status decide_missing(const csv_schema *schema, const csv_column *col
   return SCL_STATUS_OK;
 }
 
+/* Weights are numbers, times are numbers or dates, and none of them is missing. */
+static scl_status decide_role(const csv_schema *schema, const csv_column *column,
+                              scl_error *error) {
+  size_t role = 0;
+  while (schema->role[role] != column - schema->column)
+    role++;
+  const char *name = scl_column_role_names[role];
+  if (role != SCL_COLUMN_ROLE_GROUPS && column->categorical)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: '%s' is not %s, and option '%s' names '%s'",
+                    place_of_text(schema, column).text, column->sample,
+                    role == SCL_COLUMN_ROLE_TIME ? "a number or a date" : "a number", name,
+                    column->name);
+  if (role == SCL_COLUMN_ROLE_WEIGHTS && column->date)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: the column '%s' holds dates, and option 'weights' takes numbers",
+                    schema->paths[0], column->name);
+  if (column->missing > 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: the column '%s' has %zu missing value%s, and option '%s' takes a column "
+                    "without",
+                    schema->paths[0], column->name, column->missing,
+                    column->missing == 1 ? "" : "s", name);
+  return SCL_STATUS_OK;
+}
+
 scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error) {
   *again = false;
   for (size_t j = 0; j < schema->columns; j++) {
     csv_column *column = &schema->column[j];
     if (column->skipped) continue;
-    if (schema->options->like == NULL || column->target)
-      SCL_TRY(decide_column(schema, column, error));
-    if (schema->options->like != NULL && !column->target) continue;
+    const bool found = schema->options->like == NULL || column->target || column->aside;
+    if (!found) continue;
+    SCL_TRY(decide_column(schema, column, error));
     if (column->target) SCL_TRY(decide_target(schema, column, error));
+    if (column->aside) SCL_TRY(decide_role(schema, column, error));
     SCL_TRY(decide_missing(schema, column, error));
-    const bool used = column->target || !schema->options->drop_categorical;
+    const bool used = column->target || column->aside || !schema->options->drop_categorical;
     *again = *again || (used && column->categorical && column->numbers > 0);
   }
   return SCL_STATUS_OK;
@@ -123,14 +149,29 @@ static scl_status lay_out_target(csv_schema *schema, scl_error *error) {
   return schema->options->like == NULL ? refuse_unique(schema, column, error) : SCL_STATUS_OK;
 }
 
-scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
-  if (schema->target >= 0) SCL_TRY(lay_out_target(schema, error));
+/* Columns with a role come last in X, one each. */
+static scl_status lay_out_roles(csv_schema *schema, scl_error *error) {
+  for (size_t k = 0; k < SCL_COLUMN_ROLES; k++) {
+    if (schema->role[k] < 0) continue;
+    csv_column *column = &schema->column[schema->role[k]];
+    if (column->categorical && column->levels.overflow)
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "%s: the column '%s' has more than %d different texts: too many groups",
+                      schema->paths[0], column->name, CSV_MOST_LEVELS);
+    csv_levels_sort(&column->levels);
+    column->first_out = schema->cols_out++;
+    column->outs = 1;
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status lay_out_features(csv_schema *schema, scl_error *error) {
   if (schema->options->like != NULL) return csv_like_lay_out(schema, error);
   schema->cols_out = 0;
   for (size_t j = 0; j < schema->columns; j++) {
     csv_column *column = &schema->column[j];
     const bool dropped = column->categorical && schema->options->drop_categorical;
-    if (column->skipped || column->target || dropped) continue;
+    if (column->skipped || column->target || column->aside || dropped) continue;
     if (column->categorical && column->levels.overflow)
       return scl_fail(error, SCL_STATUS_BAD_DATA,
                       "%s: column %zu (%s) has more than %d different texts: that is no category; "
@@ -149,4 +190,10 @@ scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
       schema->paths[0], schema->columns,
       schema->separator == '\t' ? "tab" : (char[]){schema->separator, 0},
       schema->target >= 0 ? ", and one of them is the target (target = false for none)" : "");
+}
+
+scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
+  if (schema->target >= 0) SCL_TRY(lay_out_target(schema, error));
+  SCL_TRY(lay_out_features(schema, error));
+  return lay_out_roles(schema, error);
 }

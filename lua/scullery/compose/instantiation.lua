@@ -378,10 +378,25 @@ end
 options.declare("instantiation", parts)
 options.declare("instantiation:features", feature_rules)
 
+-- Features of which no part is given.
+local default_parts, default_options = { p = "gaussian", phi = "fourier" }, { T = 1000, seed = 1 }
+
+local function with_defaults(given)
+  for _, name in ipairs{ "W", "K", "p", "phi" } do if given[name] ~= nil then return given end end
+  local copy = { p = component.group("sampler")[default_parts.p](),
+    phi = component.group("nonlinearity")[default_parts.phi]() }
+  for name, value in pairs(default_options) do copy[name] = value end
+  for name, value in pairs(given) do copy[name] = value end
+  return copy
+end
+
 --- sc.features{ p =, phi =, K =, T =, seed = 0, dtype = "float64" }: random features as a stage of
 --- a pipeline. p: the sampler. phi: the nonlinearity, or a kernel k (features are then k(w_t, x)).
 --- K: a kernel on parameters, for RKHS weightings. T: the number of parameters; leave it out if the
 --- sampler determines it. With sc.choose{...} for p, phi or K it is a choice of stages.
+---
+--- sc.features{} are Fourier features with Gaussian weights, T = 1000, seed = 1. p:fit chooses a width
+--- of the sampler, or of a kernel as phi, that is not given (except with a K).
 function instantiation.features(given)
   if type(given) ~= "table" then error("features: takes a table of named options", 2) end
   local choices = given_choices(given)
@@ -392,7 +407,7 @@ function instantiation.features(given)
     end
     return choose(stages)
   end
-  given = choices[1]
+  given = with_defaults(choices[1])
   local inst, rest = {}, {}
   options.check("features", given, all_rules)
   for name, value in pairs(given) do (parts[name] and inst or rest)[name] = value end

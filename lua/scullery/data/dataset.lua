@@ -1,6 +1,7 @@
 --- Data sets: rows, labels, and splits.
 local core = require "scullery.core"
 local discretize = require "scullery.data.discretize"
+local folds = require "scullery.data.folds"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local relabel = require "scullery.data.relabel"
@@ -12,7 +13,7 @@ local function fail(...) error(string.format(...), 0) end
 
 local function is_list(value) return type(value) == "table" end
 local holds = { X = core.is_matrix, y = core.is_matrix, weights = core.is_matrix, names = is_list,
-  classes = is_list }
+  classes = is_list, groups = core.is_matrix, time = core.is_matrix }
 
 -- Raises an error if a script set a field to a value of the wrong type.
 local function check_fields(self)
@@ -26,8 +27,8 @@ local function check_fields(self)
 end
 
 local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
-  fields = "X y names classes task target weights source part_rows part_first schema \z
-    columns codes strangers" })
+  fields = "X y names classes task target weights groups time source part_rows part_first schema \z
+    places codes strangers" })
 
 local dataset = { class = Dataset }
 
@@ -70,16 +71,20 @@ local rules = options.declare("dataset", {
   end, takes = "a matrix or a list of rows", required = true },
   y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
   task = { choices = { "classification", "regression" } }, weights = { type = "any" },
+  groups = { type = "any" }, time = { type = "any" },
 })
 
 local function check_names(names, cols)
   if #names ~= cols then fail("%d names for %d columns", #names, cols) end
-  local copy = {}
+  local copy, seen = {}, {}
   for j, name in ipairs(names) do
     if type(name) ~= "string" then
       fail("option 'names' holds %s in place %d; it takes texts", options.show(name), j)
     end
-    copy[j] = name
+    if seen[name] then
+      fail("option 'names' has %s in places %d and %d", options.show(name), seen[name], j)
+    end
+    copy[j], seen[name] = name, j
   end
   return copy
 end
@@ -89,6 +94,10 @@ local function make(given)
   local X = core.is_matrix(o.X) and o.X or core.matrix(o.X)
   local self = { X = X, names = o.names and check_names(o.names, X:cols()), task = o.task }
   if o.y ~= nil then
+    if X:cols() == 1 and core.is_matrix(o.y) and o.y:cols() > 1 and not o.task then
+      fail("X has 1 column and y has %d: the rows X come first, then the targets y; task = \z
+        \"regression\" takes them as given", o.y:cols())
+    end
     self.y, self.classes, self.task = targets.read(o.y, o.classes, o.task)
     if self.y:rows() ~= X:rows() then
       fail("X has %d rows and y has %d", X:rows(), self.y:rows())
@@ -97,23 +106,26 @@ local function make(given)
   self.task = self.task or "regression"
   self.schema = schema.plain("matrix", X:cols(), self.names)
   if o.weights ~= nil then self.weights = targets.weights(o.weights, X:rows()) end
+  if o.groups ~= nil then self.groups = folds.groups_of(o.groups, X:rows()) end
+  if o.time ~= nil then self.time = folds.times_of(o.time, X:rows()) end
   return remember(setmetatable(self, Dataset))
 end
 
---- sc.dataset{ X =, y =, classes =, task =, names =, weights = }: a data set from numbers in
---- memory.
+--- sc.dataset{ X =, y =, classes =, task =, names =, weights =, groups =, time = }: a data set from
+--- numbers in memory.
 --- X: n x d matrix or a list of rows. y: the labels or values, a list or an n x c matrix. task:
---- "classification" or "regression"; by default a classification if the labels are texts or classes
---- are given. classes: the list of all labels; by default those that occur, sorted. With two
+--- "classification" or "regression"; by default a classification if the labels are texts, if they
+--- take two values, or if classes are given; a line on standard error reports a guess. classes: the list of all labels; by default those that occur, sorted. With two
 --- classes, solvers code the second as +1. names: the column names. weights: n numbers, the weight
---- of each row in learning.
+--- of each row in learning. groups: n texts or numbers; splits and folds keep rows of one group on
+--- one side. time: n numbers, for folds = "time".
 function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
 --- dataset.from_table(t, source, said): a data set from the result of a reader or a stream. said: a
 --- list of lines about how the file was read.
 function dataset.from_table(t, source, said)
   local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
-    target = t.target, part_rows = t.parts,
+    target = t.target, part_rows = t.parts, weights = t.weights, groups = t.groups, time = t.time,
                               source = source, schema = t.schema }, Dataset)
   said_of[self] = said
   for k, label in ipairs(self.classes or {}) do
@@ -230,7 +242,7 @@ function dataset.source_of_targets(self)
     coded = core.coded_source(source, self.codes or self.classes, self.strangers)
     source = coded
   end
-  return self.columns and core.source_columns(source, self.columns) or source, coded
+  return self.places and core.source_columns(source, self.places) or source, coded
 end
 
 --- dataset.check_seen(coded): raises an error if all rows of a stream so far have one class. The
@@ -246,7 +258,7 @@ end
 function dataset.source_of_rows(self)
   check_fields(self)
   local source = self.X and core.source(self.X) or self.source
-  return self.columns and core.source_columns(source, self.columns) or source
+  return self.places and core.source_columns(source, self.places) or source
 end
 
 --- ds:class_counts(): a list with the number of rows of each class, in the order of ds.classes.
@@ -295,16 +307,19 @@ end
 
 -- ---------------------------------------------------------------- parts
 
-local function part(self, X, y, weights)
-  local made = setmetatable({ X = X, y = y, names = self.names, classes = self.classes,
-    task = self.task, target = self.target, weights = weights, schema = self.schema }, Dataset)
+local by_row = { "y", "weights", "groups", "time" } -- fields with a row for each row of X
+
+-- The data set of the rows that take(matrix) takes from a matrix with a row for each row of X.
+local function part(self, take)
+  local made = setmetatable({ X = take(self.X), names = self.names, classes = self.classes,
+    task = self.task, target = self.target, schema = self.schema }, Dataset)
+  for _, name in ipairs(by_row) do made[name] = self[name] and take(self[name]) end
   said_of[made] = said_of[self]
   return remember(made)
 end
 
 local function select(self, rows)
-  return part(self, self.X:select(rows), self.y and self.y:select(rows), self.weights
-    and self.weights:select(rows))
+  return part(self, function(matrix) return matrix:select(rows) end)
 end
 
 --- ds:select(rows): the data set of the rows with these numbers, in this order. rows: a list or an
@@ -326,8 +341,7 @@ function Dataset:subset(first, last)
   if i1 < 1 or i2 < i1 or i2 > n then
     error(("dataset:subset: rows %d to %d of a data set with %d rows"):format(i1, i2, n), 2)
   end
-  return part(self, self.X:slice(i1, i2), self.y and self.y:slice(i1, i2), self.weights
-    and self.weights:slice(i1, i2))
+  return part(self, function(matrix) return matrix:slice(i1, i2) end)
 end
 
 --- ds:filter(f): the data set of the rows for which f(number, row, label) returns true. row: a 1 x
@@ -360,112 +374,38 @@ function Dataset:parts()
   return table.unpack(list)
 end
 
--- Row numbers by class in a seeded order; a single group unless stratified.
-local function shuffled_groups(self, seed, stratify, stream)
-  local order = core.permutation(#self, seed, stream)
-  if not stratify then return { order } end
-  local place, groups, y = targets.places(self.classes), {}, self.y
-  for k = 1, #self.classes do groups[k] = {} end
-  for _, i in ipairs(order) do
-    local k = place[y:get(i, 1)]
-    if not k then
-      fail("row %d has the label %s, which is not one of the classes", i, options.show(y:get(i, 1)))
-    end
-    groups[k][#groups[k] + 1] = i
-  end
-  return groups
-end
-
-local function wants_strata(self, asked)
-  if asked == nil then return self.task == "classification" and self.y ~= nil end
-  if asked and (self.task ~= "classification" or not self.y) then
-    fail("stratify = true is for a classification with labels in memory")
-  end
-  return asked
-end
-
--- The number of rows of each group that go to the test part: proportional to the group's size,
--- rounded so that they add up to `total`. A group of two or more rows has at least one row on each
--- side if the total allows it.
-local function allot(sizes, total)
-  local n, several = 0, 0
-  for _, size in ipairs(sizes) do
-    n = n + size
-    if size >= 2 then several = several + 1 end
-  end
-  local both_sides = total >= several and n - total >= several
-  local take, gap, left = {}, {}, total
-  for k, size in ipairs(sizes) do
-    local wanted = total * size / n
-    local low, high = 0, size
-    if both_sides and size >= 2 then low, high = 1, size - 1 end
-    take[k] = math.min(math.max(math.floor(wanted), low), high)
-    gap[k] = wanted - take[k]
-    left = left - take[k]
-    sizes[k] = { low = low, high = high }
-  end
-  while left ~= 0 do -- move one row at a time, largest rounding error first
-    local step, best = left > 0 and 1 or -1, nil
-    for k, bounds in ipairs(sizes) do
-      local free = step > 0 and take[k] < bounds.high or step < 0 and take[k] > bounds.low
-      if free and (not best or step * gap[k] > step * gap[best]) then best = k end
-    end
-    take[best], gap[best], left = take[best] + step, gap[best] - step, left - step
-  end
-  return take
-end
-
 local split_rules = options.declare("dataset:split", {
   test = { test = function(v)
     return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
   end,
            takes = "a share between 0 and 1, or a number of rows", default = 0.25 },
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
+  groups = folds.groups_rule, shuffle = { type = "boolean" },
 })
-
--- The sorted row numbers of the training part and of the test part. name: the option that o.test
--- came from, for errors.
-local function split_rows(self, o, name)
-  local n = #self
-  if n < 2 then fail("a data set of %d row%s cannot be split", n, n == 1 and "" or "s") end
-  local total = o.test < 1 and math.min(math.ceil(o.test * n - 1e-9), n - 1)
-    or math.tointeger(o.test)
-  if total >= n then
-    fail("option '%s' got %.14g of %d rows; some must be left to train on", name or "test", o.test,
-      n)
-  end
-  local groups = shuffled_groups(self, o.seed, wants_strata(self, o.stratify), 32)
-  local sizes = {}
-  for k, group in ipairs(groups) do sizes[k] = #group end
-  local take, train, test = allot(sizes, total), {}, {}
-  for k, group in ipairs(groups) do
-    table.move(group, 1, take[k], #test + 1, test)
-    table.move(group, take[k] + 1, #group, #train + 1, train)
-  end
-  table.sort(train)
-  table.sort(test)
-  return train, test
-end
 
 --- dataset.set_aside(ds, test, seed): the split of ds:split{ test =, seed = } as a list of folds: 1
 --- for test rows, 2 for training rows.
 function dataset.set_aside(self, test, seed)
   check_fields(self)
   need_memory(self, "split")
-  local _, aside = split_rows(self, { test = test, seed = seed }, "holdout")
-  local folds = {}
-  for i = 1, #self do folds[i] = 2 end
-  for _, i in ipairs(aside) do folds[i] = 1 end
-  return folds
+  local _, aside = folds.split(self, { test = test, seed = seed }, "holdout")
+  local ids = {}
+  for i = 1, #self do ids[i] = 2 end
+  for _, i in ipairs(aside) do ids[i] = 1 end
+  return ids
 end
 
---- ds:split{ test = 0.25, seed = 0, stratify = }: a random split into a training and a test data
---- set; both keep the order of the rows. test: a share (rounded up) or a number of rows. stratify:
---- split each class in proportion; the default for a classification. Then every class with at least
---- two rows is on both sides, if the sizes allow it.
+--- ds:split{ test = 0.25, seed = 0, stratify =, groups =, shuffle = true }: a random split into a
+--- training and a test data set; both keep the order of the rows. test: a share (rounded up) or a
+--- number of rows. stratify: split each class in proportion; the default for a classification. Then
+--- every class with at least two rows is on both sides, if the sizes allow it.
+---
+--- groups: rows of one group stay on one side, so that the size of the test part is approximate;
+--- the default is ds.groups. A list of n values, a column of X by its name, or false for none.
+--- shuffle = false: the last rows are the test part; groups are cut, and a line reports it.
 function Dataset:split(given)
   need_memory(self, "split")
-  local train, test = split_rows(self, options.check("dataset:split", given, split_rules, 0))
+  local train, test = folds.split(self, options.check("dataset:split", given, split_rules, 0))
   train, test = select(self, train), select(self, test)
   local origin = dataset.origin(self)
   if origin and not origin.split then
@@ -484,57 +424,46 @@ function Dataset:sample(given)
   need_memory(self, "sample")
   local o = options.check("dataset:sample", given, sample_rules, 0)
   if o.rows >= #self then return self end
-  local _, rows = split_rows(self, { test = o.rows, seed = o.seed, stratify = o.stratify })
+  local _, rows = folds.split(self,
+    { test = o.rows, seed = o.seed, stratify = o.stratify, groups = false })
   return select(self, rows)
 end
 
 local fold_rules = options.declare("dataset:fold_ids", {
-  k = { type = "integer", low = 2, default = 5 },
+  k = { type = "integer", low = 2 },
+  folds = folds.rule, count = folds.count_rule, gap = folds.gap_rule, horizon = folds.horizon_rule,
+  groups = folds.groups_rule, shuffle = { type = "boolean" },
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } })
 
 options.declare("dataset:folds", fold_rules)
 
 local function fold_ids(self, given)
+  check_fields(self)
   local o = options.check("dataset:fold_ids", given, fold_rules, 0)
-  local n = #self
-  if o.k > n then fail("%d folds of %d rows", o.k, n) end
-  local ids, next_fold = {}, 0
-  if not self.X then -- a stream: folds cannot be stratified, its labels are not in memory
-    for place, row in ipairs(core.permutation(n, o.seed, 33)) do
-      ids[row] = (place - 1) % o.k + 1
-    end
-    return ids
-  end
-  for _, group in ipairs(shuffled_groups(self, o.seed, wants_strata(self, o.stratify), 33)) do
-    for _, row in ipairs(group) do
-      ids[row] = next_fold % o.k + 1
-      next_fold = next_fold + 1
-    end
-  end
-  return ids
+  if o.k and o.folds then fail("options 'k' and 'folds' were both given; 'k' is a number of folds") end
+  o.folds = o.folds or o.k or 5
+  return folds.of(self, o)
 end
 
---- ds:fold_ids{ k = 5, seed = 0, stratify = }: a list with the fold of each row, 1 .. k. The sizes
---- of folds differ by one row at most; with stratify = true (the default for a classification) so
---- do the sizes within each class.
+--- ds:fold_ids{ k = 5, seed = 0, stratify =, groups =, shuffle = true, folds = }: a list with the
+--- fold of each row, 1 .. k. The sizes of folds differ by one row at most; with stratify = true (the
+--- default for a classification) so do the sizes within each class. groups: as in ds:split; then
+--- sizes are approximate. shuffle = false: folds are consecutive rows.
+---
+--- folds: in place of k, what p:cv takes: "loo", "time" (with count, gap, horizon), or a list of
+--- fold numbers. With "time", 0 is the fold of rows that are only learnt from.
 function Dataset:fold_ids(given)
   return fold_ids(self, given)
 end
 
---- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets. Each
---- row is in one of the test parts.
+--- ds:folds{ k = 5, seed = 0, ... }: a list of k pairs { train, test } of data sets, with the options
+--- of ds:fold_ids. Each row is in one of the test parts, except with folds = "time".
 function Dataset:folds(given)
   need_memory(self, "folds")
-  local ids = fold_ids(self, given)
-  local inside, result = {}, {}
-  for i, fold in ipairs(ids) do
-    inside[fold] = inside[fold] or {}
-    table.insert(inside[fold], i)
-  end
-  for f = 1, #inside do
-    local rest = {}
-    for i, fold in ipairs(ids) do if fold ~= f then rest[#rest + 1] = i end end
-    result[f] = { select(self, rest), select(self, inside[f]) }
+  local ids, result = fold_ids(self, given), {}
+  for f = 1, folds.number(ids) do
+    local train, test = folds.rows(ids, f)
+    result[f] = { select(self, train), select(self, test) }
   end
   return result
 end

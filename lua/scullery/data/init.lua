@@ -43,6 +43,32 @@ local function plain(format, result)
   return dataset.from_table(result)
 end
 
+local roles = { "weights", "groups", "time" } -- in the order of their columns, the last of X
+
+-- Moves the columns of roles from X, or from a stream, to fields of their own.
+local function take_roles(result, source)
+  local features, named = {}, {}
+  for _, role in ipairs(roles) do
+    if result.schema[role] then named[#named + 1] = role end
+  end
+  local kept = #result.names - #named
+  if #named == 0 then return end
+  for j = 1, kept do features[j] = j end
+  local rows = result.X and result.X:rows() or result.rows
+  for k, role in ipairs(named) do
+    result.names[kept + k] = nil
+    local column = result.X and result.X:column(kept + k):copy()
+      or core.transform(core.source_columns(source, { kept + k }), {})
+    column = column:astype("float64")
+    result[role] = role == "weights" and targets.weights(column, rows) or column
+  end
+  if result.X then
+    result.X = result.X:slice(1, rows, 1, kept)
+  else
+    result.source = core.source_columns(source, features)
+  end
+end
+
 -- brief: do not report guessed settings; the catalogue specifies them.
 local function read_csv(path, given, brief)
   check_path(path)
@@ -64,9 +90,10 @@ local function read_csv(path, given, brief)
   else
     result = core.read_csv(path, o)
   end
+  take_roles(result, source)
   local lines, done = schema.report(result, o)
   if not o.quiet then schema.tell(path, brief and done or lines) end
-  local ds = dataset.from_table(result, source, lines)
+  local ds = dataset.from_table(result, result.source or source, lines)
   if type(path) == "string" and path ~= "-" then
     dataset.set_origin(ds, { call = "csv", arguments = { path, given } })
   end
@@ -80,8 +107,12 @@ end
 --- the text "?". A column of dates (2024-02-29, with or without a time) becomes days since
 --- 1970-01-01. Text that is nearly unique, and numbers such as "$5" and "1,000.50", are refused;
 --- the message names the option that accepts them. The target is the last column, unless target
---- names another. It is a classification if it is text, or few whole numbers in a column called
---- class, label or target.
+--- names another. It is a classification if it is text, if it takes two values, or if it is few whole
+--- numbers in a column called class, label or target.
+---
+--- weights, groups and time name columns that are no features: the weight of each row in learning;
+--- groups of rows that splits and folds keep on one side (ds.groups); and the time of each row, a
+--- number or a date, for folds = "time" (ds.time).
 ---
 --- One line on standard error reports the guesses and conversions (quiet = true: none);
 --- ds:describe() reports them too. ds.schema records how each column was read.
@@ -137,7 +168,12 @@ local function read_libsvm(path, given)
   check_path(path)
   local o = options.check("data.libsvm", given, libsvm_rules, 0)
   if o.like ~= nil then o.features, o.like = schema.like(o.like).cols, nil end
-  return plain("libsvm", core.read_libsvm(path, o))
+  local result = core.read_libsvm(path, o)
+  if not o.task and result.task == "classification" then
+    schema.tell(path, { ("a classification of %d classes, as the labels are whole numbers (task = \z
+      \"regression\" takes them as values)"):format(#result.classes) })
+  end
+  return plain("libsvm", result)
 end
 
 --- sc.data.libsvm(path[, { features =, task =, dtype =, like =, unpacked = }]): a data set from
@@ -167,11 +203,16 @@ function data.idx(images, labels, given)
 end
 
 local function stream_npy(path, o)
-  local kind = o.task or (o.classes and "classification" or "regression")
-  if kind == "classification" and not o.classes then
-    error("a streaming classification needs option 'classes'", 0)
+  local kind, classes = o.task or o.classes and "classification", o.classes
+  if o.y and (not kind or kind == "classification" and not classes) then -- y is small: one column
+    local _, found, task = targets.read(core.read_npy(o.y, o.unpacked), nil, kind)
+    kind, classes = task, found
   end
-  local classes = kind == "classification" and targets.check_classes(o.classes) or nil
+  if kind == "classification" and not classes then
+    error("a streaming classification needs option 'y' or 'classes'", 0)
+  end
+  kind = kind or "regression"
+  classes = kind == "classification" and targets.check_classes(classes) or nil
   return dataset.from_table({ task = kind, classes = classes }, core.stream_npy(path, o.y))
 end
 
@@ -206,9 +247,28 @@ local row_rules = options.declare("data.rows", {
     read = { type = "function", required = true }, task = task, classes = { type = "table" },
 })
 
+local LOOK = 2048 -- rows whose targets are looked at where nobody said what they are
+
+-- The task and the classes of generated rows, from the targets of the first ones. A later row with
+-- another label is an error of the pass that meets it.
+local function guess_rows(o)
+  if o.task or o.classes or o.targets ~= 1 then
+    return o.task or o.classes and "classification" or "regression", o.classes
+  end
+  local _, y = o.read(1, math.min(o.n, LOOK))
+  if type(y) == "table" and not getmetatable(y) then y = core.matrix(y) end
+  if not core.is_matrix(y) then return "regression" end -- the first pass says what is wrong
+  local finite = y:isfinite()
+  local task, guess = targets.guess(y)
+  if not finite then return "regression" end
+  if guess then warn("data.rows: " .. guess) end
+  return task, task == "classification" and select(2, targets.read(y, nil, task)) or nil
+end
+
 local function generated_rows(given)
   local o = options.check("data.rows", given, row_rules, 0)
-  local kind = o.task or (o.classes and "classification" or "regression")
+  local kind, classes = guess_rows(o)
+  o.classes = classes
   if kind == "regression" then
     if o.classes then error("a regression takes no classes", 0) end
     return dataset.from_table({ task = kind }, core.generator(o.n, o.d, o.targets, o.read))
@@ -225,7 +285,8 @@ end
 --- sc.data.rows{ n =, d =, targets = 1, read = function(first, count) return X, y end, task =,
 --- classes = }: a data set of n rows that a function makes, block by block. read returns rows first
 --- .. first+count-1: X is count x d, y is count x targets (labels: count x 1). It must return the
---- same rows each time it is called with the same first.
+--- same rows each time it is called with the same first. Without task and classes, targets of two
+--- values among the first 2048 rows are the labels of a classification; a line reports it.
 function data.rows(given) return options.guard("data.rows", 1, generated_rows, given) end
 
 -- ---------------------------------------------------------------- named sets

@@ -183,8 +183,8 @@ function matching.judged(ds, f)
   local n, d = ds:size()
   if n == 0 then fail("the data set has no rows") end
   if not ds.y and not ds.source then fail("the data set has no y") end
-  local self = dataset.with(ds, { columns = matching.columns(ds, f) })
-  if not self.columns and d ~= f.dim then
+  local self = dataset.with(ds, { places = matching.columns(ds, f) })
+  if not self.places and d ~= f.dim then
     fail("X has %d columns where the pipeline was fitted on %d", d, f.dim)
   end
   if f.task == "classification" then return self, match_classes(self, ds, f) end

@@ -61,9 +61,12 @@ local function task_line(result, given)
   if what == "classification" then
     what = ("%s of %s"):format(what, number_of(#result.classes, "class", "classes"))
     if result.schema.target.kind == "number" and not given.task then
-      what = what .. (", as '%s' holds few whole numbers (task = \"regression\" takes them as \z
-        values)"):format(result.target)
+      what = what .. (", as '%s' holds %s (task = \"regression\" takes them as values)"):format(
+        result.target, #result.classes == 2 and "two values" or "few whole numbers")
     end
+  elseif result.whole_values then
+    what = ("a regression, though '%s' holds only %d whole numbers (task = \"classification\" takes \z
+      them as labels)"):format(result.target, result.whole_values)
   end
   local said = given.target ~= nil and "" or " (the last column)"
   return ("target '%s'%s, %s"):format(result.target, said, what)

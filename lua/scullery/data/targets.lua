@@ -1,6 +1,7 @@
 --- Targets of a data set: labels or values y with their classes, and row weights.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
+local warn = require "scullery.base.warn"
 
 local targets = {}
 
@@ -109,6 +110,38 @@ local function own_view(y)
   return y:rows() > 0 and y:slice(1, y:rows()) or y:copy()
 end
 
+-- The distinct numbers of a column, sorted; nil if there are more than `most`.
+local function few_values(y, most)
+  local seen, list = {}, {}
+  for i = 1, y:rows() do
+    local v = y:get(i, 1)
+    if not seen[v] then
+      if #list == most then return nil end
+      seen[v], list[#list + 1] = true, math.tointeger(v) or v
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+local FEW_VALUES = 20
+
+--- targets.guess(y): the task of numbers of which nobody said what they are: two different values
+--- are the labels of a classification, all others are values. Second: a sentence about the guess
+--- for the user, if it may be wrong.
+function targets.guess(y)
+  local values = y:cols() == 1 and y:rows() > 2 and few_values(y, FEW_VALUES)
+  if not values or #values < 2 then return "regression" end
+  if #values == 2 then
+    return "classification", ("y takes two values (%s, %s): a classification; task = \"regression\" \z
+      takes them as values"):format(options.show(values[1]), options.show(values[2]))
+  end
+  for _, v in ipairs(values) do if math.type(v) ~= "integer" then return "regression" end end
+  if 2 * #values > y:rows() then return "regression" end
+  return "regression", ("y takes %d different whole numbers: values of a regression; task = \z
+    \"classification\" takes them as labels"):format(#values)
+end
+
 --- targets.read(y, classes, task): y as given by the user, read as the fields of a data set:
 --- matrix, classes or nil, task.
 function targets.read(y, classes, task)
@@ -132,7 +165,12 @@ function targets.read(y, classes, task)
   local finite, row, col = y:isfinite()
   if not finite then fail("y is not finite in row %d, column %d", row, col) end
   if known and not classes and task ~= "regression" then classes = known.classes end
-  task = task or known and known.task or (classes and "classification" or "regression")
+  task = task or known and known.task or classes and "classification"
+  if not task then
+    local guess
+    task, guess = targets.guess(y)
+    if guess then warn(guess) end
+  end
   if task == "regression" then
     if classes then fail("a regression takes no classes") end
     return y, nil, task

@@ -42,7 +42,8 @@ local taken = {}
 for title, names in pairs{ accuracy = "", error_rate = "", balanced_accuracy = "",
   confusion = "classes", precision = "classes positive average",
   recall = "classes positive average", f1 = "classes positive average", auc = "classes positive",
-  pr_auc = "classes positive", top_k = "classes k", log_loss = "classes",
+  pr_auc = "classes positive", roc_curve = "classes positive", pr_curve = "classes positive",
+  lift_curve = "classes positive", brier = "classes", top_k = "classes k", log_loss = "classes",
   calibration = "classes bins", mse = "", rmse = "", mae = "", nrmse = "", r2 = "" } do
   taken[title] = { weights = rules.weights }
   for name in names:gmatch("%S+") do taken[title][name] = rules[name] end

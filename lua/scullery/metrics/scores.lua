@@ -131,6 +131,91 @@ function scores.pr_auc(given_scores, truth, given)
   return mean_area("pr_auc", given_scores, truth, given, average_precision)
 end
 
+-- ---------------------------------------------------------------- curves
+
+local Curve = objects.class("curve", { fields = "x y threshold area name share rows class" })
+
+function Curve:__tostring()
+  local lines = { ("%s of class %s: %s %.4f"):format(self.name, show(self.class),
+    self.name == "lift" and "largest lift" or "area", self.area) }
+  local step = math.max(1, #self.x // 10)
+  for i = 1, #self.x, step do
+    lines[#lines + 1] = ("  %8.4f %8.4f"):format(self.x[i], self.y[i])
+  end
+  return table.concat(lines, "\n")
+end
+
+-- The rankings of a class of two: groups of equal scores, the highest first, with their scores.
+local function ranking(title, given_scores, truth, given)
+  local g = read(title, given_scores, truth, given)
+  if #g.classes > 2 and not g.o.positive then
+    fail("%d classes: positive = names the class that is ranked against the others", #g.classes)
+  end
+  local k = inputs.positive(g.classes, g.o.positive) or #g.classes
+  local j = g.s:cols() > 1 and k or 1
+  if g.s:cols() == 1 and k == 1 then g.s = g.s * -1 end
+  local groups, seen, list = ranked(g, j, k), {}, {}
+  for i = 1, g.n do
+    local v = g.s:get(i, j)
+    if not seen[v] then seen[v], list[#list + 1] = true, v end
+  end
+  table.sort(list, function(a, b) return a > b end)
+  local inside, outside = sums(groups)
+  if inside == 0 or outside == 0 then
+    fail("all rows are of one class: there is nothing to rank")
+  end
+  return groups, list, inside, outside, g.classes[k]
+end
+
+-- A curve with a point for each threshold. point(right, said) -> x, y of the rows with the highest
+-- scores, by the weights of the class and of all rows among them.
+local function curve(name, title, given_scores, truth, given, area, point)
+  local groups, list, inside, outside, class = ranking(title, given_scores, truth, given)
+  local self = setmetatable({ x = {}, y = {}, threshold = {}, name = name, class = class,
+    area = area(groups), share = inside / (inside + outside), rows = inside + outside }, Curve)
+  local right, said = 0, 0
+  for i, group in ipairs(groups) do
+    right, said = right + group[1], said + group[1] + group[2]
+    self.x[i], self.y[i] = point(right, said, inside, outside)
+    self.threshold[i] = list[i]
+  end
+  return self
+end
+
+--- sc.metrics.roc_curve(scores, truth[, { positive =, classes =, weights = }]): the ROC curve of a
+--- class of two: .x the share of the other class above each score (false positive rate), .y that of
+--- the class (true positive rate), .threshold the scores, the highest first; .area as
+--- sc.metrics.auc. With more classes positive names the class.
+function scores.roc_curve(given_scores, truth, given)
+  local self = curve("ROC", "roc_curve", given_scores, truth, given, roc_area,
+    function(right, said, inside, outside) return (said - right) / outside, right / inside end)
+  for key, value in pairs{ x = 0, y = 0, threshold = math.huge } do
+    table.insert(self[key], 1, value)
+  end
+  return self
+end
+
+--- sc.metrics.pr_curve(scores, truth[, { ... }]): precision against recall: .x recall, .y precision
+--- at each score, .area the average precision (sc.metrics.pr_auc), .share the share of the class.
+function scores.pr_curve(given_scores, truth, given)
+  return curve("precision and recall", "pr_curve", given_scores, truth, given, average_precision,
+    function(right, said, inside) return right / inside, right / said end)
+end
+
+--- sc.metrics.lift_curve(scores, truth[, { ... }]): how much more often than in all rows the class
+--- occurs among the rows with the highest scores: .x the share of rows, .y the lift; .area is the
+--- largest lift on at least a tenth of the rows.
+function scores.lift_curve(given_scores, truth, given)
+  local self = curve("lift", "lift_curve", given_scores, truth, given, function() return 0 end,
+    function(right, said, inside, outside)
+      return said / (inside + outside), right / said / (inside / (inside + outside))
+    end)
+  for i, x in ipairs(self.x) do
+    if x >= 0.1 - 1e-12 then self.area = math.max(self.area, self.y[i]) end
+  end
+  return self
+end
+
 --- sc.metrics.top_k(scores, truth[, { k = 2, classes =, weights = }]): the share of rows whose
 --- class is among the k highest scores. Of equal scores the first column counts as higher.
 function scores.top_k(given_scores, truth, given)
@@ -178,6 +263,22 @@ function scores.log_loss(probabilities, truth, given)
   local sum = 0
   for i, k in ipairs(g.places) do
     sum = sum - weight(g, i) * math.log(math.max(chance(g, i, k), LEAST))
+  end
+  return sum / g.total
+end
+
+--- sc.metrics.brier(probabilities, labels[, { classes =, weights = }]): the Brier score (1950): the
+--- mean over rows of the squared distance of the probabilities from 1 for the true class and 0 for the
+--- others; for two classes that of the second class alone, which is half of it.
+function scores.brier(probabilities, truth, given)
+  local g = read_probabilities("brier", probabilities, truth, given)
+  local sum, two = 0, #g.classes <= 2
+  for i, own in ipairs(g.places) do
+    local square = 0
+    for k = two and 2 or 1, two and 2 or #g.classes do
+      square = square + (chance(g, i, k) - (k == own and 1 or 0)) ^ 2
+    end
+    sum = sum + weight(g, i) * square
   end
   return sum / g.total
 end

@@ -35,6 +35,7 @@ local named = {
   pr_auc = { task = classes, takes = "scores", larger = true },
   top_k = { task = classes, takes = "scores", larger = true },
   log_loss = { task = classes, takes = "probabilities" },
+  brier = { task = classes, takes = "probabilities" },
   calibration = { task = classes, takes = "probabilities",
     number = function(table) return table.error end },
 }

@@ -9,6 +9,7 @@ local warn = require "scullery.base.warn"
 local width = require "scullery.model.width"
 local component = require "scullery.compose.component"
 local recipe = require "scullery.model.recipe"
+local automatic = require "scullery.model.automatic"
 
 local fitting = {}
 
@@ -47,16 +48,18 @@ end
 
 -- ---------------------------------------------------------------- keeping
 
---- fitting.keep(p, ds, prepared, solver, fit): stores the model and its training rows in the
---- pipeline. Returns the pipeline.
-function fitting.keep(self, ds, prepared, solver, fit)
+--- fitting.keep(p, ds, prepared, solver, fit[, features, chosen]): stores the model and its training
+--- rows in the pipeline. features: those of the fit, if not all options of the pipeline's were given;
+--- chosen: a sentence about the options that were chosen. Returns the pipeline.
+function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
   options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
     intercept = fit.intercept, pilot = fit.pilot, learnt = fit.model,
     targets = fit.targets or fit.weights:cols(),
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
     weighted = (self.class_weights or ds.weights) ~= nil,
-    class_weights = self.class_weights })
+    class_weights = self.class_weights, chosen = chosen })
+  made.features = features or made.features
   made.report = report_of(fit, made, width_note(ds, prepared, made.features))
   self.fitted, self.data, self.classes = made, ds, ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
@@ -111,18 +114,24 @@ local function learn_rows(self, ds)
   return made
 end
 
--- Fits without storing the result.
+-- Fits without storing the result: the pipeline with all options, stages and map, solver, fit, and a
+-- sentence about options that were chosen.
 local function learn(self, ds)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
-  local prepared, began = recipe.prepare(self, source), core.now()
-  local solver = recipe.make_solver(self, source, prepared)
-  local training <close> = core.training(source, prepared.stages, prepared.map,
-    recipe.training_options(self, ds))
+  local p, began, chosen, ready = self, core.now(), nil, nil
+  if automatic.open(self) then p, chosen, ready = automatic.choose(self, ds) end
+  local choosing = core.now() - began
+  local prepared = ready and ready.prepared or recipe.prepare(p, source)
+  began = core.now()
+  local solver = recipe.make_solver(p, source, prepared)
+  local training <close> = ready and ready.training or core.training(source, prepared.stages,
+    prepared.map, recipe.training_options(p, ds))
   local result = core.solve(training, component.instance(solver))[1]
   dataset.check_seen(coded)
-  prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
-  return prepared, solver, result
+  if chosen then prepared.seconds[#prepared.seconds + 1] = { "choosing", choosing } end
+  prepared.seconds[#prepared.seconds + 1] = { tostring(p.solver), core.now() - began }
+  return p, prepared, solver, result, chosen
 end
 
 --- fitting.run(p, ds, watching): p:fit for a data set; watching: a progress function, or nil.
@@ -137,7 +146,9 @@ function fitting.run(self, ds, watching)
     return self
   end
   check_data(ds, "pipeline:fit")
-  return fitting.keep(self, ds, progress.watched("pipeline:fit", watching, learn, self, ds))
+  local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn, self,
+    ds)
+  return fitting.keep(self, ds, prepared, solver, result, p.features, chosen)
 end
 
 return fitting

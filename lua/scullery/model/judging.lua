@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
+local folding = require "scullery.data.folds"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
@@ -124,13 +125,9 @@ local function shared_stages(run, ds, source, folds, k, criterion)
   return { values = values, candidates = candidates, made = made }
 end
 
---- judging.split(ds, folds, f): the rows outside fold f, and the rows in it.
+--- judging.split(ds, folds, f): the rows that fold f is learnt from, and the rows that it judges.
 function judging.split(ds, folds, f)
-  local inside, outside = {}, {}
-  for i, fold in ipairs(folds) do
-    local list = fold == f and outside or inside
-    list[#list + 1] = i
-  end
+  local inside, outside = folding.rows(folds, f)
   return ds:select(inside), ds:select(outside)
 end
 
@@ -176,7 +173,7 @@ end
 --- made}. run: pipeline, choices, path, shared. k: the number of folds that are judged, 1 for a
 --- hold-out. stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
-  if stages == "fold" or recipe.learns(run.pipeline, run.choices) then
+  if stages == "fold" or folds.pairs or recipe.learns(run.pipeline, run.choices) then
     return stages_per_fold(run, ds, folds, k, criterion)
   elseif k == 1 then
     return shared_aside(run, ds, source, folds, criterion)
@@ -203,6 +200,18 @@ function judging.mean(values)
   return mean, math.sqrt(square / (#values - 1) / #values)
 end
 
+--- judging.folds(ds, o, seed): the folds of a cross-validation or a search. o: the options folds,
+--- count, gap, horizon, groups and shuffle (see p:cv).
+function judging.folds(ds, o, seed)
+  local folds = ds:fold_ids{ folds = o.folds, count = o.count, gap = o.gap, horizon = o.horizon,
+    groups = o.groups, shuffle = o.shuffle, seed = seed }
+  if o.folds == "loo" and folding.number(folds) > 2000 then
+    error(("folds = \"loo\" makes %d folds, one for each row or group; up to 2000 are tried: give \z
+      folds = 10"):format(folding.number(folds)), 0)
+  end
+  return folds
+end
+
 --- judging.check_folds(ds, folds, k): raises an error if a fold leaves rows of one class only.
 function judging.check_folds(ds, folds, k)
   if ds.task ~= "classification" or not ds.y then return end
@@ -210,13 +219,15 @@ function judging.check_folds(ds, folds, k)
   local plain = #ds.classes == 2
   for f = 1, k do
     local seen, count = {}, 0
+    local function look(i)
+      local class = plain and T:get(i, 1) or T[i]:argmax(2):get(1, 1)
+      if not seen[class] then count = count + 1 end
+      seen[class] = true
+      return count > 1
+    end
+    for _, i in ipairs(folds.pairs and folds.pairs[f][1] or {}) do if look(i) then break end end
     for i, fold in ipairs(folds) do
-      if fold ~= f then
-        local class = plain and T:get(i, 1) or T[i]:argmax(2):get(1, 1)
-        if not seen[class] then count = count + 1 end
-        seen[class] = true
-        if count > 1 then break end
-      end
+      if not folds.pairs and fold ~= f and look(i) then break end
     end
     if count < 2 then
       error(k == 1 and "without the hold-out all rows have one class: there is nothing to tell \z
@@ -257,7 +268,9 @@ function Result:__tostring()
 end
 
 local rules = options.declare("pipeline:cv", {
-  folds = { type = "integer", low = 2, default = 5 },
+  folds = { test = folding.rule.test, takes = folding.rule.takes, default = 5 },
+  count = folding.count_rule, gap = folding.gap_rule, horizon = folding.horizon_rule,
+  groups = folding.groups_rule, shuffle = { type = "boolean" },
   repeats = { type = "integer", low = 1, default = 1 },
   score = criteria.rule,
   seed = { type = "integer", default = 0 },
@@ -271,22 +284,23 @@ local function cross_validate(self, data, o)
   if recipe.is_searched(self) then
     error("an option is sc.choose{...}: p:search(ds, { folds = 5 }) tries its values", 0)
   end
-  local n = ds:size()
-  if o.folds > n then error(("%d folds of %d rows"):format(o.folds, n), 0) end
+  if o.repeats > 1 and math.type(o.folds) ~= "integer" then
+    error("option 'repeats' draws other folds each time, and goes with a number of folds", 0)
+  end
   local criterion, source, coded = criteria.of(o.score, ds.task), dataset.source_of_targets(ds)
-  local result = setmetatable({ score = criterion.name, k = o.folds, repeats = o.repeats,
-    seed = o.seed, folds = {}, unconverged = 0 }, Result)
+  local result = setmetatable({ score = criterion.name, repeats = o.repeats, seed = o.seed, folds = {}, unconverged = 0 }, Result)
   local means, squares = 0, 0
   local level <close> = progress.level{ name = "cross-validation", total = o.repeats }
   for r = 1, o.repeats do
-    local folds = ds:fold_ids{ k = o.folds, seed = o.seed + r - 1 }
-    judging.check_folds(ds, folds, o.folds)
-    local run = judging.run({ pipeline = self, choices = {} }, ds, source, folds, o.folds,
+    local folds = judging.folds(ds, o, o.seed + r - 1)
+    result.k = folding.number(folds)
+    judging.check_folds(ds, folds, result.k)
+    local run = judging.run({ pipeline = self, choices = {} }, ds, source, folds, result.k,
       criterion, o.stages)
     dataset.check_seen(coded)
     local mean, stderr = judging.mean(run.values[1])
     means, squares = means + mean, squares + stderr ^ 2
-    table.move(run.values[1], 1, o.folds, #result.folds + 1, result.folds)
+    table.move(run.values[1], 1, result.k, #result.folds + 1, result.folds)
     result.unconverged = result.unconverged + judging.unconverged(run.candidates, 1)
     level:step()
   end

@@ -81,6 +81,15 @@ local function predict(title, f, X, given, what)
   return progress.of(title, given, f.predict, f, matching.source(X, f), what)
 end
 
+-- Labels, or values of a regression; given: { threshold =, progress = } or nil.
+local function predict_labels(title, f, X, given)
+  local at = type(given) == "table" and given.threshold
+  if not at then return predict(title, f, X, given, "labels") end
+  local threshold = require "scullery.model.threshold"
+  guarded(title, threshold.check, f, at)
+  return threshold.apply(f, predict(title, f, X, { progress = given.progress }, "scores"), at)
+end
+
 --- p:decision(X[, { progress = f }]): the scores of rows, n x c; one column for two classes and for
 --- one target.
 function Pipeline:decision(X, given)
@@ -88,19 +97,23 @@ function Pipeline:decision(X, given)
   return predict("pipeline:decision", f, X, given, "scores")
 end
 
---- p:predict(X[, { progress = f }]): predictions. Classification: n x 1 labels, as numbers; if the
+--- p:predict(X[, { threshold =, progress = f }]): predictions. Classification: n x 1 labels, as numbers; if the
 --- labels are texts, their positions in p.classes. Regression: n x c values. X: a matrix, or a data
 --- set. If both the data set and the training data have names, columns are matched by name and
 --- reordered: a missing column is an error, others are left out with a line on standard error.
 --- Columns of a matrix are matched by position.
+---
+--- threshold, for two classes: the probability from which the second class is said, in place of the
+--- sign of the score. The model needs probabilities: p:probabilities says which models have them.
 function Pipeline:predict(X, given)
   local f = need(self, "pipeline:predict", true)
-  local said = predict("pipeline:predict", f, X, given, "labels")
+  local said = predict_labels("pipeline:predict", f, X, given)
   if f.classes then dataset.labels_of[said] = { task = f.task, classes = f.classes } end
   return said
 end
 
---- p:labels(X[, { progress = f }]): the predicted labels as a list of texts or numbers.
+--- p:labels(X[, { threshold =, progress = f }]): the predicted labels as a list of texts or numbers.
+--- threshold: as in p:predict.
 function Pipeline:labels(X, given)
   local f = need(self, "pipeline:labels", true)
   if f.task ~= "classification" then
@@ -138,6 +151,41 @@ function Pipeline:calibrate(given)
   need(self, "pipeline:calibrate", true)
   local calibrate = require("scullery.model.probabilities").calibrate
   return guarded("pipeline:calibrate", calibrate, self, given)
+end
+
+--- p:threshold(ds[, { by = "f1", cost =, rate = }]): the probability from which the second of two
+--- classes is best said, on rows that the model did not learn from: an object with .threshold, for
+--- p:predict(X, { threshold = }), and .value. by: "f1", the largest F1 score; "cost" with cost = { of a
+--- false second class, of a missed one }, the least cost; "rate" with rate = 0.9, the best precision
+--- at which at least that share of the second class is found.
+function Pipeline:threshold(data, given)
+  need(self, "pipeline:threshold", true)
+  return guarded("pipeline:threshold", require("scullery.model.threshold").choose, self, data, given)
+end
+
+--- p:importance([ds][, { repeats = 5, seed = 0, metric =, progress = }]): permutation importance
+--- (Breiman 2001): what the metric loses on a data set (by default the training rows) when the values
+--- of a column are shuffled among the rows. A list of { name, mean, stderr }, the largest first, that
+--- prints as a table. stderr is that of the mean over the repeats. The 0/1 columns of one column of
+--- text are shuffled together. metric: as score in p:search; by default accuracy or R2. Of columns
+--- that depend on each other, each may seem to matter little.
+function Pipeline:importance(data, given)
+  need(self, "pipeline:importance", true)
+  if given == nil and type(data) == "table" and not dataset.is(data) then data, given = nil, data end
+  return guarded("pipeline:importance", require("scullery.model.explaining").importance, self, data,
+    given)
+end
+
+--- p:dependence(ds, column[, { points = 20, rows = 500, curves = 0, class =, seed = 0 }]): partial
+--- dependence (Friedman 2001): the mean prediction over rows when a column is set to each of its
+--- values: .values (quantiles, or the categories of a column of text), .mean and .stderr (over the
+--- rows). Of a classification it is the probability of the second class, or of `class`; the score where
+--- the model has no probabilities. rows: that many are drawn. curves: the first rows whose own curves
+--- (individual conditional expectations) are in .curves. It prints as a table; :plot() draws it.
+function Pipeline:dependence(data, column, given)
+  need(self, "pipeline:dependence", true)
+  return guarded("pipeline:dependence", require("scullery.model.explaining").dependence, self, data,
+    column, given)
 end
 
 --- p:transform(X): the rows after all stages except the solver, all in memory: n x D features, or n
@@ -239,7 +287,7 @@ end
 --- p:info(): a table about the fit: status ("converged", "stopped" or "iterations exhausted"),
 --- iterations, gap or residual with its tolerance, loss, score (the solver's own estimate of the
 --- risk), note, nonzeros (features with a nonzero weight), features, seconds of each stage, memory
---- (bytes that the engine uses), components (of sc.pca: variances and their shares), and
+--- (bytes that the engine uses), chosen (a sentence about options that the fit chose), components (of sc.pca: variances and their shares), and
 --- calibration (the method of the probabilities, once they were computed: method "loss" or "platt",
 --- folds, rows, slopes and offsets of 1/(1 + exp(slope f + offset)); it prints as a sentence).
 function Pipeline:info()
@@ -251,7 +299,7 @@ function Pipeline:info()
   for _, one in ipairs(f.seconds) do
     result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] }
   end
-  result.components, result.calibration = f.components, f.calibration
+  result.components, result.calibration, result.chosen = f.components, f.calibration, f.chosen
   for name, value in pairs(f.report or {}) do result[name] = value end
   if not (f.weights and f.solver) then return result end
   result.nonzeros = 0
@@ -269,8 +317,8 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- and .table (a row for each cell: choice, mean, stderr, folds = the scores of the folds,
 --- unconverged = fits that did not converge).
 ---
---- folds: a number from 2 (stratified for a classification); or "loo" (leave-one-out) or "gcv"
---- (generalised cross-validation), for solvers that compute them from one fit, as ridge does.
+--- folds: as in p:cv; "loo" (leave-one-out) and "gcv" (generalised cross-validation) for solvers that
+--- compute them from one fit, as ridge does. count, gap, horizon, groups, shuffle: as in p:cv.
 --- holdout: in place of folds, a share of the rows or their number: cells are judged on the rows
 --- that ds:split{ test = holdout, seed = seed } sets aside; the best is fitted to all rows.
 ---
@@ -304,10 +352,17 @@ function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.model.search").run, self, data, given)
 end
 
---- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared" }): cross-validation of
---- this recipe; the pipeline does not change. Returns an object with .mean, .stderr, .folds (the
---- score of each fold), .score (its name) and .unconverged (fits that did not converge); it prints
---- as text.
+--- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared", groups =, shuffle = true,
+--- count =, gap =, horizon = }): cross-validation of this recipe; the pipeline does not change.
+--- Returns an object with .mean, .stderr, .folds (the score of each fold), .score (its name) and
+--- .unconverged (fits that did not converge); it prints as text.
+---
+--- folds: a number from 2 (random folds, stratified for a classification); "loo": each row is a fold;
+--- "time": `count` folds (5) by the data set's time column, or by the order of rows without one: each
+--- is learnt from the rows before it, at least `gap` earlier, and ends after `horizon` (both in the
+--- unit of the time column: days for dates, rows without a column); or a list with the fold number of
+--- each row. groups: as in ds:split: rows of one group are in one fold. shuffle = false: folds are
+--- consecutive rows.
 ---
 --- repeats: the number of repetitions with different folds (seed, seed + 1, ...). .stderr is that
 --- of one repetition, because all repetitions share the rows. score: "accuracy" for a

@@ -12,6 +12,7 @@ local function describe_fit(f, lines)
     lines[#lines + 1] = ("  %d features, %s, %s%s%s"):format(info.features, info.dtype, info.method,
       samples, kernel)
   end
+  if f.chosen then lines[#lines + 1] = "  chosen: " .. f.chosen end
   local report = f.report
   if report then
     local loss = report.loss and (", training loss %.4g"):format(report.loss) or ""

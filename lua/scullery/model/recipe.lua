@@ -129,7 +129,12 @@ end
 --- which solvers with many passes cache blocks of features (1.5e9, and at most half of the free
 --- memory; it does not affect results). class_weights: "balanced" or { label = weight }, the weight
 --- of each row of a class, multiplied by the data set's own weights.
-function recipe.new(given)
+function recipe.new(given, ...)
+  if select("#", ...) > 0 or stages.is(given) or instantiation.is_features(given)
+    or component.is(given) or choose.is(given) then
+    error("pipeline: its stages come in braces, as one list: sc.pipeline{ sc.standardize(), \z
+      sc.solver.ridge{} }", 2)
+  end
   if type(given) ~= "table" then
     error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2)
   end

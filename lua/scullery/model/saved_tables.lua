@@ -19,7 +19,8 @@ end
 
 local schema_form = { format = "string", separator = "string?", header = "boolean?",
   by_place = "boolean?", missing = "table?", missing_values = "string?", categorical = "string?",
-  columns = "table?", target = "table?", cols = "integer?", names = "table?" }
+  columns = "table?", target = "table?", weights = "string?", groups = "string?", time = "string?",
+  cols = "integer?", names = "table?" }
 local column_form = { name = "string", kind = "string", levels = "table?", fill = "number?",
   missing = "integer?", loose = "boolean?" }
 local target_form = { name = "string", kind = "string", task = "string?", place = "integer?" }
@@ -77,7 +78,7 @@ function saved_tables.choice(choice)
   if choice == nil then return nil end
   form.check(choice, {}, "choice")
   for name in next, choice do form.typed "string"(name, "choice") end
-  return choice
+  return search_table.choice(choice)
 end
 
 return saved_tables

@@ -120,14 +120,15 @@ end
 -- ------------------------------------------------------------ saving
 
 local function encode_pipeline(self, arrays, o)
-  local f = self.fitted
+  local f, choice = self.fitted, self.choice and {}
+  for name, value in pairs(self.choice or {}) do choice[name] = value end
   if o.parameters and not (f and f.map) then
     fail("parameters = true is for a fitted pipeline with features, which this is not")
   end
   return { kind = "pipeline", pipeline = encode_recipe(self, arrays),
     model = f and encode_model(f, arrays, o),
     data = self.data and fingerprint.of(self.data) or self.data_known,
-    choice = self.choice and description.encode(self.choice, arrays, "choice"),
+    choice = self.choice and description.encode(choice, arrays, "choice"),
     table = self.table and description.encode(self.table, arrays, "table") }
 end
 

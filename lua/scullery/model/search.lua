@@ -7,6 +7,7 @@ local choose = require "scullery.compose.choose"
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
+local folding = require "scullery.data.folds"
 local judging = require "scullery.model.judging"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -24,8 +25,11 @@ local search = { table_class = search_table.class }
 local estimates = { loo = true, gcv = true } -- estimates that some solvers compute
 
 local rules = options.declare("pipeline:search", {
-  folds = { test = function(v) return estimates[v] or math.type(v) == "integer" and v >= 2 end,
-            takes = "a whole number of at least 2, \"loo\" or \"gcv\"", default = 5 },
+  folds = { test = function(v) return estimates[v] or folding.rule.test(v) end,
+            takes = "a whole number of at least 2, \"loo\", \"gcv\", \"time\", or a list of fold \z
+              numbers", default = 5 },
+  count = folding.count_rule, gap = folding.gap_rule, horizon = folding.horizon_rule,
+  groups = folding.groups_rule, shuffle = { type = "boolean" },
   holdout = { test = function(v)
     return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
   end,
@@ -109,7 +113,7 @@ local function plan(self, o)
   for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
     local p = variant.pipeline
     if not p.solver then error("the pipeline has no solver", 0) end
-    if estimates[o.folds] and not component.role(p.solver, "estimate") then
+    if o.estimate and not component.role(p.solver, "estimate") then
       error(("folds = \"%s\": solver.%s does not estimate its risk; give folds = k"):format(
         o.folds, p.solver.name), 0)
     end
@@ -187,7 +191,7 @@ end
 
 -- The solver's own risk estimate, from one fit on all rows.
 local function own_estimate(run, ds, source, what, o)
-  local estimate = o.folds == "loo" and what == "error" and "loo_error" or o.folds
+  local estimate = o.estimate == "loo" and what == "error" and "loo_error" or o.estimate
   local made = judging.prepare(run.pipeline, ds, source, run.choices, nil, estimate, run.shared)
   local fits = judging.solve(made, 0, run.path)
   return { fits = fits, candidates = { fits }, made = made }
@@ -371,7 +375,7 @@ local function run_all(ds, source, folds, runs, cells, o, criterion)
   local kept = {}
   local level <close> = progress.level{ name = "search", total = #runs }
   for i, run in ipairs(runs) do
-    local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o)
+    local result = o.estimate and own_estimate(run, ds, source, cells.score, o)
       or judging.run(run, ds, source, folds, o.judged, criterion, o.stages)
     local first = #cells + 1
     add_cells(cells, run, result)
@@ -399,6 +403,9 @@ local function check(self, ds, o)
   if not recipe.is_searched(self) then
     error("no option is marked with sc.choose: there is nothing to search", 0)
   end
+  if o.outer and not o.holdout and (o.folds == "time" or type(o.folds) == "table") then
+    error("outer = k searches again without each outer fold, and goes with a number of folds", 0)
+  end
   if math.type(o.folds) == "integer" and not o.holdout and o.folds > n then
     error(("%d folds of %d rows"):format(o.folds, n), 0)
   end
@@ -407,14 +414,14 @@ local function check(self, ds, o)
   if criterion.name ~= "loss" and o.folds == "gcv" then
     error("folds = \"gcv\" estimates the squared error: score = \"loss\"", 0)
   end
-  if criterion.name ~= "loss" and criterion.name ~= "error" and o.folds == "loo" then
+  if criterion.name ~= "loss" and criterion.name ~= "error" and o.estimate == "loo" then
     error("folds = \"loo\" estimates the squared error or the share of wrong labels: score = \z
       \"loss\" or \"error\"", 0)
   end
-  if estimates[o.folds] and o.stages == "fold" then
+  if o.estimate and o.stages == "fold" then
     error(("stages = \"fold\" goes with folds = k, not with \"%s\""):format(o.folds), 0)
   end
-  if (estimates[o.folds] or o.holdout) and o.rule == "one_se" then
+  if (o.estimate or o.holdout) and o.rule == "one_se" then
     error(("rule = \"one_se\" needs a standard error, which %s does not give: give folds = k")
       :format(o.holdout and "a hold-out" or ("folds = \"%s\""):format(o.folds)), 0)
   end
@@ -429,7 +436,7 @@ local function nested(self, ds, o, criterion)
   local inner, values, choices = {}, {}, {}
   for k, v in pairs(o) do inner[k] = v end
   inner.outer, inner.each = nil, nil -- only for the search on all rows
-  inner.progress, inner.judged = nil, nil -- the outer search reports
+  inner.progress, inner.judged, inner.estimate = nil, nil, nil -- the outer search reports
   if inner.holdout then inner.folds = nil end
   local level <close> = progress.level{ name = "outer fold", total = o.outer }
   for f = 1, o.outer do
@@ -455,12 +462,16 @@ end
 -- The fold of each row, and the number of judged folds: one for a hold-out.
 local function folds_of(ds, o)
   if o.holdout then return dataset.set_aside(ds, o.holdout, o.seed), 1 end
-  if estimates[o.folds] then return nil end
-  return ds:fold_ids{ k = o.folds, seed = o.seed }, o.folds
+  if o.estimate then return nil end
+  local folds = judging.folds(ds, o, o.seed)
+  return folds, folding.number(folds)
 end
 
 local function run_whole(self, data, o)
   local ds = dataset.coerce(data)
+  -- leave-one-out of groups has no short cut: each group is a fold
+  local grouped = o.groups or (o.groups == nil and ds.groups ~= nil)
+  o.estimate = estimates[o.folds] and not (o.folds == "loo" and grouped) and o.folds or nil
   local criterion = check(self, ds, o)
   local folds, judged = folds_of(ds, o)
   o.judged = judged
@@ -493,7 +504,7 @@ local function run_whole(self, data, o)
   end
   tell_unconverged(cells)
   for _, cell in ipairs(cells) do cell.run, cell.index = nil, nil end
-  result.choice, result.table = choice, cells
+  result.choice, result.table = search_table.choice(choice), cells
   local report, notes = result.fitted.report, cells:notes()
   if report.note then table.insert(notes, 1, report.note) end
   report.note = #notes > 0 and table.concat(notes, "; ") or nil

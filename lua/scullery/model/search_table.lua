@@ -229,4 +229,18 @@ function search_table.new(runs, criterion)
   return cells
 end
 
+local Choice = { __name = "choice", __tostring = function(self)
+  local parts = {}
+  for name, value in pairs(self) do parts[#parts + 1] = name .. " = " .. options.show(value) end
+  table.sort(parts)
+  return table.concat(parts, ", ")
+end }
+
+--- search_table.choice(choice): a copy of the chosen options, by name, that prints as they do.
+function search_table.choice(choice)
+  local copy = {}
+  for name, value in pairs(choice) do copy[name] = value end
+  return setmetatable(copy, Choice)
+end
+
 return search_table

@@ -12,8 +12,9 @@ local KernelError, Pipeline, Table = kernel_error.class, recipe.class, search_ta
 --- values), "confusion" (of a classification: the share of each true class that was given each
 --- class), "calibration" (how often the probabilities come true, with Wilson's 95 % intervals, and
 --- which were said; calls p:calibrate{} where there are none), "coefficients" (the largest, and
---- their decay; where each feature looks at one column the weights of the columns). Without it: all
---- that apply as the model is.
+--- their decay; where each feature looks at one column the weights of the columns), "roc", "pr" and
+--- "lift" (of a classification: how well the scores rank the rows, with the area under the curve).
+--- Without it: all that apply as the model is, except the last three.
 function Pipeline:plot(what, data, given)
   recipe.fitted(self, "pipeline:plot", true)
   local plot = require("scullery.pictures.model").plot

@@ -97,13 +97,22 @@ local function has_weights(f)
   return nil, "all coefficients are 0: there is nothing to draw"
 end
 
+local is_ranked = of_task("classification", "roc")
+
+local function ranking(name)
+  return { applies = is_ranked, needs_rows = true, asked = true, figures = function(about)
+    return require("scullery.pictures.ranking").figures_of(name)(about)
+  end }
+end
+
 local kinds = {
   residuals = { applies = of_task("regression", "residuals"), needs_rows = true },
   confusion = { applies = of_task("classification", "confusion"), needs_rows = true },
   calibration = { applies = has_probabilities, needs_rows = true },
   coefficients = { applies = has_weights },
+  roc = ranking "roc", pr = ranking "pr", lift = ranking "lift",
 }
-local in_turn = { "residuals", "confusion", "calibration", "coefficients" }
+local in_turn = { "residuals", "confusion", "calibration", "coefficients", "roc", "pr", "lift" }
 
 --- model.names: the kinds of pictures.
 model.names = in_turn
@@ -114,15 +123,16 @@ function model.applies(p, what) return kinds[what].applies(p.fitted) end
 
 --- model.figures(what, about): the pictures of one kind, and a list of those that say more.
 function model.figures(what, about)
-  local figures, more = require("scullery.pictures." .. what).figures(about)
+  local draw = kinds[what].figures or require("scullery.pictures." .. what).figures
+  local figures, more = draw(about)
   return figures, more or {}
 end
 
 local function wanted_kinds(p, what)
   if what ~= nil and not kinds[what] then
     local near = type(what) == "string" and options.nearest(what, { table.unpack(in_turn) })
-    fail("takes \"residuals\", \"confusion\", \"calibration\" or \"coefficients\", and got %s%s",
-      options.show(what), near and (" (did you mean '%s'?)"):format(near) or "")
+    fail("takes \"%s\" or \"%s\", and got %s%s",
+      table.concat(in_turn, "\", \"", 1, #in_turn - 1), in_turn[#in_turn], options.show(what), near and (" (did you mean '%s'?)"):format(near) or "")
   end
   if what == "calibration" then make_probabilities(p) end
   if what then
@@ -132,7 +142,7 @@ local function wanted_kinds(p, what)
   end
   local list = {}
   for _, name in ipairs(in_turn) do
-    if model.applies(p, name) then list[#list + 1] = name end
+    if not kinds[name].asked and model.applies(p, name) then list[#list + 1] = name end
   end
   return list
 end

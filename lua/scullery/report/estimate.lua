@@ -12,7 +12,7 @@ local function some_rows(f, ds)
   local count = math.min(n, MOST_ROWS)
   for i = 0, count - 1 do rows[i + 1] = i * n // count + 1 end
   local source = core.source(ds.X:select(rows))
-  if ds.columns then source = core.source_columns(source, ds.columns) end
+  if ds.places then source = core.source_columns(source, ds.places) end
   return core.transform(source, f.stages):astype("float64")
 end
 

@@ -1,0 +1,241 @@
+--- Which columns a fitted model uses, and how: permutation importance (Breiman 2001), partial
+--- dependence (Friedman 2001) and individual conditional expectations (Goldstein et al. 2015).
+local core = require "scullery.core"
+local criteria = require "scullery.model.criteria"
+local dataset = require "scullery.data.dataset"
+local judging = require "scullery.model.judging"
+local matching = require "scullery.data.matching"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local probabilities = require "scullery.model.probabilities"
+local progress = require "scullery.base.progress"
+local text_table = require "scullery.base.text_table"
+
+local explaining = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- The stream of random numbers for permutations: those of other uses are in data/folds.lua.
+local PERMUTATIONS = 35
+
+-- ---------------------------------------------------------------- columns
+
+local function name_at(ds, j) return ds.names and ds.names[j] or "x" .. j end
+
+-- The columns of X as the user knows them: a list of { name, first, last, levels }. The 0/1 columns
+-- that one column of text became are one.
+local function columns_of(ds)
+  local list, j, d = {}, 1, ds.X:cols()
+  for _, column in ipairs(ds.schema and ds.schema.columns or {}) do
+    local width = column.kind == "skipped" and 0 or 1
+    if column.kind == "category" then
+      width = ds.schema.categorical == "drop" and 0
+        or #column.levels + ((column.missing or 0) > 0 and 1 or 0)
+    end
+    if width > 0 then
+      list[#list + 1] = { name = column.name, first = j, last = j + width - 1,
+        category = column.kind == "category" }
+      j = j + width
+    end
+  end
+  if j ~= d + 1 then -- no schema, or other columns than those of the file
+    list = {}
+    for k = 1, d do list[k] = { name = name_at(ds, k), first = k, last = k } end
+  end
+  return list
+end
+
+-- X with columns first .. last replaced by those of a matrix.
+local function with_columns(X, column, values)
+  local n, d, parts = X:rows(), X:cols(), {}
+  if column.first > 1 then parts[1] = X:slice(1, n, 1, column.first - 1) end
+  parts[#parts + 1] = values
+  if column.last < d then parts[#parts + 1] = X:slice(1, n, column.last + 1, d) end
+  return #parts > 1 and core.hcat(table.unpack(parts)) or values
+end
+
+-- The rows to explain with, in memory and with the model's columns and classes.
+local function rows_of(p, data)
+  local ds = data or p.data
+  if not ds then fail("the rows that the model learnt from are not here: give a data set") end
+  if not ds.X then fail("this data set streams; load it in memory (without stream = true)") end
+  local f = p.fitted
+  local found = matching.judged(ds, f)
+  if found.places then
+    found = dataset.with(found, { X = ds.X:t():select(found.places):t():copy(), names = f.names,
+      schema = f.schema })
+    found.places = nil
+  end
+  return found
+end
+
+-- ---------------------------------------------------------------- importance
+
+local Importance = objects.class("importance", { fields = "metric base repeats seed rows" })
+
+function Importance:__tostring()
+  local rows = { { "column", "mean", "std. error" } }
+  for _, one in ipairs(self) do
+    rows[#rows + 1] = { one.name, ("%.4g"):format(one.mean), ("%.2g"):format(one.stderr) }
+  end
+  return ("what %s loses when a column is shuffled (%.4g with all, %d rows, %d times)\n%s"):format(
+    self.metric, self.base, self.rows, self.repeats,
+    table.concat(text_table.lines(rows, { sides = { "left", "right", "right" } }), "\n"))
+end
+explaining.importance_class = Importance
+
+local importance_rules = options.declare("pipeline:importance", {
+  repeats = { type = "integer", low = 1, default = 5 }, seed = { type = "integer", default = 0 },
+  metric = criteria.rule, progress = progress.rule,
+})
+
+local function importance_of(p, ds, o)
+  local f = p.fitted
+  local criterion = criteria.of(o.metric, f.task)
+  local base, list = judging.of_model(criterion, f, ds), {}
+  local sign, n = criterion.larger and 1 or -1, #ds
+  local columns = columns_of(ds)
+  local level <close> = progress.level{ name = "column", total = #columns }
+  for c, column in ipairs(columns) do
+    local values, sum, square = ds.X:slice(1, n, column.first, column.last), 0, 0
+    for r = 1, o.repeats do
+      local order = core.permutation(n, o.seed + r - 1, PERMUTATIONS + c)
+      local shuffled = dataset.with(ds, { X = with_columns(ds.X, column, values:select(order)) })
+      local lost = sign * (base - judging.of_model(criterion, f, shuffled))
+      sum, square = sum + lost, square + lost * lost
+    end
+    local mean = sum / o.repeats
+    local variance = o.repeats > 1 and (square - o.repeats * mean * mean) / (o.repeats - 1) or 0
+    list[c] = { name = column.name, mean = mean,
+      stderr = math.sqrt(math.max(variance, 0) / o.repeats), place = c }
+    level:step()
+  end
+  table.sort(list, function(a, b)
+    if a.mean ~= b.mean then return a.mean > b.mean end
+    return a.place < b.place
+  end)
+  for _, one in ipairs(list) do one.place = nil end
+  list.metric, list.base, list.repeats, list.seed, list.rows = criterion.name, base, o.repeats,
+    o.seed, n
+  return setmetatable(list, Importance)
+end
+
+--- explaining.importance(p, data, options): see Pipeline:importance.
+function explaining.importance(p, data, given)
+  local o = options.check("pipeline:importance", given, importance_rules, 0)
+  local ds = rows_of(p, data)
+  if not ds.y then fail("the data set has no y") end
+  return progress.watched("pipeline:importance", o.progress, importance_of, p, ds, o)
+end
+
+-- ---------------------------------------------------------------- dependence
+
+local Dependence = objects.class("dependence", {
+  fields = "column values mean stderr curves what rows categories" })
+
+function Dependence:__tostring()
+  local rows = { { self.column, "mean", "std. error" } }
+  for k, value in ipairs(self.values) do
+    rows[#rows + 1] = { self.categories and self.categories[k] or ("%.5g"):format(value),
+      ("%.4g"):format(self.mean[k]), ("%.2g"):format(self.stderr[k]) }
+  end
+  return ("%s, the mean over %d rows\n%s"):format(self.what, self.rows,
+    table.concat(text_table.lines(rows, { sides = { "left", "right", "right" } }), "\n"))
+end
+explaining.dependence_class = Dependence
+
+local dependence_rules = options.declare("pipeline:dependence", {
+  points = { type = "integer", low = 2, default = 20 },
+  rows = { type = "integer", low = 2, default = 500 }, seed = { type = "integer", default = 0 },
+  curves = { type = "integer", low = 0, default = 0 }, class = { type = "any" },
+})
+
+local function find_column(ds, name)
+  local names = {}
+  for _, column in ipairs(columns_of(ds)) do
+    if column.name == name then return column end
+    names[#names + 1] = column.name
+  end
+  fail("takes a column's name, and got %s%s", options.show(name), objects.suggestion(name, names))
+end
+
+-- Distinct quantiles of a column.
+local function quantiles(column, points)
+  local sorted, list, n = {}, {}, column:rows()
+  for i = 1, n do sorted[i] = column:get(i, 1) end
+  table.sort(sorted)
+  for k = 0, points - 1 do
+    local v = sorted[math.floor(k * (n - 1) / (points - 1) + 0.5) + 1]
+    if v ~= list[#list] then list[#list + 1] = v end
+  end
+  return list
+end
+
+-- A function X -> n x 1 numbers to average, and what they are.
+local function output_of(p, class)
+  local f = p.fitted
+  if f.task == "regression" then
+    return function(X) return f:scores(core.source(X)):column(1) end, "prediction"
+  end
+  local k = #f.classes == 2 and 2 or nil
+  for place, label in ipairs(f.classes) do if label == class then k = place end end
+  if class ~= nil and f.classes[k] ~= class then
+    fail("option 'class' got %s, which is not one of the classes", options.show(class))
+  end
+  if not k then fail("%d classes: class = names the one whose probability is meant", #f.classes) end
+  if probabilities.known(f) then
+    return function(X)
+      return probabilities.of(f, f:scores(core.source(X))):column(k)
+    end, ("probability of %s"):format(tostring(f.classes[k]))
+  end
+  return function(X)
+    local scores = f:scores(core.source(X))
+    if scores:cols() > 1 then return scores:column(k) end
+    return k == 2 and scores or scores * -1
+  end, ("score of %s"):format(tostring(f.classes[k]))
+end
+
+-- The values of the column to set, as n x width matrices made by set(n), and their names.
+local function settings_of(ds, column, points)
+  local values, names, set = {}, nil, {}
+  if not column.category then
+    values = quantiles(ds.X:column(column.first), points)
+    for k, v in ipairs(values) do set[k] = function(n) return core.ones(n, 1) * v end end
+    return values, names, set
+  end
+  names = {}
+  for k = 1, column.last - column.first + 1 do
+    values[k] = k
+    names[k] = name_at(ds, column.first + k - 1):match("=(.*)$") or tostring(k)
+    set[k] = function(n)
+      local row = core.zeros(1, column.last - column.first + 1)
+      row:set(1, k, 1)
+      return core.ones(n, 1) * row
+    end
+  end
+  return values, names, set
+end
+
+--- explaining.dependence(p, data, name, options): see Pipeline:dependence.
+function explaining.dependence(p, data, name, given)
+  local o = options.check("pipeline:dependence", given, dependence_rules, 0)
+  local ds = rows_of(p, data)
+  if #ds > o.rows then ds = ds:sample{ rows = o.rows, seed = o.seed } end
+  local column = find_column(ds, name)
+  local output, what = output_of(p, o.class)
+  local values, categories, set = settings_of(ds, column, o.points)
+  local n = #ds
+  local self = setmetatable({ column = name, values = values, categories = categories, what = what,
+    rows = n, mean = {}, stderr = {}, curves = {} }, Dependence)
+  for i = 1, math.min(o.curves, n) do self.curves[i] = {} end
+  for k in ipairs(values) do
+    local out = output(with_columns(ds.X, column, set[k](n)))
+    local mean = out:mean()
+    local gap = out - mean
+    self.mean[k], self.stderr[k] = mean, math.sqrt(gap:mul(gap):sum() / math.max(n - 1, 1) / n)
+    for i in ipairs(self.curves) do self.curves[i][k] = out:get(i, 1) end
+  end
+  return self
+end
+
+return explaining
