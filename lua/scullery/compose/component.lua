@@ -125,6 +125,12 @@ function component.resolved(self, choices)
   return setmetatable({ kind = self.kind, name = self.name, given = given }, Component)
 end
 
+--- component.is_chosen(option): true if p:fit may choose an option (a row of core.plugin_info) that is
+--- not given: a width, or the regularisation of a solver.
+function component.is_chosen(option)
+  return option.role == "regularisation" or option.takes:find('"median"', 1, true) ~= nil
+end
+
 --- component.role(self, role): the name of its option with that role ("regularisation", "capacity",
 --- "intercept", "estimate", "bias"), or nil.
 function component.role(self, role)
@@ -263,6 +269,10 @@ local function constructor(kind, name)
     end
     local copy = {}
     for key, value in pairs(given or {}) do copy[key] = value end
+    for _, option in ipairs(core.plugin_info(kind, name).options) do
+      -- "auto" is to leave the choice to p:fit, as if the option were not given
+      if copy[option.name] == "auto" and component.is_chosen(option) then copy[option.name] = nil end
+    end
     local self = setmetatable({ kind = kind, name = name, given = copy }, Component)
     local facts = facts_of(self)
     if facts.nested > MOST_NESTED or facts.within > MOST_WITHIN then

@@ -266,4 +266,24 @@ function automatic.choose(p, ds)
   return filled(p, open, chosen), about(open, chosen, few, n), ready
 end
 
+--- automatic.as_fitted(p): the recipe with the options that its fit chose.
+function automatic.as_fitted(p)
+  local f = p.fitted
+  if not (f and f.open) then return p end
+  local copy = filled(p, {}, {})
+  copy.features, copy.solver = f.features, f.solver
+  return copy
+end
+
+--- automatic.reopened(p, open): the recipe in which these options are to be chosen again by a fit.
+function automatic.reopened(p, open)
+  local copy = filled(p, {}, {})
+  if open.part and open.width and copy.features then
+    local inst = copy.features.inst
+    inst[open.part] = component.with(inst[open.part], open.width, nil)
+  end
+  if open.lambda and copy.solver then copy.solver = component.with(copy.solver, open.lambda, nil) end
+  return copy
+end
+
 return automatic

@@ -58,7 +58,8 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
     targets = fit.targets or fit.weights:cols(),
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
     weighted = (self.class_weights or ds.weights) ~= nil,
-    class_weights = self.class_weights, chosen = chosen })
+    class_weights = self.class_weights, chosen = chosen,
+    open = chosen and automatic.open(self) or nil })
   made.features = features or made.features
   made.report = report_of(fit, made, width_note(ds, prepared, made.features))
   self.fitted, self.data, self.classes = made, ds, ds.classes

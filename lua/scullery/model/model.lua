@@ -10,7 +10,7 @@
 --- dtype, block, weighted (true if rows had different weights), class_weights (as given), report
 --- (status, iterations, gap, residual, tolerance, jitter, loss, score, note), seconds (a list of
 --- {stage, seconds}), components (of sc.pca), calibration, chosen (a sentence about options that the
---- fit chose). Fields that are plain values are saved
+--- fit chose) and open (their names: see automatic.open). Fields that are plain values are saved
 --- as they are (model/saving.lua).
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"

@@ -1,4 +1,6 @@
 --- Pipelines as text.
+local automatic = require "scullery.model.automatic"
+
 local shown = {}
 
 -- Lines about the training data and the outcome of the fit.
@@ -28,13 +30,21 @@ local function describe_fit(f, lines)
   if #times > 0 then lines[#lines + 1] = "  " .. table.concat(times, ", ") end
 end
 
+-- A stage's line; options that the fit is to choose show as "auto".
+local function line_of(stage, option)
+  local text = tostring(stage)
+  return "  " .. (option and text:gsub("(%f[%w]" .. option .. " = )[^,}]+", '%1"auto"') or text)
+end
+
 --- shown.text(p): one line for each stage, and the fit.
 function shown.text(p)
-  local lines = { "pipeline" }
+  local lines, f, open = { "pipeline" }, p.fitted, automatic.open(p)
+  local features, solver = p.features, p.solver
+  if f and f.open then features, solver, open = f.features, f.solver, nil end
   for _, stage in ipairs(p.rows) do lines[#lines + 1] = "  " .. tostring(stage) end
-  if p.features then lines[#lines + 1] = "  " .. tostring(p.features) end
+  if features then lines[#lines + 1] = line_of(features, open and open.width) end
   if p.after then lines[#lines + 1] = "  " .. tostring(p.after) end
-  if p.solver then lines[#lines + 1] = "  " .. tostring(p.solver) end
+  if solver then lines[#lines + 1] = line_of(solver, open and open.lambda) end
   if p.variants then
     lines[#lines + 1] = ("  the first of %d choices of stages"):format(#p.variants)
   end

@@ -50,7 +50,7 @@ end
 local fields_form = { task = "string?", classes = "table?", seconds = "table", report = "table?",
   schema = "table?", names = "table?", block = "integer?", dtype = "string?", n = "integer",
   dim = "integer", targets = "integer?", calibration = "table?", weighted = "boolean?",
-  components = "table?", chosen = "string?" }
+  components = "table?", chosen = "string?", open = "table?" }
 
 local report_form = { status = "string?", iterations = "number?", gap = "number?",
   residual = "number?", tolerance = "number?", jitter = "number?", loss = "number?",
@@ -72,6 +72,12 @@ end
 local function check_fields(f)
   form.check(f, fields_form, "fields")
   form.check(f.report or {}, report_form, "report")
+  if f.open then
+    form.check(f.open, { part = "string?", width = "string?", lambda = "string?" }, "open")
+    if f.open.part ~= nil and f.open.part ~= "p" and f.open.part ~= "phi" then
+      fail("its 'open.part' is not a part of features")
+    end
+  end
   if f.calibration then check_calibration(f.calibration) end
   if f.components then
     form.check(f.components, { share = "number" }, "components")

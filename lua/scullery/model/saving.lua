@@ -1,5 +1,6 @@
 --- Saving and loading: pipelines, features and schemas in files of the format safetensors. The
 --- description is one JSON text, documented in docs/models.md; numbers are named arrays.
+local automatic = require "scullery.model.automatic"
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local dataset = require "scullery.data.dataset"
@@ -47,7 +48,7 @@ end
 local function encode_recipe(self, arrays)
   local own = {}
   for name in pairs(pipeline.own_options) do own[name] = self[name] end
-  return { stages = description.encode(given_stages(self), arrays, "pipeline"),
+  return { stages = description.encode(given_stages(automatic.as_fitted(self)), arrays, "pipeline"),
     options = description.encode(own, arrays, "pipeline") }
 end
 
@@ -178,14 +179,13 @@ local function load_pipeline(file)
     end
     given[name] = value
   end
-  local self = pipeline.new(given)
+  local self, fitted = pipeline.new(given), nil
+  if body.model then fitted = model.new(restoring.model(self, file)) end
+  if fitted and fitted.open then self = automatic.reopened(self, fitted.open) end
   self.choice = saved_tables.choice(file:decode(body.choice))
   self.table = saved_tables.search(file:decode(body.table))
   self.data_known = saved_tables.fingerprint(body.data)
-  if body.model then
-    self.fitted = model.new(restoring.model(self, file))
-    self.classes = self.fitted.classes
-  end
+  if fitted then self.fitted, self.classes = fitted, fitted.classes end
   restoring.check_print(self, "report")
   restoring.check_print(self.table, "table")
   return self

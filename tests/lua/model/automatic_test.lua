@@ -1,0 +1,111 @@
+-- Options that p:fit chooses: the width of the features and the regularisation.
+local lu = require "luaunit"
+local sc = require "scullery"
+
+local function smooth(n, seed)
+  local X = sc.randn{ n, 3, seed = seed }
+  local y = X:column(1):map(math.sin) + X:column(2):mul(X:column(3)) * 0.3
+    + sc.randn{ n, 1, seed = seed + 100 } * 0.1
+  return sc.dataset{ X = X, y = y, task = "regression" }
+end
+
+local function plain(T)
+  return sc.pipeline{ sc.standardize(),
+    sc.features{ p = sc.sampler.gaussian{}, phi = sc.nonlinearity.fourier(), T = T or 100, seed = 1 },
+    sc.solver.ridge{} }
+end
+
+function TestNoOptionsAreAsGoodAsASearch()
+  local train, test = smooth(600, 1), smooth(600, 2)
+  local p = plain(200):fit(train)
+  local widths, lambdas = {}, {}
+  for k = -4, 2 do widths[#widths + 1] = 0.4 * 2.0 ^ k end
+  for k = -9, 0 do lambdas[#lambdas + 1] = 10.0 ^ k end
+  local best = sc.pipeline{ sc.standardize(), sc.features{
+    p = sc.sampler.gaussian{ sigma = sc.choose(widths) }, phi = sc.nonlinearity.fourier(), T = 200,
+    seed = 1 }, sc.solver.ridge{ lambda = sc.choose(lambdas) } }:search(train, { folds = 5 })
+  lu.assertTrue(p:error(test) <= 1.1 * best:error(test))
+  lu.assertStrContains(tostring(p), "times the median rule")
+  lu.assertStrContains(p:info().chosen, "lambda = ")
+end
+
+local function choice_of(p)
+  return { p.fitted.features.inst.p.given.sigma, p.fitted.solver.given.lambda }
+end
+
+-- The choice depends on the rows, not on their order, nor on how equal rows are written down.
+function TestTheChoiceDependsOnTheRowsAlone()
+  local ds = smooth(300, 5)
+  local wanted = choice_of(plain():fit(ds))
+  local turned, twice, weights = {}, {}, {}
+  for i = 1, 300 do
+    turned[i], weights[i] = 301 - i, 1 + i % 2
+    for _ = 1, weights[i] do twice[#twice + 1] = i end
+  end
+  local back = choice_of(plain():fit(ds:select(turned)))
+  lu.assertAlmostEquals(back[1], wanted[1], 1e-9 * wanted[1])
+  lu.assertEquals(back[2], wanted[2])
+  local copies = choice_of(plain():fit(ds:select(twice)))
+  local weighted = sc.dataset{ X = ds.X, y = ds.y, task = "regression", weights = weights }
+  local as_weights = choice_of(plain():fit(weighted))
+  lu.assertEquals(copies[2], as_weights[2])
+  lu.assertAlmostEquals(copies[1], as_weights[1], 0.05 * copies[1]) -- standardize sees the weights not
+end
+
+function TestOnlyWhatIsNotGivenIsChosen()
+  local ds = smooth(200, 7)
+  local function fit(p, solver) return sc.pipeline{ sc.standardize(), sc.features{ p = p,
+    phi = sc.nonlinearity.fourier(), T = 50, seed = 1 }, solver }:fit(ds) end
+  local given = fit(sc.sampler.gaussian{ sigma = 0.3 }, sc.solver.ridge{ lambda = 1e-3 })
+  lu.assertNil(given:info().chosen)
+  local width = fit(sc.sampler.gaussian{}, sc.solver.ridge{ lambda = 1e-3 })
+  lu.assertEquals(width.fitted.solver.given.lambda, 1e-3)
+  lu.assertNotNil(width.fitted.features.inst.p.given.sigma)
+  local lambda = fit(sc.sampler.gaussian{ sigma = 0.3 }, sc.solver.ridge{ lambda = "auto" })
+  lu.assertEquals(lambda.fitted.features.inst.p.given.sigma, 0.3)
+  lu.assertNotNil(lambda.fitted.solver.given.lambda)
+end
+
+-- More rows than the sample has, in memory and as a stream: the same choice.
+function TestAStreamGetsTheSameChoice()
+  local ds = smooth(7000, 9)
+  local stream = sc.data.rows{ n = 7000, d = 3, task = "regression", read = function(first, count)
+    return ds.X:slice(first, first + count - 1), ds.y:slice(first, first + count - 1)
+  end }
+  local a, b = plain(60):fit(ds), plain(60):fit(stream)
+  lu.assertEquals(choice_of(a)[2], choice_of(b)[2])
+  lu.assertAlmostEquals(choice_of(a)[1], choice_of(b)[1], 1e-9)
+  lu.assertStrContains(a:info().chosen, "on 4000 of 7000 rows")
+end
+
+function TestASavedChoiceIsLoadedAndMadeAgain()
+  local ds, path = smooth(200, 11), os.tmpname()
+  local p = plain(50):fit(ds)
+  p:save(path)
+  local q = sc.load(path)
+  os.remove(path)
+  lu.assertEquals(q:predict(ds.X), p:predict(ds.X))
+  lu.assertEquals(choice_of(q), choice_of(p))
+  lu.assertEquals(q:info().chosen, p:info().chosen)
+  local other = smooth(200, 12)
+  lu.assertEquals(choice_of(q:fit(other)), choice_of(p:fit(other)))
+end
+
+function TestOtherSolversAreChosenForToo()
+  local X = sc.randn{ 300, 2, seed = 3 }
+  local y = X:column(1):mul(X:column(2)):map(function(v) return v > 0 and 1 or 0 end)
+  local ds = sc.dataset{ X = X, y = y, task = "classification" }
+  for _, solver in ipairs{ sc.solver.logistic{}, sc.solver.lasso{}, sc.solver.kernel_ridge{
+    kernel = sc.kernel.gaussian{ gamma = 1 } } } do
+    local stages = { sc.standardize(), solver }
+    if solver.name ~= "kernel_ridge" then
+      table.insert(stages, 2, sc.features{ p = sc.sampler.gaussian{}, T = 60, seed = 1,
+        phi = sc.nonlinearity.fourier() })
+    end
+    local p = sc.pipeline(stages):fit(ds)
+    lu.assertTrue(p:error(ds) < 0.2, solver.name)
+    lu.assertStrContains(p:info().chosen, "lambda = ", solver.name)
+  end
+end
+
+os.exit(lu.LuaUnit.run())

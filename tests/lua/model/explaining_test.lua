@@ -1,0 +1,126 @@
+-- Permutation importance, partial dependence, thresholds.
+local lu = require "luaunit"
+local sc = require "scullery"
+
+local function regression()
+  local X = sc.randn{ 500, 3, seed = 1 }
+  return sc.dataset{ X = X, y = X:column(1) * 3 + X:column(2), names = { "a", "b", "c" },
+    task = "regression" }
+end
+
+-- Of y = 3 a + b with independent columns of variance v, a loses 2 * 9 v_a of the variance of y.
+function TestImportanceOfALinearModelIsKnown()
+  local ds = regression()
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-9 } }:fit(ds)
+  local list = p:importance(ds, { repeats = 20, seed = 3, metric = "mse" })
+  lu.assertEquals({ list[1].name, list[2].name, list[3].name }, { "a", "b", "c" })
+  local function variance(j) return ds.X:column(j):std() ^ 2 end
+  for k, wanted in ipairs{ 2 * 9 * variance(1), 2 * variance(2), 0 } do
+    lu.assertTrue(math.abs(list[k].mean - wanted) <= 5 * list[k].stderr + 1e-9 + 0.01 * wanted,
+      list[k].name)
+  end
+  lu.assertEquals(p:importance(ds, { repeats = 2, seed = 3 })[1].mean,
+    p:importance(ds, { repeats = 2, seed = 3 })[1].mean)
+  lu.assertStrContains(tostring(list), "mse loses")
+end
+
+-- The 0/1 columns of one column of text are shuffled together.
+function TestCategoriesAreOneColumn()
+  local path, lines = os.tmpname(), { "colour,x,y" }
+  for i = 1, 90 do
+    local colour = ({ "red", "green", "blue" })[i % 3 + 1]
+    lines[#lines + 1] = ("%s,%d,%d"):format(colour, i % 7, i % 3 * 10 + i % 5)
+  end
+  local file = assert(io.open(path, "w"))
+  file:write(table.concat(lines, "\n"), "\n")
+  file:close()
+  local ds = sc.data.csv(path, { task = "regression", quiet = true })
+  os.remove(path)
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(ds)
+  local list = p:importance()
+  lu.assertEquals({ #list, list[1].name }, { 2, "colour" })
+  local d = p:dependence(ds, "colour")
+  lu.assertEquals(d.categories, { "blue", "green", "red" })
+end
+
+function TestDependenceOfALinearModelIsALine()
+  local ds = regression()
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-9 } }:fit(ds)
+  local d = p:dependence(ds, "a", { points = 5, curves = 2 })
+  for k = 2, 5 do
+    lu.assertAlmostEquals((d.mean[k] - d.mean[1]) / (d.values[k] - d.values[1]), 3, 1e-6)
+    lu.assertAlmostEquals(d.curves[1][k] - d.curves[1][1], d.mean[k] - d.mean[1], 1e-6)
+  end
+  lu.assertAlmostEquals(d.stderr[1], ds.X:column(2):std() / math.sqrt(500), 2e-3)
+  lu.assertErrorMsgContains("did you mean 'c'", p.dependence, p, ds, "cc")
+end
+
+local function classes()
+  local X = sc.randn{ 400, 2, seed = 5 }
+  local y = (X:column(1) + sc.randn{ 400, 1, seed = 6 } * 0.5):map(function(v)
+    return v > 0.8 and 1 or 0
+  end)
+  return sc.dataset{ X = X, y = y, task = "classification" }
+end
+
+function TestAThresholdMovesTheLabels()
+  local ds = classes()
+  local p = sc.pipeline{ sc.solver.logistic{ lambda = 1e-3 } }:fit(ds)
+  local P = p:probabilities(ds)
+  for _, at in ipairs{ 0.1, 0.5, 0.9 } do
+    local said = p:predict(ds, { threshold = at })
+    for i = 1, 400 do lu.assertEquals(said:get(i, 1), P:get(i, 2) >= at and 1 or 0) end
+  end
+  lu.assertEquals(p:predict(ds, { threshold = 0.5 }), p:predict(ds))
+  lu.assertErrorMsgContains("between 0 and 1", p.predict, p, ds, { threshold = 2 })
+  local ridge = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(ds)
+  lu.assertErrorMsgContains("call p:calibrate{}", ridge.predict, ridge, ds, { threshold = 0.5 })
+  local three = sc.pipeline{ sc.solver.logistic{ lambda = 1 } }:fit(ds.X, sc.data.rotate and
+    ds.X:column(2):map(function(v) return v > 0.5 and 3 or v > -0.5 and 2 or 1 end),
+    { task = "classification" })
+  lu.assertErrorMsgContains("is for two classes", three.predict, three, ds.X, { threshold = 0.5 })
+end
+
+-- The chosen threshold is at least as good as each of a grid.
+function TestAChosenThresholdIsTheBest()
+  local ds = classes()
+  local p = sc.pipeline{ sc.solver.logistic{ lambda = 1e-3 } }:fit(ds)
+  local function f1(at) return sc.metrics.f1(p:predict(ds, { threshold = at }), ds.y) end
+  local chosen = p:threshold(ds)
+  lu.assertAlmostEquals(f1(chosen.threshold), chosen.value, 1e-12)
+  local function cost(at)
+    local said, sum = p:predict(ds, { threshold = at }), 0
+    for i = 1, 400 do
+      local s, t = said:get(i, 1), ds.y:get(i, 1)
+      sum = sum + (s > t and 1 or s < t and 5 or 0)
+    end
+    return sum
+  end
+  local cheap = p:threshold(ds, { by = "cost", cost = { 1, 5 } })
+  lu.assertAlmostEquals(cost(cheap.threshold), cheap.value, 1e-9)
+  for at = 0.05, 0.95, 0.05 do
+    lu.assertTrue(f1(at) <= chosen.value + 1e-12)
+    lu.assertTrue(cost(at) >= cheap.value - 1e-9)
+  end
+  local found = p:threshold(ds, { by = "rate", rate = 0.9 })
+  lu.assertTrue(sc.metrics.recall(p:predict(ds, { threshold = found.threshold }), ds.y) >= 0.9)
+  lu.assertErrorMsgContains("belong together", p.threshold, p, ds, { by = "cost" })
+end
+
+-- Areas of the curves are those of the metrics; a ranking without errors has a corner.
+function TestCurvesAndTheirAreas()
+  local scores, truth = sc.matrix{ 0.1, 0.4, 0.35, 0.8 }, { 0, 0, 1, 1 }
+  local roc = sc.metrics.roc_curve(scores, truth)
+  lu.assertEquals(roc.area, 0.75)
+  lu.assertEquals({ roc.x, roc.y }, { { 0, 0, 0.5, 0.5, 1 }, { 0, 0.5, 0.5, 1, 1 } })
+  lu.assertEquals(sc.metrics.pr_curve(scores, truth).area, sc.metrics.pr_auc(scores, truth))
+  lu.assertEquals(sc.metrics.lift_curve(scores, truth).area, 2)
+  lu.assertAlmostEquals(sc.metrics.brier(sc.matrix{ 0.5, 0.5, 1, 1 }, truth), 0.125, 1e-12)
+  local ds = classes()
+  local p = sc.pipeline{ sc.solver.logistic{ lambda = 1e-3 } }:fit(ds)
+  for kind, word in pairs{ roc = "AUC", pr = "average precision", lift = "largest lift" } do
+    lu.assertStrContains(p:plot(kind, ds):svg(), word)
+  end
+end
+
+os.exit(lu.LuaUnit.run())
