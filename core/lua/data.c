@@ -40,12 +40,8 @@ static void release_table(void *pointer) {
   scl_release(pointer);
 }
 
-static scl_table *new_table(lua_State *L, const char *title) {
-  void **slot = scl_lua_new_handle(L, "scullery.table", release_table);
-  scl_table *table = scl_allocate_zero(sizeof *table);
-  if (table == NULL) luaL_error(L, "%s: not enough memory for a data set", title);
-  *slot = table;
-  return table;
+static scl_table *new_table(lua_State *L) {
+  return scl_lua_new_owned(L, "scullery.table", release_table, sizeof(scl_table));
 }
 
 static void push_names(lua_State *L, const scl_table *table) {
@@ -117,7 +113,7 @@ static int read_csv(lua_State *L) {
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
-  scl_table *table = new_table(L, title);
+  scl_table *table = new_table(L);
   CHECK_READING(L, title, scl_csv_read(paths, count, &options, table, &error), table->rows, 1);
   push_table(L, table);
   scl_table_destroy(table);
@@ -135,7 +131,7 @@ static int stream_csv(lua_State *L) {
   if (count != 1)
     return luaL_error(L, "%s: a stream takes one path, and got %I", title, (LUAI_UACINT)count);
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, &kept);
-  scl_table *table = new_table(L, title);
+  scl_table *table = new_table(L);
   void **slot = scl_lua_new_source(L);
   scl_source *source = NULL;
   CHECK_READING(L, title, scl_csv_stream(paths[0], &options, table, &source, &error), source->rows,
@@ -178,7 +174,7 @@ static int read_libsvm(lua_State *L) {
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
   const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
-  scl_table *table = new_table(L, title);
+  scl_table *table = new_table(L);
   CHECK_READING(L, title,
                 scl_libsvm_read(paths, count, o.features, o.classification, o.dtype, o.unpacked,
                                 table, &error),
@@ -205,7 +201,7 @@ static int read_idx(lua_State *L) {
   if (labels != NULL && labelled != count)
     return luaL_error(L, "%s: %d files of images and %d of labels", title, (int)count,
                       (int)labelled);
-  scl_table *table = new_table(L, title);
+  scl_table *table = new_table(L);
   CHECK_READING(L, title,
                 scl_idx_read(images, labels, count, o.scale, o.dtype, o.unpacked, table, &error),
                 table->rows, 1);

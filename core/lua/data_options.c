@@ -17,21 +17,19 @@ static void check_text(lua_State *L, int place, const char *title, const char *w
     luaL_error(L, "%s: '%s' got a text with a zero byte in it", title, what);
 }
 
-/* A list has no names: what stands under one would be overlooked. */
-static void refuse_keys(lua_State *L, int place, const char *title, const char *what) {
-  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
-    if (lua_type(L, -2) != LUA_TNUMBER)
-      luaL_error(L, "%s: '%s' got a table with the key %s; it takes a text or a list of texts",
-                 title, what, scl_lua_shown(L, -2));
-}
-
 const char *const *scl_lua_check_texts(lua_State *L, int place, const char *title, const char *what,
                                        size_t *count) {
   const bool single = lua_type(L, place) == LUA_TSTRING;
   place = lua_absindex(L, place);
   if (!single && lua_type(L, place) != LUA_TTABLE) check_text(L, place, title, what);
-  if (!single) refuse_keys(L, place, title, what);
-  if (single) lua_createtable(L, 1, 0);
+  if (!single) { /* a list has no names: a value under a name would be overlooked */
+    for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
+      if (lua_type(L, -2) != LUA_TNUMBER)
+        luaL_error(L, "%s: '%s' got a table with the key %s; it takes a text or a list of texts",
+                   title, what, scl_lua_shown(L, -2));
+  } else {
+    lua_createtable(L, 1, 0);
+  }
   lua_pushvalue(L, place);
   if (single) lua_rawseti(L, -2, 1);
   const int copy = lua_gettop(L);

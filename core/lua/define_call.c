@@ -31,8 +31,7 @@ static void end_script(lua_State *L, scl_script *script) {
 
 static int close_script(lua_State *L) {
   scl_script *script = *(scl_script **)lua_touserdata(L, 1);
-  if (script == NULL) return 0;
-  end_script(NULL, script);
+  if (script != NULL) end_script(NULL, script);
   return 0;
 }
 
@@ -115,16 +114,15 @@ static int as_text(lua_State *L) {
   return 1;
 }
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), more = strlen(end);
-  return length >= more && strcmp(text + length - more, end) == 0;
-}
-
-/* The text on top of the stack, as a status. */
-static scl_status told(lua_State *L, const char *field, int status, scl_error *error) {
+/* The error of Lua on top of the stack, as a status. An error that ends with "interrupted!" is
+ * Ctrl-C, wherever the script caught and raised it again. */
+static scl_status fail_with_lua(lua_State *L, const char *field, int status, scl_error *error) {
+  static const char ctrl_c[] = "interrupted!";
   const char *text = lua_tostring(L, -1);
   if (text == NULL) text = "an error that is no text";
-  if (ends_with(text, "interrupted!")) return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
+  const size_t length = strlen(text), end = sizeof ctrl_c - 1;
+  if (length >= end && strcmp(text + length - end, ctrl_c) == 0)
+    return scl_fail(error, SCL_STATUS_CANCELLED, "%s", ctrl_c);
   return scl_fail(error, status == LUA_ERRMEM ? SCL_STATUS_NO_MEMORY : SCL_STATUS_INTERNAL,
                   "%s%s%s", field, *field == 0 ? "" : ": ", text);
 }
@@ -134,31 +132,25 @@ static _Thread_local size_t nested;
 /* The Lua state that may run the function now; NULL with a sentence. */
 static lua_State *enter(const scl_definition *definition, const char *field, scl_error *error) {
   lua_State *L = scl_lua_running_here();
-  const char *place = definition->place;
+  const char *why = NULL;
   if (!definition->script->open)
-    (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                   "%s cannot be called: it was defined in Lua by %s, in a Lua state that was "
-                   "closed",
-                   field, place);
+    why = "in a Lua state that was closed";
   else if (L == NULL)
-    (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                   "%s cannot be called: it was defined in Lua by %s, and this thread does not run "
-                   "that script",
-                   field, place);
+    why = "and this thread does not run that script";
+  else if (nested < MOST_NESTED && !lua_checkstack(L, LUA_MINSTACK))
+    (void)scl_fail_memory(error, LUA_MINSTACK * 16, "Lua's stack");
   else if (nested >= MOST_NESTED)
     (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
                    "%s: its function asks for work that calls it again, %d deep: that is the limit",
                    field, MOST_NESTED);
-  else if (!lua_checkstack(L, LUA_MINSTACK))
-    (void)scl_fail_memory(error, LUA_MINSTACK * 16, "Lua's stack");
   else if (script_found(L) != definition->script)
-    (void)scl_fail(
-        error, SCL_STATUS_UNSUPPORTED,
-        "%s cannot be called: it was defined in Lua by %s, in another Lua state than the "
-        "one that runs",
-        field, place);
+    why = "in another Lua state than the one that runs";
   else
     return L;
+  if (why != NULL)
+    (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                   "%s cannot be called: it was defined in Lua by %s, %s", field, definition->place,
+                   why);
   return NULL;
 }
 
@@ -177,7 +169,8 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
   nested++;
   const int status = lua_pcall(L, 1, 0, top + 1);
   nested--;
-  const scl_status result = status == LUA_OK ? SCL_STATUS_OK : told(L, field, status, error);
+  const scl_status result =
+      status == LUA_OK ? SCL_STATUS_OK : fail_with_lua(L, field, status, error);
   lua_settop(L, top);
   return result;
 }
@@ -205,6 +198,7 @@ static int check_options(lua_State *L) {
   return 0;
 }
 
+/* Read the options, let the script check them, and complete the instance as its kind does. */
 static scl_status complete(scl_defined *self, scl_error *error) {
   const scl_define_kind *kind = self->definition->kind;
   SCL_TRY(scl_defined_call(self, "", take_options, self, error));

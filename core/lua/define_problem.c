@@ -106,25 +106,20 @@ static int responses(lua_State *L) {
 
 /* ------------------------------------------------------------ products */
 
-static int product(lua_State *L) {
+/* product(a): Phi a, of D x k; adjoint(r): Phi' r, of n x k */
+static int multiply(lua_State *L, bool adjoint) {
   const scl_problem *p = check_problem(L);
+  const size_t from = adjoint ? p->rows : p->features, to = adjoint ? p->features : p->rows;
   size_t k;
-  const double *a = packed(L, 2, p->features, &k, "product");
-  double *out = room(L, p->rows, k);
-  SCL_LUA_TRY(L, p->product(p, a, k, out, &error));
-  push_packed(L, out, p->rows, k);
+  const double *a = packed(L, 2, from, &k, adjoint ? "adjoint" : "product");
+  double *out = room(L, to, k);
+  SCL_LUA_TRY(L, (adjoint ? p->adjoint : p->product)(p, a, k, out, &error));
+  push_packed(L, out, to, k);
   return 1;
 }
 
-static int adjoint(lua_State *L) {
-  const scl_problem *p = check_problem(L);
-  size_t k;
-  const double *r = packed(L, 2, p->rows, &k, "adjoint");
-  double *out = room(L, p->features, k);
-  SCL_LUA_TRY(L, p->adjoint(p, r, k, out, &error));
-  push_packed(L, out, p->features, k);
-  return 1;
-}
+static int product(lua_State *L) { return multiply(L, false); }
+static int adjoint(lua_State *L) { return multiply(L, true); }
 
 typedef struct turning {
   lua_State *L;
@@ -269,7 +264,13 @@ static const luaL_Reg methods[] = {
     {"walk", walk},       {"minibatch", minibatch},   {"hold_out", hold_out},
     {"held", held},       {"progress", progress},     {NULL, NULL}};
 
-static void push_fields(lua_State *L, const scl_problem *p) {
+/* The methods are upvalue 1. */
+static int index(lua_State *L) {
+  const scl_defined_problem *view = scl_defined_check_view(L, 1, PROBLEM);
+  const scl_problem *p = view->problem;
+  lua_settop(L, 2);
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
   lua_createtable(L, 0, 12);
   SCL_LUA_INTEGERS(L, {"rows", p->rows}, {"features", p->features}, {"targets", p->targets},
                    {"classes", p->classes}, {"parameters", p->parameters},
@@ -278,16 +279,6 @@ static void push_fields(lua_State *L, const scl_problem *p) {
   scl_lua_set_boolean(L, "has_kernel", p->has_kernel != 0);
   scl_lua_set_boolean(L, "intercept", p->intercept != 0);
   scl_lua_set_text(L, "task", p->task == SCL_TASK_CLASSIFICATION ? "classification" : "regression");
-}
-
-/* The methods are upvalue 1. */
-static int index(lua_State *L) {
-  const scl_defined_problem *view = scl_defined_check_view(L, 1, PROBLEM);
-  const scl_problem *p = view->problem;
-  lua_settop(L, 2);
-  lua_pushvalue(L, 2);
-  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
-  push_fields(L, p);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) != LUA_TNIL) return 1;
   if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "start") != 0)

@@ -41,6 +41,13 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
   return &h->object->pointer;
 }
 
+void *scl_lua_new_owned(lua_State *L, const char *name, void (*release)(void *), size_t size) {
+  void **slot = scl_lua_new_handle(L, name, release);
+  *slot = scl_allocate_zero(size);
+  if (*slot == NULL) luaL_error(L, "not enough memory for a %s", name);
+  return *slot;
+}
+
 /* The object of the handle of any type at `place`; NULL where it is none or was released. */
 static scl_lua_object *object_at(lua_State *L, int place) {
   if (lua_type(L, place) != LUA_TUSERDATA || !lua_getmetatable(L, place)) return NULL;

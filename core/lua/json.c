@@ -79,20 +79,11 @@ static bool is_list(lua_State *L, int place) {
   return numbers > 0;
 }
 
-/* `into` lies in a handle already, or in a tree that does. */
-static void encode_list(lua_State *L, int place, cJSON *into, int depth) {
-  const lua_Integer length = (lua_Integer)lua_rawlen(L, place);
-  for (lua_Integer i = 1; i <= length; i++) {
-    lua_rawgeti(L, place, i);
-    put(L, into, NULL, encode(L, lua_gettop(L), depth));
-    lua_pop(L, 1);
-  }
-}
-
 static int compare_texts(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* The fields of the table at `place`, in order of their names, added to `into`, which a handle owns. */
 static void encode_object(lua_State *L, int place, cJSON *into, int depth) {
   size_t count = 0, i = 0;
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
@@ -119,10 +110,13 @@ static cJSON *encode_table(lua_State *L, int place, int depth) {
   const bool list = is_list(L, place);
   cJSON *tree = check_made(L, list ? cJSON_CreateArray() : cJSON_CreateObject());
   *slot = tree;
-  if (list)
-    encode_list(L, place, tree, depth + 1);
-  else
-    encode_object(L, place, tree, depth + 1);
+  if (!list) encode_object(L, place, tree, depth + 1);
+  const lua_Integer length = list ? (lua_Integer)lua_rawlen(L, place) : 0;
+  for (lua_Integer i = 1; i <= length; i++) {
+    lua_rawgeti(L, place, i);
+    put(L, tree, NULL, encode(L, lua_gettop(L), depth + 1));
+    lua_pop(L, 1);
+  }
   *slot = NULL; /* now the caller's */
   lua_pop(L, 1);
   return tree;
@@ -162,14 +156,6 @@ static void release_json(void *json) {
   scl_release(json);
 }
 
-static void decode_number(lua_State *L, const scl_json *json, const cJSON *value) {
-  const scl_json_number number = scl_json_number_of(json, value);
-  if (number.is_whole)
-    lua_pushinteger(L, (lua_Integer)number.whole);
-  else
-    lua_pushnumber(L, number.value);
-}
-
 static void decode_members(lua_State *L, const scl_json *json, const cJSON *value,
                            scl_lua_json_visit visit, void *context) {
   lua_Integer place = 0;
@@ -187,24 +173,26 @@ static void decode_members(lua_State *L, const scl_json *json, const cJSON *valu
 
 void scl_lua_push_json(lua_State *L, const scl_json *json, const cJSON *value,
                        scl_lua_json_visit visit, void *context) {
-  if (cJSON_IsBool(value))
+  if (cJSON_IsBool(value)) {
     lua_pushboolean(L, cJSON_IsTrue(value));
-  else if (cJSON_IsNumber(value))
-    decode_number(L, json, value);
-  else if (cJSON_IsString(value))
+  } else if (cJSON_IsNumber(value)) {
+    const scl_json_number number = scl_json_number_of(json, value);
+    if (number.is_whole)
+      lua_pushinteger(L, (lua_Integer)number.whole);
+    else
+      lua_pushnumber(L, number.value);
+  } else if (cJSON_IsString(value)) {
     lua_pushstring(L, value->valuestring);
-  else
+  } else {
     decode_members(L, json, value, visit, context);
+  }
 }
 
 /* core.json_decode(text[, what it is of, for sentences]) -> value */
 static int json_decode(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length), *what = luaL_optstring(L, 2, "json_decode");
-  void **slot = scl_lua_new_handle(L, SCL_LUA_JSON ".text", release_json);
-  scl_json *json = scl_allocate_zero(sizeof *json);
-  if (json == NULL) return luaL_error(L, "not enough memory for a JSON text");
-  *slot = json;
+  scl_json *json = scl_lua_new_owned(L, SCL_LUA_JSON ".text", release_json, sizeof *json);
   SCL_LUA_TRY(L, scl_json_parse(text, length, what, json, &error));
   scl_lua_push_json(L, json, json->root, NULL, NULL);
   return 1;

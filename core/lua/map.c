@@ -19,19 +19,10 @@ static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) 
   return matrix;
 }
 
-static void read_method(lua_State *L, int place, scl_map_spec *spec) {
-  lua_getfield(L, place, "method");
-  const char *method = luaL_optstring(L, -1, "exact");
-  spec->quadrature = strcmp(method, "quadrature") == 0;
-  spec->monte_carlo = strcmp(method, "monte-carlo") == 0;
-  if (!spec->quadrature && !spec->monte_carlo && strcmp(method, "exact") != 0)
-    luaL_error(L, "option 'method' got '%s'; it takes exact, quadrature or monte-carlo", method);
-  lua_pop(L, 1);
-}
-
 /* {sampler =, phi =, kernel =, dim =, T =, seed =, dtype =, parameters =, state =, method =,
  * samples =, whiten =, bare =} */
 static scl_map_spec check_spec(lua_State *L, int place) {
+  static const char *const methods[] = {"exact", "quadrature", "monte-carlo", NULL};
   scl_map_spec spec = {0};
   scl_lua_copy_table(L, place, "a map");
   spec.sampler = scl_lua_field_handle(L, place, "sampler", SCL_LUA_INSTANCE);
@@ -46,7 +37,9 @@ static scl_map_spec check_spec(lua_State *L, int place) {
   spec.state = field_matrix(L, place, "state");
   spec.whiten = scl_lua_field_flag(L, place, "whiten");
   spec.bare = scl_lua_field_flag(L, place, "bare");
-  read_method(L, place, &spec);
+  const int method = scl_lua_field_word(L, place, "method", methods, 0);
+  spec.quadrature = method == 1;
+  spec.monte_carlo = method == 2;
   lua_getfield(L, place, "seed");
   spec.seed = (uint64_t)luaL_optinteger(L, -1, 0);
   lua_getfield(L, place, "dtype");

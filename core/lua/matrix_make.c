@@ -63,25 +63,16 @@ static int eye(lua_State *L) {
   return 1;
 }
 
-/* matrix(X[, {dtype =}]): X itself, or a copy where another dtype is asked for */
-static int from_matrix(lua_State *L, const scl_matrix *a) {
-  const scl_dtype dtype = lua_isnoneornil(L, 2) ? a->dtype : dtype_option(L, 2, "matrix");
-  lua_pushvalue(L, 1);
-  if (dtype != a->dtype) (void)scl_lua_copy_matrix(L, a, dtype);
-  return 1;
-}
-
-/* Entry (i, j) from place j + 1 of the list at `list`. */
-static void store(lua_State *L, int list, scl_matrix *out, size_t i, size_t j) {
-  lua_rawgeti(L, list, (lua_Integer)j + 1);
-  scl_matrix_set(out, i, j, scl_lua_check_entry(L, -1, "matrix", i, j));
-  lua_pop(L, 1);
-}
-
-/* matrix{{1, 2}, {3, 4}} or matrix{1, 2, 3} (one column) */
+/* matrix{{1, 2}, {3, 4}}, matrix{1, 2, 3} (one column), or matrix(X[, {dtype =}]): X itself, or a
+ * copy where another dtype is asked for */
 static int from_table(lua_State *L) {
   const scl_matrix *given = scl_lua_test_matrix(L, 1);
-  if (given != NULL) return from_matrix(L, given);
+  if (given != NULL) {
+    const scl_dtype dtype = lua_isnoneornil(L, 2) ? given->dtype : dtype_option(L, 2, "matrix");
+    lua_pushvalue(L, 1);
+    if (dtype != given->dtype) (void)scl_lua_copy_matrix(L, given, dtype);
+    return 1;
+  }
   if (lua_type(L, 1) != LUA_TTABLE)
     return luaL_error(L, "matrix takes a list of rows, {{1, 2}, {3, 4}}, and got %s",
                       luaL_typename(L, 1));
@@ -104,8 +95,11 @@ static int from_table(lua_State *L) {
     if (lua_type(L, row) != LUA_TTABLE || scl_lua_list_length(L, row, "matrix") != cols)
       return luaL_error(L, "matrix: row %I must be a list of %I numbers, as row 1 is",
                         (LUAI_UACINT)i + 1, (LUAI_UACINT)cols);
-    for (size_t j = 0; j < cols; j++)
-      store(L, row, a, i, j);
+    for (size_t j = 0; j < cols; j++) {
+      lua_rawgeti(L, row, (lua_Integer)j + 1);
+      scl_matrix_set(a, i, j, scl_lua_check_entry(L, -1, "matrix", i, j));
+      lua_pop(L, 1);
+    }
   }
   return 1;
 }

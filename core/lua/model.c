@@ -3,7 +3,6 @@
 
 #include "lua/arrays.h"
 #include "lua/list.h"
-#include "plugin/solver.h"
 
 static void release_model(void *model) { scl_model_destroy(model); }
 
@@ -11,15 +10,7 @@ void **scl_lua_new_model(lua_State *L) {
   return scl_lua_new_handle(L, SCL_LUA_MODEL, release_model);
 }
 
-/* core.makes_models(solver) */
-static int makes_models(lua_State *L) {
-  lua_pushboolean(L, scl_solver_makes_models(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER)));
-  return 1;
-}
-
 /* ------------------------------------------------------------ named arrays */
-
-#define SCL_LUA_ARCHIVE "scullery.archive"
 
 static void release_archive(void *archive) {
   scl_archive_close(archive);
@@ -27,11 +18,9 @@ static void release_archive(void *archive) {
 }
 
 static scl_array_archive *new_archive(lua_State *L) {
-  void **slot = scl_lua_new_handle(L, SCL_LUA_ARCHIVE, release_archive);
-  scl_array_archive *archive = scl_allocate_zero(sizeof *archive);
-  if (archive == NULL) luaL_error(L, "not enough memory for a model's arrays");
+  scl_array_archive *archive =
+      scl_lua_new_owned(L, "scullery.archive", release_archive, sizeof *archive);
   scl_archive_open(archive);
-  *slot = archive;
   return archive;
 }
 
@@ -89,6 +78,5 @@ int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
 static int model_load(lua_State *L) { return scl_lua_load_model(L, scl_model_load); }
 
 void scl_lua_open_model(lua_State *L) {
-  SCL_LUA_CALLS(L, {"makes_models", makes_models, 1}, {"model_save", model_save, 1},
-                {"model_load", model_load, 2});
+  SCL_LUA_CALLS(L, {"model_save", model_save, 1}, {"model_load", model_load, 2});
 }

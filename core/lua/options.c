@@ -141,13 +141,6 @@ static const char *name_of(lua_State *L, int key, const char *title) {
   return lua_tostring(L, key);
 }
 
-/* Opaque values are judged by whoever reads them. */
-static bool is_opaque(const char *name, const scl_option *options, size_t n_options) {
-  for (size_t i = 0; i < n_options; i++)
-    if (options[i].forms & SCL_FORM_OPAQUE && strcmp(options[i].name, name) == 0) return true;
-  return false;
-}
-
 /* The table at `place` becomes a plain copy, which keeps what the values point to. */
 static const scl_given *read_all(lua_State *L, int place, const char *title,
                                  const scl_option *options, size_t n_options, size_t *count) {
@@ -167,7 +160,10 @@ static const scl_given *read_all(lua_State *L, int place, const char *title,
   for (lua_pushnil(L); *count < room && lua_next(L, place) != 0; ++*count) {
     const int key = lua_gettop(L) - 1;
     const char *name = name_of(L, key, title);
-    if (is_opaque(name, options, n_options))
+    bool opaque = false; /* such a value is judged by the function that reads it */
+    for (size_t i = 0; i < n_options; i++)
+      opaque |= options[i].forms & SCL_FORM_OPAQUE && strcmp(options[i].name, name) == 0;
+    if (opaque)
       given[*count] = (scl_given){.value = {.form = SCL_FORM_OPAQUE}};
     else
       read_value(L, key + 1, &given[*count]);
@@ -225,30 +221,6 @@ void scl_lua_push_settings(lua_State *L, const scl_settings *settings) {
   }
 }
 
-static void push_words(lua_State *L, const char *words) {
-  lua_newtable(L);
-  lua_Integer count = 0;
-  while (words != NULL && *words != 0) {
-    const size_t length = strcspn(words, "|");
-    lua_pushlstring(L, words, length);
-    lua_rawseti(L, -2, ++count);
-    words += length + (words[length] == '|');
-  }
-}
-
-/* The forms of numbers that it takes, and their range: what `takes` says in words. */
-static void set_range(lua_State *L, const scl_option *option) {
-  const bool any = option->low == 0 && option->high == 0;
-  scl_lua_set_boolean(L, "takes_number", option->forms & SCL_FORM_NUMBER);
-  scl_lua_set_boolean(L, "takes_integer", option->forms & SCL_FORM_INTEGER);
-  scl_lua_set_boolean(L, "takes_boolean", option->forms & SCL_FORM_BOOLEAN);
-  scl_lua_set_boolean(L, "takes_word", option->forms & SCL_FORM_WORD);
-  scl_lua_set_boolean(L, "low_open", any || option->range & SCL_RANGE_LOW_OPEN);
-  scl_lua_set_boolean(L, "high_open", any || option->range & SCL_RANGE_HIGH_OPEN);
-  SCL_LUA_NUMBERS(L, {"low", any ? -INFINITY : option->low},
-                  {"high", any ? INFINITY : option->high});
-}
-
 void scl_lua_push_option(lua_State *L, const scl_option *option) {
   static const char *const roles[] = {NULL,        "regularisation", "capacity",
                                       "intercept", "estimate",       "bias"};
@@ -263,8 +235,24 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
     scl_lua_set_text(L, "role", roles[option->role]);
   if ((unsigned)option->width < sizeof widths / sizeof *widths)
     scl_lua_set_text(L, "width", widths[option->width]);
-  set_range(L, option);
-  push_words(L, option->words);
+  /* The forms of numbers that it takes, and their range: what `takes` says in words. */
+  const bool any = option->low == 0 && option->high == 0;
+  scl_lua_set_boolean(L, "takes_number", option->forms & SCL_FORM_NUMBER);
+  scl_lua_set_boolean(L, "takes_integer", option->forms & SCL_FORM_INTEGER);
+  scl_lua_set_boolean(L, "takes_boolean", option->forms & SCL_FORM_BOOLEAN);
+  scl_lua_set_boolean(L, "takes_word", option->forms & SCL_FORM_WORD);
+  scl_lua_set_boolean(L, "low_open", any || option->range & SCL_RANGE_LOW_OPEN);
+  scl_lua_set_boolean(L, "high_open", any || option->range & SCL_RANGE_HIGH_OPEN);
+  SCL_LUA_NUMBERS(L, {"low", any ? -INFINITY : option->low},
+                  {"high", any ? INFINITY : option->high});
+  lua_newtable(L);
+  lua_Integer count = 0;
+  for (const char *word = option->words; word != NULL && *word != 0;) {
+    const size_t length = strcspn(word, "|"); /* "one|two|three" */
+    lua_pushlstring(L, word, length);
+    lua_rawseti(L, -2, ++count);
+    word += length + (word[length] == '|');
+  }
   lua_setfield(L, -2, "words");
 }
 

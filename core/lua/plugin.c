@@ -80,23 +80,19 @@ static int plugin_settings(lua_State *L) {
   return 2;
 }
 
-/* core.path_option(solver) -> the option that the solver takes many values of at once, or nil */
-static int plugin_path_option(lua_State *L) {
-  lua_pushstring(L, scl_solver_path_option(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER)));
-  return 1;
-}
-
-/* core.penalty(solver) -> "none", "l2", "l1", "box", "rkhs" */
-static int plugin_penalty(lua_State *L) {
+/* core.solver_facts(solver) -> { path_option = the option that the solver takes many values of at once,
+ * or nil, penalty = "none", "l2", "l1", "box" or "rkhs", wants_intercept = whether it fits a constant,
+ * makes_models = whether its models are not linear in the features } */
+static int solver_facts(lua_State *L) {
   static const char *const names[] = {"none", "l2", "l1", "box", "rkhs"};
-  const scl_penalty penalty = scl_solver_penalty(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER));
-  lua_pushstring(L, (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none");
-  return 1;
-}
-
-/* core.wants_intercept(solver) -> whether it fits a constant */
-static int plugin_wants_intercept(lua_State *L) {
-  lua_pushboolean(L, scl_solver_wants_intercept(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER)));
+  const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
+  const scl_penalty penalty = scl_solver_penalty(solver);
+  lua_createtable(L, 0, 4);
+  scl_lua_set_text(L, "path_option", scl_solver_path_option(solver));
+  scl_lua_set_text(L, "penalty",
+                   (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none");
+  scl_lua_set_boolean(L, "wants_intercept", scl_solver_wants_intercept(solver));
+  scl_lua_set_boolean(L, "makes_models", scl_solver_makes_models(solver));
   return 1;
 }
 
@@ -269,22 +265,14 @@ static int plugin_folder(lua_State *L) {
   return 1;
 }
 
-static int plugin_path(lua_State *L) {
-  char *path = scl_folders_path();
-  lua_pushstring(L, path);
-  scl_release(path);
-  return 1;
-}
-
 void scl_lua_open_plugin(lua_State *L) {
   SCL_LUA_CALLS(L, {"waiting", plugin_waiting, 3}, {"instance", plugin_instance, 6},
                 {"settings", plugin_settings, 1}, {"abilities", plugin_abilities, 1},
-                {"path_option", plugin_path_option, 1}, {"penalty", plugin_penalty, 1},
-                {"wants_intercept", plugin_wants_intercept, 1}, {"plugin_info", plugin_info, 2},
+                {"solver_facts", solver_facts, 1}, {"plugin_info", plugin_info, 2},
                 {"plugin_list", plugin_list, 0}, {"plugin_load", plugin_load, 2},
-                {"plugin_reload", plugin_reload, 2}, {"plugin_path", plugin_path, 0},
-                {"plugin_folder", plugin_folder, 0}, {"plugin_find", plugin_find, 2},
-                {"has_symbol", has_symbol, 1}, {"include_folder", include_folder, 0},
-                {"plugin_files", plugin_files, 0}, {"plugin_versions", plugin_versions, 0});
+                {"plugin_reload", plugin_reload, 2}, {"plugin_folder", plugin_folder, 0},
+                {"plugin_find", plugin_find, 2}, {"has_symbol", has_symbol, 1},
+                {"include_folder", include_folder, 0}, {"plugin_files", plugin_files, 0},
+                {"plugin_versions", plugin_versions, 0});
   SCL_LUA_INTEGERS(L, {"most_nested", SCL_MOST_NESTED}, {"most_within", SCL_MOST_WITHIN});
 }

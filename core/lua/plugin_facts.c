@@ -31,17 +31,13 @@ static void set_dtypes(lua_State *L, uint32_t dtypes) {
   set_bits(L, "dtypes", dtypes == 0 ? usual : dtypes, names, 2);
 }
 
-static void set_form(lua_State *L, bool simple) {
-  scl_lua_set_text(L, "form", simple ? "simple" : "general");
-}
-
 /* The fields of each kind, from the kind's own table. */
 
 static void set_sampler(lua_State *L, const void *vtable) {
   const scl_sampler *table = vtable;
   static const char *const families[] = {"other",   "gaussian", "uniform", "Rademacher",
                                          "Laplace", "Cauchy",   "Student", "spherical"};
-  set_form(L, table->make != NULL);
+  scl_lua_set_text(L, "form", table->make != NULL ? "simple" : "general");
   set_spaces(L, SCL_BIT(table->space));
   if ((size_t)table->family < sizeof families / sizeof *families)
     scl_lua_set_text(L, "family", families[table->family]);
@@ -51,7 +47,7 @@ static void set_sampler(lua_State *L, const void *vtable) {
 static void set_nonlinearity(lua_State *L, const void *vtable) {
   const scl_nonlinearity *table = vtable;
   static const char *const flags[] = {"one-hot", "phase"};
-  set_form(L, table->loop != NULL);
+  scl_lua_set_text(L, "form", table->loop != NULL ? "simple" : "general");
   set_spaces(L, table->spaces);
   set_dtypes(L, table->loop != NULL ? SCL_BIT(SCL_DTYPE_FLOAT64) | SCL_BIT(SCL_DTYPE_FLOAT32)
                                     : table->dtypes);
@@ -69,7 +65,7 @@ static void set_kernel(lua_State *L, const void *vtable) {
   const scl_kernel *table = vtable;
   static const char *const pairs[] = {
       "none", "inner product", "squared distance", "absolute distance", "cosine", "angle"};
-  set_form(L, table->gram == NULL);
+  scl_lua_set_text(L, "form", table->gram == NULL ? "simple" : "general");
   set_spaces(L, table->spaces);
   if (table->gram == NULL) scl_lua_set_text(L, "pair", pairs[table->pair]);
 }
@@ -88,16 +84,18 @@ static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
     [SCL_KIND_SOLVER] = set_solver,
 };
 
-/* The table of an ability that the descriptor lists; NULL where it does not list it. */
-static const void *listed(const scl_plugin *plugin, const char *id) {
-  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++)
-    if (strcmp(one->id, id) == 0) return one->table;
-  return NULL;
-}
-
-/* facts = {bound =, lipschitz =, breaks = {}, scale_free =} of a nonlinearity that declares them. */
-static void set_facts(lua_State *L, const scl_plugin *plugin) {
-  const scl_ability_facts *facts = listed(plugin, SCL_ABILITY_FACTS);
+/* abilities = the ids that the descriptor lists; and of a nonlinearity that declares its facts, facts =
+ * {bound =, lipschitz =, breaks = {}, scale_free =}. */
+static void set_abilities(lua_State *L, const scl_plugin *plugin) {
+  const scl_ability_facts *facts = NULL;
+  lua_Integer count = 0;
+  lua_newtable(L);
+  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++) {
+    if (facts == NULL && strcmp(one->id, SCL_ABILITY_FACTS) == 0) facts = one->table;
+    lua_pushstring(L, one->id);
+    lua_rawseti(L, -2, ++count);
+  }
+  lua_setfield(L, -2, "abilities");
   if (facts == NULL) return;
   lua_newtable(L);
   scl_lua_set_number(L, "bound", facts->bound);
@@ -105,16 +103,6 @@ static void set_facts(lua_State *L, const scl_plugin *plugin) {
   scl_lua_set_boolean(L, "scale_free", facts->scale_free != 0);
   scl_lua_set_list(L, "breaks", facts->breaks, facts->n_breaks);
   lua_setfield(L, -2, "facts");
-}
-
-static void set_abilities(lua_State *L, const scl_plugin *plugin) {
-  lua_Integer count = 0;
-  lua_newtable(L);
-  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++) {
-    lua_pushstring(L, one->id);
-    lua_rawseti(L, -2, ++count);
-  }
-  lua_setfield(L, -2, "abilities");
 }
 
 /* core.plugin_facts(kind, name) -> {interface, descriptor = bytes of the descriptor, instance = bytes
@@ -128,7 +116,6 @@ static int plugin_facts(lua_State *L) {
                    {"instance", plugin->instance_size});
   scl_lua_set_boolean(L, "depends", plugin->ability != NULL);
   set_abilities(L, plugin);
-  set_facts(L, plugin);
   if (set_table[plugin->kind] != NULL) set_table[plugin->kind](L, component->vtable);
   return 1;
 }

@@ -24,15 +24,6 @@ static const double *read_weights(lua_State *L, int place, size_t n) {
   return w;
 }
 
-static void push_sigmoid(lua_State *L, const scl_platt *fit) {
-  lua_createtable(L, 0, 8);
-  SCL_LUA_NUMBERS(L, {"slope", fit->slope}, {"offset", fit->offset}, {"positives", fit->positives},
-                  {"negatives", fit->negatives}, {"residual", fit->residual},
-                  {"tolerance", fit->tolerance});
-  scl_lua_set_integer(L, "iterations", fit->iterations);
-  scl_lua_set_boolean(L, "converged", fit->converged);
-}
-
 /* core.platt(scores, targets[, weights]) -> a sigmoid for each column: {slope, offset, positives,
  * negatives, residual, tolerance, iterations, converged} */
 static int platt(lua_State *L) {
@@ -46,7 +37,12 @@ static int platt(lua_State *L) {
     scl_platt fit;
     SCL_LUA_TRY(L, scl_platt_fit(f->rows, scl_matrix_row(f, 0) + j, f->row_stride,
                                  scl_matrix_row(y, 0) + j, y->row_stride, weights, &fit, &error));
-    push_sigmoid(L, &fit);
+    lua_createtable(L, 0, 8);
+    SCL_LUA_NUMBERS(L, {"slope", fit.slope}, {"offset", fit.offset}, {"positives", fit.positives},
+                    {"negatives", fit.negatives}, {"residual", fit.residual},
+                    {"tolerance", fit.tolerance});
+    scl_lua_set_integer(L, "iterations", fit.iterations);
+    scl_lua_set_boolean(L, "converged", fit.converged);
     lua_rawseti(L, -2, (lua_Integer)j + 1);
   }
   return 1;

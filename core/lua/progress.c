@@ -54,20 +54,6 @@ static void set_done(lua_State *L, const scl_level *level) {
   }
 }
 
-/* The field `levels` of the table on top: the open levels, the outermost first. */
-static void set_levels(lua_State *L) {
-  size_t count;
-  const scl_level *levels = scl_levels(&count);
-  lua_createtable(L, (int)count, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_createtable(L, 0, 3);
-    scl_lua_set_text(L, "name", levels[i].name);
-    set_done(L, &levels[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-  lua_setfield(L, -2, "levels");
-}
-
 /* function, level -> false where it returned false */
 static int call_watcher(lua_State *L) {
   const scl_level *level = lua_touserdata(L, 2);
@@ -83,7 +69,14 @@ static int call_watcher(lua_State *L) {
                   {"rate", scl_progress_rate(levels, count, now, &unit)},
                   {"left", known == NULL ? NAN : scl_level_left(known, now)});
   if (level->iteration > 0) scl_lua_set_integer(L, "iteration", (size_t)level->iteration);
-  set_levels(L);
+  lua_createtable(L, (int)count, 0); /* the open levels, the outermost first */
+  for (size_t i = 0; i < count; i++) {
+    lua_createtable(L, 0, 3);
+    scl_lua_set_text(L, "name", levels[i].name);
+    set_done(L, &levels[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "levels");
   lua_call(L, 1, 1);
   return 1;
 }
@@ -220,15 +213,6 @@ static int level_collect(lua_State *L) {
   return 0;
 }
 
-static void make_level_class(lua_State *L) {
-  luaL_newmetatable(L, SCL_LUA_LEVEL);
-  SCL_LUA_FUNCTIONS(L, {"step", level_step}, {"close", level_close}, {"__close", level_close},
-                    {"__gc", level_collect}, {"__tostring", level_tostring});
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
-}
-
 /* ------------------------------------------------------------ the hook */
 
 /* Followers tell where the thread that they work for has told nothing for a second. Returns
@@ -257,7 +241,12 @@ static void hook(scl_progress_event event, const scl_level *level) {
 }
 
 void scl_lua_open_progress(lua_State *L) {
-  make_level_class(L);
+  luaL_newmetatable(L, SCL_LUA_LEVEL);
+  SCL_LUA_FUNCTIONS(L, {"step", level_step}, {"close", level_close}, {"__close", level_close},
+                    {"__gc", level_collect}, {"__tostring", level_tostring});
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
   scl_progress_set_hook(hook);
   if (isatty(STDERR_FILENO)) scl_host_set_log(show_log);
   SCL_LUA_FUNCTIONS(L, {"hide_progress", hide_progress}, {"watch", watch}, {"unwatch", unwatch},

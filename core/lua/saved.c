@@ -41,10 +41,7 @@ static void number_component(lua_State *L, void *context, const cJSON *object) {
  * "@place" */
 static int saved_open(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_SAVED, release_opened);
-  opened *file = scl_allocate_zero(sizeof *file);
-  if (file == NULL) return luaL_error(L, "not enough memory for a model");
-  *slot = file;
+  opened *file = scl_lua_new_owned(L, SCL_LUA_SAVED, release_opened, sizeof *file);
   SCL_LUA_TRY(L, scl_saved_open(path, NULL, 0, path, SCL_LOADER_SCRIPT, &file->saved, &error));
   scl_lua_push_json(L, &file->saved.json, file->saved.body, number_component, file);
   return 2;
@@ -143,30 +140,18 @@ static int saved_features(lua_State *L) {
 static void set_stages(lua_State *L, scl_restored *r) {
   lua_createtable(L, (int)r->n_stages, 0);
   for (size_t i = 0; i < r->n_stages; i++) {
-    void **slot = scl_lua_new_stage(L);
-    *slot = r->stages[i];
+    *scl_lua_new_stage(L) = r->stages[i];
     r->stages[i] = NULL;
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, "stages");
 }
 
-static void set_learnt(lua_State *L, const opened *file, scl_restored *r) {
-  void **slot = scl_lua_new_model(L);
-  *slot = r->learnt;
-  r->learnt = NULL;
-  mark_script(L, file);
-  lua_setfield(L, -2, "learnt");
-}
-
 /* core.saved_model(saved) -> {stages, map, learnt, weights, intercept, pilot} of a fitted pipeline:
  * what it has */
 static int saved_model(lua_State *L) {
   opened *file = scl_lua_take_handle(L, 1, SCL_LUA_SAVED);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_RESTORED, release_restored);
-  scl_restored *r = scl_allocate_zero(sizeof *r);
-  if (r == NULL) return luaL_error(L, "not enough memory for a model");
-  *slot = r;
+  scl_restored *r = scl_lua_new_owned(L, SCL_LUA_RESTORED, release_restored, sizeof *r);
   SCL_LUA_TRY(L, scl_restore(&file->saved, r, &error));
   lua_newtable(L);
   set_stages(L, r);
@@ -174,7 +159,12 @@ static int saved_model(lua_State *L) {
     push_map(L, file, &r->map);
     lua_setfield(L, -2, "map");
   }
-  if (r->learnt != NULL) set_learnt(L, file, r);
+  if (r->learnt != NULL) {
+    *scl_lua_new_model(L) = r->learnt;
+    r->learnt = NULL;
+    mark_script(L, file);
+    lua_setfield(L, -2, "learnt");
+  }
   if (r->weights.storage != NULL) {
     scl_lua_set_matrix(L, "weights", &r->weights);
     scl_lua_set_matrix(L, "intercept", &r->intercept);

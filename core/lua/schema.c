@@ -208,8 +208,7 @@ const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *titl
   place = lua_absindex(L, place);
   if (!lua_istable(L, place))
     luaL_error(L, "%s: option 'like' takes a data set, a fitted pipeline or a schema", title);
-  void **slot = scl_lua_new_handle(L, "scullery.schema", release_schema);
-  scl_schema *schema = *slot = check_made(&r, scl_allocate_zero(sizeof *schema));
+  scl_schema *schema = scl_lua_new_owned(L, "scullery.schema", release_schema, sizeof *schema);
   lua_pushvalue(L, place);
   scl_lua_copy_table(L, lua_gettop(L), "like");
   if (lua_getfield(L, -1, "format") != LUA_TSTRING || strcmp(lua_tostring(L, -1), "csv") != 0)

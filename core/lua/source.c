@@ -107,11 +107,8 @@ static int source_generator(lua_State *L) {
   const size_t targets = scl_lua_check_size(L, 3, 0, INT32_MAX, "targets");
   if (lua_type(L, 4) != LUA_TFUNCTION)
     return luaL_error(L, "rows come from a function, and it got a %s", luaL_typename(L, 4));
-  void **slot = scl_lua_new_source(L);
-  scl_source *source = scl_allocate_zero(sizeof *source);
-  if (source == NULL) return luaL_error(L, "not enough memory for a source");
+  scl_source *source = scl_lua_new_owned(L, SCL_LUA_SOURCE, release_source, sizeof *source);
   *source = (scl_source){.class = &generator_class, .rows = rows, .cols = cols, .targets = targets};
-  *slot = source;
   scl_lua_tie(L, -1, 4);
   push_generators(L);
   lua_pushvalue(L, -2);

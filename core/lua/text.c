@@ -62,14 +62,7 @@ static int locale_is_utf8(lua_State *L) {
   return 1;
 }
 
-/* core.is_newer(a, b) -> whether version a is later than b */
-static int is_newer(lua_State *L) {
-  lua_pushboolean(L, scl_is_newer(luaL_checkstring(L, 1), luaL_checkstring(L, 2)));
-  return 1;
-}
-
 void scl_lua_open_text(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"text_width", text_width}, {"text_pieces", text_pieces},
-                    {"text_shown", text_shown}, {"locale_is_utf8", locale_is_utf8},
-                    {"is_newer", is_newer});
+                    {"text_shown", text_shown}, {"locale_is_utf8", locale_is_utf8});
 }

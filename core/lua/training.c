@@ -58,10 +58,8 @@ static void read_weights(lua_State *L, int place, training *t) {
  * weights =}) */
 static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
-  void **slot = scl_lua_new_handle(L, SCL_LUA_TRAINING, release_training);
+  training *t = scl_lua_new_owned(L, SCL_LUA_TRAINING, release_training, sizeof *t);
   const int made = lua_gettop(L);
-  training *t = *slot = scl_allocate_zero(sizeof *t);
-  if (t == NULL) return luaL_error(L, "not enough memory for a training");
   t->flow = scl_lua_flow(L, 1, 2, 3);
   t->stages = scl_allocate_array(t->flow.n_stages + 1, sizeof *t->stages);
   if (t->stages == NULL) return luaL_error(L, "not enough memory for a training");
@@ -117,12 +115,10 @@ static void release_fits(void *pointer) {
 }
 
 fits *scl_lua_new_fits(lua_State *L, size_t groups, size_t each) {
-  void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits);
-  fits *f = *slot = scl_allocate_zero(sizeof *f);
-  if (f != NULL) f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
-  if (f != NULL) f->models = scl_allocate_zero((groups * each + 1) * sizeof *f->models);
-  if (f == NULL || f->list == NULL || f->models == NULL)
-    luaL_error(L, "not enough memory for solutions");
+  fits *f = scl_lua_new_owned(L, "scullery.fits", release_fits, sizeof *f);
+  f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
+  f->models = scl_allocate_zero((groups * each + 1) * sizeof *f->models);
+  if (f->list == NULL || f->models == NULL) luaL_error(L, "not enough memory for solutions");
   return f;
 }
 
