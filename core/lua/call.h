@@ -52,8 +52,6 @@ typedef struct scl_lua_call {
   int arguments;
 } scl_lua_call;
 void scl_lua_set_calls(lua_State *L, size_t count, const scl_lua_call *calls);
-#define SCL_LUA_CALLS(L, ...)                                                                      \
-  scl_lua_set_calls(L, sizeof((const scl_lua_call[]){__VA_ARGS__}) / sizeof(scl_lua_call),         \
-                    (const scl_lua_call[]){__VA_ARGS__})
+#define SCL_LUA_CALLS(L, ...) scl_lua_set_calls(L, SCL_LUA_LIST(scl_lua_call, __VA_ARGS__))
 
 #endif

@@ -25,8 +25,7 @@ static scl_codes *check_codes(lua_State *L, int place) {
 
 /* codes_pack(matrix, levels or nil) -> codes */
 static int pack(lua_State *L) {
-  const size_t levels =
-      lua_isnoneornil(L, 2) ? 0 : scl_lua_check_size(L, 2, 1, SCL_CODES_LEVELS, "levels");
+  const size_t levels = scl_lua_opt_size(L, 2, 1, SCL_CODES_LEVELS, "levels", 0);
   const scl_matrix *numbers = scl_lua_hold_matrix(L, 1);
   PUSH_CODES(L, scl_codes_pack(numbers, levels, &made, &error));
   return 1;

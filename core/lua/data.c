@@ -214,8 +214,7 @@ static int read_idx(lua_State *L) {
 static int read_npy(lua_State *L) {
   scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
-  const size_t unpacked =
-      lua_isnoneornil(L, 2) ? 0 : scl_lua_check_size(L, 2, 1, (size_t)1 << 53, "unpacked");
+  const size_t unpacked = scl_lua_opt_size(L, 2, 1, (size_t)1 << 53, "unpacked", 0);
   scl_matrix *out = scl_lua_new_matrix(L);
   CHECK_READING(L, "data.npy", scl_npy_read(path, unpacked, out, &error), out->rows, 1);
   scl_lua_account(L, scl_matrix_bytes(out));
@@ -252,8 +251,7 @@ static int fetch(lua_State *L) {
 static int sha256(lua_State *L) {
   char digest[65];
   SCL_LUA_TRY(L, scl_sha256_file(scl_lua_check_path(L, 1), digest, &error));
-  lua_pushstring(L, digest);
-  return 1;
+  return scl_lua_give_text(L, digest);
 }
 
 /* core.digest(text) -> its SHA-256 as hexadecimal digits */
@@ -265,8 +263,7 @@ static int digest(lua_State *L) {
   scl_digest_open(&sum);
   scl_digest_add(&sum, bytes, size);
   scl_digest_text(&sum, text);
-  lua_pushstring(L, text);
-  return 1;
+  return scl_lua_give_text(L, text);
 }
 
 /* core.make_folder(path[, mode]): nothing when it is there already; mode: the permission bits of a

@@ -30,21 +30,17 @@ typedef struct gram_call {
   ptrdiff_t stride;
 } gram_call;
 
-static void push_row(lua_State *L, const scl_const_parameters *rows, size_t i) {
-  scl_lua_push_numbers(L, rows->weights + (ptrdiff_t)i * rows->stride, rows->dim);
-}
-
-/* The rows of v are made once. */
+/* out[i][j] = eval(u_i, v_j, options). The lists of the rows of v are made once for all u_i. */
 static int run_gram(lua_State *L) {
   const gram_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   lua_createtable(L, (int)c->v->count, 0);
   const int list = lua_gettop(L);
   for (size_t j = 0; j < c->v->count; j++) {
-    push_row(L, c->v, j);
+    scl_lua_push_numbers(L, c->v->weights + (ptrdiff_t)j * c->v->stride, c->v->dim);
     lua_rawseti(L, list, (lua_Integer)j + 1);
   }
   for (size_t i = 0; i < c->u->count; i++) {
-    push_row(L, c->u, i);
+    scl_lua_push_numbers(L, c->u->weights + (ptrdiff_t)i * c->u->stride, c->u->dim);
     for (size_t j = 0; j < c->v->count; j++) {
       lua_pushvalue(L, SCL_DEFINED_FUNCTION);
       lua_pushvalue(L, list + 1);

@@ -10,7 +10,7 @@ static const scl_problem *check_problem(lua_State *L) {
   return ((const scl_defined_problem *)scl_defined_check_view(L, 1, PROBLEM))->problem;
 }
 
-/* Memory for numbers, left on the stack. */
+/* Memory for rows x cols numbers: a userdata left on the stack, so that an error frees it. */
 static double *room(lua_State *L, size_t rows, size_t cols) {
   scl_lua_check_room(L, 8 * ((double)rows * (double)cols + 1), "numbers of a problem");
   return lua_newuserdatauv(L, (rows * cols + 1) * sizeof(double), 0);
@@ -135,8 +135,7 @@ static int turn_block(lua_State *L) {
   lua_settop(L, 1);
   push_packed(L, t->scores, count, t->k);
   lua_createtable(L, 0, 4);
-  scl_lua_set_integer(L, "first", t->rows->first + 1);
-  scl_lua_set_integer(L, "count", count);
+  SCL_LUA_INTEGERS(L, {"first", t->rows->first + 1}, {"count", count});
   if (t->rows->targets != NULL) {
     push_packed(L, t->rows->targets, count, t->targets);
     lua_setfield(L, -2, "y");
@@ -232,11 +231,9 @@ static int hold_out(lua_State *L) {
   const scl_problem *p = check_problem(L);
   size_t count;
   const double share = luaL_checknumber(L, 2);
-  const size_t seed =
-      lua_isnoneornil(L, 3) ? 0 : scl_lua_check_size(L, 3, 0, (size_t)1 << 52, "seed");
+  const size_t seed = scl_lua_opt_size(L, 3, 0, (size_t)1 << 52, "seed", 0);
   SCL_LUA_TRY(L, p->hold_out(p, share, seed, &count, &error));
-  lua_pushinteger(L, (lua_Integer)count);
-  return 1;
+  return scl_lua_give_size(L, count);
 }
 
 static int held(lua_State *L) {
@@ -276,8 +273,7 @@ static int index(lua_State *L) {
                    {"classes", p->classes}, {"parameters", p->parameters},
                    {"allowance", p->allowance});
   scl_lua_set_number(L, "log_scale", p->log_scale);
-  scl_lua_set_boolean(L, "has_kernel", p->has_kernel != 0);
-  scl_lua_set_boolean(L, "intercept", p->intercept != 0);
+  SCL_LUA_BOOLEANS(L, {"has_kernel", p->has_kernel != 0}, {"intercept", p->intercept != 0});
   scl_lua_set_text(L, "task", p->task == SCL_TASK_CLASSIFICATION ? "classification" : "regression");
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) != LUA_TNIL) return 1;

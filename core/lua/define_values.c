@@ -297,8 +297,7 @@ static int show_block(lua_State *L) {
   const scl_const_block *features = &rows->features;
   lua_settop(L, 1);
   lua_createtable(L, 0, 6);
-  scl_lua_set_integer(L, "first", rows->first + 1);
-  scl_lua_set_integer(L, "count", rows->count);
+  SCL_LUA_INTEGERS(L, {"first", rows->first + 1}, {"count", rows->count});
   if (features->data != NULL && features->dtype == SCL_DTYPE_FLOAT64) {
     scl_defined_push_matrix(L, features->data, features->row_stride, rows->count, features->cols);
     lua_setfield(L, -2, "X");

@@ -33,8 +33,7 @@ static held *new_held(lua_State *L) { return scl_lua_new_guarded(L, sizeof(held)
  * bytes, 1 GB if that is left out */
 static int read_text(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
-  const size_t most =
-      lua_isnoneornil(L, 2) ? (size_t)1 << 30 : scl_lua_check_size(L, 2, 0, SIZE_MAX >> 12, "most");
+  const size_t most = scl_lua_opt_size(L, 2, 0, SIZE_MAX >> 12, "most", (size_t)1 << 30);
   size_t taken = 0;
   held *h = new_held(L);
   SCL_LUA_TRY(L, scl_input_open(path, &h->input, &error));
@@ -113,8 +112,7 @@ static int folder(lua_State *L) {
 static int real_path(lua_State *L) {
   char real[PATH_MAX];
   if (realpath(scl_lua_check_path(L, 1), real) == NULL) return 0;
-  lua_pushstring(L, real);
-  return 1;
+  return scl_lua_give_text(L, real);
 }
 
 /* core.file_about(path) -> {size = bytes, mode = permission bits, user = the owner's number, own =
@@ -126,8 +124,8 @@ static int file_about(lua_State *L) {
   lua_newtable(L);
   SCL_LUA_INTEGERS(L, {"size", (size_t)file.st_size}, {"mode", file.st_mode & 07777},
                    {"user", file.st_uid});
-  scl_lua_set_boolean(L, "own", file.st_uid == 0 || file.st_uid == geteuid());
-  scl_lua_set_boolean(L, "folder", S_ISDIR(file.st_mode));
+  SCL_LUA_BOOLEANS(L, {"own", file.st_uid == 0 || file.st_uid == geteuid()},
+                   {"folder", S_ISDIR(file.st_mode)});
   return 1;
 }
 

@@ -68,6 +68,11 @@ size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, cons
   return (size_t)value;
 }
 
+size_t scl_lua_opt_size(lua_State *L, int place, size_t low, size_t high, const char *what,
+                        size_t absent) {
+  return lua_isnoneornil(L, place) ? absent : scl_lua_check_size(L, place, low, high, what);
+}
+
 const char *scl_lua_check_path(lua_State *L, int place) {
   size_t length;
   if (lua_type(L, place) != LUA_TSTRING) /* a number is no name, though Lua would make it one */
@@ -127,6 +132,26 @@ int scl_lua_field_word(lua_State *L, int place, const char *key, const char *con
   return word;
 }
 
+int scl_lua_give_size(lua_State *L, size_t value) {
+  lua_pushinteger(L, (lua_Integer)value);
+  return 1;
+}
+
+int scl_lua_give_number(lua_State *L, double value) {
+  lua_pushnumber(L, value);
+  return 1;
+}
+
+int scl_lua_give_boolean(lua_State *L, bool value) {
+  lua_pushboolean(L, value);
+  return 1;
+}
+
+int scl_lua_give_text(lua_State *L, const char *value) {
+  lua_pushstring(L, value);
+  return 1;
+}
+
 void scl_lua_push_numbers(lua_State *L, const double *list, size_t count) {
   lua_createtable(L, (int)count, 0);
   for (size_t i = 0; i < count; i++) {
@@ -172,6 +197,16 @@ void scl_lua_set_boolean(lua_State *L, const char *key, bool value) {
 void scl_lua_set_text(lua_State *L, const char *key, const char *value) {
   lua_pushstring(L, value);
   lua_setfield(L, -2, key);
+}
+
+void scl_lua_set_booleans(lua_State *L, size_t count, const scl_lua_boolean *booleans) {
+  for (size_t i = 0; i < count; i++)
+    scl_lua_set_boolean(L, booleans[i].key, booleans[i].value);
+}
+
+void scl_lua_set_texts(lua_State *L, size_t count, const scl_lua_text *texts) {
+  for (size_t i = 0; i < count; i++)
+    scl_lua_set_text(L, texts[i].key, texts[i].value);
 }
 
 void scl_lua_set_list(lua_State *L, const char *key, const double *list, size_t count) {

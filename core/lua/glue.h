@@ -54,6 +54,9 @@ const char *scl_lua_cut(lua_State *L, int place, const char *quote);
 const char *scl_lua_shown(lua_State *L, int place);
 /* A whole number in [low, high] at `place`, with a sentence that names `what` otherwise. */
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what);
+/* The same, `absent` for nil and for no argument. */
+size_t scl_lua_opt_size(lua_State *L, int place, size_t low, size_t high, const char *what,
+                        size_t absent);
 /* The path of a file at `place`: a text without a zero byte, because the system would cut
  * it there. */
 const char *scl_lua_check_path(lua_State *L, int place);
@@ -70,6 +73,12 @@ size_t scl_lua_field_size(lua_State *L, int place, const char *key, size_t low, 
 /* The index of the field's text in a list that ends with NULL. */
 int scl_lua_field_word(lua_State *L, int place, const char *key, const char *const *words,
                        int absent);
+
+/* One result of a lua_CFunction: `return scl_lua_give_size(L, rows)`. A text that is NULL: nil. */
+int scl_lua_give_size(lua_State *L, size_t value);
+int scl_lua_give_number(lua_State *L, double value);
+int scl_lua_give_boolean(lua_State *L, bool value);
+int scl_lua_give_text(lua_State *L, const char *value);
 
 /* Lists on the stack. */
 void scl_lua_push_numbers(lua_State *L, const double *list, size_t count);
@@ -91,15 +100,24 @@ typedef struct scl_lua_integer {
   const char *key;
   size_t value;
 } scl_lua_integer;
+typedef struct scl_lua_boolean {
+  const char *key;
+  bool value;
+} scl_lua_boolean;
+typedef struct scl_lua_text {
+  const char *key, *value;
+} scl_lua_text;
 void scl_lua_set_numbers(lua_State *L, size_t count, const scl_lua_number *numbers);
-#define SCL_LUA_NUMBERS(L, ...)                                                                    \
-  scl_lua_set_numbers(L, sizeof((const scl_lua_number[]){__VA_ARGS__}) / sizeof(scl_lua_number),   \
-                      (const scl_lua_number[]){__VA_ARGS__})
 void scl_lua_set_integers(lua_State *L, size_t count, const scl_lua_integer *integers);
-#define SCL_LUA_INTEGERS(L, ...)                                                                   \
-  scl_lua_set_integers(L,                                                                          \
-                       sizeof((const scl_lua_integer[]){__VA_ARGS__}) / sizeof(scl_lua_integer),   \
-                       (const scl_lua_integer[]){__VA_ARGS__})
+void scl_lua_set_booleans(lua_State *L, size_t count, const scl_lua_boolean *booleans);
+void scl_lua_set_texts(lua_State *L, size_t count, const scl_lua_text *texts);
+/* Two arguments: how many elements the list has, and the list. */
+#define SCL_LUA_LIST(type, ...)                                                                    \
+  sizeof((const type[]){__VA_ARGS__}) / sizeof(type), (const type[]) { __VA_ARGS__ }
+#define SCL_LUA_NUMBERS(L, ...) scl_lua_set_numbers(L, SCL_LUA_LIST(scl_lua_number, __VA_ARGS__))
+#define SCL_LUA_INTEGERS(L, ...) scl_lua_set_integers(L, SCL_LUA_LIST(scl_lua_integer, __VA_ARGS__))
+#define SCL_LUA_BOOLEANS(L, ...) scl_lua_set_booleans(L, SCL_LUA_LIST(scl_lua_boolean, __VA_ARGS__))
+#define SCL_LUA_TEXTS(L, ...) scl_lua_set_texts(L, SCL_LUA_LIST(scl_lua_text, __VA_ARGS__))
 /* Functions: SCL_LUA_FUNCTIONS(L, {"name", function}, ...) */
 #define SCL_LUA_FUNCTIONS(L, ...) luaL_setfuncs(L, (const luaL_Reg[]){__VA_ARGS__, {NULL, NULL}}, 0)
 /* The matrix becomes Lua's, and *from empty. */

@@ -97,12 +97,10 @@ static int map_info(lua_State *L) {
   SCL_LUA_INTEGERS(L, {"features", scl_map_features(map)}, {"T", scl_map_count(map)},
                    {"dim", scl_map_dim(map)}, {"samples", scl_map_samples(map)},
                    {"entries", scl_map_entries(map)}, {"fan_in", scl_map_fan_in(map)});
-  scl_lua_set_text(L, "dtype", scl_dtype_name(scl_map_dtype(map)));
-  scl_lua_set_text(L, "method", scl_method_name(scl_map_method(map)));
-  scl_lua_set_text(L, "kernel", kernel);
-  scl_lua_set_boolean(L, "has_kernel", scl_map_has_kernel(map));
-  scl_lua_set_boolean(L, "section", scl_map_is_section(map));
-  scl_lua_set_boolean(L, "whitened", scl_map_is_whitened(map));
+  SCL_LUA_TEXTS(L, {"dtype", scl_dtype_name(scl_map_dtype(map))},
+                {"method", scl_method_name(scl_map_method(map))}, {"kernel", kernel});
+  SCL_LUA_BOOLEANS(L, {"has_kernel", scl_map_has_kernel(map)}, {"section", scl_map_is_section(map)},
+                   {"whitened", scl_map_is_whitened(map)});
   SCL_LUA_NUMBERS(L, {"jitter", scl_map_jitter(map)}, {"log_scale", scl_map_log_scale(map)},
                   {"left_out", scl_map_left_out(map)});
   return 1;
@@ -111,19 +109,17 @@ static int map_info(lua_State *L) {
 /* core.quadrature_gap(map) -> how far quadrature has missed its tolerance so far, 0 where it has
  * not */
 static int quadrature_gap(lua_State *L) {
-  lua_pushnumber(L, scl_map_quadrature_gap(check_map(L, 1)));
-  return 1;
+  return scl_lua_give_number(L, scl_map_quadrature_gap(check_map(L, 1)));
 }
 
 /* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say
  * for that dim */
 static int sampler_space(lua_State *L) {
   const scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
-  const size_t dim = lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 1, INT32_MAX, "d");
+  const size_t dim = scl_lua_opt_size(L, 2, 1, INT32_MAX, "d", 1);
   scl_layout layout;
   const bool known = scl_parameters_layout(sampler, dim, 0, &layout, NULL) == SCL_STATUS_OK;
-  lua_pushstring(L, known ? scl_space_name(layout.space) : NULL);
-  return 1;
+  return scl_lua_give_text(L, known ? scl_space_name(layout.space) : NULL);
 }
 
 /* core.map_codes(map, X) -> n x T matrix of codes from 0, levels */
@@ -157,8 +153,8 @@ static int map_constants(lua_State *L) {
   lua_newtable(L);
   SCL_LUA_NUMBERS(L, {"kappa", constants.kappa}, {"theta", constants.theta},
                   {"theta_paper", constants.theta_paper});
-  scl_lua_set_boolean(L, "kappa_exact", constants.kappa_exact);
-  scl_lua_set_boolean(L, "theta_exact", constants.theta_exact);
+  SCL_LUA_BOOLEANS(L, {"kappa_exact", constants.kappa_exact},
+                   {"theta_exact", constants.theta_exact});
   return 1;
 }
 
@@ -195,9 +191,7 @@ static int expectation(lua_State *L) {
   const scl_map_spec spec = check_spec(L, 1);
   const scl_matrix *x = scl_lua_hold_matrix(L, 2);
   const double tolerance = luaL_optnumber(L, 3, 1e-3);
-  const size_t most = lua_isnoneornil(L, 4)
-                          ? (size_t)1 << 20
-                          : scl_lua_check_size(L, 4, 2048, (size_t)1 << 40, "samples");
+  const size_t most = scl_lua_opt_size(L, 4, 2048, (size_t)1 << 40, "samples", (size_t)1 << 20);
   scl_expectation result;
   scl_matrix *out = scl_lua_new_matrix(L);
   SCL_LUA_TRY(L, scl_expect(&spec, x, tolerance, most, &result, &error));

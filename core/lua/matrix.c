@@ -58,14 +58,6 @@ scl_matrix *scl_lua_check_matrix(lua_State *L, int place) {
   return a;
 }
 
-/* The text at `place`; `what` says what is taken. */
-static const char *check_text(lua_State *L, int place, const char *what) {
-  if (lua_type(L, place) != LUA_TSTRING)
-    luaL_error(L, "%s, and got %s", what,
-               lua_isnone(L, place) ? "nothing" : luaL_typename(L, place));
-  return lua_tostring(L, place);
-}
-
 scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtype dtype) {
   scl_error error = {0};
   if (rows > SCL_LUA_MATRIX_SIDE || cols > SCL_LUA_MATRIX_SIDE)
@@ -118,29 +110,21 @@ double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t
 
 /* ---------------------------------------------------------------- reading and writing numbers */
 
-static int push_size(lua_State *L, size_t size) {
-  lua_pushinteger(L, (lua_Integer)size);
-  return 1;
-}
-
-static int get_rows(lua_State *L) { return push_size(L, scl_lua_check_matrix(L, 1)->rows); }
-static int get_cols(lua_State *L) { return push_size(L, scl_lua_check_matrix(L, 1)->cols); }
+static int get_rows(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_matrix(L, 1)->rows); }
+static int get_cols(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_matrix(L, 1)->cols); }
 static int get_bytes(lua_State *L) {
-  return push_size(L, scl_matrix_bytes(scl_lua_check_matrix(L, 1)));
+  return scl_lua_give_size(L, scl_matrix_bytes(scl_lua_check_matrix(L, 1)));
 }
 
 static int get_dtype(lua_State *L) {
-  lua_pushstring(L, scl_dtype_name(scl_lua_check_matrix(L, 1)->dtype));
-  return 1;
+  return scl_lua_give_text(L, scl_dtype_name(scl_lua_check_matrix(L, 1)->dtype));
 }
 
 /* isfinite() -> true, or false and the first place that is not */
 static int is_finite(lua_State *L) {
   size_t i = 0, j = 0;
-  if (!scl_matrix_find_nonfinite(scl_lua_check_matrix(L, 1), &i, &j)) {
-    lua_pushboolean(L, 1);
-    return 1;
-  }
+  if (!scl_matrix_find_nonfinite(scl_lua_check_matrix(L, 1), &i, &j))
+    return scl_lua_give_boolean(L, true);
   lua_pushboolean(L, 0);
   lua_pushinteger(L, (lua_Integer)i + 1);
   lua_pushinteger(L, (lua_Integer)j + 1);
@@ -151,8 +135,7 @@ static int get(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row"),
                j = scl_lua_check_place(L, 3, a->cols, "column");
-  lua_pushnumber(L, scl_matrix_get(a, i, j));
-  return 1;
+  return scl_lua_give_number(L, scl_matrix_get(a, i, j));
 }
 
 static int set(lua_State *L) {
@@ -344,7 +327,9 @@ static int copy(lua_State *L) {
 
 static int astype(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  check_text(L, 2, "astype takes \"float64\" or \"float32\"");
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return luaL_error(L, "astype takes \"float64\" or \"float32\", and got %s",
+                      lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
   (void)scl_lua_copy_matrix(L, a, scl_lua_check_dtype(L, 2));
   return 1;
 }
@@ -352,7 +337,9 @@ static int astype(lua_State *L) {
 /* X:save("x.npy") or X:save("x.csv"), through the writers of scullery.core */
 static int save(lua_State *L) {
   scl_lua_check_matrix(L, 1);
-  check_text(L, 2, "save takes the path of a file");
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return luaL_error(L, "save takes the path of a file, and got %s",
+                      lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
   const char *path = scl_lua_check_path(L, 2);
   const char *end = strrchr(path, '.');
   const bool csv = end != NULL && strcmp(end, ".csv") == 0;
@@ -409,8 +396,7 @@ static int equal(lua_State *L) {
   for (size_t i = 0; same && i < a->rows; i++)
     for (size_t j = 0; same && j < a->cols; j++)
       same = scl_matrix_get(a, i, j) == scl_matrix_get(b, i, j);
-  lua_pushboolean(L, same);
-  return 1;
+  return scl_lua_give_boolean(L, same);
 }
 
 void scl_lua_open_matrix(lua_State *L) {

@@ -43,8 +43,7 @@ static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
 
 static int filled(lua_State *L, const char *name, double value) {
   const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
-  const size_t cols =
-      lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d");
+  const size_t cols = scl_lua_opt_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d", 1);
   scl_matrix_fill(scl_lua_make_matrix(L, rows, cols, dtype_option(L, 3, name)), value);
   scl_lua_check_interrupt(L);
   return 1;
@@ -141,8 +140,7 @@ static int hcat(lua_State *L) { return concatenate(L, true); }
 static int vcat(lua_State *L) { return concatenate(L, false); }
 
 static int is_matrix(lua_State *L) {
-  lua_pushboolean(L, scl_lua_test_matrix(L, 1) != NULL);
-  return 1;
+  return scl_lua_give_boolean(L, scl_lua_test_matrix(L, 1) != NULL);
 }
 
 void scl_lua_add_matrix_makers(lua_State *L) {

@@ -31,8 +31,8 @@ static int model_save(lua_State *L) {
   scl_array_archive *archive = new_archive(L);
   SCL_LUA_TRY(L, scl_model_save(model, archive, &error));
   lua_newtable(L);
-  scl_lua_set_integer(L, "features", scl_model_features(model));
-  scl_lua_set_integer(L, "targets", scl_model_targets(model));
+  SCL_LUA_INTEGERS(L, {"features", scl_model_features(model)},
+                   {"targets", scl_model_targets(model)});
   scl_lua_set_text(L, "dtype", scl_dtype_name(scl_model_dtype(model)));
   lua_newtable(L);
   for (size_t i = 0; i < archive->count; i++) {

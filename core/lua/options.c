@@ -227,22 +227,20 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
   static const char *const widths[] = {NULL, "gamma", "length", "frequency", "rate"};
   char takes[300];
   lua_newtable(L);
-  scl_lua_set_text(L, "name", option->name);
-  scl_lua_set_text(L, "takes", scl_option_takes(option, takes, sizeof takes));
-  scl_lua_set_text(L, "default", option->fallback);
-  scl_lua_set_text(L, "help", option->help);
+  SCL_LUA_TEXTS(L, {"name", option->name}, {"takes", scl_option_takes(option, takes, sizeof takes)},
+                {"default", option->fallback}, {"help", option->help});
   if ((unsigned)option->role < sizeof roles / sizeof *roles)
     scl_lua_set_text(L, "role", roles[option->role]);
   if ((unsigned)option->width < sizeof widths / sizeof *widths)
     scl_lua_set_text(L, "width", widths[option->width]);
   /* The forms of numbers that it takes, and their range: what `takes` says in words. */
   const bool any = option->low == 0 && option->high == 0;
-  scl_lua_set_boolean(L, "takes_number", option->forms & SCL_FORM_NUMBER);
-  scl_lua_set_boolean(L, "takes_integer", option->forms & SCL_FORM_INTEGER);
-  scl_lua_set_boolean(L, "takes_boolean", option->forms & SCL_FORM_BOOLEAN);
-  scl_lua_set_boolean(L, "takes_word", option->forms & SCL_FORM_WORD);
-  scl_lua_set_boolean(L, "low_open", any || option->range & SCL_RANGE_LOW_OPEN);
-  scl_lua_set_boolean(L, "high_open", any || option->range & SCL_RANGE_HIGH_OPEN);
+  SCL_LUA_BOOLEANS(L, {"takes_number", option->forms & SCL_FORM_NUMBER},
+                   {"takes_integer", option->forms & SCL_FORM_INTEGER},
+                   {"takes_boolean", option->forms & SCL_FORM_BOOLEAN},
+                   {"takes_word", option->forms & SCL_FORM_WORD},
+                   {"low_open", any || option->range & SCL_RANGE_LOW_OPEN},
+                   {"high_open", any || option->range & SCL_RANGE_HIGH_OPEN});
   SCL_LUA_NUMBERS(L, {"low", any ? -INFINITY : option->low},
                   {"high", any ? INFINITY : option->high});
   lua_newtable(L);
@@ -352,8 +350,7 @@ static int nearest(lua_State *L) {
     names[i] = lua_rawgeti(L, 2, (lua_Integer)i + 1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
     lua_pop(L, 1); /* our copy keeps it */
   }
-  lua_pushstring(L, scl_nearest(word, names, count));
-  return 1;
+  return scl_lua_give_text(L, scl_nearest(word, names, count));
 }
 
 void scl_lua_open_options(lua_State *L) {

@@ -46,8 +46,7 @@ static int plugin_waiting(lua_State *L) {
   char kept[16] = "";
   if (word != NULL) (void)snprintf(kept, sizeof kept, "%s", word);
   scl_settings_destroy(&settings);
-  lua_pushstring(L, word == NULL ? NULL : kept);
-  return 1;
+  return scl_lua_give_text(L, word == NULL ? NULL : kept);
 }
 
 /* core.instance(kind, name, options[, gamma_scale, gamma_median, columns]) -> instance */
@@ -88,11 +87,11 @@ static int solver_facts(lua_State *L) {
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   const scl_penalty penalty = scl_solver_penalty(solver);
   lua_createtable(L, 0, 4);
-  scl_lua_set_text(L, "path_option", scl_solver_path_option(solver));
-  scl_lua_set_text(L, "penalty",
-                   (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none");
-  scl_lua_set_boolean(L, "wants_intercept", scl_solver_wants_intercept(solver));
-  scl_lua_set_boolean(L, "makes_models", scl_solver_makes_models(solver));
+  SCL_LUA_TEXTS(
+      L, {"path_option", scl_solver_path_option(solver)},
+      {"penalty", (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none"});
+  SCL_LUA_BOOLEANS(L, {"wants_intercept", scl_solver_wants_intercept(solver)},
+                   {"makes_models", scl_solver_makes_models(solver)});
   return 1;
 }
 
@@ -101,16 +100,11 @@ static int solver_facts(lua_State *L) {
 static void push_component(lua_State *L, const scl_component *component) {
   const scl_plugin *plugin = &component->plugin;
   lua_newtable(L);
-  scl_lua_set_text(L, "kind", scl_kind_name(plugin->kind));
-  scl_lua_set_text(L, "name", plugin->name);
-  scl_lua_set_text(L, "version", plugin->version);
-  scl_lua_set_text(L, "author", plugin->author);
-  scl_lua_set_text(L, "id", plugin->id);
-  scl_lua_set_text(L, "summary", plugin->summary);
-  scl_lua_set_text(L, "doc", plugin->doc);
-  scl_lua_set_text(L, "path", component->path);
-  scl_lua_set_text(L, "origin", scl_plugin_origin_name(component->origin));
-  scl_lua_set_text(L, "digest", component->digest);
+  SCL_LUA_TEXTS(L, {"kind", scl_kind_name(plugin->kind)}, {"name", plugin->name},
+                {"version", plugin->version}, {"author", plugin->author}, {"id", plugin->id},
+                {"summary", plugin->summary}, {"doc", plugin->doc}, {"path", component->path},
+                {"origin", scl_plugin_origin_name(component->origin)},
+                {"digest", component->digest});
   lua_newtable(L);
   for (size_t i = 0; i < plugin->n_options; i++) {
     scl_lua_push_option(L, &component->options[i]);
@@ -151,10 +145,8 @@ static void list_one(void *context, scl_kind kind, const char *name, const char 
                      scl_plugin_origin origin) {
   lua_State *L = context;
   lua_newtable(L);
-  scl_lua_set_text(L, "kind", scl_kind_name(kind));
-  scl_lua_set_text(L, "name", name);
-  scl_lua_set_text(L, "path", path);
-  scl_lua_set_text(L, "origin", scl_plugin_origin_name(origin));
+  SCL_LUA_TEXTS(L, {"kind", scl_kind_name(kind)}, {"name", name}, {"path", path},
+                {"origin", scl_plugin_origin_name(origin)});
   lua_pushfstring(L, "%s.%s", scl_kind_name(kind), name);
   lua_rawget(L, -4);
   lua_setfield(L, -2, "id");
@@ -239,30 +231,26 @@ static int plugin_find(lua_State *L) {
   scl_plugin_origin origin;
   const scl_kind kind = check_kind(L, 1);
   const bool found = scl_folders_find(kind, luaL_checkstring(L, 2), path, &origin);
-  lua_pushstring(L, found ? path : NULL);
-  return 1;
+  return scl_lua_give_text(L, found ? path : NULL);
 }
 
 /* core.has_symbol(name) -> whether the process has a symbol of that name for all its libraries */
 static int has_symbol(lua_State *L) {
-  lua_pushboolean(L, dlsym(RTLD_DEFAULT, luaL_checkstring(L, 1)) != NULL);
-  return 1;
+  return scl_lua_give_boolean(L, dlsym(RTLD_DEFAULT, luaL_checkstring(L, 1)) != NULL);
 }
 
 /* core.include_folder() -> the folder that <scullery/plugin.h> lies in */
 static int include_folder(lua_State *L) {
   char folder[PATH_MAX];
   SCL_LUA_TRY(L, scl_include_folder(folder, &error));
-  lua_pushstring(L, folder);
-  return 1;
+  return scl_lua_give_text(L, folder);
 }
 
 /* core.plugin_folder() -> the user's own folder of plugins, there or not; nil where it is not
  * known */
 static int plugin_folder(lua_State *L) {
   char folder[PATH_MAX];
-  lua_pushstring(L, scl_folders_user(folder) ? folder : NULL);
-  return 1;
+  return scl_lua_give_text(L, scl_folders_user(folder) ? folder : NULL);
 }
 
 void scl_lua_open_plugin(lua_State *L) {

@@ -55,8 +55,8 @@ static void set_nonlinearity(lua_State *L, const void *vtable) {
   if (table->fan_in == SCL_FAN_IN_ALL)
     scl_lua_set_text(L, "fan_in", "all planes");
   else
-    scl_lua_set_integer(L, "fan_in", table->fan_in == 0 ? 1 : table->fan_in);
-  scl_lua_set_integer(L, "fan_out", table->fan_out == 0 ? 1 : table->fan_out);
+    SCL_LUA_INTEGERS(L, {"fan_in", table->fan_in == 0 ? 1 : table->fan_in},
+                     {"fan_out", table->fan_out == 0 ? 1 : table->fan_out});
   scl_lua_set_text(L, "tags", table->tags);
   scl_lua_set_boolean(L, "amended", table->shape != NULL);
 }
@@ -98,8 +98,7 @@ static void set_abilities(lua_State *L, const scl_plugin *plugin) {
   lua_setfield(L, -2, "abilities");
   if (facts == NULL) return;
   lua_newtable(L);
-  scl_lua_set_number(L, "bound", facts->bound);
-  scl_lua_set_number(L, "lipschitz", facts->lipschitz);
+  SCL_LUA_NUMBERS(L, {"bound", facts->bound}, {"lipschitz", facts->lipschitz});
   scl_lua_set_boolean(L, "scale_free", facts->scale_free != 0);
   scl_lua_set_list(L, "breaks", facts->breaks, facts->n_breaks);
   lua_setfield(L, -2, "facts");
@@ -126,8 +125,7 @@ static void list_symbol(void *context, const scl_symbol *symbol) {
   lua_State *L = context;
   lua_newtable(L);
   scl_lua_set_text(L, "name", symbol->name);
-  scl_lua_set_boolean(L, "defined", symbol->defined);
-  scl_lua_set_boolean(L, "weak", symbol->weak);
+  SCL_LUA_BOOLEANS(L, {"defined", symbol->defined}, {"weak", symbol->weak});
   if (!symbol->defined) scl_lua_set_text(L, "giver", scl_symbol_giver(symbol->name));
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }

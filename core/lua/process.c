@@ -21,25 +21,21 @@ static int give_back(lua_State *L) {
   return 0;
 }
 
-static bool is_program(const char *path) {
-  struct stat file;
-  return stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0;
-}
-
 /* core.command() -> the path of the command `scullery`: this program, or the one beside the library,
  * of an installation or of the build tree; nil where there is none */
 static int command(lua_State *L) {
   static const char *const places[] = {"/scullery", "/../bin/scullery", "/../../bin/scullery"};
   char path[PATH_MAX], folder[PATH_MAX];
+  struct stat file;
   const ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
   path[size > 0 ? size : 0] = 0;
   const char *name = strrchr(path, '/');
   bool found = name != NULL && strcmp(name, "/scullery") == 0;
   const bool known = !found && scl_own_folder(folder);
   for (size_t i = 0; known && !found && i < sizeof places / sizeof *places; i++)
-    found = snprintf(path, sizeof path, "%s%s", folder, places[i]) < PATH_MAX && is_program(path);
-  lua_pushstring(L, found ? path : NULL);
-  return 1;
+    found = snprintf(path, sizeof path, "%s%s", folder, places[i]) < PATH_MAX &&
+            stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0;
+  return scl_lua_give_text(L, found ? path : NULL);
 }
 
 /* core.run_program(words, seconds[, input[, most]]) -> { output, message (standard error), status,
@@ -127,10 +123,7 @@ static int in_child(lua_State *L) {
 }
 
 /* core.process() -> the number of this process */
-static int process_number(lua_State *L) {
-  lua_pushinteger(L, getpid());
-  return 1;
-}
+static int process_number(lua_State *L) { return scl_lua_give_size(L, (size_t)getpid()); }
 
 void scl_lua_open_process(lua_State *L) {
   SCL_LUA_CALLS(L, {"command", command, 0}, {"run_program", run_program, 4},

@@ -10,8 +10,7 @@ static int map_norm(lua_State *L) {
   double norm = 0;
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
   SCL_LUA_TRY(L, scl_model_norm(map, scl_lua_hold_matrix(L, 2), &norm, &error));
-  lua_pushnumber(L, norm);
-  return 1;
+  return scl_lua_give_number(L, norm);
 }
 
 static void release_pruning(void *pruning) { scl_pruning_close(pruning); }

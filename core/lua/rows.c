@@ -14,11 +14,6 @@ void **scl_lua_new_stage(lua_State *L) {
   return scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage);
 }
 
-/* A block's rows at `place`, 0 where there is none. */
-static size_t check_block(lua_State *L, int place) {
-  return lua_isnoneornil(L, place) ? 0 : scl_lua_check_size(L, place, 1, SCL_LUA_BLOCK, "block");
-}
-
 /* ------------------------------------------------------------ stages */
 
 /* core.fit_stage(kind, source, stages) -> stage */
@@ -98,7 +93,7 @@ static int learn_state(lua_State *L) {
   if (!scl_sampler_learns(lesson.sampler)) return 0;
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "learning parameters";
-  flow.block_rows = check_block(L, 7);
+  flow.block_rows = scl_lua_opt_size(L, 7, 1, SCL_LUA_BLOCK, "block", 0);
   size_t count = 0;
   SCL_LUA_PUSH_MATRIX(L, scl_flow_learn_state(&flow, &lesson, out, &count, &error));
   lua_pushinteger(L, (lua_Integer)count);
@@ -107,8 +102,8 @@ static int learn_state(lua_State *L) {
 
 /* core.learns(sampler) -> whether it learns from rows */
 static int learns(lua_State *L) {
-  lua_pushboolean(L, scl_sampler_learns(scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER)));
-  return 1;
+  return scl_lua_give_boolean(L,
+                              scl_sampler_learns(scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER)));
 }
 
 /* core.widths(source, stages) -> gamma by scale, gamma by median, columns */
@@ -137,7 +132,7 @@ static int sample(lua_State *L) {
  * that underflows */
 static int transform(lua_State *L) {
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
-  flow.block_rows = check_block(L, 4);
+  flow.block_rows = scl_lua_opt_size(L, 4, 1, SCL_LUA_BLOCK, "block", 0);
   SCL_LUA_PUSH_MATRIX(L, scl_features(&flow, out, &error));
   return 1;
 }
@@ -154,8 +149,7 @@ static int walk(lua_State *L) {
   size_t rows = 0;
   const scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   SCL_LUA_TRY(L, scl_flow_walk(&flow, true, look_away, &rows, &error));
-  lua_pushinteger(L, (lua_Integer)rows);
-  return 1;
+  return scl_lua_give_size(L, rows);
 }
 
 const scl_matrix *scl_lua_check_pilot(lua_State *L, int place, size_t features) {
@@ -171,8 +165,7 @@ const scl_matrix *scl_lua_check_pilot(lua_State *L, int place, size_t features) 
 static int block_rows(lua_State *L) {
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   if (flow.map == NULL) flow.dtype = scl_lua_check_dtype(L, 4);
-  lua_pushinteger(L, (lua_Integer)scl_flow_block_rows(&flow));
-  return 1;
+  return scl_lua_give_size(L, scl_flow_block_rows(&flow));
 }
 
 /* core.find_nonfinite(X) -> row, column of the first NaN or infinity, or nothing */

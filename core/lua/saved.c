@@ -60,15 +60,10 @@ static int saved_matrix(lua_State *L) {
 /* core.saved_has(saved, name) -> whether it has such an array */
 static int saved_has(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
-  lua_pushboolean(L, scl_saved_array(&file->saved, luaL_checkstring(L, 2)) != NULL);
-  return 1;
+  return scl_lua_give_boolean(L, scl_saved_array(&file->saved, luaL_checkstring(L, 2)) != NULL);
 }
 
 /* ------------------------------------------------------------ components */
-
-static const cJSON *check_component(lua_State *L, const opened *file) {
-  return file->components[scl_lua_check_place(L, 2, file->count, "component")];
-}
 
 /* core.saved_component(saved, place) -> kind, name and, where a script has defined another of that
  * name since, a sentence */
@@ -76,8 +71,10 @@ static int saved_component(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
   const scl_component *found;
   scl_error note = {0};
-  SCL_LUA_TRY(
-      L, scl_saved_find_component(&file->saved, check_component(L, file), &found, &note, &error));
+  SCL_LUA_TRY(L, scl_saved_find_component(
+                     &file->saved,
+                     file->components[scl_lua_check_place(L, 2, file->count, "component")], &found,
+                     &note, &error));
   lua_pushstring(L, scl_kind_name(found->plugin.kind));
   lua_pushstring(L, found->plugin.name);
   lua_pushstring(L, note.message[0] == 0 ? NULL : note.message);
@@ -89,8 +86,10 @@ static int saved_component(lua_State *L) {
 static int saved_settings(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
   const scl_instance *instance = scl_lua_check_handle(L, 3, SCL_LUA_INSTANCE);
-  SCL_LUA_TRY(L,
-              scl_saved_check_settings(&file->saved, check_component(L, file), instance, &error));
+  SCL_LUA_TRY(L, scl_saved_check_settings(
+                     &file->saved,
+                     file->components[scl_lua_check_place(L, 2, file->count, "component")],
+                     instance, &error));
   return 0;
 }
 

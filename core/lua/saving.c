@@ -135,8 +135,7 @@ static int fingerprint(lua_State *L) {
       }
   }
   scl_digest_text(&digest, text);
-  lua_pushstring(L, text);
-  return 1;
+  return scl_lua_give_text(L, text);
 }
 
 void scl_lua_open_saving(lua_State *L) {

@@ -20,8 +20,7 @@ static void set_texts(lua_State *L, const char *key, char *const *list, size_t c
 
 static void push_column(lua_State *L, const scl_column *column) {
   lua_createtable(L, 0, 6);
-  scl_lua_set_text(L, "name", column->name);
-  scl_lua_set_text(L, "kind", kinds[column->kind]);
+  SCL_LUA_TEXTS(L, {"name", column->name}, {"kind", kinds[column->kind]});
   if (column->kind == SCL_COLUMN_SKIPPED) return;
   scl_lua_set_integer(L, "missing", column->missing);
   if (column->kind == SCL_COLUMN_CATEGORY) set_texts(L, "levels", column->levels, column->n_levels);
@@ -31,12 +30,11 @@ static void push_column(lua_State *L, const scl_column *column) {
 
 void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
   lua_createtable(L, 0, 9);
-  scl_lua_set_text(L, "format", "csv");
-  scl_lua_set_text(L, "separator", (char[]){schema->separator, 0});
+  SCL_LUA_TEXTS(L, {"format", "csv"}, {"separator", (char[]){schema->separator, 0}});
   scl_lua_set_boolean(L, "header", schema->header);
   set_texts(L, "missing", schema->missing, schema->n_missing);
-  scl_lua_set_text(L, "missing_values", rules[schema->missing_values]);
-  scl_lua_set_text(L, "categorical", schema->drop_categorical ? "drop" : "onehot");
+  SCL_LUA_TEXTS(L, {"missing_values", rules[schema->missing_values]},
+                {"categorical", schema->drop_categorical ? "drop" : "onehot"});
   lua_createtable(L, (int)schema->n_columns, 0);
   for (size_t j = 0; j < schema->n_columns; j++) {
     push_column(L, &schema->columns[j]);
@@ -46,9 +44,9 @@ void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
   scl_lua_set_integer(L, "cols", scl_schema_cols(schema));
   if (schema->target == NULL) return;
   lua_createtable(L, 0, 4);
-  scl_lua_set_text(L, "name", schema->target);
-  scl_lua_set_text(L, "kind", schema->target_is_category ? "category" : "number");
-  scl_lua_set_text(L, "task", schema->classification ? "classification" : "regression");
+  SCL_LUA_TEXTS(L, {"name", schema->target},
+                {"kind", schema->target_is_category ? "category" : "number"},
+                {"task", schema->classification ? "classification" : "regression"});
   scl_lua_set_integer(L, "place", schema->target_place);
   lua_setfield(L, -2, "target");
 }
@@ -59,8 +57,7 @@ void scl_lua_push_notes(lua_State *L, const scl_note *notes, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const scl_note *note = &notes[i];
     lua_createtable(L, 0, 5);
-    scl_lua_set_text(L, "what", whats[note->kind]);
-    scl_lua_set_text(L, "column", note->column);
+    SCL_LUA_TEXTS(L, {"what", whats[note->kind]}, {"column", note->column});
     scl_lua_set_integer(L, "count", note->count);
     if (note->kind == SCL_NOTE_UNKNOWN) scl_lua_set_text(L, "example", note->example);
     if (note->kind == SCL_NOTE_FILLED) scl_lua_set_number(L, "value", note->value);

@@ -57,10 +57,7 @@ static int text_shown(lua_State *L) {
 }
 
 /* core.locale_is_utf8() -> whether the locale of the environment writes UTF-8 */
-static int locale_is_utf8(lua_State *L) {
-  lua_pushboolean(L, scl_locale_is_utf8());
-  return 1;
-}
+static int locale_is_utf8(lua_State *L) { return scl_lua_give_boolean(L, scl_locale_is_utf8()); }
 
 void scl_lua_open_text(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"text_width", text_width}, {"text_pieces", text_pieces},

@@ -145,13 +145,6 @@ typedef struct solving {
   bool many; /* a list of folds was given */
 } solving;
 
-static long check_fold(lua_State *L, const training *t, double fold) {
-  if (!(fold >= 0 && fold <= (t->group == NULL ? 0 : (double)t->flow.groups)) ||
-      fold != floor(fold))
-    luaL_error(L, "there is no fold %f", fold);
-  return (long)fold - 1;
-}
-
 static solving read_solving(lua_State *L, const training *t) {
   enum { MOST_VALUES = 1000000 };
   solving s = {.many = lua_istable(L, 3)};
@@ -161,9 +154,13 @@ static solving read_solving(lua_State *L, const training *t) {
   if (!lua_isnil(L, 4) && s.count == 0) luaL_error(L, "'values' got a list without numbers");
   s.each = s.count == 0 ? 1 : s.count;
   s.without = lua_newuserdatauv(L, (s.groups + 1) * sizeof *s.without, 0);
-  for (size_t i = 0; i < s.groups; i++)
-    s.without[i] = check_fold(
-        L, t, s.many ? scl_lua_list_number(L, 3, i, "without") : luaL_optnumber(L, 3, 0));
+  for (size_t i = 0; i < s.groups; i++) {
+    const double most = t->group == NULL ? 0 : (double)t->flow.groups,
+                 fold = s.many ? scl_lua_list_number(L, 3, i, "without") : luaL_optnumber(L, 3, 0);
+    if (!(fold >= 0 && fold <= most) || fold != floor(fold))
+      luaL_error(L, "there is no fold %f", fold);
+    s.without[i] = (long)fold - 1;
+  }
   s.values = s.count == 0 ? NULL : scl_lua_list_numbers(L, 4, s.count, "values");
   return s;
 }
@@ -316,8 +313,7 @@ static int objective(lua_State *L) {
                    *intercept = lua_isnoneornil(L, 4) ? NULL : scl_lua_hold_matrix(L, 4);
   double value;
   SCL_LUA_TRY(L, scl_training_objective(t->engine, solver, weights, intercept, &value, &error));
-  lua_pushnumber(L, value);
-  return 1;
+  return scl_lua_give_number(L, value);
 }
 
 void scl_lua_open_training(lua_State *L) {

@@ -56,8 +56,7 @@ static int worker_output(lua_State *L) {
 static int worker_message(lua_State *L) {
   char text[SCL_WORKER_MESSAGE];
   if (!scl_worker_message(scl_lua_take_handle(L, 1, WORKER), text)) return 0;
-  lua_pushstring(L, text);
-  return 1;
+  return scl_lua_give_text(L, text);
 }
 
 /* core.worker_answer(worker): it goes on after its message */
@@ -115,8 +114,7 @@ static int usage(lua_State *L) {
 static int machine_name(lua_State *L) {
   char name[256] = "";
   (void)gethostname(name, sizeof name - 1);
-  lua_pushstring(L, name);
-  return 1;
+  return scl_lua_give_text(L, name);
 }
 
 void scl_lua_open_worker(lua_State *L) {
