@@ -14,6 +14,8 @@
 
 /* ---------------------------------------------------------------- calls */
 
+/* The message handler: a text gets a traceback. An error object that describes itself by __tostring
+ * is replaced by that text, without one. */
 static int traceback(lua_State *L) {
   const char *message = lua_tostring(L, 1);
   if (message == NULL) {
@@ -35,6 +37,7 @@ int scl_protected_call(lua_State *L, int arguments, int results) {
 
 /* ---------------------------------------------------------------- messages */
 
+/* Whether the text begins with another. */
 static bool starts(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
@@ -50,7 +53,7 @@ static bool names_own_file(const char *line) {
   return false;
 }
 
-/* Whether SCULLERY_TRACEBACK asks for the whole of it. */
+/* Whether SCULLERY_TRACEBACK asks for the whole traceback. */
 static bool wants_all(void) {
   const char *asked = getenv("SCULLERY_TRACEBACK");
   return asked != NULL && *asked != 0;

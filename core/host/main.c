@@ -97,6 +97,7 @@ typedef struct arguments {
   bool interactive, help, version, cflags, does_something;
 } arguments;
 
+/* Report a wrong option, quoted so that no byte of it acts on the terminal. */
 static int bad_usage(const char *what, const char *option) {
   (void)fprintf(stderr, "scullery: %s '", what);
   scl_write_shown(stderr, option, strlen(option));
@@ -106,6 +107,7 @@ static int bad_usage(const char *what, const char *option) {
 
 static bool takes_value(const char *option) { return option[1] == 'e' || option[1] == 'l'; }
 
+/* Read the options up to the script's name. Options with values are run later, in their order. */
 static int read_arguments(arguments *a) {
   int i = 1;
   for (; i < a->count && a->values[i][0] == '-' && a->values[i][1] != 0; i++) {
@@ -152,13 +154,6 @@ static int fail(lua_State *L) {
   return EXIT_FAILURE;
 }
 
-static int run_code(lua_State *L, const char *code) {
-  if (luaL_loadbufferx(L, code, strlen(code), "=(command line)", "t") != LUA_OK ||
-      scl_protected_call(L, 0, 0) != LUA_OK)
-    return fail(L);
-  return EXIT_SUCCESS;
-}
-
 /* -l name or -l global=name */
 static int run_module(lua_State *L, const char *text) {
   const char *equals = strchr(text, '=');
@@ -173,13 +168,18 @@ static int run_module(lua_State *L, const char *text) {
   return EXIT_SUCCESS;
 }
 
+/* Run the options -e and -l in their order. The first that fails ends the run. */
 static int run_options(lua_State *L, const arguments *a) {
   for (int i = 1; i < a->script; i++) {
     const char *option = a->values[i];
     if (option[0] != '-' || option[1] == '-' || !takes_value(option)) continue;
     const char *value = option[2] != 0 ? option + 2 : a->values[++i];
-    const int status = option[1] == 'e' ? run_code(L, value) : run_module(L, value);
-    if (status != EXIT_SUCCESS) return status;
+    if (option[1] == 'l') {
+      if (run_module(L, value) != EXIT_SUCCESS) return EXIT_FAILURE;
+    } else if (luaL_loadbufferx(L, value, strlen(value), "=(command line)", "t") != LUA_OK ||
+               scl_protected_call(L, 0, 0) != LUA_OK) {
+      return fail(L);
+    }
   }
   return EXIT_SUCCESS;
 }
@@ -197,12 +197,7 @@ static int no_script(const char *path) {
   return EXIT_FAILURE;
 }
 
-/* The whole of standard input, as one chunk. */
-static int run_input(lua_State *L) {
-  if (luaL_loadfilex(L, NULL, "t") != LUA_OK) return fail(L);
-  return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
-}
-
+/* Run the script with its arguments; "-" is standard input, unless "--" stands before it. */
 static int run_script(lua_State *L, const arguments *a) {
   const char *path = a->values[a->script];
   const bool from_input = strcmp(path, "-") == 0 && strcmp(a->values[a->script - 1], "--") != 0;
@@ -219,7 +214,7 @@ static int run_script(lua_State *L, const arguments *a) {
   return scl_protected_call(L, count, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
 }
 
-/* One word of a shell line each, as pkg-config writes them. */
+/* Print the flags quoted for a shell, as pkg-config does. */
 static int print_cflags(void) {
   char folder[PATH_MAX];
   scl_error error;
@@ -237,6 +232,8 @@ static int print_cflags(void) {
   return EXIT_SUCCESS;
 }
 
+/* Everything but subcommands: options, then the script, then the prompt where it is asked for or
+ * where nothing else was. Returns the exit status. */
 static int run_arguments(lua_State *L, int argc, char **argv) {
   arguments a = {.count = argc, .values = argv};
   int status = read_arguments(&a);
@@ -257,8 +254,9 @@ static int run_arguments(lua_State *L, int argc, char **argv) {
   if (has_script) status = run_script(L, &a);
   if (status != EXIT_SUCCESS && !a.interactive) return status;
   if ((has_script || a.does_something) && !a.interactive) return EXIT_SUCCESS;
-  return a.interactive || isatty(STDIN_FILENO) ? scl_prompt(L, !has_script && !a.does_something)
-                                               : run_input(L);
+  if (a.interactive || isatty(STDIN_FILENO)) return scl_prompt(L, !has_script && !a.does_something);
+  if (luaL_loadfilex(L, NULL, "t") != LUA_OK) return fail(L); /* all of standard input, one chunk */
+  return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
 }
 
 /* require "scullery.command".run(name, ...) -> exit status */

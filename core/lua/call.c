@@ -6,7 +6,8 @@
 
 /* ------------------------------------------------------------ objects */
 
-/* Sources of sources and the like: each is read through the ones below it. */
+/* The deepest nesting of objects that use others, such as sources of sources. Work with an object
+ * recurses through its parts, on the stack of C. */
 enum { MOST_DEPTH = 32 };
 
 scl_lua_object *scl_lua_object_create(const char *name, void (*release)(void *)) {
@@ -38,12 +39,14 @@ void scl_lua_object_add(lua_State *L, scl_lua_object *whole, scl_lua_object *par
   whole->depth = scl_max(whole->depth, part->depth + 1);
 }
 
+/* One use more or less of the object and of all its parts. */
 static void count_uses(scl_lua_object *object, bool more) {
   object->uses = more ? object->uses + 1 : object->uses - 1;
   for (size_t i = 0; i < object->count; i++)
     count_uses(object->parts[i], more);
 }
 
+/* Whether a running call changes the object or one of its parts. */
 static bool is_changing(const scl_lua_object *object) {
   bool changing = object->alone;
   for (size_t i = 0; !changing && i < object->count; i++)
@@ -74,6 +77,7 @@ static struct {
 
 static _Thread_local bool runs_scripts;
 
+/* Whether work with the object, or with one of its parts, may call functions of the script. */
 static bool is_of_script(const scl_lua_object *object) {
   bool found = object->script;
   for (size_t i = 0; !found && i < object->count; i++)
@@ -100,7 +104,8 @@ static void end_calls(size_t depth) {
   }
 }
 
-/* An error ends a coroutine without closing what it was to close: its call is ended here. */
+/* An error ends a coroutine without running __close of its mark, so calls of such coroutines are
+ * ended here, before anything looks at the running call. */
 lua_State *scl_lua_running(void) {
   while (running.depth > 0 && lua_status(running.calls[running.depth - 1].L) > LUA_YIELD)
     end_calls(running.depth - 1);
@@ -109,6 +114,8 @@ lua_State *scl_lua_running(void) {
 
 lua_State *scl_lua_running_here(void) { return runs_scripts ? scl_lua_running() : NULL; }
 
+/* Make room for one more use of the running calls. Called before an object is marked as used, so
+ * that an error leaves no object marked. */
 static void reserve_use(lua_State *L) {
   if (running.count < running.room) return;
   const size_t room = 2 * running.room + 16;
@@ -172,7 +179,8 @@ const scl_matrix *scl_lua_hold_matrix(lua_State *L, int place) {
 #define SCL_LUA_MARK "scullery.call"
 #define SCL_LUA_MARK_IN_COROUTINE "scullery.call_in_coroutine"
 
-/* Which call a mark belongs to. */
+/* The call of a mark: its depth among the running calls, and its number among all calls, because a
+ * later call can have the same depth. */
 typedef struct call_mark {
   size_t depth, number;
 } call_mark;
@@ -186,17 +194,17 @@ static int leave(lua_State *L) {
   return 0;
 }
 
-/* The function is upvalue 1, its number of arguments upvalue 2. The mark stands behind them. */
+/* The function is upvalue 1, its number of arguments upvalue 2. The mark is pushed behind them. */
 static int enter(lua_State *L) {
   const int arguments = (int)lua_tointeger(L, lua_upvalueindex(2));
   lua_settop(L, arguments);
   luaL_checkstack(L, LUA_MINSTACK + 4, "a call");
-  (void)scl_lua_running(); /* ends what coroutines left behind */
+  (void)scl_lua_running(); /* ends calls of coroutines that an error ended */
   if (running.depth == MOST_CALLS) return luaL_error(L, "calls are nested too deeply");
   call_mark *mark = lua_newuserdatauv(L, sizeof *mark, 1);
   *mark = (call_mark){running.depth, ++running.started};
   const bool in_coroutine = lua_pushthread(L) == 0;
-  lua_setiuservalue(L, -2, 1); /* a coroutine that ended by an error is there until its call ends */
+  lua_setiuservalue(L, -2, 1); /* keeps the coroutine, also after an error, until its call ends */
   luaL_setmetatable(L, in_coroutine ? SCL_LUA_MARK_IN_COROUTINE : SCL_LUA_MARK);
   lua_toclose(L, -1);
   running.calls[running.depth].L = L;
@@ -207,6 +215,8 @@ static int enter(lua_State *L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
+/* The metatable `name` of a mark. collected: the call also ends when the mark is collected, because
+ * a coroutine that ends by an error does not run __close. */
 static void make_mark(lua_State *L, const char *name, bool collected) {
   if (luaL_newmetatable(L, name)) {
     lua_pushcfunction(L, leave);

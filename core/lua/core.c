@@ -8,8 +8,8 @@
 
 int luaopen_scullery_core(lua_State *L);
 
-/* core.share_functions(): a module in C that is loaded from now on may call the functions of core/lua.
- * Lua loads modules for themselves alone; the command shows its functions anyway. */
+/* core.share_functions(): a module in C that is loaded from now on may call the functions of
+ * core/lua. Lua loads modules for themselves alone; the command shows its functions anyway. */
 static int share_functions(lua_State *L) {
   Dl_info info;
   (void)L;

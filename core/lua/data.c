@@ -17,13 +17,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Raise the error of a failed call, with the title of the function that the user called in
+ * front. */
 static void check(lua_State *L, const char *title, scl_status status, scl_error *error) {
   if (status == SCL_STATUS_OK) return;
   (void)scl_prefix(error, "%s", title);
   scl_lua_raise(L, error);
 }
 
-/* The same of a call that reads rows, so many afterwards, as a profile tells. */
+/* The same for a call that reads rows: its time, and the number of rows afterwards, are entered in
+ * the profile. */
 #define CHECK_READING(L, title, call, rows, passes)                                                \
   do {                                                                                             \
     const size_t mark = scl_profile_enter("reading");                                              \
@@ -44,6 +47,8 @@ static scl_table *new_table(lua_State *L) {
   return scl_lua_new_owned(L, "scullery.table", release_table, sizeof(scl_table));
 }
 
+/* The list of column names. Columns without names get the prefix of the format and their number. A
+ * wide file has millions of them, so Ctrl-C is checked once in a while. */
 static void push_names(lua_State *L, const scl_table *table) {
   enum { A_LOOK = 1 << 16 };
   lua_createtable(L, (int)scl_min(table->cols, INT32_MAX), 0);
@@ -57,6 +62,7 @@ static void push_names(lua_State *L, const scl_table *table) {
   }
 }
 
+/* The list of class labels: texts, or the numbers of the file, as integers where they are whole. */
 static void push_classes(lua_State *L, const scl_table *table) {
   lua_createtable(L, (int)table->classes, 0);
   for (size_t k = 0; k < table->classes; k++) {
@@ -91,7 +97,7 @@ static void push_table(lua_State *L, scl_table *table) {
     lua_rawseti(L, -2, (lua_Integer)k + 1);
   }
   lua_setfield(L, -2, "parts");
-  lua_pushstring(L, table->target); /* nil where there is none */
+  lua_pushstring(L, table->target); /* NULL: nil */
   lua_setfield(L, -2, "target");
   if (table->schema == NULL) return;
   scl_lua_push_schema(L, table->schema);
@@ -137,8 +143,7 @@ static int stream_csv(lua_State *L) {
   CHECK_READING(L, title, scl_csv_stream(paths[0], &options, table, &source, &error), source->rows,
                 1);
   *slot = source;
-  if (kept !=
-      0) { /* the words for a missing value and the schema must live as long as the source */
+  if (kept != 0) { /* the source points to the words for a missing value and to the schema */
     scl_lua_tie(L, -1, kept);
   }
   push_table(L, table);
@@ -165,7 +170,8 @@ static int write_csv(lua_State *L) {
   return 0;
 }
 
-/* core.read_libsvm(paths, {features =, task =, dtype =, unpacked =}) -> the same fields as read_csv */
+/* core.read_libsvm(paths, {features =, task =, dtype =, unpacked =}) -> the same fields as
+ * read_csv */
 static int read_libsvm(lua_State *L) {
   static const char title[] = "data.libsvm";
   size_t count;
@@ -186,8 +192,8 @@ static int read_libsvm(lua_State *L) {
 
 /* ------------------------------------------------------------ arrays */
 
-/* core.read_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> the same fields as read_csv; images
- * and labels: a text or a list of them */
+/* core.read_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> the same fields as
+ * read_csv; images and labels: a text or a list of them */
 static int read_idx(lua_State *L) {
   static const char title[] = "data.idx";
   size_t count, labelled = 0;

@@ -7,6 +7,7 @@
 
 /* ------------------------------------------------------------ lists of texts */
 
+/* Raise unless the value at `place` is a text that C reads as a whole. */
 static void check_text(lua_State *L, int place, const char *title, const char *what) {
   size_t length;
   if (lua_type(L, place) != LUA_TSTRING)
@@ -69,7 +70,8 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
        "what the target is; default: classification where it is text or few whole numbers named "  \
        "class, label or target")
 
-/* What is read of one table: its place, title, rows and checked settings. */
+/* A table of options that is being read: its place, the title for sentences, the declared rows and
+ * the checked values. */
 typedef struct option_table {
   lua_State *L;
   int place;
@@ -82,6 +84,8 @@ typedef struct option_table {
 #define OPEN_OPTIONS(L, place, title, rows)                                                        \
   open_options(L, place, title, rows, sizeof(rows) / sizeof *(rows))
 
+/* Check the table at `place` (nil or nothing: an empty one takes its place) against the declared
+ * rows. The caller ends `settings`, before anything that may raise. */
 static option_table open_options(lua_State *L, int place, const char *title, const scl_option *rows,
                                  size_t count) {
   option_table t = {L, place, title, rows, {0}};
@@ -93,6 +97,7 @@ static option_table open_options(lua_State *L, int place, const char *title, con
   return t;
 }
 
+/* The place of an option among the declared rows. The name is one of them. */
 static size_t place_of(const option_table *t, const char *name) {
   size_t i = 0;
   while (strcmp(t->rows[i].name, name) != 0)
@@ -120,8 +125,8 @@ static size_t unpacked_of(const option_table *t) {
   return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
 }
 
-/* Raise: the value on top of the stack is none that the option takes. Values that the validator
- * cannot judge come here; the sentence is its own. */
+/* Raise: the option does not take the value on top of the stack. For values that the validator
+ * cannot check; the sentence is made by the validator, as for all others. */
 static void refuse_value(option_table *t, const char *name) {
   const scl_value value = {.form = SCL_FORM_OPAQUE, .place = -1, .word = scl_lua_shown(t->L, -1)};
   scl_settings_destroy(&t->settings);
@@ -178,6 +183,8 @@ static const scl_option csv_rows[] = {
     TASK,
     UNPACKED};
 
+/* target: a name, a place from 1 or negative from the end, or false, which is place 0: no
+ * target. */
 static void read_target(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
   const int type = lua_getfield(L, t->place, "target");
@@ -199,6 +206,7 @@ static void read_target(option_table *t, scl_csv_options *o) {
   lua_pop(L, 1);
 }
 
+/* separator: one of the characters that can stand between fields without ambiguity. */
 static void read_separator(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
   if (lua_getfield(L, t->place, "separator") != LUA_TNIL) {
@@ -210,6 +218,7 @@ static void read_separator(option_table *t, scl_csv_options *o) {
   lua_pop(L, 1);
 }
 
+/* numeric: true for all columns but the target, or the names of columns. */
 static void read_numeric(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
   const int type = lua_getfield(L, t->place, "numeric");
@@ -220,7 +229,7 @@ static void read_numeric(option_table *t, scl_csv_options *o) {
   if (type == LUA_TTABLE || type == LUA_TSTRING) o->numeric = texts_of(t, "numeric");
 }
 
-/* The schema says what these would. */
+/* Raise where `like` comes with an option that the schema determines. */
 static void refuse_beside_like(option_table *t) {
   static const char *const names[] = {"skip", "levels", "numeric", "categorical"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -233,7 +242,7 @@ static void refuse_beside_like(option_table *t) {
                  t->title, names[i]);
 }
 
-/* The schema stays on the stack; what it says holds where the user said nothing else. */
+/* like: the schema stays on the stack. Options that the user gave override what it says. */
 static void read_like(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
   if (lua_getfield(L, t->place, "like") == LUA_TNIL) {
@@ -250,7 +259,8 @@ static void read_like(option_table *t, scl_csv_options *o) {
   o->missing = (const char *const *)like->missing;
 }
 
-/* A table of the values from place `first` to the top takes their place. */
+/* Replace the values from place `first` to the top by one table of them, which keeps them. Returns
+ * its place, 0 where there are none. */
 static int keep_values(lua_State *L, int first) {
   const int count = lua_gettop(L) - first + 1;
   if (count == 0) return 0;

@@ -94,6 +94,7 @@ static void read_option(lua_State *L, int row, scl_definition *definition, scl_o
                       .role = scl_lua_field_word(L, row, "role", roles, 0)};
 }
 
+/* The declared options of the component, from the field `rows`, kept with the definition. */
 static void read_options(lua_State *L, int fields, scl_definition *definition) {
   scl_plugin *plugin = &definition->plugin;
   lua_getfield(L, fields, "rows");
@@ -120,6 +121,7 @@ static const scl_define_kind *const kinds[SCL_KINDS] = {[SCL_KIND_SAMPLER] = &sc
                                                         [SCL_KIND_KERNEL] = &scl_define_kernel,
                                                         [SCL_KIND_SOLVER] = &scl_define_solver};
 
+/* __gc of the guard in define(): release a definition that was not entered in the registry. */
 static int forget_definition(lua_State *L) {
   scl_definition **place = lua_touserdata(L, 1);
   while (*place != NULL && (*place)->kept != NULL) {

@@ -7,14 +7,14 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Of `ended` lists, and of how many instances are alive. */
+/* Guards the lists `ended` and the counts of instances: instances end on any thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ------------------------------------------------------------ Lua states */
 
 static const char script_key;
 
-/* Let go what ended instances kept; L is NULL where the Lua state closes. */
+/* Release the references of ended instances; L is NULL when the Lua state closes. */
 static void end_script(lua_State *L, scl_script *script) {
   pthread_mutex_lock(&lock);
   if (L == NULL) script->open = false;
@@ -54,7 +54,8 @@ scl_script *scl_script_of(lua_State *L) {
   return script;
 }
 
-/* The lock is held. Of a state that is closed nothing is left to let go. */
+/* Let the next run of Lua release the reference. A closed state has released its registry itself.
+ * The lock is held. */
 static void end_held(scl_script *script, scl_held *held) {
   if (!script->open) {
     scl_release(held);
@@ -64,7 +65,8 @@ static void end_held(scl_script *script, scl_held *held) {
   script->ended = held;
 }
 
-/* The lock is held. Without memory for it the table of fields stays as long as the Lua state. */
+/* Let the next run of Lua release the table of fields. Without memory for the request the table is
+ * kept as long as the Lua state. The lock is held. */
 static void let_fields_go(scl_definition *definition) {
   scl_held *held = scl_allocate_zero(sizeof *held);
   if (held == NULL) return;
@@ -81,8 +83,8 @@ void scl_definition_replace(scl_definition *definition) {
 
 /* ------------------------------------------------------------ running a function */
 
-/* Functions that ask for work that calls the same functions again: Lua and the machine's stack end
- * somewhere. */
+/* How deeply a function may start work that calls functions of scripts again: the stacks of Lua and
+ * of C are limited. */
 enum { MOST_NESTED = 5 };
 
 typedef struct running_slot {
@@ -190,7 +192,8 @@ static int take_options(lua_State *L) {
   return 0;
 }
 
-/* The function `check` may refuse options that contradict each other. */
+/* Call the function `check`, where there is one: it may refuse options that contradict each
+ * other. */
 static int check_options(lua_State *L) {
   if (lua_isnil(L, SCL_DEFINED_FUNCTION)) return 0;
   lua_pushvalue(L, SCL_DEFINED_OPTIONS);

@@ -8,6 +8,8 @@ typedef struct defined_kernel {
 
 /* ------------------------------------------------------------ simple form */
 
+/* numbers[j] = finish(pair number j, options[, |u|, |v_j|]), in place; the lengths come with cosine
+ * and angle only. */
 static void finish(const void *self, const scl_pair_row *row, double *numbers) {
   if (row->lengths_v == NULL)
     scl_defined_fill(self, "finish", row->count, numbers, "vo", numbers);
@@ -18,6 +20,8 @@ static void finish(const void *self, const scl_pair_row *row, double *numbers) {
 
 static double scale(const void *self) { return ((const defined_kernel *)self)->scale; }
 
+/* coordinates[i] = move(coordinate, options), in place: the map of inputs before the pair
+ * numbers. */
 static void move(const void *self, size_t count, double *coordinates) {
   scl_defined_fill(self, "move", count, coordinates, "vo", coordinates);
 }
@@ -70,6 +74,8 @@ static int complete(lua_State *L) {
   return 0;
 }
 
+/* The general form (eval: K of two dense rows) or the simple form (finish: K of a number of the
+ * pair, such as u'v). Cosine and angle are defined for dense rows only. */
 static void describe(lua_State *L, int fields, scl_definition *d) {
   static const char *const pairs[] = {
       "none", "dot", "squared_distance", "absolute_distance", "cosine", "angle", NULL};

@@ -26,6 +26,7 @@ typedef struct block_call {
   const scl_block *out;
 } block_call;
 
+/* Push the fan_in numbers of row i and parameter j: z, or the means z and then the variances v. */
 static void push_arguments(lua_State *L, const block_call *c, size_t i, size_t j) {
   const ptrdiff_t row = (ptrdiff_t)i, col = (ptrdiff_t)j;
   const double *z = (const double *)c->z->data + row * c->z->row_stride + col;
@@ -51,6 +52,7 @@ static void call_one(lua_State *L, const block_call *c, size_t i, size_t j) {
   lua_settop(L, top);
 }
 
+/* out(i, j) = eval(z(i, j), options) for a block of rows and parameters. */
 static int run_block(lua_State *L) {
   const block_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   luaL_checkstack(L, 3 * MOST_FAN + LUA_MINSTACK, "too many numbers");
@@ -150,6 +152,8 @@ static void read_breaks(lua_State *L, defined_phi *self) {
   lua_settop(L, top);
 }
 
+/* Bound and Lipschitz constant (infinite: not known), breaks, and whether phi(c z) = phi(z), c > 0.
+ * The ability is offered only where the script says at least one of them. */
 static void read_facts(lua_State *L, defined_phi *self) {
   static const char *const names[] = {"bound", "lipschitz", "breaks", "scale_free"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -163,6 +167,7 @@ static void read_facts(lua_State *L, defined_phi *self) {
   read_breaks(L, self);
 }
 
+/* two_valued: the table { low =, high =, zero_is_high = } of a nonlinearity with two values. */
 static void read_two_values(lua_State *L, defined_phi *self) {
   if (lua_getfield(L, SCL_DEFINED_FIELDS, "two_valued") == LUA_TTABLE) {
     const int values = lua_gettop(L);
@@ -175,6 +180,7 @@ static void read_two_values(lua_State *L, defined_phi *self) {
   lua_pop(L, 1);
 }
 
+/* Read what depends on the options of this instance: shape, facts and abilities. */
 static int complete(lua_State *L) {
   defined_phi *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->fan_in = read_fan(L, "fan_in");
@@ -205,6 +211,8 @@ static const void *ability(const void *instance, const char *id) {
   return NULL;
 }
 
+/* Abilities whose functions the script gives are offered for all instances. Those with numbers that
+ * depend on options are offered by ability(), for each instance. */
 static void describe(lua_State *L, int fields, scl_definition *d) {
   d->table.nonlinearity =
       (scl_nonlinearity){SCL_TABLE(scl_nonlinearity, SCL_KIND_NONLINEARITY),

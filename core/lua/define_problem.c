@@ -47,6 +47,8 @@ static void push_symmetric(lua_State *L, const scl_problem *p, const scl_symmetr
 
 /* ------------------------------------------------------------ sums */
 
+/* { moment = Phi'W Phi (D x D), right = Phi'W Y (D x c), square = Y'W Y of each target, total = sum
+ * of the row weights } */
 static int push_normal(lua_State *L, const scl_problem *p, const scl_normal *sums) {
   lua_createtable(L, 0, 4);
   push_symmetric(L, p, sums->moment);
@@ -58,6 +60,7 @@ static int push_normal(lua_State *L, const scl_problem *p, const scl_normal *sum
   return 1;
 }
 
+/* problem:normal() -> the sums of the normal equations, with the weights of the fit */
 static int normal(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_normal sums = {.head = SCL_HEAD(scl_normal)};
@@ -65,6 +68,7 @@ static int normal(lua_State *L) {
   return push_normal(L, p, &sums);
 }
 
+/* problem:reweighted(w) -> the same sums with other row weights, n of them */
 static int reweighted(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_normal sums = {.head = SCL_HEAD(scl_normal)};
@@ -74,6 +78,7 @@ static int reweighted(lua_State *L) {
   return push_normal(L, p, &sums);
 }
 
+/* problem:dual() -> Phi Phi' (n x n), Y (n x c): for fewer rows than features */
 static int dual(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_symmetric *outer;
@@ -84,6 +89,7 @@ static int dual(lua_State *L) {
   return 2;
 }
 
+/* problem:gram() -> G, D x D: the kernel between the parameters, for the penalty a'Ga */
 static int gram(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_symmetric *g;
@@ -199,6 +205,7 @@ static int solve(lua_State *L) {
 
 /* ------------------------------------------------------------ rows */
 
+/* problem:walk(f): f(block) for each block of rows, in one pass */
 static int walk(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_defined_visit visit = {L, 2, p->targets};
@@ -236,6 +243,7 @@ static int hold_out(lua_State *L) {
   return scl_lua_give_size(L, count);
 }
 
+/* problem:held(f): f(block) for each block of the rows that hold_out set apart */
 static int held(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_defined_visit visit = {L, 2, p->targets};

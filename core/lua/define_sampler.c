@@ -84,6 +84,8 @@ static void read_support(lua_State *L, int top, const scl_parameters *out, doubl
   }
 }
 
+/* What draw returned, from place top + 1 on, as parameter i: d weights (dense), a column and its
+ * threshold, or a list of columns and one of weights (sparse). */
 static void read_parameter(lua_State *L, int top, const scl_parameters *out, size_t i) {
   double *weights = out->weights + (ptrdiff_t)i * out->stride;
   int32_t *support =
@@ -196,6 +198,8 @@ static int run_law(lua_State *L) {
   return 0;
 }
 
+/* The law of each coordinate. The simple form has the same for all: mean + scale e, e of the
+ * declared family. Otherwise the script's function says it. */
 static scl_status law(const void *self, const scl_draw *asked, scl_law *out, scl_error *error) {
   const defined_sampler *sampler = self;
   (void)asked;
@@ -241,6 +245,7 @@ static int run_factor(lua_State *L) {
   return 0;
 }
 
+/* out[i] = E cos<w, delta_i>: the real part of the characteristic function of the weights. */
 static scl_status characteristic(const void *self, const scl_draw *asked, size_t rows,
                                  const double *delta, ptrdiff_t stride, double *out,
                                  scl_error *error) {
@@ -271,6 +276,7 @@ static const scl_ability_distribution distribution_ability = {SCL_HEAD(scl_abili
 
 static const scl_learning *check_rows(lua_State *L) { return scl_defined_check_view(L, 1, ROWS); }
 
+/* rows:walk(f): f(block) for each block of rows, in one pass */
 static int rows_walk(lua_State *L) {
   const scl_learning *rows = check_rows(L);
   luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -279,6 +285,7 @@ static int rows_walk(lua_State *L) {
   return 0;
 }
 
+/* The rows at `count` ascending places (from 0), a count x d matrix. */
 static int push_selected(lua_State *L, const scl_learning *rows, const size_t *places,
                          size_t count) {
   double *numbers = lua_newuserdatauv(L, (count * rows->dim + 1) * sizeof *numbers, 0);
@@ -298,6 +305,7 @@ static int rows_select(lua_State *L) {
   return push_selected(L, rows, places, count);
 }
 
+/* rows:all() -> all rows as one matrix; raises where memory is short */
 static int rows_all(lua_State *L) {
   const scl_learning *rows = check_rows(L);
   scl_lua_check_room(L, 16 * (double)rows->rows * (double)rows->dim, "all rows");
@@ -307,6 +315,7 @@ static int rows_all(lua_State *L) {
   return push_selected(L, rows, places, rows->rows);
 }
 
+/* rows:progress(doing, share): report how much of the work is done; raises at Ctrl-C */
 static int rows_progress(lua_State *L) {
   const scl_learning *rows = check_rows(L);
   const char *doing = luaL_checkstring(L, 2);
@@ -403,6 +412,8 @@ static void read_moments(lua_State *L, defined_sampler *self) {
   lua_settop(L, top);
 }
 
+/* Read what depends on the options of this instance. Without `make` the sampler has the general
+ * form. */
 static int complete(lua_State *L) {
   defined_sampler *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->simple = scl_define_has(L, SCL_DEFINED_FIELDS, "make");
@@ -413,6 +424,8 @@ static int complete(lua_State *L) {
   return 0;
 }
 
+/* The abilities follow from the functions that the script gives. The simple form has a law, because
+ * its coordinates are independent and mean + scale e. */
 static void describe(lua_State *L, int fields, scl_definition *d) {
   static const char *const spaces[] = {"dense", "sparse", "threshold", NULL};
   const bool simple = scl_define_has(L, fields, "make");

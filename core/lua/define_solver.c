@@ -25,6 +25,8 @@ static double result_number(lua_State *L, const char *name, double preset) {
   return number;
 }
 
+/* `outcome` of the table on top of the stack. It is required: whether a solver converged is never
+ * guessed. */
 static scl_outcome result_outcome(lua_State *L) {
   static const char *const words[] = {"", "converged", "stopped", "limit"};
   const char *word = lua_getfield(L, -1, "outcome") == LUA_TSTRING ? lua_tostring(L, -1) : "?";
@@ -72,8 +74,8 @@ typedef struct solve_call {
   scl_solution *out;
 } solve_call;
 
-/* Call the function below so many arguments, the first of which is the view, and the options; what it
- * returns is left on the stack. The view ends. */
+/* Call the function below so many arguments, the first of which is the view, and the options; what
+ * it returns is left on the stack. The view ends. */
 static void call_with(lua_State *L, void **view, int arguments) {
   lua_pushvalue(L, SCL_DEFINED_OPTIONS);
   const int status = lua_pcall(L, arguments + 1, 1, 0);
@@ -81,6 +83,7 @@ static void call_with(lua_State *L, void **view, int arguments) {
   if (status != LUA_OK) lua_error(L);
 }
 
+/* solve(problem, o) -> { coefficients = D x c, outcome =, and optional numbers of the solution } */
 static int run_solve(lua_State *L) {
   const solve_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const scl_defined_problem problem = {c->problem, c->problem->warm ? c->out->coefficients : NULL};

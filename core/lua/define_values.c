@@ -1,4 +1,4 @@
-/* What a script's function is given and gives back: numbers, matrices, random numbers, views of the
+/* Arguments and results of a script's functions: numbers, matrices, random numbers, views of the
  * host's tables (lua/define.h). */
 #include "lua/define.h"
 #include "lua/list.h"
@@ -11,7 +11,8 @@
 
 /* ------------------------------------------------------------ calls and results */
 
-/* Raise what the function at SCL_DEFINED_FUNCTION, or a field that is none, gave. */
+/* Raise a sentence about a wrong result: of the function at SCL_DEFINED_FUNCTION, with the place of
+ * its definition, or of a field that holds a value. */
 static int blame(lua_State *L, const char *got, const char *belongs) {
   lua_Debug where;
   if (lua_type(L, SCL_DEFINED_FUNCTION) != LUA_TFUNCTION)
@@ -43,7 +44,7 @@ double scl_defined_result(lua_State *L, int place, const char *what) {
   return lua_tonumber(L, place);
 }
 
-/* The field becomes the function that sentences are about. */
+/* Sentences are about this field from now on. */
 int scl_defined_field(lua_State *L, const char *name, int results) {
   lua_getfield(L, SCL_DEFINED_FIELDS, name);
   lua_pushvalue(L, -1);
@@ -127,6 +128,7 @@ typedef struct each_call {
   bool nil, whole; /* nil is a result; one call returns all of out */
 } each_call;
 
+/* The arguments of a call by their format. Lists are borrowed until the call ends. */
 static each_call read_format(size_t count, double *out, const char *format, va_list values) {
   each_call c = {.count = count, .out = out, .nil = *format == '?', .whole = *format == '='};
   for (format += c.nil || c.whole; *format != 0; format++) {
@@ -140,6 +142,7 @@ static each_call read_format(size_t count, double *out, const char *format, va_l
   return c;
 }
 
+/* Push one argument of call i. Its letters: see scl_defined_each. */
 static void push_argument(lua_State *L, const argument *a, size_t i) {
   switch (a->letter) {
   case 'o':
@@ -167,6 +170,7 @@ static void push_argument(lua_State *L, const argument *a, size_t i) {
   }
 }
 
+/* The body of scl_defined_each. */
 static int run_each(lua_State *L) {
   const each_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const int top = lua_gettop(L);
@@ -240,6 +244,8 @@ void *scl_defined_check_view(lua_State *L, int place, const char *name) {
 
 #define DRAWS "scullery.draws"
 
+/* draws:uniform([n]) and draws:normal([n]): the next n numbers of the parameter's address, so that
+ * a parameter does not depend on those drawn before it. Without n one number, not a list. */
 static int draw_numbers(lua_State *L, bool normal) {
   scl_defined_draws *draws = luaL_testudata(L, 1, DRAWS);
   if (draws == NULL)

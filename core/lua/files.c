@@ -1,4 +1,4 @@
-/* scullery.core: files as whole texts, and what a folder holds. */
+/* scullery.core: files as whole texts, the entries of folders, modes and links. */
 #define _GNU_SOURCE
 #include "data/files/input.h"
 #include "data/files/output.h"
@@ -13,7 +13,8 @@
 
 /* ------------------------------------------------------------ texts */
 
-/* What is being read or written, owned by a userdata: whatever raises, its __gc gives it back. */
+/* A file that is being read or written. A userdata owns it, so that its __gc closes it after an
+ * error. */
 typedef struct held {
   scl_input *input;
   scl_output *output;
@@ -29,8 +30,8 @@ static int give_back(lua_State *L) {
 
 static held *new_held(lua_State *L) { return scl_lua_new_guarded(L, sizeof(held), give_back); }
 
-/* core.read_text(path[, most]) -> what the file holds, unpacked when it is gzip: up to `most`
- * bytes, 1 GB if that is left out */
+/* core.read_text(path[, most]) -> the bytes of the file, unpacked if it is gzip; an error beyond
+ * `most` bytes (1 GB by default) */
 static int read_text(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
   const size_t most = scl_lua_opt_size(L, 2, 0, SIZE_MAX >> 12, "most", (size_t)1 << 30);

@@ -75,7 +75,7 @@ size_t scl_lua_opt_size(lua_State *L, int place, size_t low, size_t high, const 
 
 const char *scl_lua_check_path(lua_State *L, int place) {
   size_t length;
-  if (lua_type(L, place) != LUA_TSTRING) /* a number is no name, though Lua would make it one */
+  if (lua_type(L, place) != LUA_TSTRING) /* Lua would convert a number to a text */
     luaL_error(L, "the path of a file is a text, and it got %s", scl_lua_shown(L, place));
   const char *path = lua_tolstring(L, place, &length);
   if (strlen(path) != length)
@@ -225,8 +225,8 @@ void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from) {
 /* ------------------------------------------------------------ memory */
 
 /* Lua sees a matrix as a few bytes, so its collector would wait too long. Each fresh matrix adds to
- * a debt; when the debt passes half of what is held, and at least what a collection is worth (32
- * MB, or the size of the Lua heap that it has to walk), a collection runs. */
+ * a debt; a collection runs when the debt passes half of all allocated memory, 32 MB, and
+ * the size of the Lua heap, which bounds the cost of a collection. */
 void scl_lua_account(lua_State *L, size_t bytes) {
   static _Thread_local size_t debt;
   const size_t floor_bytes = (size_t)32 << 20, heap = (size_t)lua_gc(L, LUA_GCCOUNT) << 10;

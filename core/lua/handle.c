@@ -1,6 +1,7 @@
 #include "lua/handle.h"
 
-/* A userdata holds one object. Its metatables carry this key, so that any handle can be told. */
+/* The address is a key in the metatable of every type of handle, by which object_at() recognises
+ * handles. */
 static const char mark;
 
 typedef struct handle {
@@ -48,7 +49,8 @@ void *scl_lua_new_owned(lua_State *L, const char *name, void (*release)(void *),
   return *slot;
 }
 
-/* The object of the handle of any type at `place`; NULL where it is none or was released. */
+/* The object of the handle at `place`, whatever its type; NULL for other values and released
+ * handles. */
 static scl_lua_object *object_at(lua_State *L, int place) {
   if (lua_type(L, place) != LUA_TUSERDATA || !lua_getmetatable(L, place)) return NULL;
   const bool ours = lua_rawgetp(L, -1, &mark) == LUA_TBOOLEAN;
@@ -74,7 +76,8 @@ void scl_lua_tie(lua_State *L, int made, int place) {
 
 void scl_lua_mark_script(lua_State *L, int place) { object_at(L, place)->script = true; }
 
-/* What stands at `place`, for sentences: "nil", "a scullery.map"; left on the stack. */
+/* The type of the value at `place`, for sentences: "nothing", "a scullery.map"; left on the
+ * stack. */
 static const char *told(lua_State *L, int place) {
   if (lua_type(L, place) == LUA_TUSERDATA && luaL_getmetafield(L, place, "__name") == LUA_TSTRING)
     return lua_pushfstring(L, "a %s", lua_tostring(L, -1));

@@ -1,5 +1,5 @@
-/* scullery.core: what components say of themselves, for tests, checks and help: shapes, laws,
- * facts. */
+/* scullery.core: declared properties of instances, for tests, the checker and help: shapes, laws,
+ * facts, parameter spaces. */
 #include "lua/handle.h"
 #include "map/parameters.h"
 #include "map/space.h"
@@ -43,7 +43,7 @@ static int shape(lua_State *L) {
   return 1;
 }
 
-/* core.facts(nonlinearity) -> {bound, lipschitz, breaks, scale_free}, infinite where it tells
+/* core.facts(nonlinearity) -> {bound, lipschitz, breaks, scale_free}, infinite where it declares
  * none */
 static int facts(lua_State *L) {
   const scl_ability_facts f =
@@ -83,8 +83,8 @@ static int layout(lua_State *L) {
   return 1;
 }
 
-/* core.law(sampler, dim[, state that it learnt]) -> {family, mean, scale, shape, bias, bias_a, bias_b, degree,
- * degree_scale}, or nil where it tells none */
+/* core.law(sampler, dim[, state that it learnt]) -> {family, mean, scale, shape, bias, bias_a,
+ * bias_b, degree, degree_scale}, or nil where it declares no law */
 static int law(lua_State *L) {
   static const char *const families[] = {"other",   "gaussian", "uniform", "rademacher",
                                          "laplace", "cauchy",   "student", "spherical"};

@@ -40,6 +40,8 @@ static void put(lua_State *L, cJSON *into, const char *name, cJSON *value) {
   luaL_error(L, "not enough memory for a JSON text");
 }
 
+/* A whole number without a point, any other with a point or an exponent, so that reading gives back
+ * an integer or a float as it was. 17 digits keep all bits. */
 static cJSON *encode_number(lua_State *L, int place) {
   char text[40];
   if (lua_isinteger(L, place)) {
@@ -53,6 +55,7 @@ static cJSON *encode_number(lua_State *L, int place) {
   return check_made(L, cJSON_CreateRaw(text));
 }
 
+/* The text at `place`; raises for one that JSON cannot hold. */
 static const char *check_text(lua_State *L, int place) {
   size_t length;
   const char *text = lua_tolstring(L, place, &length);
@@ -83,14 +86,15 @@ static int compare_texts(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The fields of the table at `place`, in order of their names, added to `into`, which a handle owns. */
+/* The fields of the table at `place`, in order of their names, added to `into`, which a handle
+ * owns. */
 static void encode_object(lua_State *L, int place, cJSON *into, int depth) {
   size_t count = 0, i = 0;
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
     count++;
   const char **names = lua_newuserdatauv(L, (count + 1) * sizeof *names, 0);
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
-    names[i++] = check_text(L, -2); /* our copy holds the text */
+    names[i++] = check_text(L, -2); /* the plain copy keeps the text */
   qsort(names, count, sizeof *names, compare_texts);
   for (i = 0; i < count; i++) {
     lua_getfield(L, place, names[i]);
@@ -100,7 +104,7 @@ static void encode_object(lua_State *L, int place, cJSON *into, int depth) {
   lua_pop(L, 1);
 }
 
-/* A table's own tree lies in a handle while it is filled, as what is in it may raise. */
+/* A handle owns the tree of a table while it is filled, because encoding its values may raise. */
 static cJSON *encode_table(lua_State *L, int place, int depth) {
   if (depth > SCL_JSON_DEPTH)
     luaL_error(L, "a table for JSON is nested too deeply, or holds itself");
@@ -122,6 +126,7 @@ static cJSON *encode_table(lua_State *L, int place, int depth) {
   return tree;
 }
 
+/* The tree of the value at `place`, which the caller puts into another tree at once. */
 static cJSON *encode(lua_State *L, int place, int depth) {
   switch (lua_type(L, place)) {
   case LUA_TBOOLEAN:
@@ -156,6 +161,8 @@ static void release_json(void *json) {
   scl_release(json);
 }
 
+/* A list or an object as a new table on the stack. visit() sees objects once their table is
+ * filled. */
 static void decode_members(lua_State *L, const scl_json *json, const cJSON *value,
                            scl_lua_json_visit visit, void *context) {
   lua_Integer place = 0;

@@ -22,7 +22,8 @@ void scl_lua_copy_table(lua_State *L, int place, const char *what) {
   lua_replace(L, place);
 }
 
-/* Lua tells of a table with gaps any place after which nothing stands: it is no length. */
+/* For a table with gaps, Lua's length may be any place before a nil, so every element is looked
+ * at. */
 size_t scl_lua_list_length(lua_State *L, int place, const char *what) {
   static const char *const answers[] = {"__len", "__index"};
   if (lua_type(L, place) != LUA_TTABLE) refuse(L, place, what, "a list");
@@ -44,7 +45,10 @@ size_t scl_lua_copy_list(lua_State *L, int place, size_t most, const char *what)
                (LUAI_UACINT)most);
   lua_newtable(L);
   for (size_t i = 1; i <= length; i++) {
-    lua_rawgeti(L, place, (lua_Integer)i); /* nil where a finalizer took it away: told as one */
+    lua_rawgeti(
+        L, place,
+        (lua_Integer)
+            i); /* a finalizer may have removed it: nil, which the reader of the element refuses */
     lua_rawseti(L, -2, (lua_Integer)i);
   }
   lua_replace(L, place);

@@ -9,6 +9,7 @@
 #include "map/map.h"
 #include "rows/ways.h"
 
+/* core.threads([count]) -> the number of threads that the engine uses, after setting it */
 static int threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1))
     scl_pool_set_threads(scl_lua_check_size(L, 1, 1, SCL_POOL_MAX, "threads"));
@@ -60,6 +61,7 @@ static int ceiling_gram(lua_State *L) {
   return 3;
 }
 
+/* Read the input to its end, in pieces of 256 KB. *bytes: how many there were, unpacked. */
 static scl_status read_all(scl_input *input, double *bytes, scl_error *error) {
   enum { SOME = 1 << 18 };
   char *text = scl_allocate(SOME);
@@ -87,6 +89,7 @@ static int ceiling_file(lua_State *L) {
   return 2;
 }
 
+/* core.memory([reset]) -> bytes allocated now, most bytes allocated since the last reset */
 static int memory(lua_State *L) {
   if (lua_toboolean(L, 1)) scl_allocated_peak_reset();
   lua_pushinteger(L, (lua_Integer)scl_allocated());
@@ -94,9 +97,11 @@ static int memory(lua_State *L) {
   return 2;
 }
 
+/* core.instruction_set() -> the name of the vector loops in use: "plain", "avx2" or "avx512" */
 static int instruction_set(lua_State *L) { return scl_lua_give_text(L, scl_loops_get()->name); }
 
-/* core.bits([use]) -> whether features that take two values are kept as bits, how they are counted */
+/* core.bits([use]) -> whether features that take two values are kept as bits, how they are
+ * counted */
 static int bits(lua_State *L) {
   if (!lua_isnoneornil(L, 1)) {
     luaL_checktype(L, 1, LUA_TBOOLEAN);
@@ -129,8 +134,10 @@ static int spoil_allocations(lua_State *L) {
   return 0;
 }
 
+/* core.clock(), core.now() -> seconds on a clock that never goes back */
 static int monotonic(lua_State *L) { return scl_lua_give_number(L, scl_progress_clock()); }
 
+/* core.interrupt(): set the flag of Ctrl-C, for tests */
 static int interrupt(lua_State *L) {
   (void)L;
   scl_interrupt();

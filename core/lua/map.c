@@ -12,6 +12,7 @@ static const scl_map *check_map(lua_State *L, int place) {
 
 /* ------------------------------------------------------------ what a map is made from */
 
+/* The matrix in the field `key`, NULL where there is none. The running call holds it. */
 static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) {
   const scl_matrix *matrix = NULL;
   if (lua_getfield(L, place, key) != LUA_TNIL) matrix = scl_lua_hold_matrix(L, lua_gettop(L));
@@ -89,6 +90,7 @@ static int map_select(lua_State *L) {
 
 /* ------------------------------------------------------------ what a map says of itself */
 
+/* core.map_info(map) -> a table of sizes, method, kernel and numerical facts of the map */
 static int map_info(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   char kernel[120];
@@ -133,6 +135,7 @@ static int map_codes(lua_State *L) {
   return 2;
 }
 
+/* core.map_parameters(map) -> the parameters, a row for each */
 static int map_parameters(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   SCL_LUA_PUSH_MATRIX(L, scl_map_parameters(map, out, &error));
@@ -146,6 +149,8 @@ static int map_gram(lua_State *L) {
   return 1;
 }
 
+/* core.map_constants(map[, radius of the inputs]) -> bounds of a feature (kappa) and of the
+ * expectation (theta), and whether each is exact */
 static int map_constants(lua_State *L) {
   scl_constants constants;
   const double radius = luaL_optnumber(L, 2, INFINITY);

@@ -11,6 +11,7 @@
 
 /* ---------------------------------------------------------------- userdata */
 
+/* __gc and __close. The storage goes when no view uses it any more. */
 static int collect(lua_State *L) {
   scl_matrix *a =
       luaL_testudata(L, 1, SCL_LUA_MATRIX); /* a script may call this by hand with anything */
@@ -30,7 +31,7 @@ scl_matrix *scl_lua_test_matrix(lua_State *L, int place) {
   return a == NULL || a->storage == NULL ? NULL : a;
 }
 
-/* The name of the running function among the methods of matrices; NULL where it is none. */
+/* The name of the running function among the methods of matrices; NULL for any other function. */
 static const char *own_method(lua_State *L) {
   lua_Debug here;
   if (!lua_getstack(L, 0, &here) || !lua_getinfo(L, "f", &here)) return NULL;
@@ -41,7 +42,8 @@ static const char *own_method(lua_State *L) {
   return NULL;
 }
 
-/* What stands at `place` is no matrix. */
+/* Raise: the value at `place` is not a matrix. A method that was called with a dot is the usual
+ * cause. */
 static void refuse_argument(lua_State *L, int place) {
   const char *got = lua_isnone(L, place) ? "nothing" : luaL_typename(L, place);
   const char *name = own_method(L);
@@ -131,6 +133,7 @@ static int is_finite(lua_State *L) {
   return 3;
 }
 
+/* X:get(i, j) -> number */
 static int get(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row"),
@@ -138,6 +141,7 @@ static int get(lua_State *L) {
   return scl_lua_give_number(L, scl_matrix_get(a, i, j));
 }
 
+/* X:set(i, j, number) -> X */
 static int set(lua_State *L) {
   scl_matrix *a = scl_lua_check_matrix(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row"),
@@ -231,6 +235,8 @@ static int newindex(lua_State *L) {
   return 0;
 }
 
+/* X:totable() -> list of rows, each a list of numbers. The room is checked first, because Lua's
+ * allocator cannot refuse one table of several gigabytes in time. */
 static int totable(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   const double each = 56 + 16 * (double)a->cols; /* bytes of a row's table */
@@ -268,18 +274,21 @@ static int slice(lua_State *L) {
   return 1;
 }
 
+/* X:column(j) -> column j as a view */
 static int column(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   push_view(L, a, 0, a->rows, scl_lua_check_place(L, 2, a->cols, "column"), 1);
   return 1;
 }
 
+/* X:row(i) -> row i as a view */
 static int row(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   push_view(L, a, scl_lua_check_place(L, 2, a->rows, "row"), 1, 0, a->cols);
   return 1;
 }
 
+/* X:t() -> the transposed matrix as a view: rows and columns change roles, nothing is copied */
 static int transpose(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   scl_matrix *view = scl_lua_new_matrix(L);
@@ -319,12 +328,14 @@ static int select_rows(lua_State *L) {
   return 1;
 }
 
+/* X:copy() -> a packed matrix of its own */
 static int copy(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   (void)scl_lua_copy_matrix(L, a, a->dtype);
   return 1;
 }
 
+/* X:astype("float64" | "float32") -> a copy of that type */
 static int astype(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING)
@@ -361,6 +372,7 @@ static int save(lua_State *L) {
 
 /* ---------------------------------------------------------------- printing and comparing */
 
+/* The upper left corner of the matrix, for printing. */
 static void add_corner(luaL_Buffer *b, const scl_matrix *a) {
   enum { SHOWN = 6 };
   char text[40];
@@ -375,6 +387,7 @@ static void add_corner(luaL_Buffer *b, const scl_matrix *a) {
   if (a->rows > SHOWN) luaL_addstring(b, "\n  ...");
 }
 
+/* "matrix 3 x 2 float64" and the upper left corner */
 static int tostring(lua_State *L) {
   const scl_matrix *a = luaL_testudata(L, 1, SCL_LUA_MATRIX);
   if (a == NULL) refuse_argument(L, 1);

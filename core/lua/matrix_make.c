@@ -31,6 +31,7 @@ void scl_lua_check_options(lua_State *L, int place, const char *function,
 
 static const char *const options[] = {"dtype", NULL};
 
+/* The option `dtype` of the table at `place`; float64 where it is absent. */
 static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
   scl_lua_check_options(L, place, function, options);
   if (lua_isnoneornil(L, place)) return SCL_DTYPE_FLOAT64;
@@ -41,6 +42,7 @@ static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
   return dtype;
 }
 
+/* zeros(n[, d[, {dtype =}]]) and ones: an n x d matrix of one value; d is 1 where it is absent */
 static int filled(lua_State *L, const char *name, double value) {
   const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
   const size_t cols = scl_lua_opt_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d", 1);
@@ -52,6 +54,7 @@ static int filled(lua_State *L, const char *name, double value) {
 static int zeros(lua_State *L) { return filled(L, "zeros", 0); }
 static int ones(lua_State *L) { return filled(L, "ones", 1); }
 
+/* eye(n[, {dtype =}]) -> the n x n identity matrix */
 static int eye(lua_State *L) {
   const size_t n = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
   scl_matrix *a = scl_lua_make_matrix(L, n, n, dtype_option(L, 2, "eye"));

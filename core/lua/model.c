@@ -43,6 +43,7 @@ static int model_save(lua_State *L) {
   return 1;
 }
 
+/* Put the field `arrays` of the table at `place` into the archive, which copies them. */
 static void read_arrays(lua_State *L, int place, scl_array_archive *archive) {
   lua_getfield(L, place, "arrays");
   scl_lua_copy_table(L, lua_gettop(L), "arrays");

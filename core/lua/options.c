@@ -11,8 +11,8 @@
 /* ------------------------------------------------------------ values as they come; all memory is
  * Lua's */
 
-/* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: it is
- * no number, so that the options refuse it. */
+/* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: nil is
+ * not a number, so that the validator refuses the list. */
 static size_t length_of(lua_State *L, int place) {
   const size_t told = (size_t)lua_rawlen(L, place);
   for (size_t i = 1; i <= told; i++) {
@@ -92,7 +92,8 @@ static void read_table(lua_State *L, int place, scl_value *out) {
   out->list = list_from(L, place, length);
 }
 
-/* A value of no form is told by its type. */
+/* The value at `place` in the form that the validator takes. A value of another type is opaque: the
+ * sentence names its type. */
 static void read_value(lua_State *L, int place, scl_given *given) {
   scl_value *out = &given->value;
   *given =
@@ -186,6 +187,7 @@ scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
 
 /* ------------------------------------------------------------ values and declared rows, to Lua */
 
+/* The value of an option as Lua has it; nil for an option without a value. */
 static void push_value(lua_State *L, const scl_value *value) {
   switch (value->form) {
   case 0:
@@ -265,6 +267,7 @@ typedef struct declared_rows {
 
 static void release_rows(void *declared) { scl_release(declared); }
 
+/* A text of the row on top of the stack, NULL where it is absent. */
 static const char *text_field(lua_State *L, const char *key) {
   lua_getfield(L, -1, key);
   const char *text = luaL_optstring(L, -1, NULL);
@@ -309,8 +312,9 @@ static int option_rows(lua_State *L) {
   return 1;
 }
 
-/* core.check_options(title, rows, names, values, words): raises what is wrong. words[i]: false where
- * value i is judged by its row; otherwise it is opaque: true where it is taken, or how it looks. */
+/* core.check_options(title, rows, names, values, words): raises what is wrong. words[i]: false
+ * where value i is judged by its row; otherwise it is opaque: true where it is taken, or how it
+ * looks. */
 static int check_options(lua_State *L) {
   const char *title = luaL_checkstring(L, 1);
   const declared_rows *r = scl_lua_check_handle(L, 2, SCL_LUA_ROWS);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The kind of components whose name is at `place`. */
 static scl_kind check_kind(lua_State *L, int place) {
   scl_kind kind;
   const char *name = luaL_checkstring(L, place);
@@ -29,6 +30,7 @@ const scl_component *scl_lua_check_component(lua_State *L, int place) {
 
 /* ------------------------------------------------------------ instances */
 
+/* The options at `place` of the component, checked. Its errors begin with "KIND.NAME". */
 static scl_settings check_settings(lua_State *L, const scl_component *component, int place) {
   const scl_plugin *plugin = &component->plugin;
   const char *title = lua_pushfstring(L, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
@@ -79,9 +81,9 @@ static int plugin_settings(lua_State *L) {
   return 2;
 }
 
-/* core.solver_facts(solver) -> { path_option = the option that the solver takes many values of at once,
- * or nil, penalty = "none", "l2", "l1", "box" or "rkhs", wants_intercept = whether it fits a constant,
- * makes_models = whether its models are not linear in the features } */
+/* core.solver_facts(solver) -> { path_option = the option that the solver takes many values of at
+ * once, or nil, penalty = "none", "l2", "l1", "box" or "rkhs", wants_intercept = whether it fits a
+ * constant, makes_models = whether its models are not linear in the features } */
 static int solver_facts(lua_State *L) {
   static const char *const names[] = {"none", "l2", "l1", "box", "rkhs"};
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
@@ -97,6 +99,7 @@ static int solver_facts(lua_State *L) {
 
 /* ------------------------------------------------------------ declarations */
 
+/* What a component declares, as a table on the stack: see plugin_info. */
 static void push_component(lua_State *L, const scl_component *component) {
   const scl_plugin *plugin = &component->plugin;
   lua_newtable(L);
@@ -203,7 +206,7 @@ static int plugin_reload(lua_State *L) {
   return 2;
 }
 
-/* Those without a version of their own are of ours, or as their definition says. */
+/* A component without a version has the version of Scullery, or the digest of its definition. */
 static void add_version(void *context, const scl_component *component) {
   lua_State *L = context;
   const char *version = component->plugin.version;
@@ -239,7 +242,7 @@ static int has_symbol(lua_State *L) {
   return scl_lua_give_boolean(L, dlsym(RTLD_DEFAULT, luaL_checkstring(L, 1)) != NULL);
 }
 
-/* core.include_folder() -> the folder that <scullery/plugin.h> lies in */
+/* core.include_folder() -> the folder of the header <scullery/plugin.h>: the value for -I */
 static int include_folder(lua_State *L) {
   char folder[PATH_MAX];
   SCL_LUA_TRY(L, scl_include_folder(folder, &error));

@@ -1,5 +1,5 @@
-/* scullery.core: facts for `scullery plugin info`: the constants in a plugin's descriptor and tables,
- * and the symbols of its file. */
+/* scullery.core: facts for `scullery plugin info`: the constants in a plugin's descriptor and
+ * tables, and the symbols of its file. */
 #include "lua/handle.h"
 #include "plugin/registry.h"
 #include "plugin/symbols.h"
@@ -33,6 +33,7 @@ static void set_dtypes(lua_State *L, uint32_t dtypes) {
 
 /* The fields of each kind, from the kind's own table. */
 
+/* form, spaces, family, and normals of the simple form. */
 static void set_sampler(lua_State *L, const void *vtable) {
   const scl_sampler *table = vtable;
   static const char *const families[] = {"other",   "gaussian", "uniform", "Rademacher",
@@ -44,6 +45,8 @@ static void set_sampler(lua_State *L, const void *vtable) {
   if (table->make != NULL) scl_lua_set_integer(L, "normals", table->normals);
 }
 
+/* form, spaces, dtypes, flags, fan_in, fan_out, tags, and whether options may change the shape
+ * (amended). A table of 0 means one number. */
 static void set_nonlinearity(lua_State *L, const void *vtable) {
   const scl_nonlinearity *table = vtable;
   static const char *const flags[] = {"one-hot", "phase"};
@@ -61,6 +64,7 @@ static void set_nonlinearity(lua_State *L, const void *vtable) {
   scl_lua_set_boolean(L, "amended", table->shape != NULL);
 }
 
+/* form, spaces, and pair: the number of two rows that the simple form is a function of. */
 static void set_kernel(lua_State *L, const void *vtable) {
   const scl_kernel *table = vtable;
   static const char *const pairs[] = {
@@ -84,8 +88,8 @@ static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
     [SCL_KIND_SOLVER] = set_solver,
 };
 
-/* abilities = the ids that the descriptor lists; and of a nonlinearity that declares its facts, facts =
- * {bound =, lipschitz =, breaks = {}, scale_free =}. */
+/* abilities = the ids that the descriptor lists; and of a nonlinearity that declares its facts,
+ * facts = {bound =, lipschitz =, breaks = {}, scale_free =}. */
 static void set_abilities(lua_State *L, const scl_plugin *plugin) {
   const scl_ability_facts *facts = NULL;
   lua_Integer count = 0;
@@ -104,9 +108,9 @@ static void set_abilities(lua_State *L, const scl_plugin *plugin) {
   lua_setfield(L, -2, "facts");
 }
 
-/* core.plugin_facts(kind, name) -> {interface, descriptor = bytes of the descriptor, instance = bytes
- * of an instance, depends = whether some abilities depend on options, abilities = ids of those that
- * do not, and the fields of the kind: form, spaces, dtypes, ...} */
+/* core.plugin_facts(kind, name) -> {interface, descriptor = bytes of the descriptor, instance =
+ * bytes of an instance, depends = whether some abilities depend on options, abilities = ids of
+ * those that do not, and the fields of the kind: form, spaces, dtypes, ...} */
 static int plugin_facts(lua_State *L) {
   const scl_component *component = scl_lua_check_component(L, 1);
   const scl_plugin *plugin = &component->plugin;
@@ -121,6 +125,7 @@ static int plugin_facts(lua_State *L) {
 
 /* ------------------------------------------------------------ symbols of a file */
 
+/* Add the symbol to the list on top of the stack. */
 static void list_symbol(void *context, const scl_symbol *symbol) {
   lua_State *L = context;
   lua_newtable(L);

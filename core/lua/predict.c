@@ -12,6 +12,7 @@ static int push_field(lua_State *L, const char *key) {
   return lua_getfield(L, 2, key) == LUA_TNIL ? 0 : lua_gettop(L);
 }
 
+/* The weights (D x c), intercept (1 x c) and pilot means of a linear model. */
 static void read_coefficients(lua_State *L, size_t features, scl_fitted *out) {
   const int weights = push_field(L, "weights"), intercept = push_field(L, "intercept"),
             pilot = push_field(L, "pilot");

@@ -1,5 +1,5 @@
-/* scullery.core: how far long work is, for people (progress/progress.h) and for a script's function; and
- * the levels that Lua code opens. */
+/* scullery.core: how far long work is, for people (progress/progress.h) and for a script's
+ * function; and the levels that Lua code opens. */
 #include "progress/progress.h"
 #include "base/characters.h"
 #include "base/interrupt.h"
@@ -81,7 +81,8 @@ static int call_watcher(lua_State *L) {
   return 1;
 }
 
-/* The engine is told to stop as by Ctrl-C, and frees what it holds; an error waits until then. */
+/* Stop the engine as Ctrl-C does: it returns through its calls and releases their memory. The error
+ * of the function is raised after that, by unwatch. */
 static void stop(void) {
   watcher.stopped = true;
   scl_interrupt();
@@ -149,7 +150,7 @@ typedef struct lua_level {
   double done;
 } lua_level;
 
-/* The state that tells of a step, NULL where the engine tells. */
+/* The Lua state whose level:step() reports now, NULL while the engine itself reports. */
 static lua_State *stepping;
 
 /* core.level(name[, total[, unit]]) -> level: it and all levels within it go when it is closed,
@@ -178,7 +179,7 @@ static int level_step(lua_State *L) {
   stepping = L;
   (void)scl_level_step(level->number, level->done, loss);
   stepping = before;
-  if (watcher.stopped && !was_stopped) scl_lua_check_interrupt(L); /* told to stop just now */
+  if (watcher.stopped && !was_stopped) scl_lua_check_interrupt(L); /* this report stopped it */
   return 0;
 }
 
@@ -215,20 +216,23 @@ static int level_collect(lua_State *L) {
 
 /* ------------------------------------------------------------ the hook */
 
-/* Followers tell where the thread that they work for has told nothing for a second. Returns
- * whether this event is shown. */
+/* Whether this event is shown. Events of a follower (a thread that works for another) are shown
+ * only where the leading thread has reported nothing for a second. */
 static bool has_turn(scl_progress_event event) {
   static const double PATIENCE = 1;
-  static double led; /* when the leading thread told something */
+  static double led; /* time of the last event of the leading thread */
   const double time = scl_progress_clock();
   if (scl_progress_follows()) return event == SCL_PROGRESS_REPORT && time - led > PATIENCE;
   led = time;
   return true;
 }
 
+/* The engine's hook, called on any thread for each event. Output goes to the terminal and the log
+ * under one lock. The script's function runs without the lock, on the thread that watches, because
+ * it may call the engine. */
 static void hook(scl_progress_event event, const scl_level *level) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  const scl_level copy = *level; /* whoever is told may open and close levels */
+  const scl_level copy = *level; /* the function may open and close levels */
   pthread_mutex_lock(&lock);
   if (has_turn(event)) {
     scl_progress_show(event, level);
@@ -236,7 +240,7 @@ static void hook(scl_progress_event event, const scl_level *level) {
   }
   pthread_mutex_unlock(&lock);
   if (event == SCL_PROGRESS_REPORT && watcher.on &&
-      pthread_equal(watcher.thread, pthread_self())) /* that which watched may be gone */
+      pthread_equal(watcher.thread, pthread_self())) /* the state of another thread may be closed */
     tell_watcher(stepping != NULL ? stepping : scl_lua_running(), &copy);
 }
 

@@ -42,6 +42,7 @@ static int csv_blocks(lua_State *L) {
   return 1;
 }
 
+/* Blocks of a format without names: rows of a known number of columns. */
 static int open_blocks(lua_State *L,
                        scl_status (*open)(const char *, size_t, scl_source **, scl_error *)) {
   const char *path = scl_lua_check_path(L, 1);

@@ -83,8 +83,8 @@ static int learn(lua_State *L) {
   return 0;
 }
 
-/* core.learn_state(source, stages, sampler, kernel or nil, T or nil, seed[, block rows]) -> state, T:
- * what a sampler learns from the staged rows; nothing where it learns nothing */
+/* core.learn_state(source, stages, sampler, kernel or nil, T or nil, seed[, block rows]) -> state,
+ * T: what a sampler learns from the staged rows; nothing where it learns nothing */
 static int learn_state(lua_State *L) {
   scl_lesson lesson = {.sampler = scl_lua_check_instance(L, 3, SCL_KIND_SAMPLER)};
   if (!lua_isnil(L, 4)) lesson.kernel = scl_lua_check_instance(L, 4, SCL_KIND_KERNEL);

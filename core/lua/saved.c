@@ -81,8 +81,8 @@ static int saved_component(lua_State *L) {
   return 3;
 }
 
-/* core.saved_settings(saved, place, instance): nothing where every option that was in force when the
- * component was saved is so in the instance */
+/* core.saved_settings(saved, place, instance): nothing where every option that was in force when
+ * the component was saved is so in the instance */
 static int saved_settings(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
   const scl_instance *instance = scl_lua_check_handle(L, 3, SCL_LUA_INSTANCE);
@@ -136,6 +136,7 @@ static int saved_features(lua_State *L) {
   return 1;
 }
 
+/* The field `stages` of the table on top: the restored stages, each in a handle that owns it. */
 static void set_stages(lua_State *L, scl_restored *r) {
   lua_createtable(L, (int)r->n_stages, 0);
   for (size_t i = 0; i < r->n_stages; i++) {

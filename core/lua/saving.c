@@ -1,5 +1,5 @@
-/* scullery.core: what a saved model is made of: files of arrays, fitted stages, the cells of a
- * map, the fingerprint of rows, to be written. lua/scullery/model/saving.lua composes them. */
+/* scullery.core: the parts of a saved model, for writing: files of arrays, fitted stages, the cells
+ * of a map, the fingerprint of rows. lua/scullery/model/saving.lua composes them. */
 #include "data/files/digest.h"
 #include "data/safetensors.h"
 #include "learn/map_probe.h"
@@ -63,7 +63,8 @@ static void set_numbers(lua_State *L, const char *key, const double *numbers, si
   lua_setfield(L, -2, key);
 }
 
-/* core.stage_save(stage) -> {kind, cols, constant, arrays = {name = matrix} where it learnt some} */
+/* core.stage_save(stage) -> {kind, cols, constant, arrays = {name = matrix} where it learnt
+ * some} */
 static int stage_save(lua_State *L) {
   const scl_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
   lua_newtable(L);
@@ -80,7 +81,8 @@ static int stage_save(lua_State *L) {
 
 /* ------------------------------------------------------------ cells */
 
-/* core.map_cells(map) -> counts (one a grid), words (one row a cell), as arrays */
+/* core.map_cells(map) -> counts of cells for each grid, and words (a row for each cell), as
+ * arrays */
 static int map_cells(lua_State *L) {
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
   const scl_cells *cells = scl_map_cells(map);

@@ -18,6 +18,7 @@ static void set_texts(lua_State *L, const char *key, char *const *list, size_t c
   lua_setfield(L, -2, key);
 }
 
+/* A column as a table on the stack. A skipped column has no more than name and kind. */
 static void push_column(lua_State *L, const scl_column *column) {
   lua_createtable(L, 0, 6);
   SCL_LUA_TEXTS(L, {"name", column->name}, {"kind", kinds[column->kind]});
@@ -100,6 +101,7 @@ static char *text_field(const reading *r, const char *key) {
   return copy_text(r, key, "a text");
 }
 
+/* The place of the word in `words`; `absent` (if not negative) where the field is absent. */
 static int word_field(const reading *r, const char *key, const char *const *words, int absent) {
   lua_State *L = r->L;
   int place = 0;
@@ -115,6 +117,7 @@ static int word_field(const reading *r, const char *key, const char *const *word
   return place;
 }
 
+/* A whole number up to 2^53 in the field `key` of the table on top of the stack. */
 static size_t count_field(const reading *r, const char *key, size_t absent) {
   lua_State *L = r->L;
   int whole = 1;
@@ -125,6 +128,7 @@ static size_t count_field(const reading *r, const char *key, size_t absent) {
   return (size_t)count;
 }
 
+/* The finite number in place of missing ones; NaN where the field is absent, which refuses them. */
 static double fill_field(const reading *r) {
   lua_State *L = r->L;
   int number = 1;
@@ -150,6 +154,7 @@ static void read_texts(const reading *r, const char *key, char ***list, size_t *
   lua_pop(L, 1);
 }
 
+/* The column in the table on top of the stack. Its texts belong to the schema at once. */
 static void read_column(reading *r, scl_column *column) {
   column->fill = NAN;
   column->name = text_field(r, "name");
@@ -162,6 +167,7 @@ static void read_column(reading *r, scl_column *column) {
     read_texts(r, "levels", &column->levels, &column->n_levels);
 }
 
+/* All columns. n_columns grows with them, so that an error releases those that were read. */
 static void read_columns(reading *r, scl_schema *schema) {
   lua_State *L = r->L;
   if (lua_getfield(L, -1, "columns") != LUA_TTABLE) refuse(r, "columns", "a list");
@@ -180,6 +186,7 @@ static void read_columns(reading *r, scl_schema *schema) {
   lua_pop(L, 1);
 }
 
+/* The target, where the schema has one. Its task follows from its kind where it is not said. */
 static void read_target(reading *r, scl_schema *schema) {
   static const char *const tasks[] = {"regression", "classification", NULL};
   lua_State *L = r->L;

@@ -13,6 +13,7 @@ scl_source *scl_lua_check_source(lua_State *L, int place) {
   return scl_lua_check_handle(L, place, SCL_LUA_SOURCE);
 }
 
+/* core.source(X[, Y]) -> a source of the rows of matrices */
 static int source_matrix(lua_State *L) {
   const scl_matrix *x = scl_lua_hold_matrix(L, 1),
                    *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_hold_matrix(L, 2);
@@ -20,6 +21,7 @@ static int source_matrix(lua_State *L) {
   return 1;
 }
 
+/* core.source_size(source) -> rows, columns, targets */
 static int source_size(lua_State *L) {
   const scl_source *source = scl_lua_check_source(L, 1);
   lua_pushinteger(L, (lua_Integer)source->rows);
@@ -31,8 +33,8 @@ static int source_size(lua_State *L) {
 /* ---- rows from a Lua function: read(first, count) -> X, Y */
 
 /* The Lua function is tied to the source's handle; this weak table finds the handle by the source's
- * address. It is gone once Lua has collected it, even where another object still reads the source:
- * finalizers run in any order. */
+ * address. Lua may collect the handle while another object still reads the source, because
+ * finalizers run in any order: reading fails then. */
 static const char *const generators = "scullery.generators";
 
 static void push_generators(lua_State *L) {
@@ -43,6 +45,7 @@ static void push_generators(lua_State *L) {
   lua_setmetatable(L, -2);
 }
 
+/* A status unless m is a rows x cols matrix. `what` names it: "X" or "y". */
 static scl_status check_block(const scl_matrix *m, const char *what, size_t rows, size_t cols,
                               scl_error *error) {
   if (m == NULL)
@@ -54,7 +57,7 @@ static scl_status check_block(const scl_matrix *m, const char *what, size_t rows
                   m->rows, m->cols, rows, cols);
 }
 
-/* source, first, count -> what the row function gives, or nothing where it is gone */
+/* source, first, count -> what the row function returns; raises where it was collected */
 static int call_reader(lua_State *L) {
   push_generators(L);
   lua_pushvalue(L, 1);

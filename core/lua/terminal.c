@@ -1,5 +1,4 @@
-/* scullery.core: the terminal that standard output is, its size and whether colours belong on it.
- * */
+/* scullery.core: the terminal that standard output is, its size and whether it takes colours. */
 #include "lua/glue.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 
 enum { COLUMNS = 80, ROWS = 24, SIDE_MOST = 10000 };
 
-/* A size from the environment, `otherwise` where it says none. */
+/* A size from the environment, `otherwise` where the variable is absent or not a size. */
 static size_t size_of(const char *name, size_t otherwise) {
   const char *value = getenv(name);
   const long size = value ? strtol(value, NULL, 10) : 0;

@@ -10,6 +10,7 @@
 
 typedef scl_lua_training training;
 
+/* The engine's training reads the arrays, so it goes first. */
 static void release_training(void *pointer) {
   training *t = pointer;
   scl_training_destroy(t->engine);
@@ -105,6 +106,7 @@ static int training_take_sums(lua_State *L) {
 
 typedef scl_lua_fits fits;
 
+/* Matrices that became Lua's are empty by then. */
 static void release_fits(void *pointer) {
   fits *f = pointer;
   for (size_t k = 0; k < f->count; k++) {
@@ -145,6 +147,7 @@ typedef struct solving {
   bool many; /* a list of folds was given */
 } solving;
 
+/* The arguments of core.solve at places 3 and 4, in userdata left on the stack. */
 static solving read_solving(lua_State *L, const training *t) {
   enum { MOST_VALUES = 1000000 };
   solving s = {.many = lua_istable(L, 3)};
@@ -178,7 +181,7 @@ void scl_lua_push_fit_model(lua_State *L, scl_model **model, size_t bytes) {
   scl_lua_set_integer(L, "targets", targets);
 }
 
-/* core.solve(training, solver, without, values) -> list of fits, one a value; without:
+/* core.solve(training, solver, without, values) -> list of fits, one for each value; without:
  * fold left out, 0 none, or a list of such, which gives a list of lists (solved side by side);
  * values: of the path option, or nil. Where the solver makes models a fit has `model` in place of
  * `weights` and `intercept`. */
@@ -267,8 +270,8 @@ static scl_candidate *check_candidates(lua_State *L, int place, const training *
   return candidates;
 }
 
-/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =,
- * pilot =} or {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =, pilot
+ * =} or {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
  * target_sum, target_square} */
 static int score(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);

@@ -87,8 +87,8 @@ static int worker_stop(lua_State *L) {
   return 0;
 }
 
-/* core.worker_settings() -> what this process was started with as a worker, nil where it is none;
- * whether a worker started it */
+/* core.worker_settings() -> what this process was started with as a worker, nil where it is not a
+ * worker; whether a worker started it */
 static int worker_settings(lua_State *L) {
   lua_pushstring(L, scl_worker_settings());
   lua_pushboolean(L, scl_worker_is_inside());
