@@ -1,4 +1,5 @@
-/* Calls from the command into Lua: tracebacks, and the globals of the command. */
+/* Calls from the command into Lua: tracebacks, and the globals of the command. A traceback shows
+ * the lines of the user's own files only, unless SCULLERY_TRACEBACK is set. */
 #define _GNU_SOURCE
 #include "host/host.h"
 

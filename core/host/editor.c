@@ -1,5 +1,7 @@
-/* Enter ends a statement only where it is whole: otherwise it begins another line of the edited
- * text. */
+/* Reading statements at the prompt, by libedit on a terminal and by plain lines elsewhere. One
+ * edited text is a whole statement of several lines: Enter ends it only where Lua can run it, and
+ * otherwise begins another line. The session (lua/scullery/prompt) says what is whole and what
+ * completes a name. */
 #define _GNU_SOURCE
 #include "host/editor.h"
 
@@ -18,6 +20,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+/* The one editor of the process: libedit's callbacks get no context. */
 static struct {
   lua_State *L;
   int place; /* on the stack of L: the table of functions that the editor asks */
@@ -69,6 +72,7 @@ static unsigned char go_on(EditLine *editor, const char *keys) {
   return CC_NORM;
 }
 
+/* Begin a new line of the statement. */
 static unsigned char new_line(EditLine *editor, int key) {
   (void)key;
   return el_insertstr(editor, "\n") == 0 ? CC_REFRESH : CC_ERROR;
@@ -115,12 +119,14 @@ static int to_line_end(const LineInfo *line, int direction) {
   return count;
 }
 
+/* To the beginning of the line of the statement that the cursor is in. */
 static unsigned char line_begin(EditLine *editor, int key) {
   (void)key;
   (void)el_cursor(editor, to_line_end(el_line(editor), -1));
   return CC_CURSOR;
 }
 
+/* To the end of that line. */
 static unsigned char line_end(EditLine *editor, int key) {
   (void)key;
   (void)el_cursor(editor, to_line_end(el_line(editor), 1));
@@ -284,6 +290,7 @@ static void use_locale(bool of_texts) {
   if (self.locale != (locale_t)0) (void)uselocale(of_texts ? self.locale : LC_GLOBAL_LOCALE);
 }
 
+/* Add a statement to the history of libedit. */
 static void remember(const char *statement) {
   HistEvent event;
   (void)history(self.history, &event, H_ENTER, statement);

@@ -1,4 +1,6 @@
-/* A line of the file is a statement, with "\134" for a backslash and "\012" for a newline: the
+/* The file of the history, ~/.local/state/scullery/history or below XDG_STATE_HOME.
+ *
+ * A line of the file is a statement, with "\134" for a backslash and "\012" for a newline: the
  * format of libedit's own history files, which older sessions wrote, read by its escapes.
  * Statements are appended under a lock, so that sessions that run at once do not lose each other's
  * statements. */
@@ -135,6 +137,7 @@ static void write_encoded(FILE *file, const char *statement) {
 
 /* ---------------------------------------------------------------- reading */
 
+/* A list of statements, each allocated by itself. */
 typedef struct statements {
   char **lines;
   size_t count, room;

@@ -13,12 +13,12 @@
 
 /* The state that runs: of the coroutines that resumed each other the last. */
 static lua_State *volatile running;
-static pthread_t caller;
+static pthread_t caller; /* the thread that runs Lua */
 static bool in_session;
 /* Touched by the handler, which runs in one thread, and by that thread. */
-static volatile sig_atomic_t pending; /* a press that no hook has raised yet */
-static volatile sig_atomic_t relentless;
-static struct timespec last_press;
+static volatile sig_atomic_t pending;    /* a press that no hook has raised yet */
+static volatile sig_atomic_t relentless; /* raise at every instruction until the call ends */
+static struct timespec last_press;       /* monotonic; 0: none during this call */
 
 /* Once relentless, every instruction raises, until the call from the command has ended: a loop that
  * catches errors ends as well. */

@@ -149,6 +149,7 @@ static void set_arg(lua_State *L, const arguments *a) {
 
 /* ---------------------------------------------------------------- what the arguments ask for */
 
+/* Report the message on top of the stack. Returns the exit status of a failure. */
 static int fail(lua_State *L) {
   scl_report(L, "scullery: ");
   return EXIT_FAILURE;
@@ -274,6 +275,7 @@ static int run_subcommand(lua_State *L, int argc, char **argv) {
   return (int)lua_tointeger(L, -1);
 }
 
+/* Whether the first argument of the command is a subcommand. */
 static bool is_subcommand(const char *word) {
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
     if (strcmp(word, subcommands[i]) == 0) return true;

@@ -1,3 +1,4 @@
+/* Arrays of saved models to and from Lua (arrays.h). */
 #include "lua/arrays.h"
 #include "lua/list.h"
 

@@ -1,3 +1,6 @@
+/* Running calls: a stack of calls, and the objects that each uses. The counts of an object (uses,
+ * alone) follow from the stack; they let another call refuse an object that is being changed. All
+ * of this is touched by the thread that runs Lua only. */
 #include "lua/call.h"
 
 #include "base/pool.h"
@@ -59,6 +62,8 @@ static bool is_changing(const scl_lua_object *object) {
 /* Lua allows 200 calls from C within each other. */
 enum { MOST_CALLS = 256 };
 
+/* The running calls, the innermost last, and their uses in the same order: the uses of a call begin
+ * at its `first` and end where those of the next call begin. */
 static struct {
   struct {
     lua_State *L;
@@ -75,6 +80,7 @@ static struct {
   size_t started; /* calls so far */
 } running;
 
+/* Whether this thread has entered a call: threads of the pool never do. */
 static _Thread_local bool runs_scripts;
 
 /* Whether work with the object, or with one of its parts, may call functions of the script. */

@@ -29,7 +29,6 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   SCL_LUA_FILES(OPEN_FILE)
   lua_pushcfunction(L, share_functions);
   lua_setfield(L, -2, "share_functions");
-  lua_pushstring(L, SCULLERY_VERSION);
-  lua_setfield(L, -2, "version");
+  scl_lua_set_text(L, "version", SCULLERY_VERSION);
   return 1;
 }

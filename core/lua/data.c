@@ -1,5 +1,8 @@
-/* scullery.core: readers and writers of data files. Every sentence begins with the title of the
- * user's function ("data.csv: "). */
+/* scullery.core: readers and writers of data files, and what goes with them: downloads, digests,
+ * folders. lua/scullery/data makes data sets of the tables that the readers return.
+ *
+ * Every sentence begins with the title of the user's function ("data.csv: "), because Lua code
+ * passes the user's options through unchanged: they are checked here alone. */
 #include "base/profile.h"
 #include "data/csv/csv.h"
 #include "data/csv/write.h"
@@ -89,8 +92,7 @@ static void push_table(lua_State *L, scl_table *table) {
     push_classes(L, table);
     lua_setfield(L, -2, "classes");
   }
-  lua_pushstring(L, table->classification ? "classification" : "regression");
-  lua_setfield(L, -2, "task");
+  scl_lua_set_text(L, "task", table->classification ? "classification" : "regression");
   lua_createtable(L, (int)table->parts, 0);
   for (size_t k = 0; k < table->parts; k++) {
     lua_pushinteger(L, (lua_Integer)table->part_rows[k]);
@@ -104,6 +106,13 @@ static void push_table(lua_State *L, scl_table *table) {
   lua_setfield(L, -2, "schema");
   scl_lua_push_notes(L, table->notes, table->n_notes);
   lua_setfield(L, -2, "notes");
+}
+
+/* The table of a reader as its result. */
+static int give_table(lua_State *L, scl_table *table) {
+  push_table(L, table);
+  scl_table_destroy(table);
+  return 1;
 }
 
 /* ------------------------------------------------------------ text */
@@ -121,9 +130,7 @@ static int read_csv(lua_State *L) {
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
   scl_table *table = new_table(L);
   CHECK_READING(L, title, scl_csv_read(paths, count, &options, table, &error), table->rows, 1);
-  push_table(L, table);
-  scl_table_destroy(table);
-  return 1;
+  return give_table(L, table);
 }
 
 /* core.stream_csv(path, options) -> source, the same without X and y, with rows and cols */
@@ -147,10 +154,7 @@ static int stream_csv(lua_State *L) {
     scl_lua_tie(L, -1, kept);
   }
   push_table(L, table);
-  lua_pushinteger(L, (lua_Integer)table->rows);
-  lua_setfield(L, -2, "rows");
-  lua_pushinteger(L, (lua_Integer)table->cols);
-  lua_setfield(L, -2, "cols");
+  SCL_LUA_INTEGERS(L, {"rows", table->rows}, {"cols", table->cols});
   scl_table_destroy(table);
   return 2;
 }
@@ -185,9 +189,7 @@ static int read_libsvm(lua_State *L) {
                 scl_libsvm_read(paths, count, o.features, o.classification, o.dtype, o.unpacked,
                                 table, &error),
                 table->rows, 1);
-  push_table(L, table);
-  scl_table_destroy(table);
-  return 1;
+  return give_table(L, table);
 }
 
 /* ------------------------------------------------------------ arrays */
@@ -211,9 +213,7 @@ static int read_idx(lua_State *L) {
   CHECK_READING(L, title,
                 scl_idx_read(images, labels, count, o.scale, o.dtype, o.unpacked, table, &error),
                 table->rows, 1);
-  push_table(L, table);
-  scl_table_destroy(table);
-  return 1;
+  return give_table(L, table);
 }
 
 /* core.read_npy(path[, unpacked]) -> matrix; unpacked: the bound of bytes for gzip */

@@ -1,3 +1,5 @@
+/* Options of the readers: declared rows for the validator, and values that only a reader can check
+ * (names of columns, the target, schemas). The rows also feed help and completion. */
 #include "lua/data_options.h"
 #include "lua/list.h"
 #include "lua/schema.h"

@@ -29,12 +29,15 @@ static void end_script(lua_State *L, scl_script *script) {
   }
 }
 
+/* __gc of the script when its Lua state closes. The script itself stays: definitions point to
+ * it. */
 static int close_script(lua_State *L) {
   scl_script *script = *(scl_script **)lua_touserdata(L, 1);
   if (script != NULL) end_script(NULL, script);
   return 0;
 }
 
+/* The script of this Lua state, NULL where none was made. */
 static scl_script *script_found(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &script_key);
   scl_script *const *place = lua_touserdata(L, -1);

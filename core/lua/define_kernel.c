@@ -1,4 +1,5 @@
-/* Kernels of a script's functions: finish (with a pair's number) or eval. */
+/* Kernels of a script's functions (sc.kernel.define): finish (of a number of each pair of rows) or
+ * eval (of two rows). */
 #include "lua/define.h"
 
 typedef struct defined_kernel {
@@ -18,6 +19,7 @@ static void finish(const void *self, const scl_pair_row *row, double *numbers) {
                      row->lengths_v);
 }
 
+/* K = scale x finish(...), so that the engine can take the factor out of sums. */
 static double scale(const void *self) { return ((const defined_kernel *)self)->scale; }
 
 /* coordinates[i] = move(coordinate, options), in place: the map of inputs before the pair
@@ -59,6 +61,7 @@ static int run_gram(lua_State *L) {
   return 0;
 }
 
+/* out[i][j] = K(u_i, v_j) of the general form. */
 static scl_status gram(const void *self, const scl_const_parameters *u,
                        const scl_const_parameters *v, double *out, ptrdiff_t stride,
                        scl_error *error) {
@@ -68,6 +71,7 @@ static scl_status gram(const void *self, const scl_const_parameters *u,
 
 /* ------------------------------------------------------------ the kind */
 
+/* The factor of all values of the kernel, 1 where the script gives none. */
 static int complete(lua_State *L) {
   defined_kernel *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->scale = scl_defined_number(L, "scale", 1);

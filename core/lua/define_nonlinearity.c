@@ -1,4 +1,5 @@
-/* Nonlinearities of a script's functions: eval, smooth, dual, threshold_dual, and facts. */
+/* Nonlinearities of a script's functions (sc.nonlinearity.define): eval, smooth, dual,
+ * threshold_dual, and facts. A function is called for each row and parameter. */
 #include "lua/define.h"
 #include "lua/list.h"
 
@@ -9,21 +10,22 @@ enum { MOST_FAN = 200, MOST_BREAKS = 1000 };
 
 typedef struct defined_phi {
   scl_defined base;
-  uint32_t fan_in, fan_out;
-  double *breaks;
+  uint32_t fan_in, fan_out; /* numbers in and out of one call, from 1 to MOST_FAN */
+  double *breaks;           /* points where phi or its derivative jumps, ascending; owned */
   scl_ability_facts facts;
   scl_ability_harmonic harmonic;
   scl_ability_two_valued two_valued;
-  bool has_facts, has_harmonic, has_values;
+  bool has_facts, has_harmonic, has_values; /* which of the abilities above are offered */
 } defined_phi;
 
 /* ------------------------------------------------------------ eval and smooth */
 
+/* One call of `eval` or `smooth` for a block of rows and parameters. */
 typedef struct block_call {
   const defined_phi *self;
-  const scl_const_block *z;
-  const scl_spread *v; /* NULL: eval */
-  const scl_block *out;
+  const scl_const_block *z; /* inputs, or their means; fan_in planes */
+  const scl_spread *v;      /* NULL: eval */
+  const scl_block *out;     /* features; fan_out planes */
 } block_call;
 
 /* Push the fan_in numbers of row i and parameter j: z, or the means z and then the variances v. */
@@ -62,6 +64,7 @@ static int run_block(lua_State *L) {
   return 0;
 }
 
+/* out = phi(z), a block of rows and parameters. */
 static scl_status apply(const void *self, const scl_const_block *z, const scl_block *out,
                         scl_error *error) {
   block_call c = {self, z, NULL, out};
@@ -95,6 +98,7 @@ static int run_smooth(lua_State *L) {
   return 0;
 }
 
+/* out = E phi(m + e), e normal with the variances v: the smoothing that a kernel's tilt needs. */
 static scl_status smooth(const void *self, const scl_const_block *m, const scl_spread *v,
                          const scl_block *out, scl_error *error) {
   block_call c = {self, m, v, out};
@@ -114,6 +118,8 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
   return result;
 }
 
+/* E phi(a) phi(b) for step functions of two columns, given their distributions at the
+ * thresholds. */
 static double threshold_dual(const void *self, double distribution_a, double distribution_b) {
   double result;
   scl_defined_fill(self, "threshold_dual", 1, &result, "?nno", distribution_a, distribution_b);
@@ -127,6 +133,7 @@ static const scl_ability_threshold_dual threshold = {SCL_HEAD(scl_ability_thresh
 
 /* ------------------------------------------------------------ what depends on options */
 
+/* fan_in or fan_out: how many numbers go into or come out of one call. */
 static uint32_t read_fan(lua_State *L, const char *name) {
   const double fan = scl_defined_number(L, name, 1);
   if (!(fan >= 1 && fan <= MOST_FAN) || fan != floor(fan))
@@ -203,6 +210,7 @@ static scl_status shape(const void *instance, scl_shape *out, scl_error *error) 
   return SCL_STATUS_OK;
 }
 
+/* The abilities whose numbers this instance has. */
 static const void *ability(const void *instance, const char *id) {
   const defined_phi *self = instance;
   if (self->has_facts && strcmp(id, SCL_ABILITY_FACTS) == 0) return &self->facts;

@@ -1,3 +1,6 @@
+/* The object `problem` of a solver that a script defines: its methods call the problem of the host,
+ * and copy numbers to and from matrices. Phi is the n x D matrix of features, Y the n x c targets.
+ * Every method checks that the problem can still be used: a script may keep the object. */
 #include "lua/define_problem.h"
 
 #include "lua/matrix.h"
@@ -127,9 +130,11 @@ static int multiply(lua_State *L, bool adjoint) {
 static int product(lua_State *L) { return multiply(L, false); }
 static int adjoint(lua_State *L) { return multiply(L, true); }
 
+/* A sweep: Phi' f(Phi a), where the function f of a script turns the scores of each block into
+ * residuals. */
 typedef struct turning {
   lua_State *L;
-  size_t k, targets;
+  size_t k, targets; /* columns of the scores and of Y */
   const scl_rows *rows;
   double *scores;
 } turning;

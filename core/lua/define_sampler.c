@@ -1,5 +1,5 @@
-/* Samplers of a script's functions: make (independent coordinates) or draw, their law, and what
- * they learn from rows. */
+/* Samplers of a script's functions (sc.sampler.define): make (independent coordinates) or draw
+ * (a whole parameter), their law, and what they learn from rows. */
 #include "lua/define.h"
 #include "lua/list.h"
 #include "lua/matrix.h"
@@ -14,9 +14,10 @@ enum { LEARN_STREAM = 2 };
 
 typedef struct defined_sampler {
   scl_defined base;
-  double mean, scale; /* of the simple form */
-  scl_family family;
-  size_t normals; /* that one e takes; 0: one uniform */
+  /* The simple form draws each coordinate by itself: w_j = mean + scale e_j. */
+  double mean, scale;
+  scl_family family; /* of e */
+  size_t normals;    /* normal numbers that make(...) gets for one e; 0: one uniform number */
   bool simple, dependent, fits_degree;
 } defined_sampler;
 
@@ -24,6 +25,7 @@ static const defined_sampler *sampler_of(const void *self) { return self; }
 
 /* ------------------------------------------------------------ make */
 
+/* One call of the slot `draw`: parameters out->first to out->first + out->count - 1. */
 typedef struct draw_call {
   const defined_sampler *self;
   const scl_draw *draw;
@@ -51,6 +53,7 @@ static void make_row(lua_State *L, const draw_call *c, size_t i, double *row) {
   }
 }
 
+/* Parameters first to first + count - 1, each coordinate by itself. */
 static int run_make(lua_State *L) {
   const draw_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   for (size_t i = 0; i < c->out->count; i++)
@@ -156,6 +159,7 @@ static int run_degree(lua_State *L) {
   return 0;
 }
 
+/* The storage of a parameter for rows of `dim` columns; only a sparse one depends on the script. */
 static scl_status layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
   layout_call c = {dim, out};
   if (sampler_of(self)->dependent) out->flags |= SCL_LAYOUT_DEPENDENT;
@@ -216,11 +220,12 @@ static const scl_ability_law law_ability = {SCL_HEAD(scl_ability_law), .law = la
 
 /* ------------------------------------------------------------ characteristic function */
 
+/* One call of the ability: out[i] for the rows of delta (rows x dim). */
 typedef struct characteristic_call {
   const defined_sampler *self;
   size_t rows, dim;
   const double *delta;
-  ptrdiff_t stride;
+  ptrdiff_t stride; /* between rows of delta, in numbers */
   double *out;
 } characteristic_call;
 
@@ -260,6 +265,7 @@ static const scl_ability_characteristic characteristic_ability = {
 
 /* ------------------------------------------------------------ distribution of thresholds */
 
+/* P(threshold <= x) of a column, counted from 0 here and from 1 in the script. */
 static double distribution(const void *self, const scl_draw *asked, size_t column, double x) {
   double result;
   (void)asked;
@@ -385,6 +391,7 @@ static int run_learn(lua_State *L) {
   return 0;
 }
 
+/* What the sampler learns from the staged rows before parameters are drawn. */
 static scl_status learn(const void *self, const scl_learning *rows, scl_state *out,
                         scl_error *error) {
   learn_call c = {rows, out};

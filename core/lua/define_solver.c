@@ -1,4 +1,6 @@
-/* Solvers of a script's functions: solve, the loss that it minimises, its objective. */
+/* Solvers of a script's functions (sc.solver.define): solve, the loss that it minimises, its
+ * objective. The problem is an object of Lua (define_problem.c) that can be used until the function
+ * returns. */
 #include "lua/define.h"
 #include "lua/define_problem.h"
 #include "lua/matrix.h"
@@ -69,6 +71,7 @@ static void read_solution(lua_State *L, const scl_problem *p, scl_solution *out)
 
 /* ------------------------------------------------------------ solve */
 
+/* One call of the slot `solve`. */
 typedef struct solve_call {
   const scl_problem *problem;
   scl_solution *out;
@@ -96,6 +99,7 @@ static int run_solve(lua_State *L) {
   return 0;
 }
 
+/* The slot `solve`. */
 static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   solve_call c = {problem, out};
@@ -104,9 +108,10 @@ static scl_status solve(const void *self, const scl_problem *problem, scl_soluti
 
 /* ------------------------------------------------------------ objective */
 
+/* One call of the ability `objective`. */
 typedef struct objective_call {
   const scl_problem *problem;
-  const double *coefficients, *intercept;
+  const double *coefficients, *intercept; /* D x c; c numbers or NULL */
   double *value;
 } objective_call;
 
@@ -127,6 +132,8 @@ static int run_objective(lua_State *L) {
   return 0;
 }
 
+/* The value of what solve minimises, at given coefficients: the checker compares solutions by
+ * it. */
 static scl_status objective(const void *self, const scl_problem *problem,
                             const double *coefficients, const double *intercept, double *value,
                             scl_error *error) {
@@ -146,16 +153,19 @@ static double loss_value(const void *self, size_t c, const double *f, const doub
   return value;
 }
 
+/* The gradient of the loss by f, c numbers. */
 static void loss_slope(const void *self, size_t c, const double *f, const double *y, double *out) {
   scl_defined_fill(self, "loss.slope", c, out, "=llo", c, f, c, y);
 }
 
+/* The largest value of the loss for |f| <= reach. */
 static double loss_bound(const void *self, double reach) {
   double bound;
   scl_defined_fill(self, "loss.bound", 1, &bound, "no", reach);
   return bound;
 }
 
+/* The Lipschitz constant of the loss in f for |f| <= reach. */
 static double loss_lipschitz(const void *self, double reach) {
   double lipschitz;
   scl_defined_fill(self, "loss.lipschitz", 1, &lipschitz, "no", reach);

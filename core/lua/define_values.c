@@ -113,14 +113,16 @@ void scl_defined_read_numbers(lua_State *L, int place, size_t rows, size_t cols,
 
 enum { MOST_ARGUMENTS = 6 };
 
+/* One argument of a call, by its letter in the format. */
 typedef struct argument {
   char letter;
-  double number;
-  size_t count;
+  double number; /* n */
+  size_t count;  /* i: the number itself; r, l: length of a list */
   const double *list;
   ptrdiff_t stride;
 } argument;
 
+/* The arguments of scl_defined_each for its body. */
 typedef struct each_call {
   size_t count, n_arguments;
   double *out;
@@ -223,8 +225,7 @@ void **scl_defined_push_view(lua_State *L, const char *name, const luaL_Reg *met
     lua_setfield(L, -3, "methods"); /* for completion */
     if (index != NULL) lua_pushcclosure(L, index, 1);
     lua_setfield(L, -2, "__index");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
+    scl_lua_set_boolean(L, "__metatable", 0);
   }
   lua_setmetatable(L, -2);
   return view;
@@ -275,8 +276,7 @@ scl_defined_draws *scl_defined_push_draws(lua_State *L, const scl_address *addre
     lua_newtable(L);
     SCL_LUA_FUNCTIONS(L, {"uniform", draw_uniform}, {"normal", draw_normal});
     lua_setfield(L, -2, "__index");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
+    scl_lua_set_boolean(L, "__metatable", 0);
   }
   lua_setmetatable(L, -2);
   return draws;
@@ -284,11 +284,13 @@ scl_defined_draws *scl_defined_push_draws(lua_State *L, const scl_address *addre
 
 /* ------------------------------------------------------------ blocks of rows */
 
+/* A block of rows on its way to a function of a script. */
 typedef struct seen_block {
   const scl_defined_visit *visit;
   const scl_rows *rows;
 } seen_block;
 
+/* The field `key` of the table on top: a rows x cols matrix, absent where there are no numbers. */
 static void set_numbers(lua_State *L, const char *key, const double *numbers, size_t rows,
                         size_t cols) {
   if (numbers == NULL || cols == 0) return;
@@ -296,7 +298,8 @@ static void set_numbers(lua_State *L, const char *key, const double *numbers, si
   lua_setfield(L, -2, key);
 }
 
-/* function, block -> */
+/* function, block -> ; calls function({ first =, count =, X =, y =, weights =, places = }). The
+ * matrices are copies, so that the script may keep them. */
 static int show_block(lua_State *L) {
   const seen_block *seen = lua_touserdata(L, 2);
   const scl_rows *rows = seen->rows;

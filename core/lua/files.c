@@ -1,4 +1,6 @@
-/* scullery.core: files as whole texts, the entries of folders, modes and links. */
+/* scullery.core: files as whole texts, the entries of folders, modes and links: what Lua's own
+ * library lacks. A path with a zero byte is refused, and a written file is complete or not
+ * there. */
 #define _GNU_SOURCE
 #include "data/files/input.h"
 #include "data/files/output.h"
@@ -74,12 +76,6 @@ static int write_text(lua_State *L) {
 
 /* ------------------------------------------------------------ folders */
 
-static bool is_folder(DIR *folder, const struct dirent *entry) {
-  struct stat file;
-  if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN) return entry->d_type == DT_DIR;
-  return fstatat(dirfd(folder), entry->d_name, &file, 0) == 0 && S_ISDIR(file.st_mode);
-}
-
 static int close_folder(lua_State *L) {
   DIR **folder = lua_touserdata(L, 1);
   if (*folder != NULL) (void)closedir(*folder);
@@ -99,9 +95,13 @@ static int folder(lua_State *L) {
   for (const struct dirent *file = readdir(*files); file != NULL; file = readdir(*files)) {
     if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0) continue;
     lua_createtable(L, 0, 2);
-    lua_pushstring(L, file->d_name);
-    lua_setfield(L, -2, "name");
-    scl_lua_set_boolean(L, "folder", is_folder(*files, file));
+    scl_lua_set_text(L, "name", file->d_name);
+    struct stat about;
+    const bool known = file->d_type != DT_LNK && file->d_type != DT_UNKNOWN;
+    scl_lua_set_boolean(
+        L, "folder",
+        known ? file->d_type == DT_DIR /* otherwise a link, or the system cannot say */
+              : fstatat(dirfd(*files), file->d_name, &about, 0) == 0 && S_ISDIR(about.st_mode));
     lua_rawseti(L, -2, ++count);
   }
   (void)closedir(*files);

@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+/* Errors, checked arguments, fields of tables, and the debt of Lua's collector (glue.h). */
 #include "lua/glue.h"
 
 #include "base/interrupt.h"

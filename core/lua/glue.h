@@ -1,6 +1,11 @@
 /* Lua glue: userdata, argument checks, errors. No mathematics here. Every file core/lua/NAME.c
  * defines scl_lua_open_NAME, which adds its functions to the table `scullery.core` on top of the
- * stack. */
+ * stack.
+ *
+ * `scullery.core` is private: only lua/scullery, the checker and tests call it, and change with it.
+ * Options that a script passes to `sc` are checked where they are used first, in Lua or here, not
+ * twice. What is checked here in any case is what protects memory: types of handles, sizes, shapes,
+ * and lists and tables, which a script can change while the engine runs. */
 #ifndef SCULLERY_GLUE_H
 #define SCULLERY_GLUE_H
 
@@ -44,8 +49,8 @@ void scl_lua_account(lua_State *L, size_t bytes);
     scl_lua_account(L, scl_matrix_bytes(out));                                                     \
   } while (0)
 
-/* A userdata of that size on the stack, all zero, whose __gc calls release(L): for what is opened
- * while a Lua error may jump over its end. */
+/* A userdata of that size on the stack, all zero, whose __gc calls release(L). It owns memory or a
+ * file while a Lua error may jump over the end of the function. */
 void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release);
 /* The text at `place` between quotes, or its beginning where it is long; left on the stack. */
 const char *scl_lua_cut(lua_State *L, int place, const char *quote);

@@ -4,11 +4,13 @@
  * handles. */
 static const char mark;
 
+/* What the userdata holds. Its user value is a list of the values that it keeps (scl_lua_tie). */
 typedef struct handle {
   scl_lua_object *object; /* NULL: released */
 } handle;
 
-static int let_go(lua_State *L) {
+/* __gc and __close: the object stays while calls or other objects use it. */
+static int release_handle(lua_State *L) {
   handle *h = lua_touserdata(L, 1);
   scl_lua_object *object = h->object;
   h->object = NULL;
@@ -16,7 +18,7 @@ static int let_go(lua_State *L) {
   return 0;
 }
 
-static int describe(lua_State *L) {
+static int handle_tostring(lua_State *L) {
   const handle *h = lua_touserdata(L, 1);
   luaL_getmetafield(L, 1, "__name");
   lua_pushfstring(L, h->object == NULL ? "%s (released)" : "%s", lua_tostring(L, -1));
@@ -27,11 +29,12 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
   handle *h = lua_newuserdatauv(L, sizeof *h, 1);
   h->object = NULL;
   if (luaL_newmetatable(L, name)) {
-    static const luaL_Reg methods[] = {
-        {"__gc", let_go}, {"__close", let_go}, {"__tostring", describe}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"__gc", release_handle},
+                                       {"__close", release_handle},
+                                       {"__tostring", handle_tostring},
+                                       {NULL, NULL}};
     luaL_setfuncs(L, methods, 0);
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
+    scl_lua_set_boolean(L, "__metatable", 0);
     lua_pushboolean(L, 1);
     lua_rawsetp(L, -2, &mark);
   }
@@ -78,16 +81,17 @@ void scl_lua_mark_script(lua_State *L, int place) { object_at(L, place)->script 
 
 /* The type of the value at `place`, for sentences: "nothing", "a scullery.map"; left on the
  * stack. */
-static const char *told(lua_State *L, int place) {
+static const char *type_shown(lua_State *L, int place) {
   if (lua_type(L, place) == LUA_TUSERDATA && luaL_getmetafield(L, place, "__name") == LUA_TSTRING)
     return lua_pushfstring(L, "a %s", lua_tostring(L, -1));
   return lua_isnoneornil(L, place) ? "nothing"
                                    : lua_pushfstring(L, "a %s", luaL_typename(L, place));
 }
 
+/* The pointer of the handle at `place`, which the running call uses until it ends. */
 static void *use(lua_State *L, int place, const char *name, bool alone) {
   const handle *h = luaL_testudata(L, place, name);
-  if (h == NULL) luaL_error(L, "takes a %s, and got %s", name, told(L, place));
+  if (h == NULL) luaL_error(L, "takes a %s, and got %s", name, type_shown(L, place));
   if (h->object == NULL || h->object->pointer == NULL) luaL_error(L, "this %s was released", name);
   scl_lua_use(L, h->object, alone);
   return h->object->pointer;

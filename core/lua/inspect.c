@@ -1,5 +1,6 @@
-/* scullery.core: declared properties of instances, for tests, the checker and help: shapes, laws,
- * facts, parameter spaces. */
+/* scullery.core: declared properties of instances: shapes, laws, facts, parameter spaces. The
+ * library decides by them (which samplers a nonlinearity accepts, which bounds hold), the checker
+ * and the tests compare them with what an instance computes. */
 #include "lua/handle.h"
 #include "map/parameters.h"
 #include "map/space.h"
@@ -7,6 +8,7 @@
 #include "plugin/nonlinearity.h"
 #include <string.h>
 
+/* The field `spaces` of the table on top: { NAME = true } for each bit. */
 static void set_spaces(lua_State *L, uint32_t spaces) {
   lua_newtable(L);
   for (scl_space i = 0; i < scl_space_count(); i++)

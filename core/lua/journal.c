@@ -1,5 +1,6 @@
-/* scullery.core: journals of experiments (data/files/journal.h); lua/scullery/experiment/store.lua
- * says what their lines hold. */
+/* scullery.core: journals of experiments (data/files/journal.h): files of lines that several
+ * processes read and append to at once, with claims on places (which process computes which cell).
+ * lua/scullery/experiment/store.lua says what the lines hold. */
 #include "data/files/journal.h"
 #include "lua/handle.h"
 

@@ -24,6 +24,7 @@
 
 static void delete_tree(void *tree) { cJSON_Delete(tree); }
 
+/* A new node; raises where cJSON had no memory for it. */
 static cJSON *check_made(lua_State *L, cJSON *made) {
   if (made == NULL) luaL_error(L, "not enough memory for a JSON text");
   return made;
@@ -121,7 +122,7 @@ static cJSON *encode_table(lua_State *L, int place, int depth) {
     put(L, tree, NULL, encode(L, lua_gettop(L), depth + 1));
     lua_pop(L, 1);
   }
-  *slot = NULL; /* now the caller's */
+  *slot = NULL; /* the caller owns it from here on */
   lua_pop(L, 1);
   return tree;
 }

@@ -1,7 +1,10 @@
+/* Plain copies of lists and tables (list.h). A sentence names the option, the place in the list and
+ * what was found there. */
 #include "lua/list.h"
 
 #include <math.h>
 
+/* Raise: the value at `place` is not what the option takes. */
 static void refuse(lua_State *L, int place, const char *what, const char *takes) {
   luaL_error(L, "'%s' got %s; it takes %s", what,
              lua_isnoneornil(L, place) ? "nothing"
@@ -55,6 +58,7 @@ size_t scl_lua_copy_list(lua_State *L, int place, size_t most, const char *what)
   return length;
 }
 
+/* Raise: element i, on top of the stack, is not what the list takes. */
 static void refuse_element(lua_State *L, size_t i, const char *what, const char *takes) {
   luaL_error(L, "'%s' has a %s at place %I; it takes %s", what, luaL_typename(L, -1),
              (LUAI_UACINT)i + 1, takes);

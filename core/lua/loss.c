@@ -1,5 +1,5 @@
-/* scullery.core: a solver's loss, for guarantees. Solvers that declare none minimise the squared
- * error. */
+/* scullery.core: the loss of a solver, for the guarantees of lua/scullery/model/bounds.lua. A
+ * solver that declares no loss minimises the squared error. */
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "plugin/solver.h"

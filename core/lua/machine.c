@@ -1,4 +1,5 @@
-/* scullery.core: the machine: threads, memory, instruction set, and what it can do at most. */
+/* scullery.core: the machine: threads, memory, instruction set, the rates that it reaches at most
+ * (algebra/ceiling.h, for `scullery bench`), and switches that tests use. */
 #include "algebra/ceiling.h"
 #include "base/interrupt.h"
 #include "base/loops.h"

@@ -1,4 +1,7 @@
-/* scullery.core: feature maps, expectations, kernels between rows. */
+/* scullery.core: feature maps, expectations over parameters, kernels between rows. compose and
+ * model of the library make maps from instances; the functions here read the specification of a map
+ * and return matrices. A map that was made does not change, except that cells are learnt once
+ * (core.learn). */
 #include "base/profile.h"
 #include "lua/handle.h"
 #include "lua/list.h"

@@ -1,5 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
-/* The Lua matrix: making, reading, writing, views. */
+/* The Lua matrix: making, reading, writing, views. This is a public class: scripts call its methods
+ * with any arguments, and may release a matrix, or change the list that they passed, while a method
+ * runs a metamethod or a finalizer. So a method checks its arguments, allocates its result, and
+ * then checks with scl_lua_check_held that the arguments are still there. */
 #include "lua/matrix.h"
 #include "base/interrupt.h"
 #include "base/text.h"

@@ -1,4 +1,5 @@
-/* The Lua matrix: functions that make one. */
+/* The Lua matrix: functions that make one: sc.matrix, sc.zeros, sc.ones, sc.eye, sc.hcat,
+ * sc.vcat. */
 #include "algebra/arithmetic.h"
 #include "base/text.h"
 #include "lua/list.h"

@@ -1,4 +1,5 @@
-/* The Lua matrix: arithmetic, reductions, eigenvalues. */
+/* The Lua matrix: arithmetic, reductions, eigenvalues. Results have the dtype float32 only where
+ * every matrix that goes in has it. Long work stops at Ctrl-C, and then raises. */
 #include "lua/matrix.h"
 
 #include "algebra/arithmetic.h"
@@ -18,11 +19,6 @@ static scl_operand check_operand(lua_State *L, int place, const char *what) {
   return (scl_operand){NULL, lua_tonumber(L, place)};
 }
 
-/* Whether a side leaves the result in float32. */
-static bool is_narrow(const scl_operand *side) {
-  return side->matrix == NULL || side->matrix->dtype == SCL_DTYPE_FLOAT32;
-}
-
 /* The operation number by number. One side may be a number. The result is float32 only where all
  * matrices are. */
 static int operate(lua_State *L, scl_operation operation, const char *what) {
@@ -34,8 +30,9 @@ static int operate(lua_State *L, scl_operation operation, const char *what) {
                       (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
                       (LUAI_UACINT)b->cols);
   const scl_matrix *shape = a != NULL ? a : b;
-  const scl_dtype dtype =
-      is_narrow(&left) && is_narrow(&right) ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
+  const bool wide =
+      (a != NULL && a->dtype == SCL_DTYPE_FLOAT64) || (b != NULL && b->dtype == SCL_DTYPE_FLOAT64);
+  const scl_dtype dtype = wide ? SCL_DTYPE_FLOAT64 : SCL_DTYPE_FLOAT32;
   scl_matrix *out = scl_lua_make_matrix(L, shape->rows, shape->cols, dtype);
   if (a != NULL) scl_lua_check_held(L, a);
   if (b != NULL) scl_lua_check_held(L, b);
@@ -55,6 +52,7 @@ static int divide_elements(lua_State *L) {
   return operate(L, SCL_OVER, "A:div(B)");
 }
 
+/* A / number. A / B is refused, because it could mean a solution of equations. */
 static int divide(lua_State *L) {
   if (scl_lua_test_matrix(L, 2) != NULL)
     return luaL_error(L, "A / B: divide by a number, or elementwise with A:div(B)");

@@ -1,4 +1,6 @@
-/* scullery.core: models that are not linear in the features. */
+/* scullery.core: models that are not linear in the features, which the solver itself makes, saves
+ * and loads as named arrays. Models of a file are loaded by core/model (saved.c); model_load is for
+ * the checker and for tests. */
 #include "lua/model.h"
 
 #include "lua/arrays.h"
@@ -17,6 +19,7 @@ static void release_archive(void *archive) {
   scl_release(archive);
 }
 
+/* An empty archive of named arrays, owned by a handle on the stack. */
 static scl_array_archive *new_archive(lua_State *L) {
   scl_array_archive *archive =
       scl_lua_new_owned(L, "scullery.archive", release_archive, sizeof *archive);

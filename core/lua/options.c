@@ -1,4 +1,8 @@
-/* scullery.core: options declared by Lua functions, and options of all kinds read from Lua. */
+/* scullery.core: options declared by Lua functions, and options of all kinds read from Lua.
+ *
+ * A table of a script is read in three steps. It is copied by raw access, so that no metamethod
+ * runs. Its values become scl_given, whose memory belongs to Lua. The one validator
+ * (plugin/options.h) checks them against the declared rows, and makes the sentences. */
 #include "lua/options.h"
 
 #include "base/text.h"
@@ -14,13 +18,13 @@
 /* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: nil is
  * not a number, so that the validator refuses the list. */
 static size_t length_of(lua_State *L, int place) {
-  const size_t told = (size_t)lua_rawlen(L, place);
-  for (size_t i = 1; i <= told; i++) {
+  const size_t length = (size_t)lua_rawlen(L, place);
+  for (size_t i = 1; i <= length; i++) {
     const bool gap = lua_rawgeti(L, place, (lua_Integer)i) == LUA_TNIL;
     lua_pop(L, 1);
     if (gap) return i;
   }
-  return told;
+  return length;
 }
 
 /* The numbers of the plain list at `place`. */
@@ -260,6 +264,7 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
 
 #define SCL_LUA_ROWS "scullery.option_rows"
 
+/* Rows of options that a Lua function declared, for the validator. */
 typedef struct declared_rows {
   size_t count;
   scl_option list[]; /* their texts are those of a table that the handle keeps */

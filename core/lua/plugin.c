@@ -1,4 +1,6 @@
-/* scullery.core: plugins by kind and name, their declarations and instances. */
+/* scullery.core: components by kind and name: their declarations, their options, their instances,
+ * and the registry of plugins (listing, loading, finding). An instance is a component with values
+ * for all its options; lua/scullery/compose makes it when it is needed. */
 #define _GNU_SOURCE
 #include "base/installation.h"
 #include "lua/handle.h"
@@ -136,6 +138,7 @@ static int plugin_abilities(lua_State *L) {
   return 1;
 }
 
+/* ids["KIND.NAME"] = id, in the table on top of the stack. */
 static void note_id(void *context, const scl_component *component) {
   lua_State *L = context;
   lua_pushfstring(L, "%s.%s", scl_kind_name(component->plugin.kind), component->plugin.name);
@@ -176,6 +179,7 @@ static int plugin_files(lua_State *L) {
   return 1;
 }
 
+/* Append the declaration of a loaded component to the list on top of the stack. */
 static void load_one(void *context, const scl_component *component) {
   lua_State *L = context;
   push_component(L, component);

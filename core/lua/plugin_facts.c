@@ -1,5 +1,6 @@
 /* scullery.core: facts for `scullery plugin info`: the constants in a plugin's descriptor and
- * tables, and the symbols of its file. */
+ * tables, and the symbols of its file. Nothing here calls the plugin: it reads tables, which were
+ * checked when the plugin was loaded. */
 #include "lua/handle.h"
 #include "plugin/registry.h"
 #include "plugin/symbols.h"
@@ -25,6 +26,7 @@ static void set_spaces(lua_State *L, uint32_t spaces) {
   set_bits(L, "spaces", spaces, names, 5);
 }
 
+/* A table of 0 means float64 alone. */
 static void set_dtypes(lua_State *L, uint32_t dtypes) {
   static const char *const names[] = {"float64", "float32"};
   const uint32_t usual = SCL_BIT(SCL_DTYPE_FLOAT64);
@@ -74,6 +76,7 @@ static void set_kernel(lua_State *L, const void *vtable) {
   if (table->gram == NULL) scl_lua_set_text(L, "pair", pairs[table->pair]);
 }
 
+/* dtypes, and whether it solves. */
 static void set_solver(lua_State *L, const void *vtable) {
   const scl_solver *table = vtable;
   set_dtypes(L, table->dtypes);

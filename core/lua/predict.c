@@ -1,4 +1,5 @@
-/* scullery.core: predictions, by the driver that predicts for other programs too. */
+/* scullery.core: predictions of fitted pipelines, by the driver core/model/predict.h, which also
+ * predicts for other programs: the bits are the same. */
 #include "model/predict.h"
 
 #include "lua/handle.h"

@@ -1,5 +1,5 @@
-/* scullery.core: probabilities of classes, by sigmoids fitted to scores or as the solver's own loss
- * says. */
+/* scullery.core: probabilities of classes: sigmoids fitted to scores (Platt scaling, learn/platt.h:
+ * P(y = 1 | f) = 1 / (1 + exp(slope f + offset))), or as the loss of the solver says. */
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "lua/labels.h"

@@ -1,5 +1,5 @@
-/* scullery.core: other programs: what draws pictures, compilers, this command once more; and
- * functions of Lua in a process of their own, for code that may end the process. */
+/* scullery.core: other programs (gnuplot, compilers, this command once more), and functions of Lua
+ * in a child process, for code that may end the process. */
 #define _GNU_SOURCE
 #include "base/process.h"
 #include "base/installation.h"

@@ -1,5 +1,7 @@
-/* scullery.core: how far long work is, for people (progress/progress.h) and for a script's
- * function; and the levels that Lua code opens. */
+/* scullery.core: the progress of long work. The engine reports events to one hook, set here, which
+ * writes them to the terminal and the log (progress/progress.h) and calls the function that a
+ * script passed as the option `progress`. Lua code opens levels of its own, such as the folds of a
+ * search. */
 #include "progress/progress.h"
 #include "base/characters.h"
 #include "base/interrupt.h"
@@ -32,10 +34,11 @@ static void show_log(const char *text) {
 
 static struct {
   bool on;
-  int function; /* references */
-  int raised;
-  pthread_t thread;
-  bool busy, stopped;
+  int function;     /* a reference in the registry: the function that is called */
+  int raised;       /* a reference: the error that it raised, false where it raised none */
+  pthread_t thread; /* events of other threads are not reported to it */
+  bool busy;        /* it runs: what it does is not reported to it again */
+  bool stopped;     /* it stopped the work, which ends at its next look at the flag */
 } watcher = {.function = LUA_NOREF, .raised = LUA_NOREF};
 
 /* done and total of a level, as fields of the table on top: whole where things are counted. */
@@ -89,7 +92,7 @@ static void stop(void) {
 }
 
 /* L: the state that runs. */
-static void tell_watcher(lua_State *L, const scl_level *level) {
+static void call_watcher_protected(lua_State *L, const scl_level *level) {
   if (watcher.busy || watcher.stopped || L == NULL || !lua_checkstack(L, 8)) return;
   watcher.busy = true;
   lua_rawgeti(L, LUA_REGISTRYINDEX, watcher.function);
@@ -145,9 +148,10 @@ static int unwatch(lua_State *L) {
 
 #define SCL_LUA_LEVEL "scullery.level"
 
+/* A level that Lua code opened. The engine owns the level; closing one closes all within it. */
 typedef struct lua_level {
-  size_t number; /* 0: none */
-  double done;
+  size_t number; /* of the engine's level; 0: closed */
+  double done;   /* steps so far, so that step() without a number counts one more */
 } lua_level;
 
 /* The Lua state whose level:step() reports now, NULL while the engine itself reports. */
@@ -220,10 +224,10 @@ static int level_collect(lua_State *L) {
  * only where the leading thread has reported nothing for a second. */
 static bool has_turn(scl_progress_event event) {
   static const double PATIENCE = 1;
-  static double led; /* time of the last event of the leading thread */
+  static double leader_time; /* time of the last event of the leading thread */
   const double time = scl_progress_clock();
-  if (scl_progress_follows()) return event == SCL_PROGRESS_REPORT && time - led > PATIENCE;
-  led = time;
+  if (scl_progress_follows()) return event == SCL_PROGRESS_REPORT && time - leader_time > PATIENCE;
+  leader_time = time;
   return true;
 }
 
@@ -241,7 +245,7 @@ static void hook(scl_progress_event event, const scl_level *level) {
   pthread_mutex_unlock(&lock);
   if (event == SCL_PROGRESS_REPORT && watcher.on &&
       pthread_equal(watcher.thread, pthread_self())) /* the state of another thread may be closed */
-    tell_watcher(stepping != NULL ? stepping : scl_lua_running(), &copy);
+    call_watcher_protected(stepping != NULL ? stepping : scl_lua_running(), &copy);
 }
 
 void scl_lua_open_progress(lua_State *L) {

@@ -1,4 +1,5 @@
-/* scullery.core: norms of models with a K, and their pruning (learn/pruning.h). */
+/* scullery.core: norms of models with a kernel K between parameters, and their pruning to fewer
+ * parameters (learn/pruning.h), for lua/scullery/model/prune.lua. */
 #include "learn/pruning.h"
 #include "lua/handle.h"
 

@@ -1,4 +1,6 @@
-/* scullery.core: random matrices and permutations, addressed by seed. */
+/* scullery.core: random matrices, permutations and single numbers. A number depends on (seed,
+ * stream, index, offset) alone (base/random.h), so results do not depend on threads or on the
+ * machine. */
 #include "base/random.h"
 #include "algebra/draws.h"
 #include "base/interrupt.h"

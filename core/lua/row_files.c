@@ -1,4 +1,5 @@
-/* scullery.core: rows read from and written to files as they come. */
+/* scullery.core: rows in blocks, read once from a file or the standard input and written to one,
+ * for `scullery predict` (lua/scullery/model/predict.lua): memory does not grow with the file. */
 #include "base/profile.h"
 #include "data/csv/csv.h"
 #include "data/libsvm.h"

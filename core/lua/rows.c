@@ -1,5 +1,6 @@
-/* scullery.core: stages, what is learnt before fitting, and walks that give features or
- * decisions. */
+/* scullery.core: passes over the rows of a source: stages and what is learnt before fitting,
+ * features, samples. Most functions take (source, stages, map), from which scl_lua_flow makes a
+ * flow. */
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "rows/chosen.h"
@@ -61,6 +62,8 @@ static int projection_stage(lua_State *L) {
   return 1;
 }
 
+/* core.stage_info(stage) -> {cols_in, cols_out, constant = how many columns it learnt to be
+ * constant} */
 static int stage_info(lua_State *L) {
   const scl_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
   lua_newtable(L);
@@ -137,6 +140,7 @@ static int transform(lua_State *L) {
   return 1;
 }
 
+/* A visit of a pass that counts the rows and drops the features. */
 static scl_status look_away(void *context, const scl_flow_block *block, scl_error *error) {
   (void)error;
   *(size_t *)context += block->count;

@@ -12,6 +12,7 @@
 
 /* ------------------------------------------------------------ files */
 
+/* An open file of a saved model. */
 typedef struct opened {
   scl_saved saved;
   const cJSON **components; /* of the description, in the order in which they were pushed */
@@ -106,6 +107,7 @@ static void mark_script(lua_State *L, const opened *file) {
   if (file->saved.script) scl_lua_mark_script(L, lua_gettop(L));
 }
 
+/* The map becomes Lua's: a handle on the stack, and *map NULL. */
 static void push_map(lua_State *L, const opened *file, scl_map **map) {
   void **slot = scl_lua_new_map(L);
   *slot = *map;

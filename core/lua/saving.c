@@ -56,6 +56,7 @@ static int tensors_write(lua_State *L) {
 
 /* ------------------------------------------------------------ stages */
 
+/* The field `key` of the table on top: a copy of rows x cols numbers. */
 static void set_numbers(lua_State *L, const char *key, const double *numbers, size_t rows,
                         size_t cols) {
   scl_matrix *out = scl_lua_make_matrix(L, rows, cols, SCL_DTYPE_FLOAT64);

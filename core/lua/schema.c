@@ -68,12 +68,14 @@ void scl_lua_push_notes(lua_State *L, const scl_note *notes, size_t count) {
 
 /* ------------------------------------------------------------ from Lua; a table may be anything */
 
+/* A schema that is being read from a table of a script. */
 typedef struct reading {
   lua_State *L;
   const char *title;
   char where[160]; /* what is read, for sentences */
 } reading;
 
+/* Raise: a field of the schema is not what it should be. */
 static int refuse(const reading *r, const char *key, const char *takes) {
   return luaL_error(r->L, "%s: option 'like' has %s whose '%s' is not %s", r->title, r->where, key,
                     takes);
@@ -96,6 +98,7 @@ static char *copy_text(const reading *r, const char *key, const char *takes) {
   return copy;
 }
 
+/* A copy of the text in the field `key` of the table on top of the stack. */
 static char *text_field(const reading *r, const char *key) {
   lua_getfield(r->L, -1, key);
   return copy_text(r, key, "a text");

@@ -1,4 +1,5 @@
-/* scullery.core: sources of rows, and flows over them. */
+/* scullery.core: sources of rows (rows/source.h): matrices, functions of a script, columns of other
+ * sources; and flows over them: a source, its row stages and a map. */
 #include "learn/labels.h"
 #include "lua/handle.h"
 #include "lua/list.h"
@@ -37,6 +38,7 @@ static int source_size(lua_State *L) {
  * finalizers run in any order: reading fails then. */
 static const char *const generators = "scullery.generators";
 
+/* The weak table of handles by the addresses of their sources, made at first use. */
 static void push_generators(lua_State *L) {
   if (luaL_getsubtable(L, LUA_REGISTRYINDEX, generators)) return;
   lua_createtable(L, 0, 1);

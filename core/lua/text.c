@@ -1,4 +1,5 @@
-/* scullery.core: texts as a terminal shows them, and those of versions. */
+/* scullery.core: the width and the characters of texts on a terminal, for tables, pictures of
+ * characters and messages. */
 #include "base/text.h"
 #include "base/characters.h"
 #include "lua/glue.h"

@@ -1,4 +1,6 @@
-/* scullery.core: problems and solvers. */
+/* scullery.core: trainings (learn/problem.h): the rows, map and folds of a fit, with the sums that
+ * solvers share; fits of solvers, and their scores on the folds held out.
+ * lua/scullery/model/fitting.lua and judging.lua call them. */
 #include "lua/training.h"
 
 #include "learn/score.h"
@@ -81,7 +83,7 @@ static int training_new(lua_State *L) {
   SCL_LUA_TRY(L, scl_training_create(&t->flow,
                                      classes > 0 ? SCL_TASK_CLASSIFICATION : SCL_TASK_REGRESSION,
                                      classes, allowance, &t->engine, &error));
-  for (int place = 1; place <= 3; place += 2) /* what the flow borrows */
+  for (int place = 1; place <= 3; place += 2) /* the flow borrows source and map */
     if (!lua_isnil(L, place)) scl_lua_tie(L, made, place);
   for (size_t i = 0; i < t->flow.n_stages; i++) {
     lua_rawgeti(L, 2, (lua_Integer)i + 1);
@@ -141,10 +143,11 @@ void scl_lua_push_fit(lua_State *L, scl_fit *fit) {
 
 /* What core.solve is asked. */
 typedef struct solving {
-  long *without;
-  double *values;
-  size_t groups, count, each;
-  bool many; /* a list of folds was given */
+  long *without;  /* folds to leave out, from 0; -1: none. `groups` of them */
+  double *values; /* of the path option, `count` of them; NULL: the solver's own value */
+  size_t groups, count;
+  size_t each; /* fits for each fold: count, or 1 without values */
+  bool many;   /* a list of folds was given */
 } solving;
 
 /* The arguments of core.solve at places 3 and 4, in userdata left on the stack. */

@@ -1,4 +1,6 @@
-/* scullery.core: worker processes (base/worker.h), and what a process has used. */
+/* scullery.core: worker processes of experiments (base/worker.h), and the time and memory that
+ * this process has used. lua/scullery/experiment/workers.lua starts the workers and reads their
+ * reports. */
 #define _GNU_SOURCE
 #include "base/worker.h"
 #include "base/pool.h"

@@ -28,8 +28,8 @@ static const double AGAIN = 1; /* seconds between reports of pieces */
 enum { MOST = 16384 };         /* of a line */
 
 static struct {
-  int file; /* 0: not opened yet; -1: none */
-  double written;
+  int file;       /* descriptor; 0: not opened yet; -1: there is no log, or it failed */
+  double written; /* time of the last line about a piece of the engine's work */
 } target;
 
 /* Print a message; the work continues without a log. */
@@ -43,6 +43,7 @@ static void give_up(int reason) {
   target.file = -1;
 }
 
+/* A descriptor of the log, -1 with errno. */
 static int open_target(const char *path) {
   if (strcmp(path, "-") == 0) return STDERR_FILENO;
   /* a pipe that nobody reads is refused, not waited for */
@@ -51,6 +52,7 @@ static int open_target(const char *path) {
   return file;
 }
 
+/* Whether there is a log. The file is opened at the first event. */
 static bool is_open(void) {
   if (target.file != 0) return target.file > 0;
   const char *path = getenv("SCULLERY_LOG");

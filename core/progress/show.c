@@ -20,9 +20,9 @@ static const double FIRST = 1, AGAIN = 0.1, SHORT = 0.5, PLAIN = 30;
 enum { MOST = 512 };
 
 static struct {
-  double written;       /* when */
+  double written;       /* time of the last line */
   pthread_mutex_t lock; /* of what follows, and of the line itself: any thread takes it away */
-  bool visible;
+  bool visible;         /* a line is on the terminal now */
   void (*by)(const char *line); /* NULL: on standard error */
 } shown = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -52,11 +52,13 @@ double scl_progress_loss(const scl_level *levels, size_t count) {
 
 /* ------------------------------------------------------------ one line of text */
 
+/* A line that is being put together; `used` bytes without the terminating zero. */
 typedef struct line {
   char text[MOST];
   size_t used;
 } line;
 
+/* Append to the line. What does not fit is cut off. */
 static void add_text(line *to, const char *more) {
   to->used = scl_append(to->text, MOST, to->used, more);
   if (to->used >= MOST) to->used = MOST - 1;
