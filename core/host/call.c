@@ -164,6 +164,7 @@ static int print_apart(lua_State *L) {
   return 0;
 }
 
+/* print is replaced on a terminal only: elsewhere there is no progress line to erase. */
 void scl_offer_globals(lua_State *L) {
   if (isatty(STDERR_FILENO)) {
     lua_getglobal(L, "print");

@@ -203,6 +203,8 @@ static void say_lost(const char *why, const char *more) {
   (void)fprintf(stderr, ": %s.%s\n", why, more);
 }
 
+/* Where the file cannot be written it is read if possible, and path becomes empty: nothing is
+ * saved. */
 void scl_history_open(void (*take)(const char *statement)) {
   const int no_folder = find_path();
   FILE *file = path[0] == 0 ? NULL : open_locked();

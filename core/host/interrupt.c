@@ -65,6 +65,8 @@ static void on_interrupt(int number) {
   arm(running);
 }
 
+/* The handler is set for the call only: outside, Ctrl-C has the meaning that the command gave it.
+ * Calls may be nested, so the running state is restored. */
 int scl_interruptible_call(lua_State *L, int arguments, int results, int handler) {
   lua_State *const outer = running;
   struct sigaction action = {0}, before; /* no SA_RESTART: a read that waits must end too */

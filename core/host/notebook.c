@@ -112,6 +112,8 @@ static bool answer(lua_State *L, const char *line, size_t length) {
   return scl_protected_call(L, 1, 0) == LUA_OK;
 }
 
+/* A request is answered before the next is read. The number that its line begins with is that of
+ * the cell, to which reports of progress belong. */
 int scl_notebook(lua_State *L, int argc, char **argv) {
   const int in = argc == 5 ? descriptor(argv[3]) : -1, out = argc == 5 ? descriptor(argv[4]) : -1;
   FILE *requests = in < 0 || out < 0 ? NULL : fdopen(in, "r");

@@ -61,6 +61,8 @@ static bool run_statement(lua_State *L) {
   return ended;
 }
 
+/* The session stays on the stack at SESSION; each statement is run above it, and the rest is
+ * dropped. */
 int scl_prompt(lua_State *L, bool fresh) {
   lua_settop(L, 0);
   scl_interrupt_in_session();

@@ -133,6 +133,9 @@ static void reserve_use(lua_State *L) {
   running.room = room;
 }
 
+/* An object that changes may be used by one call only, because the engine's objects are not made
+ * for two calls at once. Counts go down to the parts: a source that reads from another uses
+ * both. */
 void scl_lua_use(lua_State *L, scl_lua_object *object, bool alone) {
   if (scl_lua_running() != L) luaL_error(L, "a %s is used outside a call", object->name);
   if (is_changing(object) || (alone && object->uses > 0))
@@ -233,6 +236,7 @@ static void make_mark(lua_State *L, const char *name, bool collected) {
   lua_pop(L, 1);
 }
 
+/* Each function becomes a closure of enter(), which sets up the stack and the mark before it. */
 void scl_lua_set_calls(lua_State *L, size_t count, const scl_lua_call *calls) {
   make_mark(L, SCL_LUA_MARK, false);
   make_mark(L, SCL_LUA_MARK_IN_COROUTINE, true);

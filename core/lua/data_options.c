@@ -153,6 +153,7 @@ static const char *const *texts_of(option_table *t, const char *name) {
 
 /* ------------------------------------------------------------ options of a CSV file */
 
+/* The rows are sorted by name. Rows whose form is opaque are read by the functions below. */
 static const scl_option csv_rows[] = {
     WORD("categorical", "onehot|drop", "onehot",
          "what becomes of columns of text: one column a level, or none"),
@@ -275,6 +276,7 @@ static int keep_values(lua_State *L, int first) {
   return first;
 }
 
+/* Validated values first: the settings own memory, and everything after their release may raise. */
 scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *kept) {
   scl_csv_options o;
   scl_csv_defaults(&o);

@@ -159,6 +159,8 @@ static lua_State *enter(const scl_definition *definition, const char *field, scl
   return NULL;
 }
 
+/* Runs on the stack of the Lua state that started the running call, above whatever that call has
+ * there, and restores the top: the engine's frames in between know nothing of Lua. */
 scl_status scl_defined_call(const void *self, const char *field, lua_CFunction body, void *context,
                             scl_error *error) {
   scl_error kept = {0};
@@ -213,6 +215,8 @@ static scl_status complete(scl_defined *self, scl_error *error) {
                                 : scl_defined_call(self, "", kind->complete, self, error);
 }
 
+/* The host has checked the options and filled `base`. The component stays, so its address can be
+ * kept. */
 scl_status scl_defined_create(void *instance, scl_error *error) {
   scl_defined *self = instance;
   const scl_plugin *plugin = scl_instance_of(self)->component->source;

@@ -28,6 +28,7 @@ int scl_defined_refuse(lua_State *L, int place, const char *belongs) {
   return blame(L, lua_isnone(L, place) ? "nothing" : scl_lua_shown(L, place), belongs);
 }
 
+/* All results are asked for, so that one too many is an error instead of being dropped. */
 void scl_defined_invoke(lua_State *L, int arguments, int results) {
   const int base = lua_gettop(L) - arguments - 1;
   lua_call(L, arguments, LUA_MULTRET);

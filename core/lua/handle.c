@@ -25,6 +25,8 @@ static int handle_tostring(lua_State *L) {
   return 1;
 }
 
+/* The metatable of a type is made with its first handle. __metatable hides it, so that a script
+ * cannot call __gc or change the type of a handle. */
 void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *)) {
   handle *h = lua_newuserdatauv(L, sizeof *h, 1);
   h->object = NULL;
@@ -61,6 +63,8 @@ static scl_lua_object *object_at(lua_State *L, int place) {
   return ours ? ((const handle *)lua_touserdata(L, place))->object : NULL;
 }
 
+/* A handle is tied as an object (its pointer stays valid even if Lua collects it first) and as a
+ * value; any other value as a value only. */
 void scl_lua_tie(lua_State *L, int made, int place) {
   scl_lua_object *part = object_at(L, place);
   made = lua_absindex(L, made);

@@ -23,8 +23,16 @@ static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) 
   return matrix;
 }
 
-/* {sampler =, phi =, kernel =, dim =, T =, seed =, dtype =, parameters =, state =, method =,
- * samples =, whiten =, bare =} */
+/* The specification of a map, a table:
+ *
+ *   sampler, phi, kernel  instances; without a kernel the parameters are independent
+ *   dim, T, seed          columns of a row, parameters, seed of the parameters
+ *   dtype                 of the features
+ *   parameters, state     matrices in place of drawn parameters, and of what the sampler learns
+ *   method, samples       how an expectation is computed, and how many draws of a simulated one
+ *   whiten, bare          of kernel sections: see map/map.h
+ *
+ * The instances and matrices are held by the running call; the map copies or retains them. */
 static scl_map_spec check_spec(lua_State *L, int place) {
   static const char *const methods[] = {"exact", "quadrature", "monte-carlo", NULL};
   scl_map_spec spec = {0};

@@ -63,6 +63,8 @@ scl_matrix *scl_lua_check_matrix(lua_State *L, int place) {
   return a;
 }
 
+/* An allocation that fails is tried once more after a collection: matrices that nothing refers to
+ * hold memory until Lua collects them. */
 scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtype dtype) {
   scl_error error = {0};
   if (rows > SCL_LUA_MATRIX_SIDE || cols > SCL_LUA_MATRIX_SIDE)

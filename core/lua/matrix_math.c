@@ -148,6 +148,7 @@ static int reduce(lua_State *L, const char *name, scl_reducing what) {
   return 1;
 }
 
+/* sum, mean, std, min and max take an axis or none. */
 static int sum(lua_State *L) { return reduce(L, "sum", SCL_SUM); }
 static int mean(lua_State *L) { return reduce(L, "mean", SCL_MEAN); }
 static int standard_deviation(lua_State *L) { return reduce(L, "std", SCL_DEVIATION); }

@@ -41,7 +41,10 @@ static scl_settings check_settings(lua_State *L, const scl_component *component,
 
 static void release_instance(void *instance) { scl_instance_release(instance); }
 
-/* core.waiting(kind, name, options) -> "scale", "median" or nil: validates, and says whether a
+/* Options such as gamma = "median" depend on the rows, so an instance can be made only when
+ * they are known.
+ *
+ * core.waiting(kind, name, options) -> "scale", "median" or nil: validates, and says whether a
  * width waits for the data */
 static int plugin_waiting(lua_State *L) {
   const scl_component *component = scl_lua_check_component(L, 1);

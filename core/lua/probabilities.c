@@ -24,8 +24,9 @@ static const double *read_weights(lua_State *L, int place, size_t n) {
   return w;
 }
 
-/* core.platt(scores, targets[, weights]) -> a sigmoid for each column: {slope, offset, positives,
- * negatives, residual, tolerance, iterations, converged} */
+/* core.platt(scores, targets[, weights]) -> a sigmoid for each column, fitted to scores of rows
+ * that the model was not fitted to, else the probabilities would be too close to 0 and 1: {slope,
+ * offset, positives, negatives, residual, tolerance, iterations, converged} */
 static int platt(lua_State *L) {
   const scl_matrix *f = scl_lua_check_scores(L, 1), *y = scl_lua_check_scores(L, 2);
   if (f->rows != y->rows || f->cols != y->cols)

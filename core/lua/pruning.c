@@ -25,7 +25,9 @@ static int pruning_new(lua_State *L) {
   return 1;
 }
 
-/* core.prune_step(pruning, solver) -> weights b, ||alpha - beta||, ||beta|| */
+/* core.prune_step(pruning, solver) -> weights b, ||alpha - beta||, ||beta||: the solver minimises
+ * (1/2T) ||Ua - Ub||^2 and its penalty over b, where U'U = G. alpha and beta are the functions with
+ * the weights a and b, and the norms are those of the space with the kernel K. */
 static int prune_step(lua_State *L) {
   const scl_pruning *pruning = scl_lua_check_handle(L, 1, SCL_LUA_PRUNING);
   const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);

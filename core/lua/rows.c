@@ -28,7 +28,11 @@ static int fit_stage(lua_State *L) {
 }
 
 /* core.pca(source, stages, map, k) -> {vectors = k x D, mean = 1 x D, variances = k x 1, total =}
- * of the features (of the staged rows without a map) */
+ * of the features (of the staged rows without a map).
+ *
+ * Row i of the vectors is the i-th principal direction, with its variance; total is the sum of all
+ * variances, so that variances / total are shares. The components of a row x are
+ * vectors (x - mean). */
 static int pca(lua_State *L) {
   scl_components c;
   const size_t k = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "k");
@@ -109,7 +113,9 @@ static int learns(lua_State *L) {
                               scl_sampler_learns(scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER)));
 }
 
-/* core.widths(source, stages) -> gamma by scale, gamma by median, columns */
+/* core.widths(source, stages) -> gamma by scale, gamma by median, columns: for the options
+ * gamma = "scale", which is 1 / (d var X), and gamma = "median", which is 1 / (median squared
+ * distance), of the staged rows */
 static int widths(lua_State *L) {
   double scale, median;
   const scl_flow flow = scl_lua_flow(L, 1, 2, 0);

@@ -18,6 +18,7 @@
  * place. */
 static scl_array packed(lua_State *L) {
   const scl_matrix *a = scl_lua_hold_matrix(L, lua_gettop(L));
+  /* a matrix of one row or one column is packed whatever its other stride is */
   const bool whole =
       (a->col_stride == 1 || a->cols <= 1) && (a->row_stride == (ptrdiff_t)a->cols || a->rows <= 1);
   if (!whole) {
@@ -118,7 +119,10 @@ static int map_probe(lua_State *L) {
 /* ------------------------------------------------------------ fingerprint */
 
 /* core.fingerprint(matrix, ...) -> SHA-256 of their sizes and of up to 1024 rows each, spread
- * evenly, as little-endian float64 */
+ * evenly, as little-endian float64.
+ *
+ * Stored in models and in records of experiments in place of the rows. The numbers are read by row
+ * and column, so that a view and a copy of it have the same fingerprint. */
 static int fingerprint(lua_State *L) {
   enum { MOST_ROWS = 1024 };
   char text[SCL_DIGEST_TEXT + 1];

@@ -147,6 +147,8 @@ static int source_columns(lua_State *L) {
 
 /* ------------------------------------------------------------ flows */
 
+/* Handles are used by the running call, so the flow is valid until it ends. With a map its dtype
+ * decides the dtype of the features. */
 scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
   enum { MOST_STAGES = 10000 };
   scl_flow flow = {

@@ -4,7 +4,8 @@
 #include "base/characters.h"
 #include "lua/glue.h"
 
-/* core.text_width(text) -> the columns that it takes on a terminal */
+/* core.text_width(text) -> the columns that it takes on a terminal: 2 for wide characters, 0 for
+ * those that combine with the one before */
 static int text_width(lua_State *L) {
   size_t length, at = 0;
   lua_Integer columns = 0;

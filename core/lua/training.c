@@ -85,6 +85,7 @@ static int training_new(lua_State *L) {
                                      classes, allowance, &t->engine, &error));
   for (int place = 1; place <= 3; place += 2) /* the flow borrows source and map */
     if (!lua_isnil(L, place)) scl_lua_tie(L, made, place);
+  /* the list of stages was copied: each stage is kept by itself */
   for (size_t i = 0; i < t->flow.n_stages; i++) {
     lua_rawgeti(L, 2, (lua_Integer)i + 1);
     scl_lua_tie(L, made, -1);
@@ -240,7 +241,8 @@ static scl_candidate check_candidate(lua_State *L, const training *t) {
   return candidate;
 }
 
-/* candidates[fold][k] at `place`, `count` a fold, in a userdata left on the stack. */
+/* candidates[fold][k] at `place`, `count` for each fold, in a userdata left on the stack. The
+ * engine reads them by the shape of the training, so folds, counts and shapes are checked here. */
 static scl_candidate *check_candidates(lua_State *L, int place, const training *t, size_t *count) {
   enum { MOST_CANDIDATES = 1000000 };
   const size_t groups = t->group == NULL ? 1 : t->flow.groups,
@@ -275,7 +277,9 @@ static scl_candidate *check_candidates(lua_State *L, int place, const training *
 
 /* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =, pilot
  * =} or {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
- * target_sum, target_square} */
+ * target_sum, target_square}: counts of rows, of wrong labels and, among
+ * them, of labels that are not classes; sum of (decision - y)^2; sums of y - shift and
+ * (y - shift)^2 of the first target. The caller makes accuracy, error or R^2 of them. */
 static int score(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);
   const size_t groups = t->group == NULL ? 1 : t->flow.groups;

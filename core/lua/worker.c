@@ -61,7 +61,7 @@ static int worker_message(lua_State *L) {
   return scl_lua_give_text(L, text);
 }
 
-/* core.worker_answer(worker): it goes on after its message */
+/* core.worker_answer(worker): let it continue after its message, for which it waits */
 static int worker_answer(lua_State *L) {
   scl_worker_answer(scl_lua_take_handle(L, 1, WORKER));
   return 0;
@@ -97,7 +97,8 @@ static int worker_settings(lua_State *L) {
   return 2;
 }
 
-/* core.worker_report(text): to who started this worker; goes on when it was heard */
+/* core.worker_report(text): send a message to the process that started this worker, and wait for
+ * its answer */
 static int worker_report(lua_State *L) {
   SCL_LUA_TRY(L, scl_worker_report(luaL_checkstring(L, 1), &error));
   return 0;
