@@ -317,6 +317,8 @@ static void open_terminal(void) {
 
 bool scl_editor_at_terminal(void) { return self.at_terminal; }
 
+/* On a terminal without libedit standard input is unbuffered, so that scripts which read from it
+ * find what was typed after a statement. */
 void scl_editor_open(lua_State *L, int place, bool colour) {
   self.L = L;
   self.place = place;

@@ -191,6 +191,7 @@ static int coroutine_close(lua_State *L) {
   return 2;
 }
 
+/* Lua does not say which coroutine runs, and the hook must be set in that one. */
 void scl_watch_coroutines(lua_State *L) {
   lua_getglobal(L, "coroutine");
   lua_pushcfunction(L, coroutine_resume);

@@ -338,6 +338,8 @@ static void *allocate(void *unused, void *block, size_t before, size_t size) {
   return realloc(block, size);
 }
 
+/* Lua runs with the allocator above. What the end of the process needs (unfinished files, lost
+ * output, crashes of plugins) is set up before any code of the user runs. */
 int main(int argc, char **argv) {
   fill_standard_streams();
   scl_memory_keep_released();

@@ -32,6 +32,7 @@ void scl_lua_push_array(lua_State *L, const scl_array *array) {
   lua_setfield(L, -2, "bytes");
 }
 
+/* The product of the sizes is checked in floating point first, where it cannot overflow. */
 scl_array scl_lua_check_array(lua_State *L, const char *name) {
   scl_array array = {0};
   size_t type = 0, bytes;

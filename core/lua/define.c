@@ -22,6 +22,7 @@ typedef struct scl_kept {
 
 enum { BEFORE = 64 }; /* bytes of an scl_kept, so that what follows is aligned */
 
+/* Blocks are linked, so that a definition that is refused releases all of them. */
 void *scl_define_keep(lua_State *L, scl_definition *definition, size_t bytes) {
   char *memory = scl_allocate_zero(BEFORE + bytes);
   if (memory == NULL) luaL_error(L, "not enough memory for a definition");

@@ -202,6 +202,7 @@ scl_status scl_defined_each(const void *self, const char *field, scl_error *erro
   return scl_defined_call(self, field, run_each, &c, error);
 }
 
+/* Slots without a status report the failure to the host, which fails the call of the slot. */
 void scl_defined_fill(const void *self, const char *field, size_t count, double *out,
                       const char *format, ...) {
   scl_error error = {0};
@@ -335,6 +336,7 @@ scl_status scl_defined_protected(lua_State *L, int arguments, scl_error *error) 
   return failed;
 }
 
+/* The engine calls this in the middle of a pass, so errors of Lua become a status. */
 scl_status scl_defined_visit_rows(void *context, const scl_rows *rows, scl_error *error) {
   const scl_defined_visit *visit = context;
   const seen_block seen = {visit, rows};

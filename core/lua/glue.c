@@ -22,11 +22,14 @@ void scl_lua_check(lua_State *L, scl_status status, const scl_error *error) {
 
 void scl_lua_check_interrupt(lua_State *L) { SCL_LUA_TRY(L, scl_interrupt_check(&error)); }
 
+/* Small requests are not checked: the allocator reports them. */
 void scl_lua_check_room(lua_State *L, double bytes, const char *what) {
   if (bytes < 1 << 20 || bytes <= (double)scl_memory_left()) return;
   SCL_LUA_TRY(L, scl_fail_memory(&error, bytes < 1e18 ? (size_t)bytes : (size_t)1e18, what));
 }
 
+/* The metatable is made anew each time: such userdata are few and short-lived, and have no name
+ * that a script could look up. */
 void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release) {
   void *guarded = memset(lua_newuserdatauv(L, size, 0), 0, size);
   lua_createtable(L, 0, 1);
@@ -36,6 +39,7 @@ void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release) {
   return guarded;
 }
 
+/* The text is cut between two characters of UTF-8, never within one. */
 const char *scl_lua_cut(lua_State *L, int place, const char *quote) {
   enum { MOST = 60, LONGEST = 4 }; /* bytes; those of a character of UTF-8 */
   size_t length, kept = MOST;
@@ -60,6 +64,7 @@ const char *scl_lua_shown(lua_State *L, int place) {
   return scl_lua_cut(L, -1, "");
 }
 
+/* A float that is whole is taken as well, because results of Lua's arithmetic often are floats. */
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what) {
   const lua_Number value =
       lua_type(L, place) == LUA_TNUMBER ? lua_tonumber(L, place) : (lua_Number)NAN;
@@ -80,9 +85,9 @@ const char *scl_lua_check_path(lua_State *L, int place) {
     luaL_error(L, "the path of a file is a text, and it got %s", scl_lua_shown(L, place));
   const char *path = lua_tolstring(L, place, &length);
   if (strlen(path) != length)
-    luaL_error(L, "\"%s...\" is no name of a file: it has a zero byte in it", path);
+    luaL_error(L, "\"%s...\" is not the name of a file: it has a zero byte in it", path);
   if (length >= PATH_MAX)
-    luaL_error(L, "%s is no name of a file: it has %I bytes, and %d are the most",
+    luaL_error(L, "%s is not the name of a file: it has %I bytes, and %d are the most",
                scl_lua_shown(L, place), (LUAI_UACINT)length, PATH_MAX - 1);
   return path;
 }

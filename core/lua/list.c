@@ -12,6 +12,7 @@ static void refuse(lua_State *L, int place, const char *what, const char *takes)
              takes);
 }
 
+/* lua_next and lua_rawset run no metamethod, and the copy has no metatable. */
 void scl_lua_copy_table(lua_State *L, int place, const char *what) {
   if (lua_type(L, place) != LUA_TTABLE) refuse(L, place, what, "a table");
   luaL_checkstack(L, 8, what);

@@ -361,10 +361,11 @@ static int save(lua_State *L) {
   const bool csv = end != NULL && strcmp(end, ".csv") == 0;
   lua_settop(L, 2);
   if (end == NULL || end == path || (!csv && strcmp(end, ".npy") != 0))
-    return luaL_error(L,
-                      "matrix:save: \"%s\" is no name of a .npy or .csv file: the name says the "
-                      "format",
-                      path);
+    return luaL_error(
+        L,
+        "matrix:save: \"%s\" is not the name of a .npy or .csv file: the name says the "
+        "format",
+        path);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, "scullery.core");
   lua_getfield(L, -1, csv ? "write_csv" : "write_npy");

@@ -61,6 +61,8 @@ static void read_arrays(lua_State *L, int place, scl_array_archive *archive) {
   lua_pop(L, 1);
 }
 
+/* The solver checks its own arrays; a model of another shape than declared is refused by the
+ * loader. */
 int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
   scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   scl_lua_copy_table(L, 2, "a saved model");

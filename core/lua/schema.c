@@ -29,6 +29,8 @@ static void push_column(lua_State *L, const scl_column *column) {
   scl_lua_set_number(L, "fill", column->fill);
 }
 
+/* What Lua gets is a plain table: lua/scullery/data shows it, saves it, and passes it back as
+ * `like`. */
 void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
   lua_createtable(L, 0, 9);
   SCL_LUA_TEXTS(L, {"format", "csv"}, {"separator", (char[]){schema->separator, 0}});
@@ -208,6 +210,8 @@ static void read_target(reading *r, scl_schema *schema) {
 
 static void release_schema(void *schema) { scl_schema_destroy(schema); }
 
+/* A handle owns the schema from the beginning, so that an error in any field releases what was
+ * read. Unknown fields are ignored: later versions may write more. */
 const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *title) {
   static const char *const categorical[] = {"onehot", "drop", NULL};
   reading r = {L, title, "a schema"};
@@ -219,10 +223,11 @@ const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *titl
   lua_pushvalue(L, place);
   scl_lua_copy_table(L, lua_gettop(L), "like");
   if (lua_getfield(L, -1, "format") != LUA_TSTRING || strcmp(lua_tostring(L, -1), "csv") != 0)
-    luaL_error(L,
-               "%s: option 'like' has the schema of no CSV file, so that columns have no names "
-               "to go by",
-               title);
+    luaL_error(
+        L,
+        "%s: option 'like' has a schema that is not of a CSV file, so that columns have no names "
+        "to go by",
+        title);
   lua_pop(L, 1);
   read_columns(&r, schema);
   read_target(&r, schema);

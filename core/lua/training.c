@@ -172,6 +172,7 @@ static solving read_solving(lua_State *L, const training *t) {
   return s;
 }
 
+/* The collector is told the bytes of the model, which it cannot see. */
 void scl_lua_push_fit_model(lua_State *L, scl_model **model, size_t bytes) {
   void **slot = scl_lua_new_model(L);
   const int place = lua_gettop(L);
