@@ -1,4 +1,5 @@
-/* Calls from the command into Lua: tracebacks, and the globals of the command. */
+/* Calls from the command into Lua: tracebacks, and the globals of the command. A traceback shows
+ * the lines of the user's own files only, unless SCULLERY_TRACEBACK is set. */
 #define _GNU_SOURCE
 #include "host/host.h"
 
@@ -14,6 +15,8 @@
 
 /* ---------------------------------------------------------------- calls */
 
+/* The message handler: a text gets a traceback. An error object that describes itself by __tostring
+ * is replaced by that text, without one. */
 static int traceback(lua_State *L) {
   const char *message = lua_tostring(L, 1);
   if (message == NULL) {
@@ -35,6 +38,7 @@ int scl_protected_call(lua_State *L, int arguments, int results) {
 
 /* ---------------------------------------------------------------- messages */
 
+/* Whether the text begins with another. */
 static bool starts(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
@@ -50,7 +54,7 @@ static bool names_own_file(const char *line) {
   return false;
 }
 
-/* Whether SCULLERY_TRACEBACK asks for the whole of it. */
+/* Whether SCULLERY_TRACEBACK asks for the whole traceback. */
 static bool wants_all(void) {
   const char *asked = getenv("SCULLERY_TRACEBACK");
   return asked != NULL && *asked != 0;
@@ -160,6 +164,7 @@ static int print_apart(lua_State *L) {
   return 0;
 }
 
+/* print is replaced on a terminal only: elsewhere there is no progress line to erase. */
 void scl_offer_globals(lua_State *L) {
   if (isatty(STDERR_FILENO)) {
     lua_getglobal(L, "print");

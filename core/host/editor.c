@@ -1,5 +1,7 @@
-/* Enter ends a statement only where it is whole: otherwise it begins another line of the edited
- * text. */
+/* Reading statements at the prompt, by libedit on a terminal and by plain lines elsewhere. One
+ * edited text is a whole statement of several lines: Enter ends it only where Lua can run it, and
+ * otherwise begins another line. The session (lua/scullery/prompt) says what is whole and what
+ * completes a name. */
 #define _GNU_SOURCE
 #include "host/editor.h"
 
@@ -18,9 +20,10 @@
 #include <unistd.h>
 #include <wchar.h>
 
+/* The one editor of the process: libedit's callbacks get no context. */
 static struct {
   lua_State *L;
-  int place; /* of the functions to ask */
+  int place; /* on the stack of L: the table of functions that the editor asks */
   bool at_terminal, colour;
   EditLine *editor; /* NULL where lines are read plainly */
   History *history;
@@ -44,6 +47,7 @@ static int ask(const char *name, const char *text, size_t length, int results) {
   return 0;
 }
 
+/* Whether the session takes the text as the beginning of a statement, so that Enter adds a line. */
 static bool is_unfinished(const char *text, size_t length) {
   const int place = ask("status", text, length, 1);
   if (place == 0) return false;
@@ -62,16 +66,19 @@ static bool is_unfinished(const char *text, size_t length) {
 #define LINE_UP "\033[scl~d"
 #define LINE_DOWN "\033[scl~e"
 
+/* Let libedit continue with the function that is bound to `keys`. */
 static unsigned char go_on(EditLine *editor, const char *keys) {
   el_push(editor, keys);
   return CC_NORM;
 }
 
+/* Begin a new line of the statement. */
 static unsigned char new_line(EditLine *editor, int key) {
   (void)key;
   return el_insertstr(editor, "\n") == 0 ? CC_REFRESH : CC_ERROR;
 }
 
+/* Enter: run a whole statement, or begin a new line of an unfinished one. */
 static unsigned char enter(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   if (is_unfinished(line->buffer, (size_t)(line->lastchar - line->buffer)))
@@ -83,12 +90,14 @@ static bool has_newline(const char *from, const char *to) {
   return memchr(from, '\n', (size_t)(to - from)) != NULL;
 }
 
+/* Up: the line above within the statement; from its first line the statement before it. */
 static unsigned char up(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   (void)key;
   return go_on(editor, has_newline(line->buffer, line->cursor) ? LINE_UP : HISTORY_BACK);
 }
 
+/* Down: the line below within the statement; from its last line the next statement. */
 static unsigned char down(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   (void)key;
@@ -110,18 +119,22 @@ static int to_line_end(const LineInfo *line, int direction) {
   return count;
 }
 
+/* To the beginning of the line of the statement that the cursor is in. */
 static unsigned char line_begin(EditLine *editor, int key) {
   (void)key;
   (void)el_cursor(editor, to_line_end(el_line(editor), -1));
   return CC_CURSOR;
 }
 
+/* To the end of that line. */
 static unsigned char line_end(EditLine *editor, int key) {
   (void)key;
   (void)el_cursor(editor, to_line_end(el_line(editor), 1));
   return CC_CURSOR;
 }
 
+/* Tab: ask the session for what completes the text before the cursor. One continuation is inserted;
+ * of several a list is printed below the line. */
 static unsigned char complete(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   unsigned char result = CC_ERROR;
@@ -182,7 +195,8 @@ static bool wait_for_byte(void) {
   }
 }
 
-/* The next character, by the locale; bytes that are none become the replacement character. */
+/* The next character, by the locale; bytes that form no character become the replacement
+ * character. */
 static int read_key(EditLine *editor, wchar_t *letter) {
   mbstate_t state = {0};
   (void)editor;
@@ -200,16 +214,13 @@ static int read_key(EditLine *editor, wchar_t *letter) {
 }
 
 static char *show_prompt(EditLine *editor) {
-  /* escapes take no place on the line: they stand between bytes of 1 */
+  /* bytes of 1 enclose escapes, which take no column of the line */
   static char plain[] = "> ", coloured[] = "\1\033[32m\1>\1\033[0m\1 ";
   (void)editor;
   return self.colour ? coloured : plain;
 }
 
-static void bind(EditLine *editor, const char *key, const char *function) {
-  (void)el_set(editor, EL_BIND, key, function, NULL);
-}
-
+/* Set up the editor: its prompt, its source of characters, its functions and their keys. */
 static void bind_keys(EditLine *editor) {
   (void)el_set(editor, EL_PROMPT_ESC, show_prompt, '\1');
   (void)el_set(editor, EL_EDITOR, "emacs");
@@ -259,20 +270,16 @@ static void bind_keys(EditLine *editor) {
       {LINE_DOWN, "ed-next-line"},
   };
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    bind(editor, keys[i][0], keys[i][1]);
+    (void)el_set(editor, EL_BIND, keys[i][0], keys[i][1], NULL);
 }
 
 /* ---------------------------------------------------------------- opening and closing */
 
-static bool is_ascii(locale_t locale) {
-  const char *codeset = nl_langinfo_l(CODESET, locale);
-  return strcmp(codeset, "ANSI_X3.4-1968") == 0 || strcmp(codeset, "US-ASCII") == 0;
-}
-
-/* The user's way to write characters; UTF-8 where the locale has none, as the locale C. */
+/* The character encoding of the environment. UTF-8 in place of ASCII, which the locale C has. */
 static locale_t locale_of_texts(void) {
   locale_t own = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-  if (own != (locale_t)0 && !is_ascii(own)) return own;
+  const char *codeset = own == (locale_t)0 ? "US-ASCII" : nl_langinfo_l(CODESET, own);
+  if (strcmp(codeset, "ANSI_X3.4-1968") != 0 && strcmp(codeset, "US-ASCII") != 0) return own;
   const locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
   if (unicode == (locale_t)0) return own;
   if (own != (locale_t)0) freelocale(own);
@@ -283,16 +290,13 @@ static void use_locale(bool of_texts) {
   if (self.locale != (locale_t)0) (void)uselocale(of_texts ? self.locale : LC_GLOBAL_LOCALE);
 }
 
+/* Add a statement to the history of libedit. */
 static void remember(const char *statement) {
   HistEvent event;
   (void)history(self.history, &event, H_ENTER, statement);
 }
 
-static bool is_dumb(void) {
-  const char *name = getenv("TERM");
-  return name == NULL || *name == 0 || strcmp(name, "dumb") == 0;
-}
-
+/* Open libedit and the history. Where libedit cannot be opened, lines are read plainly. */
 static void open_terminal(void) {
   HistEvent event;
   self.locale = locale_of_texts();
@@ -313,12 +317,15 @@ static void open_terminal(void) {
 
 bool scl_editor_at_terminal(void) { return self.at_terminal; }
 
+/* On a terminal without libedit standard input is unbuffered, so that scripts which read from it
+ * find what was typed after a statement. */
 void scl_editor_open(lua_State *L, int place, bool colour) {
   self.L = L;
   self.place = place;
   self.colour = colour;
   self.at_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-  if (self.at_terminal && !is_dumb()) open_terminal();
+  const char *kind = getenv("TERM");
+  if (self.at_terminal && kind != NULL && *kind != 0 && strcmp(kind, "dumb") != 0) open_terminal();
   if (self.at_terminal && self.editor == NULL) (void)setvbuf(stdin, NULL, _IONBF, 0);
 }
 

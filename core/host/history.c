@@ -1,7 +1,9 @@
-/* A line of the file is a statement, with "\134" for a backslash and "\012" for a newline: the
+/* The file of the history, ~/.local/state/scullery/history or below XDG_STATE_HOME.
+ *
+ * A line of the file is a statement, with "\134" for a backslash and "\012" for a newline: the
  * format of libedit's own history files, which older sessions wrote, read by its escapes.
- * Statements are appended under a lock, so that sessions which run at once lose nothing of each
- * other. */
+ * Statements are appended under a lock, so that sessions that run at once do not lose each other's
+ * statements. */
 #define _GNU_SOURCE
 #include "host/history.h"
 
@@ -76,6 +78,7 @@ static FILE *open_locked(void) {
 
 /* ---------------------------------------------------------------- lines */
 
+/* Whether three octal digits of a byte follow. */
 static bool is_octal(const char *digits) {
   return digits[0] >= '0' && digits[0] <= '3' && digits[1] >= '0' && digits[1] <= '7' &&
          digits[2] >= '0' && digits[2] <= '7';
@@ -104,6 +107,8 @@ static size_t escape(const char *text, char *byte) {
   return text[0] == 0 ? 0 : 1;
 }
 
+/* Replace the escapes of a line by the bytes that they stand for, in place, and drop newlines at
+ * its end. */
 static void decode(char *line) {
   char *to = line;
   for (const char *from = line; *from != 0;) {
@@ -119,6 +124,7 @@ static void decode(char *line) {
     *--to = 0;
 }
 
+/* One statement as one line of the file. */
 static void write_encoded(FILE *file, const char *statement) {
   for (const char *at = statement; *at != 0; at++) {
     if (*at == '\\' || *at == '\n' || *at == '\r')
@@ -131,11 +137,14 @@ static void write_encoded(FILE *file, const char *statement) {
 
 /* ---------------------------------------------------------------- reading */
 
+/* A list of statements, each allocated by itself. */
 typedef struct statements {
   char **lines;
   size_t count, room;
 } statements;
 
+/* Add the line, which becomes the list's. False where memory is short: the line stays the
+ * caller's. */
 static bool keep_line(statements *all, char *line) {
   if (all->count == all->room) {
     const size_t room = all->room == 0 ? 256 : 2 * all->room;
@@ -148,6 +157,8 @@ static bool keep_line(statements *all, char *line) {
   return true;
 }
 
+/* All statements of the file, the oldest first. Statements that do not fit into memory are left
+ * out. */
 static statements read_statements(FILE *file) {
   statements all = {0};
   char *line = NULL;
@@ -165,7 +176,7 @@ static statements read_statements(FILE *file) {
   return all;
 }
 
-/* The last statements in a new file in the old one's place. */
+/* Replace the file by one with the last KEPT statements. On a failure the old file is kept. */
 static void shorten(const statements *all) {
   char fresh[sizeof path + 32];
   (void)snprintf(fresh, sizeof fresh, "%s.%ld", path, (long)getpid());
@@ -185,12 +196,15 @@ static void shorten(const statements *all) {
   scl_file_limit_restore(&held);
 }
 
+/* Report on standard error that statements are not saved, and why. */
 static void say_lost(const char *why, const char *more) {
   (void)fputs("The history is not kept: ", stderr);
   scl_write_shown(stderr, path, strlen(path));
   (void)fprintf(stderr, ": %s.%s\n", why, more);
 }
 
+/* Where the file cannot be written it is read if possible, and path becomes empty: nothing is
+ * saved. */
 void scl_history_open(void (*take)(const char *statement)) {
   const int no_folder = find_path();
   FILE *file = path[0] == 0 ? NULL : open_locked();
@@ -216,15 +230,12 @@ void scl_history_open(void (*take)(const char *statement)) {
   free(all.lines);
 }
 
-/* What a killed writer or a full disk left of a statement. */
-static bool ends_within_line(FILE *file) {
-  return fseek(file, -1, SEEK_END) == 0 && getc(file) != '\n';
-}
-
-/* What the file gets for a statement; NULL with errno. */
+/* The bytes to append for a statement, allocated; NULL with errno. A new file begins with the
+ * cookie, and a torn last line is ended first. */
 static char *make_addition(FILE *file, const char *statement, size_t *size) {
   char *text = NULL;
-  const bool torn = ends_within_line(file);
+  /* a killed process or a full disk may have left half a line */
+  const bool torn = fseek(file, -1, SEEK_END) == 0 && getc(file) != '\n';
   FILE *memory = open_memstream(&text, size);
   if (memory == NULL) return NULL;
   if (fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0) (void)fputs(cookie, memory);
@@ -235,7 +246,7 @@ static char *make_addition(FILE *file, const char *statement, size_t *size) {
   return NULL;
 }
 
-/* Add it whole, or leave the file as it was: 0, or the error. The lock is held. */
+/* Append the whole text, or leave the file as it was. Returns 0 or the error. The lock is held. */
 static int append(int file, const char *text, size_t size) {
   struct stat before;
   int reason = 0;
@@ -253,6 +264,7 @@ static int append(int file, const char *text, size_t size) {
   return reason;
 }
 
+/* Append a statement under the lock. Returns 0, or an error as errno has it. */
 static int add_statement(const char *statement) {
   FILE *file = open_locked();
   if (file == NULL) return errno;
@@ -264,7 +276,8 @@ static int add_statement(const char *statement) {
   return reason;
 }
 
-/* Each statement is tried, as there may be room again; the failure is said once. */
+/* Saving is tried again for each statement, because the disk may have room again; a failure is
+ * reported once. */
 void scl_history_add(const char *statement) {
   static bool said;
   const int reason = path[0] == 0 ? 0 : add_statement(statement);

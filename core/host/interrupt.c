@@ -13,12 +13,12 @@
 
 /* The state that runs: of the coroutines that resumed each other the last. */
 static lua_State *volatile running;
-static pthread_t caller;
+static pthread_t caller; /* the thread that runs Lua */
 static bool in_session;
 /* Touched by the handler, which runs in one thread, and by that thread. */
-static volatile sig_atomic_t pending; /* a press that no hook has raised yet */
-static volatile sig_atomic_t relentless;
-static struct timespec last_press;
+static volatile sig_atomic_t pending;    /* a press that no hook has raised yet */
+static volatile sig_atomic_t relentless; /* raise at every instruction until the call ends */
+static struct timespec last_press;       /* monotonic; 0: none during this call */
 
 /* Once relentless, every instruction raises, until the call from the command has ended: a loop that
  * catches errors ends as well. */
@@ -32,41 +32,41 @@ static void stop_here(lua_State *L, lua_Debug *where) {
   luaL_error(L, "interrupted!");
 }
 
-/* Also from the handler: setting a hook is all that Lua allows there. */
+/* Also called by the handler of the signal: lua_sethook is the only function of Lua that is safe
+ * there. */
 static void arm(lua_State *L) { lua_sethook(L, stop_here, LUA_MASKCOUNT, 1); }
 
-static double seconds_since(const struct timespec *then) {
-  struct timespec now = {0};
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
-}
-
-static void end_process(int number) {
-  scl_unfinished_remove();
-  (void)signal(number, SIG_DFL);
-  (void)raise(number);
-}
-
+/* The handler of SIGINT. A first press sets the engine's flag and the hook, which raises the error
+ * in Lua. A press ends the process where the one before has had no effect; in a script also where
+ * it follows the one before within two seconds. At the prompt such a press makes the hook raise
+ * until the call has ended. Only functions that are safe in a signal handler are called. */
 static void on_interrupt(int number) {
   enum { TOGETHER = 2 };                        /* seconds: presses that belong together */
   if (!pthread_equal(pthread_self(), caller)) { /* Lua's state belongs to the thread that runs it */
     (void)pthread_kill(caller, number);
     return;
   }
-  const double since = seconds_since(&last_press);
+  struct timespec now = {0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  const double since =
+      (double)(now.tv_sec - last_press.tv_sec) + 1e-9 * (double)(now.tv_nsec - last_press.tv_nsec);
   if (since < 0.02) return; /* timeout(1) signals the process and its group: one press */
   const bool again = since < TOGETHER, deaf = pending && scl_interrupted();
   if (in_session ? deaf && !again : deaf || again) {
-    end_process(number);
+    scl_unfinished_remove();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number); /* the shell sees that the signal ended the process */
     return;
   }
   relentless = relentless || again;
-  if (!again) (void)clock_gettime(CLOCK_MONOTONIC, &last_press);
+  if (!again) last_press = now;
   pending = 1;
   scl_interrupt();
   arm(running);
 }
 
+/* The handler is set for the call only: outside, Ctrl-C has the meaning that the command gave it.
+ * Calls may be nested, so the running state is restored. */
 int scl_interruptible_call(lua_State *L, int arguments, int results, int handler) {
   lua_State *const outer = running;
   struct sigaction action = {0}, before; /* no SA_RESTART: a read that waits must end too */
@@ -134,7 +134,8 @@ static int coroutine_resume(lua_State *L) {
   return results >= 0 ? results + 1 : 2;
 }
 
-/* It runs the functions of variables that are to be closed. */
+/* lua_resetthread runs __close of pending variables, so Ctrl-C must reach the coroutine
+ * meanwhile. */
 static int close_coroutine(lua_State *L, lua_State *co) {
   running = co;
   if (relentless || pending) arm(co);
@@ -144,8 +145,8 @@ static int close_coroutine(lua_State *L, lua_State *co) {
   return status;
 }
 
-/* What coroutine.wrap gives: an error closes the coroutine and is raised, with the place in front
- * where it is a text. */
+/* A call of the function that coroutine.wrap returned: an error closes the coroutine and is raised,
+ * with the place in front where it is a text. */
 static int call_wrapped(lua_State *L) {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
   const int results = run_coroutine(L, co, lua_gettop(L));
@@ -163,6 +164,7 @@ static int call_wrapped(lua_State *L) {
   return lua_error(L);
 }
 
+/* coroutine.wrap */
 static int coroutine_wrap(lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_State *co = lua_newthread(L);
@@ -189,6 +191,7 @@ static int coroutine_close(lua_State *L) {
   return 2;
 }
 
+/* Lua does not say which coroutine runs, and the hook must be set in that one. */
 void scl_watch_coroutines(lua_State *L) {
   lua_getglobal(L, "coroutine");
   lua_pushcfunction(L, coroutine_resume);

@@ -97,6 +97,7 @@ typedef struct arguments {
   bool interactive, help, version, cflags, does_something;
 } arguments;
 
+/* Report a wrong option, quoted so that no byte of it acts on the terminal. */
 static int bad_usage(const char *what, const char *option) {
   (void)fprintf(stderr, "scullery: %s '", what);
   scl_write_shown(stderr, option, strlen(option));
@@ -106,6 +107,7 @@ static int bad_usage(const char *what, const char *option) {
 
 static bool takes_value(const char *option) { return option[1] == 'e' || option[1] == 'l'; }
 
+/* Read the options up to the script's name. Options with values are run later, in their order. */
 static int read_arguments(arguments *a) {
   int i = 1;
   for (; i < a->count && a->values[i][0] == '-' && a->values[i][1] != 0; i++) {
@@ -147,16 +149,10 @@ static void set_arg(lua_State *L, const arguments *a) {
 
 /* ---------------------------------------------------------------- what the arguments ask for */
 
+/* Report the message on top of the stack. Returns the exit status of a failure. */
 static int fail(lua_State *L) {
   scl_report(L, "scullery: ");
   return EXIT_FAILURE;
-}
-
-static int run_code(lua_State *L, const char *code) {
-  if (luaL_loadbufferx(L, code, strlen(code), "=(command line)", "t") != LUA_OK ||
-      scl_protected_call(L, 0, 0) != LUA_OK)
-    return fail(L);
-  return EXIT_SUCCESS;
 }
 
 /* -l name or -l global=name */
@@ -173,13 +169,18 @@ static int run_module(lua_State *L, const char *text) {
   return EXIT_SUCCESS;
 }
 
+/* Run the options -e and -l in their order. The first that fails ends the run. */
 static int run_options(lua_State *L, const arguments *a) {
   for (int i = 1; i < a->script; i++) {
     const char *option = a->values[i];
     if (option[0] != '-' || option[1] == '-' || !takes_value(option)) continue;
     const char *value = option[2] != 0 ? option + 2 : a->values[++i];
-    const int status = option[1] == 'e' ? run_code(L, value) : run_module(L, value);
-    if (status != EXIT_SUCCESS) return status;
+    if (option[1] == 'l') {
+      if (run_module(L, value) != EXIT_SUCCESS) return EXIT_FAILURE;
+    } else if (luaL_loadbufferx(L, value, strlen(value), "=(command line)", "t") != LUA_OK ||
+               scl_protected_call(L, 0, 0) != LUA_OK) {
+      return fail(L);
+    }
   }
   return EXIT_SUCCESS;
 }
@@ -197,12 +198,7 @@ static int no_script(const char *path) {
   return EXIT_FAILURE;
 }
 
-/* The whole of standard input, as one chunk. */
-static int run_input(lua_State *L) {
-  if (luaL_loadfilex(L, NULL, "t") != LUA_OK) return fail(L);
-  return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
-}
-
+/* Run the script with its arguments; "-" is standard input, unless "--" stands before it. */
 static int run_script(lua_State *L, const arguments *a) {
   const char *path = a->values[a->script];
   const bool from_input = strcmp(path, "-") == 0 && strcmp(a->values[a->script - 1], "--") != 0;
@@ -219,7 +215,7 @@ static int run_script(lua_State *L, const arguments *a) {
   return scl_protected_call(L, count, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
 }
 
-/* One word of a shell line each, as pkg-config writes them. */
+/* Print the flags quoted for a shell, as pkg-config does. */
 static int print_cflags(void) {
   char folder[PATH_MAX];
   scl_error error;
@@ -237,6 +233,8 @@ static int print_cflags(void) {
   return EXIT_SUCCESS;
 }
 
+/* Everything but subcommands: options, then the script, then the prompt where it is asked for or
+ * where nothing else was. Returns the exit status. */
 static int run_arguments(lua_State *L, int argc, char **argv) {
   arguments a = {.count = argc, .values = argv};
   int status = read_arguments(&a);
@@ -257,8 +255,9 @@ static int run_arguments(lua_State *L, int argc, char **argv) {
   if (has_script) status = run_script(L, &a);
   if (status != EXIT_SUCCESS && !a.interactive) return status;
   if ((has_script || a.does_something) && !a.interactive) return EXIT_SUCCESS;
-  return a.interactive || isatty(STDIN_FILENO) ? scl_prompt(L, !has_script && !a.does_something)
-                                               : run_input(L);
+  if (a.interactive || isatty(STDIN_FILENO)) return scl_prompt(L, !has_script && !a.does_something);
+  if (luaL_loadfilex(L, NULL, "t") != LUA_OK) return fail(L); /* all of standard input, one chunk */
+  return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
 }
 
 /* require "scullery.command".run(name, ...) -> exit status */
@@ -276,6 +275,7 @@ static int run_subcommand(lua_State *L, int argc, char **argv) {
   return (int)lua_tointeger(L, -1);
 }
 
+/* Whether the first argument of the command is a subcommand. */
 static bool is_subcommand(const char *word) {
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
     if (strcmp(word, subcommands[i]) == 0) return true;
@@ -338,6 +338,8 @@ static void *allocate(void *unused, void *block, size_t before, size_t size) {
   return realloc(block, size);
 }
 
+/* Lua runs with the allocator above. What the end of the process needs (unfinished files, lost
+ * output, crashes of plugins) is set up before any code of the user runs. */
 int main(int argc, char **argv) {
   fill_standard_streams();
   scl_memory_keep_released();

@@ -26,6 +26,7 @@ static struct {
   atomic_llong request;    /* number of the request being answered */
 } notebook = {.writing = PTHREAD_MUTEX_INITIALIZER};
 
+/* Write all bytes to OUT, also where the system takes them in pieces. */
 static bool write_all(const char *text, size_t left) {
   while (left > 0) {
     const ssize_t written = write(notebook.out, text, left);
@@ -37,7 +38,7 @@ static bool write_all(const char *text, size_t left) {
   return true;
 }
 
-/* To OUT, after all that was printed before; false where nobody reads it. */
+/* Write to OUT, after everything that was printed before; false where nobody reads OUT. */
 static bool write_out(const char *text, size_t length) {
   (void)fflush(stdout);
   pthread_mutex_lock(&notebook.writing);
@@ -58,7 +59,7 @@ static int send_line(lua_State *L) {
   return luaL_error(L, "the notebook cannot be written to: %s", strerror(errno));
 }
 
-/* How far the cell is, "" where nothing more is to be shown. */
+/* Send the progress line of the running cell; "" erases it. */
 static void send_progress(const char *line) {
   cJSON *event = cJSON_CreateObject();
   (void)cJSON_AddStringToObject(event, "event", "progress");
@@ -67,7 +68,7 @@ static void send_progress(const char *line) {
   char *text = cJSON_PrintUnformatted(event);
   if (text != NULL) {
     const size_t length = strlen(text);
-    text[length] = '\n'; /* in the place of its end */
+    text[length] = '\n'; /* replaces the terminating zero, which is not sent */
     (void)write_out(text, length + 1);
   }
   cJSON_free(text);
@@ -111,6 +112,8 @@ static bool answer(lua_State *L, const char *line, size_t length) {
   return scl_protected_call(L, 1, 0) == LUA_OK;
 }
 
+/* A request is answered before the next is read. The number that its line begins with is that of
+ * the cell, to which reports of progress belong. */
 int scl_notebook(lua_State *L, int argc, char **argv) {
   const int in = argc == 5 ? descriptor(argv[3]) : -1, out = argc == 5 ? descriptor(argv[4]) : -1;
   FILE *requests = in < 0 || out < 0 ? NULL : fdopen(in, "r");

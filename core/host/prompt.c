@@ -14,7 +14,8 @@
 /* Places on the stack, while the prompt runs. */
 enum { SESSION = 1, EDITING = 2, BASE = 2 };
 
-/* require "scullery.prompt.session".at_prompt(fresh) at SESSION; what the editor asks at EDITING. */
+/* require "scullery.prompt.session".at_prompt(fresh) at SESSION; what the editor asks at
+ * EDITING. */
 static bool open_session(lua_State *L, bool fresh) {
   static const char code[] = "local fresh = ...\n"
                              "local session = require('scullery.prompt.session').at_prompt(fresh)\n"
@@ -24,23 +25,11 @@ static bool open_session(lua_State *L, bool fresh) {
   return scl_protected_call(L, 1, 2) == LUA_OK;
 }
 
-/* Whether colours belong on standard output and standard error. */
-static bool has_colour(lua_State *L) {
-  lua_getfield(L, EDITING, "colour");
-  const bool colour = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return colour;
-}
-
+/* Ctrl-C between statements, while a line is edited: the editor sees the flag and drops the
+ * line. */
 static void on_interrupt(int number) {
   (void)number;
   scl_interrupt();
-}
-
-static void catch_interrupts(void) {
-  struct sigaction action = {0}; /* no SA_RESTART: it ends a read */
-  action.sa_handler = scl_editor_at_terminal() ? on_interrupt : SIG_DFL;
-  (void)sigaction(SIGINT, &action, NULL);
 }
 
 /* Whether the first line of a message ends with the sentence of Ctrl-C. */
@@ -72,6 +61,8 @@ static bool run_statement(lua_State *L) {
   return ended;
 }
 
+/* The session stays on the stack at SESSION; each statement is run above it, and the rest is
+ * dropped. */
 int scl_prompt(lua_State *L, bool fresh) {
   lua_settop(L, 0);
   scl_interrupt_in_session();
@@ -79,10 +70,14 @@ int scl_prompt(lua_State *L, bool fresh) {
     scl_report(L, "scullery: ");
     return EXIT_FAILURE;
   }
-  const bool colour = has_colour(L);
+  lua_getfield(L, EDITING, "colour"); /* whether colours belong on the terminal */
+  const bool colour = lua_toboolean(L, -1);
+  lua_pop(L, 1);
   scl_editor_open(L, EDITING, colour);
   scl_report_in_colour(colour && isatty(STDERR_FILENO));
-  catch_interrupts();
+  struct sigaction action = {0}; /* no SA_RESTART: Ctrl-C ends a read */
+  action.sa_handler = scl_editor_at_terminal() ? on_interrupt : SIG_DFL;
+  (void)sigaction(SIGINT, &action, NULL);
   if (scl_editor_at_terminal())
     (void)printf("Scullery %s. help() explains, :help lists commands, Ctrl-D ends.\n",
                  SCULLERY_VERSION);

@@ -1,3 +1,4 @@
+/* Arrays of saved models to and from Lua (arrays.h). */
 #include "lua/arrays.h"
 #include "lua/list.h"
 
@@ -15,15 +16,10 @@ static const struct {
              {"int64", SCL_DTYPE_INT64, 8}};
 enum { TYPES = sizeof types / sizeof *types };
 
-static size_t type_of(scl_dtype dtype) {
-  size_t i = 0;
-  while (i + 1 < TYPES && types[i].dtype != dtype)
-    i++;
-  return i;
-}
-
 void scl_lua_push_array(lua_State *L, const scl_array *array) {
-  const size_t type = type_of(array->dtype);
+  size_t type = 0;
+  while (type + 1 < TYPES && types[type].dtype != array->dtype)
+    type++;
   lua_newtable(L);
   scl_lua_set_text(L, "dtype", types[type].name);
   lua_newtable(L);
@@ -36,6 +32,7 @@ void scl_lua_push_array(lua_State *L, const scl_array *array) {
   lua_setfield(L, -2, "bytes");
 }
 
+/* The product of the sizes is checked in floating point first, where it cannot overflow. */
 scl_array scl_lua_check_array(lua_State *L, const char *name) {
   scl_array array = {0};
   size_t type = 0, bytes;

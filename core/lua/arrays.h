@@ -1,5 +1,5 @@
 /* Arrays of saved models as Lua tables: {dtype = "float64" | "float32" | "int32" | "int64", shape =
- * {sizes}, bytes = a string of the numbers as this machine holds them}. */
+ * {sizes}, bytes = a string of the numbers in the byte order of this machine}. */
 #ifndef SCULLERY_LUA_ARRAYS_H
 #define SCULLERY_LUA_ARRAYS_H
 
@@ -7,8 +7,8 @@
 
 /* The table on the stack. */
 void scl_lua_push_array(lua_State *L, const scl_array *array);
-/* The table on top of the stack; sizes and bytes agree. The numbers are the string's: they live as
- * long as the table. `name` is for sentences. */
+/* The table on top of the stack; sizes and bytes agree. The numbers point into the string,
+ * which the table keeps alive. `name` is for sentences. */
 scl_array scl_lua_check_array(lua_State *L, const char *name);
 
 #endif

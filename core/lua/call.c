@@ -1,3 +1,6 @@
+/* Running calls: a stack of calls, and the objects that each uses. The counts of an object (uses,
+ * alone) follow from the stack; they let another call refuse an object that is being changed. All
+ * of this is touched by the thread that runs Lua only. */
 #include "lua/call.h"
 
 #include "base/pool.h"
@@ -6,7 +9,8 @@
 
 /* ------------------------------------------------------------ objects */
 
-/* Sources of sources and the like: each is read through the ones below it. */
+/* The deepest nesting of objects that use others, such as sources of sources. Work with an object
+ * recurses through its parts, on the stack of C. */
 enum { MOST_DEPTH = 32 };
 
 scl_lua_object *scl_lua_object_create(const char *name, void (*release)(void *)) {
@@ -38,12 +42,14 @@ void scl_lua_object_add(lua_State *L, scl_lua_object *whole, scl_lua_object *par
   whole->depth = scl_max(whole->depth, part->depth + 1);
 }
 
+/* One use more or less of the object and of all its parts. */
 static void count_uses(scl_lua_object *object, bool more) {
   object->uses = more ? object->uses + 1 : object->uses - 1;
   for (size_t i = 0; i < object->count; i++)
     count_uses(object->parts[i], more);
 }
 
+/* Whether a running call changes the object or one of its parts. */
 static bool is_changing(const scl_lua_object *object) {
   bool changing = object->alone;
   for (size_t i = 0; !changing && i < object->count; i++)
@@ -56,6 +62,8 @@ static bool is_changing(const scl_lua_object *object) {
 /* Lua allows 200 calls from C within each other. */
 enum { MOST_CALLS = 256 };
 
+/* The running calls, the innermost last, and their uses in the same order: the uses of a call begin
+ * at its `first` and end where those of the next call begin. */
 static struct {
   struct {
     lua_State *L;
@@ -72,8 +80,10 @@ static struct {
   size_t started; /* calls so far */
 } running;
 
+/* Whether this thread has entered a call: threads of the pool never do. */
 static _Thread_local bool runs_scripts;
 
+/* Whether work with the object, or with one of its parts, may call functions of the script. */
 static bool is_of_script(const scl_lua_object *object) {
   bool found = object->script;
   for (size_t i = 0; !found && i < object->count; i++)
@@ -100,7 +110,8 @@ static void end_calls(size_t depth) {
   }
 }
 
-/* An error ends a coroutine without closing what it was to close: its call is ended here. */
+/* An error ends a coroutine without running __close of its mark, so calls of such coroutines are
+ * ended here, before anything looks at the running call. */
 lua_State *scl_lua_running(void) {
   while (running.depth > 0 && lua_status(running.calls[running.depth - 1].L) > LUA_YIELD)
     end_calls(running.depth - 1);
@@ -109,6 +120,8 @@ lua_State *scl_lua_running(void) {
 
 lua_State *scl_lua_running_here(void) { return runs_scripts ? scl_lua_running() : NULL; }
 
+/* Make room for one more use of the running calls. Called before an object is marked as used, so
+ * that an error leaves no object marked. */
 static void reserve_use(lua_State *L) {
   if (running.count < running.room) return;
   const size_t room = 2 * running.room + 16;
@@ -120,6 +133,9 @@ static void reserve_use(lua_State *L) {
   running.room = room;
 }
 
+/* An object that changes may be used by one call only, because the engine's objects are not made
+ * for two calls at once. Counts go down to the parts: a source that reads from another uses
+ * both. */
 void scl_lua_use(lua_State *L, scl_lua_object *object, bool alone) {
   if (scl_lua_running() != L) luaL_error(L, "a %s is used outside a call", object->name);
   if (is_changing(object) || (alone && object->uses > 0))
@@ -172,7 +188,8 @@ const scl_matrix *scl_lua_hold_matrix(lua_State *L, int place) {
 #define SCL_LUA_MARK "scullery.call"
 #define SCL_LUA_MARK_IN_COROUTINE "scullery.call_in_coroutine"
 
-/* Which call a mark belongs to. */
+/* The call of a mark: its depth among the running calls, and its number among all calls, because a
+ * later call can have the same depth. */
 typedef struct call_mark {
   size_t depth, number;
 } call_mark;
@@ -186,17 +203,17 @@ static int leave(lua_State *L) {
   return 0;
 }
 
-/* The function is upvalue 1, its number of arguments upvalue 2. The mark stands behind them. */
+/* The function is upvalue 1, its number of arguments upvalue 2. The mark is pushed behind them. */
 static int enter(lua_State *L) {
   const int arguments = (int)lua_tointeger(L, lua_upvalueindex(2));
   lua_settop(L, arguments);
   luaL_checkstack(L, LUA_MINSTACK + 4, "a call");
-  (void)scl_lua_running(); /* ends what coroutines left behind */
+  (void)scl_lua_running(); /* ends calls of coroutines that an error ended */
   if (running.depth == MOST_CALLS) return luaL_error(L, "calls are nested too deeply");
   call_mark *mark = lua_newuserdatauv(L, sizeof *mark, 1);
   *mark = (call_mark){running.depth, ++running.started};
   const bool in_coroutine = lua_pushthread(L) == 0;
-  lua_setiuservalue(L, -2, 1); /* a coroutine that ended by an error is there until its call ends */
+  lua_setiuservalue(L, -2, 1); /* keeps the coroutine, also after an error, until its call ends */
   luaL_setmetatable(L, in_coroutine ? SCL_LUA_MARK_IN_COROUTINE : SCL_LUA_MARK);
   lua_toclose(L, -1);
   running.calls[running.depth].L = L;
@@ -207,6 +224,8 @@ static int enter(lua_State *L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
+/* The metatable `name` of a mark. collected: the call also ends when the mark is collected, because
+ * a coroutine that ends by an error does not run __close. */
 static void make_mark(lua_State *L, const char *name, bool collected) {
   if (luaL_newmetatable(L, name)) {
     lua_pushcfunction(L, leave);
@@ -217,6 +236,7 @@ static void make_mark(lua_State *L, const char *name, bool collected) {
   lua_pop(L, 1);
 }
 
+/* Each function becomes a closure of enter(), which sets up the stack and the mark before it. */
 void scl_lua_set_calls(lua_State *L, size_t count, const scl_lua_call *calls) {
   make_mark(L, SCL_LUA_MARK, false);
   make_mark(L, SCL_LUA_MARK_IN_COROUTINE, true);

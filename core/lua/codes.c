@@ -1,5 +1,6 @@
-/* scullery.core: packed codes (codes/codes.h). Lua holds them as handles;
- * lua/scullery/compose/codes.lua gives them their methods. */
+/* scullery.core: packed codes (codes/codes.h): matrices of small whole numbers, packed to a few
+ * bits for each, which are compared and searched as they are. Lua holds them as handles;
+ * lua/scullery/compose/codes.lua gives them their methods. Matrices of row numbers count from 1. */
 #include "codes/codes.h"
 #include "data/codes_file.h"
 #include "lua/handle.h"
@@ -25,8 +26,7 @@ static scl_codes *check_codes(lua_State *L, int place) {
 
 /* codes_pack(matrix, levels or nil) -> codes */
 static int pack(lua_State *L) {
-  const size_t levels =
-      lua_isnoneornil(L, 2) ? 0 : scl_lua_check_size(L, 2, 1, SCL_CODES_LEVELS, "levels");
+  const size_t levels = scl_lua_opt_size(L, 2, 1, SCL_CODES_LEVELS, "levels", 0);
   const scl_matrix *numbers = scl_lua_hold_matrix(L, 1);
   PUSH_CODES(L, scl_codes_pack(numbers, levels, &made, &error));
   return 1;
@@ -44,10 +44,10 @@ static int unpack(lua_State *L) {
 /* codes_info(codes) -> rows, columns, levels, bits of a number, bytes */
 static int info(lua_State *L) {
   const scl_codes *codes = check_codes(L, 1);
-  const size_t told[] = {scl_codes_rows(codes), scl_codes_cols(codes), scl_codes_levels(codes),
-                         scl_codes_planes(codes), scl_codes_bytes(codes)};
+  const size_t facts[] = {scl_codes_rows(codes), scl_codes_cols(codes), scl_codes_levels(codes),
+                          scl_codes_planes(codes), scl_codes_bytes(codes)};
   for (size_t i = 0; i < 5; i++)
-    lua_pushinteger(L, (lua_Integer)told[i]);
+    lua_pushinteger(L, (lua_Integer)facts[i]);
   return 5;
 }
 

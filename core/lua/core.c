@@ -8,8 +8,8 @@
 
 int luaopen_scullery_core(lua_State *L);
 
-/* core.share_functions(): a module in C that is loaded from now on may call the functions of core/lua.
- * Lua loads modules for themselves alone; the command shows its functions anyway. */
+/* core.share_functions(): a module in C that is loaded from now on may call the functions of
+ * core/lua. Lua loads modules for themselves alone; the command shows its functions anyway. */
 static int share_functions(lua_State *L) {
   Dl_info info;
   (void)L;
@@ -29,7 +29,6 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   SCL_LUA_FILES(OPEN_FILE)
   lua_pushcfunction(L, share_functions);
   lua_setfield(L, -2, "share_functions");
-  lua_pushstring(L, SCULLERY_VERSION);
-  lua_setfield(L, -2, "version");
+  scl_lua_set_text(L, "version", SCULLERY_VERSION);
   return 1;
 }

@@ -1,5 +1,8 @@
-/* scullery.core: readers and writers of data files. Every sentence begins with the title of the
- * user's function ("data.csv: "). */
+/* scullery.core: readers and writers of data files, and what goes with them: downloads, digests,
+ * folders. lua/scullery/data makes data sets of the tables that the readers return.
+ *
+ * Every sentence begins with the title of the user's function ("data.csv: "), because Lua code
+ * passes the user's options through unchanged: they are checked here alone. */
 #include "base/profile.h"
 #include "data/csv/csv.h"
 #include "data/csv/write.h"
@@ -17,13 +20,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Raise the error of a failed call, with the title of the function that the user called in
+ * front. */
 static void check(lua_State *L, const char *title, scl_status status, scl_error *error) {
   if (status == SCL_STATUS_OK) return;
   (void)scl_prefix(error, "%s", title);
   scl_lua_raise(L, error);
 }
 
-/* The same of a call that reads rows, so many afterwards, as a profile tells. */
+/* The same for a call that reads rows: its time, and the number of rows afterwards, are entered in
+ * the profile. */
 #define CHECK_READING(L, title, call, rows, passes)                                                \
   do {                                                                                             \
     const size_t mark = scl_profile_enter("reading");                                              \
@@ -40,14 +46,12 @@ static void release_table(void *pointer) {
   scl_release(pointer);
 }
 
-static scl_table *new_table(lua_State *L, const char *title) {
-  void **slot = scl_lua_new_handle(L, "scullery.table", release_table);
-  scl_table *table = scl_allocate_zero(sizeof *table);
-  if (table == NULL) luaL_error(L, "%s: not enough memory for a data set", title);
-  *slot = table;
-  return table;
+static scl_table *new_table(lua_State *L) {
+  return scl_lua_new_owned(L, "scullery.table", release_table, sizeof(scl_table));
 }
 
+/* The list of column names. Columns without names get the prefix of the format and their number. A
+ * wide file has millions of them, so Ctrl-C is checked once in a while. */
 static void push_names(lua_State *L, const scl_table *table) {
   enum { A_LOOK = 1 << 16 };
   lua_createtable(L, (int)scl_min(table->cols, INT32_MAX), 0);
@@ -61,6 +65,7 @@ static void push_names(lua_State *L, const scl_table *table) {
   }
 }
 
+/* The list of class labels: texts, or the numbers of the file, as integers where they are whole. */
 static void push_classes(lua_State *L, const scl_table *table) {
   lua_createtable(L, (int)table->classes, 0);
   for (size_t k = 0; k < table->classes; k++) {
@@ -87,22 +92,28 @@ static void push_table(lua_State *L, scl_table *table) {
     push_classes(L, table);
     lua_setfield(L, -2, "classes");
   }
-  lua_pushstring(L, table->classification ? "classification" : "regression");
-  lua_setfield(L, -2, "task");
+  scl_lua_set_text(L, "task", table->classification ? "classification" : "regression");
   lua_createtable(L, (int)table->parts, 0);
   for (size_t k = 0; k < table->parts; k++) {
     lua_pushinteger(L, (lua_Integer)table->part_rows[k]);
     lua_rawseti(L, -2, (lua_Integer)k + 1);
   }
   lua_setfield(L, -2, "parts");
-  if (table->whole_values > 0) scl_lua_set_integer(L, "whole_values", table->whole_values);
-  lua_pushstring(L, table->target); /* nil where there is none */
+if (table->whole_values > 0) scl_lua_set_integer(L, "whole_values", table->whole_values);
+  lua_pushstring(L, table->target); /* NULL: nil */
   lua_setfield(L, -2, "target");
   if (table->schema == NULL) return;
   scl_lua_push_schema(L, table->schema);
   lua_setfield(L, -2, "schema");
   scl_lua_push_notes(L, table->notes, table->n_notes);
   lua_setfield(L, -2, "notes");
+}
+
+/* The table of a reader as its result. */
+static int give_table(lua_State *L, scl_table *table) {
+  push_table(L, table);
+  scl_table_destroy(table);
+  return 1;
 }
 
 /* ------------------------------------------------------------ text */
@@ -118,11 +129,9 @@ static int read_csv(lua_State *L) {
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
-  scl_table *table = new_table(L, title);
+  scl_table *table = new_table(L);
   CHECK_READING(L, title, scl_csv_read(paths, count, &options, table, &error), table->rows, 1);
-  push_table(L, table);
-  scl_table_destroy(table);
-  return 1;
+  return give_table(L, table);
 }
 
 /* core.stream_csv(path, options) -> source, the same without X and y, with rows and cols */
@@ -136,21 +145,17 @@ static int stream_csv(lua_State *L) {
   if (count != 1)
     return luaL_error(L, "%s: a stream takes one path, and got %I", title, (LUAI_UACINT)count);
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, &kept);
-  scl_table *table = new_table(L, title);
+  scl_table *table = new_table(L);
   void **slot = scl_lua_new_source(L);
   scl_source *source = NULL;
   CHECK_READING(L, title, scl_csv_stream(paths[0], &options, table, &source, &error), source->rows,
                 1);
   *slot = source;
-  if (kept !=
-      0) { /* the words for a missing value and the schema must live as long as the source */
+  if (kept != 0) { /* the source points to the words for a missing value and to the schema */
     scl_lua_tie(L, -1, kept);
   }
   push_table(L, table);
-  lua_pushinteger(L, (lua_Integer)table->rows);
-  lua_setfield(L, -2, "rows");
-  lua_pushinteger(L, (lua_Integer)table->cols);
-  lua_setfield(L, -2, "cols");
+  SCL_LUA_INTEGERS(L, {"rows", table->rows}, {"cols", table->cols});
   scl_table_destroy(table);
   return 2;
 }
@@ -170,7 +175,8 @@ static int write_csv(lua_State *L) {
   return 0;
 }
 
-/* core.read_libsvm(paths, {features =, task =, dtype =, unpacked =}) -> the same fields as read_csv */
+/* core.read_libsvm(paths, {features =, task =, dtype =, unpacked =}) -> the same fields as
+ * read_csv */
 static int read_libsvm(lua_State *L) {
   static const char title[] = "data.libsvm";
   size_t count;
@@ -179,20 +185,18 @@ static int read_libsvm(lua_State *L) {
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
   const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
-  scl_table *table = new_table(L, title);
+  scl_table *table = new_table(L);
   CHECK_READING(L, title,
                 scl_libsvm_read(paths, count, o.features, o.classification, o.dtype, o.unpacked,
                                 table, &error),
                 table->rows, 1);
-  push_table(L, table);
-  scl_table_destroy(table);
-  return 1;
+  return give_table(L, table);
 }
 
 /* ------------------------------------------------------------ arrays */
 
-/* core.read_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> the same fields as read_csv; images
- * and labels: a text or a list of them */
+/* core.read_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> the same fields as
+ * read_csv; images and labels: a text or a list of them */
 static int read_idx(lua_State *L) {
   static const char title[] = "data.idx";
   size_t count, labelled = 0;
@@ -206,21 +210,18 @@ static int read_idx(lua_State *L) {
   if (labels != NULL && labelled != count)
     return luaL_error(L, "%s: %d files of images and %d of labels", title, (int)count,
                       (int)labelled);
-  scl_table *table = new_table(L, title);
+  scl_table *table = new_table(L);
   CHECK_READING(L, title,
                 scl_idx_read(images, labels, count, o.scale, o.dtype, o.unpacked, table, &error),
                 table->rows, 1);
-  push_table(L, table);
-  scl_table_destroy(table);
-  return 1;
+  return give_table(L, table);
 }
 
 /* core.read_npy(path[, unpacked]) -> matrix; unpacked: the bound of bytes for gzip */
 static int read_npy(lua_State *L) {
   scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
-  const size_t unpacked =
-      lua_isnoneornil(L, 2) ? 0 : scl_lua_check_size(L, 2, 1, (size_t)1 << 53, "unpacked");
+  const size_t unpacked = scl_lua_opt_size(L, 2, 1, (size_t)1 << 53, "unpacked", 0);
   scl_matrix *out = scl_lua_new_matrix(L);
   CHECK_READING(L, "data.npy", scl_npy_read(path, unpacked, out, &error), out->rows, 1);
   scl_lua_account(L, scl_matrix_bytes(out));
@@ -257,8 +258,7 @@ static int fetch(lua_State *L) {
 static int sha256(lua_State *L) {
   char digest[65];
   SCL_LUA_TRY(L, scl_sha256_file(scl_lua_check_path(L, 1), digest, &error));
-  lua_pushstring(L, digest);
-  return 1;
+  return scl_lua_give_text(L, digest);
 }
 
 /* core.digest(text) -> its SHA-256 as hexadecimal digits */
@@ -270,8 +270,7 @@ static int digest(lua_State *L) {
   scl_digest_open(&sum);
   scl_digest_add(&sum, bytes, size);
   scl_digest_text(&sum, text);
-  lua_pushstring(L, text);
-  return 1;
+  return scl_lua_give_text(L, text);
 }
 
 /* core.make_folder(path[, mode]): nothing when it is there already; mode: the permission bits of a

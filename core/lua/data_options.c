@@ -1,3 +1,5 @@
+/* Options of the readers: declared rows for the validator, and values that only a reader can check
+ * (names of columns, the target, schemas). The rows also feed help and completion. */
 #include "lua/data_options.h"
 #include "lua/list.h"
 #include "lua/schema.h"
@@ -7,6 +9,7 @@
 
 /* ------------------------------------------------------------ lists of texts */
 
+/* Raise unless the value at `place` is a text that C reads as a whole. */
 static void check_text(lua_State *L, int place, const char *title, const char *what) {
   size_t length;
   if (lua_type(L, place) != LUA_TSTRING)
@@ -17,21 +20,19 @@ static void check_text(lua_State *L, int place, const char *title, const char *w
     luaL_error(L, "%s: '%s' got a text with a zero byte in it", title, what);
 }
 
-/* A list has no names: what stands under one would be overlooked. */
-static void refuse_keys(lua_State *L, int place, const char *title, const char *what) {
-  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
-    if (lua_type(L, -2) != LUA_TNUMBER)
-      luaL_error(L, "%s: '%s' got a table with the key %s; it takes a text or a list of texts",
-                 title, what, scl_lua_shown(L, -2));
-}
-
 const char *const *scl_lua_check_texts(lua_State *L, int place, const char *title, const char *what,
                                        size_t *count) {
   const bool single = lua_type(L, place) == LUA_TSTRING;
   place = lua_absindex(L, place);
   if (!single && lua_type(L, place) != LUA_TTABLE) check_text(L, place, title, what);
-  if (!single) refuse_keys(L, place, title, what);
-  if (single) lua_createtable(L, 1, 0);
+  if (!single) { /* a list has no names: a value under a name would be overlooked */
+    for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
+      if (lua_type(L, -2) != LUA_TNUMBER)
+        luaL_error(L, "%s: '%s' got a table with the key %s; it takes a text or a list of texts",
+                   title, what, scl_lua_shown(L, -2));
+  } else {
+    lua_createtable(L, 1, 0);
+  }
   lua_pushvalue(L, place);
   if (single) lua_rawseti(L, -2, 1);
   const int copy = lua_gettop(L);
@@ -71,7 +72,8 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
        "what the target is; default: classification where it is text, two numbers, or few whole "  \
        "numbers named class, label or target")
 
-/* What is read of one table: its place, title, rows and checked settings. */
+/* A table of options that is being read: its place, the title for sentences, the declared rows and
+ * the checked values. */
 typedef struct option_table {
   lua_State *L;
   int place;
@@ -84,6 +86,8 @@ typedef struct option_table {
 #define OPEN_OPTIONS(L, place, title, rows)                                                        \
   open_options(L, place, title, rows, sizeof(rows) / sizeof *(rows))
 
+/* Check the table at `place` (nil or nothing: an empty one takes its place) against the declared
+ * rows. The caller ends `settings`, before anything that may raise. */
 static option_table open_options(lua_State *L, int place, const char *title, const scl_option *rows,
                                  size_t count) {
   option_table t = {L, place, title, rows, {0}};
@@ -95,6 +99,7 @@ static option_table open_options(lua_State *L, int place, const char *title, con
   return t;
 }
 
+/* The place of an option among the declared rows. The name is one of them. */
 static size_t place_of(const option_table *t, const char *name) {
   size_t i = 0;
   while (strcmp(t->rows[i].name, name) != 0)
@@ -122,8 +127,8 @@ static size_t unpacked_of(const option_table *t) {
   return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
 }
 
-/* Raise: the value on top of the stack is none that the option takes. Values that the validator
- * cannot judge come here; the sentence is its own. */
+/* Raise: the option does not take the value on top of the stack. For values that the validator
+ * cannot check; the sentence is made by the validator, as for all others. */
 static void refuse_value(option_table *t, const char *name) {
   const scl_value value = {.form = SCL_FORM_OPAQUE, .place = -1, .word = scl_lua_shown(t->L, -1)};
   scl_settings_destroy(&t->settings);
@@ -148,6 +153,7 @@ static const char *const *texts_of(option_table *t, const char *name) {
 
 /* ------------------------------------------------------------ options of a CSV file */
 
+/* The rows are sorted by name. Rows whose form is opaque are read by the functions below. */
 static const scl_option csv_rows[] = {
     WORD("categorical", "onehot|drop", "onehot",
          "what becomes of columns of text: one column a level, or none"),
@@ -196,6 +202,8 @@ static void read_roles(option_table *t, scl_csv_options *o) {
   }
 }
 
+/* target: a name, a place from 1 or negative from the end, or false, which is place 0: no
+ * target. */
 static void read_target(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
   const int type = lua_getfield(L, t->place, "target");
@@ -217,6 +225,7 @@ static void read_target(option_table *t, scl_csv_options *o) {
   lua_pop(L, 1);
 }
 
+/* separator: one of the characters that can stand between fields without ambiguity. */
 static void read_separator(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
   if (lua_getfield(L, t->place, "separator") != LUA_TNIL) {
@@ -228,6 +237,7 @@ static void read_separator(option_table *t, scl_csv_options *o) {
   lua_pop(L, 1);
 }
 
+/* numeric: true for all columns but the target, or the names of columns. */
 static void read_numeric(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
   const int type = lua_getfield(L, t->place, "numeric");
@@ -238,7 +248,7 @@ static void read_numeric(option_table *t, scl_csv_options *o) {
   if (type == LUA_TTABLE || type == LUA_TSTRING) o->numeric = texts_of(t, "numeric");
 }
 
-/* The schema says what these would. */
+/* Raise where `like` comes with an option that the schema determines. */
 static void refuse_beside_like(option_table *t) {
   static const char *const names[] = {"skip", "levels", "numeric", "categorical"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -251,7 +261,7 @@ static void refuse_beside_like(option_table *t) {
                  t->title, names[i]);
 }
 
-/* The schema stays on the stack; what it says holds where the user said nothing else. */
+/* like: the schema stays on the stack. Options that the user gave override what it says. */
 static void read_like(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
   if (lua_getfield(L, t->place, "like") == LUA_TNIL) {
@@ -268,7 +278,8 @@ static void read_like(option_table *t, scl_csv_options *o) {
   o->missing = (const char *const *)like->missing;
 }
 
-/* A table of the values from place `first` to the top takes their place. */
+/* Replace the values from place `first` to the top by one table of them, which keeps them. Returns
+ * its place, 0 where there are none. */
 static int keep_values(lua_State *L, int first) {
   const int count = lua_gettop(L) - first + 1;
   if (count == 0) return 0;
@@ -281,6 +292,7 @@ static int keep_values(lua_State *L, int first) {
   return first;
 }
 
+/* Validated values first: the settings own memory, and everything after their release may raise. */
 scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *kept) {
   scl_csv_options o;
   scl_csv_defaults(&o);

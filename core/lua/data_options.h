@@ -5,12 +5,12 @@
 #include "data/csv/csv.h"
 #include "lua/options.h"
 
-/* The text or list of texts at `place` as a NULL-terminated array, in a userdata that is left on the
- * stack and keeps the texts. */
+/* The text or list of texts at `place` as a NULL-terminated array, in a userdata that is left on
+ * the stack and keeps the texts. */
 const char *const *scl_lua_check_texts(lua_State *L, int place, const char *title, const char *what,
                                        size_t *count);
 
-/* Options of read_csv and stream_csv: the rows of csv_rows in data_options.c. The lists lie in
+/* Options of read_csv and stream_csv: the rows of csv_rows in data_options.c. The lists are in
  * userdata left on the stack; *kept (may be NULL) gets the place of a value that keeps those of
  * `missing` and `like`, 0 where neither was given. */
 scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *kept);

@@ -1,4 +1,6 @@
-/* scullery.core: components that a script defines: descriptors from tables of fields. */
+/* scullery.core: components that a script defines: descriptors from tables of fields.
+ * lua/scullery/compose/define.lua checks the fields first, with sentences for the user; what is
+ * checked here protects memory. */
 #include "lua/define_internal.h"
 #include "lua/list.h"
 
@@ -20,6 +22,7 @@ typedef struct scl_kept {
 
 enum { BEFORE = 64 }; /* bytes of an scl_kept, so that what follows is aligned */
 
+/* Blocks are linked, so that a definition that is refused releases all of them. */
 void *scl_define_keep(lua_State *L, scl_definition *definition, size_t bytes) {
   char *memory = scl_allocate_zero(BEFORE + bytes);
   if (memory == NULL) luaL_error(L, "not enough memory for a definition");
@@ -94,6 +97,7 @@ static void read_option(lua_State *L, int row, scl_definition *definition, scl_o
                       .role = scl_lua_field_word(L, row, "role", roles, 0)};
 }
 
+/* The declared options of the component, from the field `rows`, kept with the definition. */
 static void read_options(lua_State *L, int fields, scl_definition *definition) {
   scl_plugin *plugin = &definition->plugin;
   lua_getfield(L, fields, "rows");
@@ -120,6 +124,7 @@ static const scl_define_kind *const kinds[SCL_KINDS] = {[SCL_KIND_SAMPLER] = &sc
                                                         [SCL_KIND_KERNEL] = &scl_define_kernel,
                                                         [SCL_KIND_SOLVER] = &scl_define_solver};
 
+/* __gc of the guard in define(): release a definition that was not entered in the registry. */
 static int forget_definition(lua_State *L) {
   scl_definition **place = lua_touserdata(L, 1);
   while (*place != NULL && (*place)->kept != NULL) {

@@ -11,7 +11,7 @@
 
 typedef struct scl_definition scl_definition;
 
-/* What one kind adds: core/lua/define_KIND.c. */
+/* The part of one kind: core/lua/define_KIND.c. */
 typedef struct scl_define_kind {
   size_t instance_size; /* of a struct that begins with an scl_defined */
   /* Fill in table and abilities, from the fields of the definition at place `fields`. */
@@ -20,7 +20,8 @@ typedef struct scl_define_kind {
   void (*end)(void *self); /* NULL, or what ends that */
 } scl_define_kind;
 
-/* It stays until the process ends; so do all texts and tables that it points to. */
+/* A component that a script defined. The registry points to it until the process ends, so it and
+ * its texts and tables are never released. */
 struct scl_definition {
   scl_plugin plugin; /* first: the descriptor that instances point to */
   union {
@@ -33,11 +34,11 @@ struct scl_definition {
   size_t n_abilities;
   const scl_define_kind *kind;
   const char *place;         /* of the script, "script.lua:12" */
-  struct scl_kept *kept;     /* texts and tables of its own */
+  struct scl_kept *kept;     /* memory of its texts and tables, a list */
   struct scl_script *script; /* the Lua state that defined it */
-  int fields;                /* a reference there: the table of the definition's fields */
-  size_t instances;          /* alive; under the script's lock */
-  bool replaced;             /* the fields go with the last instance */
+  int fields;                /* reference in that state: the table of the fields */
+  size_t instances;          /* that exist now; guarded by the lock of define_call.c */
+  bool replaced; /* a later definition has its name: release fields with the last instance */
 };
 
 /* The first member of every instance. */
@@ -50,23 +51,23 @@ typedef struct scl_defined {
 extern const scl_define_kind scl_define_sampler, scl_define_nonlinearity, scl_define_kernel,
     scl_define_solver;
 
-/* A slot offers an ability. */
+/* Offer an ability on behalf of all instances. The table is not copied. */
 void scl_define_offer(scl_definition *definition, const char *id, const void *table);
 
 /* ------------------------------------------------------------ for `describe`: fields */
 
-/* Whether the definition has a field. */
+/* Whether the table of fields at place `fields` has the field. */
 bool scl_define_has(lua_State *L, int fields, const char *name);
 /* The bits of the parameter spaces in the field "spaces", a list of names. */
 uint32_t scl_define_spaces(lua_State *L, int fields, uint32_t absent);
-/* Zeros that live as long as the definition; raises. */
+/* Zeroed memory that is kept as long as the definition; raises where there is none. */
 void *scl_define_keep(lua_State *L, scl_definition *definition, size_t bytes);
-/* A text of the field, kept; NULL where it is not there. */
+/* A copy of the text in the field, kept with the definition; NULL where the field is absent. */
 const char *scl_define_text(lua_State *L, int fields, const char *name, scl_definition *definition);
 
 /* ------------------------------------------------------------ calls of a slot's function */
 
-/* What a body finds on its stack. */
+/* The stack on which a body starts. */
 enum {
   SCL_DEFINED_CONTEXT = 1, /* light userdata */
   SCL_DEFINED_FIELDS,
@@ -75,8 +76,8 @@ enum {
   SCL_DEFINED_TOP = SCL_DEFINED_FUNCTION
 };
 
-/* out[i] = f(arguments) for i < count, f the function in the field. The format has a letter for each
- * argument:
+/* out[i] = f(arguments) for i < count, f the function in the field. The format has a letter for
+ * each argument:
  *
  *   o                                 the table of options
  *   n  double                         a number
@@ -117,22 +118,22 @@ void scl_defined_push_matrix(lua_State *L, const double *numbers, ptrdiff_t stri
 void scl_defined_read_numbers(lua_State *L, int place, size_t rows, size_t cols, const char *what,
                               double *out);
 
-/* Random numbers by place for a script's function, on the stack: draws:uniform([n]),
- * draws:normal([n]). close() before the slot returns. */
+/* Random numbers for a script's function, on the stack: draws:uniform([n]), draws:normal([n]). They
+ * depend only on the address, `index` (the parameter) and `offset` (numbers drawn before). */
 typedef struct scl_defined_draws {
   scl_address address;
   uint64_t index, offset;
 } scl_defined_draws;
 scl_defined_draws *scl_defined_push_draws(lua_State *L, const scl_address *address);
 
-/* A view of the host's on the stack, an object with fields and methods that stands for `pointer`
- * until it is closed. */
+/* A view on the stack: an object with fields and methods for something of the host's. The caller
+ * sets *view to it, and to NULL before the slot returns: later use raises a sentence. */
 void **scl_defined_push_view(lua_State *L, const char *name, const luaL_Reg *methods,
                              lua_CFunction index);
 /* The view at `place`; a sentence where it was closed. */
 void *scl_defined_check_view(lua_State *L, int place, const char *name);
-/* Call the function below so many arguments, for functions of ours that the engine calls: nothing jumps
- * out of it. */
+/* Call the function below so many arguments, for functions of ours that the engine calls: nothing
+ * jumps out of it. */
 scl_status scl_defined_protected(lua_State *L, int arguments, scl_error *error);
 /* Call visit(rows) with the function at `place` for a block of rows: for visits of a walk, which
  * nothing jumps out of. context: the Lua state and the place. */

@@ -7,14 +7,14 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Of `ended` lists, and of how many instances are alive. */
+/* Guards the lists `ended` and the counts of instances: instances end on any thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ------------------------------------------------------------ Lua states */
 
 static const char script_key;
 
-/* Let go what ended instances kept; L is NULL where the Lua state closes. */
+/* Release the references of ended instances; L is NULL when the Lua state closes. */
 static void end_script(lua_State *L, scl_script *script) {
   pthread_mutex_lock(&lock);
   if (L == NULL) script->open = false;
@@ -29,13 +29,15 @@ static void end_script(lua_State *L, scl_script *script) {
   }
 }
 
+/* __gc of the script when its Lua state closes. The script itself stays: definitions point to
+ * it. */
 static int close_script(lua_State *L) {
   scl_script *script = *(scl_script **)lua_touserdata(L, 1);
-  if (script == NULL) return 0;
-  end_script(NULL, script);
+  if (script != NULL) end_script(NULL, script);
   return 0;
 }
 
+/* The script of this Lua state, NULL where none was made. */
 static scl_script *script_found(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &script_key);
   scl_script *const *place = lua_touserdata(L, -1);
@@ -55,7 +57,8 @@ scl_script *scl_script_of(lua_State *L) {
   return script;
 }
 
-/* The lock is held. Of a state that is closed nothing is left to let go. */
+/* Let the next run of Lua release the reference. A closed state has released its registry itself.
+ * The lock is held. */
 static void end_held(scl_script *script, scl_held *held) {
   if (!script->open) {
     scl_release(held);
@@ -65,7 +68,8 @@ static void end_held(scl_script *script, scl_held *held) {
   script->ended = held;
 }
 
-/* The lock is held. Without memory for it the table of fields stays as long as the Lua state. */
+/* Let the next run of Lua release the table of fields. Without memory for the request the table is
+ * kept as long as the Lua state. The lock is held. */
 static void let_fields_go(scl_definition *definition) {
   scl_held *held = scl_allocate_zero(sizeof *held);
   if (held == NULL) return;
@@ -82,8 +86,8 @@ void scl_definition_replace(scl_definition *definition) {
 
 /* ------------------------------------------------------------ running a function */
 
-/* Functions that ask for work that calls the same functions again: Lua and the machine's stack end
- * somewhere. */
+/* How deeply a function may start work that calls functions of scripts again: the stacks of Lua and
+ * of C are limited. */
 enum { MOST_NESTED = 5 };
 
 typedef struct running_slot {
@@ -115,16 +119,15 @@ static int as_text(lua_State *L) {
   return 1;
 }
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), more = strlen(end);
-  return length >= more && strcmp(text + length - more, end) == 0;
-}
-
-/* The text on top of the stack, as a status. */
-static scl_status told(lua_State *L, const char *field, int status, scl_error *error) {
+/* The error of Lua on top of the stack, as a status. An error that ends with "interrupted!" is
+ * Ctrl-C, wherever the script caught and raised it again. */
+static scl_status fail_with_lua(lua_State *L, const char *field, int status, scl_error *error) {
+  static const char ctrl_c[] = "interrupted!";
   const char *text = lua_tostring(L, -1);
   if (text == NULL) text = "an error that is no text";
-  if (ends_with(text, "interrupted!")) return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
+  const size_t length = strlen(text), end = sizeof ctrl_c - 1;
+  if (length >= end && strcmp(text + length - end, ctrl_c) == 0)
+    return scl_fail(error, SCL_STATUS_CANCELLED, "%s", ctrl_c);
   return scl_fail(error, status == LUA_ERRMEM ? SCL_STATUS_NO_MEMORY : SCL_STATUS_INTERNAL,
                   "%s%s%s", field, *field == 0 ? "" : ": ", text);
 }
@@ -134,34 +137,30 @@ static _Thread_local size_t nested;
 /* The Lua state that may run the function now; NULL with a sentence. */
 static lua_State *enter(const scl_definition *definition, const char *field, scl_error *error) {
   lua_State *L = scl_lua_running_here();
-  const char *place = definition->place;
+  const char *why = NULL;
   if (!definition->script->open)
-    (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                   "%s cannot be called: it was defined in Lua by %s, in a Lua state that was "
-                   "closed",
-                   field, place);
+    why = "in a Lua state that was closed";
   else if (L == NULL)
-    (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                   "%s cannot be called: it was defined in Lua by %s, and this thread does not run "
-                   "that script",
-                   field, place);
+    why = "and this thread does not run that script";
+  else if (nested < MOST_NESTED && !lua_checkstack(L, LUA_MINSTACK))
+    (void)scl_fail_memory(error, LUA_MINSTACK * 16, "Lua's stack");
   else if (nested >= MOST_NESTED)
     (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
                    "%s: its function asks for work that calls it again, %d deep: that is the limit",
                    field, MOST_NESTED);
-  else if (!lua_checkstack(L, LUA_MINSTACK))
-    (void)scl_fail_memory(error, LUA_MINSTACK * 16, "Lua's stack");
   else if (script_found(L) != definition->script)
-    (void)scl_fail(
-        error, SCL_STATUS_UNSUPPORTED,
-        "%s cannot be called: it was defined in Lua by %s, in another Lua state than the "
-        "one that runs",
-        field, place);
+    why = "in another Lua state than the one that runs";
   else
     return L;
+  if (why != NULL)
+    (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                   "%s cannot be called: it was defined in Lua by %s, %s", field, definition->place,
+                   why);
   return NULL;
 }
 
+/* Runs on the stack of the Lua state that started the running call, above whatever that call has
+ * there, and restores the top: the engine's frames in between know nothing of Lua. */
 scl_status scl_defined_call(const void *self, const char *field, lua_CFunction body, void *context,
                             scl_error *error) {
   scl_error kept = {0};
@@ -177,7 +176,8 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
   nested++;
   const int status = lua_pcall(L, 1, 0, top + 1);
   nested--;
-  const scl_status result = status == LUA_OK ? SCL_STATUS_OK : told(L, field, status, error);
+  const scl_status result =
+      status == LUA_OK ? SCL_STATUS_OK : fail_with_lua(L, field, status, error);
   lua_settop(L, top);
   return result;
 }
@@ -197,7 +197,8 @@ static int take_options(lua_State *L) {
   return 0;
 }
 
-/* The function `check` may refuse options that contradict each other. */
+/* Call the function `check`, where there is one: it may refuse options that contradict each
+ * other. */
 static int check_options(lua_State *L) {
   if (lua_isnil(L, SCL_DEFINED_FUNCTION)) return 0;
   lua_pushvalue(L, SCL_DEFINED_OPTIONS);
@@ -205,6 +206,7 @@ static int check_options(lua_State *L) {
   return 0;
 }
 
+/* Read the options, let the script check them, and complete the instance as its kind does. */
 static scl_status complete(scl_defined *self, scl_error *error) {
   const scl_define_kind *kind = self->definition->kind;
   SCL_TRY(scl_defined_call(self, "", take_options, self, error));
@@ -213,6 +215,8 @@ static scl_status complete(scl_defined *self, scl_error *error) {
                                 : scl_defined_call(self, "", kind->complete, self, error);
 }
 
+/* The host has checked the options and filled `base`. The component stays, so its address can be
+ * kept. */
 scl_status scl_defined_create(void *instance, scl_error *error) {
   scl_defined *self = instance;
   const scl_plugin *plugin = scl_instance_of(self)->component->source;

@@ -1,13 +1,13 @@
-/* What the two halves of core/lua/define.h share: define.c makes components, define_call.c runs
- * their functions. */
+/* Shared by define.c, which makes components, and define_call.c, which runs their functions. */
 #ifndef SCULLERY_LUA_DEFINE_INTERNAL_H
 #define SCULLERY_LUA_DEFINE_INTERNAL_H
 
 #include "lua/define.h"
 #include <stdatomic.h>
 
-/* A value of the Lua registry that an instance keeps. Instances end on any thread, and while Lua is
- * closed: what they kept is let go by whoever runs Lua next. */
+/* A reference to a value of the Lua registry that an instance keeps. Instances end on any
+ * thread, also after Lua was closed, so the reference is put on a list and released by the next
+ * run of Lua. */
 typedef struct scl_held {
   int reference;
   struct scl_held *next;
@@ -25,7 +25,8 @@ scl_script *scl_script_of(lua_State *L);
 scl_status scl_defined_create(void *self, scl_error *error);
 void scl_defined_destroy(void *self);
 
-/* The definition's fields are of no use to new instances any more. */
+/* A later definition takes the place of this one: its fields are released with its last
+ * instance. */
 void scl_definition_replace(scl_definition *definition);
 
 #endif

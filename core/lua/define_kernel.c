@@ -1,4 +1,5 @@
-/* Kernels of a script's functions: finish (with a pair's number) or eval. */
+/* Kernels of a script's functions (sc.kernel.define): finish (of a number of each pair of rows) or
+ * eval (of two rows). */
 #include "lua/define.h"
 
 typedef struct defined_kernel {
@@ -8,6 +9,8 @@ typedef struct defined_kernel {
 
 /* ------------------------------------------------------------ simple form */
 
+/* numbers[j] = finish(pair number j, options[, |u|, |v_j|]), in place; the lengths come with cosine
+ * and angle only. */
 static void finish(const void *self, const scl_pair_row *row, double *numbers) {
   if (row->lengths_v == NULL)
     scl_defined_fill(self, "finish", row->count, numbers, "vo", numbers);
@@ -16,8 +19,11 @@ static void finish(const void *self, const scl_pair_row *row, double *numbers) {
                      row->lengths_v);
 }
 
+/* K = scale x finish(...), so that the engine can take the factor out of sums. */
 static double scale(const void *self) { return ((const defined_kernel *)self)->scale; }
 
+/* coordinates[i] = move(coordinate, options), in place: the map of inputs before the pair
+ * numbers. */
 static void move(const void *self, size_t count, double *coordinates) {
   scl_defined_fill(self, "move", count, coordinates, "vo", coordinates);
 }
@@ -30,21 +36,17 @@ typedef struct gram_call {
   ptrdiff_t stride;
 } gram_call;
 
-static void push_row(lua_State *L, const scl_const_parameters *rows, size_t i) {
-  scl_lua_push_numbers(L, rows->weights + (ptrdiff_t)i * rows->stride, rows->dim);
-}
-
-/* The rows of v are made once. */
+/* out[i][j] = eval(u_i, v_j, options). The lists of the rows of v are made once for all u_i. */
 static int run_gram(lua_State *L) {
   const gram_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   lua_createtable(L, (int)c->v->count, 0);
   const int list = lua_gettop(L);
   for (size_t j = 0; j < c->v->count; j++) {
-    push_row(L, c->v, j);
+    scl_lua_push_numbers(L, c->v->weights + (ptrdiff_t)j * c->v->stride, c->v->dim);
     lua_rawseti(L, list, (lua_Integer)j + 1);
   }
   for (size_t i = 0; i < c->u->count; i++) {
-    push_row(L, c->u, i);
+    scl_lua_push_numbers(L, c->u->weights + (ptrdiff_t)i * c->u->stride, c->u->dim);
     for (size_t j = 0; j < c->v->count; j++) {
       lua_pushvalue(L, SCL_DEFINED_FUNCTION);
       lua_pushvalue(L, list + 1);
@@ -59,6 +61,7 @@ static int run_gram(lua_State *L) {
   return 0;
 }
 
+/* out[i][j] = K(u_i, v_j) of the general form. */
 static scl_status gram(const void *self, const scl_const_parameters *u,
                        const scl_const_parameters *v, double *out, ptrdiff_t stride,
                        scl_error *error) {
@@ -68,12 +71,15 @@ static scl_status gram(const void *self, const scl_const_parameters *u,
 
 /* ------------------------------------------------------------ the kind */
 
+/* The factor of all values of the kernel, 1 where the script gives none. */
 static int complete(lua_State *L) {
   defined_kernel *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->scale = scl_defined_number(L, "scale", 1);
   return 0;
 }
 
+/* The general form (eval: K of two dense rows) or the simple form (finish: K of a number of the
+ * pair, such as u'v). Cosine and angle are defined for dense rows only. */
 static void describe(lua_State *L, int fields, scl_definition *d) {
   static const char *const pairs[] = {
       "none", "dot", "squared_distance", "absolute_distance", "cosine", "angle", NULL};

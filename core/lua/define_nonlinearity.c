@@ -1,4 +1,5 @@
-/* Nonlinearities of a script's functions: eval, smooth, dual, threshold_dual, and facts. */
+/* Nonlinearities of a script's functions (sc.nonlinearity.define): eval, smooth, dual,
+ * threshold_dual, and facts. A function is called for each row and parameter. */
 #include "lua/define.h"
 #include "lua/list.h"
 
@@ -9,23 +10,25 @@ enum { MOST_FAN = 200, MOST_BREAKS = 1000 };
 
 typedef struct defined_phi {
   scl_defined base;
-  uint32_t fan_in, fan_out;
-  double *breaks;
+  uint32_t fan_in, fan_out; /* numbers in and out of one call, from 1 to MOST_FAN */
+  double *breaks;           /* points where phi or its derivative jumps, ascending; owned */
   scl_ability_facts facts;
   scl_ability_harmonic harmonic;
   scl_ability_two_valued two_valued;
-  bool has_facts, has_harmonic, has_values;
+  bool has_facts, has_harmonic, has_values; /* which of the abilities above are offered */
 } defined_phi;
 
 /* ------------------------------------------------------------ eval and smooth */
 
+/* One call of `eval` or `smooth` for a block of rows and parameters. */
 typedef struct block_call {
   const defined_phi *self;
-  const scl_const_block *z;
-  const scl_spread *v; /* NULL: eval */
-  const scl_block *out;
+  const scl_const_block *z; /* inputs, or their means; fan_in planes */
+  const scl_spread *v;      /* NULL: eval */
+  const scl_block *out;     /* features; fan_out planes */
 } block_call;
 
+/* Push the fan_in numbers of row i and parameter j: z, or the means z and then the variances v. */
 static void push_arguments(lua_State *L, const block_call *c, size_t i, size_t j) {
   const ptrdiff_t row = (ptrdiff_t)i, col = (ptrdiff_t)j;
   const double *z = (const double *)c->z->data + row * c->z->row_stride + col;
@@ -51,6 +54,7 @@ static void call_one(lua_State *L, const block_call *c, size_t i, size_t j) {
   lua_settop(L, top);
 }
 
+/* out(i, j) = eval(z(i, j), options) for a block of rows and parameters. */
 static int run_block(lua_State *L) {
   const block_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   luaL_checkstack(L, 3 * MOST_FAN + LUA_MINSTACK, "too many numbers");
@@ -60,6 +64,7 @@ static int run_block(lua_State *L) {
   return 0;
 }
 
+/* out = phi(z), a block of rows and parameters. */
 static scl_status apply(const void *self, const scl_const_block *z, const scl_block *out,
                         scl_error *error) {
   block_call c = {self, z, NULL, out};
@@ -93,6 +98,7 @@ static int run_smooth(lua_State *L) {
   return 0;
 }
 
+/* out = E phi(m + e), e normal with the variances v: the smoothing that a kernel's tilt needs. */
 static scl_status smooth(const void *self, const scl_const_block *m, const scl_spread *v,
                          const scl_block *out, scl_error *error) {
   block_call c = {self, m, v, out};
@@ -112,6 +118,8 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
   return result;
 }
 
+/* E phi(a) phi(b) for step functions of two columns, given their distributions at the
+ * thresholds. */
 static double threshold_dual(const void *self, double distribution_a, double distribution_b) {
   double result;
   scl_defined_fill(self, "threshold_dual", 1, &result, "?nno", distribution_a, distribution_b);
@@ -125,6 +133,7 @@ static const scl_ability_threshold_dual threshold = {SCL_HEAD(scl_ability_thresh
 
 /* ------------------------------------------------------------ what depends on options */
 
+/* fan_in or fan_out: how many numbers go into or come out of one call. */
 static uint32_t read_fan(lua_State *L, const char *name) {
   const double fan = scl_defined_number(L, name, 1);
   if (!(fan >= 1 && fan <= MOST_FAN) || fan != floor(fan))
@@ -150,6 +159,8 @@ static void read_breaks(lua_State *L, defined_phi *self) {
   lua_settop(L, top);
 }
 
+/* Bound and Lipschitz constant (infinite: not known), breaks, and whether phi(c z) = phi(z), c > 0.
+ * The ability is offered only where the script says at least one of them. */
 static void read_facts(lua_State *L, defined_phi *self) {
   static const char *const names[] = {"bound", "lipschitz", "breaks", "scale_free"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -163,6 +174,7 @@ static void read_facts(lua_State *L, defined_phi *self) {
   read_breaks(L, self);
 }
 
+/* two_valued: the table { low =, high =, zero_is_high = } of a nonlinearity with two values. */
 static void read_two_values(lua_State *L, defined_phi *self) {
   if (lua_getfield(L, SCL_DEFINED_FIELDS, "two_valued") == LUA_TTABLE) {
     const int values = lua_gettop(L);
@@ -175,6 +187,7 @@ static void read_two_values(lua_State *L, defined_phi *self) {
   lua_pop(L, 1);
 }
 
+/* Read what depends on the options of this instance: shape, facts and abilities. */
 static int complete(lua_State *L) {
   defined_phi *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->fan_in = read_fan(L, "fan_in");
@@ -197,6 +210,7 @@ static scl_status shape(const void *instance, scl_shape *out, scl_error *error) 
   return SCL_STATUS_OK;
 }
 
+/* The abilities whose numbers this instance has. */
 static const void *ability(const void *instance, const char *id) {
   const defined_phi *self = instance;
   if (self->has_facts && strcmp(id, SCL_ABILITY_FACTS) == 0) return &self->facts;
@@ -205,6 +219,8 @@ static const void *ability(const void *instance, const char *id) {
   return NULL;
 }
 
+/* Abilities whose functions the script gives are offered for all instances. Those with numbers that
+ * depend on options are offered by ability(), for each instance. */
 static void describe(lua_State *L, int fields, scl_definition *d) {
   d->table.nonlinearity =
       (scl_nonlinearity){SCL_TABLE(scl_nonlinearity, SCL_KIND_NONLINEARITY),

@@ -1,3 +1,6 @@
+/* The object `problem` of a solver that a script defines: its methods call the problem of the host,
+ * and copy numbers to and from matrices. Phi is the n x D matrix of features, Y the n x c targets.
+ * Every method checks that the problem can still be used: a script may keep the object. */
 #include "lua/define_problem.h"
 
 #include "lua/matrix.h"
@@ -10,7 +13,7 @@ static const scl_problem *check_problem(lua_State *L) {
   return ((const scl_defined_problem *)scl_defined_check_view(L, 1, PROBLEM))->problem;
 }
 
-/* Memory for numbers, left on the stack. */
+/* Memory for rows x cols numbers: a userdata left on the stack, so that an error frees it. */
 static double *room(lua_State *L, size_t rows, size_t cols) {
   scl_lua_check_room(L, 8 * ((double)rows * (double)cols + 1), "numbers of a problem");
   return lua_newuserdatauv(L, (rows * cols + 1) * sizeof(double), 0);
@@ -47,6 +50,8 @@ static void push_symmetric(lua_State *L, const scl_problem *p, const scl_symmetr
 
 /* ------------------------------------------------------------ sums */
 
+/* { moment = Phi'W Phi (D x D), right = Phi'W Y (D x c), square = Y'W Y of each target, total = sum
+ * of the row weights } */
 static int push_normal(lua_State *L, const scl_problem *p, const scl_normal *sums) {
   lua_createtable(L, 0, 4);
   push_symmetric(L, p, sums->moment);
@@ -58,6 +63,7 @@ static int push_normal(lua_State *L, const scl_problem *p, const scl_normal *sum
   return 1;
 }
 
+/* problem:normal() -> the sums of the normal equations, with the weights of the fit */
 static int normal(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_normal sums = {.head = SCL_HEAD(scl_normal)};
@@ -65,6 +71,7 @@ static int normal(lua_State *L) {
   return push_normal(L, p, &sums);
 }
 
+/* problem:reweighted(w) -> the same sums with other row weights, n of them */
 static int reweighted(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_normal sums = {.head = SCL_HEAD(scl_normal)};
@@ -74,6 +81,7 @@ static int reweighted(lua_State *L) {
   return push_normal(L, p, &sums);
 }
 
+/* problem:dual() -> Phi Phi' (n x n), Y (n x c): for fewer rows than features */
 static int dual(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_symmetric *outer;
@@ -84,6 +92,7 @@ static int dual(lua_State *L) {
   return 2;
 }
 
+/* problem:gram() -> G, D x D: the kernel between the parameters, for the penalty a'Ga */
 static int gram(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_symmetric *g;
@@ -106,29 +115,26 @@ static int responses(lua_State *L) {
 
 /* ------------------------------------------------------------ products */
 
-static int product(lua_State *L) {
+/* product(a): Phi a, of D x k; adjoint(r): Phi' r, of n x k */
+static int multiply(lua_State *L, bool adjoint) {
   const scl_problem *p = check_problem(L);
+  const size_t from = adjoint ? p->rows : p->features, to = adjoint ? p->features : p->rows;
   size_t k;
-  const double *a = packed(L, 2, p->features, &k, "product");
-  double *out = room(L, p->rows, k);
-  SCL_LUA_TRY(L, p->product(p, a, k, out, &error));
-  push_packed(L, out, p->rows, k);
+  const double *a = packed(L, 2, from, &k, adjoint ? "adjoint" : "product");
+  double *out = room(L, to, k);
+  SCL_LUA_TRY(L, (adjoint ? p->adjoint : p->product)(p, a, k, out, &error));
+  push_packed(L, out, to, k);
   return 1;
 }
 
-static int adjoint(lua_State *L) {
-  const scl_problem *p = check_problem(L);
-  size_t k;
-  const double *r = packed(L, 2, p->rows, &k, "adjoint");
-  double *out = room(L, p->features, k);
-  SCL_LUA_TRY(L, p->adjoint(p, r, k, out, &error));
-  push_packed(L, out, p->features, k);
-  return 1;
-}
+static int product(lua_State *L) { return multiply(L, false); }
+static int adjoint(lua_State *L) { return multiply(L, true); }
 
+/* A sweep: Phi' f(Phi a), where the function f of a script turns the scores of each block into
+ * residuals. */
 typedef struct turning {
   lua_State *L;
-  size_t k, targets;
+  size_t k, targets; /* columns of the scores and of Y */
   const scl_rows *rows;
   double *scores;
 } turning;
@@ -140,8 +146,7 @@ static int turn_block(lua_State *L) {
   lua_settop(L, 1);
   push_packed(L, t->scores, count, t->k);
   lua_createtable(L, 0, 4);
-  scl_lua_set_integer(L, "first", t->rows->first + 1);
-  scl_lua_set_integer(L, "count", count);
+  SCL_LUA_INTEGERS(L, {"first", t->rows->first + 1}, {"count", count});
   if (t->rows->targets != NULL) {
     push_packed(L, t->rows->targets, count, t->targets);
     lua_setfield(L, -2, "y");
@@ -205,6 +210,7 @@ static int solve(lua_State *L) {
 
 /* ------------------------------------------------------------ rows */
 
+/* problem:walk(f): f(block) for each block of rows, in one pass */
 static int walk(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_defined_visit visit = {L, 2, p->targets};
@@ -237,13 +243,12 @@ static int hold_out(lua_State *L) {
   const scl_problem *p = check_problem(L);
   size_t count;
   const double share = luaL_checknumber(L, 2);
-  const size_t seed =
-      lua_isnoneornil(L, 3) ? 0 : scl_lua_check_size(L, 3, 0, (size_t)1 << 52, "seed");
+  const size_t seed = scl_lua_opt_size(L, 3, 0, (size_t)1 << 52, "seed", 0);
   SCL_LUA_TRY(L, p->hold_out(p, share, seed, &count, &error));
-  lua_pushinteger(L, (lua_Integer)count);
-  return 1;
+  return scl_lua_give_size(L, count);
 }
 
+/* problem:held(f): f(block) for each block of the rows that hold_out set apart */
 static int held(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_defined_visit visit = {L, 2, p->targets};
@@ -269,17 +274,6 @@ static const luaL_Reg methods[] = {
     {"walk", walk},       {"minibatch", minibatch},   {"hold_out", hold_out},
     {"held", held},       {"progress", progress},     {NULL, NULL}};
 
-static void push_fields(lua_State *L, const scl_problem *p) {
-  lua_createtable(L, 0, 12);
-  SCL_LUA_INTEGERS(L, {"rows", p->rows}, {"features", p->features}, {"targets", p->targets},
-                   {"classes", p->classes}, {"parameters", p->parameters},
-                   {"allowance", p->allowance});
-  scl_lua_set_number(L, "log_scale", p->log_scale);
-  scl_lua_set_boolean(L, "has_kernel", p->has_kernel != 0);
-  scl_lua_set_boolean(L, "intercept", p->intercept != 0);
-  scl_lua_set_text(L, "task", p->task == SCL_TASK_CLASSIFICATION ? "classification" : "regression");
-}
-
 /* The methods are upvalue 1. */
 static int index(lua_State *L) {
   const scl_defined_problem *view = scl_defined_check_view(L, 1, PROBLEM);
@@ -287,7 +281,13 @@ static int index(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
-  push_fields(L, p);
+  lua_createtable(L, 0, 12);
+  SCL_LUA_INTEGERS(L, {"rows", p->rows}, {"features", p->features}, {"targets", p->targets},
+                   {"classes", p->classes}, {"parameters", p->parameters},
+                   {"allowance", p->allowance});
+  scl_lua_set_number(L, "log_scale", p->log_scale);
+  SCL_LUA_BOOLEANS(L, {"has_kernel", p->has_kernel != 0}, {"intercept", p->intercept != 0});
+  scl_lua_set_text(L, "task", p->task == SCL_TASK_CLASSIFICATION ? "classification" : "regression");
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) != LUA_TNIL) return 1;
   if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "start") != 0)

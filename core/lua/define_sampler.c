@@ -1,5 +1,5 @@
-/* Samplers of a script's functions: make (independent coordinates) or draw, their law, and what
- * they learn from rows. */
+/* Samplers of a script's functions (sc.sampler.define): make (independent coordinates) or draw
+ * (a whole parameter), their law, and what they learn from rows. */
 #include "lua/define.h"
 #include "lua/list.h"
 #include "lua/matrix.h"
@@ -14,9 +14,10 @@ enum { LEARN_STREAM = 2 };
 
 typedef struct defined_sampler {
   scl_defined base;
-  double mean, scale; /* of the simple form */
-  scl_family family;
-  size_t normals; /* that one e takes; 0: one uniform */
+  /* The simple form draws each coordinate by itself: w_j = mean + scale e_j. */
+  double mean, scale;
+  scl_family family; /* of e */
+  size_t normals;    /* normal numbers that make(...) gets for one e; 0: one uniform number */
   bool simple, dependent, fits_degree;
 } defined_sampler;
 
@@ -24,6 +25,7 @@ static const defined_sampler *sampler_of(const void *self) { return self; }
 
 /* ------------------------------------------------------------ make */
 
+/* One call of the slot `draw`: parameters out->first to out->first + out->count - 1. */
 typedef struct draw_call {
   const defined_sampler *self;
   const scl_draw *draw;
@@ -51,6 +53,7 @@ static void make_row(lua_State *L, const draw_call *c, size_t i, double *row) {
   }
 }
 
+/* Parameters first to first + count - 1, each coordinate by itself. */
 static int run_make(lua_State *L) {
   const draw_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   for (size_t i = 0; i < c->out->count; i++)
@@ -84,6 +87,8 @@ static void read_support(lua_State *L, int top, const scl_parameters *out, doubl
   }
 }
 
+/* What draw returned, from place top + 1 on, as parameter i: d weights (dense), a column and its
+ * threshold, or a list of columns and one of weights (sparse). */
 static void read_parameter(lua_State *L, int top, const scl_parameters *out, size_t i) {
   double *weights = out->weights + (ptrdiff_t)i * out->stride;
   int32_t *support =
@@ -154,6 +159,7 @@ static int run_degree(lua_State *L) {
   return 0;
 }
 
+/* The storage of a parameter for rows of `dim` columns; only a sparse one depends on the script. */
 static scl_status layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
   layout_call c = {dim, out};
   if (sampler_of(self)->dependent) out->flags |= SCL_LAYOUT_DEPENDENT;
@@ -196,6 +202,8 @@ static int run_law(lua_State *L) {
   return 0;
 }
 
+/* The law of each coordinate. The simple form has the same for all: mean + scale e, e of the
+ * declared family. Otherwise the script's function says it. */
 static scl_status law(const void *self, const scl_draw *asked, scl_law *out, scl_error *error) {
   const defined_sampler *sampler = self;
   (void)asked;
@@ -212,11 +220,12 @@ static const scl_ability_law law_ability = {SCL_HEAD(scl_ability_law), .law = la
 
 /* ------------------------------------------------------------ characteristic function */
 
+/* One call of the ability: out[i] for the rows of delta (rows x dim). */
 typedef struct characteristic_call {
   const defined_sampler *self;
   size_t rows, dim;
   const double *delta;
-  ptrdiff_t stride;
+  ptrdiff_t stride; /* between rows of delta, in numbers */
   double *out;
 } characteristic_call;
 
@@ -241,6 +250,7 @@ static int run_factor(lua_State *L) {
   return 0;
 }
 
+/* out[i] = E cos<w, delta_i>: the real part of the characteristic function of the weights. */
 static scl_status characteristic(const void *self, const scl_draw *asked, size_t rows,
                                  const double *delta, ptrdiff_t stride, double *out,
                                  scl_error *error) {
@@ -255,6 +265,7 @@ static const scl_ability_characteristic characteristic_ability = {
 
 /* ------------------------------------------------------------ distribution of thresholds */
 
+/* P(threshold <= x) of a column, counted from 0 here and from 1 in the script. */
 static double distribution(const void *self, const scl_draw *asked, size_t column, double x) {
   double result;
   (void)asked;
@@ -271,6 +282,7 @@ static const scl_ability_distribution distribution_ability = {SCL_HEAD(scl_abili
 
 static const scl_learning *check_rows(lua_State *L) { return scl_defined_check_view(L, 1, ROWS); }
 
+/* rows:walk(f): f(block) for each block of rows, in one pass */
 static int rows_walk(lua_State *L) {
   const scl_learning *rows = check_rows(L);
   luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -279,6 +291,7 @@ static int rows_walk(lua_State *L) {
   return 0;
 }
 
+/* The rows at `count` ascending places (from 0), a count x d matrix. */
 static int push_selected(lua_State *L, const scl_learning *rows, const size_t *places,
                          size_t count) {
   double *numbers = lua_newuserdatauv(L, (count * rows->dim + 1) * sizeof *numbers, 0);
@@ -298,6 +311,7 @@ static int rows_select(lua_State *L) {
   return push_selected(L, rows, places, count);
 }
 
+/* rows:all() -> all rows as one matrix; raises where memory is short */
 static int rows_all(lua_State *L) {
   const scl_learning *rows = check_rows(L);
   scl_lua_check_room(L, 16 * (double)rows->rows * (double)rows->dim, "all rows");
@@ -307,6 +321,7 @@ static int rows_all(lua_State *L) {
   return push_selected(L, rows, places, rows->rows);
 }
 
+/* rows:progress(doing, share): report how much of the work is done; raises at Ctrl-C */
 static int rows_progress(lua_State *L) {
   const scl_learning *rows = check_rows(L);
   const char *doing = luaL_checkstring(L, 2);
@@ -376,6 +391,7 @@ static int run_learn(lua_State *L) {
   return 0;
 }
 
+/* What the sampler learns from the staged rows before parameters are drawn. */
 static scl_status learn(const void *self, const scl_learning *rows, scl_state *out,
                         scl_error *error) {
   learn_call c = {rows, out};
@@ -403,6 +419,8 @@ static void read_moments(lua_State *L, defined_sampler *self) {
   lua_settop(L, top);
 }
 
+/* Read what depends on the options of this instance. Without `make` the sampler has the general
+ * form. */
 static int complete(lua_State *L) {
   defined_sampler *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->simple = scl_define_has(L, SCL_DEFINED_FIELDS, "make");
@@ -413,6 +431,8 @@ static int complete(lua_State *L) {
   return 0;
 }
 
+/* The abilities follow from the functions that the script gives. The simple form has a law, because
+ * its coordinates are independent and mean + scale e. */
 static void describe(lua_State *L, int fields, scl_definition *d) {
   static const char *const spaces[] = {"dense", "sparse", "threshold", NULL};
   const bool simple = scl_define_has(L, fields, "make");

@@ -1,4 +1,6 @@
-/* Solvers of a script's functions: solve, the loss that it minimises, its objective. */
+/* Solvers of a script's functions (sc.solver.define): solve, the loss that it minimises, its
+ * objective. The problem is an object of Lua (define_problem.c) that can be used until the function
+ * returns. */
 #include "lua/define.h"
 #include "lua/define_problem.h"
 #include "lua/matrix.h"
@@ -25,6 +27,8 @@ static double result_number(lua_State *L, const char *name, double preset) {
   return number;
 }
 
+/* `outcome` of the table on top of the stack. It is required: whether a solver converged is never
+ * guessed. */
 static scl_outcome result_outcome(lua_State *L) {
   static const char *const words[] = {"", "converged", "stopped", "limit"};
   const char *word = lua_getfield(L, -1, "outcome") == LUA_TSTRING ? lua_tostring(L, -1) : "?";
@@ -67,13 +71,14 @@ static void read_solution(lua_State *L, const scl_problem *p, scl_solution *out)
 
 /* ------------------------------------------------------------ solve */
 
+/* One call of the slot `solve`. */
 typedef struct solve_call {
   const scl_problem *problem;
   scl_solution *out;
 } solve_call;
 
-/* Call the function below so many arguments, the first of which is the view, and the options; what it
- * returns is left on the stack. The view ends. */
+/* Call the function below so many arguments, the first of which is the view, and the options; what
+ * it returns is left on the stack. The view ends. */
 static void call_with(lua_State *L, void **view, int arguments) {
   lua_pushvalue(L, SCL_DEFINED_OPTIONS);
   const int status = lua_pcall(L, arguments + 1, 1, 0);
@@ -81,6 +86,7 @@ static void call_with(lua_State *L, void **view, int arguments) {
   if (status != LUA_OK) lua_error(L);
 }
 
+/* solve(problem, o) -> { coefficients = D x c, outcome =, and optional numbers of the solution } */
 static int run_solve(lua_State *L) {
   const solve_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const scl_defined_problem problem = {c->problem, c->problem->warm ? c->out->coefficients : NULL};
@@ -93,6 +99,7 @@ static int run_solve(lua_State *L) {
   return 0;
 }
 
+/* The slot `solve`. */
 static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   solve_call c = {problem, out};
@@ -101,9 +108,10 @@ static scl_status solve(const void *self, const scl_problem *problem, scl_soluti
 
 /* ------------------------------------------------------------ objective */
 
+/* One call of the ability `objective`. */
 typedef struct objective_call {
   const scl_problem *problem;
-  const double *coefficients, *intercept;
+  const double *coefficients, *intercept; /* D x c; c numbers or NULL */
   double *value;
 } objective_call;
 
@@ -124,6 +132,8 @@ static int run_objective(lua_State *L) {
   return 0;
 }
 
+/* The value of what solve minimises, at given coefficients: the checker compares solutions by
+ * it. */
 static scl_status objective(const void *self, const scl_problem *problem,
                             const double *coefficients, const double *intercept, double *value,
                             scl_error *error) {
@@ -143,16 +153,19 @@ static double loss_value(const void *self, size_t c, const double *f, const doub
   return value;
 }
 
+/* The gradient of the loss by f, c numbers. */
 static void loss_slope(const void *self, size_t c, const double *f, const double *y, double *out) {
   scl_defined_fill(self, "loss.slope", c, out, "=llo", c, f, c, y);
 }
 
+/* The largest value of the loss for |f| <= reach. */
 static double loss_bound(const void *self, double reach) {
   double bound;
   scl_defined_fill(self, "loss.bound", 1, &bound, "no", reach);
   return bound;
 }
 
+/* The Lipschitz constant of the loss in f for |f| <= reach. */
 static double loss_lipschitz(const void *self, double reach) {
   double lipschitz;
   scl_defined_fill(self, "loss.lipschitz", 1, &lipschitz, "no", reach);

@@ -1,4 +1,4 @@
-/* What a script's function is given and gives back: numbers, matrices, random numbers, views of the
+/* Arguments and results of a script's functions: numbers, matrices, random numbers, views of the
  * host's tables (lua/define.h). */
 #include "lua/define.h"
 #include "lua/list.h"
@@ -11,7 +11,8 @@
 
 /* ------------------------------------------------------------ calls and results */
 
-/* Raise what the function at SCL_DEFINED_FUNCTION, or a field that is none, gave. */
+/* Raise a sentence about a wrong result: of the function at SCL_DEFINED_FUNCTION, with the place of
+ * its definition, or of a field that holds a value. */
 static int blame(lua_State *L, const char *got, const char *belongs) {
   lua_Debug where;
   if (lua_type(L, SCL_DEFINED_FUNCTION) != LUA_TFUNCTION)
@@ -27,6 +28,7 @@ int scl_defined_refuse(lua_State *L, int place, const char *belongs) {
   return blame(L, lua_isnone(L, place) ? "nothing" : scl_lua_shown(L, place), belongs);
 }
 
+/* All results are asked for, so that one too many is an error instead of being dropped. */
 void scl_defined_invoke(lua_State *L, int arguments, int results) {
   const int base = lua_gettop(L) - arguments - 1;
   lua_call(L, arguments, LUA_MULTRET);
@@ -43,7 +45,7 @@ double scl_defined_result(lua_State *L, int place, const char *what) {
   return lua_tonumber(L, place);
 }
 
-/* The field becomes the function that sentences are about. */
+/* Sentences are about this field from now on. */
 int scl_defined_field(lua_State *L, const char *name, int results) {
   lua_getfield(L, SCL_DEFINED_FIELDS, name);
   lua_pushvalue(L, -1);
@@ -112,14 +114,16 @@ void scl_defined_read_numbers(lua_State *L, int place, size_t rows, size_t cols,
 
 enum { MOST_ARGUMENTS = 6 };
 
+/* One argument of a call, by its letter in the format. */
 typedef struct argument {
   char letter;
-  double number;
-  size_t count;
+  double number; /* n */
+  size_t count;  /* i: the number itself; r, l: length of a list */
   const double *list;
   ptrdiff_t stride;
 } argument;
 
+/* The arguments of scl_defined_each for its body. */
 typedef struct each_call {
   size_t count, n_arguments;
   double *out;
@@ -127,6 +131,7 @@ typedef struct each_call {
   bool nil, whole; /* nil is a result; one call returns all of out */
 } each_call;
 
+/* The arguments of a call by their format. Lists are borrowed until the call ends. */
 static each_call read_format(size_t count, double *out, const char *format, va_list values) {
   each_call c = {.count = count, .out = out, .nil = *format == '?', .whole = *format == '='};
   for (format += c.nil || c.whole; *format != 0; format++) {
@@ -140,6 +145,7 @@ static each_call read_format(size_t count, double *out, const char *format, va_l
   return c;
 }
 
+/* Push one argument of call i. Its letters: see scl_defined_each. */
 static void push_argument(lua_State *L, const argument *a, size_t i) {
   switch (a->letter) {
   case 'o':
@@ -167,6 +173,7 @@ static void push_argument(lua_State *L, const argument *a, size_t i) {
   }
 }
 
+/* The body of scl_defined_each. */
 static int run_each(lua_State *L) {
   const each_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const int top = lua_gettop(L);
@@ -195,6 +202,7 @@ scl_status scl_defined_each(const void *self, const char *field, scl_error *erro
   return scl_defined_call(self, field, run_each, &c, error);
 }
 
+/* Slots without a status report the failure to the host, which fails the call of the slot. */
 void scl_defined_fill(const void *self, const char *field, size_t count, double *out,
                       const char *format, ...) {
   scl_error error = {0};
@@ -219,8 +227,7 @@ void **scl_defined_push_view(lua_State *L, const char *name, const luaL_Reg *met
     lua_setfield(L, -3, "methods"); /* for completion */
     if (index != NULL) lua_pushcclosure(L, index, 1);
     lua_setfield(L, -2, "__index");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
+    scl_lua_set_boolean(L, "__metatable", 0);
   }
   lua_setmetatable(L, -2);
   return view;
@@ -240,6 +247,8 @@ void *scl_defined_check_view(lua_State *L, int place, const char *name) {
 
 #define DRAWS "scullery.draws"
 
+/* draws:uniform([n]) and draws:normal([n]): the next n numbers of the parameter's address, so that
+ * a parameter does not depend on those drawn before it. Without n one number, not a list. */
 static int draw_numbers(lua_State *L, bool normal) {
   scl_defined_draws *draws = luaL_testudata(L, 1, DRAWS);
   if (draws == NULL)
@@ -269,8 +278,7 @@ scl_defined_draws *scl_defined_push_draws(lua_State *L, const scl_address *addre
     lua_newtable(L);
     SCL_LUA_FUNCTIONS(L, {"uniform", draw_uniform}, {"normal", draw_normal});
     lua_setfield(L, -2, "__index");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
+    scl_lua_set_boolean(L, "__metatable", 0);
   }
   lua_setmetatable(L, -2);
   return draws;
@@ -278,11 +286,13 @@ scl_defined_draws *scl_defined_push_draws(lua_State *L, const scl_address *addre
 
 /* ------------------------------------------------------------ blocks of rows */
 
+/* A block of rows on its way to a function of a script. */
 typedef struct seen_block {
   const scl_defined_visit *visit;
   const scl_rows *rows;
 } seen_block;
 
+/* The field `key` of the table on top: a rows x cols matrix, absent where there are no numbers. */
 static void set_numbers(lua_State *L, const char *key, const double *numbers, size_t rows,
                         size_t cols) {
   if (numbers == NULL || cols == 0) return;
@@ -290,15 +300,15 @@ static void set_numbers(lua_State *L, const char *key, const double *numbers, si
   lua_setfield(L, -2, key);
 }
 
-/* function, block -> */
+/* function, block -> ; calls function({ first =, count =, X =, y =, weights =, places = }). The
+ * matrices are copies, so that the script may keep them. */
 static int show_block(lua_State *L) {
   const seen_block *seen = lua_touserdata(L, 2);
   const scl_rows *rows = seen->rows;
   const scl_const_block *features = &rows->features;
   lua_settop(L, 1);
   lua_createtable(L, 0, 6);
-  scl_lua_set_integer(L, "first", rows->first + 1);
-  scl_lua_set_integer(L, "count", rows->count);
+  SCL_LUA_INTEGERS(L, {"first", rows->first + 1}, {"count", rows->count});
   if (features->data != NULL && features->dtype == SCL_DTYPE_FLOAT64) {
     scl_defined_push_matrix(L, features->data, features->row_stride, rows->count, features->cols);
     lua_setfield(L, -2, "X");
@@ -326,6 +336,7 @@ scl_status scl_defined_protected(lua_State *L, int arguments, scl_error *error) 
   return failed;
 }
 
+/* The engine calls this in the middle of a pass, so errors of Lua become a status. */
 scl_status scl_defined_visit_rows(void *context, const scl_rows *rows, scl_error *error) {
   const scl_defined_visit *visit = context;
   const seen_block seen = {visit, rows};

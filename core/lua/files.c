@@ -1,4 +1,6 @@
-/* scullery.core: files as whole texts, and what a folder holds. */
+/* scullery.core: files as whole texts, the entries of folders, modes and links: what Lua's own
+ * library lacks. A path with a zero byte is refused, and a written file is complete or not
+ * there. */
 #define _GNU_SOURCE
 #include "data/files/input.h"
 #include "data/files/output.h"
@@ -13,7 +15,8 @@
 
 /* ------------------------------------------------------------ texts */
 
-/* What is being read or written, owned by a userdata: whatever raises, its __gc gives it back. */
+/* A file that is being read or written. A userdata owns it, so that its __gc closes it after an
+ * error. */
 typedef struct held {
   scl_input *input;
   scl_output *output;
@@ -29,12 +32,11 @@ static int give_back(lua_State *L) {
 
 static held *new_held(lua_State *L) { return scl_lua_new_guarded(L, sizeof(held), give_back); }
 
-/* core.read_text(path[, most]) -> what the file holds, unpacked when it is gzip: up to `most`
- * bytes, 1 GB if that is left out */
+/* core.read_text(path[, most]) -> the bytes of the file, unpacked if it is gzip; an error beyond
+ * `most` bytes (1 GB by default) */
 static int read_text(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
-  const size_t most =
-      lua_isnoneornil(L, 2) ? (size_t)1 << 30 : scl_lua_check_size(L, 2, 0, SIZE_MAX >> 12, "most");
+  const size_t most = scl_lua_opt_size(L, 2, 0, SIZE_MAX >> 12, "most", (size_t)1 << 30);
   size_t taken = 0;
   held *h = new_held(L);
   SCL_LUA_TRY(L, scl_input_open(path, &h->input, &error));
@@ -74,12 +76,6 @@ static int write_text(lua_State *L) {
 
 /* ------------------------------------------------------------ folders */
 
-static bool is_folder(DIR *folder, const struct dirent *entry) {
-  struct stat file;
-  if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN) return entry->d_type == DT_DIR;
-  return fstatat(dirfd(folder), entry->d_name, &file, 0) == 0 && S_ISDIR(file.st_mode);
-}
-
 static int close_folder(lua_State *L) {
   DIR **folder = lua_touserdata(L, 1);
   if (*folder != NULL) (void)closedir(*folder);
@@ -99,9 +95,13 @@ static int folder(lua_State *L) {
   for (const struct dirent *file = readdir(*files); file != NULL; file = readdir(*files)) {
     if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0) continue;
     lua_createtable(L, 0, 2);
-    lua_pushstring(L, file->d_name);
-    lua_setfield(L, -2, "name");
-    scl_lua_set_boolean(L, "folder", is_folder(*files, file));
+    scl_lua_set_text(L, "name", file->d_name);
+    struct stat about;
+    const bool known = file->d_type != DT_LNK && file->d_type != DT_UNKNOWN;
+    scl_lua_set_boolean(
+        L, "folder",
+        known ? file->d_type == DT_DIR /* otherwise a link, or the system cannot say */
+              : fstatat(dirfd(*files), file->d_name, &about, 0) == 0 && S_ISDIR(about.st_mode));
     lua_rawseti(L, -2, ++count);
   }
   (void)closedir(*files);
@@ -113,8 +113,7 @@ static int folder(lua_State *L) {
 static int real_path(lua_State *L) {
   char real[PATH_MAX];
   if (realpath(scl_lua_check_path(L, 1), real) == NULL) return 0;
-  lua_pushstring(L, real);
-  return 1;
+  return scl_lua_give_text(L, real);
 }
 
 /* core.file_about(path) -> {size = bytes, mode = permission bits, user = the owner's number, own =
@@ -126,8 +125,8 @@ static int file_about(lua_State *L) {
   lua_newtable(L);
   SCL_LUA_INTEGERS(L, {"size", (size_t)file.st_size}, {"mode", file.st_mode & 07777},
                    {"user", file.st_uid});
-  scl_lua_set_boolean(L, "own", file.st_uid == 0 || file.st_uid == geteuid());
-  scl_lua_set_boolean(L, "folder", S_ISDIR(file.st_mode));
+  SCL_LUA_BOOLEANS(L, {"own", file.st_uid == 0 || file.st_uid == geteuid()},
+                   {"folder", S_ISDIR(file.st_mode)});
   return 1;
 }
 

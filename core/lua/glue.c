@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+/* Errors, checked arguments, fields of tables, and the debt of Lua's collector (glue.h). */
 #include "lua/glue.h"
 
 #include "base/interrupt.h"
@@ -21,11 +22,14 @@ void scl_lua_check(lua_State *L, scl_status status, const scl_error *error) {
 
 void scl_lua_check_interrupt(lua_State *L) { SCL_LUA_TRY(L, scl_interrupt_check(&error)); }
 
+/* Small requests are not checked: the allocator reports them. */
 void scl_lua_check_room(lua_State *L, double bytes, const char *what) {
   if (bytes < 1 << 20 || bytes <= (double)scl_memory_left()) return;
   SCL_LUA_TRY(L, scl_fail_memory(&error, bytes < 1e18 ? (size_t)bytes : (size_t)1e18, what));
 }
 
+/* The metatable is made anew each time: such userdata are few and short-lived, and have no name
+ * that a script could look up. */
 void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release) {
   void *guarded = memset(lua_newuserdatauv(L, size, 0), 0, size);
   lua_createtable(L, 0, 1);
@@ -35,6 +39,7 @@ void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release) {
   return guarded;
 }
 
+/* The text is cut between two characters of UTF-8, never within one. */
 const char *scl_lua_cut(lua_State *L, int place, const char *quote) {
   enum { MOST = 60, LONGEST = 4 }; /* bytes; those of a character of UTF-8 */
   size_t length, kept = MOST;
@@ -59,6 +64,7 @@ const char *scl_lua_shown(lua_State *L, int place) {
   return scl_lua_cut(L, -1, "");
 }
 
+/* A float that is whole is taken as well, because results of Lua's arithmetic often are floats. */
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what) {
   const lua_Number value =
       lua_type(L, place) == LUA_TNUMBER ? lua_tonumber(L, place) : (lua_Number)NAN;
@@ -68,15 +74,20 @@ size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, cons
   return (size_t)value;
 }
 
+size_t scl_lua_opt_size(lua_State *L, int place, size_t low, size_t high, const char *what,
+                        size_t absent) {
+  return lua_isnoneornil(L, place) ? absent : scl_lua_check_size(L, place, low, high, what);
+}
+
 const char *scl_lua_check_path(lua_State *L, int place) {
   size_t length;
-  if (lua_type(L, place) != LUA_TSTRING) /* a number is no name, though Lua would make it one */
+  if (lua_type(L, place) != LUA_TSTRING) /* Lua would convert a number to a text */
     luaL_error(L, "the path of a file is a text, and it got %s", scl_lua_shown(L, place));
   const char *path = lua_tolstring(L, place, &length);
   if (strlen(path) != length)
-    luaL_error(L, "\"%s...\" is no name of a file: it has a zero byte in it", path);
+    luaL_error(L, "\"%s...\" is not the name of a file: it has a zero byte in it", path);
   if (length >= PATH_MAX)
-    luaL_error(L, "%s is no name of a file: it has %I bytes, and %d are the most",
+    luaL_error(L, "%s is not the name of a file: it has %I bytes, and %d are the most",
                scl_lua_shown(L, place), (LUAI_UACINT)length, PATH_MAX - 1);
   return path;
 }
@@ -127,6 +138,26 @@ int scl_lua_field_word(lua_State *L, int place, const char *key, const char *con
   return word;
 }
 
+int scl_lua_give_size(lua_State *L, size_t value) {
+  lua_pushinteger(L, (lua_Integer)value);
+  return 1;
+}
+
+int scl_lua_give_number(lua_State *L, double value) {
+  lua_pushnumber(L, value);
+  return 1;
+}
+
+int scl_lua_give_boolean(lua_State *L, bool value) {
+  lua_pushboolean(L, value);
+  return 1;
+}
+
+int scl_lua_give_text(lua_State *L, const char *value) {
+  lua_pushstring(L, value);
+  return 1;
+}
+
 void scl_lua_push_numbers(lua_State *L, const double *list, size_t count) {
   lua_createtable(L, (int)count, 0);
   for (size_t i = 0; i < count; i++) {
@@ -174,6 +205,16 @@ void scl_lua_set_text(lua_State *L, const char *key, const char *value) {
   lua_setfield(L, -2, key);
 }
 
+void scl_lua_set_booleans(lua_State *L, size_t count, const scl_lua_boolean *booleans) {
+  for (size_t i = 0; i < count; i++)
+    scl_lua_set_boolean(L, booleans[i].key, booleans[i].value);
+}
+
+void scl_lua_set_texts(lua_State *L, size_t count, const scl_lua_text *texts) {
+  for (size_t i = 0; i < count; i++)
+    scl_lua_set_text(L, texts[i].key, texts[i].value);
+}
+
 void scl_lua_set_list(lua_State *L, const char *key, const double *list, size_t count) {
   scl_lua_push_numbers(L, list, count);
   lua_setfield(L, -2, key);
@@ -190,8 +231,8 @@ void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from) {
 /* ------------------------------------------------------------ memory */
 
 /* Lua sees a matrix as a few bytes, so its collector would wait too long. Each fresh matrix adds to
- * a debt; when the debt passes half of what is held, and at least what a collection is worth (32
- * MB, or the size of the Lua heap that it has to walk), a collection runs. */
+ * a debt; a collection runs when the debt passes half of all allocated memory, 32 MB, and
+ * the size of the Lua heap, which bounds the cost of a collection. */
 void scl_lua_account(lua_State *L, size_t bytes) {
   static _Thread_local size_t debt;
   const size_t floor_bytes = (size_t)32 << 20, heap = (size_t)lua_gc(L, LUA_GCCOUNT) << 10;

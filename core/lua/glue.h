@@ -1,6 +1,11 @@
 /* Lua glue: userdata, argument checks, errors. No mathematics here. Every file core/lua/NAME.c
  * defines scl_lua_open_NAME, which adds its functions to the table `scullery.core` on top of the
- * stack. */
+ * stack.
+ *
+ * `scullery.core` is private: only lua/scullery, the checker and tests call it, and change with it.
+ * Options that a script passes to `sc` are checked where they are used first, in Lua or here, not
+ * twice. What is checked here in any case is what protects memory: types of handles, sizes, shapes,
+ * and lists and tables, which a script can change while the engine runs. */
 #ifndef SCULLERY_GLUE_H
 #define SCULLERY_GLUE_H
 
@@ -44,8 +49,8 @@ void scl_lua_account(lua_State *L, size_t bytes);
     scl_lua_account(L, scl_matrix_bytes(out));                                                     \
   } while (0)
 
-/* A userdata of that size on the stack, all zero, whose __gc calls release(L): for what is opened
- * while a Lua error may jump over its end. */
+/* A userdata of that size on the stack, all zero, whose __gc calls release(L). It owns memory or a
+ * file while a Lua error may jump over the end of the function. */
 void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release);
 /* The text at `place` between quotes, or its beginning where it is long; left on the stack. */
 const char *scl_lua_cut(lua_State *L, int place, const char *quote);
@@ -54,6 +59,9 @@ const char *scl_lua_cut(lua_State *L, int place, const char *quote);
 const char *scl_lua_shown(lua_State *L, int place);
 /* A whole number in [low, high] at `place`, with a sentence that names `what` otherwise. */
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what);
+/* The same, `absent` for nil and for no argument. */
+size_t scl_lua_opt_size(lua_State *L, int place, size_t low, size_t high, const char *what,
+                        size_t absent);
 /* The path of a file at `place`: a text without a zero byte, because the system would cut
  * it there. */
 const char *scl_lua_check_path(lua_State *L, int place);
@@ -70,6 +78,12 @@ size_t scl_lua_field_size(lua_State *L, int place, const char *key, size_t low, 
 /* The index of the field's text in a list that ends with NULL. */
 int scl_lua_field_word(lua_State *L, int place, const char *key, const char *const *words,
                        int absent);
+
+/* One result of a lua_CFunction: `return scl_lua_give_size(L, rows)`. A text that is NULL: nil. */
+int scl_lua_give_size(lua_State *L, size_t value);
+int scl_lua_give_number(lua_State *L, double value);
+int scl_lua_give_boolean(lua_State *L, bool value);
+int scl_lua_give_text(lua_State *L, const char *value);
 
 /* Lists on the stack. */
 void scl_lua_push_numbers(lua_State *L, const double *list, size_t count);
@@ -91,15 +105,24 @@ typedef struct scl_lua_integer {
   const char *key;
   size_t value;
 } scl_lua_integer;
+typedef struct scl_lua_boolean {
+  const char *key;
+  bool value;
+} scl_lua_boolean;
+typedef struct scl_lua_text {
+  const char *key, *value;
+} scl_lua_text;
 void scl_lua_set_numbers(lua_State *L, size_t count, const scl_lua_number *numbers);
-#define SCL_LUA_NUMBERS(L, ...)                                                                    \
-  scl_lua_set_numbers(L, sizeof((const scl_lua_number[]){__VA_ARGS__}) / sizeof(scl_lua_number),   \
-                      (const scl_lua_number[]){__VA_ARGS__})
 void scl_lua_set_integers(lua_State *L, size_t count, const scl_lua_integer *integers);
-#define SCL_LUA_INTEGERS(L, ...)                                                                   \
-  scl_lua_set_integers(L,                                                                          \
-                       sizeof((const scl_lua_integer[]){__VA_ARGS__}) / sizeof(scl_lua_integer),   \
-                       (const scl_lua_integer[]){__VA_ARGS__})
+void scl_lua_set_booleans(lua_State *L, size_t count, const scl_lua_boolean *booleans);
+void scl_lua_set_texts(lua_State *L, size_t count, const scl_lua_text *texts);
+/* Two arguments: how many elements the list has, and the list. */
+#define SCL_LUA_LIST(type, ...)                                                                    \
+  sizeof((const type[]){__VA_ARGS__}) / sizeof(type), (const type[]) { __VA_ARGS__ }
+#define SCL_LUA_NUMBERS(L, ...) scl_lua_set_numbers(L, SCL_LUA_LIST(scl_lua_number, __VA_ARGS__))
+#define SCL_LUA_INTEGERS(L, ...) scl_lua_set_integers(L, SCL_LUA_LIST(scl_lua_integer, __VA_ARGS__))
+#define SCL_LUA_BOOLEANS(L, ...) scl_lua_set_booleans(L, SCL_LUA_LIST(scl_lua_boolean, __VA_ARGS__))
+#define SCL_LUA_TEXTS(L, ...) scl_lua_set_texts(L, SCL_LUA_LIST(scl_lua_text, __VA_ARGS__))
 /* Functions: SCL_LUA_FUNCTIONS(L, {"name", function}, ...) */
 #define SCL_LUA_FUNCTIONS(L, ...) luaL_setfuncs(L, (const luaL_Reg[]){__VA_ARGS__, {NULL, NULL}}, 0)
 /* The matrix becomes Lua's, and *from empty. */
@@ -111,7 +134,7 @@ void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from);
 #define SCL_LUA_FILES(X) \
   X(matrix) X(random) X(source) X(data) X(files) X(plugin) X(define) X(options) X(map) X(rows) \
   X(machine) X(labels) X(training) X(model) X(pruning) X(loss) X(probabilities) X(inspect) \
-  X(codes) X(progress) X(profile) X(json) X(saving) X(saved) X(predict) X(predictor) X(row_files) \
+  X(codes) X(progress) X(profile) X(json) X(saving) X(saved) X(predict) X(row_files) \
   X(terminal) X(text) X(process) X(plugin_facts) X(journal) X(worker)
 // clang-format on
 #define SCL_LUA_DECLARE(name) void scl_lua_open_##name(lua_State *L);

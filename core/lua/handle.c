@@ -1,13 +1,16 @@
 #include "lua/handle.h"
 
-/* A userdata holds one object. Its metatables carry this key, so that any handle can be told. */
+/* The address is a key in the metatable of every type of handle, by which object_at() recognises
+ * handles. */
 static const char mark;
 
+/* What the userdata holds. Its user value is a list of the values that it keeps (scl_lua_tie). */
 typedef struct handle {
   scl_lua_object *object; /* NULL: released */
 } handle;
 
-static int let_go(lua_State *L) {
+/* __gc and __close: the object stays while calls or other objects use it. */
+static int release_handle(lua_State *L) {
   handle *h = lua_touserdata(L, 1);
   scl_lua_object *object = h->object;
   h->object = NULL;
@@ -15,22 +18,25 @@ static int let_go(lua_State *L) {
   return 0;
 }
 
-static int describe(lua_State *L) {
+static int handle_tostring(lua_State *L) {
   const handle *h = lua_touserdata(L, 1);
   luaL_getmetafield(L, 1, "__name");
   lua_pushfstring(L, h->object == NULL ? "%s (released)" : "%s", lua_tostring(L, -1));
   return 1;
 }
 
+/* The metatable of a type is made with its first handle. __metatable hides it, so that a script
+ * cannot call __gc or change the type of a handle. */
 void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *)) {
   handle *h = lua_newuserdatauv(L, sizeof *h, 1);
   h->object = NULL;
   if (luaL_newmetatable(L, name)) {
-    static const luaL_Reg methods[] = {
-        {"__gc", let_go}, {"__close", let_go}, {"__tostring", describe}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"__gc", release_handle},
+                                       {"__close", release_handle},
+                                       {"__tostring", handle_tostring},
+                                       {NULL, NULL}};
     luaL_setfuncs(L, methods, 0);
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
+    scl_lua_set_boolean(L, "__metatable", 0);
     lua_pushboolean(L, 1);
     lua_rawsetp(L, -2, &mark);
   }
@@ -41,7 +47,15 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
   return &h->object->pointer;
 }
 
-/* The object of the handle of any type at `place`; NULL where it is none or was released. */
+void *scl_lua_new_owned(lua_State *L, const char *name, void (*release)(void *), size_t size) {
+  void **slot = scl_lua_new_handle(L, name, release);
+  *slot = scl_allocate_zero(size);
+  if (*slot == NULL) luaL_error(L, "not enough memory for a %s", name);
+  return *slot;
+}
+
+/* The object of the handle at `place`, whatever its type; NULL for other values and released
+ * handles. */
 static scl_lua_object *object_at(lua_State *L, int place) {
   if (lua_type(L, place) != LUA_TUSERDATA || !lua_getmetatable(L, place)) return NULL;
   const bool ours = lua_rawgetp(L, -1, &mark) == LUA_TBOOLEAN;
@@ -49,6 +63,8 @@ static scl_lua_object *object_at(lua_State *L, int place) {
   return ours ? ((const handle *)lua_touserdata(L, place))->object : NULL;
 }
 
+/* A handle is tied as an object (its pointer stays valid even if Lua collects it first) and as a
+ * value; any other value as a value only. */
 void scl_lua_tie(lua_State *L, int made, int place) {
   scl_lua_object *part = object_at(L, place);
   made = lua_absindex(L, made);
@@ -67,17 +83,19 @@ void scl_lua_tie(lua_State *L, int made, int place) {
 
 void scl_lua_mark_script(lua_State *L, int place) { object_at(L, place)->script = true; }
 
-/* What stands at `place`, for sentences: "nil", "a scullery.map"; left on the stack. */
-static const char *told(lua_State *L, int place) {
+/* The type of the value at `place`, for sentences: "nothing", "a scullery.map"; left on the
+ * stack. */
+static const char *type_shown(lua_State *L, int place) {
   if (lua_type(L, place) == LUA_TUSERDATA && luaL_getmetafield(L, place, "__name") == LUA_TSTRING)
     return lua_pushfstring(L, "a %s", lua_tostring(L, -1));
   return lua_isnoneornil(L, place) ? "nothing"
                                    : lua_pushfstring(L, "a %s", luaL_typename(L, place));
 }
 
+/* The pointer of the handle at `place`, which the running call uses until it ends. */
 static void *use(lua_State *L, int place, const char *name, bool alone) {
   const handle *h = luaL_testudata(L, place, name);
-  if (h == NULL) luaL_error(L, "takes a %s, and got %s", name, told(L, place));
+  if (h == NULL) luaL_error(L, "takes a %s, and got %s", name, type_shown(L, place));
   if (h->object == NULL || h->object->pointer == NULL) luaL_error(L, "this %s was released", name);
   scl_lua_use(L, h->object, alone);
   return h->object->pointer;

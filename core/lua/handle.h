@@ -18,6 +18,8 @@
 /* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill
  * *pointer, so that nothing is lost on an error. */
 void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *));
+/* A handle of `size` zeroed bytes, which release() ends and frees; raises where memory is short. */
+void *scl_lua_new_owned(lua_State *L, const char *name, void (*release)(void *), size_t size);
 /* A fresh handle on the stack, filled by a call that may fail: scl_status of (&made, &error). */
 #define SCL_LUA_PUSH_HANDLE(L, slot_of, type, call)                                                \
   do {                                                                                             \

@@ -1,5 +1,6 @@
-/* scullery.core: what components say of themselves, for tests, checks and help: shapes, laws,
- * facts. */
+/* scullery.core: declared properties of instances: shapes, laws, facts, parameter spaces. The
+ * library decides by them (which samplers a nonlinearity accepts, which bounds hold), the checker
+ * and the tests compare them with what an instance computes. */
 #include "lua/handle.h"
 #include "map/parameters.h"
 #include "map/space.h"
@@ -7,6 +8,7 @@
 #include "plugin/nonlinearity.h"
 #include <string.h>
 
+/* The field `spaces` of the table on top: { NAME = true } for each bit. */
 static void set_spaces(lua_State *L, uint32_t spaces) {
   lua_newtable(L);
   for (scl_space i = 0; i < scl_space_count(); i++)
@@ -21,9 +23,8 @@ static int spaces(lua_State *L) {
   for (scl_space i = 0; i < scl_space_count(); i++) {
     const scl_space_rule *rule = scl_space_of(i);
     lua_newtable(L);
-    scl_lua_set_text(L, "name", scl_space_name(i));
-    scl_lua_set_text(L, "summary", rule->summary);
-    scl_lua_set_text(L, "seen", scl_space_name(rule->seen));
+    SCL_LUA_TEXTS(L, {"name", scl_space_name(i)}, {"summary", rule->summary},
+                  {"seen", scl_space_name(rule->seen)});
     scl_lua_set_boolean(L, "names_columns", rule->names_columns);
     lua_rawseti(L, -2, i + 1);
   }
@@ -36,24 +37,21 @@ static int shape(lua_State *L) {
   scl_shape s = {0};
   SCL_LUA_TRY(L, scl_nonlinearity_shape(phi, &s, &error));
   lua_newtable(L);
-  scl_lua_set_integer(L, "fan_in", s.fan_in);
-  scl_lua_set_integer(L, "fan_out", s.fan_out);
-  scl_lua_set_boolean(L, "float32", s.dtypes & SCL_BIT(SCL_DTYPE_FLOAT32));
-  scl_lua_set_boolean(L, "one_hot", s.flags & SCL_SHAPE_ONE_HOT);
-  scl_lua_set_boolean(L, "phase", s.flags & SCL_SHAPE_PHASE);
+  SCL_LUA_INTEGERS(L, {"fan_in", s.fan_in}, {"fan_out", s.fan_out});
+  SCL_LUA_BOOLEANS(L, {"float32", s.dtypes & SCL_BIT(SCL_DTYPE_FLOAT32)},
+                   {"one_hot", s.flags & SCL_SHAPE_ONE_HOT}, {"phase", s.flags & SCL_SHAPE_PHASE});
   scl_lua_set_text(L, "tags", s.tags);
   set_spaces(L, s.spaces);
   return 1;
 }
 
-/* core.facts(nonlinearity) -> {bound, lipschitz, breaks, scale_free}, infinite where it tells
+/* core.facts(nonlinearity) -> {bound, lipschitz, breaks, scale_free}, infinite where it declares
  * none */
 static int facts(lua_State *L) {
   const scl_ability_facts f =
       scl_nonlinearity_facts(scl_lua_check_instance(L, 1, SCL_KIND_NONLINEARITY));
   lua_newtable(L);
-  scl_lua_set_number(L, "bound", f.bound);
-  scl_lua_set_number(L, "lipschitz", f.lipschitz);
+  SCL_LUA_NUMBERS(L, {"bound", f.bound}, {"lipschitz", f.lipschitz});
   scl_lua_set_list(L, "breaks", f.breaks, f.n_breaks);
   scl_lua_set_boolean(L, "scale_free", f.scale_free != 0);
   return 1;
@@ -65,8 +63,7 @@ static int two_valued(lua_State *L) {
   if (!scl_nonlinearity_two_valued(scl_lua_check_instance(L, 1, SCL_KIND_NONLINEARITY), &values))
     return 0;
   lua_newtable(L);
-  scl_lua_set_number(L, "low", values.low);
-  scl_lua_set_number(L, "high", values.high);
+  SCL_LUA_NUMBERS(L, {"low", values.low}, {"high", values.high});
   scl_lua_set_boolean(L, "zero_is_high", values.zero_is_high != 0);
   return 1;
 }
@@ -76,21 +73,20 @@ static int two_valued(lua_State *L) {
 static int layout(lua_State *L) {
   const scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
   const size_t dim = scl_lua_check_size(L, 2, 0, INT32_MAX, "d"),
-               count = lua_isnoneornil(L, 3) ? 0 : scl_lua_check_size(L, 3, 0, INT32_MAX, "T");
+               count = scl_lua_opt_size(L, 3, 0, INT32_MAX, "T", 0);
   scl_layout l;
   SCL_LUA_TRY(L, scl_parameters_layout(sampler, dim, count, &l, &error));
   lua_newtable(L);
   scl_lua_set_text(L, "space", scl_space_name(l.space));
   SCL_LUA_INTEGERS(L, {"reals", l.reals}, {"integers", l.integers}, {"block", l.block},
                    {"count", l.count});
-  scl_lua_set_boolean(L, "has_bias", l.has_bias != 0);
-  scl_lua_set_boolean(L, "dependent", l.flags & SCL_LAYOUT_DEPENDENT);
+  SCL_LUA_BOOLEANS(L, {"has_bias", l.has_bias != 0}, {"dependent", l.flags & SCL_LAYOUT_DEPENDENT});
   scl_lua_set_text(L, "tag", l.tag);
   return 1;
 }
 
-/* core.law(sampler, dim[, state that it learnt]) -> {family, mean, scale, shape, bias, bias_a, bias_b, degree,
- * degree_scale}, or nil where it tells none */
+/* core.law(sampler, dim[, state that it learnt]) -> {family, mean, scale, shape, bias, bias_a,
+ * bias_b, degree, degree_scale}, or nil where it declares no law */
 static int law(lua_State *L) {
   static const char *const families[] = {"other",   "gaussian", "uniform", "rademacher",
                                          "laplace", "cauchy",   "student", "spherical"};
@@ -107,8 +103,7 @@ static int law(lua_State *L) {
   memcpy(copy, set.memory, (4 * dim + 4) * sizeof *copy);
   scl_law_release(&set);
   lua_newtable(L);
-  scl_lua_set_text(L, "family", families[l.family]);
-  scl_lua_set_text(L, "bias", biases[l.bias]);
+  SCL_LUA_TEXTS(L, {"family", families[l.family]}, {"bias", biases[l.bias]});
   SCL_LUA_NUMBERS(L, {"bias_a", l.bias_a}, {"bias_b", l.bias_b}, {"shape", l.shape});
   scl_lua_set_list(L, "mean", copy, dim);
   scl_lua_set_list(L, "scale", copy + dim, dim);

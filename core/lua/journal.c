@@ -1,5 +1,6 @@
-/* scullery.core: journals of experiments (data/files/journal.h); lua/scullery/experiment/store.lua
- * says what their lines hold. */
+/* scullery.core: journals of experiments (data/files/journal.h): files of lines that several
+ * processes read and append to at once, with claims on places (which process computes which cell).
+ * lua/scullery/experiment/store.lua says what the lines hold. */
 #include "data/files/journal.h"
 #include "lua/handle.h"
 
@@ -22,8 +23,7 @@ static const char *check_line(lua_State *L, int place, size_t *length) {
 static int journal_is_there(lua_State *L) {
   bool is_there;
   SCL_LUA_TRY(L, scl_journal_is_there(scl_lua_check_path(L, 1), &is_there, &error));
-  lua_pushboolean(L, is_there);
-  return 1;
+  return scl_lua_give_boolean(L, is_there);
 }
 
 /* core.journal_open(path, header): the file of lines, whose first is the header */
@@ -64,22 +64,22 @@ static int journal_add(lua_State *L) {
   return 0;
 }
 
-static uint64_t check_claim(lua_State *L) {
-  return scl_lua_check_size(L, 2, 0, ((size_t)1 << 56) - 1, "a claim");
-}
+/* The largest place of a claim. A claim locks one byte far behind the end of the journal. */
+static const size_t most_claim = ((size_t)1 << 56) - 1;
 
 /* core.journal_claim(journal, place) -> whether it is ours now */
 static int journal_claim(lua_State *L) {
   bool mine;
   scl_journal *journal = scl_lua_take_handle(L, 1, JOURNAL);
-  SCL_LUA_TRY(L, scl_journal_claim(journal, check_claim(L), &mine, &error));
-  lua_pushboolean(L, mine);
-  return 1;
+  SCL_LUA_TRY(L, scl_journal_claim(journal, scl_lua_check_size(L, 2, 0, most_claim, "a claim"),
+                                   &mine, &error));
+  return scl_lua_give_boolean(L, mine);
 }
 
 /* core.journal_disclaim(journal, place) */
 static int journal_disclaim(lua_State *L) {
-  scl_journal_disclaim(scl_lua_take_handle(L, 1, JOURNAL), check_claim(L));
+  scl_journal_disclaim(scl_lua_take_handle(L, 1, JOURNAL),
+                       scl_lua_check_size(L, 2, 0, most_claim, "a claim"));
   return 0;
 }
 

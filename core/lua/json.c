@@ -24,6 +24,7 @@
 
 static void delete_tree(void *tree) { cJSON_Delete(tree); }
 
+/* A new node; raises where cJSON had no memory for it. */
 static cJSON *check_made(lua_State *L, cJSON *made) {
   if (made == NULL) luaL_error(L, "not enough memory for a JSON text");
   return made;
@@ -40,6 +41,8 @@ static void put(lua_State *L, cJSON *into, const char *name, cJSON *value) {
   luaL_error(L, "not enough memory for a JSON text");
 }
 
+/* A whole number without a point, any other with a point or an exponent, so that reading gives back
+ * an integer or a float as it was. 17 digits keep all bits. */
 static cJSON *encode_number(lua_State *L, int place) {
   char text[40];
   if (lua_isinteger(L, place)) {
@@ -53,6 +56,7 @@ static cJSON *encode_number(lua_State *L, int place) {
   return check_made(L, cJSON_CreateRaw(text));
 }
 
+/* The text at `place`; raises for one that JSON cannot hold. */
 static const char *check_text(lua_State *L, int place) {
   size_t length;
   const char *text = lua_tolstring(L, place, &length);
@@ -79,27 +83,19 @@ static bool is_list(lua_State *L, int place) {
   return numbers > 0;
 }
 
-/* `into` lies in a handle already, or in a tree that does. */
-static void encode_list(lua_State *L, int place, cJSON *into, int depth) {
-  const lua_Integer length = (lua_Integer)lua_rawlen(L, place);
-  for (lua_Integer i = 1; i <= length; i++) {
-    lua_rawgeti(L, place, i);
-    put(L, into, NULL, encode(L, lua_gettop(L), depth));
-    lua_pop(L, 1);
-  }
-}
-
 static int compare_texts(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* The fields of the table at `place`, in order of their names, added to `into`, which a handle
+ * owns. */
 static void encode_object(lua_State *L, int place, cJSON *into, int depth) {
   size_t count = 0, i = 0;
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
     count++;
   const char **names = lua_newuserdatauv(L, (count + 1) * sizeof *names, 0);
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
-    names[i++] = check_text(L, -2); /* our copy holds the text */
+    names[i++] = check_text(L, -2); /* the plain copy keeps the text */
   qsort(names, count, sizeof *names, compare_texts);
   for (i = 0; i < count; i++) {
     lua_getfield(L, place, names[i]);
@@ -109,7 +105,7 @@ static void encode_object(lua_State *L, int place, cJSON *into, int depth) {
   lua_pop(L, 1);
 }
 
-/* A table's own tree lies in a handle while it is filled, as what is in it may raise. */
+/* A handle owns the tree of a table while it is filled, because encoding its values may raise. */
 static cJSON *encode_table(lua_State *L, int place, int depth) {
   if (depth > SCL_JSON_DEPTH)
     luaL_error(L, "a table for JSON is nested too deeply, or holds itself");
@@ -119,15 +115,19 @@ static cJSON *encode_table(lua_State *L, int place, int depth) {
   const bool list = is_list(L, place);
   cJSON *tree = check_made(L, list ? cJSON_CreateArray() : cJSON_CreateObject());
   *slot = tree;
-  if (list)
-    encode_list(L, place, tree, depth + 1);
-  else
-    encode_object(L, place, tree, depth + 1);
-  *slot = NULL; /* now the caller's */
+  if (!list) encode_object(L, place, tree, depth + 1);
+  const lua_Integer length = list ? (lua_Integer)lua_rawlen(L, place) : 0;
+  for (lua_Integer i = 1; i <= length; i++) {
+    lua_rawgeti(L, place, i);
+    put(L, tree, NULL, encode(L, lua_gettop(L), depth + 1));
+    lua_pop(L, 1);
+  }
+  *slot = NULL; /* the caller owns it from here on */
   lua_pop(L, 1);
   return tree;
 }
 
+/* The tree of the value at `place`, which the caller puts into another tree at once. */
 static cJSON *encode(lua_State *L, int place, int depth) {
   switch (lua_type(L, place)) {
   case LUA_TBOOLEAN:
@@ -162,14 +162,8 @@ static void release_json(void *json) {
   scl_release(json);
 }
 
-static void decode_number(lua_State *L, const scl_json *json, const cJSON *value) {
-  const scl_json_number number = scl_json_number_of(json, value);
-  if (number.is_whole)
-    lua_pushinteger(L, (lua_Integer)number.whole);
-  else
-    lua_pushnumber(L, number.value);
-}
-
+/* A list or an object as a new table on the stack. visit() sees objects once their table is
+ * filled. */
 static void decode_members(lua_State *L, const scl_json *json, const cJSON *value,
                            scl_lua_json_visit visit, void *context) {
   lua_Integer place = 0;
@@ -187,24 +181,26 @@ static void decode_members(lua_State *L, const scl_json *json, const cJSON *valu
 
 void scl_lua_push_json(lua_State *L, const scl_json *json, const cJSON *value,
                        scl_lua_json_visit visit, void *context) {
-  if (cJSON_IsBool(value))
+  if (cJSON_IsBool(value)) {
     lua_pushboolean(L, cJSON_IsTrue(value));
-  else if (cJSON_IsNumber(value))
-    decode_number(L, json, value);
-  else if (cJSON_IsString(value))
+  } else if (cJSON_IsNumber(value)) {
+    const scl_json_number number = scl_json_number_of(json, value);
+    if (number.is_whole)
+      lua_pushinteger(L, (lua_Integer)number.whole);
+    else
+      lua_pushnumber(L, number.value);
+  } else if (cJSON_IsString(value)) {
     lua_pushstring(L, value->valuestring);
-  else
+  } else {
     decode_members(L, json, value, visit, context);
+  }
 }
 
 /* core.json_decode(text[, what it is of, for sentences]) -> value */
 static int json_decode(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length), *what = luaL_optstring(L, 2, "json_decode");
-  void **slot = scl_lua_new_handle(L, SCL_LUA_JSON ".text", release_json);
-  scl_json *json = scl_allocate_zero(sizeof *json);
-  if (json == NULL) return luaL_error(L, "not enough memory for a JSON text");
-  *slot = json;
+  scl_json *json = scl_lua_new_owned(L, SCL_LUA_JSON ".text", release_json, sizeof *json);
   SCL_LUA_TRY(L, scl_json_parse(text, length, what, json, &error));
   scl_lua_push_json(L, json, json->root, NULL, NULL);
   return 1;

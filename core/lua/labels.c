@@ -1,4 +1,4 @@
-/* scullery.core: labels and the numeric targets that stand for them (learn/labels.h). */
+/* scullery.core: labels, and the numeric targets that encode them (learn/labels.h). */
 #include "lua/labels.h"
 
 #include "lua/handle.h"
@@ -37,11 +37,10 @@ static int coded_source(lua_State *L) {
   return 1;
 }
 
-/* core.classes_seen(source of core.coded_source) -> how many classes its rows had that were read: 0,
- * 1, or 2 for two and more */
+/* core.classes_seen(source of core.coded_source) -> how many classes its rows had that were read:
+ * 0, 1, or 2 for two and more */
 static int classes_seen(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)scl_source_classes_seen(scl_lua_check_source(L, 1)));
-  return 1;
+  return scl_lua_give_size(L, scl_source_classes_seen(scl_lua_check_source(L, 1)));
 }
 
 void scl_lua_open_labels(lua_State *L) {

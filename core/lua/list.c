@@ -1,7 +1,10 @@
+/* Plain copies of lists and tables (list.h). A sentence names the option, the place in the list and
+ * what was found there. */
 #include "lua/list.h"
 
 #include <math.h>
 
+/* Raise: the value at `place` is not what the option takes. */
 static void refuse(lua_State *L, int place, const char *what, const char *takes) {
   luaL_error(L, "'%s' got %s; it takes %s", what,
              lua_isnoneornil(L, place) ? "nothing"
@@ -9,6 +12,7 @@ static void refuse(lua_State *L, int place, const char *what, const char *takes)
              takes);
 }
 
+/* lua_next and lua_rawset run no metamethod, and the copy has no metatable. */
 void scl_lua_copy_table(lua_State *L, int place, const char *what) {
   if (lua_type(L, place) != LUA_TTABLE) refuse(L, place, what, "a table");
   luaL_checkstack(L, 8, what);
@@ -22,7 +26,8 @@ void scl_lua_copy_table(lua_State *L, int place, const char *what) {
   lua_replace(L, place);
 }
 
-/* Lua tells of a table with gaps any place after which nothing stands: it is no length. */
+/* For a table with gaps, Lua's length may be any place before a nil, so every element is looked
+ * at. */
 size_t scl_lua_list_length(lua_State *L, int place, const char *what) {
   static const char *const answers[] = {"__len", "__index"};
   if (lua_type(L, place) != LUA_TTABLE) refuse(L, place, what, "a list");
@@ -44,13 +49,17 @@ size_t scl_lua_copy_list(lua_State *L, int place, size_t most, const char *what)
                (LUAI_UACINT)most);
   lua_newtable(L);
   for (size_t i = 1; i <= length; i++) {
-    lua_rawgeti(L, place, (lua_Integer)i); /* nil where a finalizer took it away: told as one */
+    lua_rawgeti(
+        L, place,
+        (lua_Integer)
+            i); /* a finalizer may have removed it: nil, which the reader of the element refuses */
     lua_rawseti(L, -2, (lua_Integer)i);
   }
   lua_replace(L, place);
   return length;
 }
 
+/* Raise: element i, on top of the stack, is not what the list takes. */
 static void refuse_element(lua_State *L, size_t i, const char *what, const char *takes) {
   luaL_error(L, "'%s' has a %s at place %I; it takes %s", what, luaL_typename(L, -1),
              (LUAI_UACINT)i + 1, takes);

@@ -6,11 +6,11 @@
 
 #include "lua/glue.h"
 
-/* The table at `place` (positive) becomes a plain copy of itself: its fields as they stand. `what`
- * names it in sentences; anything else than a table is refused. */
+/* The table at `place` (positive) becomes a plain copy of itself: its fields as they are now.
+ * `what` names it in sentences; anything else than a table is refused. */
 void scl_lua_copy_table(lua_State *L, int place, const char *what);
 /* The length of the list at `place`, counted. Refused: other values, a list with a gap, a table
- * whose metatable answers for it. It holds until Lua runs or allocates. */
+ * whose metatable answers for it. It is valid until Lua runs or allocates. */
 size_t scl_lua_list_length(lua_State *L, int place, const char *what);
 /* The list at `place` becomes a plain copy of itself; returns its length. Refused
  * beside: more than `most` elements. */

@@ -1,12 +1,12 @@
-/* scullery.core: a solver's loss, for guarantees. Solvers that declare none minimise the squared
- * error. */
+/* scullery.core: the loss of a solver, for the guarantees of lua/scullery/model/bounds.lua. A
+ * solver that declares no loss minimises the squared error. */
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "plugin/solver.h"
 
 /* core.loss(solver, reach[, decisions, targets]) -> {squared, at_zero, bound, lipschitz[, mean]}:
- * the loss at f = 0 for y = 1, its largest value and its Lipschitz constant for |f| <= reach, its
- * mean over rows */
+ * the loss at f = 0 for y = 1 (where a model without features starts), its largest value and its
+ * Lipschitz constant for |f| <= reach, its mean over rows */
 static int solver_loss(lua_State *L) {
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   const double reach = luaL_checknumber(L, 2), zero = 0, one = 1;

@@ -1,4 +1,5 @@
-/* scullery.core: the machine: threads, memory, instruction set, and what it can do at most. */
+/* scullery.core: the machine: threads, memory, instruction set, the rates that it reaches at most
+ * (algebra/ceiling.h, for `scullery bench`), and switches that tests use. */
 #include "algebra/ceiling.h"
 #include "base/interrupt.h"
 #include "base/loops.h"
@@ -9,11 +10,11 @@
 #include "map/map.h"
 #include "rows/ways.h"
 
+/* core.threads([count]) -> the number of threads that the engine uses, after setting it */
 static int threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1))
     scl_pool_set_threads(scl_lua_check_size(L, 1, 1, SCL_POOL_MAX, "threads"));
-  lua_pushinteger(L, (lua_Integer)scl_pool_threads());
-  return 1;
+  return scl_lua_give_size(L, scl_pool_threads());
 }
 
 /* core.ceiling("gemm" | "syrk", dtype, n) -> GFLOP/s */
@@ -23,8 +24,7 @@ static int ceiling(lua_State *L) {
   const bool syrk = luaL_checkoption(L, 1, NULL, kinds) == 1;
   SCL_LUA_TRY(L, scl_ceiling(syrk, scl_lua_check_dtype(L, 2),
                              scl_lua_check_size(L, 3, 1, 10000, "n"), &gflops, &error));
-  lua_pushnumber(L, gflops);
-  return 1;
+  return scl_lua_give_number(L, gflops);
 }
 
 /* core.ceiling_features(dtype, blocks, rows, d, features, "none" | "copy" | "cos") -> seconds */
@@ -35,8 +35,7 @@ static int ceiling_features(lua_State *L) {
     size[i] = scl_lua_check_size(L, i + 2, 1, 1 << 24, "a size");
   SCL_LUA_TRY(L, scl_ceiling_features(scl_lua_check_dtype(L, 1), size[0], size[1], size[2], size[3],
                                       luaL_optstring(L, 6, "none"), &seconds, &error));
-  lua_pushnumber(L, seconds);
-  return 1;
+  return scl_lua_give_number(L, seconds);
 }
 
 /* core.ceiling_rates(n) -> potrf (operations), memory (bytes read), counts (products of bits), each
@@ -63,6 +62,7 @@ static int ceiling_gram(lua_State *L) {
   return 3;
 }
 
+/* Read the input to its end, in pieces of 256 KB. *bytes: how many there were, unpacked. */
 static scl_status read_all(scl_input *input, double *bytes, scl_error *error) {
   enum { SOME = 1 << 18 };
   char *text = scl_allocate(SOME);
@@ -90,6 +90,7 @@ static int ceiling_file(lua_State *L) {
   return 2;
 }
 
+/* core.memory([reset]) -> bytes allocated now, most bytes allocated since the last reset */
 static int memory(lua_State *L) {
   if (lua_toboolean(L, 1)) scl_allocated_peak_reset();
   lua_pushinteger(L, (lua_Integer)scl_allocated());
@@ -97,12 +98,11 @@ static int memory(lua_State *L) {
   return 2;
 }
 
-static int instruction_set(lua_State *L) {
-  lua_pushstring(L, scl_loops_get()->name);
-  return 1;
-}
+/* core.instruction_set() -> the name of the vector loops in use: "plain", "avx2" or "avx512" */
+static int instruction_set(lua_State *L) { return scl_lua_give_text(L, scl_loops_get()->name); }
 
-/* core.bits([use]) -> whether features that take two values are kept as bits, how they are counted */
+/* core.bits([use]) -> whether features that take two values are kept as bits, how they are
+ * counted */
 static int bits(lua_State *L) {
   if (!lua_isnoneornil(L, 1)) {
     luaL_checktype(L, 1, LUA_TBOOLEAN);
@@ -119,8 +119,7 @@ static int levels(lua_State *L) {
     luaL_checktype(L, 1, LUA_TBOOLEAN);
     scl_ways_use_levels(lua_toboolean(L, 1));
   }
-  lua_pushboolean(L, scl_ways_levels_used());
-  return 1;
+  return scl_lua_give_boolean(L, scl_ways_levels_used());
 }
 
 /* core.fail_allocation_after(count): tests only; -1 turns it off */
@@ -136,11 +135,10 @@ static int spoil_allocations(lua_State *L) {
   return 0;
 }
 
-static int monotonic(lua_State *L) {
-  lua_pushnumber(L, scl_progress_clock());
-  return 1;
-}
+/* core.clock(), core.now() -> seconds on a clock that never goes back */
+static int monotonic(lua_State *L) { return scl_lua_give_number(L, scl_progress_clock()); }
 
+/* core.interrupt(): set the flag of Ctrl-C, for tests */
 static int interrupt(lua_State *L) {
   (void)L;
   scl_interrupt();

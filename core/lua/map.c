@@ -1,4 +1,7 @@
-/* scullery.core: feature maps, expectations, kernels between rows. */
+/* scullery.core: feature maps, expectations over parameters, kernels between rows. compose and
+ * model of the library make maps from instances; the functions here read the specification of a map
+ * and return matrices. A map that was made does not change, except that cells are learnt once
+ * (core.learn). */
 #include "base/profile.h"
 #include "lua/handle.h"
 #include "lua/list.h"
@@ -12,6 +15,7 @@ static const scl_map *check_map(lua_State *L, int place) {
 
 /* ------------------------------------------------------------ what a map is made from */
 
+/* The matrix in the field `key`, NULL where there is none. The running call holds it. */
 static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) {
   const scl_matrix *matrix = NULL;
   if (lua_getfield(L, place, key) != LUA_TNIL) matrix = scl_lua_hold_matrix(L, lua_gettop(L));
@@ -19,19 +23,18 @@ static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) 
   return matrix;
 }
 
-static void read_method(lua_State *L, int place, scl_map_spec *spec) {
-  lua_getfield(L, place, "method");
-  const char *method = luaL_optstring(L, -1, "exact");
-  spec->quadrature = strcmp(method, "quadrature") == 0;
-  spec->monte_carlo = strcmp(method, "monte-carlo") == 0;
-  if (!spec->quadrature && !spec->monte_carlo && strcmp(method, "exact") != 0)
-    luaL_error(L, "option 'method' got '%s'; it takes exact, quadrature or monte-carlo", method);
-  lua_pop(L, 1);
-}
-
-/* {sampler =, phi =, kernel =, dim =, T =, seed =, dtype =, parameters =, state =, method =,
- * samples =, whiten =, bare =} */
+/* The specification of a map, a table:
+ *
+ *   sampler, phi, kernel  instances; without a kernel the parameters are independent
+ *   dim, T, seed          columns of a row, parameters, seed of the parameters
+ *   dtype                 of the features
+ *   parameters, state     matrices in place of drawn parameters, and of what the sampler learns
+ *   method, samples       how an expectation is computed, and how many draws of a simulated one
+ *   whiten, bare          of kernel sections: see map/map.h
+ *
+ * The instances and matrices are held by the running call; the map copies or retains them. */
 static scl_map_spec check_spec(lua_State *L, int place) {
+  static const char *const methods[] = {"exact", "quadrature", "monte-carlo", NULL};
   scl_map_spec spec = {0};
   scl_lua_copy_table(L, place, "a map");
   spec.sampler = scl_lua_field_handle(L, place, "sampler", SCL_LUA_INSTANCE);
@@ -46,7 +49,9 @@ static scl_map_spec check_spec(lua_State *L, int place) {
   spec.state = field_matrix(L, place, "state");
   spec.whiten = scl_lua_field_flag(L, place, "whiten");
   spec.bare = scl_lua_field_flag(L, place, "bare");
-  read_method(L, place, &spec);
+  const int method = scl_lua_field_word(L, place, "method", methods, 0);
+  spec.quadrature = method == 1;
+  spec.monte_carlo = method == 2;
   lua_getfield(L, place, "seed");
   spec.seed = (uint64_t)luaL_optinteger(L, -1, 0);
   lua_getfield(L, place, "dtype");
@@ -96,6 +101,7 @@ static int map_select(lua_State *L) {
 
 /* ------------------------------------------------------------ what a map says of itself */
 
+/* core.map_info(map) -> a table of sizes, method, kernel and numerical facts of the map */
 static int map_info(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   char kernel[120];
@@ -104,12 +110,10 @@ static int map_info(lua_State *L) {
   SCL_LUA_INTEGERS(L, {"features", scl_map_features(map)}, {"T", scl_map_count(map)},
                    {"dim", scl_map_dim(map)}, {"samples", scl_map_samples(map)},
                    {"entries", scl_map_entries(map)}, {"fan_in", scl_map_fan_in(map)});
-  scl_lua_set_text(L, "dtype", scl_dtype_name(scl_map_dtype(map)));
-  scl_lua_set_text(L, "method", scl_method_name(scl_map_method(map)));
-  scl_lua_set_text(L, "kernel", kernel);
-  scl_lua_set_boolean(L, "has_kernel", scl_map_has_kernel(map));
-  scl_lua_set_boolean(L, "section", scl_map_is_section(map));
-  scl_lua_set_boolean(L, "whitened", scl_map_is_whitened(map));
+  SCL_LUA_TEXTS(L, {"dtype", scl_dtype_name(scl_map_dtype(map))},
+                {"method", scl_method_name(scl_map_method(map))}, {"kernel", kernel});
+  SCL_LUA_BOOLEANS(L, {"has_kernel", scl_map_has_kernel(map)}, {"section", scl_map_is_section(map)},
+                   {"whitened", scl_map_is_whitened(map)});
   SCL_LUA_NUMBERS(L, {"jitter", scl_map_jitter(map)}, {"log_scale", scl_map_log_scale(map)},
                   {"left_out", scl_map_left_out(map)});
   return 1;
@@ -118,19 +122,17 @@ static int map_info(lua_State *L) {
 /* core.quadrature_gap(map) -> how far quadrature has missed its tolerance so far, 0 where it has
  * not */
 static int quadrature_gap(lua_State *L) {
-  lua_pushnumber(L, scl_map_quadrature_gap(check_map(L, 1)));
-  return 1;
+  return scl_lua_give_number(L, scl_map_quadrature_gap(check_map(L, 1)));
 }
 
 /* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say
  * for that dim */
 static int sampler_space(lua_State *L) {
   const scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
-  const size_t dim = lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 1, INT32_MAX, "d");
+  const size_t dim = scl_lua_opt_size(L, 2, 1, INT32_MAX, "d", 1);
   scl_layout layout;
   const bool known = scl_parameters_layout(sampler, dim, 0, &layout, NULL) == SCL_STATUS_OK;
-  lua_pushstring(L, known ? scl_space_name(layout.space) : NULL);
-  return 1;
+  return scl_lua_give_text(L, known ? scl_space_name(layout.space) : NULL);
 }
 
 /* core.map_codes(map, X) -> n x T matrix of codes from 0, levels */
@@ -144,6 +146,7 @@ static int map_codes(lua_State *L) {
   return 2;
 }
 
+/* core.map_parameters(map) -> the parameters, a row for each */
 static int map_parameters(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   SCL_LUA_PUSH_MATRIX(L, scl_map_parameters(map, out, &error));
@@ -157,6 +160,8 @@ static int map_gram(lua_State *L) {
   return 1;
 }
 
+/* core.map_constants(map[, radius of the inputs]) -> bounds of a feature (kappa) and of the
+ * expectation (theta), and whether each is exact */
 static int map_constants(lua_State *L) {
   scl_constants constants;
   const double radius = luaL_optnumber(L, 2, INFINITY);
@@ -164,8 +169,8 @@ static int map_constants(lua_State *L) {
   lua_newtable(L);
   SCL_LUA_NUMBERS(L, {"kappa", constants.kappa}, {"theta", constants.theta},
                   {"theta_paper", constants.theta_paper});
-  scl_lua_set_boolean(L, "kappa_exact", constants.kappa_exact);
-  scl_lua_set_boolean(L, "theta_exact", constants.theta_exact);
+  SCL_LUA_BOOLEANS(L, {"kappa_exact", constants.kappa_exact},
+                   {"theta_exact", constants.theta_exact});
   return 1;
 }
 
@@ -202,9 +207,7 @@ static int expectation(lua_State *L) {
   const scl_map_spec spec = check_spec(L, 1);
   const scl_matrix *x = scl_lua_hold_matrix(L, 2);
   const double tolerance = luaL_optnumber(L, 3, 1e-3);
-  const size_t most = lua_isnoneornil(L, 4)
-                          ? (size_t)1 << 20
-                          : scl_lua_check_size(L, 4, 2048, (size_t)1 << 40, "samples");
+  const size_t most = scl_lua_opt_size(L, 4, 2048, (size_t)1 << 40, "samples", (size_t)1 << 20);
   scl_expectation result;
   scl_matrix *out = scl_lua_new_matrix(L);
   SCL_LUA_TRY(L, scl_expect(&spec, x, tolerance, most, &result, &error));

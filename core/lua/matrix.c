@@ -1,5 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
-/* The Lua matrix: making, reading, writing, views. */
+/* The Lua matrix: making, reading, writing, views. This is a public class: scripts call its methods
+ * with any arguments, and may release a matrix, or change the list that they passed, while a method
+ * runs a metamethod or a finalizer. So a method checks its arguments, allocates its result, and
+ * then checks with scl_lua_check_held that the arguments are still there. */
 #include "lua/matrix.h"
 #include "base/interrupt.h"
 #include "base/text.h"
@@ -11,6 +14,7 @@
 
 /* ---------------------------------------------------------------- userdata */
 
+/* __gc and __close. The storage goes when no view uses it any more. */
 static int collect(lua_State *L) {
   scl_matrix *a =
       luaL_testudata(L, 1, SCL_LUA_MATRIX); /* a script may call this by hand with anything */
@@ -30,7 +34,7 @@ scl_matrix *scl_lua_test_matrix(lua_State *L, int place) {
   return a == NULL || a->storage == NULL ? NULL : a;
 }
 
-/* The name of the running function among the methods of matrices; NULL where it is none. */
+/* The name of the running function among the methods of matrices; NULL for any other function. */
 static const char *own_method(lua_State *L) {
   lua_Debug here;
   if (!lua_getstack(L, 0, &here) || !lua_getinfo(L, "f", &here)) return NULL;
@@ -41,7 +45,8 @@ static const char *own_method(lua_State *L) {
   return NULL;
 }
 
-/* What stands at `place` is no matrix. */
+/* Raise: the value at `place` is not a matrix. A method that was called with a dot is the usual
+ * cause. */
 static void refuse_argument(lua_State *L, int place) {
   const char *got = lua_isnone(L, place) ? "nothing" : luaL_typename(L, place);
   const char *name = own_method(L);
@@ -58,14 +63,8 @@ scl_matrix *scl_lua_check_matrix(lua_State *L, int place) {
   return a;
 }
 
-/* The text at `place`; `what` says what is taken. */
-static const char *check_text(lua_State *L, int place, const char *what) {
-  if (lua_type(L, place) != LUA_TSTRING)
-    luaL_error(L, "%s, and got %s", what,
-               lua_isnone(L, place) ? "nothing" : luaL_typename(L, place));
-  return lua_tostring(L, place);
-}
-
+/* An allocation that fails is tried once more after a collection: matrices that nothing refers to
+ * hold memory until Lua collects them. */
 scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtype dtype) {
   scl_error error = {0};
   if (rows > SCL_LUA_MATRIX_SIDE || cols > SCL_LUA_MATRIX_SIDE)
@@ -118,43 +117,36 @@ double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t
 
 /* ---------------------------------------------------------------- reading and writing numbers */
 
-static int push_size(lua_State *L, size_t size) {
-  lua_pushinteger(L, (lua_Integer)size);
-  return 1;
-}
-
-static int get_rows(lua_State *L) { return push_size(L, scl_lua_check_matrix(L, 1)->rows); }
-static int get_cols(lua_State *L) { return push_size(L, scl_lua_check_matrix(L, 1)->cols); }
+static int get_rows(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_matrix(L, 1)->rows); }
+static int get_cols(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_matrix(L, 1)->cols); }
 static int get_bytes(lua_State *L) {
-  return push_size(L, scl_matrix_bytes(scl_lua_check_matrix(L, 1)));
+  return scl_lua_give_size(L, scl_matrix_bytes(scl_lua_check_matrix(L, 1)));
 }
 
 static int get_dtype(lua_State *L) {
-  lua_pushstring(L, scl_dtype_name(scl_lua_check_matrix(L, 1)->dtype));
-  return 1;
+  return scl_lua_give_text(L, scl_dtype_name(scl_lua_check_matrix(L, 1)->dtype));
 }
 
 /* isfinite() -> true, or false and the first place that is not */
 static int is_finite(lua_State *L) {
   size_t i = 0, j = 0;
-  if (!scl_matrix_find_nonfinite(scl_lua_check_matrix(L, 1), &i, &j)) {
-    lua_pushboolean(L, 1);
-    return 1;
-  }
+  if (!scl_matrix_find_nonfinite(scl_lua_check_matrix(L, 1), &i, &j))
+    return scl_lua_give_boolean(L, true);
   lua_pushboolean(L, 0);
   lua_pushinteger(L, (lua_Integer)i + 1);
   lua_pushinteger(L, (lua_Integer)j + 1);
   return 3;
 }
 
+/* X:get(i, j) -> number */
 static int get(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row"),
                j = scl_lua_check_place(L, 3, a->cols, "column");
-  lua_pushnumber(L, scl_matrix_get(a, i, j));
-  return 1;
+  return scl_lua_give_number(L, scl_matrix_get(a, i, j));
 }
 
+/* X:set(i, j, number) -> X */
 static int set(lua_State *L) {
   scl_matrix *a = scl_lua_check_matrix(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row"),
@@ -248,6 +240,8 @@ static int newindex(lua_State *L) {
   return 0;
 }
 
+/* X:totable() -> list of rows, each a list of numbers. The room is checked first, because Lua's
+ * allocator cannot refuse one table of several gigabytes in time. */
 static int totable(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   const double each = 56 + 16 * (double)a->cols; /* bytes of a row's table */
@@ -285,18 +279,21 @@ static int slice(lua_State *L) {
   return 1;
 }
 
+/* X:column(j) -> column j as a view */
 static int column(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   push_view(L, a, 0, a->rows, scl_lua_check_place(L, 2, a->cols, "column"), 1);
   return 1;
 }
 
+/* X:row(i) -> row i as a view */
 static int row(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   push_view(L, a, scl_lua_check_place(L, 2, a->rows, "row"), 1, 0, a->cols);
   return 1;
 }
 
+/* X:t() -> the transposed matrix as a view: rows and columns change roles, nothing is copied */
 static int transpose(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   scl_matrix *view = scl_lua_new_matrix(L);
@@ -336,15 +333,19 @@ static int select_rows(lua_State *L) {
   return 1;
 }
 
+/* X:copy() -> a packed matrix of its own */
 static int copy(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   (void)scl_lua_copy_matrix(L, a, a->dtype);
   return 1;
 }
 
+/* X:astype("float64" | "float32") -> a copy of that type */
 static int astype(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  check_text(L, 2, "astype takes \"float64\" or \"float32\"");
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return luaL_error(L, "astype takes \"float64\" or \"float32\", and got %s",
+                      lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
   (void)scl_lua_copy_matrix(L, a, scl_lua_check_dtype(L, 2));
   return 1;
 }
@@ -352,16 +353,19 @@ static int astype(lua_State *L) {
 /* X:save("x.npy") or X:save("x.csv"), through the writers of scullery.core */
 static int save(lua_State *L) {
   scl_lua_check_matrix(L, 1);
-  check_text(L, 2, "save takes the path of a file");
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return luaL_error(L, "save takes the path of a file, and got %s",
+                      lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
   const char *path = scl_lua_check_path(L, 2);
   const char *end = strrchr(path, '.');
   const bool csv = end != NULL && strcmp(end, ".csv") == 0;
   lua_settop(L, 2);
   if (end == NULL || end == path || (!csv && strcmp(end, ".npy") != 0))
-    return luaL_error(L,
-                      "matrix:save: \"%s\" is no name of a .npy or .csv file: the name says the "
-                      "format",
-                      path);
+    return luaL_error(
+        L,
+        "matrix:save: \"%s\" is not the name of a .npy or .csv file: the name says the "
+        "format",
+        path);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, "scullery.core");
   lua_getfield(L, -1, csv ? "write_csv" : "write_npy");
@@ -374,6 +378,7 @@ static int save(lua_State *L) {
 
 /* ---------------------------------------------------------------- printing and comparing */
 
+/* The upper left corner of the matrix, for printing. */
 static void add_corner(luaL_Buffer *b, const scl_matrix *a) {
   enum { SHOWN = 6 };
   char text[40];
@@ -388,6 +393,7 @@ static void add_corner(luaL_Buffer *b, const scl_matrix *a) {
   if (a->rows > SHOWN) luaL_addstring(b, "\n  ...");
 }
 
+/* "matrix 3 x 2 float64" and the upper left corner */
 static int tostring(lua_State *L) {
   const scl_matrix *a = luaL_testudata(L, 1, SCL_LUA_MATRIX);
   if (a == NULL) refuse_argument(L, 1);
@@ -409,8 +415,7 @@ static int equal(lua_State *L) {
   for (size_t i = 0; same && i < a->rows; i++)
     for (size_t j = 0; same && j < a->cols; j++)
       same = scl_matrix_get(a, i, j) == scl_matrix_get(b, i, j);
-  lua_pushboolean(L, same);
-  return 1;
+  return scl_lua_give_boolean(L, same);
 }
 
 void scl_lua_open_matrix(lua_State *L) {

@@ -1,4 +1,5 @@
-/* The Lua matrix: functions that make one. */
+/* The Lua matrix: functions that make one: sc.matrix, sc.zeros, sc.ones, sc.eye, sc.hcat,
+ * sc.vcat. */
 #include "algebra/arithmetic.h"
 #include "base/text.h"
 #include "lua/list.h"
@@ -31,6 +32,7 @@ void scl_lua_check_options(lua_State *L, int place, const char *function,
 
 static const char *const options[] = {"dtype", NULL};
 
+/* The option `dtype` of the table at `place`; float64 where it is absent. */
 static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
   scl_lua_check_options(L, place, function, options);
   if (lua_isnoneornil(L, place)) return SCL_DTYPE_FLOAT64;
@@ -41,10 +43,10 @@ static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
   return dtype;
 }
 
+/* zeros(n[, d[, {dtype =}]]) and ones: an n x d matrix of one value; d is 1 where it is absent */
 static int filled(lua_State *L, const char *name, double value) {
   const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
-  const size_t cols =
-      lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d");
+  const size_t cols = scl_lua_opt_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d", 1);
   scl_matrix_fill(scl_lua_make_matrix(L, rows, cols, dtype_option(L, 3, name)), value);
   scl_lua_check_interrupt(L);
   return 1;
@@ -53,6 +55,7 @@ static int filled(lua_State *L, const char *name, double value) {
 static int zeros(lua_State *L) { return filled(L, "zeros", 0); }
 static int ones(lua_State *L) { return filled(L, "ones", 1); }
 
+/* eye(n[, {dtype =}]) -> the n x n identity matrix */
 static int eye(lua_State *L) {
   const size_t n = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
   scl_matrix *a = scl_lua_make_matrix(L, n, n, dtype_option(L, 2, "eye"));
@@ -63,25 +66,16 @@ static int eye(lua_State *L) {
   return 1;
 }
 
-/* matrix(X[, {dtype =}]): X itself, or a copy where another dtype is asked for */
-static int from_matrix(lua_State *L, const scl_matrix *a) {
-  const scl_dtype dtype = lua_isnoneornil(L, 2) ? a->dtype : dtype_option(L, 2, "matrix");
-  lua_pushvalue(L, 1);
-  if (dtype != a->dtype) (void)scl_lua_copy_matrix(L, a, dtype);
-  return 1;
-}
-
-/* Entry (i, j) from place j + 1 of the list at `list`. */
-static void store(lua_State *L, int list, scl_matrix *out, size_t i, size_t j) {
-  lua_rawgeti(L, list, (lua_Integer)j + 1);
-  scl_matrix_set(out, i, j, scl_lua_check_entry(L, -1, "matrix", i, j));
-  lua_pop(L, 1);
-}
-
-/* matrix{{1, 2}, {3, 4}} or matrix{1, 2, 3} (one column) */
+/* matrix{{1, 2}, {3, 4}}, matrix{1, 2, 3} (one column), or matrix(X[, {dtype =}]): X itself, or a
+ * copy where another dtype is asked for */
 static int from_table(lua_State *L) {
   const scl_matrix *given = scl_lua_test_matrix(L, 1);
-  if (given != NULL) return from_matrix(L, given);
+  if (given != NULL) {
+    const scl_dtype dtype = lua_isnoneornil(L, 2) ? given->dtype : dtype_option(L, 2, "matrix");
+    lua_pushvalue(L, 1);
+    if (dtype != given->dtype) (void)scl_lua_copy_matrix(L, given, dtype);
+    return 1;
+  }
   if (lua_type(L, 1) != LUA_TTABLE)
     return luaL_error(L, "matrix takes a list of rows, {{1, 2}, {3, 4}}, and got %s",
                       luaL_typename(L, 1));
@@ -104,8 +98,11 @@ static int from_table(lua_State *L) {
     if (lua_type(L, row) != LUA_TTABLE || scl_lua_list_length(L, row, "matrix") != cols)
       return luaL_error(L, "matrix: row %I must be a list of %I numbers, as row 1 is",
                         (LUAI_UACINT)i + 1, (LUAI_UACINT)cols);
-    for (size_t j = 0; j < cols; j++)
-      store(L, row, a, i, j);
+    for (size_t j = 0; j < cols; j++) {
+      lua_rawgeti(L, row, (lua_Integer)j + 1);
+      scl_matrix_set(a, i, j, scl_lua_check_entry(L, -1, "matrix", i, j));
+      lua_pop(L, 1);
+    }
   }
   return 1;
 }
@@ -147,8 +144,7 @@ static int hcat(lua_State *L) { return concatenate(L, true); }
 static int vcat(lua_State *L) { return concatenate(L, false); }
 
 static int is_matrix(lua_State *L) {
-  lua_pushboolean(L, scl_lua_test_matrix(L, 1) != NULL);
-  return 1;
+  return scl_lua_give_boolean(L, scl_lua_test_matrix(L, 1) != NULL);
 }
 
 void scl_lua_add_matrix_makers(lua_State *L) {

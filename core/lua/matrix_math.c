@@ -1,4 +1,5 @@
-/* The Lua matrix: arithmetic, reductions, eigenvalues. */
+/* The Lua matrix: arithmetic, reductions, eigenvalues. Results have the dtype float32 only where
+ * every matrix that goes in has it. Long work stops at Ctrl-C, and then raises. */
 #include "lua/matrix.h"
 
 #include "algebra/arithmetic.h"
@@ -18,10 +19,8 @@ static scl_operand check_operand(lua_State *L, int place, const char *what) {
   return (scl_operand){NULL, lua_tonumber(L, place)};
 }
 
-static bool is_narrow(const scl_operand *side) {
-  return side->matrix == NULL || side->matrix->dtype == SCL_DTYPE_FLOAT32;
-}
-
+/* The operation number by number. One side may be a number. The result is float32 only where all
+ * matrices are. */
 static int operate(lua_State *L, scl_operation operation, const char *what) {
   const scl_operand left = check_operand(L, 1, what), right = check_operand(L, 2, what);
   const scl_matrix *a = left.matrix, *b = right.matrix;
@@ -31,8 +30,9 @@ static int operate(lua_State *L, scl_operation operation, const char *what) {
                       (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
                       (LUAI_UACINT)b->cols);
   const scl_matrix *shape = a != NULL ? a : b;
-  const scl_dtype dtype =
-      is_narrow(&left) && is_narrow(&right) ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
+  const bool wide =
+      (a != NULL && a->dtype == SCL_DTYPE_FLOAT64) || (b != NULL && b->dtype == SCL_DTYPE_FLOAT64);
+  const scl_dtype dtype = wide ? SCL_DTYPE_FLOAT64 : SCL_DTYPE_FLOAT32;
   scl_matrix *out = scl_lua_make_matrix(L, shape->rows, shape->cols, dtype);
   if (a != NULL) scl_lua_check_held(L, a);
   if (b != NULL) scl_lua_check_held(L, b);
@@ -52,18 +52,21 @@ static int divide_elements(lua_State *L) {
   return operate(L, SCL_OVER, "A:div(B)");
 }
 
+/* A / number. A / B is refused, because it could mean a solution of equations. */
 static int divide(lua_State *L) {
   if (scl_lua_test_matrix(L, 2) != NULL)
     return luaL_error(L, "A / B: divide by a number, or elementwise with A:div(B)");
   return operate(L, SCL_OVER, "A:div(B)");
 }
 
+/* -A */
 static int negate(lua_State *L) {
   lua_settop(L, 1);
   lua_pushnumber(L, -1);
   return operate(L, SCL_TIMES, "A * B");
 }
 
+/* A * B: the matrix product, or a matrix times a number */
 static int product(lua_State *L) {
   const scl_matrix *a = scl_lua_test_matrix(L, 1), *b = scl_lua_test_matrix(L, 2);
   if (a == NULL || b == NULL) return operate(L, SCL_TIMES, "A * B");
@@ -83,6 +86,8 @@ static int product(lua_State *L) {
   return 1;
 }
 
+/* X:map(f) -> f(x) of each number. f may release X or the result, so both are checked after each
+ * call. */
 static int map(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   if (lua_type(L, 2) != LUA_TFUNCTION && luaL_getmetafield(L, 2, "__call") == LUA_TNIL)
@@ -108,6 +113,7 @@ static int map(lua_State *L) {
   return 1;
 }
 
+/* X:abs() -> |x| of each number */
 static int absolute(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   scl_matrix *out = scl_lua_make_matrix(L, a->rows, a->cols, a->dtype);
@@ -119,6 +125,8 @@ static int absolute(lua_State *L) {
 
 /* ------------------------------------------------------------ reductions */
 
+/* One number of the whole matrix (no axis), of each column (axis 1: 1 x d) or of each row (axis 2:
+ * n x 1). Only a sum is defined for no numbers. */
 static int reduce(lua_State *L, const char *name, scl_reducing what) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   const bool all = lua_isnoneornil(L, 2);
@@ -140,6 +148,7 @@ static int reduce(lua_State *L, const char *name, scl_reducing what) {
   return 1;
 }
 
+/* sum, mean, std, min and max take an axis or none. */
 static int sum(lua_State *L) { return reduce(L, "sum", SCL_SUM); }
 static int mean(lua_State *L) { return reduce(L, "mean", SCL_MEAN); }
 static int standard_deviation(lua_State *L) { return reduce(L, "std", SCL_DEVIATION); }
@@ -154,12 +163,14 @@ static int argmax(lua_State *L) {
   return 1;
 }
 
+/* X:norm() -> the Frobenius norm */
 static int norm(lua_State *L) {
   lua_pushnumber(L, scl_matrix_norm(scl_lua_check_matrix(L, 1)));
   scl_lua_check_interrupt(L);
   return 1;
 }
 
+/* A:dot(B) -> sum over i, j of a_ij b_ij */
 static int dot(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1), *b = scl_lua_check_matrix(L, 2);
   if (a->rows != b->rows || a->cols != b->cols)
@@ -173,6 +184,8 @@ static int dot(lua_State *L) {
 
 /* ------------------------------------------------------------ eigenvalues (LAPACK) */
 
+/* A:eigvals() -> the eigenvalues of a square matrix: n x 1, or n x 2 (real and imaginary parts)
+ * where some are complex */
 static int eigvals(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   if (a->rows != a->cols)

@@ -1,9 +1,10 @@
-/* scullery.core: models that are not linear in the features. */
+/* scullery.core: models that are not linear in the features, which the solver itself makes, saves
+ * and loads as named arrays. Models of a file are loaded by core/model (saved.c); model_load is for
+ * the checker and for tests. */
 #include "lua/model.h"
 
 #include "lua/arrays.h"
 #include "lua/list.h"
-#include "plugin/solver.h"
 
 static void release_model(void *model) { scl_model_destroy(model); }
 
@@ -11,27 +12,18 @@ void **scl_lua_new_model(lua_State *L) {
   return scl_lua_new_handle(L, SCL_LUA_MODEL, release_model);
 }
 
-/* core.makes_models(solver) */
-static int makes_models(lua_State *L) {
-  lua_pushboolean(L, scl_solver_makes_models(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER)));
-  return 1;
-}
-
 /* ------------------------------------------------------------ named arrays */
-
-#define SCL_LUA_ARCHIVE "scullery.archive"
 
 static void release_archive(void *archive) {
   scl_archive_close(archive);
   scl_release(archive);
 }
 
+/* An empty archive of named arrays, owned by a handle on the stack. */
 static scl_array_archive *new_archive(lua_State *L) {
-  void **slot = scl_lua_new_handle(L, SCL_LUA_ARCHIVE, release_archive);
-  scl_array_archive *archive = scl_allocate_zero(sizeof *archive);
-  if (archive == NULL) luaL_error(L, "not enough memory for a model's arrays");
+  scl_array_archive *archive =
+      scl_lua_new_owned(L, "scullery.archive", release_archive, sizeof *archive);
   scl_archive_open(archive);
-  *slot = archive;
   return archive;
 }
 
@@ -42,8 +34,8 @@ static int model_save(lua_State *L) {
   scl_array_archive *archive = new_archive(L);
   SCL_LUA_TRY(L, scl_model_save(model, archive, &error));
   lua_newtable(L);
-  scl_lua_set_integer(L, "features", scl_model_features(model));
-  scl_lua_set_integer(L, "targets", scl_model_targets(model));
+  SCL_LUA_INTEGERS(L, {"features", scl_model_features(model)},
+                   {"targets", scl_model_targets(model)});
   scl_lua_set_text(L, "dtype", scl_dtype_name(scl_model_dtype(model)));
   lua_newtable(L);
   for (size_t i = 0; i < archive->count; i++) {
@@ -54,6 +46,7 @@ static int model_save(lua_State *L) {
   return 1;
 }
 
+/* Put the field `arrays` of the table at `place` into the archive, which copies them. */
 static void read_arrays(lua_State *L, int place, scl_array_archive *archive) {
   lua_getfield(L, place, "arrays");
   scl_lua_copy_table(L, lua_gettop(L), "arrays");
@@ -68,6 +61,8 @@ static void read_arrays(lua_State *L, int place, scl_array_archive *archive) {
   lua_pop(L, 1);
 }
 
+/* The solver checks its own arrays; a model of another shape than declared is refused by the
+ * loader. */
 int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
   scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   scl_lua_copy_table(L, 2, "a saved model");
@@ -89,6 +84,5 @@ int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
 static int model_load(lua_State *L) { return scl_lua_load_model(L, scl_model_load); }
 
 void scl_lua_open_model(lua_State *L) {
-  SCL_LUA_CALLS(L, {"makes_models", makes_models, 1}, {"model_save", model_save, 1},
-                {"model_load", model_load, 2});
+  SCL_LUA_CALLS(L, {"model_save", model_save, 1}, {"model_load", model_load, 2});
 }

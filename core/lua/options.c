@@ -1,4 +1,8 @@
-/* scullery.core: options declared by Lua functions, and options of all kinds read from Lua. */
+/* scullery.core: options declared by Lua functions, and options of all kinds read from Lua.
+ *
+ * A table of a script is read in three steps. It is copied by raw access, so that no metamethod
+ * runs. Its values become scl_given, whose memory belongs to Lua. The one validator
+ * (plugin/options.h) checks them against the declared rows, and makes the sentences. */
 #include "lua/options.h"
 
 #include "base/text.h"
@@ -11,16 +15,16 @@
 /* ------------------------------------------------------------ values as they come; all memory is
  * Lua's */
 
-/* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: it is
- * no number, so that the options refuse it. */
+/* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: nil is
+ * not a number, so that the validator refuses the list. */
 static size_t length_of(lua_State *L, int place) {
-  const size_t told = (size_t)lua_rawlen(L, place);
-  for (size_t i = 1; i <= told; i++) {
+  const size_t length = (size_t)lua_rawlen(L, place);
+  for (size_t i = 1; i <= length; i++) {
     const bool gap = lua_rawgeti(L, place, (lua_Integer)i) == LUA_TNIL;
     lua_pop(L, 1);
     if (gap) return i;
   }
-  return told;
+  return length;
 }
 
 /* The numbers of the plain list at `place`. */
@@ -92,7 +96,8 @@ static void read_table(lua_State *L, int place, scl_value *out) {
   out->list = list_from(L, place, length);
 }
 
-/* A value of no form is told by its type. */
+/* The value at `place` in the form that the validator takes. A value of another type is opaque: the
+ * sentence names its type. */
 static void read_value(lua_State *L, int place, scl_given *given) {
   scl_value *out = &given->value;
   *given =
@@ -141,13 +146,6 @@ static const char *name_of(lua_State *L, int key, const char *title) {
   return lua_tostring(L, key);
 }
 
-/* Opaque values are judged by whoever reads them. */
-static bool is_opaque(const char *name, const scl_option *options, size_t n_options) {
-  for (size_t i = 0; i < n_options; i++)
-    if (options[i].forms & SCL_FORM_OPAQUE && strcmp(options[i].name, name) == 0) return true;
-  return false;
-}
-
 /* The table at `place` becomes a plain copy, which keeps what the values point to. */
 static const scl_given *read_all(lua_State *L, int place, const char *title,
                                  const scl_option *options, size_t n_options, size_t *count) {
@@ -167,7 +165,10 @@ static const scl_given *read_all(lua_State *L, int place, const char *title,
   for (lua_pushnil(L); *count < room && lua_next(L, place) != 0; ++*count) {
     const int key = lua_gettop(L) - 1;
     const char *name = name_of(L, key, title);
-    if (is_opaque(name, options, n_options))
+    bool opaque = false; /* such a value is judged by the function that reads it */
+    for (size_t i = 0; i < n_options; i++)
+      opaque |= options[i].forms & SCL_FORM_OPAQUE && strcmp(options[i].name, name) == 0;
+    if (opaque)
       given[*count] = (scl_given){.value = {.form = SCL_FORM_OPAQUE}};
     else
       read_value(L, key + 1, &given[*count]);
@@ -190,6 +191,7 @@ scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
 
 /* ------------------------------------------------------------ values and declared rows, to Lua */
 
+/* The value of an option as Lua has it; nil for an option without a value. */
 static void push_value(lua_State *L, const scl_value *value) {
   switch (value->form) {
   case 0:
@@ -225,46 +227,36 @@ void scl_lua_push_settings(lua_State *L, const scl_settings *settings) {
   }
 }
 
-static void push_words(lua_State *L, const char *words) {
-  lua_newtable(L);
-  lua_Integer count = 0;
-  while (words != NULL && *words != 0) {
-    const size_t length = strcspn(words, "|");
-    lua_pushlstring(L, words, length);
-    lua_rawseti(L, -2, ++count);
-    words += length + (words[length] == '|');
-  }
-}
-
-/* The forms of numbers that it takes, and their range: what `takes` says in words. */
-static void set_range(lua_State *L, const scl_option *option) {
-  const bool any = option->low == 0 && option->high == 0;
-  scl_lua_set_boolean(L, "takes_number", option->forms & SCL_FORM_NUMBER);
-  scl_lua_set_boolean(L, "takes_integer", option->forms & SCL_FORM_INTEGER);
-  scl_lua_set_boolean(L, "takes_boolean", option->forms & SCL_FORM_BOOLEAN);
-  scl_lua_set_boolean(L, "takes_word", option->forms & SCL_FORM_WORD);
-  scl_lua_set_boolean(L, "low_open", any || option->range & SCL_RANGE_LOW_OPEN);
-  scl_lua_set_boolean(L, "high_open", any || option->range & SCL_RANGE_HIGH_OPEN);
-  SCL_LUA_NUMBERS(L, {"low", any ? -INFINITY : option->low},
-                  {"high", any ? INFINITY : option->high});
-}
-
 void scl_lua_push_option(lua_State *L, const scl_option *option) {
   static const char *const roles[] = {NULL,        "regularisation", "capacity",
                                       "intercept", "estimate",       "bias"};
   static const char *const widths[] = {NULL, "gamma", "length", "frequency", "rate"};
   char takes[300];
   lua_newtable(L);
-  scl_lua_set_text(L, "name", option->name);
-  scl_lua_set_text(L, "takes", scl_option_takes(option, takes, sizeof takes));
-  scl_lua_set_text(L, "default", option->fallback);
-  scl_lua_set_text(L, "help", option->help);
+  SCL_LUA_TEXTS(L, {"name", option->name}, {"takes", scl_option_takes(option, takes, sizeof takes)},
+                {"default", option->fallback}, {"help", option->help});
   if ((unsigned)option->role < sizeof roles / sizeof *roles)
     scl_lua_set_text(L, "role", roles[option->role]);
   if ((unsigned)option->width < sizeof widths / sizeof *widths)
     scl_lua_set_text(L, "width", widths[option->width]);
-  set_range(L, option);
-  push_words(L, option->words);
+  /* The forms of numbers that it takes, and their range: what `takes` says in words. */
+  const bool any = option->low == 0 && option->high == 0;
+  SCL_LUA_BOOLEANS(L, {"takes_number", option->forms & SCL_FORM_NUMBER},
+                   {"takes_integer", option->forms & SCL_FORM_INTEGER},
+                   {"takes_boolean", option->forms & SCL_FORM_BOOLEAN},
+                   {"takes_word", option->forms & SCL_FORM_WORD},
+                   {"low_open", any || option->range & SCL_RANGE_LOW_OPEN},
+                   {"high_open", any || option->range & SCL_RANGE_HIGH_OPEN});
+  SCL_LUA_NUMBERS(L, {"low", any ? -INFINITY : option->low},
+                  {"high", any ? INFINITY : option->high});
+  lua_newtable(L);
+  lua_Integer count = 0;
+  for (const char *word = option->words; word != NULL && *word != 0;) {
+    const size_t length = strcspn(word, "|"); /* "one|two|three" */
+    lua_pushlstring(L, word, length);
+    lua_rawseti(L, -2, ++count);
+    word += length + (word[length] == '|');
+  }
   lua_setfield(L, -2, "words");
 }
 
@@ -272,6 +264,7 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
 
 #define SCL_LUA_ROWS "scullery.option_rows"
 
+/* Rows of options that a Lua function declared, for the validator. */
 typedef struct declared_rows {
   size_t count;
   scl_option list[]; /* their texts are those of a table that the handle keeps */
@@ -279,6 +272,7 @@ typedef struct declared_rows {
 
 static void release_rows(void *declared) { scl_release(declared); }
 
+/* A text of the row on top of the stack, NULL where it is absent. */
 static const char *text_field(lua_State *L, const char *key) {
   lua_getfield(L, -1, key);
   const char *text = luaL_optstring(L, -1, NULL);
@@ -323,8 +317,9 @@ static int option_rows(lua_State *L) {
   return 1;
 }
 
-/* core.check_options(title, rows, names, values, words): raises what is wrong. words[i]: false where
- * value i is judged by its row; otherwise it is opaque: true where it is taken, or how it looks. */
+/* core.check_options(title, rows, names, values, words): raises what is wrong. words[i]: false
+ * where value i is judged by its row; otherwise it is opaque: true where it is taken, or how it
+ * looks. */
 static int check_options(lua_State *L) {
   const char *title = luaL_checkstring(L, 1);
   const declared_rows *r = scl_lua_check_handle(L, 2, SCL_LUA_ROWS);
@@ -364,8 +359,7 @@ static int nearest(lua_State *L) {
     names[i] = lua_rawgeti(L, 2, (lua_Integer)i + 1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
     lua_pop(L, 1); /* our copy keeps it */
   }
-  lua_pushstring(L, scl_nearest(word, names, count));
-  return 1;
+  return scl_lua_give_text(L, scl_nearest(word, names, count));
 }
 
 void scl_lua_open_options(lua_State *L) {

@@ -1,4 +1,6 @@
-/* scullery.core: plugins by kind and name, their declarations and instances. */
+/* scullery.core: components by kind and name: their declarations, their options, their instances,
+ * and the registry of plugins (listing, loading, finding). An instance is a component with values
+ * for all its options; lua/scullery/compose makes it when it is needed. */
 #define _GNU_SOURCE
 #include "base/installation.h"
 #include "lua/handle.h"
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The kind of components whose name is at `place`. */
 static scl_kind check_kind(lua_State *L, int place) {
   scl_kind kind;
   const char *name = luaL_checkstring(L, place);
@@ -29,6 +32,7 @@ const scl_component *scl_lua_check_component(lua_State *L, int place) {
 
 /* ------------------------------------------------------------ instances */
 
+/* The options at `place` of the component, checked. Its errors begin with "KIND.NAME". */
 static scl_settings check_settings(lua_State *L, const scl_component *component, int place) {
   const scl_plugin *plugin = &component->plugin;
   const char *title = lua_pushfstring(L, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
@@ -37,7 +41,10 @@ static scl_settings check_settings(lua_State *L, const scl_component *component,
 
 static void release_instance(void *instance) { scl_instance_release(instance); }
 
-/* core.waiting(kind, name, options) -> "scale", "median" or nil: validates, and says whether a
+/* Options such as gamma = "median" depend on the rows, so an instance can be made only when
+ * they are known.
+ *
+ * core.waiting(kind, name, options) -> "scale", "median" or nil: validates, and says whether a
  * width waits for the data */
 static int plugin_waiting(lua_State *L) {
   const scl_component *component = scl_lua_check_component(L, 1);
@@ -46,8 +53,7 @@ static int plugin_waiting(lua_State *L) {
   char kept[16] = "";
   if (word != NULL) (void)snprintf(kept, sizeof kept, "%s", word);
   scl_settings_destroy(&settings);
-  lua_pushstring(L, word == NULL ? NULL : kept);
-  return 1;
+  return scl_lua_give_text(L, word == NULL ? NULL : kept);
 }
 
 /* core.instance(kind, name, options[, gamma_scale, gamma_median, columns]) -> instance */
@@ -80,41 +86,33 @@ static int plugin_settings(lua_State *L) {
   return 2;
 }
 
-/* core.path_option(solver) -> the option that the solver takes many values of at once, or nil */
-static int plugin_path_option(lua_State *L) {
-  lua_pushstring(L, scl_solver_path_option(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER)));
-  return 1;
-}
-
-/* core.penalty(solver) -> "none", "l2", "l1", "box", "rkhs" */
-static int plugin_penalty(lua_State *L) {
+/* core.solver_facts(solver) -> { path_option = the option that the solver takes many values of at
+ * once, or nil, penalty = "none", "l2", "l1", "box" or "rkhs", wants_intercept = whether it fits a
+ * constant, makes_models = whether its models are not linear in the features } */
+static int solver_facts(lua_State *L) {
   static const char *const names[] = {"none", "l2", "l1", "box", "rkhs"};
-  const scl_penalty penalty = scl_solver_penalty(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER));
-  lua_pushstring(L, (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none");
-  return 1;
-}
-
-/* core.wants_intercept(solver) -> whether it fits a constant */
-static int plugin_wants_intercept(lua_State *L) {
-  lua_pushboolean(L, scl_solver_wants_intercept(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER)));
+  const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
+  const scl_penalty penalty = scl_solver_penalty(solver);
+  lua_createtable(L, 0, 4);
+  SCL_LUA_TEXTS(
+      L, {"path_option", scl_solver_path_option(solver)},
+      {"penalty", (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none"});
+  SCL_LUA_BOOLEANS(L, {"wants_intercept", scl_solver_wants_intercept(solver)},
+                   {"makes_models", scl_solver_makes_models(solver)});
   return 1;
 }
 
 /* ------------------------------------------------------------ declarations */
 
+/* What a component declares, as a table on the stack: see plugin_info. */
 static void push_component(lua_State *L, const scl_component *component) {
   const scl_plugin *plugin = &component->plugin;
   lua_newtable(L);
-  scl_lua_set_text(L, "kind", scl_kind_name(plugin->kind));
-  scl_lua_set_text(L, "name", plugin->name);
-  scl_lua_set_text(L, "version", plugin->version);
-  scl_lua_set_text(L, "author", plugin->author);
-  scl_lua_set_text(L, "id", plugin->id);
-  scl_lua_set_text(L, "summary", plugin->summary);
-  scl_lua_set_text(L, "doc", plugin->doc);
-  scl_lua_set_text(L, "path", component->path);
-  scl_lua_set_text(L, "origin", scl_plugin_origin_name(component->origin));
-  scl_lua_set_text(L, "digest", component->digest);
+  SCL_LUA_TEXTS(L, {"kind", scl_kind_name(plugin->kind)}, {"name", plugin->name},
+                {"version", plugin->version}, {"author", plugin->author}, {"id", plugin->id},
+                {"summary", plugin->summary}, {"doc", plugin->doc}, {"path", component->path},
+                {"origin", scl_plugin_origin_name(component->origin)},
+                {"digest", component->digest});
   lua_newtable(L);
   for (size_t i = 0; i < plugin->n_options; i++) {
     scl_lua_push_option(L, &component->options[i]);
@@ -143,6 +141,7 @@ static int plugin_abilities(lua_State *L) {
   return 1;
 }
 
+/* ids["KIND.NAME"] = id, in the table on top of the stack. */
 static void note_id(void *context, const scl_component *component) {
   lua_State *L = context;
   lua_pushfstring(L, "%s.%s", scl_kind_name(component->plugin.kind), component->plugin.name);
@@ -155,10 +154,8 @@ static void list_one(void *context, scl_kind kind, const char *name, const char 
                      scl_plugin_origin origin) {
   lua_State *L = context;
   lua_newtable(L);
-  scl_lua_set_text(L, "kind", scl_kind_name(kind));
-  scl_lua_set_text(L, "name", name);
-  scl_lua_set_text(L, "path", path);
-  scl_lua_set_text(L, "origin", scl_plugin_origin_name(origin));
+  SCL_LUA_TEXTS(L, {"kind", scl_kind_name(kind)}, {"name", name}, {"path", path},
+                {"origin", scl_plugin_origin_name(origin)});
   lua_pushfstring(L, "%s.%s", scl_kind_name(kind), name);
   lua_rawget(L, -4);
   lua_setfield(L, -2, "id");
@@ -185,6 +182,7 @@ static int plugin_files(lua_State *L) {
   return 1;
 }
 
+/* Append the declaration of a loaded component to the list on top of the stack. */
 static void load_one(void *context, const scl_component *component) {
   lua_State *L = context;
   push_component(L, component);
@@ -215,7 +213,7 @@ static int plugin_reload(lua_State *L) {
   return 2;
 }
 
-/* Those without a version of their own are of ours, or as their definition says. */
+/* A component without a version has the version of Scullery, or the digest of its definition. */
 static void add_version(void *context, const scl_component *component) {
   lua_State *L = context;
   const char *version = component->plugin.version;
@@ -243,48 +241,36 @@ static int plugin_find(lua_State *L) {
   scl_plugin_origin origin;
   const scl_kind kind = check_kind(L, 1);
   const bool found = scl_folders_find(kind, luaL_checkstring(L, 2), path, &origin);
-  lua_pushstring(L, found ? path : NULL);
-  return 1;
+  return scl_lua_give_text(L, found ? path : NULL);
 }
 
 /* core.has_symbol(name) -> whether the process has a symbol of that name for all its libraries */
 static int has_symbol(lua_State *L) {
-  lua_pushboolean(L, dlsym(RTLD_DEFAULT, luaL_checkstring(L, 1)) != NULL);
-  return 1;
+  return scl_lua_give_boolean(L, dlsym(RTLD_DEFAULT, luaL_checkstring(L, 1)) != NULL);
 }
 
-/* core.include_folder() -> the folder that <scullery/plugin.h> lies in */
+/* core.include_folder() -> the folder of the header <scullery/plugin.h>: the value for -I */
 static int include_folder(lua_State *L) {
   char folder[PATH_MAX];
   SCL_LUA_TRY(L, scl_include_folder(folder, &error));
-  lua_pushstring(L, folder);
-  return 1;
+  return scl_lua_give_text(L, folder);
 }
 
 /* core.plugin_folder() -> the user's own folder of plugins, there or not; nil where it is not
  * known */
 static int plugin_folder(lua_State *L) {
   char folder[PATH_MAX];
-  lua_pushstring(L, scl_folders_user(folder) ? folder : NULL);
-  return 1;
-}
-
-static int plugin_path(lua_State *L) {
-  char *path = scl_folders_path();
-  lua_pushstring(L, path);
-  scl_release(path);
-  return 1;
+  return scl_lua_give_text(L, scl_folders_user(folder) ? folder : NULL);
 }
 
 void scl_lua_open_plugin(lua_State *L) {
   SCL_LUA_CALLS(L, {"waiting", plugin_waiting, 3}, {"instance", plugin_instance, 6},
                 {"settings", plugin_settings, 1}, {"abilities", plugin_abilities, 1},
-                {"path_option", plugin_path_option, 1}, {"penalty", plugin_penalty, 1},
-                {"wants_intercept", plugin_wants_intercept, 1}, {"plugin_info", plugin_info, 2},
+                {"solver_facts", solver_facts, 1}, {"plugin_info", plugin_info, 2},
                 {"plugin_list", plugin_list, 0}, {"plugin_load", plugin_load, 2},
-                {"plugin_reload", plugin_reload, 2}, {"plugin_path", plugin_path, 0},
-                {"plugin_folder", plugin_folder, 0}, {"plugin_find", plugin_find, 2},
-                {"has_symbol", has_symbol, 1}, {"include_folder", include_folder, 0},
-                {"plugin_files", plugin_files, 0}, {"plugin_versions", plugin_versions, 0});
+                {"plugin_reload", plugin_reload, 2}, {"plugin_folder", plugin_folder, 0},
+                {"plugin_find", plugin_find, 2}, {"has_symbol", has_symbol, 1},
+                {"include_folder", include_folder, 0}, {"plugin_files", plugin_files, 0},
+                {"plugin_versions", plugin_versions, 0});
   SCL_LUA_INTEGERS(L, {"most_nested", SCL_MOST_NESTED}, {"most_within", SCL_MOST_WITHIN});
 }

@@ -1,5 +1,6 @@
-/* scullery.core: facts for `scullery plugin info`: the constants in a plugin's descriptor and tables,
- * and the symbols of its file. */
+/* scullery.core: facts for `scullery plugin info`: the constants in a plugin's descriptor and
+ * tables, and the symbols of its file. Nothing here calls the plugin: it reads tables, which were
+ * checked when the plugin was loaded. */
 #include "lua/handle.h"
 #include "plugin/registry.h"
 #include "plugin/symbols.h"
@@ -25,33 +26,33 @@ static void set_spaces(lua_State *L, uint32_t spaces) {
   set_bits(L, "spaces", spaces, names, 5);
 }
 
+/* A table of 0 means float64 alone. */
 static void set_dtypes(lua_State *L, uint32_t dtypes) {
   static const char *const names[] = {"float64", "float32"};
   const uint32_t usual = SCL_BIT(SCL_DTYPE_FLOAT64);
   set_bits(L, "dtypes", dtypes == 0 ? usual : dtypes, names, 2);
 }
 
-static void set_form(lua_State *L, bool simple) {
-  scl_lua_set_text(L, "form", simple ? "simple" : "general");
-}
-
 /* The fields of each kind, from the kind's own table. */
 
+/* form, spaces, family, and normals of the simple form. */
 static void set_sampler(lua_State *L, const void *vtable) {
   const scl_sampler *table = vtable;
   static const char *const families[] = {"other",   "gaussian", "uniform", "Rademacher",
                                          "Laplace", "Cauchy",   "Student", "spherical"};
-  set_form(L, table->make != NULL);
+  scl_lua_set_text(L, "form", table->make != NULL ? "simple" : "general");
   set_spaces(L, SCL_BIT(table->space));
   if ((size_t)table->family < sizeof families / sizeof *families)
     scl_lua_set_text(L, "family", families[table->family]);
   if (table->make != NULL) scl_lua_set_integer(L, "normals", table->normals);
 }
 
+/* form, spaces, dtypes, flags, fan_in, fan_out, tags, and whether options may change the shape
+ * (amended). A table of 0 means one number. */
 static void set_nonlinearity(lua_State *L, const void *vtable) {
   const scl_nonlinearity *table = vtable;
   static const char *const flags[] = {"one-hot", "phase"};
-  set_form(L, table->loop != NULL);
+  scl_lua_set_text(L, "form", table->loop != NULL ? "simple" : "general");
   set_spaces(L, table->spaces);
   set_dtypes(L, table->loop != NULL ? SCL_BIT(SCL_DTYPE_FLOAT64) | SCL_BIT(SCL_DTYPE_FLOAT32)
                                     : table->dtypes);
@@ -59,21 +60,23 @@ static void set_nonlinearity(lua_State *L, const void *vtable) {
   if (table->fan_in == SCL_FAN_IN_ALL)
     scl_lua_set_text(L, "fan_in", "all planes");
   else
-    scl_lua_set_integer(L, "fan_in", table->fan_in == 0 ? 1 : table->fan_in);
-  scl_lua_set_integer(L, "fan_out", table->fan_out == 0 ? 1 : table->fan_out);
+    SCL_LUA_INTEGERS(L, {"fan_in", table->fan_in == 0 ? 1 : table->fan_in},
+                     {"fan_out", table->fan_out == 0 ? 1 : table->fan_out});
   scl_lua_set_text(L, "tags", table->tags);
   scl_lua_set_boolean(L, "amended", table->shape != NULL);
 }
 
+/* form, spaces, and pair: the number of two rows that the simple form is a function of. */
 static void set_kernel(lua_State *L, const void *vtable) {
   const scl_kernel *table = vtable;
   static const char *const pairs[] = {
       "none", "inner product", "squared distance", "absolute distance", "cosine", "angle"};
-  set_form(L, table->gram == NULL);
+  scl_lua_set_text(L, "form", table->gram == NULL ? "simple" : "general");
   set_spaces(L, table->spaces);
   if (table->gram == NULL) scl_lua_set_text(L, "pair", pairs[table->pair]);
 }
 
+/* dtypes, and whether it solves. */
 static void set_solver(lua_State *L, const void *vtable) {
   const scl_solver *table = vtable;
   set_dtypes(L, table->dtypes);
@@ -88,38 +91,29 @@ static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
     [SCL_KIND_SOLVER] = set_solver,
 };
 
-/* The table of an ability that the descriptor lists; NULL where it does not list it. */
-static const void *listed(const scl_plugin *plugin, const char *id) {
-  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++)
-    if (strcmp(one->id, id) == 0) return one->table;
-  return NULL;
-}
-
-/* facts = {bound =, lipschitz =, breaks = {}, scale_free =} of a nonlinearity that declares them. */
-static void set_facts(lua_State *L, const scl_plugin *plugin) {
-  const scl_ability_facts *facts = listed(plugin, SCL_ABILITY_FACTS);
+/* abilities = the ids that the descriptor lists; and of a nonlinearity that declares its facts,
+ * facts = {bound =, lipschitz =, breaks = {}, scale_free =}. */
+static void set_abilities(lua_State *L, const scl_plugin *plugin) {
+  const scl_ability_facts *facts = NULL;
+  lua_Integer count = 0;
+  lua_newtable(L);
+  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++) {
+    if (facts == NULL && strcmp(one->id, SCL_ABILITY_FACTS) == 0) facts = one->table;
+    lua_pushstring(L, one->id);
+    lua_rawseti(L, -2, ++count);
+  }
+  lua_setfield(L, -2, "abilities");
   if (facts == NULL) return;
   lua_newtable(L);
-  scl_lua_set_number(L, "bound", facts->bound);
-  scl_lua_set_number(L, "lipschitz", facts->lipschitz);
+  SCL_LUA_NUMBERS(L, {"bound", facts->bound}, {"lipschitz", facts->lipschitz});
   scl_lua_set_boolean(L, "scale_free", facts->scale_free != 0);
   scl_lua_set_list(L, "breaks", facts->breaks, facts->n_breaks);
   lua_setfield(L, -2, "facts");
 }
 
-static void set_abilities(lua_State *L, const scl_plugin *plugin) {
-  lua_Integer count = 0;
-  lua_newtable(L);
-  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++) {
-    lua_pushstring(L, one->id);
-    lua_rawseti(L, -2, ++count);
-  }
-  lua_setfield(L, -2, "abilities");
-}
-
-/* core.plugin_facts(kind, name) -> {interface, descriptor = bytes of the descriptor, instance = bytes
- * of an instance, depends = whether some abilities depend on options, abilities = ids of those that
- * do not, and the fields of the kind: form, spaces, dtypes, ...} */
+/* core.plugin_facts(kind, name) -> {interface, descriptor = bytes of the descriptor, instance =
+ * bytes of an instance, depends = whether some abilities depend on options, abilities = ids of
+ * those that do not, and the fields of the kind: form, spaces, dtypes, ...} */
 static int plugin_facts(lua_State *L) {
   const scl_component *component = scl_lua_check_component(L, 1);
   const scl_plugin *plugin = &component->plugin;
@@ -128,19 +122,18 @@ static int plugin_facts(lua_State *L) {
                    {"instance", plugin->instance_size});
   scl_lua_set_boolean(L, "depends", plugin->ability != NULL);
   set_abilities(L, plugin);
-  set_facts(L, plugin);
   if (set_table[plugin->kind] != NULL) set_table[plugin->kind](L, component->vtable);
   return 1;
 }
 
 /* ------------------------------------------------------------ symbols of a file */
 
+/* Add the symbol to the list on top of the stack. */
 static void list_symbol(void *context, const scl_symbol *symbol) {
   lua_State *L = context;
   lua_newtable(L);
   scl_lua_set_text(L, "name", symbol->name);
-  scl_lua_set_boolean(L, "defined", symbol->defined);
-  scl_lua_set_boolean(L, "weak", symbol->weak);
+  SCL_LUA_BOOLEANS(L, {"defined", symbol->defined}, {"weak", symbol->weak});
   if (!symbol->defined) scl_lua_set_text(L, "giver", scl_symbol_giver(symbol->name));
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }

@@ -1,16 +1,19 @@
-/* scullery.core: predictions, by the driver that predicts for other programs too. */
+/* scullery.core: predictions of fitted pipelines, by the driver core/model/predict.h, which also
+ * predicts for other programs: the bits are the same. */
 #include "model/predict.h"
 
 #include "lua/handle.h"
 #include "lua/labels.h"
 #include "lua/list.h"
 #include "lua/matrix.h"
+#include <string.h>
 
 /* A field of the model, left on the stack; its place, 0 where it is absent. */
 static int push_field(lua_State *L, const char *key) {
   return lua_getfield(L, 2, key) == LUA_TNIL ? 0 : lua_gettop(L);
 }
 
+/* The weights (D x c), intercept (1 x c) and pilot means of a linear model. */
 static void read_coefficients(lua_State *L, size_t features, scl_fitted *out) {
   const int weights = push_field(L, "weights"), intercept = push_field(L, "intercept"),
             pilot = push_field(L, "pilot");
@@ -37,26 +40,6 @@ static scl_source *read_parts(lua_State *L, scl_fitted *out) {
   return flow.source;
 }
 
-static void read_classes(lua_State *L, scl_fitted *out) {
-  const int classes = push_field(L, "classes");
-  lua_getfield(L, 2, "task");
-  const char *task = lua_tostring(L, -1);
-  if (classes != 0 && task != NULL && strcmp(task, "classification") == 0)
-    out->classes = scl_lua_check_classes(L, classes, false);
-}
-
-/* Where probabilities come from, at place 4: sigmoids, one for each score of a row, or a solver. */
-static void read_probabilities(lua_State *L, size_t targets, scl_fitted *out) {
-  if (lua_type(L, 4) == LUA_TTABLE)
-    out->sigmoids = scl_lua_check_sigmoids(L, 4, targets);
-  else
-    out->by_loss = scl_lua_check_instance(L, 4, SCL_KIND_SOLVER);
-}
-
-static size_t targets_of(const scl_fitted *f) {
-  return f->learnt != NULL ? scl_model_targets(f->learnt) : f->weights->cols;
-}
-
 /* core.predict(source, model, "scores" | "labels" | "probabilities"[, sigmoids or solver]) -> a row
  * for each row of the source. model: {stages, map, learnt or weights, intercept and pilot, dtype,
  * block, task, classes}. In place of the source: scores that were predicted before. */
@@ -67,9 +50,19 @@ static int predict(lua_State *L) {
   const scl_matrix *scores = scl_lua_test_matrix(L, 1) == NULL ? NULL : scl_lua_check_scores(L, 1);
   scl_lua_copy_table(L, 2, "a model");
   scl_source *source = scores == NULL ? read_parts(L, &fitted) : NULL;
-  if (what == SCL_PREDICT_LABELS) read_classes(L, &fitted);
-  if (what == SCL_PREDICT_PROBABILITIES)
-    read_probabilities(L, scores == NULL ? targets_of(&fitted) : scores->cols, &fitted);
+  const int classes = push_field(L, "classes");
+  const bool labels = lua_getfield(L, 2, "task") == LUA_TSTRING &&
+                      strcmp(lua_tostring(L, -1), "classification") == 0;
+  if (what == SCL_PREDICT_LABELS && classes != 0 && labels)
+    fitted.classes = scl_lua_check_classes(L, classes, false);
+  if (what == SCL_PREDICT_PROBABILITIES && lua_type(L, 4) != LUA_TTABLE) {
+    fitted.by_loss = scl_lua_check_instance(L, 4, SCL_KIND_SOLVER);
+  } else if (what == SCL_PREDICT_PROBABILITIES) { /* a sigmoid for each score of a row */
+    const size_t targets = scores != NULL          ? scores->cols
+                           : fitted.learnt != NULL ? scl_model_targets(fitted.learnt)
+                                                   : fitted.weights->cols;
+    fitted.sigmoids = scl_lua_check_sigmoids(L, 4, targets);
+  }
   if (scores != NULL) {
     SCL_LUA_PUSH_MATRIX(L, scl_predict_from(&fitted, scores, what, out, &error));
     return 1;

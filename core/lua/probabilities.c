@@ -1,5 +1,5 @@
-/* scullery.core: probabilities of classes, by sigmoids fitted to scores or as the solver's own loss
- * says. */
+/* scullery.core: probabilities of classes: sigmoids fitted to scores (Platt scaling, learn/platt.h:
+ * P(y = 1 | f) = 1 / (1 + exp(slope f + offset))), or as the loss of the solver says. */
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "lua/labels.h"
@@ -24,17 +24,9 @@ static const double *read_weights(lua_State *L, int place, size_t n) {
   return w;
 }
 
-static void push_sigmoid(lua_State *L, const scl_platt *fit) {
-  lua_createtable(L, 0, 8);
-  SCL_LUA_NUMBERS(L, {"slope", fit->slope}, {"offset", fit->offset}, {"positives", fit->positives},
-                  {"negatives", fit->negatives}, {"residual", fit->residual},
-                  {"tolerance", fit->tolerance});
-  scl_lua_set_integer(L, "iterations", fit->iterations);
-  scl_lua_set_boolean(L, "converged", fit->converged);
-}
-
-/* core.platt(scores, targets[, weights]) -> a sigmoid for each column: {slope, offset, positives,
- * negatives, residual, tolerance, iterations, converged} */
+/* core.platt(scores, targets[, weights]) -> a sigmoid for each column, fitted to scores of rows
+ * that the model was not fitted to, else the probabilities would be too close to 0 and 1: {slope,
+ * offset, positives, negatives, residual, tolerance, iterations, converged} */
 static int platt(lua_State *L) {
   const scl_matrix *f = scl_lua_check_scores(L, 1), *y = scl_lua_check_scores(L, 2);
   if (f->rows != y->rows || f->cols != y->cols)
@@ -46,7 +38,12 @@ static int platt(lua_State *L) {
     scl_platt fit;
     SCL_LUA_TRY(L, scl_platt_fit(f->rows, scl_matrix_row(f, 0) + j, f->row_stride,
                                  scl_matrix_row(y, 0) + j, y->row_stride, weights, &fit, &error));
-    push_sigmoid(L, &fit);
+    lua_createtable(L, 0, 8);
+    SCL_LUA_NUMBERS(L, {"slope", fit.slope}, {"offset", fit.offset}, {"positives", fit.positives},
+                    {"negatives", fit.negatives}, {"residual", fit.residual},
+                    {"tolerance", fit.tolerance});
+    scl_lua_set_integer(L, "iterations", fit.iterations);
+    scl_lua_set_boolean(L, "converged", fit.converged);
     lua_rawseti(L, -2, (lua_Integer)j + 1);
   }
   return 1;

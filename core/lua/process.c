@@ -1,5 +1,5 @@
-/* scullery.core: other programs: what draws pictures, compilers, this command once more; and functions
- * of Lua in a process of their own, for code that may end the process. */
+/* scullery.core: other programs (gnuplot, compilers, this command once more), and functions of Lua
+ * in a child process, for code that may end the process. */
 #define _GNU_SOURCE
 #include "base/process.h"
 #include "base/installation.h"
@@ -21,30 +21,26 @@ static int give_back(lua_State *L) {
   return 0;
 }
 
-static bool is_program(const char *path) {
-  struct stat file;
-  return stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0;
-}
-
-/* core.command() -> the path of the command `scullery`: this program, or the one beside the library,
- * of an installation or of the build tree; nil where there is none */
+/* core.command() -> the path of the command `scullery`: this program, or the one beside the
+ * library, of an installation or of the build tree; nil where there is none */
 static int command(lua_State *L) {
   static const char *const places[] = {"/scullery", "/../bin/scullery", "/../../bin/scullery"};
   char path[PATH_MAX], folder[PATH_MAX];
+  struct stat file;
   const ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
   path[size > 0 ? size : 0] = 0;
   const char *name = strrchr(path, '/');
   bool found = name != NULL && strcmp(name, "/scullery") == 0;
   const bool known = !found && scl_own_folder(folder);
   for (size_t i = 0; known && !found && i < sizeof places / sizeof *places; i++)
-    found = snprintf(path, sizeof path, "%s%s", folder, places[i]) < PATH_MAX && is_program(path);
-  lua_pushstring(L, found ? path : NULL);
-  return 1;
+    found = snprintf(path, sizeof path, "%s%s", folder, places[i]) < PATH_MAX &&
+            stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0;
+  return scl_lua_give_text(L, found ? path : NULL);
 }
 
 /* core.run_program(words, seconds[, input[, most]]) -> { output, message (standard error), status,
- * signal = number and signal_name where one ended it, late = whether it took longer and was killed }
- * of the program words[1] with these arguments; nil where there is none of that name. With `most`
+ * signal = number and signal_name where one ended it, late = whether it took longer and was killed
+ * } of the program words[1] with these arguments; nil where there is none of that name. With `most`
  * it is an error where it takes longer, writes more than `most` bytes or a signal ends it. */
 static int run_program(lua_State *L) {
   enum { MOST_WORDS = 200 };
@@ -78,7 +74,7 @@ static int run_program(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ functions in a process of their own */
+/* ------------------------------------------------------------ functions in a child process */
 
 /* One character, + for a result and - for an error, then its text. */
 static int answer_from_child(void *context, int to) {
@@ -99,9 +95,9 @@ static int answer_from_child(void *context, int to) {
   return 0;
 }
 
-/* core.in_child(seconds, f) -> the text that f() returns, called in a process of its own, whose
- * output goes nowhere. Otherwise nil, what happened, and how: "error" with f's message, "ended" with
- * "ends the process: ...", or "hangs". */
+/* core.in_child(seconds, f) -> the text that f() returns, called in a child process whose output is
+ * discarded. Otherwise nil, what happened, and how: "error" with f's message, "ended" with "ends
+ * the process: ...", or "hangs". */
 static int in_child(lua_State *L) {
   const size_t seconds = scl_lua_check_size(L, 1, 1, 86400, "seconds");
   luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -127,10 +123,7 @@ static int in_child(lua_State *L) {
 }
 
 /* core.process() -> the number of this process */
-static int process_number(lua_State *L) {
-  lua_pushinteger(L, getpid());
-  return 1;
-}
+static int process_number(lua_State *L) { return scl_lua_give_size(L, (size_t)getpid()); }
 
 void scl_lua_open_process(lua_State *L) {
   SCL_LUA_CALLS(L, {"command", command, 0}, {"run_program", run_program, 4},

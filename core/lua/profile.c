@@ -1,4 +1,5 @@
-/* scullery.core: seconds of each stage of the engine's work. */
+/* scullery.core: seconds of each stage of the engine's work, for sc.profile
+ * (lua/scullery/base/profile.lua). */
 #include "base/profile.h"
 #include "lua/glue.h"
 

@@ -1,5 +1,7 @@
-/* scullery.core: how far long work is, for people (progress/progress.h) and for a script's function; and
- * the levels that Lua code opens. */
+/* scullery.core: the progress of long work. The engine reports events to one hook, set here, which
+ * writes them to the terminal and the log (progress/progress.h) and calls the function that a
+ * script passed as the option `progress`. Lua code opens levels of its own, such as the folds of a
+ * search. */
 #include "progress/progress.h"
 #include "base/characters.h"
 #include "base/interrupt.h"
@@ -32,10 +34,11 @@ static void show_log(const char *text) {
 
 static struct {
   bool on;
-  int function; /* references */
-  int raised;
-  pthread_t thread;
-  bool busy, stopped;
+  int function;     /* a reference in the registry: the function that is called */
+  int raised;       /* a reference: the error that it raised, false where it raised none */
+  pthread_t thread; /* events of other threads are not reported to it */
+  bool busy;        /* it runs: what it does is not reported to it again */
+  bool stopped;     /* it stopped the work, which ends at its next look at the flag */
 } watcher = {.function = LUA_NOREF, .raised = LUA_NOREF};
 
 /* done and total of a level, as fields of the table on top: whole where things are counted. */
@@ -54,20 +57,6 @@ static void set_done(lua_State *L, const scl_level *level) {
   }
 }
 
-/* The field `levels` of the table on top: the open levels, the outermost first. */
-static void set_levels(lua_State *L) {
-  size_t count;
-  const scl_level *levels = scl_levels(&count);
-  lua_createtable(L, (int)count, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_createtable(L, 0, 3);
-    scl_lua_set_text(L, "name", levels[i].name);
-    set_done(L, &levels[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-  lua_setfield(L, -2, "levels");
-}
-
 /* function, level -> false where it returned false */
 static int call_watcher(lua_State *L) {
   const scl_level *level = lua_touserdata(L, 2);
@@ -83,19 +72,27 @@ static int call_watcher(lua_State *L) {
                   {"rate", scl_progress_rate(levels, count, now, &unit)},
                   {"left", known == NULL ? NAN : scl_level_left(known, now)});
   if (level->iteration > 0) scl_lua_set_integer(L, "iteration", (size_t)level->iteration);
-  set_levels(L);
+  lua_createtable(L, (int)count, 0); /* the open levels, the outermost first */
+  for (size_t i = 0; i < count; i++) {
+    lua_createtable(L, 0, 3);
+    scl_lua_set_text(L, "name", levels[i].name);
+    set_done(L, &levels[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "levels");
   lua_call(L, 1, 1);
   return 1;
 }
 
-/* The engine is told to stop as by Ctrl-C, and frees what it holds; an error waits until then. */
+/* Stop the engine as Ctrl-C does: it returns through its calls and releases their memory. The error
+ * of the function is raised after that, by unwatch. */
 static void stop(void) {
   watcher.stopped = true;
   scl_interrupt();
 }
 
 /* L: the state that runs. */
-static void tell_watcher(lua_State *L, const scl_level *level) {
+static void call_watcher_protected(lua_State *L, const scl_level *level) {
   if (watcher.busy || watcher.stopped || L == NULL || !lua_checkstack(L, 8)) return;
   watcher.busy = true;
   lua_rawgeti(L, LUA_REGISTRYINDEX, watcher.function);
@@ -151,12 +148,13 @@ static int unwatch(lua_State *L) {
 
 #define SCL_LUA_LEVEL "scullery.level"
 
+/* A level that Lua code opened. The engine owns the level; closing one closes all within it. */
 typedef struct lua_level {
-  size_t number; /* 0: none */
-  double done;
+  size_t number; /* of the engine's level; 0: closed */
+  double done;   /* steps so far, so that step() without a number counts one more */
 } lua_level;
 
-/* The state that tells of a step, NULL where the engine tells. */
+/* The Lua state whose level:step() reports now, NULL while the engine itself reports. */
 static lua_State *stepping;
 
 /* core.level(name[, total[, unit]]) -> level: it and all levels within it go when it is closed,
@@ -185,7 +183,7 @@ static int level_step(lua_State *L) {
   stepping = L;
   (void)scl_level_step(level->number, level->done, loss);
   stepping = before;
-  if (watcher.stopped && !was_stopped) scl_lua_check_interrupt(L); /* told to stop just now */
+  if (watcher.stopped && !was_stopped) scl_lua_check_interrupt(L); /* this report stopped it */
   return 0;
 }
 
@@ -220,31 +218,25 @@ static int level_collect(lua_State *L) {
   return 0;
 }
 
-static void make_level_class(lua_State *L) {
-  luaL_newmetatable(L, SCL_LUA_LEVEL);
-  SCL_LUA_FUNCTIONS(L, {"step", level_step}, {"close", level_close}, {"__close", level_close},
-                    {"__gc", level_collect}, {"__tostring", level_tostring});
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
-}
-
 /* ------------------------------------------------------------ the hook */
 
-/* Followers tell where the thread that they work for has told nothing for a second. Returns
- * whether this event is shown. */
+/* Whether this event is shown. Events of a follower (a thread that works for another) are shown
+ * only where the leading thread has reported nothing for a second. */
 static bool has_turn(scl_progress_event event) {
   static const double PATIENCE = 1;
-  static double led; /* when the leading thread told something */
+  static double leader_time; /* time of the last event of the leading thread */
   const double time = scl_progress_clock();
-  if (scl_progress_follows()) return event == SCL_PROGRESS_REPORT && time - led > PATIENCE;
-  led = time;
+  if (scl_progress_follows()) return event == SCL_PROGRESS_REPORT && time - leader_time > PATIENCE;
+  leader_time = time;
   return true;
 }
 
+/* The engine's hook, called on any thread for each event. Output goes to the terminal and the log
+ * under one lock. The script's function runs without the lock, on the thread that watches, because
+ * it may call the engine. */
 static void hook(scl_progress_event event, const scl_level *level) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  const scl_level copy = *level; /* whoever is told may open and close levels */
+  const scl_level copy = *level; /* the function may open and close levels */
   pthread_mutex_lock(&lock);
   if (has_turn(event)) {
     scl_progress_show(event, level);
@@ -252,12 +244,17 @@ static void hook(scl_progress_event event, const scl_level *level) {
   }
   pthread_mutex_unlock(&lock);
   if (event == SCL_PROGRESS_REPORT && watcher.on &&
-      pthread_equal(watcher.thread, pthread_self())) /* that which watched may be gone */
-    tell_watcher(stepping != NULL ? stepping : scl_lua_running(), &copy);
+      pthread_equal(watcher.thread, pthread_self())) /* the state of another thread may be closed */
+    call_watcher_protected(stepping != NULL ? stepping : scl_lua_running(), &copy);
 }
 
 void scl_lua_open_progress(lua_State *L) {
-  make_level_class(L);
+  luaL_newmetatable(L, SCL_LUA_LEVEL);
+  SCL_LUA_FUNCTIONS(L, {"step", level_step}, {"close", level_close}, {"__close", level_close},
+                    {"__gc", level_collect}, {"__tostring", level_tostring});
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
   scl_progress_set_hook(hook);
   if (isatty(STDERR_FILENO)) scl_host_set_log(show_log);
   SCL_LUA_FUNCTIONS(L, {"hide_progress", hide_progress}, {"watch", watch}, {"unwatch", unwatch},

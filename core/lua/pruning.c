@@ -1,4 +1,5 @@
-/* scullery.core: norms of models with a K, and their pruning (learn/pruning.h). */
+/* scullery.core: norms of models with a kernel K between parameters, and their pruning to fewer
+ * parameters (learn/pruning.h), for lua/scullery/model/prune.lua. */
 #include "learn/pruning.h"
 #include "lua/handle.h"
 
@@ -10,8 +11,7 @@ static int map_norm(lua_State *L) {
   double norm = 0;
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
   SCL_LUA_TRY(L, scl_model_norm(map, scl_lua_hold_matrix(L, 2), &norm, &error));
-  lua_pushnumber(L, norm);
-  return 1;
+  return scl_lua_give_number(L, norm);
 }
 
 static void release_pruning(void *pruning) { scl_pruning_close(pruning); }
@@ -25,7 +25,9 @@ static int pruning_new(lua_State *L) {
   return 1;
 }
 
-/* core.prune_step(pruning, solver) -> weights b, ||alpha - beta||, ||beta|| */
+/* core.prune_step(pruning, solver) -> weights b, ||alpha - beta||, ||beta||: the solver minimises
+ * (1/2T) ||Ua - Ub||^2 and its penalty over b, where U'U = G. alpha and beta are the functions with
+ * the weights a and b, and the norms are those of the space with the kernel K. */
 static int prune_step(lua_State *L) {
   const scl_pruning *pruning = scl_lua_check_handle(L, 1, SCL_LUA_PRUNING);
   const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);

@@ -1,4 +1,6 @@
-/* scullery.core: random matrices and permutations, addressed by seed. */
+/* scullery.core: random matrices, permutations and single numbers. A number depends on (seed,
+ * stream, index, offset) alone (base/random.h), so results do not depend on threads or on the
+ * machine. */
 #include "base/random.h"
 #include "algebra/draws.h"
 #include "base/interrupt.h"
@@ -68,8 +70,7 @@ static int draw_one(lua_State *L, scl_draw_numbers fill) {
   for (int i = 0; i < 4; i++)
     at[i] = (uint64_t)luaL_checkinteger(L, i + 1);
   fill(at[0], at[1], at[2], at[3], 1, &value);
-  lua_pushnumber(L, value);
-  return 1;
+  return scl_lua_give_number(L, value);
 }
 
 static int uniform(lua_State *L) { return draw_one(L, scl_random_uniform); }

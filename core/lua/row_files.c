@@ -1,4 +1,5 @@
-/* scullery.core: rows read from and written to files as they come. */
+/* scullery.core: rows in blocks, read once from a file or the standard input and written to one,
+ * for `scullery predict` (lua/scullery/model/predict.lua): memory does not grow with the file. */
 #include "base/profile.h"
 #include "data/csv/csv.h"
 #include "data/libsvm.h"
@@ -42,6 +43,7 @@ static int csv_blocks(lua_State *L) {
   return 1;
 }
 
+/* Blocks of a format without names: rows of a known number of columns. */
 static int open_blocks(lua_State *L,
                        scl_status (*open)(const char *, size_t, scl_source **, scl_error *)) {
   const char *path = scl_lua_check_path(L, 1);

@@ -1,5 +1,6 @@
-/* scullery.core: stages, what is learnt before fitting, and walks that give features or
- * decisions. */
+/* scullery.core: passes over the rows of a source: stages and what is learnt before fitting,
+ * features, samples. Most functions take (source, stages, map), from which scl_lua_flow makes a
+ * flow. */
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "rows/chosen.h"
@@ -15,11 +16,6 @@ void **scl_lua_new_stage(lua_State *L) {
   return scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage);
 }
 
-/* A block's rows at `place`, 0 where there is none. */
-static size_t check_block(lua_State *L, int place) {
-  return lua_isnoneornil(L, place) ? 0 : scl_lua_check_size(L, place, 1, SCL_LUA_BLOCK, "block");
-}
-
 /* ------------------------------------------------------------ stages */
 
 /* core.fit_stage(kind, source, stages) -> stage */
@@ -33,7 +29,11 @@ static int fit_stage(lua_State *L) {
 }
 
 /* core.pca(source, stages, map, k) -> {vectors = k x D, mean = 1 x D, variances = k x 1, total =}
- * of the features (of the staged rows without a map) */
+ * of the features (of the staged rows without a map).
+ *
+ * Row i of the vectors is the i-th principal direction, with its variance; total is the sum of all
+ * variances, so that variances / total are shares. The components of a row x are
+ * vectors (x - mean). */
 static int pca(lua_State *L) {
   scl_components c;
   const size_t k = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "k");
@@ -67,6 +67,8 @@ static int projection_stage(lua_State *L) {
   return 1;
 }
 
+/* core.stage_info(stage) -> {cols_in, cols_out, constant = how many columns it learnt to be
+ * constant} */
 static int stage_info(lua_State *L) {
   const scl_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
   lua_newtable(L);
@@ -89,8 +91,8 @@ static int learn(lua_State *L) {
   return 0;
 }
 
-/* core.learn_state(source, stages, sampler, kernel or nil, T or nil, seed[, block rows]) -> state, T:
- * what a sampler learns from the staged rows; nothing where it learns nothing */
+/* core.learn_state(source, stages, sampler, kernel or nil, T or nil, seed[, block rows]) -> state,
+ * T: what a sampler learns from the staged rows; nothing where it learns nothing */
 static int learn_state(lua_State *L) {
   scl_lesson lesson = {.sampler = scl_lua_check_instance(L, 3, SCL_KIND_SAMPLER)};
   if (!lua_isnil(L, 4)) lesson.kernel = scl_lua_check_instance(L, 4, SCL_KIND_KERNEL);
@@ -99,7 +101,7 @@ static int learn_state(lua_State *L) {
   if (!scl_sampler_learns(lesson.sampler)) return 0;
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "learning parameters";
-  flow.block_rows = check_block(L, 7);
+  flow.block_rows = scl_lua_opt_size(L, 7, 1, SCL_LUA_BLOCK, "block", 0);
   size_t count = 0;
   SCL_LUA_PUSH_MATRIX(L, scl_flow_learn_state(&flow, &lesson, out, &count, &error));
   lua_pushinteger(L, (lua_Integer)count);
@@ -108,11 +110,13 @@ static int learn_state(lua_State *L) {
 
 /* core.learns(sampler) -> whether it learns from rows */
 static int learns(lua_State *L) {
-  lua_pushboolean(L, scl_sampler_learns(scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER)));
-  return 1;
+  return scl_lua_give_boolean(L,
+                              scl_sampler_learns(scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER)));
 }
 
-/* core.widths(source, stages) -> gamma by scale, gamma by median, columns */
+/* core.widths(source, stages) -> gamma by scale, gamma by median, columns: for the options
+ * gamma = "scale", which is 1 / (d var X), and gamma = "median", which is 1 / (median squared
+ * distance), of the staged rows */
 static int widths(lua_State *L) {
   double scale, median;
   const scl_flow flow = scl_lua_flow(L, 1, 2, 0);
@@ -168,11 +172,12 @@ static int distinct_rows(lua_State *L) {
  * that underflows */
 static int transform(lua_State *L) {
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
-  flow.block_rows = check_block(L, 4);
+  flow.block_rows = scl_lua_opt_size(L, 4, 1, SCL_LUA_BLOCK, "block", 0);
   SCL_LUA_PUSH_MATRIX(L, scl_features(&flow, out, &error));
   return 1;
 }
 
+/* A visit of a pass that counts the rows and drops the features. */
 static scl_status look_away(void *context, const scl_flow_block *block, scl_error *error) {
   (void)error;
   *(size_t *)context += block->count;
@@ -185,8 +190,7 @@ static int walk(lua_State *L) {
   size_t rows = 0;
   const scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   SCL_LUA_TRY(L, scl_flow_walk(&flow, true, look_away, &rows, &error));
-  lua_pushinteger(L, (lua_Integer)rows);
-  return 1;
+  return scl_lua_give_size(L, rows);
 }
 
 const scl_matrix *scl_lua_check_pilot(lua_State *L, int place, size_t features) {
@@ -202,8 +206,7 @@ const scl_matrix *scl_lua_check_pilot(lua_State *L, int place, size_t features) 
 static int block_rows(lua_State *L) {
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   if (flow.map == NULL) flow.dtype = scl_lua_check_dtype(L, 4);
-  lua_pushinteger(L, (lua_Integer)scl_flow_block_rows(&flow));
-  return 1;
+  return scl_lua_give_size(L, scl_flow_block_rows(&flow));
 }
 
 /* core.find_nonfinite(X) -> row, column of the first NaN or infinity, or nothing */

@@ -12,6 +12,7 @@
 
 /* ------------------------------------------------------------ files */
 
+/* An open file of a saved model. */
 typedef struct opened {
   scl_saved saved;
   const cJSON **components; /* of the description, in the order in which they were pushed */
@@ -41,10 +42,7 @@ static void number_component(lua_State *L, void *context, const cJSON *object) {
  * "@place" */
 static int saved_open(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_SAVED, release_opened);
-  opened *file = scl_allocate_zero(sizeof *file);
-  if (file == NULL) return luaL_error(L, "not enough memory for a model");
-  *slot = file;
+  opened *file = scl_lua_new_owned(L, SCL_LUA_SAVED, release_opened, sizeof *file);
   SCL_LUA_TRY(L, scl_saved_open(path, NULL, 0, path, SCL_LOADER_SCRIPT, &file->saved, &error));
   scl_lua_push_json(L, &file->saved.json, file->saved.body, number_component, file);
   return 2;
@@ -63,15 +61,10 @@ static int saved_matrix(lua_State *L) {
 /* core.saved_has(saved, name) -> whether it has such an array */
 static int saved_has(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
-  lua_pushboolean(L, scl_saved_array(&file->saved, luaL_checkstring(L, 2)) != NULL);
-  return 1;
+  return scl_lua_give_boolean(L, scl_saved_array(&file->saved, luaL_checkstring(L, 2)) != NULL);
 }
 
 /* ------------------------------------------------------------ components */
-
-static const cJSON *check_component(lua_State *L, const opened *file) {
-  return file->components[scl_lua_check_place(L, 2, file->count, "component")];
-}
 
 /* core.saved_component(saved, place) -> kind, name and, where a script has defined another of that
  * name since, a sentence */
@@ -79,21 +72,25 @@ static int saved_component(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
   const scl_component *found;
   scl_error note = {0};
-  SCL_LUA_TRY(
-      L, scl_saved_find_component(&file->saved, check_component(L, file), &found, &note, &error));
+  SCL_LUA_TRY(L, scl_saved_find_component(
+                     &file->saved,
+                     file->components[scl_lua_check_place(L, 2, file->count, "component")], &found,
+                     &note, &error));
   lua_pushstring(L, scl_kind_name(found->plugin.kind));
   lua_pushstring(L, found->plugin.name);
   lua_pushstring(L, note.message[0] == 0 ? NULL : note.message);
   return 3;
 }
 
-/* core.saved_settings(saved, place, instance): nothing where every option that was in force when the
- * component was saved is so in the instance */
+/* core.saved_settings(saved, place, instance): nothing where every option that was in force when
+ * the component was saved is so in the instance */
 static int saved_settings(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
   const scl_instance *instance = scl_lua_check_handle(L, 3, SCL_LUA_INSTANCE);
-  SCL_LUA_TRY(L,
-              scl_saved_check_settings(&file->saved, check_component(L, file), instance, &error));
+  SCL_LUA_TRY(L, scl_saved_check_settings(
+                     &file->saved,
+                     file->components[scl_lua_check_place(L, 2, file->count, "component")],
+                     instance, &error));
   return 0;
 }
 
@@ -110,6 +107,7 @@ static void mark_script(lua_State *L, const opened *file) {
   if (file->saved.script) scl_lua_mark_script(L, lua_gettop(L));
 }
 
+/* The map becomes Lua's: a handle on the stack, and *map NULL. */
 static void push_map(lua_State *L, const opened *file, scl_map **map) {
   void **slot = scl_lua_new_map(L);
   *slot = *map;
@@ -140,33 +138,22 @@ static int saved_features(lua_State *L) {
   return 1;
 }
 
+/* The field `stages` of the table on top: the restored stages, each in a handle that owns it. */
 static void set_stages(lua_State *L, scl_restored *r) {
   lua_createtable(L, (int)r->n_stages, 0);
   for (size_t i = 0; i < r->n_stages; i++) {
-    void **slot = scl_lua_new_stage(L);
-    *slot = r->stages[i];
+    *scl_lua_new_stage(L) = r->stages[i];
     r->stages[i] = NULL;
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, "stages");
 }
 
-static void set_learnt(lua_State *L, const opened *file, scl_restored *r) {
-  void **slot = scl_lua_new_model(L);
-  *slot = r->learnt;
-  r->learnt = NULL;
-  mark_script(L, file);
-  lua_setfield(L, -2, "learnt");
-}
-
 /* core.saved_model(saved) -> {stages, map, learnt, weights, intercept, pilot} of a fitted pipeline:
  * what it has */
 static int saved_model(lua_State *L) {
   opened *file = scl_lua_take_handle(L, 1, SCL_LUA_SAVED);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_RESTORED, release_restored);
-  scl_restored *r = scl_allocate_zero(sizeof *r);
-  if (r == NULL) return luaL_error(L, "not enough memory for a model");
-  *slot = r;
+  scl_restored *r = scl_lua_new_owned(L, SCL_LUA_RESTORED, release_restored, sizeof *r);
   SCL_LUA_TRY(L, scl_restore(&file->saved, r, &error));
   lua_newtable(L);
   set_stages(L, r);
@@ -174,7 +161,12 @@ static int saved_model(lua_State *L) {
     push_map(L, file, &r->map);
     lua_setfield(L, -2, "map");
   }
-  if (r->learnt != NULL) set_learnt(L, file, r);
+  if (r->learnt != NULL) {
+    *scl_lua_new_model(L) = r->learnt;
+    r->learnt = NULL;
+    mark_script(L, file);
+    lua_setfield(L, -2, "learnt");
+  }
   if (r->weights.storage != NULL) {
     scl_lua_set_matrix(L, "weights", &r->weights);
     scl_lua_set_matrix(L, "intercept", &r->intercept);

@@ -1,5 +1,5 @@
-/* scullery.core: what a saved model is made of: files of arrays, fitted stages, the cells of a
- * map, the fingerprint of rows, to be written. lua/scullery/model/saving.lua composes them. */
+/* scullery.core: the parts of a saved model, for writing: files of arrays, fitted stages, the cells
+ * of a map, the fingerprint of rows. lua/scullery/model/saving.lua composes them. */
 #include "data/files/digest.h"
 #include "data/safetensors.h"
 #include "learn/map_probe.h"
@@ -18,6 +18,7 @@
  * place. */
 static scl_array packed(lua_State *L) {
   const scl_matrix *a = scl_lua_hold_matrix(L, lua_gettop(L));
+  /* a matrix of one row or one column is packed whatever its other stride is */
   const bool whole =
       (a->col_stride == 1 || a->cols <= 1) && (a->row_stride == (ptrdiff_t)a->cols || a->rows <= 1);
   if (!whole) {
@@ -56,6 +57,7 @@ static int tensors_write(lua_State *L) {
 
 /* ------------------------------------------------------------ stages */
 
+/* The field `key` of the table on top: a copy of rows x cols numbers. */
 static void set_numbers(lua_State *L, const char *key, const double *numbers, size_t rows,
                         size_t cols) {
   scl_matrix *out = scl_lua_make_matrix(L, rows, cols, SCL_DTYPE_FLOAT64);
@@ -63,7 +65,8 @@ static void set_numbers(lua_State *L, const char *key, const double *numbers, si
   lua_setfield(L, -2, key);
 }
 
-/* core.stage_save(stage) -> {kind, cols, constant, arrays = {name = matrix} where it learnt some} */
+/* core.stage_save(stage) -> {kind, cols, constant, arrays = {name = matrix} where it learnt
+ * some} */
 static int stage_save(lua_State *L) {
   const scl_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
   lua_newtable(L);
@@ -80,7 +83,8 @@ static int stage_save(lua_State *L) {
 
 /* ------------------------------------------------------------ cells */
 
-/* core.map_cells(map) -> counts (one a grid), words (one row a cell), as arrays */
+/* core.map_cells(map) -> counts of cells for each grid, and words (a row for each cell), as
+ * arrays */
 static int map_cells(lua_State *L) {
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
   const scl_cells *cells = scl_map_cells(map);
@@ -115,7 +119,10 @@ static int map_probe(lua_State *L) {
 /* ------------------------------------------------------------ fingerprint */
 
 /* core.fingerprint(matrix, ...) -> SHA-256 of their sizes and of up to 1024 rows each, spread
- * evenly, as little-endian float64 */
+ * evenly, as little-endian float64.
+ *
+ * Stored in models and in records of experiments in place of the rows. The numbers are read by row
+ * and column, so that a view and a copy of it have the same fingerprint. */
 static int fingerprint(lua_State *L) {
   enum { MOST_ROWS = 1024 };
   char text[SCL_DIGEST_TEXT + 1];
@@ -135,8 +142,7 @@ static int fingerprint(lua_State *L) {
       }
   }
   scl_digest_text(&digest, text);
-  lua_pushstring(L, text);
-  return 1;
+  return scl_lua_give_text(L, text);
 }
 
 void scl_lua_open_saving(lua_State *L) {

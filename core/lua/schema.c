@@ -18,10 +18,10 @@ static void set_texts(lua_State *L, const char *key, char *const *list, size_t c
   lua_setfield(L, -2, key);
 }
 
+/* A column as a table on the stack. A skipped column has no more than name and kind. */
 static void push_column(lua_State *L, const scl_column *column) {
   lua_createtable(L, 0, 6);
-  scl_lua_set_text(L, "name", column->name);
-  scl_lua_set_text(L, "kind", kinds[column->kind]);
+  SCL_LUA_TEXTS(L, {"name", column->name}, {"kind", kinds[column->kind]});
   if (column->kind == SCL_COLUMN_SKIPPED) return;
   scl_lua_set_integer(L, "missing", column->missing);
   if (column->kind == SCL_COLUMN_CATEGORY) set_texts(L, "levels", column->levels, column->n_levels);
@@ -29,14 +29,15 @@ static void push_column(lua_State *L, const scl_column *column) {
   scl_lua_set_number(L, "fill", column->fill);
 }
 
+/* What Lua gets is a plain table: lua/scullery/data shows it, saves it, and passes it back as
+ * `like`. */
 void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
   lua_createtable(L, 0, 9);
-  scl_lua_set_text(L, "format", "csv");
-  scl_lua_set_text(L, "separator", (char[]){schema->separator, 0});
+  SCL_LUA_TEXTS(L, {"format", "csv"}, {"separator", (char[]){schema->separator, 0}});
   scl_lua_set_boolean(L, "header", schema->header);
   set_texts(L, "missing", schema->missing, schema->n_missing);
-  scl_lua_set_text(L, "missing_values", rules[schema->missing_values]);
-  scl_lua_set_text(L, "categorical", schema->drop_categorical ? "drop" : "onehot");
+  SCL_LUA_TEXTS(L, {"missing_values", rules[schema->missing_values]},
+                {"categorical", schema->drop_categorical ? "drop" : "onehot"});
   lua_createtable(L, (int)schema->n_columns, 0);
   for (size_t j = 0; j < schema->n_columns; j++) {
     push_column(L, &schema->columns[j]);
@@ -48,9 +49,9 @@ void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
     if (schema->roles[k] != NULL) scl_lua_set_text(L, scl_column_role_names[k], schema->roles[k]);
   if (schema->target == NULL) return;
   lua_createtable(L, 0, 4);
-  scl_lua_set_text(L, "name", schema->target);
-  scl_lua_set_text(L, "kind", schema->target_is_category ? "category" : "number");
-  scl_lua_set_text(L, "task", schema->classification ? "classification" : "regression");
+  SCL_LUA_TEXTS(L, {"name", schema->target},
+                {"kind", schema->target_is_category ? "category" : "number"},
+                {"task", schema->classification ? "classification" : "regression"});
   scl_lua_set_integer(L, "place", schema->target_place);
   lua_setfield(L, -2, "target");
 }
@@ -61,8 +62,7 @@ void scl_lua_push_notes(lua_State *L, const scl_note *notes, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const scl_note *note = &notes[i];
     lua_createtable(L, 0, 5);
-    scl_lua_set_text(L, "what", whats[note->kind]);
-    scl_lua_set_text(L, "column", note->column);
+    SCL_LUA_TEXTS(L, {"what", whats[note->kind]}, {"column", note->column});
     scl_lua_set_integer(L, "count", note->count);
     if (note->kind == SCL_NOTE_UNKNOWN) scl_lua_set_text(L, "example", note->example);
     if (note->kind == SCL_NOTE_FILLED) scl_lua_set_number(L, "value", note->value);
@@ -72,12 +72,14 @@ void scl_lua_push_notes(lua_State *L, const scl_note *notes, size_t count) {
 
 /* ------------------------------------------------------------ from Lua; a table may be anything */
 
+/* A schema that is being read from a table of a script. */
 typedef struct reading {
   lua_State *L;
   const char *title;
   char where[160]; /* what is read, for sentences */
 } reading;
 
+/* Raise: a field of the schema is not what it should be. */
 static int refuse(const reading *r, const char *key, const char *takes) {
   return luaL_error(r->L, "%s: option 'like' has %s whose '%s' is not %s", r->title, r->where, key,
                     takes);
@@ -100,11 +102,13 @@ static char *copy_text(const reading *r, const char *key, const char *takes) {
   return copy;
 }
 
+/* A copy of the text in the field `key` of the table on top of the stack. */
 static char *text_field(const reading *r, const char *key) {
   lua_getfield(r->L, -1, key);
   return copy_text(r, key, "a text");
 }
 
+/* The place of the word in `words`; `absent` (if not negative) where the field is absent. */
 static int word_field(const reading *r, const char *key, const char *const *words, int absent) {
   lua_State *L = r->L;
   int place = 0;
@@ -120,6 +124,7 @@ static int word_field(const reading *r, const char *key, const char *const *word
   return place;
 }
 
+/* A whole number up to 2^53 in the field `key` of the table on top of the stack. */
 static size_t count_field(const reading *r, const char *key, size_t absent) {
   lua_State *L = r->L;
   int whole = 1;
@@ -130,6 +135,7 @@ static size_t count_field(const reading *r, const char *key, size_t absent) {
   return (size_t)count;
 }
 
+/* The finite number in place of missing ones; NaN where the field is absent, which refuses them. */
 static double fill_field(const reading *r) {
   lua_State *L = r->L;
   int number = 1;
@@ -155,6 +161,7 @@ static void read_texts(const reading *r, const char *key, char ***list, size_t *
   lua_pop(L, 1);
 }
 
+/* The column in the table on top of the stack. Its texts belong to the schema at once. */
 static void read_column(reading *r, scl_column *column) {
   column->fill = NAN;
   column->name = text_field(r, "name");
@@ -167,6 +174,7 @@ static void read_column(reading *r, scl_column *column) {
     read_texts(r, "levels", &column->levels, &column->n_levels);
 }
 
+/* All columns. n_columns grows with them, so that an error releases those that were read. */
 static void read_columns(reading *r, scl_schema *schema) {
   lua_State *L = r->L;
   if (lua_getfield(L, -1, "columns") != LUA_TTABLE) refuse(r, "columns", "a list");
@@ -185,6 +193,7 @@ static void read_columns(reading *r, scl_schema *schema) {
   lua_pop(L, 1);
 }
 
+/* The target, where the schema has one. Its task follows from its kind where it is not said. */
 static void read_target(reading *r, scl_schema *schema) {
   static const char *const tasks[] = {"regression", "classification", NULL};
   lua_State *L = r->L;
@@ -203,6 +212,8 @@ static void read_target(reading *r, scl_schema *schema) {
 
 static void release_schema(void *schema) { scl_schema_destroy(schema); }
 
+/* A handle owns the schema from the beginning, so that an error in any field releases what was
+ * read. Unknown fields are ignored: later versions may write more. */
 const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *title) {
   static const char *const categorical[] = {"onehot", "drop", NULL};
   reading r = {L, title, "a schema"};
@@ -210,15 +221,15 @@ const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *titl
   place = lua_absindex(L, place);
   if (!lua_istable(L, place))
     luaL_error(L, "%s: option 'like' takes a data set, a fitted pipeline or a schema", title);
-  void **slot = scl_lua_new_handle(L, "scullery.schema", release_schema);
-  scl_schema *schema = *slot = check_made(&r, scl_allocate_zero(sizeof *schema));
+  scl_schema *schema = scl_lua_new_owned(L, "scullery.schema", release_schema, sizeof *schema);
   lua_pushvalue(L, place);
   scl_lua_copy_table(L, lua_gettop(L), "like");
   if (lua_getfield(L, -1, "format") != LUA_TSTRING || strcmp(lua_tostring(L, -1), "csv") != 0)
-    luaL_error(L,
-               "%s: option 'like' has the schema of no CSV file, so that columns have no names "
-               "to go by",
-               title);
+    luaL_error(
+        L,
+        "%s: option 'like' has a schema that is not of a CSV file, so that columns have no names "
+        "to go by",
+        title);
   lua_pop(L, 1);
   read_columns(&r, schema);
   read_target(&r, schema);

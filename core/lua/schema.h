@@ -17,7 +17,7 @@
 #include "lua/glue.h"
 
 void scl_lua_push_schema(lua_State *L, const scl_schema *schema);
-/* The table at `place` as a schema, in a userdata left on the stack; raises where it is none. */
+/* The table at `place` as a schema, in a userdata left on the stack; raises for anything else. */
 const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *title);
 /* A list of { what = "extra" | "unknown" | "filled" | "large", column =, count =, example =,
  * value = }. */

@@ -1,4 +1,5 @@
-/* scullery.core: sources of rows, and flows over them. */
+/* scullery.core: sources of rows (rows/source.h): matrices, functions of a script, columns of other
+ * sources; and flows over them: a source, its row stages and a map. */
 #include "learn/labels.h"
 #include "lua/handle.h"
 #include "lua/list.h"
@@ -13,6 +14,7 @@ scl_source *scl_lua_check_source(lua_State *L, int place) {
   return scl_lua_check_handle(L, place, SCL_LUA_SOURCE);
 }
 
+/* core.source(X[, Y]) -> a source of the rows of matrices */
 static int source_matrix(lua_State *L) {
   const scl_matrix *x = scl_lua_hold_matrix(L, 1),
                    *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_hold_matrix(L, 2);
@@ -20,6 +22,7 @@ static int source_matrix(lua_State *L) {
   return 1;
 }
 
+/* core.source_size(source) -> rows, columns, targets */
 static int source_size(lua_State *L) {
   const scl_source *source = scl_lua_check_source(L, 1);
   lua_pushinteger(L, (lua_Integer)source->rows);
@@ -31,10 +34,11 @@ static int source_size(lua_State *L) {
 /* ---- rows from a Lua function: read(first, count) -> X, Y */
 
 /* The Lua function is tied to the source's handle; this weak table finds the handle by the source's
- * address. It is gone once Lua has collected it, even where another object still reads the source:
- * finalizers run in any order. */
+ * address. Lua may collect the handle while another object still reads the source, because
+ * finalizers run in any order: reading fails then. */
 static const char *const generators = "scullery.generators";
 
+/* The weak table of handles by the addresses of their sources, made at first use. */
 static void push_generators(lua_State *L) {
   if (luaL_getsubtable(L, LUA_REGISTRYINDEX, generators)) return;
   lua_createtable(L, 0, 1);
@@ -43,6 +47,7 @@ static void push_generators(lua_State *L) {
   lua_setmetatable(L, -2);
 }
 
+/* A status unless m is a rows x cols matrix. `what` names it: "X" or "y". */
 static scl_status check_block(const scl_matrix *m, const char *what, size_t rows, size_t cols,
                               scl_error *error) {
   if (m == NULL)
@@ -54,7 +59,7 @@ static scl_status check_block(const scl_matrix *m, const char *what, size_t rows
                   m->rows, m->cols, rows, cols);
 }
 
-/* source, first, count -> what the row function gives, or nothing where it is gone */
+/* source, first, count -> what the row function returns; raises where it was collected */
 static int call_reader(lua_State *L) {
   push_generators(L);
   lua_pushvalue(L, 1);
@@ -107,11 +112,8 @@ static int source_generator(lua_State *L) {
   const size_t targets = scl_lua_check_size(L, 3, 0, INT32_MAX, "targets");
   if (lua_type(L, 4) != LUA_TFUNCTION)
     return luaL_error(L, "rows come from a function, and it got a %s", luaL_typename(L, 4));
-  void **slot = scl_lua_new_source(L);
-  scl_source *source = scl_allocate_zero(sizeof *source);
-  if (source == NULL) return luaL_error(L, "not enough memory for a source");
+  scl_source *source = scl_lua_new_owned(L, SCL_LUA_SOURCE, release_source, sizeof *source);
   *source = (scl_source){.class = &generator_class, .rows = rows, .cols = cols, .targets = targets};
-  *slot = source;
   scl_lua_tie(L, -1, 4);
   push_generators(L);
   lua_pushvalue(L, -2);
@@ -145,6 +147,8 @@ static int source_columns(lua_State *L) {
 
 /* ------------------------------------------------------------ flows */
 
+/* Handles are used by the running call, so the flow is valid until it ends. With a map its dtype
+ * decides the dtype of the features. */
 scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
   enum { MOST_STAGES = 10000 };
   scl_flow flow = {

@@ -1,5 +1,4 @@
-/* scullery.core: the terminal that standard output is, its size and whether colours belong on it.
- * */
+/* scullery.core: the terminal that standard output is, its size and whether it takes colours. */
 #include "lua/glue.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +7,7 @@
 
 enum { COLUMNS = 80, ROWS = 24, SIDE_MOST = 10000 };
 
-static bool is_set(const char *name) {
-  const char *value = getenv(name);
-  return value && value[0] != '\0';
-}
-
-/* A size from the environment, `otherwise` where it says none. */
+/* A size from the environment, `otherwise` where the variable is absent or not a size. */
 static size_t size_of(const char *name, size_t otherwise) {
   const char *value = getenv(name);
   const long size = value ? strtol(value, NULL, 10) : 0;
@@ -35,8 +29,9 @@ static int terminal(lua_State *L) {
   lua_createtable(L, 0, 4);
   SCL_LUA_INTEGERS(L, {"columns", columns}, {"rows", rows});
   scl_lua_set_boolean(L, "output", output);
+  const char *plain = getenv("NO_COLOR");
   scl_lua_set_boolean(L, "colour",
-                      output && !is_set("NO_COLOR") && name && name[0] != '\0' &&
+                      output && (plain == NULL || *plain == 0) && name != NULL && *name != 0 &&
                           strcmp(name, "dumb") != 0);
   return 1;
 }

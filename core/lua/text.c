@@ -1,9 +1,11 @@
-/* scullery.core: texts as a terminal shows them, and those of versions. */
+/* scullery.core: the width and the characters of texts on a terminal, for tables, pictures of
+ * characters and messages. */
 #include "base/text.h"
 #include "base/characters.h"
 #include "lua/glue.h"
 
-/* core.text_width(text) -> the columns that it takes on a terminal */
+/* core.text_width(text) -> the columns that it takes on a terminal: 2 for wide characters, 0 for
+ * those that combine with the one before */
 static int text_width(lua_State *L) {
   size_t length, at = 0;
   lua_Integer columns = 0;
@@ -57,19 +59,9 @@ static int text_shown(lua_State *L) {
 }
 
 /* core.locale_is_utf8() -> whether the locale of the environment writes UTF-8 */
-static int locale_is_utf8(lua_State *L) {
-  lua_pushboolean(L, scl_locale_is_utf8());
-  return 1;
-}
-
-/* core.is_newer(a, b) -> whether version a is later than b */
-static int is_newer(lua_State *L) {
-  lua_pushboolean(L, scl_is_newer(luaL_checkstring(L, 1), luaL_checkstring(L, 2)));
-  return 1;
-}
+static int locale_is_utf8(lua_State *L) { return scl_lua_give_boolean(L, scl_locale_is_utf8()); }
 
 void scl_lua_open_text(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"text_width", text_width}, {"text_pieces", text_pieces},
-                    {"text_shown", text_shown}, {"locale_is_utf8", locale_is_utf8},
-                    {"is_newer", is_newer});
+                    {"text_shown", text_shown}, {"locale_is_utf8", locale_is_utf8});
 }

@@ -1,4 +1,6 @@
-/* scullery.core: problems and solvers. */
+/* scullery.core: trainings (learn/problem.h): the rows, map and folds of a fit, with the sums that
+ * solvers share; fits of solvers, and their scores on the folds held out.
+ * lua/scullery/model/fitting.lua and judging.lua call them. */
 #include "lua/training.h"
 
 #include "learn/score.h"
@@ -10,6 +12,7 @@
 
 typedef scl_lua_training training;
 
+/* The engine's training reads the arrays, so it goes first. */
 static void release_training(void *pointer) {
   training *t = pointer;
   scl_training_destroy(t->engine);
@@ -58,10 +61,8 @@ static void read_weights(lua_State *L, int place, training *t) {
  * weights =}) */
 static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
-  void **slot = scl_lua_new_handle(L, SCL_LUA_TRAINING, release_training);
+  training *t = scl_lua_new_owned(L, SCL_LUA_TRAINING, release_training, sizeof *t);
   const int made = lua_gettop(L);
-  training *t = *slot = scl_allocate_zero(sizeof *t);
-  if (t == NULL) return luaL_error(L, "not enough memory for a training");
   t->flow = scl_lua_flow(L, 1, 2, 3);
   t->stages = scl_allocate_array(t->flow.n_stages + 1, sizeof *t->stages);
   if (t->stages == NULL) return luaL_error(L, "not enough memory for a training");
@@ -82,8 +83,9 @@ static int training_new(lua_State *L) {
   SCL_LUA_TRY(L, scl_training_create(&t->flow,
                                      classes > 0 ? SCL_TASK_CLASSIFICATION : SCL_TASK_REGRESSION,
                                      classes, allowance, &t->engine, &error));
-  for (int place = 1; place <= 3; place += 2) /* what the flow borrows */
+  for (int place = 1; place <= 3; place += 2) /* the flow borrows source and map */
     if (!lua_isnil(L, place)) scl_lua_tie(L, made, place);
+  /* the list of stages was copied: each stage is kept by itself */
   for (size_t i = 0; i < t->flow.n_stages; i++) {
     lua_rawgeti(L, 2, (lua_Integer)i + 1);
     scl_lua_tie(L, made, -1);
@@ -107,6 +109,7 @@ static int training_take_sums(lua_State *L) {
 
 typedef scl_lua_fits fits;
 
+/* Matrices that became Lua's are empty by then. */
 static void release_fits(void *pointer) {
   fits *f = pointer;
   for (size_t k = 0; k < f->count; k++) {
@@ -117,12 +120,10 @@ static void release_fits(void *pointer) {
 }
 
 fits *scl_lua_new_fits(lua_State *L, size_t groups, size_t each) {
-  void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits);
-  fits *f = *slot = scl_allocate_zero(sizeof *f);
-  if (f != NULL) f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
-  if (f != NULL) f->models = scl_allocate_zero((groups * each + 1) * sizeof *f->models);
-  if (f == NULL || f->list == NULL || f->models == NULL)
-    luaL_error(L, "not enough memory for solutions");
+  fits *f = scl_lua_new_owned(L, "scullery.fits", release_fits, sizeof *f);
+  f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
+  f->models = scl_allocate_zero((groups * each + 1) * sizeof *f->models);
+  if (f->list == NULL || f->models == NULL) luaL_error(L, "not enough memory for solutions");
   return f;
 }
 
@@ -143,19 +144,14 @@ void scl_lua_push_fit(lua_State *L, scl_fit *fit) {
 
 /* What core.solve is asked. */
 typedef struct solving {
-  long *without;
-  double *values;
-  size_t groups, count, each;
-  bool many; /* a list of folds was given */
+  long *without;  /* folds to leave out, from 0; -1: none. `groups` of them */
+  double *values; /* of the path option, `count` of them; NULL: the solver's own value */
+  size_t groups, count;
+  size_t each; /* fits for each fold: count, or 1 without values */
+  bool many;   /* a list of folds was given */
 } solving;
 
-static long check_fold(lua_State *L, const training *t, double fold) {
-  if (!(fold >= 0 && fold <= (t->group == NULL ? 0 : (double)t->flow.groups)) ||
-      fold != floor(fold))
-    luaL_error(L, "there is no fold %f", fold);
-  return (long)fold - 1;
-}
-
+/* The arguments of core.solve at places 3 and 4, in userdata left on the stack. */
 static solving read_solving(lua_State *L, const training *t) {
   enum { MOST_VALUES = 1000000 };
   solving s = {.many = lua_istable(L, 3)};
@@ -165,13 +161,18 @@ static solving read_solving(lua_State *L, const training *t) {
   if (!lua_isnil(L, 4) && s.count == 0) luaL_error(L, "'values' got a list without numbers");
   s.each = s.count == 0 ? 1 : s.count;
   s.without = lua_newuserdatauv(L, (s.groups + 1) * sizeof *s.without, 0);
-  for (size_t i = 0; i < s.groups; i++)
-    s.without[i] = check_fold(
-        L, t, s.many ? scl_lua_list_number(L, 3, i, "without") : luaL_optnumber(L, 3, 0));
+  for (size_t i = 0; i < s.groups; i++) {
+    const double most = t->group == NULL ? 0 : (double)t->flow.groups,
+                 fold = s.many ? scl_lua_list_number(L, 3, i, "without") : luaL_optnumber(L, 3, 0);
+    if (!(fold >= 0 && fold <= most) || fold != floor(fold))
+      luaL_error(L, "there is no fold %f", fold);
+    s.without[i] = (long)fold - 1;
+  }
   s.values = s.count == 0 ? NULL : scl_lua_list_numbers(L, 4, s.count, "values");
   return s;
 }
 
+/* The collector is told the bytes of the model, which it cannot see. */
 void scl_lua_push_fit_model(lua_State *L, scl_model **model, size_t bytes) {
   void **slot = scl_lua_new_model(L);
   const int place = lua_gettop(L);
@@ -185,7 +186,7 @@ void scl_lua_push_fit_model(lua_State *L, scl_model **model, size_t bytes) {
   scl_lua_set_integer(L, "targets", targets);
 }
 
-/* core.solve(training, solver, without, values) -> list of fits, one a value; without:
+/* core.solve(training, solver, without, values) -> list of fits, one for each value; without:
  * fold left out, 0 none, or a list of such, which gives a list of lists (solved side by side);
  * values: of the path option, or nil. Where the solver makes models a fit has `model` in place of
  * `weights` and `intercept`. */
@@ -241,7 +242,8 @@ static scl_candidate check_candidate(lua_State *L, const training *t) {
   return candidate;
 }
 
-/* candidates[fold][k] at `place`, `count` a fold, in a userdata left on the stack. */
+/* candidates[fold][k] at `place`, `count` for each fold, in a userdata left on the stack. The
+ * engine reads them by the shape of the training, so folds, counts and shapes are checked here. */
 static scl_candidate *check_candidates(lua_State *L, int place, const training *t, size_t *count) {
   enum { MOST_CANDIDATES = 1000000 };
   const size_t groups = t->group == NULL ? 1 : t->flow.groups,
@@ -274,9 +276,11 @@ static scl_candidate *check_candidates(lua_State *L, int place, const training *
   return candidates;
 }
 
-/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =,
- * pilot =} or {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
- * target_sum, target_square} */
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =, pilot
+ * =} or {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
+ * target_sum, target_square}: counts of rows, of wrong labels and, among
+ * them, of labels that are not classes; sum of (decision - y)^2; sums of y - shift and
+ * (y - shift)^2 of the first target. The caller makes accuracy, error or R^2 of them. */
 static int score(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);
   const size_t groups = t->group == NULL ? 1 : t->flow.groups;
@@ -320,8 +324,7 @@ static int objective(lua_State *L) {
                    *intercept = lua_isnoneornil(L, 4) ? NULL : scl_lua_hold_matrix(L, 4);
   double value;
   SCL_LUA_TRY(L, scl_training_objective(t->engine, solver, weights, intercept, &value, &error));
-  lua_pushnumber(L, value);
-  return 1;
+  return scl_lua_give_number(L, value);
 }
 
 void scl_lua_open_training(lua_State *L) {

@@ -1,4 +1,6 @@
-/* scullery.core: worker processes (base/worker.h), and what a process has used. */
+/* scullery.core: worker processes of experiments (base/worker.h), and the time and memory that
+ * this process has used. lua/scullery/experiment/workers.lua starts the workers and reads their
+ * reports. */
 #define _GNU_SOURCE
 #include "base/worker.h"
 #include "base/pool.h"
@@ -56,11 +58,10 @@ static int worker_output(lua_State *L) {
 static int worker_message(lua_State *L) {
   char text[SCL_WORKER_MESSAGE];
   if (!scl_worker_message(scl_lua_take_handle(L, 1, WORKER), text)) return 0;
-  lua_pushstring(L, text);
-  return 1;
+  return scl_lua_give_text(L, text);
 }
 
-/* core.worker_answer(worker): it goes on after its message */
+/* core.worker_answer(worker): let it continue after its message, for which it waits */
 static int worker_answer(lua_State *L) {
   scl_worker_answer(scl_lua_take_handle(L, 1, WORKER));
   return 0;
@@ -88,15 +89,16 @@ static int worker_stop(lua_State *L) {
   return 0;
 }
 
-/* core.worker_settings() -> what this process was started with as a worker, nil where it is none;
- * whether a worker started it */
+/* core.worker_settings() -> what this process was started with as a worker, nil where it is not a
+ * worker; whether a worker started it */
 static int worker_settings(lua_State *L) {
   lua_pushstring(L, scl_worker_settings());
   lua_pushboolean(L, scl_worker_is_inside());
   return 2;
 }
 
-/* core.worker_report(text): to who started this worker; goes on when it was heard */
+/* core.worker_report(text): send a message to the process that started this worker, and wait for
+ * its answer */
 static int worker_report(lua_State *L) {
   SCL_LUA_TRY(L, scl_worker_report(luaL_checkstring(L, 1), &error));
   return 0;
@@ -115,8 +117,7 @@ static int usage(lua_State *L) {
 static int machine_name(lua_State *L) {
   char name[256] = "";
   (void)gethostname(name, sizeof name - 1);
-  lua_pushstring(L, name);
-  return 1;
+  return scl_lua_give_text(L, name);
 }
 
 void scl_lua_open_worker(lua_State *L) {

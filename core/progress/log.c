@@ -28,8 +28,8 @@ static const double AGAIN = 1; /* seconds between reports of pieces */
 enum { MOST = 16384 };         /* of a line */
 
 static struct {
-  int file; /* 0: not opened yet; -1: none */
-  double written;
+  int file;       /* descriptor; 0: not opened yet; -1: there is no log, or it failed */
+  double written; /* time of the last line about a piece of the engine's work */
 } target;
 
 /* Print a message; the work continues without a log. */
@@ -43,6 +43,7 @@ static void give_up(int reason) {
   target.file = -1;
 }
 
+/* A descriptor of the log, -1 with errno. */
 static int open_target(const char *path) {
   if (strcmp(path, "-") == 0) return STDERR_FILENO;
   /* a pipe that nobody reads is refused, not waited for */
@@ -51,6 +52,7 @@ static int open_target(const char *path) {
   return file;
 }
 
+/* Whether there is a log. The file is opened at the first event. */
 static bool is_open(void) {
   if (target.file != 0) return target.file > 0;
   const char *path = getenv("SCULLERY_LOG");
@@ -65,7 +67,7 @@ static void add_number(cJSON *object, const char *name, double value) {
   if (isfinite(value)) (void)cJSON_AddNumberToObject(object, name, value);
 }
 
-/* To a thousandth, which is enough of seconds and rates. */
+/* A number rounded to a thousandth: enough digits for seconds and rates. */
 static void add_rounded(cJSON *object, const char *name, double value) {
   add_number(object, name, round(1000 * value) / 1000);
 }
@@ -81,20 +83,6 @@ static void add_name(cJSON *object, const char *key, const char *name) {
   (void)cJSON_AddStringToObject(object, key, plain);
 }
 
-static void add_level(cJSON *list, const scl_level *level) {
-  cJSON *one = cJSON_CreateObject();
-  add_name(one, "name", level->name);
-  add_number(one, "done", level->done);
-  add_number(one, "total", level->total);
-  if (!cJSON_AddItemToArray(list, one)) cJSON_Delete(one);
-}
-
-static double seconds_since_1970(void) {
-  struct timespec now = {0};
-  (void)clock_gettime(CLOCK_REALTIME, &now);
-  return (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
-}
-
 /* Write an event to `line`. False: it does not fit. */
 static bool compose(scl_progress_event event, const scl_level *level, double now, char *line) {
   static const char *const names[] = {"begin", "report", "end"};
@@ -102,12 +90,19 @@ static bool compose(scl_progress_event event, const scl_level *level, double now
   const char *unit;
   const scl_level *levels = scl_levels(&count), *known = scl_level_known(levels, count, now);
   cJSON *object = cJSON_CreateObject();
-  add_number(object, "time", seconds_since_1970());
+  struct timespec wall = {0};
+  (void)clock_gettime(CLOCK_REALTIME, &wall);
+  add_number(object, "time", (double)wall.tv_sec + 1e-3 * (double)(wall.tv_nsec / 1000000));
   add_number(object, "pid", (double)getpid());
   (void)cJSON_AddStringToObject(object, "event", names[event]);
   cJSON *list = cJSON_AddArrayToObject(object, "levels");
-  for (size_t i = 0; i < count; i++)
-    add_level(list, &levels[i]);
+  for (size_t i = 0; i < count; i++) {
+    cJSON *one = cJSON_CreateObject();
+    add_name(one, "name", levels[i].name);
+    add_number(one, "done", levels[i].done);
+    add_number(one, "total", levels[i].total);
+    if (!cJSON_AddItemToArray(list, one)) cJSON_Delete(one);
+  }
   add_name(object, "stage", level->name);
   add_number(object, "done", level->done);
   add_number(object, "total", level->total);
@@ -122,8 +117,9 @@ static bool compose(scl_progress_event event, const scl_level *level, double now
   return made;
 }
 
-/* A whole line at once, so that those of several processes do not mix. A pipe whose reader has gone
- * and a limit on the size of files are errors, not the end of the process. */
+/* Write a line by one call, so that lines of several processes do not mix. SIGPIPE and the signal
+ * of a file limit are blocked meanwhile: a closed pipe or a full file ends the log, not the
+ * process. */
 static void write_whole(const char *line, size_t length) {
   sigset_t pipe, before, waiting;
   (void)sigemptyset(&pipe);

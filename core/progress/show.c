@@ -20,9 +20,9 @@ static const double FIRST = 1, AGAIN = 0.1, SHORT = 0.5, PLAIN = 30;
 enum { MOST = 512 };
 
 static struct {
-  double written;       /* when */
+  double written;       /* time of the last line */
   pthread_mutex_t lock; /* of what follows, and of the line itself: any thread takes it away */
-  bool visible;
+  bool visible;         /* a line is on the terminal now */
   void (*by)(const char *line); /* NULL: on standard error */
 } shown = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -52,16 +52,19 @@ double scl_progress_loss(const scl_level *levels, size_t count) {
 
 /* ------------------------------------------------------------ one line of text */
 
+/* A line that is being put together; `used` bytes without the terminating zero. */
 typedef struct line {
   char text[MOST];
   size_t used;
 } line;
 
+/* Append to the line. What does not fit is cut off. */
 static void add_text(line *to, const char *more) {
   to->used = scl_append(to->text, MOST, to->used, more);
   if (to->used >= MOST) to->used = MOST - 1;
 }
 
+/* ", 40 s left", ", 3 min left", ", 1.5 h left" */
 static void add_left(line *to, double seconds) {
   char text[48];
   if (seconds < 100)
@@ -108,13 +111,8 @@ static bool is_named(const scl_level *levels, size_t i, size_t count, double now
   return i == 0 || now - levels[i].began >= SHORT;
 }
 
-/* Whether a level around this one knows how much there is. */
-static bool is_part(const scl_level *levels, const scl_level *level) {
-  while (level-- > levels)
-    if (level->total > 0) return true;
-  return false;
-}
-
+/* The whole line: the open levels, the time left of the outermost one that knows it, rate and
+ * loss. */
 static void describe_levels(line *to, double now) {
   size_t count;
   const char *unit;
@@ -127,7 +125,10 @@ static void describe_levels(line *to, double now) {
     add_level(to, &levels[i]);
     if (&levels[i] != known) continue;
     add_left(to, scl_level_left(known, now));
-    if (!is_part(levels, known)) continue;
+    bool is_part = false; /* a level around this one has a total: say which of the two is meant */
+    for (const scl_level *outer = levels; outer < known; outer++)
+      is_part |= outer->total > 0;
+    if (!is_part) continue;
     add_text(to, " in ");
     add_text(to, known->name);
   }
@@ -168,12 +169,14 @@ static bool on_terminal(void) {
   return known;
 }
 
+/* The width of the terminal on standard error; 80 where it is not known. */
 static size_t columns(void) {
   struct winsize size = {0};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : 80;
 }
 
+/* Erase the line from the terminal, or end it where a notebook shows it. The lock is held. */
 static void hide_line(void) {
   if (!shown.visible) return;
   shown.visible = false;
@@ -191,6 +194,7 @@ void scl_progress_hide(void) {
   pthread_mutex_unlock(&shown.lock);
 }
 
+/* Write the line over the one before. The lock is held. */
 static void put_line(line *l) {
   shown.visible = true;
   if (shown.by != NULL) {
@@ -204,23 +208,6 @@ static void put_line(line *l) {
   (void)fflush(stderr);
 }
 
-static void show_line(double now) {
-  line l = {0};
-  describe_levels(&l, now);
-  pthread_mutex_lock(&shown.lock);
-  put_line(&l);
-  pthread_mutex_unlock(&shown.lock);
-}
-
-static void write_plain_line(double now) {
-  line l = {0};
-  describe_levels(&l, now);
-  (void)fputs("scullery: ", stderr);
-  scl_write_shown(stderr, l.text, l.used);
-  (void)fputc('\n', stderr);
-  (void)fflush(stderr);
-}
-
 void scl_progress_show(scl_progress_event event, const scl_level *level) {
   size_t count;
   const double now = scl_progress_clock(), every = interval();
@@ -231,8 +218,16 @@ void scl_progress_show(scl_progress_event event, const scl_level *level) {
   const double first = terminal ? FIRST : every, again = terminal ? AGAIN : every;
   if (now - levels->began < first || now - shown.written < again) return;
   shown.written = now;
-  if (terminal)
-    show_line(now);
-  else
-    write_plain_line(now);
+  line l = {0};
+  describe_levels(&l, now);
+  if (terminal) {
+    pthread_mutex_lock(&shown.lock);
+    put_line(&l);
+    pthread_mutex_unlock(&shown.lock);
+    return;
+  }
+  (void)fputs("scullery: ", stderr);
+  scl_write_shown(stderr, l.text, l.used);
+  (void)fputc('\n', stderr);
+  (void)fflush(stderr);
 }

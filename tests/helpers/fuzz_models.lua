@@ -4,6 +4,7 @@
 local sc = require "scullery"
 local core = require "scullery.core"
 local models, support, file = require "small_models", require "support", require "model_file"
+local predictors = require "predictors"
 
 local fuzz = {}
 
@@ -141,15 +142,15 @@ end
 -- The predictor of other programs (scullery/scullery.h) of the same file: a file that both load
 -- predicts the same bits; each refuses with a sentence. Returns whether it loaded.
 local function use_predictor(path, value, X)
-  local ok, loaded = pcall(core.predictor, path)
+  local ok, loaded = pcall(predictors.load, path)
   if not ok then
     check_sentence(tostring(loaded), path, "load")
     return false
   end
   local p <close> = loaded
-  if not X or core.predictor_info(p).columns ~= X:cols() then return true end
+  if not X or predictors.info(p).columns ~= X:cols() then return true end
   for _, kind in ipairs{ "predict", "probabilities", "scores" } do
-    local used, found = pcall(core.predictor_run, p, kind, X)
+    local used, found = pcall(predictors.run, p, kind, X)
     if not used then check_sentence(tostring(found), path, "use") end
     if used and kind == "scores" and value and value.solver then
       local wanted_ok, wanted = pcall(value.decision, value, X)

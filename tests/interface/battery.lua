@@ -150,7 +150,7 @@ function questions.square(own)
   return { fit({ wide, own.square{ all = true, intercept = true } }):predict(X),
     fit({ with_kernel, own.square{ all = true } }):weights(), several:predict(X),
     classes:probabilities(X), core.loss(component.instance(own.square()), 2),
-    core.penalty(component.instance(own.square())),
+    core.solver_facts(component.instance(own.square())).penalty,
     objective(own.square()) }
 end
 

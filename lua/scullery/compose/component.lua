@@ -36,7 +36,7 @@ end
 local function with_intercept(self, instance, text)
   local name = self.kind == "solver" and component.role(self, "intercept")
   if not name or core.settings(instance)[name] ~= "auto" then return text end
-  return (text:gsub(name .. ' = "auto"', "%0 " .. (core.wants_intercept(instance)
+  return (text:gsub(name .. ' = "auto"', "%0 " .. (core.solver_facts(instance).wants_intercept
     and "(a constant)" or "(no constant)")))
 end
 

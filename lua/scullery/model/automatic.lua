@@ -147,7 +147,7 @@ end
 
 -- Fits of a training without a fold, one for each value of the regularisation.
 local function fits_of(p, training, without, lambda, values)
-  local name = core.path_option(component.instance(p.solver))
+  local name = core.solver_facts(component.instance(p.solver)).path_option
   if name == lambda then
     return core.solve(training, component.instance(p.solver), without, values)
   end
@@ -260,7 +260,7 @@ function automatic.choose(p, ds)
   end
   local ready
   if open.lambda and p.features and n > 1.5 * #few and
-    core.path_option(component.instance(p.solver)) == open.lambda then
+    core.solver_facts(component.instance(p.solver)).path_option == open.lambda then
     chosen.lambda, ready = choose_on_all(filled(p, open, chosen), open, ds, few, ids, of, chosen)
   end
   return filled(p, open, chosen), about(open, chosen, few, n), ready

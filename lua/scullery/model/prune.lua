@@ -99,7 +99,8 @@ end
 -- The solver of a step, with penalty lambda ||b||_1.
 local function step_solver(lambda)
   local l1 = component.find("solver", function(one)
-    return component.role(one, "regularisation") and core.penalty(component.instance(one)) == "l1"
+    return component.role(one, "regularisation")
+      and core.solver_facts(component.instance(one)).penalty == "l1"
   end)
   if not l1 then error("pruning needs a solver with the penalty ||b||_1, and there is none", 0) end
   return component.instance(component.with(l1, component.role(l1, "regularisation"), lambda))

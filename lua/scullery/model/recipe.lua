@@ -170,7 +170,7 @@ local whitened_for = { l2 = true, none = true }
 
 local function whitens(self, choices)
   if not self.solver or self.features.inst.phi.kind ~= "kernel" then return false end
-  return whitened_for[core.penalty(component.instance(self.solver, choices))] or false
+  return whitened_for[core.solver_facts(component.instance(self.solver, choices)).penalty] or false
 end
 
 --- recipe.prepare(p, source, choices): fits the row stages and makes the map. Returns {stages, map,

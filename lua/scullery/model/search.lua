@@ -94,7 +94,7 @@ end
 -- Splits the searched options into the solver's path option (many values at once) and the rest. A
 -- range from which random points are drawn cannot be a path.
 local function split_path(self, draws)
-  local path_name = core.path_option(component.instance(self.solver))
+  local path_name = core.solver_facts(component.instance(self.solver)).path_option
   local path, rest = nil, {}
   for _, one in ipairs(recipe.searched(self)) do
     if path_name and one.path == "solver." .. path_name

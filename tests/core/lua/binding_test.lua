@@ -511,10 +511,7 @@ function TestKinds.test_an_instance_of_another_kind_is_told()
     { "solver", function(i) core.prune_step(pruning, i) end },
     { "solver", function(i) core.loss(i, 1) end },
     { "solver", function(i) core.own_probabilities(i, y) end },
-    { "solver", function(i) core.makes_models(i) end },
-    { "solver", function(i) core.path_option(i) end },
-    { "solver", function(i) core.penalty(i) end },
-    { "solver", function(i) core.wants_intercept(i) end },
+    { "solver", function(i) core.solver_facts(i) end },
     { "solver", function(i) core.model_load(i, { arrays = {}, features = 1, targets = 1 }) end },
   }
   for place, door in ipairs(doors) do

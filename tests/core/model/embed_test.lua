@@ -6,7 +6,7 @@ local core = require "scullery.core"
 local source = os.getenv "SCULLERY_SOURCE" or "."
 package.path = source .. "/tests/helpers/?.lua;" .. package.path
 local registry, support = require "registry", require "support"
-local models = require "small_models"
+local models, predictors = require "small_models", require "predictors"
 
 local path = support.memory_path()
 local test = registry.test
@@ -14,9 +14,9 @@ local test = registry.test
 -- The same predictions by a predictor as by p itself; returns what the predictor says of the model.
 local function same(p, X, what)
   p:save(path)
-  local loaded <close> = core.predictor(path)
-  local info = core.predictor_info(loaded)
-  local function run(kind) return core.predictor_run(loaded, kind, X) end
+  local loaded <close> = predictors.load(path)
+  local info = predictors.info(loaded)
+  local function run(kind) return predictors.run(loaded, kind, X) end
   local function equal(a, b, kind) lu.assertTrue(a == b, ("%s: %s"):format(what, kind)) end
   equal(run("scores"), p:decision(X), "scores")
   if p.classes then
@@ -190,13 +190,13 @@ test("what no predictor is made of is refused", function()
   local features = sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = 3 }
   local function refused(words, value)
     value:save(path)
-    support.fails({ path, table.unpack(words) }, core.predictor, path)
+    support.fails({ path, table.unpack(words) }, predictors.load, path)
   end
   refused({ "before it was fitted" }, sc.pipeline{ sc.solver.ridge() })
   refused({ "no solver" }, sc.pipeline{ sc.standardize() }:fit(ds.X))
   refused({ "no solver" }, sc.pipeline{ features, sc.pca{ k = 2 } }:fit(ds.X))
   refused({ "holds features" }, features:fit(ds.X))
-  support.fails({ "no such file" }, core.predictor, "/nowhere/m")
+  support.fails({ "no such file" }, predictors.load, "/nowhere/m")
 end)
 
 -- ---------------------------------------------------------------- the examples

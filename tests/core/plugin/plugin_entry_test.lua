@@ -2,8 +2,7 @@
 -- which plugins a model takes. Slots without a status that fail.
 package.path = "tests/helpers/?.lua;" .. package.path
 local lu, sc = require "luaunit", require "scullery"
-local core = require "scullery.core"
-local support = require "support"
+local predictors, support = require "predictors", require "support"
 local quote, fails = support.quote, support.fails
 
 local object = (os.getenv("SCULLERY_BUILD") or "build") .. "/tests/plugins/entry.so"
@@ -97,7 +96,7 @@ function TestIds:test_a_model_takes_the_plugin_of_its_id_alone()
     branded(id ~= "none" and id or nil)
     fails({ "it needs nonlinearity.branded with the id org.example.branded",
       "another plugin (" .. here .. ")" }, sc.load, self.path)
-    fails({ "with the id org.example.branded", here }, core.predictor, self.path)
+    fails({ "with the id org.example.branded", here }, predictors.load, self.path)
   end
 end
 

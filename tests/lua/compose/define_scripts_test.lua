@@ -452,7 +452,8 @@ p:predict(X):save("y.npy")]])
     lu.assertEquals(status, 1)
     lu.assertStrContains(err, "it needs nonlinearity.leaky, which was defined in Lua (s.lua:3): "
       .. "define it before loading, with sc.nonlinearity.define")
-    _, _, err = run(folder, 'require("scullery.core").predictor("m.safetensors")')
+    _, _, err = run(folder, 'require "scullery.core".share_functions() '
+      .. 'require "scullery.predictor".load("m.safetensors")')
     lu.assertStrContains(err, "it needs nonlinearity.leaky, which was defined in Lua: only Lua "
       .. "scripts can use such a model")
     status, _, err = run(folder, [[

@@ -200,7 +200,7 @@ function TestLike:test_a_fitted_pipeline_and_a_table_are_schemas_too()
   lu.assertEquals(rows(read(text, { like = p }).X), { { 2, 1, 1, 0 } })
   lu.assertEquals(rows(read(text, { like = ds.schema }).X), { { 2, 1, 1, 0 } })
   refuses({ "option 'like'", "and got 7" }, read, text, { like = 7 })
-  refuses("the schema of no CSV file", read, text, { like = sc.dataset{ X = { { 1 } } } })
+  refuses("a schema that is not of a CSV file", read, text, { like = sc.dataset{ X = { { 1 } } } })
   refuses("options 'levels' and 'like' were both given", read, text, { like = ds, levels = "u" })
 end
 

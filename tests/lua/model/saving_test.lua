@@ -7,6 +7,7 @@ local source = os.getenv("SCULLERY_SOURCE") or "."
 package.path = source .. "/tests/helpers/?.lua;" .. package.path
 local registry, support = require "registry", require "support"
 local models, model_file = require "small_models", require "model_file"
+local predictors = require "predictors"
 
 local path = support.memory_path()
 
@@ -242,7 +243,7 @@ test("names and labels of any bytes, which programs in C cannot have", function(
   local again = saved_and_loaded(p)
   equal_models(p, again, X)
   lu.assertEquals(again.fitted.names, { "u\0v", "w\xfe" })
-  support.fails({ path, "zero byte" }, core.predictor, path)
+  support.fails({ path, "zero byte" }, predictors.load, path)
 end)
 
 -- What the engine restores is the model's, whatever the file says beside it.

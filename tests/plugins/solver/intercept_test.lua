@@ -33,7 +33,7 @@ local function weighting() return sc.instantiation{ K = sc.kernel.gaussian{ widt
 function TestAConstantWhereWeightsArePenalised()
   for _, solver in ipairs{ s.ridge{}, s.lasso{}, s.cg{}, s.huber{}, s.trimmed{}, s.logistic{},
     s.logistic{ method = "sgd", batch = 10 }, s.hinge{} } do
-    lu.assertTrue(core.wants_intercept(component.instance(solver)), solver.name)
+    lu.assertTrue(core.solver_facts(component.instance(solver)).wants_intercept, solver.name)
     lu.assertStrContains(tostring(solver), 'intercept = "auto" (a constant)')
     lu.assertNotEquals(constant(fit(solver, classes)), 0, solver.name)
   end

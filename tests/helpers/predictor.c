@@ -1,5 +1,6 @@
-/* scullery.core: saved models as other programs load them (scullery/scullery.h), for tests that
- * compare them with those of sc.load. */
+/* The module scullery.predictor: saved models as other programs load them (scullery/scullery.h), for
+ * tests that compare them with those of sc.load. It takes the functions of core/lua from what loads
+ * it: tests/helpers/predictors.lua. */
 #include "lua/handle.h"
 #include "lua/matrix.h"
 #include <math.h>
@@ -9,7 +10,7 @@
 
 static void release_predictor(void *predictor) { scl_predictor_close(predictor); }
 
-/* core.predictor(path) -> predictor */
+/* predictor.load(path) -> predictor */
 static int predictor_new(lua_State *L) {
   scl_error error = {0};
   scl_predictor *predictor;
@@ -64,7 +65,7 @@ static void set_fields(lua_State *L, const scl_predictor *p) {
   lua_setfield(L, -2, "fields");
 }
 
-/* core.predictor_info(predictor) -> {columns, outputs, probabilities, labels, names (nil where there
+/* predictor.info(predictor) -> {columns, outputs, probabilities, labels, names (nil where there
  * are none), fields = list of {name, kind, column, width, fill, levels}} */
 static int predictor_info(lua_State *L) {
   const scl_predictor *p = scl_lua_check_handle(L, 1, SCL_LUA_PREDICTOR);
@@ -81,7 +82,7 @@ typedef scl_status (*predicting)(const scl_predictor *p, scl_dtype dtype, const 
                                  size_t count, size_t stride, void *out, size_t out_stride,
                                  scl_error *error);
 
-/* core.predictor_run(predictor, "predict" | "scores" | "probabilities", X) -> matrix of X's dtype */
+/* predictor.run(predictor, "predict" | "scores" | "probabilities", X) -> matrix of X's dtype */
 static int predictor_run(lua_State *L) {
   static const char *const names[] = {"predict", "scores", "probabilities", NULL};
   static const predicting calls[] = {scl_predictor_predict, scl_predictor_scores,
@@ -103,7 +104,11 @@ static int predictor_run(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_predictor(lua_State *L) {
-  SCL_LUA_CALLS(L, {"predictor", predictor_new, 1}, {"predictor_info", predictor_info, 1},
-                {"predictor_run", predictor_run, 3});
+int luaopen_scullery_predictor(lua_State *L);
+
+__attribute__((visibility("default"))) int luaopen_scullery_predictor(lua_State *L) {
+  lua_newtable(L);
+  SCL_LUA_CALLS(L, {"load", predictor_new, 1}, {"info", predictor_info, 1},
+                {"run", predictor_run, 3});
+  return 1;
 }
