@@ -1,3 +1,4 @@
+/* Pruning: the lasso on the quadratic form (G, G a), whose solution b has fewer parameters. */
 #include "learn/pruning.h"
 
 #include "learn/quadratic.h"
@@ -67,8 +68,9 @@ static scl_status make_gram(const scl_map *map, scl_pruning *p, scl_error *error
   return SCL_STATUS_OK;
 }
 
-static scl_status prepare(const scl_map *map, const scl_matrix *a, scl_pruning *p,
-                          scl_error *error) {
+/* Copy a, and make G, G a and a'Ga. The caller closes p after a failure. */
+static scl_status pruning_prepare(const scl_map *map, const scl_matrix *a, scl_pruning *p,
+                                  scl_error *error) {
   const size_t c = a->cols, numbers = a->rows * c;
   SCL_TRY(scl_matrix_copy(a, SCL_DTYPE_FLOAT64, &p->a, error));
   SCL_TRY(make_gram(map, p, error));
@@ -88,7 +90,7 @@ scl_status scl_pruning_open(const scl_map *map, const scl_matrix *a, scl_pruning
   scl_pruning *p = scl_allocate_zero(sizeof *p);
   if (p == NULL) return scl_fail_memory(error, sizeof *p, "a pruning");
   p->parameters = scl_map_count(map);
-  const scl_status status = prepare(map, a, p, error);
+  const scl_status status = pruning_prepare(map, a, p, error);
   if (status == SCL_STATUS_OK)
     *out = p;
   else
@@ -96,8 +98,9 @@ scl_status scl_pruning_open(const scl_map *map, const scl_matrix *a, scl_pruning
   return status;
 }
 
-static scl_status measure(const scl_pruning *p, const double *b, double *distance, double *norm,
-                          scl_error *error) {
+/* *distance = ||b - a||_G and *norm = ||b||_G, with ||v||_G^2 = v'Gv summed over targets. */
+static scl_status pruning_distances(const scl_pruning *p, const double *b, double *distance,
+                                    double *norm, scl_error *error) {
   const size_t c = p->a.cols, numbers = p->a.rows * c;
   const double *a = p->a.data;
   double *gap = scl_allocate_array(numbers + 1, sizeof *gap);
@@ -121,7 +124,7 @@ scl_status scl_pruning_step(const scl_pruning *p, const scl_instance *solver, sc
                               .targets = p->a.cols,
                               .start = p->a.data};
   SCL_TRY(scl_quadratic_solve(&form, solver, fit, error));
-  const scl_status status = measure(p, fit->coefficients.data, distance, norm, error);
+  const scl_status status = pruning_distances(p, fit->coefficients.data, distance, norm, error);
   if (status != SCL_STATUS_OK) scl_fit_release(fit);
   return status;
 }
