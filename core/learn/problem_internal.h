@@ -158,7 +158,10 @@ scl_status scl_problem_means(solve_context *s, scl_error *error);
 scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, const double *values,
                               size_t count, scl_error *error);
 
-/* problem_passes.c */
+/* problem_passes.c. out (count x k) = sparse rows times a (D x k): entry s of row i is `value` in
+ * column columns[i entries + s]; a negative column is no entry. */
+void scl_sparse_product(const int32_t *columns, size_t entries, double value, size_t count,
+                        const double *a, size_t k, double *out);
 scl_status scl_problem_product(const scl_problem *problem, const double *a, size_t k, double *out,
                                scl_error *error);
 scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size_t k, double *out,

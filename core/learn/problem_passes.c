@@ -28,14 +28,14 @@ struct passing {
 
 /* ------------------------------------------------------------ sparse rows */
 
-/* out (count x k) = rows a. */
-static void sparse_product(const scl_rows *rows, const double *a, size_t k, double *out) {
-  memset(out, 0, rows->count * k * sizeof *out);
-  for (size_t i = 0; i < rows->count; i++)
-    for (size_t s = 0; s < rows->entries; s++) {
-      const int32_t column = rows->columns[i * rows->entries + s];
+void scl_sparse_product(const int32_t *columns, size_t entries, double value, size_t count,
+                        const double *a, size_t k, double *out) {
+  memset(out, 0, count * k * sizeof *out);
+  for (size_t i = 0; i < count; i++)
+    for (size_t s = 0; s < entries; s++) {
+      const int32_t column = columns[i * entries + s];
       for (size_t j = 0; column >= 0 && j < k; j++)
-        out[i * k + j] += rows->value * a[(size_t)column * k + j];
+        out[i * k + j] += value * a[(size_t)column * k + j];
     }
 }
 
@@ -86,20 +86,15 @@ static scl_status open_part(void *context, void **part, scl_error *error) {
   return status;
 }
 
-/* Add Phi' r = gap o (B' r) + low (1' r) to p->sum, B the n x D matrix of bits. */
-static void collect_bits(const passing *pass, adjoint_part *p) {
-  const size_t d = pass->problem->features, k = pass->k;
-  const double *total = p->ones + d * k;
-  for (size_t j = 0; j < d; j++)
-    for (size_t q = 0; q < k; q++)
-      p->sum[j * k + q] += pass->gap[j] * p->ones[j * k + q] + pass->low[j] * total[q];
-  SCL_RELEASE(p->ones);
-  p->ones = NULL;
-}
-
-/* Add the parts from dense rows and from bits to p->sum, which is complete afterwards. */
+/* Add the parts from dense rows and from bits to p->sum, which is complete afterwards. Bits, with B
+ * their n x D matrix, give Phi' r = gap o (B' r) + low (1' r). */
 static void collect_part(const passing *pass, adjoint_part *p) {
-  if (p->ones != NULL) collect_bits(pass, p);
+  const size_t d = pass->problem->features, k = pass->k;
+  for (size_t j = 0; p->ones != NULL && j < d; j++)
+    for (size_t q = 0; q < k; q++)
+      p->sum[j * k + q] += pass->gap[j] * p->ones[j * k + q] + pass->low[j] * p->ones[d * k + q];
+  scl_release(p->ones);
+  p->ones = NULL;
   if (scl_flow_entries(flow_of(pass->problem)) == 0) scl_thin_collect(&p->thin, p->sum);
   scl_thin_close(&p->thin);
 }
@@ -126,7 +121,7 @@ static scl_status pass_multiply(const passing *p, const scl_run *run, double *ou
   if (rows->entries == 0)
     return scl_thin_product(&p->product, rows->count, rows->features.data,
                             rows->features.row_stride, out, error);
-  sparse_product(rows, p->in, p->k, out);
+  scl_sparse_product(rows->columns, rows->entries, rows->value, rows->count, p->in, p->k, out);
   return SCL_STATUS_OK;
 }
 

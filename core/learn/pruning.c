@@ -56,24 +56,19 @@ void scl_pruning_close(scl_pruning *p) {
   scl_release(p);
 }
 
-/* G with 1e-8 of its mean diagonal added, so that it is positive definite (their footnote 1). */
-static scl_status make_gram(const scl_map *map, scl_pruning *p, scl_error *error) {
-  SCL_TRY(scl_map_gram(map, &p->gram, error));
-  const size_t d = scl_symmetric_order(p->gram);
-  double sum = 0;
-  for (size_t i = 0; i < d; i++)
-    sum += scl_symmetric_get(p->gram, i, i);
-  p->shift = 1e-8 * sum / (double)d;
-  scl_service_symmetric.shift(p->shift, p->gram);
-  return SCL_STATUS_OK;
-}
-
-/* Copy a, and make G, G a and a'Ga. The caller closes p after a failure. */
+/* Copy a, and make G, G a and a'Ga. G gets 1e-8 of its mean diagonal added, so that it is positive
+ * definite (their footnote 1). The caller closes p after a failure. */
 static scl_status pruning_prepare(const scl_map *map, const scl_matrix *a, scl_pruning *p,
                                   scl_error *error) {
   const size_t c = a->cols, numbers = a->rows * c;
   SCL_TRY(scl_matrix_copy(a, SCL_DTYPE_FLOAT64, &p->a, error));
-  SCL_TRY(make_gram(map, p, error));
+  SCL_TRY(scl_map_gram(map, &p->gram, error));
+  const size_t d = scl_symmetric_order(p->gram);
+  double trace = 0;
+  for (size_t i = 0; i < d; i++)
+    trace += scl_symmetric_get(p->gram, i, i);
+  p->shift = 1e-8 * trace / (double)d;
+  scl_service_symmetric.shift(p->shift, p->gram);
   p->right = scl_allocate_zero((numbers + c + 1) * sizeof *p->right);
   if (p->right == NULL) return scl_fail_memory(error, numbers * sizeof *p->right, "a pruning");
   p->square = p->right + numbers;

@@ -30,22 +30,17 @@ void scl_reduced_adjoint(const scl_reduced *reduced, const double *r, size_t c, 
 
 /* ------------------------------------------------------------ G = L L' */
 
-static double mean_diagonal(const scl_symmetric *a) {
-  const size_t n = scl_symmetric_order(a);
-  double sum = 0;
-  for (size_t i = 0; i < n; i++)
-    sum += scl_symmetric_get(a, i, i);
-  return sum / (double)n;
-}
-
 /* *out = L of G + delta I = L L', with delta = 1e-12, 1e-11, 1e-10 or 1e-9 of the mean diagonal: the
  * first that is positive definite. *out = NULL if none is; that is not a failure. */
 static scl_status factor_gram(const scl_symmetric *gram, scl_symmetric **out, scl_error *error) {
-  const double unit = mean_diagonal(gram);
-  double delta = 1e-12 * unit;
+  const size_t n = scl_symmetric_order(gram);
+  double trace = 0;
+  for (size_t i = 0; i < n; i++)
+    trace += scl_symmetric_get(gram, i, i);
+  double delta = 1e-12 * (trace / (double)n);
   scl_symmetric *a = NULL;
   *out = NULL;
-  SCL_TRY(scl_symmetric_create(scl_symmetric_order(gram), &a, error));
+  SCL_TRY(scl_symmetric_create(n, &a, error));
   scl_status status = SCL_STATUS_NUMERIC;
   for (int tries = 0; status == SCL_STATUS_NUMERIC && tries < 4; tries++, delta *= 10) {
     scl_error unsaid = {0};

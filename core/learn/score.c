@@ -5,23 +5,12 @@
 #include "algebra/thin.h"
 #include "base/profile.h"
 #include "learn/labels.h"
+#include "learn/problem_internal.h"
 #include "plugin/solver.h"
 #include "rows/level_rows.h"
 #include "rows/reduce.h"
 #include <math.h>
 #include <string.h>
-
-/* out (count x cols) = rows of sparse features times a (D x cols). */
-static void multiply_sparse(const scl_flow_block *block, size_t start, size_t count,
-                            const double *a, size_t cols, double *out) {
-  memset(out, 0, count * cols * sizeof *out);
-  for (size_t i = 0; i < count; i++)
-    for (size_t k = 0; k < block->entries; k++) {
-      const int32_t column = block->columns[(start + i) * block->entries + k];
-      for (size_t j = 0; column >= 0 && j < cols; j++)
-        out[i * cols + j] += block->value * a[(size_t)column * cols + j];
-    }
-}
 
 /* Coefficients a (D x k), ready to be multiplied by rows. */
 typedef struct multiplier {
@@ -53,7 +42,8 @@ static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, mul
 static scl_status multiply(const multiplier *m, const scl_flow_block *block, size_t start,
                            size_t count, double *out, scl_error *error) {
   if (block->entries > 0) {
-    multiply_sparse(block, start, count, m->a, m->k, out);
+    scl_sparse_product(block->columns + start * block->entries, block->entries, block->value, count,
+                       m->a, m->k, out);
     return SCL_STATUS_OK;
   }
   return scl_thin_product(&m->thin, count, scl_flow_row(m->flow, block, start), block->phi_stride,

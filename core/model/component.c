@@ -150,23 +150,18 @@ static void *reserve(gathering *g, size_t bytes, scl_error *error) {
   return made;
 }
 
-static scl_status read_part(gathering *g, const cJSON *value, scl_instance **out,
-                            scl_error *error) {
-  scl_instance **parts = scl_grow(g->parts, g->n_parts, &g->parts_room, sizeof *parts);
-  if (parts == NULL) return scl_fail_memory(error, sizeof *parts, "an option");
-  g->parts = parts;
-  SCL_TRY(make_component(g->saved, value, g->widths, out, error));
-  g->parts[g->n_parts++] = *out;
-  return SCL_STATUS_OK;
-}
-
-/* One component, or a list of them from `first` on. */
+/* `count` components from `first` on, made and owned by the gathering. */
 static scl_status read_parts(gathering *g, const cJSON *first, size_t count, scl_given *out,
                              scl_error *error) {
   scl_instance **parts = reserve(g, count * sizeof *parts, error);
   if (parts == NULL) return SCL_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < count; i++, first = first->next)
-    SCL_TRY(read_part(g, first, &parts[i], error));
+  for (size_t i = 0; i < count; i++, first = first->next) {
+    scl_instance **owned = scl_grow(g->parts, g->n_parts, &g->parts_room, sizeof *owned);
+    if (owned == NULL) return scl_fail_memory(error, sizeof *owned, "an option");
+    g->parts = owned;
+    SCL_TRY(make_component(g->saved, first, g->widths, &parts[i], error));
+    g->parts[g->n_parts++] = parts[i];
+  }
   out->value = (scl_value){.form = SCL_FORM_PARTS, .length = count};
   out->parts = parts;
   return SCL_STATUS_OK;

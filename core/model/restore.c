@@ -30,16 +30,6 @@ static bool is_marked(const cJSON *value, const char *word) {
 
 /* ------------------------------------------------------------ the recipe */
 
-static scl_status refuse_stage(const cJSON *stage, size_t i, scl_error *error) {
-  char text[60];
-  if (is_marked(stage, "choose"))
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "a pipeline that is to be searched is not fitted");
-  return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "stage %zu of its pipeline is %s, which does not "
-                  "belong there",
-                  i, scl_saved_shown(stage, text, sizeof text));
-}
-
 /* Enter one stage. The order is row stages, features, then components of them or a solver; false if
  * the stage is out of order. */
 static bool add_stage(const cJSON *stage, recipe *out) {
@@ -66,8 +56,16 @@ static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) 
   SCL_TRY(scl_saved_table(body, "pipeline", &pipeline, error));
   SCL_TRY(scl_saved_table(pipeline, "stages", &list, error));
   out->rows = list->child;
-  for (const cJSON *stage = list->child; stage != NULL; stage = stage->next, i++)
-    if (!add_stage(stage, out)) return refuse_stage(stage, i + 1, error);
+  for (const cJSON *stage = list->child; stage != NULL; stage = stage->next, i++) {
+    char text[60];
+    if (add_stage(stage, out)) continue;
+    if (is_marked(stage, "choose"))
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "a pipeline that is to be searched is not fitted");
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "stage %zu of its pipeline is %s, which does not belong there", i + 1,
+                    scl_saved_shown(stage, text, sizeof text));
+  }
   return SCL_STATUS_OK;
 }
 

@@ -342,25 +342,19 @@ scl_status scl_nonlinearity_key(const scl_instance *phi, size_t planes, size_t *
                   scl_instance_name(phi), *words);
 }
 
-/* Category 1 for z > 0, and for z = 0 if zero_is_high; otherwise 0. */
-static void code_sides(const scl_const_block *z, bool zero_is_high, int32_t *out,
-                       ptrdiff_t row_stride) {
-  for (size_t i = 0; i < z->rows; i++) {
+/* Two values: category 1 for z > 0, and for z = 0 if zero_is_high; otherwise 0. */
+scl_status scl_nonlinearity_categories(const scl_instance *phi, const scl_const_block *z,
+                                       int32_t *out, ptrdiff_t row_stride, scl_error *error) {
+  const scl_ability_categories *ability = scl_instance_ability(phi, SCL_ABILITY_CATEGORIES);
+  scl_ability_two_valued values;
+  const bool two = two_categories(phi, &values), zero_is_high = two && values.zero_is_high != 0;
+  for (size_t i = 0; two && i < z->rows; i++) {
     const double *from = (const double *)z->data + (ptrdiff_t)i * z->row_stride;
     int32_t *to = out + (ptrdiff_t)i * row_stride;
     for (size_t j = 0; j < z->cols; j++)
       to[j] = from[j] > 0 || (zero_is_high && from[j] == 0);
   }
-}
-
-scl_status scl_nonlinearity_categories(const scl_instance *phi, const scl_const_block *z,
-                                       int32_t *out, ptrdiff_t row_stride, scl_error *error) {
-  const scl_ability_categories *ability = scl_instance_ability(phi, SCL_ABILITY_CATEGORIES);
-  scl_ability_two_valued values;
-  if (two_categories(phi, &values)) {
-    code_sides(z, values.zero_is_high != 0, out, row_stride);
-    return SCL_STATUS_OK;
-  }
+  if (two) return SCL_STATUS_OK;
   if (ability == NULL) return unsupported(phi, "categories, so its features have no codes", error);
   scl_call call;
   scl_call_enter(&call, phi->component, "categories", error);

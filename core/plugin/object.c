@@ -195,22 +195,6 @@ void scl_object_deinit(const scl_entry *entry, const char *real) {
   scl_call_drop(&call);
 }
 
-/* A sentence where opening the object changed what belongs to the whole process. */
-static scl_status refuse_changes(const char *real, bool mode, const char *others,
-                                 scl_error *error) {
-  if (mode)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "plugin %s: loading it changes the floating-point mode of the whole "
-                    "process, as objects linked with -ffast-math do: build it without",
-                    real);
-  if (others[0] != 0)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "plugin %s: loading it changes %s; these belong to the whole process, and were "
-                    "put back: a plugin leaves them as they are",
-                    real, others);
-  return SCL_STATUS_OK;
-}
-
 /* Open the object and call init of its entry. The process's state is noted before and restored after;
  * a plugin that changed it is refused. out->entry is set once init has succeeded, so that deinit is
  * due. */
@@ -233,7 +217,17 @@ static scl_status open_watched(const char *real, const char *kept, bool again, s
   const bool other_mode = scl_float_mode() != mode;
   if (other_mode) scl_float_mode_restore(mode);
   (void)scl_surroundings_restore(noted, changed, sizeof changed);
-  return status == SCL_STATUS_OK ? refuse_changes(real, other_mode, changed, error) : status;
+  if (status == SCL_STATUS_OK && other_mode)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "plugin %s: loading it changes the floating-point mode of the whole "
+                    "process, as objects linked with -ffast-math do: build it without",
+                    real);
+  if (status == SCL_STATUS_OK && changed[0] != 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "plugin %s: loading it changes %s; these belong to the whole process, and were "
+                    "put back: a plugin leaves them as they are",
+                    real, changed);
+  return status;
 }
 
 scl_status scl_object_open(const char *real, const char *kept, bool again, scl_object *out,

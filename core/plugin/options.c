@@ -233,18 +233,6 @@ static scl_status set_named_part(const char *title, const char *text, scl_settin
   return status;
 }
 
-static scl_status check_required(const char *title, const scl_settings *settings,
-                                 scl_error *error) {
-  char takes[300];
-  for (size_t i = 0; i < settings->count; i++) {
-    const scl_option *option = &settings->options[i];
-    if (option->forms & SCL_FORM_REQUIRED && settings->values[i].form == 0)
-      return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: option '%s' is missing; it takes %s",
-                      title, option->name, scl_option_takes(option, takes, sizeof takes));
-  }
-  return SCL_STATUS_OK;
-}
-
 /* The declarations whose defaults are being made on this thread: a default that is a component has
  * defaults of its own. */
 typedef struct default_chain {
@@ -296,7 +284,13 @@ static scl_status fill_settings(const char *title, const scl_given *given, size_
                       scl_option_takes(option, takes, sizeof takes));
     SCL_TRY(set_value(out, place, &value, given[i].parts, error));
   }
-  return check_required(title, out, error);
+  for (size_t i = 0; i < out->count; i++) {
+    const scl_option *option = &out->options[i];
+    if (option->forms & SCL_FORM_REQUIRED && out->values[i].form == 0)
+      return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: option '%s' is missing; it takes %s",
+                      title, option->name, scl_option_takes(option, takes, sizeof takes));
+  }
+  return SCL_STATUS_OK;
 }
 
 /* Allocate unset values for the options. The caller destroys *out, but not after a failure. */

@@ -66,19 +66,8 @@ static const entry *former(scl_kind kind, const char *name) {
   return e;
 }
 
-/* A copy of the plugin's option rows at the host's stride. */
-static scl_status copy_options(const scl_plugin *plugin, const scl_option **out, scl_error *error) {
-  scl_option *rows = scl_allocate_zero((plugin->n_options + 1) * sizeof *rows);
-  if (rows == NULL) return scl_fail_memory(error, sizeof *rows, "a plugin");
-  for (size_t i = 0; i < plugin->n_options; i++)
-    memcpy(&rows[i], (const char *)plugin->options + i * plugin->option_size,
-           scl_min(plugin->option_size, sizeof *rows));
-  *out = rows;
-  return SCL_STATUS_OK;
-}
-
 /* Fill in a component of entry e from the plugin's own descriptor. A table shorter than the host's is
- * copied and filled up with zeros. */
+ * copied and filled up with zeros; its option rows are copied to the host's stride. */
 static scl_status describe(const scl_plugin *own, const entry *e, scl_plugin_origin origin,
                            scl_component *out, scl_error *error) {
   const scl_table_rule *rule = scl_rule_of_kind(own->kind);
@@ -93,7 +82,14 @@ static scl_status describe(const scl_plugin *own, const entry *e, scl_plugin_ori
   }
   out->vtable = scl_table_read(own->vtable, rule->size, room);
   if (out->vtable != room) scl_release(room);
-  return copy_options(&out->plugin, &out->options, error);
+  const scl_plugin *plugin = &out->plugin;
+  scl_option *rows = scl_allocate_zero((plugin->n_options + 1) * sizeof *rows);
+  if (rows == NULL) return scl_fail_memory(error, sizeof *rows, "a plugin");
+  for (size_t i = 0; i < plugin->n_options; i++)
+    memcpy(&rows[i], (const char *)plugin->options + i * plugin->option_size,
+           scl_min(plugin->option_size, sizeof *rows));
+  out->options = rows;
+  return SCL_STATUS_OK;
 }
 
 /* Release an entry that was never entered, with as many components as e->count says. */
@@ -528,18 +524,6 @@ scl_status scl_registry_find(scl_kind kind, const char *name, const scl_componen
   return status;
 }
 
-/* The lock is held; *found: the entry before it is loaded again, NULL: the search loads it now. */
-static scl_status find_file(scl_kind kind, const char *name, const entry **found,
-                            scl_error *error) {
-  const scl_component *component;
-  *found = loaded_entry(kind, name);
-  if (*found == NULL) {
-    const entry *had = former(kind, name);
-    if (had != NULL && had->replaced->found != SCL_ORIGIN_COMPILED) *found = had->replaced;
-  }
-  return *found != NULL ? SCL_STATUS_OK : find_locked(kind, name, &component, error);
-}
-
 /* Only components of files, other than built-in and compiled ones, can be loaded again. */
 static scl_status check_reloaded(const entry *e, scl_kind kind, const char *name,
                                  scl_error *error) {
@@ -561,10 +545,13 @@ static scl_status check_reloaded(const entry *e, scl_kind kind, const char *name
   return SCL_STATUS_OK;
 }
 
+/* scl_registry_reload, with the lock held. `before` is the entry of the file so far; NULL: none. */
 static scl_status reload_locked(scl_kind kind, const char *name, entry **out, bool *changed,
                                 scl_error *error) {
-  const entry *before = NULL;
-  SCL_TRY(find_file(kind, name, &before, error));
+  const scl_component *component;
+  const entry *before = loaded_entry(kind, name), *had = before == NULL ? former(kind, name) : NULL;
+  if (had != NULL && had->replaced->found != SCL_ORIGIN_COMPILED) before = had->replaced;
+  if (before == NULL) SCL_TRY(find_locked(kind, name, &component, error)); /* loads it now */
   const entry *e = before != NULL ? before : loaded_entry(kind, name);
   SCL_TRY(check_reloaded(e, kind, name, error));
   SCL_TRY(load_locked(e->path, e->found, out, error));

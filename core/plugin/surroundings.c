@@ -135,12 +135,6 @@ static void restore_folder(const scl_surroundings *noted, report *r) {
   if (fchdir(noted->folder) == 0) say(r, "the current folder");
 }
 
-static void restore_mask(const scl_surroundings *noted, report *r) {
-  if (read_mask() == noted->mask) return;
-  (void)umask((mode_t)noted->mask);
-  say(r, "the mask of new files");
-}
-
 /* Copies that became the environment. They are never freed, as any part of the process may still point
  * to one of their texts; behind its end each array points to the one before. */
 static char **in_use;
@@ -167,7 +161,10 @@ bool scl_surroundings_restore(scl_surroundings *noted, char *text, size_t size) 
   restore_locale(noted, &r);
   restore_signals(noted, &r);
   restore_folder(noted, &r);
-  restore_mask(noted, &r);
+  if (read_mask() != noted->mask) {
+    (void)umask((mode_t)noted->mask);
+    say(&r, "the mask of new files");
+  }
   restore_environment(noted, &r);
   release(noted);
   return r.used > 0;
