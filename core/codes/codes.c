@@ -1,3 +1,4 @@
+/* Storage of packed codes, and the conversion between numbers and bit planes. */
 #include "base/interrupt.h"
 #include "base/pool.h"
 #include "base/text.h"
@@ -10,18 +11,13 @@
 
 /* ---------------------------------------------------------------- storage */
 
-static size_t bits_for(size_t levels) {
-  size_t bits = 1;
-  while (((size_t)1 << bits) < levels)
-    bits++;
-  return bits;
-}
-
 scl_status scl_codes_create(size_t rows, size_t cols, size_t levels, scl_codes **out,
                             scl_error *error) {
   *out = NULL;
-  const size_t planes = bits_for(levels),
-               plane_words = (cols + SCL_CODES_WORD - 1) / SCL_CODES_WORD;
+  size_t planes = 1; /* ceil(log2 levels), at least 1 */
+  while (((size_t)1 << planes) < levels)
+    planes++;
+  const size_t plane_words = (cols + SCL_CODES_WORD - 1) / SCL_CODES_WORD;
   const size_t lanes = (rows + SCL_CODES_LANES - 1) / SCL_CODES_LANES * SCL_CODES_LANES;
   const double bytes =
       (double)lanes * (double)planes * (double)plane_words * (double)sizeof(uint64_t);
@@ -84,19 +80,22 @@ scl_status scl_codes_select(const scl_codes *codes, const size_t *which, size_t 
 
 /* ---------------------------------------------------------------- numbers to bits */
 
+/* Rows of one task. A multiple of the lanes: no two tasks write words of the same group. */
 enum { ROWS_EACH = 64 * SCL_CODES_LANES };
 
 typedef struct packing {
   const scl_matrix *numbers;
   scl_codes *codes;
-  atomic_size_t bad_row; /* the first with an invalid number; `rows`: none */
+  atomic_size_t bad_row; /* first row with an invalid number; the number of rows if all are valid */
 } packing;
 
+/* Whether the value is a whole number in 0 .. levels-1. NaN fails the first comparison. */
 static bool fits(double value, size_t levels) {
   return value >= 0 && value < (double)levels && value == floor(value);
 }
 
-/* Up to 64 numbers of one row; 0 stands for what does not fit. Whether all did. */
+/* Read numbers first .. first+count-1 of one row, count <= 64. An invalid number becomes 0. Returns
+ * whether all numbers are valid. */
 static bool read_code_numbers(const scl_matrix *a, size_t row, size_t first, size_t count,
                               size_t levels, int32_t number[SCL_CODES_WORD]) {
   bool good = true;
@@ -109,28 +108,25 @@ static bool read_code_numbers(const scl_matrix *a, size_t row, size_t first, siz
   return good;
 }
 
-static uint64_t gather_bits(const int32_t *number, size_t count, size_t plane) {
-  uint64_t word = 0;
-  for (size_t b = 0; b < count; b++)
-    word |= (uint64_t)((uint32_t)number[b] >> plane & 1) << b;
-  return word;
-}
-
-static void note_bad(packing *p, size_t row) {
-  size_t first = atomic_load(&p->bad_row);
-  while (row < first && !atomic_compare_exchange_weak(&p->bad_row, &first, row)) {
-  }
-}
-
+/* Pack one row, 64 numbers at a time: bit b of a word of plane p is bit p of number b. A row with an
+ * invalid number lowers p->bad_row. */
 static void pack_row(packing *p, size_t row) {
   scl_codes *codes = p->codes;
   uint64_t *to = scl_codes_row(codes, row);
   int32_t number[SCL_CODES_WORD];
   for (size_t w = 0; w < codes->plane_words; w++) {
     const size_t first = w * SCL_CODES_WORD, count = scl_min(SCL_CODES_WORD, codes->cols - first);
-    if (!read_code_numbers(p->numbers, row, first, count, codes->levels, number)) note_bad(p, row);
-    for (size_t plane = 0; plane < codes->planes; plane++)
-      to[(plane * codes->plane_words + w) * SCL_CODES_LANES] = gather_bits(number, count, plane);
+    if (!read_code_numbers(p->numbers, row, first, count, codes->levels, number)) {
+      size_t bad = atomic_load(&p->bad_row); /* an atomic minimum: several threads pack rows */
+      while (row < bad && !atomic_compare_exchange_weak(&p->bad_row, &bad, row)) {
+      }
+    }
+    for (size_t plane = 0; plane < codes->planes; plane++) {
+      uint64_t word = 0;
+      for (size_t b = 0; b < count; b++)
+        word |= (uint64_t)((uint32_t)number[b] >> plane & 1) << b;
+      to[(plane * codes->plane_words + w) * SCL_CODES_LANES] = word;
+    }
   }
 }
 
@@ -156,6 +152,7 @@ static scl_status refuse_code(const scl_matrix *numbers, size_t row, size_t leve
                   col + 1, text, levels - 1);
 }
 
+/* *levels = the largest number + 1, at least 2. Fails at the first number that no code can hold. */
 static scl_status find_levels(const scl_matrix *numbers, size_t *levels, scl_error *error) {
   double most = 1;
   for (size_t i = 0; i < numbers->rows; i++)

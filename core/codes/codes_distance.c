@@ -1,3 +1,5 @@
+/* Hamming distances of packed codes: the counting loops for each instruction set, all pairwise
+ * distances, and the k nearest rows. */
 #include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/pool.h"
@@ -20,11 +22,11 @@
 /* ---------------------------------------------------------------- counting: one row against groups
  * of eight, several ways */
 
-/* out[8 g + r] = in how many numbers row r of group g differs from the query. */
+/* out[8 g + r] = the number of positions in which row r of group g differs from the query. */
 typedef void (*count_groups)(const uint64_t *groups, size_t count, const uint64_t *query,
                              size_t planes, size_t plane_words, uint32_t *out);
 
-/* In how many places one word of one row differs. */
+/* The positions (one bit each) in which one word of a row differs from the query in any plane. */
 ALWAYS_INLINE uint64_t differing(const uint64_t *word, const uint64_t *query, size_t planes,
                                  size_t plane_words) {
   uint64_t any = *word ^ *query;
@@ -33,7 +35,8 @@ ALWAYS_INLINE uint64_t differing(const uint64_t *word, const uint64_t *query, si
   return any;
 }
 
-/* Sums of neighbouring bits, pairs, fours; the product adds the eight bytes. */
+/* The number of ones of a word: sums of neighbouring bits, then of pairs, then of fours; the product
+ * adds the eight bytes into the highest one. */
 ALWAYS_INLINE uint64_t ones_plain(uint64_t x) {
   x -= x >> 1 & 0x5555555555555555u;
   x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
@@ -49,7 +52,8 @@ ALWAYS_INLINE uint64_t ones(uint64_t x, bool by_instruction) {
   return ones_plain(x);
 }
 
-/* Inlined into a function that is compiled for the instruction, the choice is gone. */
+/* The reference loop. The compiler resolves `by_instruction`, a constant in each of the functions
+ * that this one is inlined into. */
 ALWAYS_INLINE void count_by(bool by_instruction, const uint64_t *groups, size_t count,
                             const uint64_t *query, size_t planes, size_t plane_words,
                             uint32_t *out) {
@@ -75,8 +79,8 @@ __attribute__((target("popcnt"))) static void count_popcnt(const uint64_t *group
   count_by(true, groups, count, query, planes, plane_words, out);
 }
 
-/* Where one word of four rows differs from one word of the query, as the four rows' counts: the
- * ones of each half byte by a table, the bytes of a row added. */
+/* The counts of four rows for one word of the query: a table look-up gives the number of ones of
+ * each half byte, and the bytes of a row are added. */
 __attribute__((target("avx2"), always_inline)) static inline __m256i
 count_four(const uint64_t *word, const uint64_t *query, size_t planes, size_t plane_words) {
   const __m256i table = _mm256_broadcastsi128_si256(
@@ -142,15 +146,13 @@ static bool has_avx512(void) {
 }
 #endif
 
-static bool always(void) { return true; }
-
-/* From the plainest to the fastest; what a machine has, it has together with all before it. */
+/* From the plainest to the fastest. A machine that supports one also supports all before it. */
 static const struct {
   const char *name;
   count_groups count;
-  bool (*works)(void);
+  bool (*works)(void); /* whether this machine supports it */
 } ways[] = {
-    {"plain", count_plain, always},
+    {"plain", count_plain, NULL}, /* works on every machine */
 #if X86
     {"popcnt", count_popcnt, has_popcnt},
     {"avx2", count_avx2, has_avx2},
@@ -171,13 +173,10 @@ const char *scl_codes_way_name(size_t way) { return ways[way].name; }
 
 void scl_codes_use_way(size_t way) { atomic_store(&chosen, way); }
 
-static count_groups counter(void) {
-  return ways[scl_min(atomic_load(&chosen), scl_codes_ways() - 1)].count;
-}
-
 /* ---------------------------------------------------------------- a tile: some queries against a
- * stretch of rows */
+ * range of rows */
 
+/* Queries of a tile; rows that are counted at a time (PIECE), and rows of a task (SPAN). */
 enum { TILE = 16, PIECE_GROUPS = 128, PIECE = PIECE_GROUPS * SCL_CODES_LANES, SPAN = 16 * PIECE };
 
 /* Each thread's own memory: the queries of a tile one after another, and the counts of a piece. */
@@ -186,6 +185,7 @@ typedef struct scratch {
   size_t words; /* for one thread */
 } scratch;
 
+/* Memory for the queries of a tile, for each thread of the pool. The caller releases out->queries. */
 static scl_status make_scratch(const scl_codes *queries, scratch *out, scl_error *error) {
   out->words = TILE * scl_codes_row_words(queries);
   out->queries = scl_allocate_array(out->words * scl_pool_threads(), sizeof *out->queries);
@@ -199,6 +199,7 @@ static scl_status make_scratch(const scl_codes *queries, scratch *out, scl_error
 typedef void (*take_counts)(void *context, size_t query, size_t first, size_t count,
                             const uint32_t *distance);
 
+/* Queries first_query .. first_query+n_queries-1 against rows first_row .. last_row-1 of `codes`. */
 typedef struct tile {
   const scl_codes *codes, *queries;
   size_t first_query, n_queries, first_row, last_row;
@@ -206,7 +207,8 @@ typedef struct tile {
   void *context;
 } tile;
 
-/* Rows in pieces that stay in the cache while all queries of the tile pass. */
+/* Call t->take with the distances of the tile. Rows are taken in pieces of at most 32 KiB, which stay
+ * in the cache while all queries of the tile are compared with them. */
 static void walk_tile(const tile *t, const scratch *memory) {
   const scl_codes *codes = t->codes;
   const size_t words = scl_codes_row_words(codes), group_words = scl_codes_group_words(codes);
@@ -214,7 +216,7 @@ static void walk_tile(const tile *t, const scratch *memory) {
   uint32_t distance[PIECE];
   for (size_t i = 0; i < t->n_queries; i++)
     scl_codes_get_row(t->queries, t->first_query + i, queries + i * words);
-  const count_groups count_all = counter();
+  const count_groups count_all = ways[scl_min(atomic_load(&chosen), scl_codes_ways() - 1)].count;
   const size_t piece_groups =
       scl_max(1, scl_min(PIECE_GROUPS, ((size_t)32 << 10) / (group_words * sizeof(uint64_t))));
   for (size_t first = t->first_row; first < t->last_row && !scl_interrupted();
@@ -229,6 +231,7 @@ static void walk_tile(const tile *t, const scratch *memory) {
   }
 }
 
+/* count / each, rounded up. */
 static size_t parts_of(size_t count, size_t each) { return (count + each - 1) / each; }
 
 static scl_status check_alike(const scl_codes *a, const scl_codes *b, scl_error *error) {
@@ -282,13 +285,14 @@ scl_status scl_codes_compare(const scl_codes *a, const scl_codes *b, bool agree,
 
 /* ---------------------------------------------------------------- nearest rows */
 
-/* The k least keys so far, the greatest on top. A key is distance and row in one number: equal
- * distances fall to the earlier row. */
+/* The least keys so far, at most `most` of them, as a binary heap with the greatest key first. A key
+ * is distance * 2^32 + row, so that the earlier row wins among equal distances. */
 typedef struct heap {
   uint64_t *keys;
   size_t count, most;
 } heap;
 
+/* Restore the heap order below entry `at`, after its key became smaller. */
 static void sink(uint64_t *keys, size_t count, size_t at) {
   const uint64_t key = keys[at];
   for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {
@@ -299,24 +303,20 @@ static void sink(uint64_t *keys, size_t count, size_t at) {
   keys[at] = key;
 }
 
-static void rise(uint64_t *keys, size_t at) {
-  const uint64_t key = keys[at];
-  for (; at > 0 && keys[(at - 1) / 2] < key; at = (at - 1) / 2)
-    keys[at] = keys[(at - 1) / 2];
-  keys[at] = key;
-}
-
+/* Insert a key while there is room; afterwards it replaces the greatest key if it is less. */
 static void offer(heap *h, uint64_t key) {
   if (h->count < h->most) {
-    h->keys[h->count] = key;
-    rise(h->keys, h->count++);
+    size_t at = h->count++; /* parents that are less move down, until the key has its place */
+    for (; at > 0 && h->keys[(at - 1) / 2] < key; at = (at - 1) / 2)
+      h->keys[at] = h->keys[(at - 1) / 2];
+    h->keys[at] = key;
   } else if (key < h->keys[0]) {
     h->keys[0] = key;
     sink(h->keys, h->count, 0);
   }
 }
 
-/* Ascending, in place. */
+/* Sort the keys in place, ascending (heap sort). */
 static void sort_heap(heap *h) {
   for (size_t left = h->count; left > 1; left--) {
     const uint64_t greatest = h->keys[0];
@@ -328,9 +328,9 @@ static void sort_heap(heap *h) {
 
 typedef struct looking {
   const scl_codes *codes, *queries;
-  size_t k, parts, part_rows;
-  heap *heaps; /* queries x parts */
-  uint64_t *keys;
+  size_t k, parts, part_rows; /* rows are divided into `parts` parts of part_rows rows */
+  heap *heaps;                /* queries x parts */
+  uint64_t *keys;             /* the memory of all heaps */
   scratch memory;
   scl_matrix *index, *distance;
 } looking;
@@ -347,8 +347,8 @@ static void offer_counts(void *context, size_t query, size_t first, size_t count
   size_t r = 0;
   for (; r < count && h->count < h->most; r++)
     offer(h, (uint64_t)distance[r] << 32 | (first + r));
-  uint32_t limit =
-      (uint32_t)(h->keys[0] >> 32); /* rows come in order: an equal distance is too late */
+  /* Rows come in ascending order: a row at a distance equal to the greatest in the heap loses. */
+  uint32_t limit = (uint32_t)(h->keys[0] >> 32);
   for (; r < count; r++) {
     if (distance[r] >= limit) continue;
     offer(h, (uint64_t)distance[r] << 32 | (first + r));
@@ -367,12 +367,13 @@ static void look_tile(void *context, size_t index) {
   walk_tile(&t, &l->memory);
 }
 
-/* The parts' heaps of one query in one, sorted, written out. */
+/* Merge the heaps of all parts of one query into the first, sort it and write row `query` of the
+ * results. */
 static void write_nearest(void *context, size_t query) {
   const looking *l = context;
   heap *all = &l->heaps[query * l->parts];
   if (scl_interrupted()) return;
-  all->most = l->k; /* the first part's keys have room for it */
+  all->most = l->k; /* make_heaps gave the first part room for k keys */
   for (size_t p = 1; p < l->parts; p++)
     for (size_t i = 0; i < all[p].count; i++)
       offer(all, all[p].keys[i]);
@@ -383,7 +384,8 @@ static void write_nearest(void *context, size_t query) {
   }
 }
 
-/* Many queries: each task scans all rows. Few: rows are dealt out in parts. */
+/* With many queries each task scans all rows. With few, rows are divided into parts, so that every
+ * thread has work; a part is a multiple of 8 rows, and at least SPAN. */
 static void plan_parts(looking *l) {
   const size_t tiles = parts_of(l->queries->rows, TILE), threads = scl_pool_threads();
   const size_t wanted = tiles >= 4 * threads || threads == 1 ? 1 : 4 * threads;
@@ -392,6 +394,9 @@ static void plan_parts(looking *l) {
   l->parts = parts_of(l->codes->rows, l->part_rows);
 }
 
+/* Heaps of min(k, part_rows) keys for each query and part; the first part of a query has room for k,
+ * into which write_nearest merges the others. The caller releases l->heaps and l->keys, also after a
+ * failure. */
 static scl_status make_heaps(looking *l, scl_error *error) {
   const size_t each = scl_min(l->k, l->part_rows), query_keys = l->k + (l->parts - 1) * each,
                queries = l->queries->rows;

@@ -1,9 +1,12 @@
+/* The archive in memory that solvers save their models to and load them from. Names and shapes are
+ * checked on the way in, and types, shapes and finiteness on the way out. */
 #include "learn/archive.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Bytes of one number; 0 for a dtype that archives do not take. */
 static size_t bytes_of(scl_dtype dtype) {
   return dtype == SCL_DTYPE_FLOAT64 || dtype == SCL_DTYPE_INT64   ? 8
          : dtype == SCL_DTYPE_FLOAT32 || dtype == SCL_DTYPE_INT32 ? 4
@@ -23,29 +26,24 @@ size_t scl_array_bytes(const scl_array *array) {
   return scl_array_count(array) * bytes_of(array->dtype);
 }
 
-static const scl_archive_entry *find(const scl_array_archive *archive, const char *name) {
+static const scl_archive_entry *archive_find(const scl_array_archive *archive, const char *name) {
   for (size_t i = 0; i < archive->count; i++)
     if (strcmp(archive->entries[i].name, name) == 0) return &archive->entries[i];
   return NULL;
-}
-
-static bool is_array_name(const char *name) {
-  const size_t length = strlen(name);
-  return length > 0 && length <= SCL_ARCHIVE_NAME &&
-         strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.") == length;
 }
 
 /* ------------------------------------------------------------ put */
 
 static scl_status check_array(const scl_array_archive *archive, const char *name,
                               const scl_array *array, scl_error *error) {
-  const size_t count = scl_array_count(array);
-  bool empty = false;
-  if (name == NULL || !is_array_name(name))
+  const size_t count = scl_array_count(array), length = name == NULL ? 0 : strlen(name);
+  bool empty = false; /* a size of 0 makes a count of 0 valid; otherwise it means overflow */
+  if (length == 0 || length > SCL_ARCHIVE_NAME ||
+      strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.") != length)
     return scl_fail(error, SCL_STATUS_INTERNAL,
                     "an array is named \"%.80s\"; names have a-z, 0-9, _ and dots, at most %d",
                     name == NULL ? "" : name, SCL_ARCHIVE_NAME);
-  if (find(archive, name) != NULL)
+  if (archive_find(archive, name) != NULL)
     return scl_fail(error, SCL_STATUS_INTERNAL, "there are two arrays \"%s\"", name);
   for (uint32_t i = 0; i < array->rank && i < 4; i++)
     empty = empty || array->sizes[i] == 0;
@@ -57,20 +55,16 @@ static scl_status check_array(const scl_array_archive *archive, const char *name
   return SCL_STATUS_OK;
 }
 
-static scl_status make_room(scl_array_archive *archive, scl_error *error) {
+/* Slot scl_archive.put: append a copy of the array. */
+static scl_status put(scl_archive *base, const char *name, const scl_array *array,
+                      scl_error *error) {
+  scl_array_archive *archive = (scl_array_archive *)base;
+  SCL_TRY(check_array(archive, name, array, error));
   scl_archive_entry *entries =
       scl_grow(archive->entries, archive->count, &archive->room, sizeof *entries);
   if (entries == NULL)
     return scl_fail_memory(error, 2 * archive->room * sizeof *entries, "an archive");
   archive->entries = entries;
-  return SCL_STATUS_OK;
-}
-
-static scl_status put(scl_archive *base, const char *name, const scl_array *array,
-                      scl_error *error) {
-  scl_array_archive *archive = (scl_array_archive *)base;
-  SCL_TRY(check_array(archive, name, array, error));
-  SCL_TRY(make_room(archive, error));
   const size_t bytes = scl_array_bytes(array);
   void *copy = scl_allocate(bytes + 1);
   if (copy == NULL) return scl_fail_memory(error, bytes, "an array of a model");
@@ -84,6 +78,7 @@ static scl_status put(scl_archive *base, const char *name, const scl_array *arra
 
 /* ------------------------------------------------------------ get */
 
+/* Whether an array of floating-point numbers has neither infinities nor NaN; true for integers. */
 static bool all_finite(const scl_array *array) {
   const size_t count = scl_array_count(array);
   if (array->dtype != SCL_DTYPE_FLOAT64 && array->dtype != SCL_DTYPE_FLOAT32) return true;
@@ -92,9 +87,11 @@ static bool all_finite(const scl_array *array) {
   return true;
 }
 
+/* Slot scl_archive.get: *out points to the numbers of the archive. The array must have the dtype and
+ * rank that the solver expects, and its sizes; a size of 0 in `sizes` accepts any. */
 static scl_status get(const scl_archive *base, const char *name, scl_dtype dtype, uint32_t rank,
                       const size_t *sizes, scl_array *out, scl_error *error) {
-  const scl_archive_entry *entry = find((const scl_array_archive *)base, name);
+  const scl_archive_entry *entry = archive_find((const scl_array_archive *)base, name);
   if (entry == NULL)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the saved model has no array \"%s\"", name);
   const scl_array *array = &entry->array;
@@ -113,7 +110,7 @@ static scl_status get(const scl_archive *base, const char *name, scl_dtype dtype
 }
 
 static int32_t has(const scl_archive *base, const char *name) {
-  return find((const scl_array_archive *)base, name) != NULL;
+  return archive_find((const scl_array_archive *)base, name) != NULL;
 }
 
 void scl_archive_open(scl_array_archive *archive) {

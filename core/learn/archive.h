@@ -18,10 +18,10 @@ typedef struct scl_array_archive {
   size_t count, room;
 } scl_array_archive;
 
-/* An empty one. */
+/* Make an empty archive. scl_archive_close releases the arrays, and leaves it empty. */
 void scl_archive_open(scl_array_archive *archive);
 void scl_archive_close(scl_array_archive *archive);
-/* How many numbers an array has; 0 also where that many cannot be. */
+/* The number of elements of an array; 0 also if the product of its sizes overflows. */
 size_t scl_array_count(const scl_array *array);
 size_t scl_array_bytes(const scl_array *array);
 

@@ -1,6 +1,6 @@
-/* Fits without one group each, side by side: a driver thread takes a fit at a time. Serial parts of
- * solvers overlap; parallel parts have the pool in turn, so that each fit is the same to the bit as
- * it is alone. */
+/* Concurrent fits, each without one group of rows (cross-validation): every driver thread takes the
+ * next fit until none is left. Serial parts of the solvers overlap; parallel parts use the pool one
+ * after another, so that each fit has the same bits as when it runs alone. */
 #include "base/interrupt.h"
 #include "base/pool.h"
 #include "base/profile.h"
@@ -17,29 +17,22 @@ typedef struct folding {
   scl_instance *solver;
   const long *without;
   const double *values;
-  size_t groups, count, each; /* each: fits of a group */
+  size_t groups, count, each; /* each: the number of fits of a group */
   scl_fit *fits;
   scl_model **models;
   atomic_size_t next, done;
-  size_t level; /* of progress; told by the caller's thread */
+  size_t level; /* of the progress display; the caller's thread alone updates it */
   scl_lead lead;
   pthread_mutex_t lock;
-  size_t failed; /* the first of those that failed, in their order */
+  size_t failed; /* the lowest index of a fit that failed; status and error are of this fit */
   scl_status status;
   scl_error error;
-  bool cancelled; /* one of them, be it the first to fail or not */
+  bool cancelled; /* whether any fit was cancelled */
 } folding;
 
-static scl_status solve_one(folding *f, size_t i, scl_error *error) {
-  if (f->models != NULL)
-    return scl_model_fit(f->training, f->solver, f->without[i], f->values, f->count,
-                         &f->fits[i * f->each], &f->models[i * f->each], error);
-  return scl_training_solve(f->training, f->solver, f->without[i], f->values, f->count,
-                            &f->fits[i * f->each], error);
-}
-
-/* Nobody starts another fit; who runs one is told of Ctrl-C as well. */
-static void fail(folding *f, size_t i, scl_status status, const scl_error *error) {
+/* Record a failure. No thread starts another fit afterwards; a cancelled fit interrupts those that
+ * run. */
+static void fold_fail(folding *f, size_t i, scl_status status, const scl_error *error) {
   pthread_mutex_lock(&f->lock);
   if (f->status == SCL_STATUS_OK || i < f->failed) {
     f->failed = i;
@@ -52,7 +45,8 @@ static void fail(folding *f, size_t i, scl_status status, const scl_error *error
   if (status == SCL_STATUS_CANCELLED) scl_interrupt();
 }
 
-/* Followers have no level of that number. */
+/* The loop of one driver: take the next fit until none is left. scl_level_step has no effect on
+ * threads other than the caller's, which have no such level. */
 static void *drive(void *context) {
   folding *f = context;
   for (;;) {
@@ -60,37 +54,34 @@ static void *drive(void *context) {
     const size_t i = atomic_fetch_add(&f->next, 1);
     if (i >= f->groups) return NULL;
     scl_error error = {0};
-    const scl_status status = solve_one(f, i, &error);
+    scl_fit *fits = &f->fits[i * f->each];
+    const scl_status status = f->models != NULL
+                                  ? scl_model_fit(f->training, f->solver, f->without[i], f->values,
+                                                  f->count, fits, &f->models[i * f->each], &error)
+                                  : scl_training_solve(f->training, f->solver, f->without[i],
+                                                       f->values, f->count, fits, &error);
     if (status != SCL_STATUS_OK) {
-      fail(f, i, status, &error);
+      fold_fail(f, i, status, &error);
       return NULL;
     }
     (void)atomic_fetch_add(&f->done, 1);
   }
 }
 
+/* A driver on a thread other than the caller's. */
 static void *follow(void *context) {
   scl_progress_follow(&((const folding *)context)->lead);
   return drive(context);
 }
 
-/* As many as there are threads, unless their systems of order D would take more than the
- * allowance. */
+/* The number of drivers: one for each thread of the pool, but no more than fits, and no more systems
+ * of order D (8 D^2 bytes each) than the allowance holds. */
 static size_t count_drivers(const folding *f) {
   const double order = (double)scl_flow_features(&f->training->flow), each = 8 * order * order;
   size_t drivers = scl_min(scl_pool_threads(), f->groups);
   while (drivers > 1 && each * (double)drivers > (double)f->training->allowance)
     drivers--;
   return drivers;
-}
-
-static void release_all(folding *f) {
-  for (size_t i = 0; i < f->groups * f->each; i++)
-    scl_fit_release(&f->fits[i]);
-  for (size_t i = 0; f->models != NULL && i < f->groups * f->each; i++) {
-    scl_model_destroy(f->models[i]);
-    f->models[i] = NULL;
-  }
 }
 
 scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver,
@@ -109,9 +100,9 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
   pthread_t threads[SCL_POOL_MAX];
   memset(fits, 0, groups * f.each * sizeof *fits);
   (void)pthread_mutex_init(&f.lock, NULL);
-  const bool told = groups > 1 && training->flow.doing != NULL;
+  const bool shown = groups > 1 && training->flow.doing != NULL;
   const size_t mark = scl_profile_enter("solving");
-  f.level = told ? scl_level_open("fold", NULL, (double)groups) : 0;
+  f.level = shown ? scl_level_open("fold", NULL, (double)groups) : 0;
   f.lead = scl_progress_lead();
   size_t started = 0;
   for (size_t wanted = count_drivers(&f); started + 1 < wanted; started++)
@@ -124,7 +115,12 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
   (void)pthread_mutex_destroy(&f.lock);
   if (f.status == SCL_STATUS_OK) return SCL_STATUS_OK;
   if (f.cancelled) scl_interrupt_clear();
-  release_all(&f);
+  for (size_t i = 0; i < groups * f.each; i++) {
+    scl_fit_release(&fits[i]);
+    if (f.models == NULL) continue;
+    scl_model_destroy(models[i]);
+    models[i] = NULL;
+  }
   if (error != NULL) *error = f.error;
   return f.status;
 }

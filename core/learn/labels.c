@@ -8,12 +8,18 @@ size_t scl_classes_targets(const scl_classes *classes) {
   return classes->count == 2 ? 1 : classes->count;
 }
 
-/* The targets of one label into row `row` of y. */
-static scl_status code_row(const scl_classes *classes, double label, scl_matrix *y, size_t row,
-                           scl_error *error) {
+/* The place of a label among the classes; their number if it is not one of them. */
+static size_t class_place(const scl_classes *classes, double label) {
   size_t k = 0;
   while (k < classes->count && classes->values[k] != label)
     k++;
+  return k;
+}
+
+/* Write the targets of one label to row `row` of y. */
+static scl_status code_row(const scl_classes *classes, double label, scl_matrix *y, size_t row,
+                           scl_error *error) {
+  const size_t k = class_place(classes, label);
   if (k == classes->count && !classes->strangers)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the label %g is none of the %zu classes", label,
                     classes->count);
@@ -54,7 +60,8 @@ bool scl_is_stranger(const double *y, size_t targets) {
   return targets > 1 || y[0] == 0;
 }
 
-static size_t decide(const scl_matrix *decisions, size_t row, size_t classes) {
+/* The place of the class that a row of decisions stands for. */
+static size_t decided_class(const scl_matrix *decisions, size_t row, size_t classes) {
   size_t best = 0;
   if (classes == 2) return scl_matrix_get(decisions, row, 0) >= 0;
   for (size_t j = 1; j < classes; j++)
@@ -69,7 +76,7 @@ scl_status scl_decide_labels(const scl_matrix *decisions, const scl_classes *cla
                     decisions->cols, classes->count);
   SCL_TRY(scl_matrix_create_raw(decisions->rows, 1, SCL_DTYPE_FLOAT64, out, error));
   for (size_t i = 0; i < decisions->rows; i++)
-    *scl_matrix_row(out, i) = classes->values[decide(decisions, i, classes->count)];
+    *scl_matrix_row(out, i) = classes->values[decided_class(decisions, i, classes->count)];
   return SCL_STATUS_OK;
 }
 
@@ -84,17 +91,12 @@ typedef struct coded_source {
   atomic_bool more;     /* whether another class was read too */
 } coded_source;
 
-static bool is_class(const scl_classes *classes, double label) {
-  for (size_t k = 0; k < classes->count; k++)
-    if (classes->values[k] == label) return true;
-  return false;
-}
-
-/* Several threads may read at once. */
+/* Update the two facts about the classes seen so far. Several threads may read at once: the first
+ * label is set by compare and exchange, and every later label is compared with it. */
 static void note_classes(coded_source *self, const scl_matrix *labels) {
   for (size_t i = 0; i < labels->rows && !atomic_load(&self->more); i++) {
     const double label = scl_matrix_get(labels, i, 0);
-    if (!is_class(&self->classes, label)) continue; /* a stranger */
+    if (class_place(&self->classes, label) == self->classes.count) continue; /* a stranger */
     double first = atomic_load(&self->first);
     if (isnan(first)) (void)atomic_compare_exchange_strong(&self->first, &first, label);
     if (atomic_load(&self->first) != label) atomic_store(&self->more, true);

@@ -4,17 +4,13 @@
 #include "learn/score.h"
 #include <math.h>
 
+/* Numbers differ if they are more than TOLERANCE of the largest apart; a share of MOST_APART of them
+ * may differ (learn/map_probe.h). */
 static const double TOLERANCE = 1e-3, MOST_APART = 0.05;
 
-static scl_status draw_rows(const scl_map *map, scl_matrix *out, scl_error *error) {
-  SCL_TRY(scl_matrix_create_raw(SCL_PROBE_ROWS, scl_map_dim(map), SCL_DTYPE_FLOAT64, out, error));
-  for (size_t i = 0; i < SCL_PROBE_ROWS; i++)
-    scl_random_uniform(0, SCL_STREAM_MATRIX, i, 0, out->cols, scl_matrix_row(out, i));
-  return SCL_STATUS_OK;
-}
-
-static scl_status make_features(const scl_map *map, const scl_matrix *rows, scl_matrix *out,
-                                scl_error *error) {
+/* The features of the rows, SCL_PROBE_ROWS x D; the caller releases *out. */
+static scl_status probe_features(const scl_map *map, const scl_matrix *rows, scl_matrix *out,
+                                 scl_error *error) {
   scl_source *source;
   SCL_TRY(scl_source_matrix(rows, NULL, &source, error));
   const scl_flow flow = {.source = source, .map = map, .groups = 1, .dtype = scl_map_dtype(map)};
@@ -34,22 +30,22 @@ static scl_status first_parameters(const scl_map *map, scl_matrix *out, scl_erro
   return status;
 }
 
-/* Whether a failure says that the map does not take the rows. */
-static bool is_refusal(scl_status status) {
-  return status != SCL_STATUS_OK && status != SCL_STATUS_NO_MEMORY &&
-         status != SCL_STATUS_CANCELLED;
-}
-
 scl_status scl_map_probe_make(const scl_map *map, scl_map_probe *out, scl_error *error) {
   size_t row, col;
   *out = (scl_map_probe){0};
-  SCL_TRY(draw_rows(map, &out->rows, error));
+  SCL_TRY(scl_matrix_create_raw(SCL_PROBE_ROWS, scl_map_dim(map), SCL_DTYPE_FLOAT64, &out->rows,
+                                error));
+  for (size_t i = 0; i < SCL_PROBE_ROWS; i++)
+    scl_random_uniform(0, SCL_STREAM_MATRIX, i, 0, out->rows.cols, scl_matrix_row(&out->rows, i));
   out->parameters = scl_map_entries(map) > 0;
   scl_status status = SCL_STATUS_OK;
   if (!out->parameters) {
-    status = make_features(map, &out->rows, &out->numbers, error);
-    out->parameters = is_refusal(status) || (status == SCL_STATUS_OK &&
-                                             scl_matrix_find_nonfinite(&out->numbers, &row, &col));
+    status = probe_features(map, &out->rows, &out->numbers, error);
+    /* A part that refuses the rows, or gives numbers that are not finite, is probed by its
+     * parameters. Lack of memory and cancellation fail. */
+    out->parameters = status == SCL_STATUS_OK
+                          ? scl_matrix_find_nonfinite(&out->numbers, &row, &col)
+                          : status != SCL_STATUS_NO_MEMORY && status != SCL_STATUS_CANCELLED;
   }
   if (out->parameters) {
     scl_matrix_release(&out->numbers);
@@ -64,6 +60,7 @@ void scl_map_probe_release(scl_map_probe *probe) {
   scl_matrix_release(&probe->numbers);
 }
 
+/* The largest absolute value; 0 for an empty matrix. */
 static double largest(const scl_matrix *a) {
   double most = 0;
   for (size_t i = 0; i < a->rows; i++)

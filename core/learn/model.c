@@ -25,8 +25,9 @@ void scl_model_destroy(scl_model *model) {
   scl_release(model);
 }
 
-static scl_status create(scl_instance *solver, size_t features, size_t targets, scl_dtype dtype,
-                         scl_model **out, scl_error *error) {
+/* A model without content (self NULL), with a reference to the solver. */
+static scl_status model_create(scl_instance *solver, size_t features, size_t targets,
+                               scl_dtype dtype, scl_model **out, scl_error *error) {
   if (!scl_solver_makes_models(solver))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "solver.%s makes no models, but coefficients",
                     scl_instance_name(solver));
@@ -37,15 +38,16 @@ static scl_status create(scl_instance *solver, size_t features, size_t targets, 
   return SCL_STATUS_OK;
 }
 
-/* selves, list: room for what the solver makes. */
+/* Create the models and let the solver fit them. selves, list: room for `count` pointers each. After
+ * a failure the caller destroys the models in `out`. */
 static scl_status fit_all(const solve_context *s, scl_instance *solver, const double *values,
                           size_t count, void **selves, scl_solution **list, scl_fit *fits,
                           scl_model **out, scl_error *error) {
   for (size_t k = 0; k < count; k++) {
     fits[k] = (scl_fit){.solution = scl_solution_blank(), .loss = NAN};
     list[k] = &fits[k].solution;
-    SCL_TRY(create(solver, s->problem.features, s->problem.targets, s->training->flow.dtype,
-                   &out[k], error));
+    SCL_TRY(model_create(solver, s->problem.features, s->problem.targets, s->training->flow.dtype,
+                         &out[k], error));
   }
   SCL_TRY(scl_solver_fit(solver, &s->problem, values, count, selves, list, error));
   for (size_t k = 0; k < count; k++)
@@ -92,6 +94,7 @@ typedef struct deciding {
   ptrdiff_t stride;
 } deciding;
 
+/* One task of the pool: the scores of TILE_ROWS rows. */
 static scl_status decide_tile(void *context, size_t index, scl_error *error) {
   const deciding *d = context;
   const scl_model *m = d->model;
@@ -113,7 +116,7 @@ static scl_status decide_dense(const scl_model *model, const void *rows, ptrdiff
   return scl_pool_try((count + TILE_ROWS - 1) / TILE_ROWS, decide_tile, &d, error);
 }
 
-/* One-hot rows, with their zeros filled in so many at a time. */
+/* Scores of one-hot rows, which are written out with their zeros, scl_flow_fill_rows at a time. */
 static scl_status decide_sparse(const scl_model *model, const scl_flow *flow,
                                 const scl_flow_block *block, size_t start, size_t count,
                                 double *scores, ptrdiff_t stride, scl_error *error) {
@@ -191,10 +194,10 @@ scl_status scl_model_save(const scl_model *model, scl_array_archive *archive, sc
   return scl_solver_save(model->solver, model->self, &archive->archive, error);
 }
 
-/* What the solver read may be of other sizes than it was told: let the model score one row of
- * zeros, with room for more scores than it is said to have, and see that it takes such rows and
- * writes no more. */
-static scl_status probe(const scl_model *model, scl_error *error) {
+/* The model that a solver loaded may have other sizes than the file says. Let it score one row of
+ * zeros, with room for more scores than it should write, and fail unless it writes exactly
+ * model->targets of them. */
+static scl_status model_probe(const scl_model *model, scl_error *error) {
   static const double untouched = -7.25e301;
   void *row = scl_allocate_zero((model->features + 1) * sizeof(double));
   double *scores = scl_allocate_array(2 * MOST_TARGETS, sizeof *scores);
@@ -223,10 +226,10 @@ scl_status scl_model_load(scl_instance *solver, const scl_array_archive *archive
       (dtype != SCL_DTYPE_FLOAT64 && dtype != SCL_DTYPE_FLOAT32))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "a saved model of %zu features and %zu targets cannot be", features, targets);
-  SCL_TRY(create(solver, features, targets, dtype, &model, error));
+  SCL_TRY(model_create(solver, features, targets, dtype, &model, error));
   scl_status status =
       scl_solver_load(solver, &archive->archive, features, targets, &model->self, error);
-  if (status == SCL_STATUS_OK) status = probe(model, error);
+  if (status == SCL_STATUS_OK) status = model_probe(model, error);
   if (status == SCL_STATUS_OK)
     *out = model;
   else

@@ -36,7 +36,7 @@ static double standardised(const sample *s, size_t i) {
   return s->spread > 0 ? (score_of(s, i) - s->mean) / s->spread : 0;
 }
 
-/* Weights to a mean of 1 over the rows that have any. */
+/* Scale the weights to a mean of 1 over the rows of positive weight, so that N+ and N- count rows. */
 static void scale_weights(sample *s) {
   double sum = 0, rows = 0;
   for (size_t i = 0; s->weights != NULL && i < s->n; i++) {
@@ -46,6 +46,7 @@ static void scale_weights(sample *s) {
   s->weight_scale = sum > 0 ? rows / sum : 1;
 }
 
+/* The weighted mean and standard deviation of the scores, and the total weight. */
 static scl_status standardise(sample *s, scl_error *error) {
   double sum = 0, square = 0;
   for (size_t i = 0; i < s->n; i++) {
@@ -61,16 +62,9 @@ static scl_status standardise(sample *s, scl_error *error) {
   for (size_t i = 0; i < s->n; i++)
     square += weight_of(s, i) * (score_of(s, i) - s->mean) * (score_of(s, i) - s->mean);
   s->spread = sqrt(square / s->total);
-  /* equal scores but for rounding: there is no slope to find */
+  /* Scores that are equal but for rounding determine no slope: A becomes 0. */
   if (!(s->spread > 1e-14 * fabs(s->mean)) || !isfinite(s->spread)) s->spread = 0;
   return SCL_STATUS_OK;
-}
-
-static void regularise(sample *s, scl_platt *out) {
-  for (size_t i = 0; i < s->n; i++)
-    *(is_positive(s, i) ? &out->positives : &out->negatives) += weight_of(s, i);
-  s->high = (out->positives + 1) / (out->positives + 2);
-  s->low = 1 / (out->negatives + 2);
 }
 
 /* -[t log p + (1 - t) log(1 - p)] at x = A f + B, without overflow */
@@ -78,6 +72,7 @@ static double loss_at(double t, double x) {
   return x >= 0 ? t * x + log1p(exp(-x)) : (t - 1) * x + log1p(exp(x));
 }
 
+/* F / sum_i w_i at A = a and B = b of the standardised scores. */
 static double mean_loss(const sample *s, double a, double b) {
   double sum = 0;
   for (size_t i = 0; i < s->n; i++)
@@ -90,6 +85,7 @@ typedef struct slope {
   double a, b, aa, ab, bb; /* gradient and Hessian of the mean loss */
 } slope;
 
+/* With p = 1/(1 + exp(x)): dF/dx = t - p and d2F/dx2 = p (1 - p). exp(-|x|) cannot overflow. */
 static slope slope_at(const sample *s, double a, double b) {
   slope g = {0};
   for (size_t i = 0; i < s->n; i++) {
@@ -106,7 +102,9 @@ static slope slope_at(const sample *s, double a, double b) {
   return g;
 }
 
-/* One Newton step, halved until the loss falls enough; false where no step does. */
+/* One Newton step, halved until the loss satisfies the Armijo condition (constant 1e-4, up to
+ * rounding). Updates a, b and loss, and returns true; false leaves them: no step length does. The
+ * ridge keeps the Hessian invertible where the scores are constant. */
 static bool step(const sample *s, const slope *g, double *a, double *b, double *loss) {
   const double ridge = 1e-12, aa = g->aa + ridge, bb = g->bb + ridge,
                determinant = aa * bb - g->ab * g->ab;
@@ -137,7 +135,10 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
   *out = (scl_platt){.tolerance = 1e-12};
   scale_weights(&s);
   SCL_TRY(standardise(&s, error));
-  regularise(&s, out);
+  for (size_t i = 0; i < n; i++)
+    *(is_positive(&s, i) ? &out->positives : &out->negatives) += weight_of(&s, i);
+  s.high = (out->positives + 1) / (out->positives + 2);
+  s.low = 1 / (out->negatives + 2);
   double a = 0, b = log((out->negatives + 1) / (out->positives + 1)), loss = mean_loss(&s, a, b);
   for (;;) {
     SCL_TRY(scl_interrupt_check(error));
@@ -147,6 +148,7 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
     if (out->converged || out->iterations == MOST_STEPS || !step(&s, &g, &a, &b, &loss)) break;
     out->iterations++;
   }
+  /* back to the scores as given: a (f - mean)/spread + b */
   out->slope = s.spread > 0 ? a / s.spread : 0;
   out->offset = b - out->slope * s.mean;
   return SCL_STATUS_OK;
@@ -157,7 +159,8 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
 /* log 1/(1 + exp(x)) */
 static double log_sigmoid(double x) { return x >= 0 ? -x - log1p(exp(-x)) : -log1p(exp(x)); }
 
-/* One row: c scores to c probabilities, or 2 where c is 1; out may not be scores. */
+/* Probabilities of one row: c scores give c numbers, one score gives two. The sigmoids of several
+ * classes are normalised to a sum of 1, by way of their logarithms. out must not overlap scores. */
 static void row_probabilities(size_t c, const scl_platt *sigmoids, const double *scores,
                               double *out) {
   if (c == 1) {

@@ -1,3 +1,5 @@
+/* A training (the rows, with what all its problems share), and one solve: the problem that a solver
+ * sees is opened, solved and closed here; the files problem_*.c answer what the solver asks. */
 #include "learn/problem_internal.h"
 
 #include "base/interrupt.h"
@@ -58,7 +60,7 @@ void scl_fit_release(scl_fit *fit) {
 
 /* ------------------------------------------------------------ opening and closing */
 
-/* How many rows are left without that group, and what they weigh. */
+/* The number of rows outside group `without` (-1: all rows), and the sum of their weights. */
 static size_t rows_without(const scl_flow *flow, long without, double *total) {
   size_t rows = 0;
   *total = 0;
@@ -85,6 +87,7 @@ scl_status scl_problem_visit(const scl_problem *problem, scl_visit visit, void *
   return status;
 }
 
+/* Slot scl_problem.gram: the matrix of the penalty a'Ga in the coordinates of this problem. */
 static scl_status answer_gram(const scl_problem *problem, const scl_symmetric **out,
                               scl_error *error) {
   const solve_context *s = context_of(problem);
@@ -98,6 +101,7 @@ static scl_status answer_gram(const scl_problem *problem, const scl_symmetric **
   return scl_training_gram(context_of(problem)->training, out, error);
 }
 
+/* Slot scl_problem.progress: show how far the solver is; SCL_STATUS_CANCELLED ends it. */
 static scl_status answer_progress(const scl_problem *problem, const char *doing, double done,
                                   double loss, scl_error *error) {
   scl_progress *progress = &context_of(problem)->progress;
@@ -108,44 +112,41 @@ static scl_status answer_progress(const scl_problem *problem, const char *doing,
   return scl_interrupt_check(error);
 }
 
-/* Sums of many products in float32 lose another digit, all to one side where the products are
- * equal. */
-static double rounding_of(const scl_flow *flow) {
-  return flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) ? 10 * FLT_EPSILON
-                                                                      : DBL_EPSILON;
-}
-
+/* The table that the solver sees, before its rows are counted. Sums of many products in float32 lose
+ * one more digit, and in the same direction where the products are equal: `rounding` is ten times
+ * the epsilon there. */
 static scl_problem problem_of(const scl_training *training, const scl_instance *solver) {
   const scl_flow *flow = &training->flow;
   const scl_map *map = flow->map;
-  return (scl_problem){.head = SCL_HEAD(scl_problem),
-                       .host = scl_host_get(),
-                       .features = scl_flow_features(flow),
-                       .targets = flow->source->targets,
-                       .task = training->task,
-                       .dtype =
-                           scl_solver_takes(solver, flow->dtype) ? flow->dtype : SCL_DTYPE_FLOAT64,
-                       .classes = training->classes,
-                       .has_kernel = map != NULL && scl_map_has_kernel(map),
-                       .intercept = scl_solver_wants_intercept(solver),
-                       .log_scale = map == NULL ? 0 : scl_map_log_scale(map),
-                       .allowance = training->allowance,
-                       .parameters = map == NULL ? 0 : scl_map_count(map),
-                       .entries = scl_solver_reads_sparse(solver) ? scl_flow_entries(flow) : 0,
-                       .responses = scl_problem_responses,
-                       .walk = scl_problem_walk,
-                       .normal = scl_problem_normal,
-                       .dual = scl_problem_dual,
-                       .gram = answer_gram,
-                       .product = scl_problem_product,
-                       .adjoint = scl_problem_adjoint,
-                       .sweep = scl_problem_sweep,
-                       .reweighted = scl_problem_reweighted,
-                       .minibatch = scl_problem_minibatch,
-                       .progress = answer_progress,
-                       .hold_out = scl_problem_hold_out,
-                       .held = scl_problem_held,
-                       .rounding = rounding_of(flow)};
+  return (scl_problem){
+      .head = SCL_HEAD(scl_problem),
+      .host = scl_host_get(),
+      .features = scl_flow_features(flow),
+      .targets = flow->source->targets,
+      .task = training->task,
+      .dtype = scl_solver_takes(solver, flow->dtype) ? flow->dtype : SCL_DTYPE_FLOAT64,
+      .classes = training->classes,
+      .has_kernel = map != NULL && scl_map_has_kernel(map),
+      .intercept = scl_solver_wants_intercept(solver),
+      .log_scale = map == NULL ? 0 : scl_map_log_scale(map),
+      .allowance = training->allowance,
+      .parameters = map == NULL ? 0 : scl_map_count(map),
+      .entries = scl_solver_reads_sparse(solver) ? scl_flow_entries(flow) : 0,
+      .responses = scl_problem_responses,
+      .walk = scl_problem_walk,
+      .normal = scl_problem_normal,
+      .dual = scl_problem_dual,
+      .gram = answer_gram,
+      .product = scl_problem_product,
+      .adjoint = scl_problem_adjoint,
+      .sweep = scl_problem_sweep,
+      .reweighted = scl_problem_reweighted,
+      .minibatch = scl_problem_minibatch,
+      .progress = answer_progress,
+      .hold_out = scl_problem_hold_out,
+      .held = scl_problem_held,
+      .rounding = flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) ? 10 * FLT_EPSILON
+                                                                               : DBL_EPSILON};
 }
 
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
@@ -194,7 +195,8 @@ scl_solution scl_solution_blank(void) {
 
 /* ------------------------------------------------------------ one solve */
 
-/* b = mean y - mean phi a */
+/* The optimal intercept for coefficients a: b = mean y - (mean phi)' a, with means over the rows of
+ * the problem by weight. */
 static void set_intercept(const solve_context *s, scl_fit *fit) {
   const size_t d = s->problem.features, c = s->problem.targets;
   double *b = fit->intercept.data;
@@ -205,34 +207,20 @@ static void set_intercept(const solve_context *s, scl_fit *fit) {
   }
 }
 
-/* The mean squared error from the sums: (y'y - 2 a'Phi'y + a'Phi'Phi a)/n, per target, summed. NaN
- * where there are none of the problem's own: sums of a solver's own row weights tell another
- * loss. */
-static double loss_of(const solve_context *s, const scl_fit *fit) {
-  const size_t c = s->problem.targets;
-  const scl_totals *t = &s->totals;
-  if (s->moment == NULL || s->reweighted || !(t->total > 0)) return NAN;
-  return scl_squared_loss(s->moment, t->right, t->square, t->total, c, fit->solution.coefficients);
-}
-
-static scl_status start_fit(const scl_problem *problem, scl_fit *fit, scl_error *error) {
-  const size_t c = problem->targets;
-  SCL_TRY(scl_matrix_create(problem->features, c, SCL_DTYPE_FLOAT64, &fit->coefficients, error));
-  SCL_TRY(scl_matrix_create(1, c, SCL_DTYPE_FLOAT64, &fit->intercept, error));
-  fit->solution = scl_solution_blank();
-  fit->solution.coefficients = fit->coefficients.data;
-  if (!problem->intercept) return SCL_STATUS_OK;
-  fit->solution.intercept = fit->intercept.data;
-  for (size_t j = 0; j < c; j++)
-    fit->solution.intercept[j] = NAN;
-  return SCL_STATUS_OK;
-}
-
 scl_status scl_fits_start(const scl_problem *problem, size_t count, scl_fit *fits,
                           scl_error *error) {
+  const size_t c = problem->targets;
   memset(fits, 0, count * sizeof *fits);
-  for (size_t k = 0; k < count; k++)
-    SCL_TRY(start_fit(problem, &fits[k], error));
+  for (scl_fit *fit = fits; fit < fits + count; fit++) {
+    SCL_TRY(scl_matrix_create(problem->features, c, SCL_DTYPE_FLOAT64, &fit->coefficients, error));
+    SCL_TRY(scl_matrix_create(1, c, SCL_DTYPE_FLOAT64, &fit->intercept, error));
+    fit->solution = scl_solution_blank();
+    fit->solution.coefficients = fit->coefficients.data;
+    if (!problem->intercept) continue;
+    fit->solution.intercept = fit->intercept.data;
+    for (size_t j = 0; j < c; j++)
+      fit->solution.intercept[j] = NAN; /* a solver that leaves NaN lets the host compute it */
+  }
   return SCL_STATUS_OK;
 }
 
@@ -247,23 +235,26 @@ scl_status scl_problem_call(const scl_problem *problem, const scl_instance *solv
   return status;
 }
 
-static scl_status finish_fit(solve_context *s, scl_fit *fit, scl_error *error) {
-  if (s->problem.intercept && isnan(fit->solution.intercept[0])) {
-    SCL_TRY(scl_problem_means(s, error));
-    set_intercept(s, fit);
-  }
-  if (s->problem.intercept) SCL_TRY(scl_training_keep_pilot(s->training, fit, error));
-  fit->loss = loss_of(s, fit);
-  return SCL_STATUS_OK;
-}
-
+/* The loss is the mean squared error from the sums, (y'y - 2 a'Phi'y + a'Phi'Phi a)/n for each
+ * target, added up. NaN where the problem's own sums were not made: sums with a solver's own row
+ * weights give another loss. */
 scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_error *error) {
-  for (size_t k = 0; k < count; k++)
-    SCL_TRY(finish_fit(s, &fits[k], error));
+  const scl_totals *t = &s->totals;
+  for (scl_fit *fit = fits; fit < fits + count; fit++) {
+    if (s->problem.intercept && isnan(fit->solution.intercept[0])) {
+      SCL_TRY(scl_problem_means(s, error));
+      set_intercept(s, fit);
+    }
+    if (s->problem.intercept) SCL_TRY(scl_training_keep_pilot(s->training, fit, error));
+    fit->loss = s->moment == NULL || s->reweighted || !(t->total > 0)
+                    ? NAN
+                    : scl_squared_loss(s->moment, t->right, t->square, t->total, s->problem.targets,
+                                       fit->solution.coefficients);
+  }
   return SCL_STATUS_OK;
 }
 
-/* From b, k x c, to the coefficients of the features. */
+/* Replace the coefficients b (k x c) of a fit in reduced coordinates by those of the features. */
 static scl_status restore_fit(const scl_reduced *reduced, scl_fit *fit, scl_error *error) {
   const size_t c = fit->coefficients.cols;
   scl_matrix a;
@@ -275,6 +266,7 @@ static scl_status restore_fit(const scl_reduced *reduced, scl_fit *fit, scl_erro
   return SCL_STATUS_OK;
 }
 
+/* Solve an open problem. After a failure the caller releases the fits. */
 static scl_status solve_open(solve_context *s, const scl_instance *solver, const double *values,
                              size_t count, scl_fit *fits, scl_error *error) {
   memset(fits, 0, count * sizeof *fits);
@@ -299,7 +291,8 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
   return status;
 }
 
-/* a, then the intercept, float64 and packed. */
+/* The solver's objective at coefficients a (D x c, float64, packed) and an intercept (1 x c, or
+ * NULL), both for features and targets as they are, without pilot means. */
 static scl_status objective_at(solve_context *s, const scl_instance *solver, const scl_matrix *a,
                                const scl_matrix *intercept, double *value, scl_error *error) {
   const scl_problem *problem = &s->problem;

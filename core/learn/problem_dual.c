@@ -1,5 +1,6 @@
-/* Phi Phi' for problems with more features than rows: staged rows kept, features of pairs of row
- * blocks multiplied. */
+/* The dual form: Phi Phi' (n x n) for problems with more features than rows. The staged rows are
+ * stored, and the features of each pair of row blocks are made and multiplied, so that Phi itself is
+ * never in memory. */
 #include "algebra/dense.h"
 #include "algebra/symmetric.h"
 #include "base/interrupt.h"
@@ -7,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+/* The staged rows (n x cols, the flow's dtype) and targets (n x c) of the problem. */
 typedef struct collecting {
   const solve_context *solve;
   const scl_flow *flow;
@@ -15,7 +17,8 @@ typedef struct collecting {
   size_t seen, cols, targets;
 } collecting;
 
-static scl_status collect(void *context, const scl_flow_block *block, scl_error *error) {
+/* Append the problem's rows of one block. */
+static scl_status collect_rows(void *context, const scl_flow_block *block, scl_error *error) {
   collecting *c = context;
   const size_t size = scl_dtype_size(c->flow->dtype);
   size_t run[2][2];
@@ -38,6 +41,7 @@ typedef struct outer_blocks {
   size_t rows, block, cols, features;
 } outer_blocks;
 
+/* phi (count x D) = the features of staged rows first .. first+count-1. */
 static scl_status features_of(const outer_blocks *d, size_t first, size_t count, void *phi,
                               scl_error *error) {
   const void *x = scl_at(d->x, d->flow->dtype, (ptrdiff_t)(first * d->cols));
@@ -51,6 +55,8 @@ static scl_status features_of(const outer_blocks *d, size_t first, size_t count,
   return SCL_STATUS_OK;
 }
 
+/* Fill the lower triangle of `outer`, a block of rows times a block of columns at a time. The
+ * features of a row block are made once, those of a column block once for every row block. */
 static scl_status multiply_pairs(const outer_blocks *d, scl_symmetric *outer, scl_error *error) {
   for (size_t i = 0; i < d->rows; i += d->block) {
     const size_t rows = scl_min(d->block, d->rows - i);
@@ -95,6 +101,7 @@ static scl_status match_rectangle(void *context, size_t first_row, size_t rows, 
   return SCL_STATUS_OK;
 }
 
+/* Fill s->outer from the cells of one-hot features. */
 static scl_status match_cells(solve_context *s, const void *x, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
   const size_t entries = scl_flow_entries(flow), rows = s->problem.rows;
@@ -110,9 +117,11 @@ static scl_status match_cells(solve_context *s, const void *x, scl_error *error)
   return status;
 }
 
+/* The features of a block of rows take about BLOCK_BYTES, within these limits on its rows. */
 static const double BLOCK_BYTES = 64e6;
 enum { LEAST_ROWS = 64, MOST_ROWS = 4096 };
 
+/* Fill s->outer by products of features; memory for two blocks of features and their product. */
 static scl_status multiply_rows(solve_context *s, const void *x, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
   const size_t size = scl_dtype_size(flow->dtype), d = s->problem.features, rows = s->problem.rows;
@@ -138,12 +147,13 @@ static scl_status multiply_rows(solve_context *s, const void *x, scl_error *erro
   return status;
 }
 
-/* With an intercept features and targets are centred, so the matrix is on both sides: H K H.
+/* With an intercept, features and targets are centred: K becomes H K H with H = I - 1 1'/n.
  *
  *   H K H = K - u 1' - 1 u',  u = K 1/n - (1'K 1/(2 n^2)) 1
  *   -u 1' - 1 u' = (1/s) ((s - u)(s - u)' - s s' - u u'),  s = (max_i |u_i|) 1
  *
- * as sums of squares of one size, which symmetric matrices take. memory: 3 n numbers. */
+ * These are rank-one updates, which symmetric matrices have; s brings them to one size, so that
+ * little is lost by cancellation. memory: 3 n numbers. */
 static scl_status centre_outer(solve_context *s, double *memory, scl_error *error) {
   const size_t n = s->problem.rows;
   double *one = memory, *u = memory + n, *rest = memory + 2 * n, total = 0, size = 0;
@@ -167,37 +177,34 @@ static scl_status centre_outer(solve_context *s, double *memory, scl_error *erro
   return SCL_STATUS_OK;
 }
 
-static void centre_targets(solve_context *s) {
-  const size_t n = s->problem.rows, c = s->problem.targets;
-  for (size_t j = 0; j < c; j++) {
+/* Centre s->outer and the columns of s->outer_targets. */
+static scl_status centre_dual(solve_context *s, scl_error *error) {
+  const size_t n = s->problem.rows, c = s->problem.targets, numbers = 3 * n;
+  double *memory = scl_allocate_array(numbers + 1, sizeof *memory);
+  if (memory == NULL)
+    return scl_fail_memory(error, numbers * sizeof *memory, "a centred Gram matrix");
+  const scl_status status = centre_outer(s, memory, error);
+  scl_release(memory);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
     double mean = 0;
     for (size_t i = 0; i < n; i++)
       mean += s->outer_targets[i * c + j] / (double)n;
     for (size_t i = 0; i < n; i++)
       s->outer_targets[i * c + j] -= mean;
   }
-}
-
-static scl_status centre(solve_context *s, scl_error *error) {
-  const size_t numbers = 3 * s->problem.rows;
-  double *memory = scl_allocate_array(numbers + 1, sizeof *memory);
-  if (memory == NULL)
-    return scl_fail_memory(error, numbers * sizeof *memory, "a centred Gram matrix");
-  const scl_status status = centre_outer(s, memory, error);
-  scl_release(memory);
-  if (status == SCL_STATUS_OK) centre_targets(s);
   return status;
 }
 
-/* s->outer and s->outer_targets; x has room for the staged rows. */
+/* Fill s->outer and s->outer_targets; x is memory for the staged rows. */
 static scl_status fill_outer(solve_context *s, void *x, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
   collecting c = {s, flow, x, s->outer_targets, 0, scl_flow_cols(flow), s->problem.targets};
-  SCL_TRY(scl_problem_walk_rows(s->training, collect, &c, error));
+  SCL_TRY(scl_problem_walk_rows(s->training, collect_rows, &c, error));
   SCL_TRY((scl_flow_entries(flow) > 0 ? match_cells : multiply_rows)(s, x, error));
-  return s->problem.intercept ? centre(s, error) : SCL_STATUS_OK;
+  return s->problem.intercept ? centre_dual(s, error) : SCL_STATUS_OK;
 }
 
+/* Allocate and fill s->outer and s->outer_targets. A failure leaves s->outer NULL. */
 static scl_status make_outer(solve_context *s, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
   const size_t rows = s->problem.rows,

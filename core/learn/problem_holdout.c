@@ -1,12 +1,13 @@
-/* Rows set aside, on which a solver judges when to stop: drawn by (seed, row), the same whether the
- * data lie in memory or stream. Those of a source that streams are kept, staged. */
+/* Held-out rows, on which a solver judges when to stop (early stopping). They are drawn by (seed,
+ * row), so that they are the same whether the data are in memory or stream. The staged rows of a
+ * source that streams are stored in memory. */
 #include "base/random.h"
 #include "learn/problem_internal.h"
 #include "rows/chosen.h"
 
 struct scl_held {
-  bool *is;        /* one a row of the data */
-  size_t *places;  /* in the data, ascending; then 0, 1, ...: in the rows kept of a stream */
+  bool *is;        /* for each row of the data: whether it is held out */
+  size_t *places;  /* count places in the data, ascending; then 0 .. count-1, places in x and y */
   double *weights; /* of these rows */
   size_t count;
   scl_matrix x, y; /* of a stream: staged rows and targets */
@@ -26,9 +27,9 @@ void scl_held_destroy(scl_held *held) {
 
 bool scl_held_has(const scl_held *held, size_t row) { return held != NULL && held->is[row]; }
 
-/* Which rows, and how many. */
-static scl_status draw(const solve_context *s, double share, uint64_t seed, scl_held *held,
-                       scl_error *error) {
+/* Draw held->is and held->count: each row of the problem with probability `share`. */
+static scl_status holdout_draw(const solve_context *s, double share, uint64_t seed, scl_held *held,
+                               scl_error *error) {
   const scl_flow *flow = flow_of(&s->problem);
   const size_t rows = flow->source->rows;
   held->is = scl_allocate_zero((rows + 1) * sizeof *held->is);
@@ -42,7 +43,8 @@ static scl_status draw(const solve_context *s, double share, uint64_t seed, scl_
   return SCL_STATUS_OK;
 }
 
-static scl_status list(const scl_flow *flow, scl_held *held, scl_error *error) {
+/* List the places and weights of the held-out rows. */
+static scl_status holdout_list(const scl_flow *flow, scl_held *held, scl_error *error) {
   const size_t count = held->count;
   held->places = scl_allocate_array(2 * count + 1, sizeof *held->places);
   held->weights = scl_allocate_array(count + 1, sizeof *held->weights);
@@ -58,9 +60,9 @@ static scl_status list(const scl_flow *flow, scl_held *held, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Some rows of positive weight on either side. */
-static scl_status check(const solve_context *s, double share, const scl_held *held,
-                        scl_error *error) {
+/* Require positive weight both among the held-out rows and among the others. */
+static scl_status holdout_check(const solve_context *s, double share, const scl_held *held,
+                                scl_error *error) {
   const scl_flow *flow = flow_of(&s->problem);
   double aside = 0, left = 0;
   for (size_t i = 0; i < flow->source->rows; i++) {
@@ -78,8 +80,8 @@ static scl_status check(const solve_context *s, double share, const scl_held *he
                   share, held->count, s->problem.rows);
 }
 
-/* Of a stream: these rows are kept, and may take what minibatches may. */
-static scl_status keep(solve_context *s, scl_held *held, scl_error *error) {
+/* Store the held-out rows of a stream; they may take as much memory as the allowance. */
+static scl_status holdout_keep(solve_context *s, scl_held *held, scl_error *error) {
   const scl_flow *flow = flow_of(&s->problem);
   const double bytes =
       (double)held->count * (double)(scl_flow_cols(flow) + flow->source->targets) * sizeof(double);
@@ -107,10 +109,10 @@ scl_status scl_problem_hold_out(const scl_problem *problem, double share, uint64
                     "rows are held out once, and a share of them between 0 and 1 (got %g)", share);
   scl_held *held = scl_allocate_zero(sizeof *held);
   if (held == NULL) return scl_fail_memory(error, sizeof *held, "rows held out");
-  scl_status status = draw(s, share, seed, held, error);
-  if (status == SCL_STATUS_OK) status = check(s, share, held, error);
-  if (status == SCL_STATUS_OK) status = list(flow, held, error);
-  if (status == SCL_STATUS_OK) status = keep(s, held, error);
+  scl_status status = holdout_draw(s, share, seed, held, error);
+  if (status == SCL_STATUS_OK) status = holdout_check(s, share, held, error);
+  if (status == SCL_STATUS_OK) status = holdout_list(flow, held, error);
+  if (status == SCL_STATUS_OK) status = holdout_keep(s, held, error);
   if (status != SCL_STATUS_OK) {
     scl_held_destroy(held);
     return status;

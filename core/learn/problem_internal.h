@@ -15,8 +15,8 @@
 #include <pthread.h>
 
 struct scl_training {
-  pthread_mutex_t lock; /* what follows `allowance`, and walks over the flow: problems are solved
-                           side by side */
+  pthread_mutex_t lock; /* protects the members after `allowance`, and walks over the flow: several
+                           problems are solved at the same time */
   scl_flow flow;
   scl_task task;
   size_t classes, allowance;
@@ -25,16 +25,16 @@ struct scl_training {
   const scl_sums_way *way; /* in which the rows of `flow` are summed */
   scl_sums *sums;          /* NULL until they are asked for */
   scl_symmetric *gram;     /* G */
-  scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for, */
-  bool irreducible[2];     /* or where there are none */
+  scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for */
+  bool irreducible[2];     /* whether there are no such coordinates */
   scl_map *plain;          /* the map without K and scales, for minibatches */
-  scl_keep *kept;          /* blocks of features, where they fit the allowance and a solver walks */
-  bool keeps_no_more;      /* memory ran out once */
+  scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
+  bool keeps_no_more;      /* memory for the cache ran out once: do not try again */
 };
 
-/* Staged rows of the minibatches ahead, of a source that streams. */
+/* Staged rows of the next minibatches, of a source that streams (problem_minibatch.c). */
 typedef struct scl_window scl_window;
-/* Rows set aside. */
+/* Rows held out for early stopping (problem_holdout.c). */
 typedef struct scl_held scl_held;
 
 /* One solve: the rows of all groups but one, with the caches that its verbs fill. */
@@ -55,12 +55,13 @@ struct solve_context {
   scl_symmetric *outer;        /* Phi Phi' */
   double *outer_targets;
   scl_window *window;
-  double picked;         /* rows of features that its minibatches and walks asked for */
+  double picked;         /* rows of features that its minibatches and walks have made */
   scl_held *held;        /* NULL: none */
   scl_progress progress; /* of the solver */
   size_t profiled;       /* its mark in a profile */
 };
 
+/* The context of a problem, of which `problem` is the first member. */
 static inline solve_context *context_of(const scl_problem *problem) {
   return (solve_context *)(uintptr_t)problem;
 }
@@ -85,10 +86,11 @@ void scl_training_intercept_to_pilot(const scl_training *training, const double 
                                      double *intercept);
 /* A fit of what the flow shows to one of the targets as they are: intercept and pilot. */
 scl_status scl_training_keep_pilot(const scl_training *training, scl_fit *fit, scl_error *error);
-/* An account yet to be filled in. */
+/* A solution before the solver fills it in: no outcome, and NaN for all that it may leave unknown. */
 scl_solution scl_solution_blank(void);
-/* One solve, or one a value of the path option, in three steps: matrices for the results (which
- * scl_fit_release ends, also where a step fails), the solver, intercepts and losses. */
+/* One solve, or one for each value of the path option, in three steps: allocate the matrices of the
+ * results, call the solver, compute intercepts and losses. The caller releases the fits with
+ * scl_fit_release, also after a failure. */
 scl_status scl_fits_start(const scl_problem *problem, size_t count, scl_fit *fits,
                           scl_error *error);
 scl_status scl_problem_call(const scl_problem *problem, const scl_instance *solver,
@@ -98,11 +100,11 @@ scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_er
 scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, const double *values,
                                  size_t count, scl_fit *fits, scl_model **out, scl_error *error);
 
-/* At the start of each verb that reads rows or fills caches. A visit runs while a walk holds the
- * rows, so that a verb asked from inside it would wait for itself: SCL_STATUS_INTERNAL, with the
- * verb's name. */
+/* Called first by each verb that reads rows or fills caches. A visit runs while a walk holds the lock
+ * on the rows, so that a verb called from inside a visit would deadlock: it fails with
+ * SCL_STATUS_INTERNAL and the verb's name instead. */
 scl_status scl_problem_enter(const scl_problem *problem, const char *verb, scl_error *error);
-/* The solver's own visit of these rows. */
+/* Call the solver's visit with these rows, and mark the problem as visiting meanwhile. */
 scl_status scl_problem_visit(const scl_problem *problem, scl_visit visit, void *context,
                              const scl_rows *rows, scl_error *error);
 
@@ -156,7 +158,10 @@ scl_status scl_problem_means(solve_context *s, scl_error *error);
 scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, const double *values,
                               size_t count, scl_error *error);
 
-/* problem_passes.c */
+/* problem_passes.c. out (count x k) = sparse rows times a (D x k): entry s of row i is `value` in
+ * column columns[i entries + s]; a negative column is no entry. */
+void scl_sparse_product(const int32_t *columns, size_t entries, double value, size_t count,
+                        const double *a, size_t k, double *out);
 scl_status scl_problem_product(const scl_problem *problem, const double *a, size_t k, double *out,
                                scl_error *error);
 scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size_t k, double *out,

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places in the data of the rows of one step, drawn by rejection of the group left out and of the
- * rows set aside. */
+/* out (size) = the rows of one step, as places in the data: drawn uniformly with replacement, where
+ * draws from the group left out or from the held-out rows are rejected. */
 static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size,
                       size_t *out) {
   const scl_flow *flow = &s->training->flow;
@@ -52,14 +52,8 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Steps that fit the allowance. */
-static size_t steps_ahead(const solve_context *s, size_t size) {
-  const scl_flow *flow = &s->training->flow;
-  const double row = (double)(scl_flow_cols(flow) + flow->source->targets + 2) * sizeof(double);
-  const double fit = (double)s->training->allowance / ((double)size * row);
-  return fit < 1 ? 1 : fit > 65536 ? 65536 : (size_t)fit;
-}
-
+/* Draw the rows of all steps of the window, and list them in ascending order, each once, as one pass
+ * over the stream meets them. */
 static scl_status draw_window(const solve_context *s, scl_window *w, scl_error *error) {
   const size_t draws = w->steps * w->size;
   w->drawn = scl_allocate_array(draws + 1, sizeof *w->drawn);
@@ -75,6 +69,7 @@ static scl_status draw_window(const solve_context *s, scl_window *w, scl_error *
   return SCL_STATUS_OK;
 }
 
+/* Draw and read the window in one pass over the stream. The caller destroys it after a failure. */
 static scl_status read_window(solve_context *s, scl_window *w, scl_error *error) {
   SCL_TRY(draw_window(s, w, error));
   pthread_mutex_lock(&s->training->lock);
@@ -84,20 +79,24 @@ static scl_status read_window(solve_context *s, scl_window *w, scl_error *error)
   return status == SCL_STATUS_OK ? scl_source_matrix(&w->x, &w->y, &w->source, error) : status;
 }
 
-/* The window that holds the step. */
+/* Make s->window a window that contains the step: keep the one that there is, or read the next, of as
+ * many steps (at most 65,536) as the allowance holds. */
 static scl_status find_window(solve_context *s, uint64_t seed, uint64_t step, size_t size,
                               scl_error *error) {
   const scl_window *have = s->window;
   if (have != NULL && have->seed == seed && have->size == size && step >= have->first &&
       step - have->first < have->steps)
     return SCL_STATUS_OK;
+  const scl_flow *flow = &s->training->flow;
+  const double row = (double)(scl_flow_cols(flow) + flow->source->targets + 2) * sizeof(double);
+  const double fit = (double)s->training->allowance / ((double)size * row);
   scl_window_destroy(s->window);
   s->window = NULL;
   scl_window *w = scl_allocate_zero(sizeof *w);
   if (w == NULL) return scl_fail_memory(error, sizeof *w, "minibatches of a stream");
   w->seed = seed;
   w->first = step;
-  w->steps = steps_ahead(s, size);
+  w->steps = fit < 1 ? 1 : fit > 65536 ? 65536 : (size_t)fit;
   w->size = size;
   const scl_status status = read_window(s, w, error);
   if (status == SCL_STATUS_OK)
@@ -109,15 +108,15 @@ static scl_status find_window(solve_context *s, uint64_t seed, uint64_t step, si
 
 /* ------------------------------------------------------------ some of the features */
 
-/* What the visitor sees of a block: features `skip` .. of it. */
+/* A visit of `count` features of each block, from feature `skip` of the block on. */
 typedef struct narrowing {
   scl_show show;
   size_t skip, count;
   const scl_chosen_rows *rows;
 } narrowing;
 
-/* Make only the parameters (whole blocks of them) that features first .. first+count-1 of one
- * output need; with several outputs, all. */
+/* Restrict the flow to the parameters (whole blocks of them) that features first .. first+n->count-1
+ * need, if these belong to one output of the nonlinearity; otherwise it makes all features. */
 static void narrow_flow(scl_flow *flow, size_t first, narrowing *n) {
   n->skip = first;
   if (flow->map == NULL || scl_flow_entries(flow) > 0) return;
@@ -147,6 +146,7 @@ static scl_rows narrowed(const narrowing *n, const scl_flow_block *block) {
                     .index = n->rows->index};
 }
 
+/* Visit a dense block. */
 static scl_status show_dense(narrowing *n, const scl_flow_block *block, scl_error *error) {
   scl_flow_block part = *block; /* whose first feature is the first wanted */
   part.phi = scl_at(block->phi, n->show.flow->dtype, (ptrdiff_t)n->skip);
@@ -154,7 +154,7 @@ static scl_status show_dense(narrowing *n, const scl_flow_block *block, scl_erro
   return scl_show_rows(&n->show, &run, error);
 }
 
-/* Sparse rows get their zeros first. */
+/* Visit a block; sparse rows are written out with their zeros first. */
 static scl_status show_block(void *context, const scl_flow_block *block, scl_error *error) {
   narrowing *n = context;
   const scl_flow *flow = n->show.flow;
@@ -184,11 +184,6 @@ static scl_status plain_map(scl_training *training, scl_error *error) {
   return status;
 }
 
-static size_t place_in(const scl_window *w, size_t row) {
-  const size_t *at = bsearch(&row, w->places, w->count, sizeof *w->places, ascending);
-  return (size_t)(at - w->places);
-}
-
 scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *map,
                                    const scl_chosen_rows *rows, size_t first, size_t count,
                                    scl_visit visit, void *context, scl_error *error) {
@@ -214,6 +209,7 @@ scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *ma
 
 /* ------------------------------------------------------------ from features that are kept */
 
+/* A visit that does nothing: the walk fills the cache. */
 static scl_status skip_block(void *context, const scl_flow_block *block, scl_error *error) {
   (void)context;
   (void)block;
@@ -244,6 +240,7 @@ static scl_status find_kept(solve_context *s, double rows, const scl_keep **kept
   return status;
 }
 
+/* Show rows from cached features: copy features first .. first+count-1 of each, and its targets. */
 static scl_status show_kept(const scl_problem *problem, const scl_keep *kept,
                             const scl_chosen_rows *rows, size_t first, size_t count,
                             scl_visit visit, void *context, scl_error *error) {
@@ -273,15 +270,6 @@ static scl_status show_kept(const scl_problem *problem, const scl_keep *kept,
   return status;
 }
 
-static scl_status check(const scl_problem *problem, size_t size, size_t first, size_t count,
-                        scl_error *error) {
-  if (size > 0 && count > 0 && first < problem->features && count <= problem->features - first)
-    return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                  "a minibatch of %zu rows and features %zu to %zu of %zu", size, first + 1,
-                  first + count, problem->features);
-}
-
 /* The rows of a step: `size` places in the data, then as many in the source, and weights. */
 static scl_chosen_rows drawn_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size,
                                   size_t *rows, double *weights) {
@@ -289,7 +277,11 @@ static scl_chosen_rows drawn_rows(const solve_context *s, uint64_t seed, uint64_
   const bool stream = !flow->source->random_access;
   draw_rows(s, seed, step, size, rows);
   for (size_t i = 0; i < size; i++) {
-    rows[size + i] = stream ? place_in(s->window, rows[i]) : rows[i];
+    const scl_window *w = s->window;
+    rows[size + i] = !stream ? rows[i]
+                             : (size_t)((const size_t *)bsearch(&rows[i], w->places, w->count,
+                                                                sizeof *w->places, ascending) -
+                                        w->places);
     if (flow->weights != NULL) weights[i] = flow->weights[rows[i]];
   }
   return (scl_chosen_rows){.source = stream ? s->window->source : flow->source,
@@ -306,7 +298,10 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
   const scl_flow *flow = &s->training->flow;
   const scl_map *map = flow->map;
   SCL_TRY(scl_problem_enter(problem, "minibatch", error));
-  SCL_TRY(check(problem, size, first, count, error));
+  if (size == 0 || count == 0 || first >= problem->features || count > problem->features - first)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "a minibatch of %zu rows and features %zu to %zu of %zu", size, first + 1,
+                    first + count, problem->features);
   if (plain && map != NULL && scl_flow_entries(flow) == 0) {
     SCL_TRY(plain_map(s->training, error));
     map = s->training->plain;

@@ -1,11 +1,12 @@
-/* Normal equations: the sums of all groups are made once, and a problem sees the sum over its
- * groups, of large ones without another matrix being made; with row weights of the solver's own, sums of their
- * own. */
+/* Normal equations. The sums of every group are made once for the training, and a problem gets their
+ * total over its groups; large matrices are not added up but combined on use. Problems with row
+ * weights of the solver (iteratively reweighted least squares) make separate sums. */
 #include "learn/problem_internal.h"
 #include "plugin/tables.h"
 #include <math.h>
 #include <string.h>
 
+/* Allocate s->totals once: right D x c, square c, mean_phi D, mean_y c, zeros. */
 static scl_status reserve_totals(solve_context *s, scl_error *error) {
   const size_t d = s->problem.features, c = s->problem.targets, numbers = d * c + d + 2 * c;
   if (s->totals.right != NULL) return SCL_STATUS_OK;
@@ -18,10 +19,12 @@ static scl_status reserve_totals(solve_context *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* A solver goes through its matrix several times a lambda: a sum of several small ones is made
- * once, where there is room. */
+/* Solvers read their matrix several times for each lambda, so that the sum of several small matrices
+ * is worth storing. Larger ones than SMALL_BYTES stay a combination. */
 static const double SMALL_BYTES = 32e6;
 
+/* Replace the combination s->moment of several matrices by one matrix, if it is small and there is
+ * memory. Never fails: the combination is as good. */
 static void add_up(solve_context *s, size_t parts) {
   scl_symmetric *sum;
   const size_t order = scl_symmetric_order(s->moment);
@@ -33,7 +36,8 @@ static void add_up(solve_context *s, size_t parts) {
   s->moment = sum;
 }
 
-/* s->moment and s->totals from sums, of all groups but `without`. */
+/* Set s->moment and s->totals to the totals of `sums` over all groups but `without`, centred about
+ * the means if the problem has an intercept. s->moment borrows the matrices of `sums`. */
 static scl_status combine(solve_context *s, const scl_sums *sums, long without, scl_error *error) {
   const bool centre = s->problem.intercept;
   size_t count = 0;
@@ -63,7 +67,7 @@ static void hand_out(const solve_context *s, scl_normal *out) {
   scl_table_write(out, &normal);
 }
 
-/* The sums of all groups, made once. */
+/* Make the sums of all groups, unless they are there. */
 static scl_status ensure_sums(scl_training *training, scl_error *error) {
   pthread_mutex_lock(&training->lock);
   const scl_status status =
@@ -107,16 +111,13 @@ scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, cons
   return status;
 }
 
-static const scl_sums *sums_of(const solve_context *s) {
-  return s->reduced != NULL ? s->reduced->sums : s->training->sums;
-}
-
 scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   solve_context *s = context_of(problem);
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
   SCL_TRY(scl_problem_enter(problem, "normal", error));
   SCL_TRY(ensure_sums(s->training, error));
-  if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, sums_of(s), s->without, error));
+  const scl_sums *sums = s->reduced != NULL ? s->reduced->sums : s->training->sums;
+  if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, sums, s->without, error));
   s->reweighted = false;
   s->progress.rows += (double)problem->rows;
   hand_out(s, out);
@@ -133,6 +134,7 @@ typedef struct reweighting {
   scl_reducer reducer;
 } reweighting;
 
+/* Add one run of rows to the sums, with the solver's weights in place of the block's. */
 static scl_status reweight_run(void *context, const scl_run *run, scl_error *error) {
   reweighting *r = context;
   scl_flow_block block = *run->block;
@@ -143,6 +145,7 @@ static scl_status reweight_run(void *context, const scl_run *run, scl_error *err
   return r->way->rows(part, r->flow, &block, 0, run->start, run->start + run->rows.count, error);
 }
 
+/* Row weights must be finite and at least 0, and not all 0. */
 static scl_status check_weights(const scl_problem *problem, const double *weights,
                                 scl_error *error) {
   double total = 0;
@@ -155,6 +158,7 @@ static scl_status check_weights(const scl_problem *problem, const double *weight
   return total > 0 ? SCL_STATUS_OK : scl_fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
 }
 
+/* *out = the sums (one group) of the problem's rows with these weights; the caller destroys them. */
 static scl_status sum_reweighted(const scl_problem *problem, const double *weights, scl_sums **out,
                                  scl_error *error) {
   const scl_flow *flow = flow_of(problem);
@@ -178,7 +182,7 @@ scl_status scl_problem_reweighted(const scl_problem *problem, const double *weig
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
   SCL_TRY(scl_problem_enter(problem, "reweighted", error));
   SCL_TRY(check_weights(problem, weights, error));
-  scl_symmetric_destroy(s->moment); /* it may stand for the sums that end here */
+  scl_symmetric_destroy(s->moment); /* it may borrow from s->own, which is destroyed next */
   s->moment = NULL;
   s->reweighted = true;
   scl_sums_destroy(s->own);
@@ -193,6 +197,7 @@ scl_status scl_problem_reweighted(const scl_problem *problem, const double *weig
  *
  * Phi'1 is an adjoint, and the targets come without features. */
 
+/* Set the means of s->totals; weights (n) and targets (n x c) are memory to work in. */
 static scl_status find_means(solve_context *s, double *weights, double *targets, scl_error *error) {
   const scl_problem *problem = &s->problem;
   const size_t n = problem->rows, d = problem->features, c = problem->targets;

@@ -1,11 +1,12 @@
-/* Products with the features: Phi a, Phi' r, and Phi' turn(Phi a) in one pass. float64 coefficients
- * meet blocks of either dtype: in the block's dtype inside a block, float64 across blocks. */
+/* Products with the features: Phi a, Phi' r, and Phi' turn(Phi a) in one pass over the rows.
+ * Coefficients are float64. With blocks in float32 the products inside a block are float32, and the
+ * sums across blocks float64. */
 #include "algebra/thin.h"
 #include "learn/problem_internal.h"
 #include <string.h>
 
-/* Dense rows of a sweep that are multiplied at a time: about SWEEP_BYTES of them, a multiple of
- * SWEEP_ROWS, after which thin adjoints add their sums in float64 anyway. */
+/* A sweep multiplies about SWEEP_BYTES of dense rows at a time, a multiple of SWEEP_ROWS rows: after
+ * as many rows the thin adjoint adds its sums in float64 in any case. */
 enum { SWEEP_ROWS = 256 };
 static const double SWEEP_BYTES = 4e6;
 
@@ -16,8 +17,8 @@ struct passing {
   double *out;      /* products: n x k */
   size_t k;
   scl_thin product; /* a, packed */
-  /* Features that take two values: the higher less the lower, the lower (D each), and Phi a of
-   * bits. NULL: they are dense numbers or sparse. */
+  /* Features that take two values, stored as bits: higher minus lower value and lower value (D each).
+   * NULL: features are dense or sparse. */
   double *gap, *low;
   scl_bits_product bits;
   scl_reducer reducer;
@@ -27,14 +28,14 @@ struct passing {
 
 /* ------------------------------------------------------------ sparse rows */
 
-/* out (count x k) = rows a. */
-static void sparse_product(const scl_rows *rows, const double *a, size_t k, double *out) {
-  memset(out, 0, rows->count * k * sizeof *out);
-  for (size_t i = 0; i < rows->count; i++)
-    for (size_t s = 0; s < rows->entries; s++) {
-      const int32_t column = rows->columns[i * rows->entries + s];
+void scl_sparse_product(const int32_t *columns, size_t entries, double value, size_t count,
+                        const double *a, size_t k, double *out) {
+  memset(out, 0, count * k * sizeof *out);
+  for (size_t i = 0; i < count; i++)
+    for (size_t s = 0; s < entries; s++) {
+      const int32_t column = columns[i * entries + s];
       for (size_t j = 0; column >= 0 && j < k; j++)
-        out[i * k + j] += rows->value * a[(size_t)column * k + j];
+        out[i * k + j] += value * a[(size_t)column * k + j];
     }
 }
 
@@ -64,6 +65,7 @@ static void close_part(void *context, void *part) {
   SCL_RELEASE(p->sum, p->ones, p);
 }
 
+/* A part of the sum Phi' r, of zeros. */
 static scl_status open_part(void *context, void **part, scl_error *error) {
   const passing *pass = context;
   const size_t d = pass->problem->features, bytes = (d * pass->k + 1) * sizeof(double);
@@ -84,20 +86,15 @@ static scl_status open_part(void *context, void **part, scl_error *error) {
   return status;
 }
 
-/* Phi' r = gap B' r + low 1' r goes to the sum. */
-static void collect_bits(const passing *pass, adjoint_part *p) {
+/* Add the parts from dense rows and from bits to p->sum, which is complete afterwards. Bits, with B
+ * their n x D matrix, give Phi' r = gap o (B' r) + low (1' r). */
+static void collect_part(const passing *pass, adjoint_part *p) {
   const size_t d = pass->problem->features, k = pass->k;
-  const double *total = p->ones + d * k;
-  for (size_t j = 0; j < d; j++)
+  for (size_t j = 0; p->ones != NULL && j < d; j++)
     for (size_t q = 0; q < k; q++)
-      p->sum[j * k + q] += pass->gap[j] * p->ones[j * k + q] + pass->low[j] * total[q];
-  SCL_RELEASE(p->ones);
+      p->sum[j * k + q] += pass->gap[j] * p->ones[j * k + q] + pass->low[j] * p->ones[d * k + q];
+  scl_release(p->ones);
   p->ones = NULL;
-}
-
-/* What the dense rows and the bits gave goes to the sum. */
-static void collect(const passing *pass, adjoint_part *p) {
-  if (p->ones != NULL) collect_bits(pass, p);
   if (scl_flow_entries(flow_of(pass->problem)) == 0) scl_thin_collect(&p->thin, p->sum);
   scl_thin_close(&p->thin);
 }
@@ -106,8 +103,8 @@ static scl_status merge_parts(void *context, void *into, void *from, scl_error *
   const passing *pass = context;
   adjoint_part *to = into, *other = from;
   (void)error;
-  collect(pass, to);
-  collect(pass, other);
+  collect_part(pass, to);
+  collect_part(pass, other);
   for (size_t i = 0; i < pass->problem->features * pass->k; i++)
     to->sum[i] += other->sum[i];
   return SCL_STATUS_OK;
@@ -115,17 +112,20 @@ static scl_status merge_parts(void *context, void *into, void *from, scl_error *
 
 /* ------------------------------------------------------------ one run of rows */
 
-static scl_status multiply(const passing *p, const scl_run *run, double *out, scl_error *error) {
+/* out (count x k) = the features of the run times a. */
+static scl_status pass_multiply(const passing *p, const scl_run *run, double *out,
+                                scl_error *error) {
   const scl_rows *rows = &run->rows;
   if (run->block->bits != NULL)
     return scl_bits_multiply(&p->bits, run->block->bits, run->start, rows->count, out, error);
   if (rows->entries == 0)
     return scl_thin_product(&p->product, rows->count, rows->features.data,
                             rows->features.row_stride, out, error);
-  sparse_product(rows, p->in, p->k, out);
+  scl_sparse_product(rows->columns, rows->entries, rows->value, rows->count, p->in, p->k, out);
   return SCL_STATUS_OK;
 }
 
+/* Add Phi' r of the run to the part of the reduction that its block belongs to; r count x k. */
 static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, scl_error *error) {
   const scl_rows *rows = &run->rows;
   void *part;
@@ -147,7 +147,7 @@ static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, s
 
 static scl_status product_run(void *context, const scl_run *run, scl_error *error) {
   const passing *p = context;
-  return multiply(p, run, p->out + run->rows.first * p->k, error);
+  return pass_multiply(p, run, p->out + run->rows.first * p->k, error);
 }
 
 static scl_status adjoint_run(void *context, const scl_run *run, scl_error *error) {
@@ -155,9 +155,11 @@ static scl_status adjoint_run(void *context, const scl_run *run, scl_error *erro
   return add_adjoint(p, run, p->in + run->rows.first * p->k, error);
 }
 
+/* One step of a sweep: scores = Phi a, the solver's turn replaces them, and Phi' scores is added.
+ * scores: count x k numbers to work in. */
 static scl_status sweep_scores(passing *p, const scl_run *run, double *scores, scl_error *error) {
   solve_context *s = context_of(p->problem);
-  SCL_TRY(multiply(p, run, scores, error));
+  SCL_TRY(pass_multiply(p, run, scores, error));
   s->visiting = true;
   const scl_status turned = p->turn(p->context, &run->rows, scores, error);
   s->visiting = false;
@@ -178,7 +180,7 @@ static scl_run part_of(const passing *p, const scl_run *run, size_t at, size_t c
   return part;
 }
 
-/* Dense features of so many rows stay in the cache from the product to the adjoint. */
+/* The number of dense rows whose features stay in the cache from the product to the adjoint. */
 static size_t sweep_rows(const passing *p, const scl_run *run) {
   const double row =
       (double)p->problem->features * (double)scl_dtype_size(flow_of(p->problem)->dtype);
@@ -187,6 +189,7 @@ static size_t sweep_rows(const passing *p, const scl_run *run) {
   return fit < 1 ? SWEEP_ROWS : fit > 64 ? 64 * SWEEP_ROWS : (size_t)fit * SWEEP_ROWS;
 }
 
+/* Sweep one run of rows, sweep_rows at a time. */
 static scl_status sweep_run(void *context, const scl_run *run, scl_error *error) {
   passing *p = context;
   const size_t rows = run->rows.count, most = scl_min(sweep_rows(p, run), rows),
@@ -233,7 +236,8 @@ static scl_status open_bits_product(passing *p, scl_error *error) {
   return status;
 }
 
-/* p->product for rows of the flow, and p->bits. */
+/* Prepare the product with a: p->bits for features of two values, p->product for dense ones; sparse
+ * rows need no preparation. */
 static scl_status open_product(passing *p, scl_error *error) {
   const scl_flow *flow = flow_of(p->problem);
   if (scl_flow_entries(flow) > 0) return SCL_STATUS_OK;
@@ -247,7 +251,7 @@ static void close_pass(passing *p) {
   scl_release(p->gap);
 }
 
-/* out (D x k) = what the visits add up. */
+/* out (D x k) = the sum that the visits of all runs add up. */
 static scl_status sum_pass(passing *p, scl_run_visit visit, double *out, scl_error *error) {
   const size_t numbers = p->problem->features * p->k;
   const scl_reduction sum = {p, numbers * sizeof(double), open_part, merge_parts, close_part};
@@ -255,7 +259,7 @@ static scl_status sum_pass(passing *p, scl_run_visit visit, double *out, scl_err
   void *part;
   SCL_TRY(scl_reducer_finish(&p->reducer, scl_problem_walk_runs(p->problem, visit, p, error), &part,
                              error));
-  collect(p, part);
+  collect_part(p, part);
   memcpy(out, ((const adjoint_part *)part)->sum, numbers * sizeof *out);
   close_part(p, part);
   return SCL_STATUS_OK;

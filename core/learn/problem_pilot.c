@@ -1,13 +1,15 @@
-/* Pilot means of a training: which problems see them, and what they are in a fit. */
+/* Pilot means of a training. Features and targets of problems with a constant are shifted by
+ * estimates of their means, which avoids cancellation in the sums; a fit is shifted back. */
 #include "learn/problem_internal.h"
 #include <string.h>
 
+/* Whether the flow subtracts anything at present. */
 static bool subtracts(const scl_training *training) {
   return training->flow.pilot != NULL || training->flow.target_pilot != NULL;
 }
 
-/* Sums and blocks of features, which problems of the other kind cannot use. */
-static void forget(scl_training *training) {
+/* Destroy the sums and cached features, which are of the other kind of problem. */
+static void forget_sums(scl_training *training) {
   scl_sums_destroy(training->sums);
   scl_keep_destroy(training->kept);
   training->sums = NULL;
@@ -19,7 +21,8 @@ static void forget(scl_training *training) {
   }
 }
 
-static scl_status centre(scl_training *training, bool constant, scl_error *error) {
+/* scl_training_centre, with the lock held. The pilot is learnt at the first problem with a constant. */
+static scl_status centre_locked(scl_training *training, bool constant, scl_error *error) {
   scl_flow *flow = &training->flow;
   const scl_pilot *pilot = &training->pilot;
   if (constant && !training->has_pilot) {
@@ -28,7 +31,7 @@ static scl_status centre(scl_training *training, bool constant, scl_error *error
   }
   const bool wanted = constant && (pilot->features != NULL || pilot->targets != NULL);
   if (wanted == subtracts(training)) return SCL_STATUS_OK;
-  forget(training);
+  forget_sums(training);
   flow->pilot = wanted ? pilot->features : NULL;
   flow->target_pilot = wanted ? pilot->targets : NULL;
   training->way = scl_sums_way_of(flow);
@@ -37,7 +40,7 @@ static scl_status centre(scl_training *training, bool constant, scl_error *error
 
 scl_status scl_training_centre(scl_training *training, bool constant, scl_error *error) {
   pthread_mutex_lock(&training->lock);
-  const scl_status status = centre(training, constant, error);
+  const scl_status status = centre_locked(training, constant, error);
   pthread_mutex_unlock(&training->lock);
   return status;
 }

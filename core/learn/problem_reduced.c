@@ -4,12 +4,12 @@
 #include "learn/problem_internal.h"
 #include "learn/quadratic.h"
 
-/* The same problem in the features, for the verbs that read rows. */
+/* The same problem in the coordinates of the features, for the verbs that read rows. */
 static const scl_problem *in_features(const scl_problem *problem) {
   return &context_of(problem)->in_features->problem;
 }
 
-/* a (D x k) = back b, made here. */
+/* *a (D x k, made here) = back b; uninitialised if b is NULL. */
 static scl_status restore(const scl_problem *problem, const double *b, size_t k, double **a,
                           scl_error *error) {
   const scl_reduced *r = context_of(problem)->reduced;
@@ -39,7 +39,7 @@ static scl_status reduced_adjoint(const scl_problem *problem, const double *r, s
   return status;
 }
 
-/* The sums take the place of the coefficients, which are read before the rows are. */
+/* Phi' turn(Phi a) in the features, and back' of it. */
 static scl_status reduced_sweep(const scl_problem *problem, const double *b, size_t k,
                                 scl_turn turn, void *context, double *out, scl_error *error) {
   double *a, *sums;
@@ -57,6 +57,8 @@ static scl_status reduced_responses(const scl_problem *problem, double *targets,
   return scl_problem_responses(in_features(problem), targets, weights, error);
 }
 
+/* Restate an open problem in the reduced coordinates; s->in_features keeps the original one, which
+ * the verbs that read rows use. */
 static scl_status state_reduced(solve_context *s, const scl_reduced *reduced, scl_error *error) {
   scl_problem *problem = &s->problem;
   solve_context *features = scl_allocate_zero(sizeof *features);

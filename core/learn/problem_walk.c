@@ -20,7 +20,8 @@ scl_flow scl_problem_flow(const scl_training *training) {
   return flow;
 }
 
-/* From memory where the blocks are kept; else from the rows, keeping them where they fit. */
+/* Visit all blocks of features: cached ones if there are any, otherwise made from the rows, and
+ * cached if they fit the allowance. The lock is released before cached blocks are visited. */
 static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context,
                               scl_error *error) {
   const scl_flow flow = scl_problem_flow(training);
@@ -53,7 +54,8 @@ typedef struct running {
   size_t seen;
 } running;
 
-/* Rows start .. start+count-1 of a block of the flow. */
+/* Rows start .. start+count-1 of a block of the flow, as the table that a visit gets. All pointers
+ * are borrowed from the block. Rows stored as bits have no features here. */
 static scl_rows rows_of(const running *r, const scl_flow_block *block, size_t start, size_t count) {
   const scl_problem *problem = &r->solve->problem;
   const scl_flow *flow = flow_of(problem);
@@ -79,6 +81,7 @@ static scl_rows rows_of(const running *r, const scl_flow_block *block, size_t st
   return rows;
 }
 
+/* Visit the runs of one block that belong to the problem. */
 static scl_status visit_runs(void *context, const scl_flow_block *block, scl_error *error) {
   running *r = context;
   size_t run[2][2];
@@ -110,7 +113,7 @@ scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit
 /* ------------------------------------------------------------ rows in the form that a solver
  * takes */
 
-/* `count` rows of the run from `at` on, dense and in the problem's dtype, in show->room. */
+/* Write `count` rows of the run from `at` on to show->room: dense, packed, in the problem's dtype. */
 static void convert_rows(const scl_show *show, const scl_run *run, size_t at, size_t count) {
   const scl_dtype dtype = show->problem->dtype;
   const size_t d = run->rows.features.cols;
@@ -125,7 +128,7 @@ static void convert_rows(const scl_show *show, const scl_run *run, size_t at, si
               (double *)show->room + i * d);
 }
 
-/* So many rows at a time. */
+/* Convert and visit scl_flow_fill_rows rows at a time, which bounds the memory. */
 static scl_status show_converted(scl_show *show, const scl_run *run, scl_error *error) {
   const size_t most = scl_flow_fill_rows(show->flow), d = run->rows.features.cols,
                size = scl_dtype_size(show->problem->dtype), c = show->problem->targets;
@@ -178,10 +181,11 @@ scl_status scl_problem_walk(const scl_problem *problem, scl_visit visit, void *c
 
 typedef struct responding {
   const solve_context *solve;
-  double *targets, *weights;
-  size_t seen;
+  double *targets, *weights; /* n x c and n; NULL: not wanted */
+  size_t seen;               /* rows of the problem so far */
 } responding;
 
+/* Copy the targets and weights of one block. Rows held out get weight 0. */
 static scl_status respond(void *context, const scl_flow_block *block, scl_error *error) {
   responding *r = context;
   const size_t c = r->solve->problem.targets;

@@ -1,3 +1,4 @@
+/* Pruning: the lasso on the quadratic form (G, G a), whose solution b has fewer parameters. */
 #include "learn/pruning.h"
 
 #include "learn/quadratic.h"
@@ -55,23 +56,19 @@ void scl_pruning_close(scl_pruning *p) {
   scl_release(p);
 }
 
-/* G with 1e-8 of its mean diagonal added, so that it is positive definite (their footnote 1). */
-static scl_status make_gram(const scl_map *map, scl_pruning *p, scl_error *error) {
-  SCL_TRY(scl_map_gram(map, &p->gram, error));
-  const size_t d = scl_symmetric_order(p->gram);
-  double sum = 0;
-  for (size_t i = 0; i < d; i++)
-    sum += scl_symmetric_get(p->gram, i, i);
-  p->shift = 1e-8 * sum / (double)d;
-  scl_service_symmetric.shift(p->shift, p->gram);
-  return SCL_STATUS_OK;
-}
-
-static scl_status prepare(const scl_map *map, const scl_matrix *a, scl_pruning *p,
-                          scl_error *error) {
+/* Copy a, and make G, G a and a'Ga. G gets 1e-8 of its mean diagonal added, so that it is positive
+ * definite (their footnote 1). The caller closes p after a failure. */
+static scl_status pruning_prepare(const scl_map *map, const scl_matrix *a, scl_pruning *p,
+                                  scl_error *error) {
   const size_t c = a->cols, numbers = a->rows * c;
   SCL_TRY(scl_matrix_copy(a, SCL_DTYPE_FLOAT64, &p->a, error));
-  SCL_TRY(make_gram(map, p, error));
+  SCL_TRY(scl_map_gram(map, &p->gram, error));
+  const size_t d = scl_symmetric_order(p->gram);
+  double trace = 0;
+  for (size_t i = 0; i < d; i++)
+    trace += scl_symmetric_get(p->gram, i, i);
+  p->shift = 1e-8 * trace / (double)d;
+  scl_service_symmetric.shift(p->shift, p->gram);
   p->right = scl_allocate_zero((numbers + c + 1) * sizeof *p->right);
   if (p->right == NULL) return scl_fail_memory(error, numbers * sizeof *p->right, "a pruning");
   p->square = p->right + numbers;
@@ -88,7 +85,7 @@ scl_status scl_pruning_open(const scl_map *map, const scl_matrix *a, scl_pruning
   scl_pruning *p = scl_allocate_zero(sizeof *p);
   if (p == NULL) return scl_fail_memory(error, sizeof *p, "a pruning");
   p->parameters = scl_map_count(map);
-  const scl_status status = prepare(map, a, p, error);
+  const scl_status status = pruning_prepare(map, a, p, error);
   if (status == SCL_STATUS_OK)
     *out = p;
   else
@@ -96,8 +93,9 @@ scl_status scl_pruning_open(const scl_map *map, const scl_matrix *a, scl_pruning
   return status;
 }
 
-static scl_status measure(const scl_pruning *p, const double *b, double *distance, double *norm,
-                          scl_error *error) {
+/* *distance = ||b - a||_G and *norm = ||b||_G, with ||v||_G^2 = v'Gv summed over targets. */
+static scl_status pruning_distances(const scl_pruning *p, const double *b, double *distance,
+                                    double *norm, scl_error *error) {
   const size_t c = p->a.cols, numbers = p->a.rows * c;
   const double *a = p->a.data;
   double *gap = scl_allocate_array(numbers + 1, sizeof *gap);
@@ -121,7 +119,7 @@ scl_status scl_pruning_step(const scl_pruning *p, const scl_instance *solver, sc
                               .targets = p->a.cols,
                               .start = p->a.data};
   SCL_TRY(scl_quadratic_solve(&form, solver, fit, error));
-  const scl_status status = measure(p, fit->coefficients.data, distance, norm, error);
+  const scl_status status = pruning_distances(p, fit->coefficients.data, distance, norm, error);
   if (status != SCL_STATUS_OK) scl_fit_release(fit);
   return status;
 }

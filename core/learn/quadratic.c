@@ -1,3 +1,5 @@
+/* A problem made of normal equations alone: `normal`, `gram` and `progress` answer, and every verb
+ * that reads rows is refused. */
 #include "learn/quadratic.h"
 
 #include "base/interrupt.h"

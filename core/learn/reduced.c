@@ -1,3 +1,5 @@
+/* The change of basis of learn/reduced.h: Q, its eigenvectors, `back`, and the sums of the features
+ * Z R'. */
 #include "learn/reduced.h"
 
 #include "algebra/dense.h"
@@ -5,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Eigenvalues below this share of the largest are rounding errors, and dropped. */
 static const double LEAST_SHARE = 1e-13;
 
 void scl_reduced_destroy(scl_reduced *reduced) {
@@ -27,21 +30,17 @@ void scl_reduced_adjoint(const scl_reduced *reduced, const double *r, size_t c, 
 
 /* ------------------------------------------------------------ G = L L' */
 
-static double mean_diagonal(const scl_symmetric *a) {
-  const size_t n = scl_symmetric_order(a);
-  double sum = 0;
+/* *out = L of G + delta I = L L', with delta = 1e-12, 1e-11, 1e-10 or 1e-9 of the mean diagonal: the
+ * first that is positive definite. *out = NULL if none is; that is not a failure. */
+static scl_status factor_gram(const scl_symmetric *gram, scl_symmetric **out, scl_error *error) {
+  const size_t n = scl_symmetric_order(gram);
+  double trace = 0;
   for (size_t i = 0; i < n; i++)
-    sum += scl_symmetric_get(a, i, i);
-  return sum / (double)n;
-}
-
-/* *out = NULL where none of the deltas is enough. */
-static scl_status factor(const scl_symmetric *gram, scl_symmetric **out, scl_error *error) {
-  const double unit = mean_diagonal(gram);
-  double delta = 1e-12 * unit;
+    trace += scl_symmetric_get(gram, i, i);
+  double delta = 1e-12 * (trace / (double)n);
   scl_symmetric *a = NULL;
   *out = NULL;
-  SCL_TRY(scl_symmetric_create(scl_symmetric_order(gram), &a, error));
+  SCL_TRY(scl_symmetric_create(n, &a, error));
   scl_status status = SCL_STATUS_NUMERIC;
   for (int tries = 0; status == SCL_STATUS_NUMERIC && tries < 4; tries++, delta *= 10) {
     scl_error unsaid = {0};
@@ -59,8 +58,8 @@ static scl_status factor(const scl_symmetric *gram, scl_symmetric **out, scl_err
 
 /* ------------------------------------------------------------ coordinates */
 
-/* What coordinates are made of: codes 0 and direct+1 .. C-1 become `rank` numbers, codes 1 .. direct
- * stay. */
+/* The coordinates in the making. Code 0 and codes direct+1 .. C-1 (levels) are replaced by `rank`
+ * numbers; codes 1 .. direct are features themselves and remain coordinates. */
 typedef struct coordinates {
   size_t features, codes, direct, rank, order; /* D, C, codes that stay, numbers, k */
   size_t levels;                               /* C - direct */
@@ -71,11 +70,12 @@ typedef struct coordinates {
   double *work, *other;                        /* C x C each */
 } coordinates;
 
+/* The code of a level: 0, direct+1, ..., C-1. */
 static size_t code_of(const coordinates *c, size_t level) {
   return level == 0 ? 0 : c->direct + level;
 }
 
-/* The feature that code 1 + i is. */
+/* The feature that code 1 + i stands for: the one entry of its row of T that is not 0. */
 static size_t direct_feature(const scl_sums *sums, size_t i) {
   const double *row = sums->table + (1 + i) * sums->features;
   size_t t = 0;
@@ -98,6 +98,7 @@ static bool is_apart(const scl_sums *sums, const scl_symmetric *gram) {
   return true;
 }
 
+/* Allocate all members in one block, of which c->q is the start, and set q = T' of the levels. */
 static scl_status open_coordinates(const scl_sums *sums, coordinates *c, scl_error *error) {
   const size_t d = sums->features, z = sums->codes->features, levels = z - sums->direct,
                numbers = d * levels + 5 * z * z + z;
@@ -116,6 +117,7 @@ static scl_status open_coordinates(const scl_sums *sums, coordinates *c, scl_err
   return SCL_STATUS_OK;
 }
 
+/* Q = L^-1 T', the eigenvectors of Q'Q, and from them rank, order and R. l: NULL for L = I. */
 static scl_status decompose(coordinates *c, const scl_symmetric *l, scl_error *error) {
   const size_t n = c->levels;
   const ptrdiff_t wide = (ptrdiff_t)n;
@@ -184,16 +186,10 @@ static void reduce_group(const coordinates *c, const scl_sums *from, size_t grou
            (ptrdiff_t)cols);
 }
 
-static void reduce_sums(const coordinates *c, const scl_sums *from, scl_sums *to) {
-  for (size_t g = 0; g < from->groups; g++)
-    reduce_group(c, from, g, to);
-  memcpy(to->sum, from->sum, from->groups * from->targets * sizeof(double));
-  memcpy(to->square, from->square, from->groups * from->targets * sizeof(double));
-  memcpy(to->count, from->count, from->groups * sizeof(double));
-}
-
-static scl_status fill(const scl_sums *sums, const scl_symmetric *gram, const scl_symmetric *l,
-                       coordinates *c, scl_reduced *r, scl_error *error) {
+/* Fill *r; *c is memory that the caller releases (c->q), and *r too, also after a failure. */
+static scl_status fill_reduced(const scl_sums *sums, const scl_symmetric *gram,
+                               const scl_symmetric *l, coordinates *c, scl_reduced *r,
+                               scl_error *error) {
   SCL_TRY(open_coordinates(sums, c, error));
   SCL_TRY(decompose(c, l, error));
   const size_t d = c->features, k = c->order;
@@ -205,7 +201,12 @@ static scl_status fill(const scl_sums *sums, const scl_symmetric *gram, const sc
   SCL_TRY(make_back(sums, c, l, r, error));
   SCL_TRY(make_gram(sums, c, gram, r, error));
   SCL_TRY(scl_sums_create(&like, &r->sums, error));
-  reduce_sums(c, sums->codes, r->sums);
+  const scl_sums *from = sums->codes;
+  for (size_t g = 0; g < from->groups; g++)
+    reduce_group(c, from, g, r->sums);
+  memcpy(r->sums->sum, from->sum, from->groups * from->targets * sizeof(double));
+  memcpy(r->sums->square, from->square, from->groups * from->targets * sizeof(double));
+  memcpy(r->sums->count, from->count, from->groups * sizeof(double));
   return SCL_STATUS_OK;
 }
 
@@ -216,12 +217,12 @@ scl_status scl_reduced_create(const scl_sums *sums, const scl_symmetric *gram, s
   *out = NULL;
   if (gram != NULL) {
     if (!is_apart(sums, gram)) return SCL_STATUS_OK;
-    SCL_TRY(factor(gram, &l, error));
+    SCL_TRY(factor_gram(gram, &l, error));
     if (l == NULL) return SCL_STATUS_OK;
   }
   scl_reduced *r = scl_allocate_zero(sizeof *r);
   scl_status status = r == NULL ? scl_fail_memory(error, sizeof *r, "a change of basis")
-                                : fill(sums, gram, l, &c, r, error);
+                                : fill_reduced(sums, gram, l, &c, r, error);
   scl_release(c.q);
   scl_symmetric_destroy(l);
   if (status == SCL_STATUS_OK && r->order > 0)

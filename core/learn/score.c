@@ -1,25 +1,16 @@
+/* Decisions and tallies of fitted coefficients and models: one walk over the rows, block by block,
+ * with memory that does not grow with the rows. */
 #include "learn/score.h"
 
 #include "algebra/thin.h"
 #include "base/profile.h"
 #include "learn/labels.h"
+#include "learn/problem_internal.h"
 #include "plugin/solver.h"
 #include "rows/level_rows.h"
 #include "rows/reduce.h"
 #include <math.h>
 #include <string.h>
-
-/* out (count x cols) = rows of sparse features times a (D x cols). */
-static void multiply_sparse(const scl_flow_block *block, size_t start, size_t count,
-                            const double *a, size_t cols, double *out) {
-  memset(out, 0, count * cols * sizeof *out);
-  for (size_t i = 0; i < count; i++)
-    for (size_t k = 0; k < block->entries; k++) {
-      const int32_t column = block->columns[(start + i) * block->entries + k];
-      for (size_t j = 0; column >= 0 && j < cols; j++)
-        out[i * cols + j] += block->value * a[(size_t)column * cols + j];
-    }
-}
 
 /* Coefficients a (D x k), ready to be multiplied by rows. */
 typedef struct multiplier {
@@ -36,7 +27,8 @@ static void close_multiplier(multiplier *m) {
   scl_level_tables_close(&m->tables);
 }
 
-/* Takes `a` over. */
+/* Prepare products with a (D x k), which *out owns afterwards, also after a failure: the caller
+ * closes it. a is NULL where its allocation failed. */
 static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, multiplier *out,
                                   scl_error *error) {
   const size_t d = scl_flow_features(flow);
@@ -50,15 +42,16 @@ static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, mul
 static scl_status multiply(const multiplier *m, const scl_flow_block *block, size_t start,
                            size_t count, double *out, scl_error *error) {
   if (block->entries > 0) {
-    multiply_sparse(block, start, count, m->a, m->k, out);
+    scl_sparse_product(block->columns + start * block->entries, block->entries, block->value, count,
+                       m->a, m->k, out);
     return SCL_STATUS_OK;
   }
   return scl_thin_product(&m->thin, count, scl_flow_row(m->flow, block, start), block->phi_stride,
                           out, error);
 }
 
-/* Candidates of one group side by side: D x (count c). */
-static double *stack(const scl_candidate *candidates, size_t count, size_t d, size_t c) {
+/* The coefficients of one group's candidates, concatenated: D x (count c). NULL: no memory. */
+static double *stack_candidates(const scl_candidate *candidates, size_t count, size_t d, size_t c) {
   double *out = scl_allocate_array(d * count * c + 1, sizeof *out);
   for (size_t k = 0; out != NULL && k < count; k++)
     for (size_t i = 0; i < d; i++)
@@ -76,6 +69,7 @@ typedef struct deciding {
   scl_matrix *out;
 } deciding;
 
+/* scores (count x k) of a whole block: from its levels where it has some, without making features. */
 static scl_status multiply_block(deciding *d, const scl_flow_block *block, double *scores,
                                  scl_error *error) {
   bool by_levels = false;
@@ -104,15 +98,6 @@ static scl_status decide_block(void *context, const scl_flow_block *block, scl_e
   return status;
 }
 
-static scl_status decide_all(const scl_flow *rows, deciding *d, scl_error *error) {
-  scl_flow flow = *rows;
-  SCL_TRY(scl_level_rows_create(&flow, &d->levels, error));
-  flow.late = d->levels != NULL;
-  const scl_status status = scl_flow_walk(&flow, true, decide_block, d, error);
-  scl_level_rows_destroy(d->levels);
-  return status;
-}
-
 scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
                          const scl_matrix *intercept, scl_matrix *out, scl_error *error) {
   const size_t c = coefficients->cols;
@@ -127,9 +112,13 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
   SCL_TRY(scl_matrix_create(flow->source->rows, c, SCL_DTYPE_FLOAT64, out, error));
   const scl_candidate candidate = {.coefficients = coefficients};
   deciding d = {.intercept = intercept, .out = out};
-  scl_status status =
-      open_multiplier(flow, stack(&candidate, 1, coefficients->rows, c), c, &d.by, error);
-  if (status == SCL_STATUS_OK) status = decide_all(flow, &d, error);
+  scl_status status = open_multiplier(flow, stack_candidates(&candidate, 1, coefficients->rows, c),
+                                      c, &d.by, error);
+  scl_flow walked = *flow;
+  if (status == SCL_STATUS_OK) status = scl_level_rows_create(&walked, &d.levels, error);
+  walked.late = d.levels != NULL; /* features are made only for blocks without levels */
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(&walked, true, decide_block, &d, error);
+  scl_level_rows_destroy(d.levels);
   close_multiplier(&d.by);
   if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
@@ -143,6 +132,7 @@ typedef struct keeping {
   double factor;
 } keeping;
 
+/* Copy the features of one block to their rows of the result, times the factor. */
 static scl_status keep_block(void *context, const scl_flow_block *block, scl_error *error) {
   (void)error;
   const keeping *k = context;
@@ -228,7 +218,7 @@ scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *
 
 /* ------------------------------------------------------------ candidates */
 
-/* What becomes of the decisions of one row of the source, count x c of them without intercepts. */
+/* Called with the decisions of one row of the source: count x c numbers, without intercepts. */
 typedef struct judging judging;
 typedef void (*judge)(const judging *job, size_t group, size_t row, const double *decision,
                       const double *y);
@@ -236,7 +226,7 @@ typedef void (*judge)(const judging *job, size_t group, size_t row, const double
 struct judging {
   const scl_flow *flow;
   size_t groups, count, c;
-  multiplier *by; /* a group: D x (count c); NULL where the candidates are models */
+  multiplier *by; /* for each group D x (count c); NULL where the candidates are models */
   const scl_candidate *candidates;
   double *constant; /* groups x count x c: added to decisions; NULL: models */
   judge row;
@@ -252,6 +242,7 @@ static double intercept_of(const judging *job, size_t group, size_t k, size_t j)
   return job->constant == NULL ? 0 : job->constant[(group * job->count + k) * job->c + j];
 }
 
+/* Whether the class of the decisions differs from that of the targets y (c each). */
 static bool is_wrong(const double *decision, const double *y, size_t c) {
   if (c == 1) return (decision[0] < 0) != (y[0] < 0);
   size_t said = 0, truth = 0;
@@ -262,13 +253,7 @@ static bool is_wrong(const double *decision, const double *y, size_t c) {
   return said != truth;
 }
 
-static void tally_target(scl_tally *tally, double y) {
-  if (tally->rows == 0) tally->target_shift = y;
-  const double gap = y - tally->target_shift;
-  tally->target_sum += gap;
-  tally->target_square += gap * gap;
-}
-
+/* Add one row to the tallies of its group's candidates. */
 static void tally_row(const judging *job, size_t group, size_t row, const double *decision,
                       const double *y) {
   double *used = job->used;
@@ -279,7 +264,10 @@ static void tally_row(const judging *job, size_t group, size_t row, const double
       used[j] = decision[k * job->c + j] + intercept_of(job, group, k, j);
       tally->square += (used[j] - y[j]) * (used[j] - y[j]);
     }
-    tally_target(tally, y[0]);
+    if (tally->rows == 0) tally->target_shift = y[0];
+    const double gap = y[0] - tally->target_shift;
+    tally->target_sum += gap;
+    tally->target_square += gap * gap;
     tally->rows += 1;
     const bool stranger = scl_is_stranger(y, job->c);
     tally->strangers += stranger;
@@ -287,6 +275,7 @@ static void tally_row(const judging *job, size_t group, size_t row, const double
   }
 }
 
+/* Write the decisions and targets of one row to the result. */
 static void keep_row(const judging *job, size_t group, size_t row, const double *decision,
                      const double *y) {
   double *out = scl_matrix_row(job->decisions, row);
@@ -311,6 +300,7 @@ static scl_status decide_group(const judging *job, const scl_flow_block *block, 
   return SCL_STATUS_OK;
 }
 
+/* Judge all rows of a block, group by group; decisions: room for count x (candidates c) numbers. */
 static scl_status judge_groups(const judging *job, const scl_flow_block *block, double *decisions,
                                scl_error *error) {
   const size_t width = job->count * job->c;
@@ -348,20 +338,14 @@ static scl_status open_multipliers(judging *job, scl_error *error) {
   job->by = scl_allocate_zero((job->groups + 1) * sizeof *job->by);
   if (job->by == NULL) return scl_fail_memory(error, job->groups * sizeof *job->by, "candidates");
   for (size_t g = 0; g < job->groups; g++) {
-    double *a = stack(job->candidates + g * job->count, job->count, d, job->c);
+    double *a = stack_candidates(job->candidates + g * job->count, job->count, d, job->c);
     SCL_TRY(open_multiplier(job->flow, a, job->count * job->c, &job->by[g], error));
   }
   return SCL_STATUS_OK;
 }
 
-/* The pilot that the walk subtracts: the first that a candidate has. */
-static const double *pilot_of(const judging *job) {
-  for (size_t i = 0; i < job->groups * job->count; i++)
-    if (job->candidates[i].pilot != NULL) return scl_matrix_row(job->candidates[i].pilot, 0);
-  return NULL;
-}
-
-/* The constant of a candidate about that pilot in place of its own. */
+/* The constant of target j of a candidate, for features less `pilot` in place of its own pilot p:
+ * b_j + sum_i (pilot_i - p_i) a_ij. */
 static double constant_about(const scl_candidate *candidate, const double *pilot, size_t j) {
   const scl_matrix *a = candidate->coefficients;
   const double *own = candidate->pilot == NULL ? NULL : scl_matrix_row(candidate->pilot, 0);
@@ -385,9 +369,12 @@ static scl_status open_constants(judging *job, const double *pilot, scl_error *e
   return SCL_STATUS_OK;
 }
 
+/* Walk over all rows and judge them; opens and closes what the walk needs. */
 static scl_status judge_all(judging *job, scl_error *error) {
   scl_flow flow = *job->flow;
-  flow.pilot = pilot_of(job);
+  flow.pilot = NULL; /* the walk subtracts the first pilot that a candidate has */
+  for (size_t i = 0; flow.pilot == NULL && i < job->groups * job->count; i++)
+    if (job->candidates[i].pilot != NULL) flow.pilot = scl_matrix_row(job->candidates[i].pilot, 0);
   scl_status status = open_constants(job, flow.pilot, error);
   if (status == SCL_STATUS_OK) status = open_multipliers(job, error);
   if (status == SCL_STATUS_OK && job->by != NULL)
@@ -419,20 +406,19 @@ static scl_status open_tallies(void *context, void **part, scl_error *error) {
   return *part == NULL ? scl_fail_memory(error, bytes, "tallies") : SCL_STATUS_OK;
 }
 
-/* Sums about another shift: sum (d + gap) and sum (d + gap)^2. */
-static void merge_targets(scl_tally *to, const scl_tally *from) {
-  if (to->rows == 0) to->target_shift = from->target_shift;
-  const double gap = from->target_shift - to->target_shift;
-  to->target_sum += from->target_sum + from->rows * gap;
-  to->target_square += from->target_square + gap * (2 * from->target_sum + from->rows * gap);
-}
-
+/* Add tallies. With d = y - shift of `from` and gap = the difference of the shifts, the sums about
+ * the shift of `to` are sum (d + gap) and sum (d + gap)^2. */
 static scl_status merge_tallies(void *context, void *into, void *from, scl_error *error) {
   scl_tally *to = into;
   const scl_tally *other = from;
   (void)error;
   for (size_t i = 0; i < *(const size_t *)context; i++) {
-    if (other[i].rows > 0) merge_targets(&to[i], &other[i]);
+    if (other[i].rows == 0) continue;
+    if (to[i].rows == 0) to[i].target_shift = other[i].target_shift;
+    const double gap = other[i].target_shift - to[i].target_shift;
+    to[i].target_sum += other[i].target_sum + other[i].rows * gap;
+    to[i].target_square +=
+        other[i].target_square + gap * (2 * other[i].target_sum + other[i].rows * gap);
     to[i].rows += other[i].rows;
     to[i].wrong += other[i].wrong;
     to[i].strangers += other[i].strangers;

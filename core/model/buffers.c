@@ -1,4 +1,4 @@
-/* Rows of a program's buffers through a predictor. */
+/* Predictions for rows in a program's buffers: the four functions of scullery/scullery.h. */
 #include "model/predictor.h"
 #include "model/stay.h"
 
@@ -12,6 +12,7 @@ typedef struct buffer {
   size_t count, cols, stride;
 } buffer;
 
+/* Check a buffer, and set its stride to the packed one if it is 0. `what`: "rows" or "results". */
 static scl_status check_buffer(const char *what, buffer *b, scl_error *error) {
   if (b->dtype != SCL_DTYPE_FLOAT64 && b->dtype != SCL_DTYPE_FLOAT32)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
@@ -37,6 +38,7 @@ static scl_status check_buffer(const char *what, buffer *b, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Rows first .. first+count-1 of a buffer as a matrix, which borrows them. */
 static scl_matrix view_of(const buffer *b, size_t first, size_t count) {
   return (scl_matrix){
       .data = (void *)(uintptr_t)scl_at(b->data, b->dtype, (ptrdiff_t)(first * b->stride)),
@@ -66,8 +68,9 @@ static const scl_source_class buffer_class = {.read = read_buffer};
 
 /* ------------------------------------------------------------ results */
 
-static scl_status predict(const scl_predictor *p, const buffer *rows, scl_prediction what,
-                          scl_matrix *out, scl_error *error) {
+/* *out (made here) = the predictions for checked rows. */
+static scl_status predict_buffer(const scl_predictor *p, const buffer *rows, scl_prediction what,
+                                 scl_matrix *out, scl_error *error) {
   scl_stay stay;
   buffer_source source = {.base = {.class = &buffer_class,
                                    .rows = rows->count,
@@ -88,14 +91,15 @@ static scl_status check_predictor(const scl_predictor *p, const char *title, scl
   return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: takes a predictor, and got NULL", title);
 }
 
-static scl_status run(const scl_predictor *p, buffer *rows, buffer *to, scl_prediction what,
-                      scl_error *error) {
+/* Check both buffers, predict, and write the results. */
+static scl_status predict_to(const scl_predictor *p, buffer *rows, buffer *to, scl_prediction what,
+                             scl_error *error) {
   scl_matrix made;
   rows->cols = p->parts.dim;
   SCL_TRY(check_buffer("rows", rows, error));
   SCL_TRY(check_buffer("results", to, error));
   if (rows->count == 0) return SCL_STATUS_OK;
-  SCL_TRY(predict(p, rows, what, &made, error));
+  SCL_TRY(predict_buffer(p, rows, what, &made, error));
   scl_matrix target = view_of(to, 0, to->count);
   scl_matrix_assign(&made, &target);
   scl_matrix_release(&made);
@@ -109,7 +113,7 @@ scl_status scl_predictor_scores(const scl_predictor *p, scl_dtype dtype, const v
   SCL_TRY(check_predictor(p, title, error));
   buffer from = {title, rows, dtype, count, 0, stride},
          to = {title, scores, dtype, count, p->parts.targets, scores_stride};
-  return run(p, &from, &to, SCL_PREDICT_SCORES, error);
+  return predict_to(p, &from, &to, SCL_PREDICT_SCORES, error);
 }
 
 scl_status scl_predictor_predict(const scl_predictor *p, scl_dtype dtype, const void *rows,
@@ -120,7 +124,7 @@ scl_status scl_predictor_predict(const scl_predictor *p, scl_dtype dtype, const 
   buffer from = {title, rows, dtype, count, 0, stride},
          to = {title,     out, dtype, count, p->parts.classification ? 1 : p->parts.targets,
                out_stride};
-  return run(p, &from, &to, SCL_PREDICT_LABELS, error);
+  return predict_to(p, &from, &to, SCL_PREDICT_LABELS, error);
 }
 
 scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, const void *rows,
@@ -131,7 +135,7 @@ scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, 
   buffer from = {title, rows, dtype, count, 0, stride},
          to = {title, probabilities, dtype, count, p->parts.n_classes, probabilities_stride};
   if (scl_predictor_has_probabilities(p))
-    return run(p, &from, &to, SCL_PREDICT_PROBABILITIES, error);
+    return predict_to(p, &from, &to, SCL_PREDICT_PROBABILITIES, error);
   return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model has no probabilities: %s", title,
                   p->parts.classification
                       ? "its solver's loss says none, and it was saved without p:calibrate{...}"
@@ -151,7 +155,7 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
   if (count == 0) return SCL_STATUS_OK;
   if (classes == NULL)
     return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: the buffer of classes is NULL", title);
-  SCL_TRY(predict(p, &from, SCL_PREDICT_LABELS, &made, error));
+  SCL_TRY(predict_buffer(p, &from, SCL_PREDICT_LABELS, &made, error));
   for (size_t i = 0; i < count; i++)
     classes[i] = (int32_t)scl_matrix_get(&made, i, 0);
   scl_matrix_release(&made);

@@ -1,4 +1,4 @@
-/* What the columns of a model's rows are: their names, and the table that they come from. */
+/* The columns of a model's rows: their names, and the schema of the CSV table that they come from. */
 #include "base/text.h"
 #include "model/restore.h"
 #include <math.h>
@@ -40,6 +40,7 @@ scl_status scl_saved_names(const scl_saved *saved, const cJSON *from, size_t dim
   return status;
 }
 
+/* One column of the schema: name, kind, number of missing values, fill and, of a category, levels. */
 static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_column *column,
                               scl_error *error) {
   static const char *const kinds[] = {"number", "category", "date", "skipped"};
@@ -63,16 +64,7 @@ static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_col
                     error);
 }
 
-static scl_status read_schema(const scl_saved *saved, const cJSON *list, scl_schema *out,
-                              scl_error *error) {
-  out->columns = scl_allocate_zero((scl_saved_count(list) + 1) * sizeof *out->columns);
-  if (out->columns == NULL) return scl_fail_memory(error, sizeof *out->columns, "a schema");
-  for (const cJSON *item = list->child; item != NULL; item = item->next)
-    SCL_TRY(read_column(saved, item, &out->columns[out->n_columns++], error));
-  return SCL_STATUS_OK;
-}
-
-/* Only tables with columns of their own kinds have more to say than the names. */
+/* Only a CSV table has kinds and levels of its columns; other formats have names alone. */
 scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out,
                             scl_error *error) {
   const cJSON *fields = scl_saved_find(scl_saved_find(saved->body, "model"), "fields"),
@@ -84,10 +76,16 @@ scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out
   SCL_TRY(scl_saved_table(schema, "columns", &list, error));
   scl_schema *made = scl_allocate_zero(sizeof *made);
   if (made == NULL) return scl_fail_memory(error, sizeof *made, "a schema");
-  const scl_status status = read_schema(saved, list, made, error);
+  made->columns = scl_allocate_zero((scl_saved_count(list) + 1) * sizeof *made->columns);
+  scl_status status = made->columns == NULL
+                          ? scl_fail_memory(error, sizeof *made->columns, "a schema")
+                          : SCL_STATUS_OK;
+  const cJSON *item = list->child;
+  for (; status == SCL_STATUS_OK && item != NULL; item = item->next)
+    status = read_column(saved, item, &made->columns[made->n_columns++], error);
   if (status == SCL_STATUS_OK && scl_schema_cols(made) == dim)
     *out = made;
   else
-    scl_schema_destroy(made); /* or other columns were made of them since */
+    scl_schema_destroy(made); /* after a failure, or if the rows have other columns by now */
   return status;
 }

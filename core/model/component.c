@@ -1,3 +1,5 @@
+/* Components of a saved model: the plugin is found and compared with the saved one, its options are
+ * read, and the instance must have the settings that were in force when the model was saved. */
 #include "model/component.h"
 
 #include "base/text.h"
@@ -5,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The parts of features, and a solver. */
+/* The most components of one model, which bounds the work of a damaged file: the parts of its features
+ * and a solver, each with all that they hold. */
 enum { MOST_COMPONENTS = 4 * SCL_MOST_WITHIN };
 
-static scl_status make(scl_saved *saved, const cJSON *value, const scl_saved_widths *widths,
-                       scl_instance **out, scl_error *error);
+static scl_status make_component(scl_saved *saved, const cJSON *value,
+                                 const scl_saved_widths *widths, scl_instance **out,
+                                 scl_error *error);
 
 scl_status scl_saved_read_widths(const scl_saved *saved, const cJSON *from, scl_saved_widths *out,
                                  scl_error *error) {
@@ -38,7 +42,7 @@ const char *scl_saved_component_name(const cJSON *value) {
   return scl_saved_word(value, "name", &name, NULL) == SCL_STATUS_OK ? name : NULL;
 }
 
-/* "solver.ridge" as kind and name; false where it is none. */
+/* Split "solver.ridge" into kind and name; false if it has another form. */
 static bool split_title(const char *title, scl_kind *kind, const char **name) {
   char word[24];
   const char *dot = strchr(title, '.');
@@ -50,7 +54,7 @@ static bool split_title(const char *title, scl_kind *kind, const char **name) {
   return scl_kind_find(word, kind) && scl_is_name(*name, false);
 }
 
-/* What is missing here, and what can be done about it. */
+/* The sentence about a component that is missing here, with advice for scripts or for programs. */
 static scl_status refuse_missing(const scl_saved *saved, const cJSON *value, const char *title,
                                  const char *message, scl_error *error) {
   const cJSON *defined = scl_saved_find(value, "defined");
@@ -72,8 +76,8 @@ static scl_status refuse_missing(const scl_saved *saved, const cJSON *value, con
                   title, place, (int)strcspn(title, "."), title);
 }
 
-/* A definition without a version of its own is known by its digest. What it computes is checked
- * with the features. */
+/* Note a component that a script defines differently from when the model was saved: by its digest,
+ * where it declares no version. Whether it computes the same is checked with the features. */
 static scl_status compare_definitions(const cJSON *value, const scl_component *here,
                                       scl_error *note, scl_error *error) {
   const cJSON *defined = scl_saved_find(value, "defined");
@@ -89,7 +93,7 @@ static scl_status compare_definitions(const cJSON *value, const scl_component *h
   return SCL_STATUS_OK;
 }
 
-/* A plugin of the same name may be another author's. Models of plugins without an id have none. */
+/* A plugin of the same name may be by another author: ids must agree if the model has one. */
 static scl_status check_id(const cJSON *value, const char *title, const scl_plugin *here,
                            scl_error *error) {
   const char *id = NULL;
@@ -122,7 +126,7 @@ scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
 
 /* ------------------------------------------------------------ its options */
 
-/* Options as they are read, with the memory and components that they point to. */
+/* Options while they are read, with the memory and components that they point to. */
 typedef struct gathering {
   scl_saved *saved;
   const scl_saved_widths *widths;
@@ -133,14 +137,6 @@ typedef struct gathering {
   scl_instance **parts;
   size_t n_parts, parts_room;
 } gathering;
-
-static void close_gathering(gathering *g) {
-  for (size_t i = 0; i < g->n_memory; i++)
-    scl_release(g->memory[i]);
-  for (size_t i = 0; i < g->n_parts; i++)
-    scl_instance_release(g->parts[i]);
-  SCL_RELEASE(g->memory, g->parts, g->given);
-}
 
 /* `bytes` of memory, zeros, that lasts as long as the gathering; NULL: a failure with a sentence. */
 static void *reserve(gathering *g, size_t bytes, scl_error *error) {
@@ -154,29 +150,24 @@ static void *reserve(gathering *g, size_t bytes, scl_error *error) {
   return made;
 }
 
-static scl_status read_part(gathering *g, const cJSON *value, scl_instance **out,
-                            scl_error *error) {
-  scl_instance **parts = scl_grow(g->parts, g->n_parts, &g->parts_room, sizeof *parts);
-  if (parts == NULL) return scl_fail_memory(error, sizeof *parts, "an option");
-  g->parts = parts;
-  SCL_TRY(make(g->saved, value, g->widths, out, error));
-  g->parts[g->n_parts++] = *out;
-  return SCL_STATUS_OK;
-}
-
-/* One component, or a list of them from `first` on. */
+/* `count` components from `first` on, made and owned by the gathering. */
 static scl_status read_parts(gathering *g, const cJSON *first, size_t count, scl_given *out,
                              scl_error *error) {
   scl_instance **parts = reserve(g, count * sizeof *parts, error);
   if (parts == NULL) return SCL_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < count; i++, first = first->next)
-    SCL_TRY(read_part(g, first, &parts[i], error));
+  for (size_t i = 0; i < count; i++, first = first->next) {
+    scl_instance **owned = scl_grow(g->parts, g->n_parts, &g->parts_room, sizeof *owned);
+    if (owned == NULL) return scl_fail_memory(error, sizeof *owned, "an option");
+    g->parts = owned;
+    SCL_TRY(make_component(g->saved, first, g->widths, &parts[i], error));
+    g->parts[g->n_parts++] = parts[i];
+  }
   out->value = (scl_value){.form = SCL_FORM_PARTS, .length = count};
   out->parts = parts;
   return SCL_STATUS_OK;
 }
 
-/* What is no number becomes NaN, which fits no range: the options refuse it. */
+/* A list of numbers. Any other value becomes NaN, which no range contains: the options refuse it. */
 static scl_status read_list(gathering *g, const cJSON *list, scl_value *out, scl_error *error) {
   const size_t count = scl_saved_count(list);
   double *numbers = reserve(g, count * sizeof *numbers, error);
@@ -203,19 +194,18 @@ static scl_status read_named(gathering *g, const cJSON *value, scl_value *out, s
   return SCL_STATUS_OK;
 }
 
-static scl_status refuse_value(const cJSON *value, scl_error *error) {
-  const char *mark = scl_saved_mark(value);
-  const bool searched = strcmp(mark, "choose") == 0 || strcmp(mark, "range") == 0;
-  return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  searched ? "option '%s' is to be searched, and so the model is not fitted (%s)"
-                           : "option '%s' is a value that no component takes (%s)",
-                  value->string, mark);
-}
-
+/* A text. A table with a mark that is no text is refused: options to search over, for example. */
 static scl_status read_word(gathering *g, const cJSON *value, scl_value *out, scl_error *error) {
   char *text = NULL;
   SCL_TRY(scl_saved_text(g->saved, value, &text, error));
-  if (text == NULL) return refuse_value(value, error);
+  if (text == NULL) {
+    const char *mark = scl_saved_mark(value);
+    const bool searched = strcmp(mark, "choose") == 0 || strcmp(mark, "range") == 0;
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    searched ? "option '%s' is to be searched, and so the model is not fitted (%s)"
+                             : "option '%s' is a value that no component takes (%s)",
+                    value->string, mark);
+  }
   char *kept = reserve(g, strlen(text), error);
   if (kept != NULL) memcpy(kept, text, strlen(text));
   scl_release(text);
@@ -223,6 +213,7 @@ static scl_status read_word(gathering *g, const cJSON *value, scl_value *out, sc
   return kept == NULL ? SCL_STATUS_NO_MEMORY : SCL_STATUS_OK;
 }
 
+/* One option in the form that its JSON value has. */
 static scl_status read_value(gathering *g, const cJSON *value, scl_given *out, scl_error *error) {
   const char *mark = scl_saved_mark(value);
   double number;
@@ -283,8 +274,8 @@ static bool same_word(const scl_saved *saved, const cJSON *value, const char *wo
   return same;
 }
 
-/* Whether a setting is what a file says it was: settings are written as values, components as how
- * many they are. */
+/* Whether a setting equals the saved one. Settings are saved as values, and components as their
+ * number. */
 static bool same_setting(const scl_saved *saved, const cJSON *value, const scl_value *here) {
   switch (here->form) {
   case SCL_FORM_PARTS:
@@ -303,6 +294,7 @@ static bool same_setting(const scl_saved *saved, const cJSON *value, const scl_v
   }
 }
 
+/* The setting of that name, and its place; NULL if there is no such option, or it is unset. */
 static const scl_value *setting_of(const scl_settings *settings, const char *name, size_t *place) {
   for (size_t i = 0; i < settings->count; i++)
     if (strcmp(settings->options[i].name, name) == 0) {
@@ -339,8 +331,9 @@ scl_status scl_saved_check_settings(const scl_saved *saved, const cJSON *value,
 
 /* ------------------------------------------------------------ making it */
 
-static scl_status create(gathering *g, const scl_component *component, scl_instance **out,
-                         scl_error *error) {
+/* Create the instance from the options that were read, with widths from data as they were saved. */
+static scl_status create_with_widths(gathering *g, const scl_component *component,
+                                     scl_instance **out, scl_error *error) {
   const scl_plugin *plugin = &component->plugin;
   char title[80];
   scl_settings settings;
@@ -356,8 +349,9 @@ static scl_status create(gathering *g, const scl_component *component, scl_insta
   return scl_instance_create(component, &settings, out, error);
 }
 
-static scl_status make(scl_saved *saved, const cJSON *value, const scl_saved_widths *widths,
-                       scl_instance **out, scl_error *error) {
+static scl_status make_component(scl_saved *saved, const cJSON *value,
+                                 const scl_saved_widths *widths, scl_instance **out,
+                                 scl_error *error) {
   const scl_component *component;
   gathering g = {.saved = saved, .widths = widths};
   scl_instance *made = NULL;
@@ -365,8 +359,12 @@ static scl_status make(scl_saved *saved, const cJSON *value, const scl_saved_wid
     return scl_fail(error, SCL_STATUS_BAD_DATA, "it has more than %d components", MOST_COMPONENTS);
   SCL_TRY(scl_saved_find_component(saved, value, &component, NULL, error));
   scl_status status = read_options(&g, value, error);
-  if (status == SCL_STATUS_OK) status = create(&g, component, &made, error);
-  close_gathering(&g);
+  if (status == SCL_STATUS_OK) status = create_with_widths(&g, component, &made, error);
+  for (size_t i = 0; i < g.n_memory; i++)
+    scl_release(g.memory[i]);
+  for (size_t i = 0; i < g.n_parts; i++)
+    scl_instance_release(g.parts[i]);
+  SCL_RELEASE(g.memory, g.parts, g.given);
   if (status == SCL_STATUS_OK) status = scl_saved_check_settings(saved, value, made, error);
   if (status == SCL_STATUS_OK)
     saved->script |= made->script;
@@ -380,7 +378,7 @@ scl_status scl_saved_component(scl_saved *saved, const cJSON *value, const char 
                                const scl_saved_widths *widths, scl_instance **out,
                                scl_error *error) {
   scl_instance *made;
-  SCL_TRY(make(saved, value, widths, &made, error));
+  SCL_TRY(make_component(saved, value, widths, &made, error));
   if (scl_word_place(kinds, scl_kind_name(scl_instance_kind(made))) >= 0) {
     *out = made;
     return SCL_STATUS_OK;

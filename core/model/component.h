@@ -16,16 +16,17 @@ typedef struct scl_saved_widths {
 scl_status scl_saved_read_widths(const scl_saved *saved, const cJSON *from, scl_saved_widths *out,
                                  scl_error *error);
 
-/* The component that a saved one is here. Refused: a value that is none, a plugin that is missing or
- * older than the one it was saved with. note (or NULL): a sentence, empty where there is none, about
- * a script's definition of that name which is another one than was saved. */
+/* Find the component of this process that a saved value names. Refused: a value that is not a
+ * component, and a plugin that is missing or older than the saved one. note (or NULL): a sentence if a
+ * script defines the component differently from the saved one, otherwise empty. */
 scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
                                     const scl_component **out, scl_error *note, scl_error *error);
-/* Whether every option that was in force when a component was saved is so in the instance. */
+/* Fail unless every setting that was in force when the component was saved has the same value in the
+ * instance. */
 scl_status scl_saved_check_settings(const scl_saved *saved, const cJSON *value,
                                     const scl_instance *made, scl_error *error);
 
-/* "solver.ridge": the name of a value that is a component, NULL where it is none. */
+/* The name of a value that is a component ("solver.ridge"); NULL for any other value. */
 const char *scl_saved_component_name(const cJSON *value);
 /* The component, with all that it holds. kinds: "kernel|nonlinearity". Refused: a plugin that is
  * missing or older than the one it was saved with, and one whose options in force differ from those

@@ -1,3 +1,5 @@
+/* The feature map of a saved model: read and checked from its description, drawn again, and compared
+ * with the features in the file. */
 #include "model/features.h"
 
 #include "base/profile.h"
@@ -6,12 +8,12 @@
 #include "model/component.h"
 #include <string.h>
 
-/* What a map is made from, besides its parts. */
+/* The description of a map. The owner releases the instances of `spec`, and `state`. */
 typedef struct origin {
   scl_map_spec spec;
-  scl_matrix state;
+  scl_matrix state; /* of a sampler that learns */
   scl_saved_widths widths;
-  const cJSON *kept; /* lists of parameters, NULL where none were left out */
+  const cJSON *kept; /* lists of the parameters that selections kept; NULL: no selection */
 } origin;
 
 static const size_t MOST_PARAMETERS = (size_t)1 << 53, MOST_SAMPLES = (size_t)1 << 40;
@@ -28,16 +30,7 @@ static scl_status read_method(const cJSON *from, scl_map_spec *spec, scl_error *
                   "its 'method' is %.40s, where exact, quadrature or monte-carlo belongs", method);
 }
 
-/* Any whole number of 64 bits. */
-static scl_status read_seed(const scl_saved *saved, const cJSON *from, uint64_t *out,
-                            scl_error *error) {
-  const cJSON *seed = scl_saved_find(from, "seed");
-  if (!cJSON_IsNumber(seed) || !scl_json_number_of(&saved->json, seed).is_whole)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "the seed of its features is no whole number");
-  *out = (uint64_t)scl_json_number_of(&saved->json, seed).whole;
-  return SCL_STATUS_OK;
-}
-
+/* Read the table `origin` of the saved map. */
 static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin *out,
                               scl_error *error) {
   scl_map_spec *spec = &out->spec;
@@ -45,7 +38,10 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
   SCL_TRY(scl_saved_whole(saved, from, "dim", 1, INT32_MAX, &spec->dim, error));
   SCL_TRY(scl_saved_opt_whole(saved, from, "T", 1, MOST_PARAMETERS, &spec->count, error));
   SCL_TRY(scl_saved_opt_whole(saved, from, "samples", 1, MOST_SAMPLES, &spec->samples, error));
-  SCL_TRY(read_seed(saved, from, &spec->seed, error));
+  const cJSON *seed = scl_saved_find(from, "seed");
+  if (!cJSON_IsNumber(seed) || !scl_json_number_of(&saved->json, seed).is_whole)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the seed of its features is no whole number");
+  spec->seed = (uint64_t)scl_json_number_of(&saved->json, seed).whole; /* all 64 bits */
   SCL_TRY(scl_saved_word(from, "dtype", &dtype, error));
   SCL_TRY(scl_saved_dtype(dtype, &spec->dtype, error));
   SCL_TRY(read_method(from, spec, error));
@@ -64,7 +60,7 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
 
 /* ------------------------------------------------------------ sizes */
 
-/* One-hot features: counts (one a grid) and words, as the file has them. */
+/* The arrays of one-hot features: the number of cells of each grid, and their words. */
 static scl_status find_cells(const scl_saved *saved, const scl_array **counts,
                              const scl_array **words, scl_error *error) {
   *counts = scl_saved_array(saved, "cells.counts");
@@ -76,7 +72,8 @@ static scl_status find_cells(const scl_saved *saved, const scl_array **counts,
                   "its arrays 'cells.counts' and 'cells.words' are missing, or none of cells");
 }
 
-/* Whether numbers of as many features were saved, where features are what the map is compared by. */
+/* If the map is compared by its features, the file must have those of the probe's rows, as many as
+ * the map is said to have. */
 static scl_status check_numbers_saved(const scl_saved *saved, const cJSON *map, size_t features,
                                       scl_error *error) {
   const char *check;
@@ -91,8 +88,8 @@ static scl_status check_numbers_saved(const scl_saved *saved, const cJSON *map, 
                   features);
 }
 
-/* The sizes that a map is to have, as the arrays of the file show them: no number in the
- * description alone makes anything large. */
+/* Compare the sizes of the map with the arrays of the file, so that a number in a damaged description
+ * cannot make the host allocate more than the file justifies. */
 static scl_status check_sizes(const scl_saved *saved, const cJSON *map, const origin *from,
                               size_t features, scl_error *error) {
   const scl_array *counts, *words;
@@ -167,6 +164,7 @@ static scl_status restore_cells(const scl_saved *saved, scl_map *map, scl_error 
   return scl_map_restore_cells(map, counts->data, words->data, words->sizes[0], error);
 }
 
+/* Compare the features (or parameters) of the map with those in the file. */
 static scl_status check_draws(const scl_saved *saved, const cJSON *said, const scl_map *map,
                               scl_error *error) {
   const char *check;
@@ -191,6 +189,8 @@ static scl_status check_draws(const scl_saved *saved, const cJSON *said, const s
   return status;
 }
 
+/* Draw the map, apply the selections, and restore its cells. After a failure the caller destroys *out
+ * if there is one. */
 static scl_status make_map(const scl_saved *saved, const origin *from, scl_map **out,
                            scl_error *error) {
   const size_t mark = scl_profile_enter("parameters");
@@ -202,30 +202,19 @@ static scl_status make_map(const scl_saved *saved, const origin *from, scl_map *
   return status == SCL_STATUS_OK ? restore_cells(saved, *out, error) : status;
 }
 
-static void close_origin(origin *from) {
-  scl_instance_release(from->spec.sampler);
-  scl_instance_release(from->spec.phi);
-  scl_instance_release(from->spec.kernel);
-  scl_matrix_release(&from->state);
-}
-
-/* What is written for readers of the file alone. */
-static scl_status check_account(const scl_saved *saved, const cJSON *said, scl_error *error) {
-  const cJSON *scale = scl_saved_find(said, "log_scale");
+/* Read and check the description of the map. `method` and `log_scale` are for other readers of the
+ * file, and checked for their types alone. */
+static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t dim, origin *from,
+                             size_t *features, scl_error *error) {
+  const cJSON *table, *scale = scl_saved_find(said, "log_scale");
   const char *method;
   char text[60];
   double number;
-  SCL_TRY(scl_saved_opt_word(said, "method", &method, error));
-  if (scale == NULL || scl_saved_number(saved, scale, &number)) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'log_scale' is %s, where a number belongs",
-                  scl_saved_shown(scale, text, sizeof text));
-}
-
-static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t dim, origin *from,
-                             size_t *features, scl_error *error) {
-  const cJSON *table;
   size_t stream;
-  SCL_TRY(check_account(saved, said, error));
+  SCL_TRY(scl_saved_opt_word(said, "method", &method, error));
+  if (scale != NULL && !scl_saved_number(saved, scale, &number))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'log_scale' is %s, where a number belongs",
+                    scl_saved_shown(scale, text, sizeof text));
   SCL_TRY(scl_saved_whole(saved, said, "stream", SCL_STREAM_PARAMETERS, SCL_STREAM_PARAMETERS,
                           &stream, error));
   SCL_TRY(scl_saved_whole(saved, said, "features", 0, MOST_PARAMETERS, features, error));
@@ -250,7 +239,10 @@ scl_status scl_saved_features(scl_saved *saved, const cJSON *recipe, const cJSON
   scl_status status = check_said(saved, said, dim, &from, &features, error);
   if (status == SCL_STATUS_OK) status = make_parts(saved, recipe, &from, error);
   if (status == SCL_STATUS_OK) status = make_map(saved, &from, &map, error);
-  close_origin(&from);
+  scl_instance_release(from.spec.sampler);
+  scl_instance_release(from.spec.phi);
+  scl_instance_release(from.spec.kernel);
+  scl_matrix_release(&from.state);
   if (status == SCL_STATUS_OK && scl_map_features(map) != features)
     status = scl_fail(error, SCL_STATUS_BAD_DATA, "it has %zu features here, where %zu were saved",
                       scl_map_features(map), features);

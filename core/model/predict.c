@@ -1,3 +1,4 @@
+/* Scores of a fitted pipeline in one walk over the rows, and labels or probabilities from scores. */
 #include "model/predict.h"
 
 #include "learn/score.h"

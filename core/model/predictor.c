@@ -1,4 +1,4 @@
-/* Loading a predictor, and what it says of itself. */
+/* Loading a predictor, and questions about it: columns, classes, and the table of its columns. */
 #include "model/predictor.h"
 #include "algebra/blas.h"
 #include "base/environment.h"
@@ -11,23 +11,15 @@ const char *scl_version(void) { return SCULLERY_VERSION; }
 
 /* ------------------------------------------------------------ loading */
 
-static void destroy(scl_predictor *p) {
+void scl_predictor_close(scl_predictor *p) {
+  if (p == NULL) return;
   scl_restored_release(&p->parts);
   scl_schema_destroy(p->schema);
   SCL_RELEASE(p->places, p);
 }
 
-static scl_status check_kind(const scl_saved *saved, scl_error *error) {
-  const char *kind = NULL;
-  (void)scl_saved_opt_word(saved->body, "kind", &kind, NULL);
-  if (kind != NULL && strcmp(kind, "pipeline") == 0) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "it holds %.40s, and a pipeline alone predicts: one that was saved after p:fit",
-                  kind == NULL ? "no model" : kind);
-}
-
-/* The parts as the driver takes them. */
-static scl_status prepare(scl_predictor *p, scl_error *error) {
+/* Set p->fitted, the form in which the driver takes the parts. */
+static scl_status prepare_fitted(scl_predictor *p, scl_error *error) {
   const scl_restored *r = &p->parts;
   p->places = scl_allocate_array(r->n_classes + 1, sizeof *p->places);
   if (p->places == NULL) return scl_fail_memory(error, r->n_classes * sizeof *p->places, "classes");
@@ -48,49 +40,55 @@ static scl_status prepare(scl_predictor *p, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status fill(scl_saved *saved, scl_predictor *out, scl_error *error) {
-  SCL_TRY(check_kind(saved, error));
+/* Fill in a predictor of zeros. The caller closes it after a failure. */
+static scl_status fill_predictor(scl_saved *saved, scl_predictor *out, scl_error *error) {
+  const char *kind = NULL;
+  (void)scl_saved_opt_word(saved->body, "kind", &kind, NULL);
+  if (kind == NULL || strcmp(kind, "pipeline") != 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it holds %.40s, and a pipeline alone predicts: one that was saved after p:fit",
+                    kind == NULL ? "no model" : kind);
   SCL_TRY(scl_restore(saved, &out->parts, error));
   if (out->parts.solver == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "the pipeline has no solver: it predicts nothing");
   SCL_TRY(scl_saved_schema(saved, out->parts.dim, &out->schema, error));
-  return prepare(out, error);
+  return prepare_fitted(out, error);
 }
 
-static scl_status restore(scl_saved *saved, const char *what, scl_predictor **out,
-                          scl_error *error) {
-  scl_predictor *p = scl_allocate_zero(sizeof *p);
-  if (p == NULL) return scl_fail_memory(error, sizeof *p, "a predictor");
-  const scl_status status = fill(saved, p, error);
-  if (status == SCL_STATUS_OK) {
-    *out = p;
-    return status;
-  }
-  destroy(p);
-  (void)scl_prefix(error, "%s", what);
-  return status;
-}
-
-static scl_status load(const char *path, const void *bytes, size_t size, const char *what,
-                       scl_predictor **out, scl_error *error) {
+/* Load from a file, or from bytes if path is NULL; `what` names the model in sentences. */
+static scl_status load_predictor(const char *path, const void *bytes, size_t size, const char *what,
+                                 scl_predictor **out, scl_error *error) {
   scl_saved saved;
   SCL_TRY(scl_environment_check(error));
   SCL_TRY(scl_blas_start(error));
   SCL_TRY(scl_saved_open(path, bytes, size, what, SCL_LOADER_PROGRAM, &saved, error));
-  const scl_status status = restore(&saved, what, out, error);
+  scl_predictor *p = scl_allocate_zero(sizeof *p);
+  scl_status status = SCL_STATUS_OK;
+  if (p == NULL) {
+    status = scl_fail_memory(error, sizeof *p, "a predictor");
+  } else {
+    status = fill_predictor(&saved, p, error);
+    if (status != SCL_STATUS_OK) (void)scl_prefix(error, "%s", what);
+  }
   scl_saved_close(&saved);
+  if (status == SCL_STATUS_OK)
+    *out = p;
+  else
+    scl_predictor_close(p);
   return status;
 }
 
+/* The same in the locale "C", with a turn among the threads that call. */
 static scl_status load_here(const char *path, const void *bytes, size_t size, const char *what,
                             scl_predictor **out, scl_error *error) {
   *out = NULL;
   scl_stay stay;
   SCL_TRY(scl_stay_begin(&stay, error));
-  return scl_stay_end(&stay, load(path, bytes, size, what, out, error), error);
+  return scl_stay_end(&stay, load_predictor(path, bytes, size, what, out, error), error);
 }
 
+/* Refuse a call without a place for the result. */
 static scl_status no_place(scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_OPTION,
                   "scl_predictor_load: takes a place for the predictor, and got NULL");
@@ -112,10 +110,6 @@ scl_status scl_predictor_load_memory(const void *bytes, size_t size, scl_predict
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "scl_predictor_load_memory: takes the bytes of a file, and got NULL");
   return load_here(NULL, bytes, size, "the model in memory", out, error);
-}
-
-void scl_predictor_close(scl_predictor *predictor) {
-  if (predictor != NULL) destroy(predictor);
 }
 
 /* ------------------------------------------------------------ what it is */
@@ -148,6 +142,7 @@ size_t scl_predictor_fields(const scl_predictor *p) {
   return p == NULL || p->schema == NULL ? 0 : p->schema->n_columns;
 }
 
+/* A column of the table, or NULL if there is no such one. */
 static const scl_column *field_of(const scl_predictor *p, size_t field) {
   return field < scl_predictor_fields(p) ? &p->schema->columns[field] : NULL;
 }

@@ -1,5 +1,6 @@
 /* A fitted pipeline from its description: stages, features, coefficients or model, classes,
- * calibration. */
+ * calibration. Every function refuses a description that contradicts itself or the arrays; whatever
+ * was restored before a failure belongs to the caller (scl_restored_release). */
 #include "model/restore.h"
 
 #include "base/text.h"
@@ -13,14 +14,15 @@
 
 enum { MOST_BLOCK = 1 << 24 };
 
-/* The recipe: stages that map rows, features, and the solver. */
+/* The pipeline as it was written, before it was fitted: row stages, features, solver. */
 typedef struct recipe {
   const cJSON *rows; /* the first stage; n_rows of them */
   size_t n_rows;
   const cJSON *features, *solver; /* NULL: none */
-  bool components;                /* of the features: they are the last stage */
+  bool components;                /* the last stage takes components of the features */
 } recipe;
 
+/* Whether a table stands for something else, of that name ("features", "stage"). */
 static bool is_marked(const cJSON *value, const char *word) {
   const char *mark = scl_saved_mark(value);
   return mark != NULL && strcmp(mark, word) == 0;
@@ -28,18 +30,8 @@ static bool is_marked(const cJSON *value, const char *word) {
 
 /* ------------------------------------------------------------ the recipe */
 
-static scl_status refuse_stage(const cJSON *stage, size_t i, scl_error *error) {
-  char text[60];
-  if (is_marked(stage, "choose"))
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "a pipeline that is to be searched is not fitted");
-  return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "stage %zu of its pipeline is %s, which does not "
-                  "belong there",
-                  i, scl_saved_shown(stage, text, sizeof text));
-}
-
-/* Rows, then features, then components of them or a solver; false: the stage does not belong
- * there. */
+/* Enter one stage. The order is row stages, features, then components of them or a solver; false if
+ * the stage is out of order. */
 static bool add_stage(const cJSON *stage, recipe *out) {
   const char *title = scl_saved_component_name(stage);
   const bool row = is_marked(stage, "stage");
@@ -64,14 +56,22 @@ static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) 
   SCL_TRY(scl_saved_table(body, "pipeline", &pipeline, error));
   SCL_TRY(scl_saved_table(pipeline, "stages", &list, error));
   out->rows = list->child;
-  for (const cJSON *stage = list->child; stage != NULL; stage = stage->next, i++)
-    if (!add_stage(stage, out)) return refuse_stage(stage, i + 1, error);
+  for (const cJSON *stage = list->child; stage != NULL; stage = stage->next, i++) {
+    char text[60];
+    if (add_stage(stage, out)) continue;
+    if (is_marked(stage, "choose"))
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "a pipeline that is to be searched is not fitted");
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "stage %zu of its pipeline is %s, which does not belong there", i + 1,
+                    scl_saved_shown(stage, text, sizeof text));
+  }
   return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ stages */
 
-/* What the arrays of a stage are called, in the order of scl_stage_kind. */
+/* The names of a stage's arrays in the file, by scl_stage_kind. */
 static const struct {
   const char *shift, *factor; /* NULL: it has none */
 } stage_arrays[] = {[SCL_STANDARDIZE] = {"mean", "factor"},
@@ -93,6 +93,7 @@ static scl_status read_stage_array(const scl_saved *saved, const cJSON *said, co
   return scl_saved_matrix(saved, full, shape, out, error);
 }
 
+/* A stage with arrays: shift (1 x cols) and factor (1 x cols; of a projection k x cols). */
 static scl_status make_learnt_stage(const scl_saved *saved, const cJSON *said, scl_stage_kind kind,
                                     size_t cols, size_t constant, scl_stage **out,
                                     scl_error *error) {
@@ -112,6 +113,7 @@ static scl_status make_learnt_stage(const scl_saved *saved, const cJSON *said, s
   return status;
 }
 
+/* One fitted stage, which takes `cols` columns, as it was planned and as the file describes it. */
 static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const cJSON *said,
                              size_t cols, scl_stage **out, scl_error *error) {
   const char *name, *kind;
@@ -133,7 +135,7 @@ static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const
   return make_learnt_stage(saved, said, (scl_stage_kind)i, cols, constant, out, error);
 }
 
-/* The fitted stages; *cols becomes what comes out of the last. */
+/* The fitted stages. *cols: columns of the rows, and afterwards of what the last stage gives. */
 static scl_status read_stages(const scl_saved *saved, const cJSON *model, const recipe *plan,
                               scl_restored *out, size_t *cols, scl_error *error) {
   const cJSON *list, *planned = plan->rows;
@@ -155,6 +157,7 @@ static scl_status read_stages(const scl_saved *saved, const cJSON *model, const 
 
 /* ------------------------------------------------------------ the solver */
 
+/* Copy the arrays that the solver saved ("solver.NAME" in the file) to an archive, as NAME. */
 static scl_status archive_arrays(const scl_saved *saved, const cJSON *learnt,
                                  scl_array_archive *archive, scl_error *error) {
   const cJSON *names;
@@ -172,7 +175,7 @@ static scl_status archive_arrays(const scl_saved *saved, const cJSON *learnt,
   return SCL_STATUS_OK;
 }
 
-/* A model that is not linear in the features. */
+/* A solver's own model, not linear in the features. */
 static scl_status read_learnt(const scl_saved *saved, const cJSON *learnt, size_t features,
                               scl_restored *out, scl_error *error) {
   size_t found, targets;
@@ -195,7 +198,7 @@ static scl_status read_learnt(const scl_saved *saved, const cJSON *learnt, size_
   return status;
 }
 
-/* title: "solver", or "components" of the features. */
+/* Coefficients, intercept and, if there is one, pilot. title: "solver", or "components". */
 static scl_status read_weights(const scl_saved *saved, const char *title, size_t features,
                                scl_restored *out, scl_error *error) {
   char name[40];
@@ -210,7 +213,7 @@ static scl_status read_weights(const scl_saved *saved, const char *title, size_t
   return scl_saved_matrix(saved, name, pilot, &out->pilot, error);
 }
 
-/* The solver as it was when it learnt, and what it learnt. */
+/* The solver with the options of the fit, and its coefficients or model. */
 static scl_status read_solver(scl_saved *saved, const cJSON *model, const recipe *plan,
                               size_t features, scl_restored *out, scl_error *error) {
   const cJSON *said;
@@ -234,7 +237,8 @@ static scl_status read_solver(scl_saved *saved, const cJSON *model, const recipe
 
 /* ------------------------------------------------------------ classes */
 
-/* A label as a text: a whole number without a fraction. */
+/* A label as a text, and as a number if it is one (otherwise NaN). A whole number has no fraction in
+ * the text. */
 static scl_status read_label(const scl_saved *saved, const cJSON *value, char **label,
                              double *number, scl_error *error) {
   char text[40];
@@ -252,7 +256,7 @@ static scl_status read_label(const scl_saved *saved, const cJSON *value, char **
   return *label == NULL ? scl_fail_memory(error, sizeof text, "a label") : SCL_STATUS_OK;
 }
 
-/* Two classes are one target, more are one each. */
+/* Labels of the classes. Two classes have one target; more have one each. */
 static scl_status read_classes(const scl_saved *saved, const cJSON *fields, scl_restored *out,
                                scl_error *error) {
   const cJSON *list;
@@ -279,6 +283,7 @@ static scl_status read_classes(const scl_saved *saved, const cJSON *fields, scl_
 
 /* ------------------------------------------------------------ probabilities */
 
+/* Slope and offset of each target's sigmoid. */
 static scl_status read_sigmoids(const scl_saved *saved, const cJSON *from, scl_restored *out,
                                 scl_error *error) {
   const cJSON *list;
@@ -297,7 +302,8 @@ static scl_status read_sigmoids(const scl_saved *saved, const cJSON *from, scl_r
   return SCL_STATUS_OK;
 }
 
-/* Row weights by class make another population, of which the solver's own probabilities are then. */
+/* Calibrated probabilities, or those of the solver's loss. Row weights by class change the population
+ * that a loss describes, so that its probabilities are not offered then. */
 static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, scl_restored *out,
                                    scl_error *error) {
   const cJSON *from = scl_saved_find(fields, "calibration");
@@ -316,6 +322,7 @@ static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, 
 
 /* ------------------------------------------------------------ all of it */
 
+/* The fields of the model: columns, rows of a block, task and dtype. */
 static scl_status read_fields(const scl_saved *saved, const cJSON *model, const cJSON **fields,
                               scl_restored *out, scl_error *error) {
   const char *task = "regression", *dtype = "float64";
@@ -329,6 +336,7 @@ static scl_status read_fields(const scl_saved *saved, const cJSON *model, const 
   return SCL_STATUS_OK;
 }
 
+/* The feature map; the pipeline and the file must agree whether there is one. */
 static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *plan, size_t *cols,
                            scl_restored *out, scl_error *error) {
   const cJSON *said = scl_saved_find(model, "map");
@@ -341,7 +349,7 @@ static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *p
   return SCL_STATUS_OK;
 }
 
-/* What the solver learnt, of as many targets and classes as there are said to be. */
+/* The solver and what it learnt, checked against the numbers of targets and classes. */
 static scl_status read_solution(scl_saved *saved, const cJSON *model, const recipe *plan,
                                 const cJSON *fields, size_t features, scl_restored *out,
                                 scl_error *error) {
@@ -356,25 +364,20 @@ static scl_status read_solution(scl_saved *saved, const cJSON *model, const reci
   return read_calibration(saved, fields, out, error);
 }
 
-static scl_status read_model(scl_saved *saved, const recipe *plan, scl_restored *out,
-                             scl_error *error) {
+scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error) {
+  recipe plan;
   const cJSON *model, *fields;
+  SCL_TRY(read_recipe(saved->body, &plan, error));
+  if (scl_saved_find(saved->body, "model") == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the pipeline was saved before it was fitted");
   SCL_TRY(scl_saved_table(saved->body, "model", &model, error));
   SCL_TRY(read_fields(saved, model, &fields, out, error));
   SCL_TRY(scl_saved_names(saved, fields, out->dim, &out->names, error));
   size_t cols = out->dim;
-  SCL_TRY(read_stages(saved, model, plan, out, &cols, error));
-  SCL_TRY(read_map(saved, model, plan, &cols, out, error));
-  if (plan->solver != NULL) return read_solution(saved, model, plan, fields, cols, out, error);
-  return plan->components ? read_weights(saved, "components", cols, out, error) : SCL_STATUS_OK;
-}
-
-scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error) {
-  recipe plan;
-  SCL_TRY(read_recipe(saved->body, &plan, error));
-  if (scl_saved_find(saved->body, "model") == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the pipeline was saved before it was fitted");
-  return read_model(saved, &plan, out, error);
+  SCL_TRY(read_stages(saved, model, &plan, out, &cols, error));
+  SCL_TRY(read_map(saved, model, &plan, &cols, out, error));
+  if (plan.solver != NULL) return read_solution(saved, model, &plan, fields, cols, out, error);
+  return plan.components ? read_weights(saved, "components", cols, out, error) : SCL_STATUS_OK;
 }
 
 void scl_restored_release(scl_restored *r) {

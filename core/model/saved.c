@@ -1,3 +1,5 @@
+/* Typed access to the description and the arrays of a saved model. The file is not trusted: every
+ * field is checked for its type and range where it is read. */
 #include "model/saved.h"
 
 #include "base/text.h"
@@ -9,6 +11,7 @@ enum { VERSION = 2 }; /* the last one of the format that is read; 2 has pilot me
 
 /* ------------------------------------------------------------ opening */
 
+/* The description must be of Scullery, and of a version of the format that this host reads. */
 static scl_status check_body(const scl_saved *saved, const char *what, scl_error *error) {
   const cJSON *body = saved->json.root, *version = scl_saved_find(body, "version");
   const char *format = NULL, *by = "?";
@@ -77,6 +80,7 @@ const char *scl_saved_shown(const cJSON *value, char *text, size_t size) {
   return text;
 }
 
+/* The sentence for a field of another type than it should be. */
 static scl_status refuse_field(const cJSON *from, const char *name, const char *takes,
                                scl_error *error) {
   char text[60];
@@ -153,7 +157,8 @@ bool scl_saved_number(const scl_saved *saved, const cJSON *value, double *out) {
   return !isnan(*out) || strcmp(word, "nan") == 0;
 }
 
-/* Bytes as hexadecimal digits, in place; false where they are none, or have a zero and may not. */
+/* Decode hexadecimal digits in place; false if they are not such, or if a byte is 0 and `zeros` is
+ * false. */
 static bool read_hex(char *text, bool zeros) {
   const size_t length = strlen(text);
   if (length % 2 != 0 || strspn(text, "0123456789abcdefABCDEF") != length) return false;

@@ -28,7 +28,7 @@ void scl_saved_close(scl_saved *saved);
 
 /* ------------------------------------------------------------ the description */
 
-/* A field of a table, NULL where there is none. */
+/* A field of a table; NULL if it is absent. */
 const cJSON *scl_saved_find(const cJSON *from, const char *name);
 /* The key that marks a table which stands for something else ("component"), NULL: a plain one. */
 const char *scl_saved_mark(const cJSON *value);
@@ -40,7 +40,7 @@ size_t scl_saved_count(const cJSON *list);
 /* A field that is a whole number of at least `low`. */
 scl_status scl_saved_whole(const scl_saved *saved, const cJSON *from, const char *name, size_t low,
                            size_t high, size_t *out, scl_error *error);
-/* The same, as it is where it is absent. */
+/* The same; *out is unchanged if the field is absent. */
 scl_status scl_saved_opt_whole(const scl_saved *saved, const cJSON *from, const char *name,
                                size_t low, size_t high, size_t *out, scl_error *error);
 /* A field that is a plain text; it lives as long as `saved`. */
@@ -51,11 +51,11 @@ scl_status scl_saved_opt_word(const cJSON *from, const char *name, const char **
 scl_status scl_saved_flag(const cJSON *from, const char *name, bool *out, scl_error *error);
 scl_status scl_saved_dtype(const char *word, scl_dtype *out, scl_error *error);
 
-/* Any number, infinite and NaN too; false where the value is none. */
+/* Any number, including infinities and NaN; false if the value is not a number. */
 bool scl_saved_number(const scl_saved *saved, const cJSON *value, double *out);
-/* A text of any bytes but zero, as a copy; *out NULL: the value is none. */
+/* A copy of a text of any bytes but zero; *out is NULL if the value is not a text. */
 scl_status scl_saved_text(const scl_saved *saved, const cJSON *value, char **out, scl_error *error);
-/* How a value looks, cut where it is long. */
+/* The value as JSON in `text`, cut to `size` bytes. Returns `text`. */
 const char *scl_saved_shown(const cJSON *value, char *text, size_t size);
 
 /* ------------------------------------------------------------ the arrays */

@@ -1,3 +1,4 @@
+/* Calls from other programs, and the settings of the whole library: threads, plugins, log. */
 #define _GNU_SOURCE
 #include "model/stay.h"
 
@@ -9,8 +10,7 @@
 #include <pthread.h>
 #include <scullery/scullery.h>
 
-/* Calls that are running. A change of the threads waits until there are none, and new calls wait
- * for it. */
+/* Calls in progress. scl_set_threads waits until there are none, and new calls wait for it. */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -24,13 +24,14 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void say_nothing(const char *line) { (void)line; }
 
-static void prepare(void) {
+/* Once in a process. A program gets no log on stderr unless it sets one. */
+static void prepare_calls(void) {
   plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   scl_host_set_first_log(say_nothing);
 }
 
 scl_status scl_stay_begin(scl_stay *out, scl_error *error) {
-  (void)pthread_once(&once, prepare);
+  (void)pthread_once(&once, prepare_calls);
   if (plain == (locale_t)0) return scl_fail_memory(error, sizeof plain, "a locale");
   pthread_mutex_lock(&calls.lock);
   while (calls.changing || !scl_blas_admits(calls.running + 1))

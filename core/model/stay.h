@@ -1,4 +1,5 @@
-/* A call from another program: what it works with, and in what state it leaves the thread. */
+/* The frame of a call from another program: the thread works in the locale "C" and waits for its turn;
+ * afterwards the thread is as it was. */
 #ifndef SCULLERY_STAY_H
 #define SCULLERY_STAY_H
 
@@ -6,8 +7,8 @@
 #include <stdbool.h>
 
 typedef struct scl_stay {
-  void *locale; /* of the thread before */
-  bool alone;   /* whether its jobs stayed on it before */
+  void *locale; /* the thread's locale before the call */
+  bool alone;   /* whether the thread ran its jobs by itself before the call */
 } scl_stay;
 
 /* Until scl_stay_end, this thread works in the locale "C", alone unless scl_set_threads asked for

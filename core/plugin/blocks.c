@@ -1,3 +1,4 @@
+/* Blocks of numbers in float64 for components that take float64 alone, and back. */
 #include "plugin/blocks.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Calls of plugin slots, as a stack for each thread. The innermost call owns the memory that the slot
+ * takes by host->scratch; every call checks that the slot leaves the floating-point mode alone. */
 #include "plugin/call.h"
 
 #include "plugin/crash.h"
@@ -43,7 +45,7 @@ void *scl_call_scratch(size_t bytes) {
   return innermost == NULL ? NULL : scl_arena_take(&innermost->scratch, bytes);
 }
 
-/* Whether the slot left the rounding mode changed; it is put back. */
+/* End a call. Returns whether the slot left the floating-point mode changed; it is restored. */
 static bool close_call(scl_call *call) {
   scl_call_drop(call);
   if (scl_float_mode() == call->mode) return false;
@@ -60,21 +62,23 @@ bool scl_call_begin(scl_call *call, const scl_component *component, const char *
   return true;
 }
 
+/* Put "KIND.NAME: " before the sentence of the error. */
 static void prefix_name(const scl_call *call) {
   const scl_plugin *plugin = &call->component->plugin;
   (void)scl_prefix(call->error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
 }
 
 bool scl_call_end(scl_call *call) {
-  static _Atomic(const scl_component *) told;
-  if (close_call(call) && atomic_exchange(&told, call->component) != call->component)
+  static _Atomic(const scl_component *) reported; /* report a component once, not at every call */
+  if (close_call(call) && atomic_exchange(&reported, call->component) != call->component)
     scl_host_say(&call->component->plugin, mode_sentence, call->slot);
   if (call->failed == SCL_STATUS_OK) return true;
   if (call->error != NULL) prefix_name(call);
   return false;
 }
 
-/* A call without an error hands its failure on to the call that it was made from. */
+/* A call without an error passes its failure to the call that it was made from. The sentence names
+ * the component if that is another one; without any error it is logged. */
 void scl_call_fail(scl_status status, const char *sentence) {
   scl_call *call = innermost;
   const scl_component *own = call == NULL ? NULL : call->component;
@@ -94,6 +98,7 @@ void scl_call_fail(scl_status status, const char *sentence) {
 
 bool scl_call_failed(void) { return innermost != NULL && innermost->failed != SCL_STATUS_OK; }
 
+/* End a call of a slot with a status. A failure has a sentence afterwards, yet without the name. */
 static scl_status finish_call(scl_call *call, scl_status status) {
   const bool changed = close_call(call);
   if (status == SCL_STATUS_OK) status = call->failed;

@@ -1,3 +1,5 @@
+/* The check of a plugin's descriptor, options, abilities and table. It calls no function of the
+ * plugin, and reads no further than the sizes that the plugin declares. */
 #include "plugin/check.h"
 
 #include "plugin/blocks.h"
@@ -8,18 +10,17 @@
 
 enum { MOST_OPTIONS = 64, MOST_LISTED = 64, MOST_INSTANCE = 1 << 24 };
 
-/* An option row of the plugin's own stride. */
-static const void *row_of(const scl_plugin *plugin, size_t i) {
-  return (const char *)plugin->options + i * plugin->option_size;
-}
-
+/* Option i of a plugin. Its rows are plugin->option_size bytes apart: members that an older plugin
+ * does not have are 0, and those of a newer one are not read. */
 static scl_option option_of(const scl_plugin *plugin, size_t i) {
   scl_option option = {0};
-  memcpy(&option, row_of(plugin, i), scl_min(plugin->option_size, sizeof option));
+  memcpy(&option, (const char *)plugin->options + i * plugin->option_size,
+         scl_min(plugin->option_size, sizeof option));
   return option;
 }
 
-/* What an option of that role is: of a kind of plugin, and of forms that the host understands. */
+/* An option with a role must belong to the kind of plugin that has the role, and take a form that the
+ * host can set. */
 static scl_status check_role(const scl_option *option, scl_kind kind, scl_error *error) {
   static const struct {
     scl_kind kind;
@@ -45,10 +46,8 @@ static scl_status check_role(const scl_option *option, scl_kind kind, scl_error 
   return SCL_STATUS_OK;
 }
 
-static bool overlap(const scl_option *a, const scl_option *b) {
-  return a->offset < b->offset + scl_option_bytes(b) && b->offset < a->offset + scl_option_bytes(a);
-}
-
+/* Each option by itself, and every pair: names and roles occur once, and no two options are stored in
+ * the same bytes of the instance. */
 static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
   const size_t instance = scl_max(plugin->instance_size, sizeof(scl_base));
   if (plugin->n_options == 0) return SCL_STATUS_OK;
@@ -69,7 +68,8 @@ static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
       if (strcmp(other.name, option.name) == 0)
         return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s' is declared twice",
                         option.name);
-      if (overlap(&other, &option))
+      if (other.offset < option.offset + scl_option_bytes(&option) &&
+          option.offset < other.offset + scl_option_bytes(&other))
         return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                         "options '%s' and '%s' are stored in the same bytes of the instance",
                         other.name, option.name);
@@ -81,6 +81,7 @@ static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Abilities listed in the descriptor: each at most once, of the plugin's kind, with a valid table. */
 static scl_status check_abilities(const scl_plugin *plugin, scl_error *error) {
   const scl_ability *list = plugin->abilities;
   for (size_t i = 0; list != NULL && list[i].id != NULL; i++) {
@@ -104,15 +105,10 @@ static scl_status check_abilities(const scl_plugin *plugin, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static const void *listed(const scl_plugin *plugin, const char *id) {
-  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++)
-    if (strcmp(one->id, id) == 0) return one->table;
-  return NULL;
-}
-
+/* Fail unless the plugin lists the ability, or decides about it when it is asked (slot `ability`). */
 static scl_status require(const scl_plugin *plugin, const char *id, const char *why,
                           scl_error *error) {
-  if (listed(plugin, id) != NULL || plugin->ability != NULL) return SCL_STATUS_OK;
+  if (scl_ability_listed(plugin, id) != NULL || plugin->ability != NULL) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s, which requires the ability \"%s\"", why, id);
 }
 
@@ -142,7 +138,7 @@ static scl_status check_sampler(const scl_plugin *plugin, const void *vtable, sc
         "each has, is NULL");
   if (table->space == SCL_SPACE_STRUCTURED)
     SCL_TRY(require(plugin, SCL_ABILITY_STRUCTURED, "it draws structured parameters", error));
-  const scl_ability_structured *structured = listed(plugin, SCL_ABILITY_STRUCTURED);
+  const scl_ability_structured *structured = scl_ability_listed(plugin, SCL_ABILITY_STRUCTURED);
   return structured != NULL && SCL_HAS(structured, dtypes) ? check_dtypes(structured->dtypes, error)
                                                            : SCL_STATUS_OK;
 }
@@ -157,7 +153,7 @@ static scl_status check_nonlinearity(const scl_plugin *plugin, const void *vtabl
                     "one of the slots 'loop' and 'apply' is required, and both are NULL");
   if (table->spaces == 0 && table->shape == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "it takes no parameter space (member 'spaces')");
-  const scl_ability_smoothing *smoothing = listed(plugin, SCL_ABILITY_SMOOTHING);
+  const scl_ability_smoothing *smoothing = scl_ability_listed(plugin, SCL_ABILITY_SMOOTHING);
   if (smoothing != NULL && smoothing->smooth == NULL && table->loop == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "ability \"%s\": its slot 'loop' goes with the slot 'loop' of the table, which "
@@ -199,8 +195,8 @@ static scl_status check_solver(const scl_plugin *plugin, const void *vtable, scl
   if (table->solve == NULL)
     SCL_TRY(require(plugin, SCL_ABILITY_MODEL, "the slot 'solve' is NULL", error));
   SCL_TRY(check_dtypes(table->dtypes, error));
-  const scl_ability_path *path = listed(plugin, SCL_ABILITY_PATH);
-  const scl_ability_model_path *models = listed(plugin, SCL_ABILITY_MODEL_PATH);
+  const scl_ability_path *path = scl_ability_listed(plugin, SCL_ABILITY_PATH);
+  const scl_ability_model_path *models = scl_ability_listed(plugin, SCL_ABILITY_MODEL_PATH);
   if (path != NULL) SCL_TRY(check_path(plugin, path->option, error));
   if (models == NULL) return SCL_STATUS_OK;
   SCL_TRY(require(plugin, SCL_ABILITY_MODEL, "it makes models of a path", error));

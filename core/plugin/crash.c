@@ -1,4 +1,6 @@
-/* What runs in a handler is async-signal-safe. */
+/* Reports of crashes and exits inside a plugin, before the process ends: the plugin, the slot and the
+ * file. All functions that a handler calls are async-signal-safe; `put` and `report` therefore
+ * assemble their line without stdio. */
 #define _GNU_SOURCE
 #include "plugin/crash.h"
 
@@ -12,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Append a text to a line of `size` bytes, cut if it is too long. Returns the new length. */
 static size_t put(char *line, size_t used, size_t size, const char *text) {
   while (*text != 0 && used + 1 < size)
     line[used++] = *text++;
@@ -37,6 +40,7 @@ static void report(const scl_call *call, const char *what) {
   if (write(STDERR_FILENO, line, used) < 0) return;
 }
 
+/* Paths of plugins loaded from outside, which may have damaged memory before a crash elsewhere. */
 enum { MOST_SUSPECTS = 16 };
 static _Atomic(const char *) suspects[MOST_SUSPECTS];
 
@@ -47,6 +51,7 @@ void scl_crash_suspect(const char *path) {
   }
 }
 
+/* The line for a crash outside of any slot, with the suspects; none if there are no suspects. */
 static void report_outside(const char *what) {
   char line[2048];
   size_t used = put(line, 0, sizeof line, "scullery: ");
@@ -72,6 +77,7 @@ static const struct {
 enum { SIGNALS = sizeof signals / sizeof *signals };
 static struct sigaction before[SIGNALS];
 
+/* One thread reports; others wait for it to end the process, at most 0.2 s. */
 static void on_crash(int number, siginfo_t *info, void *context) {
   static atomic_flag taken = ATOMIC_FLAG_INIT;
   static _Thread_local volatile sig_atomic_t mine;
@@ -97,6 +103,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   if (info->si_code <= 0) (void)raise(number);
 }
 
+/* A slot that ends the process would end it with success: it ends with a failure instead. */
 static void end_in_slot(const char *what) {
   static atomic_flag taken = ATOMIC_FLAG_INIT;
   const struct timespec patience = {.tv_nsec = 200000000};

@@ -1,3 +1,5 @@
+/* Whether a file is a whole shared object for this machine: its ELF header, segments and sections
+ * are checked, as the loader of the system maps a damaged file and crashes. */
 #define _GNU_SOURCE
 #include "plugin/elf.h"
 
@@ -14,7 +16,8 @@ typedef ElfW(Ehdr) file_header;
 typedef ElfW(Phdr) segment_header;
 typedef ElfW(Shdr) section_header;
 
-/* Our own header: what class, byte order and machine are. The linker provides it. */
+/* The ELF header of this library, which the linker provides: the class, byte order and machine that a
+ * plugin must have. */
 extern const file_header __ehdr_start __attribute__((visibility("hidden")));
 
 typedef struct object {
@@ -42,10 +45,12 @@ static scl_status cut_off(const object *o, const char *what, uint64_t first, uin
       o->size, what, (unsigned long long)first, (unsigned long long)(first + length));
 }
 
+/* Whether bytes first .. first+length-1 are within the file; no sum can overflow. */
 static bool is_within(const object *o, uint64_t first, uint64_t length) {
   return first <= o->size && length <= o->size - first;
 }
 
+/* Read exactly `size` bytes at `from`; a file that is shorter meanwhile is refused. */
 static scl_status read_at(const object *o, uint64_t from, void *to, size_t size, scl_error *error) {
   for (size_t have = 0; have < size;) {
     const ssize_t got = pread(o->descriptor, (char *)to + have, size - have, (off_t)(from + have));
@@ -86,13 +91,15 @@ static scl_status check_header(object *o, scl_error *error) {
 
 /* ------------------------------------------------------------ segments: what the loader maps */
 
+/* Whether a loaded segment of `length` bytes contains size bytes at `address`. */
 static bool covers(const segment_header *s, uint64_t address, uint64_t size, uint64_t length) {
   return s->p_type == PT_LOAD && address >= s->p_vaddr && address - s->p_vaddr <= length &&
          size <= length - (address - s->p_vaddr);
 }
 
-/* Segments that are mapped follow each other; what is more in memory than in the file is data; and
- * what the loader reads or protects lies in one of them. */
+/* Loaded segments must follow each other without overlap (*end: the end of the last one), and have
+ * more bytes in memory than in the file only if they are writable. What the loader reads or protects
+ * must be within one of them. */
 static bool is_sound(const object *o, const segment_header *s, uint64_t *end) {
   if (s->p_type == PT_LOAD) {
     if (s->p_filesz > s->p_memsz || s->p_vaddr < *end || s->p_vaddr > MOST_ADDRESS ||
@@ -138,6 +145,8 @@ static scl_status check_segments(object *o, scl_error *error) {
 /* ------------------------------------------------------------ sections: the loader reads none, but
  * they tell whether file and segments are whole */
 
+/* Whether a segment maps the section, at the same distance in the file and in memory, and writable if
+ * the section is. */
 static bool is_mapped(const object *o, const section_header *section) {
   const bool in_file = section->sh_type != SHT_NOBITS;
   for (size_t i = 0; i < o->header.e_phnum; i++) {
@@ -149,14 +158,8 @@ static bool is_mapped(const object *o, const section_header *section) {
   return false;
 }
 
-static scl_status check_section(const object *o, const section_header *s, scl_error *error) {
-  if (s->sh_type == SHT_NULL) return SCL_STATUS_OK;
-  if (s->sh_type != SHT_NOBITS && !is_within(o, s->sh_offset, s->sh_size))
-    return cut_off(o, "bytes of a section", s->sh_offset, s->sh_size, error);
-  const bool counts = (s->sh_flags & SHF_ALLOC) != 0 && (s->sh_flags & SHF_TLS) == 0;
-  return !counts || is_mapped(o, s) ? SCL_STATUS_OK : refuse(o, DAMAGED, error);
-}
-
+/* Every section must be within the file; one that is loaded must be within a segment. Sections for
+ * threads (SHF_TLS) have addresses of a template, outside the segments. */
 static scl_status check_sections(const object *o, scl_error *error) {
   const uint64_t length = (uint64_t)o->header.e_shnum * sizeof(section_header);
   if (o->header.e_shnum == 0) return SCL_STATUS_OK; /* stripped of them */
@@ -165,7 +168,11 @@ static scl_status check_sections(const object *o, scl_error *error) {
   for (size_t i = 0; i < o->header.e_shnum; i++) {
     section_header section;
     SCL_TRY(read_at(o, o->header.e_shoff + i * sizeof section, &section, sizeof section, error));
-    SCL_TRY(check_section(o, &section, error));
+    if (section.sh_type == SHT_NULL) continue;
+    if (section.sh_type != SHT_NOBITS && !is_within(o, section.sh_offset, section.sh_size))
+      return cut_off(o, "bytes of a section", section.sh_offset, section.sh_size, error);
+    const bool loaded = (section.sh_flags & SHF_ALLOC) != 0 && (section.sh_flags & SHF_TLS) == 0;
+    if (loaded && !is_mapped(o, &section)) return refuse(o, DAMAGED, error);
   }
   return SCL_STATUS_OK;
 }

@@ -1,3 +1,5 @@
+/* The folders in which plugins are searched, in order: SCULLERY_PLUGIN_PATH, the user's folder, the
+ * built-in plugins. The plugin NAME of a kind is FOLDER/KIND/NAME.so or FOLDER/NAME.so. */
 #define _GNU_SOURCE
 #include "plugin/folders.h"
 
@@ -23,6 +25,7 @@ bool scl_folders_user(char folder[PATH_MAX]) {
   return used > 0 && used < PATH_MAX;
 }
 
+/* The folders of SCULLERY_PLUGIN_PATH, which colons separate; empty ones are skipped. */
 static bool each_of_variable(folder_visit visit, void *context) {
   char folder[PATH_MAX];
   const char *path = getenv("SCULLERY_PLUGIN_PATH");
@@ -36,7 +39,7 @@ static bool each_of_variable(folder_visit visit, void *context) {
   return false;
 }
 
-/* Of an installation, and of a build tree. */
+/* The built-in plugins of an installation, and of a build tree. */
 static bool each_of_builtins(folder_visit visit, void *context) {
   char own[PATH_MAX], folder[PATH_MAX + 32];
   if (!scl_own_folder(own)) return false;
@@ -53,12 +56,14 @@ static bool each_folder(folder_visit visit, void *context) {
          each_of_builtins(visit, context);
 }
 
+/* The folders as one text, separated by colons. */
 typedef struct joined {
   char *text;
   size_t used, room;
   bool failed;
 } joined;
 
+/* Append a folder. True, which ends the walk, if there is no memory. */
 static bool join(void *context, const char *folder, scl_plugin_origin origin) {
   joined *path = context;
   const size_t length = strlen(folder) + 1;
@@ -90,6 +95,7 @@ typedef struct placed {
   scl_plugin_origin origin;
 } placed;
 
+/* Whether the file is within the folder; its origin is then that of the folder. */
 static bool holds(void *context, const char *folder, scl_plugin_origin origin) {
   placed *file = context;
   char real[PATH_MAX];
@@ -116,12 +122,14 @@ typedef struct search {
   scl_plugin_origin origin;
 } search;
 
-/* A pipe or device is there too: loading it is refused with a sentence of its own. */
+/* Whether the path is anything but a folder. A pipe or device counts: loading it is refused with a
+ * message about it. */
 static bool is_there(const char *path) {
   struct stat file;
   return stat(path, &file) == 0 && !S_ISDIR(file.st_mode);
 }
 
+/* Whether the folder has the wanted file, at one of its two places. */
 static bool look_in(void *context, const char *folder, scl_plugin_origin origin) {
   search *wanted = context;
   wanted->origin = origin;

@@ -1,3 +1,5 @@
+/* The table of host functions that plugins call (scl_host), and the log. Calls of one component can be
+ * watched, so that the checker can let an allocation fail or interrupt at a chosen call. */
 #include "plugin/host.h"
 
 #include "algebra/dense.h"
@@ -26,21 +28,20 @@ void scl_host_set_first_log(void (*log)(const char *line)) {
   (void)atomic_compare_exchange_strong(&sink, &none, log);
 }
 
-static void put_line(const char *line) {
-  (void)fputs("scullery: ", stderr);
-  scl_write_shown(stderr, line, strlen(line));
-  (void)fputc('\n', stderr);
-}
-
+/* Log a line "KIND.NAME: text": to the function that was set, or to stderr with control characters
+ * made visible. */
 static void say(const scl_plugin *from, const char *text) {
   char line[1200];
   void (*log)(const char *) = atomic_load(&sink);
   (void)snprintf(line, sizeof line, "%s.%s: %s", from == NULL ? "a" : scl_kind_name(from->kind),
                  from == NULL ? "plugin" : from->name, text);
-  if (log != NULL)
+  if (log != NULL) {
     log(line);
-  else
-    put_line(line);
+    return;
+  }
+  (void)fputs("scullery: ", stderr);
+  scl_write_shown(stderr, line, strlen(line));
+  (void)fputc('\n', stderr);
 }
 
 void scl_host_say(const scl_plugin *from, const char *format, ...) {
@@ -64,13 +65,13 @@ SCL_PRINTF(2, 3) static void host_log(const void *self, const char *format, ...)
 /* ------------------------------------------------------------ watched calls, for checks */
 
 static struct {
-  _Atomic(const scl_component *) component;
-  atomic_int what;
-  atomic_long at, count;
+  _Atomic(const scl_component *) component; /* NULL: nothing is watched */
+  atomic_int what;                          /* what happens at the call: SCL_HOST_... */
+  atomic_long at, count;                    /* the call at which it happens, and calls so far */
 } watched;
 
 void scl_host_watch(const scl_component *component, int what, long at) {
-  atomic_store(&watched.component, NULL);
+  atomic_store(&watched.component, NULL); /* nothing is watched while the rest changes */
   atomic_store(&watched.what, what);
   atomic_store(&watched.at, at);
   atomic_store(&watched.count, 0);
@@ -79,7 +80,7 @@ void scl_host_watch(const scl_component *component, int what, long at) {
 
 size_t scl_host_watched(void) { return (size_t)atomic_load(&watched.count); }
 
-/* Whether the call that is made now is the one. */
+/* Count a call by the watched component; whether it is the one at which `what` happens. */
 static bool is_due(int what) {
   const scl_component *component = atomic_load_explicit(&watched.component, memory_order_relaxed);
   const scl_call *call = component == NULL ? NULL : scl_call_current();
@@ -118,7 +119,8 @@ static scl_status host_parallel(size_t count, scl_job task, void *context, scl_e
   return scl_pool_try(count, run_task, &s, error);
 }
 
-/* A failure is never SCL_STATUS_OK, and has a sentence. */
+/* Fill in an error that a plugin reports. A status that is not a failure becomes
+ * SCL_STATUS_INTERNAL, so that a reported failure is never taken for success. */
 static void fill_error(scl_error *error, scl_status status, const char *format, va_list arguments) {
   char text[sizeof error->message];
   (void)vsnprintf(text, sizeof text, format, arguments);
@@ -129,6 +131,7 @@ static void fill_error(scl_error *error, scl_status status, const char *format, 
                    text, (int)status);
 }
 
+/* The sentence may be formatted from the text of *error itself, which is written last. */
 SCL_PRINTF(3, 4)
 static scl_status host_fail(scl_error *error, scl_status status, const char *format, ...) {
   scl_error filled;

@@ -1,3 +1,5 @@
+/* Instances: created from a component and its settings, bound, shared and released; and components
+ * read from a text as a user types them. */
 #include "plugin/instance.h"
 
 #include "plugin/call.h"
@@ -11,7 +13,8 @@
 
 /* ------------------------------------------------------------ making */
 
-/* The bytes before an instance's struct: they keep its alignment. */
+/* Bytes before the plugin's struct, which hold the pointer back to the instance; 64 keep the
+ * alignment of the struct. */
 enum { LINK = 64 };
 
 scl_instance *scl_instance_of(const void *self) {
@@ -24,7 +27,8 @@ scl_part scl_instance_part(const scl_instance *instance) {
   return (scl_part){instance->component->source, instance->self};
 }
 
-/* The parts of the settings, counted. */
+/* Set nested, within and script of the instance from the components among its options, and refuse
+ * too many of them. */
 static scl_status count_parts(scl_instance *instance, scl_error *error) {
   const scl_settings *settings = &instance->settings;
   instance->nested = instance->within = 1;
@@ -44,8 +48,10 @@ static scl_status count_parts(scl_instance *instance, scl_error *error) {
                   SCL_MOST_NESTED, SCL_MOST_WITHIN);
 }
 
-static scl_status reserve(const scl_component *component, scl_settings *settings,
-                          scl_instance **out, scl_error *error) {
+/* Allocate an instance and write its settings to the plugin's struct. Takes over the settings, also
+ * when it fails. */
+static scl_status reserve_instance(const scl_component *component, scl_settings *settings,
+                                   scl_instance **out, scl_error *error) {
   const size_t size = scl_max(component->plugin.instance_size, sizeof(scl_base));
   scl_instance *instance = scl_allocate_zero(sizeof *instance);
   char *memory = instance == NULL ? NULL : scl_allocate_zero(LINK + size);
@@ -66,8 +72,7 @@ static scl_status reserve(const scl_component *component, scl_settings *settings
   return SCL_STATUS_OK;
 }
 
-/* One ability of an instance that offers it: checked where it depends on the options, and of the
- * host's size. */
+/* Enter an ability's table at `place`: checked, and copied to the host's size if it is shorter. */
 static scl_status keep_ability(scl_instance *instance, size_t place, const scl_table_rule *rule,
                                const void *table, scl_error *error) {
   const scl_status status = scl_table_check(rule, table, error);
@@ -85,13 +90,8 @@ static scl_status keep_ability(scl_instance *instance, size_t place, const scl_t
   return SCL_STATUS_OK;
 }
 
-static const void *listed(const scl_plugin *plugin, const char *id) {
-  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++)
-    if (strcmp(one->id, id) == 0) return one->table;
-  return NULL;
-}
-
-static const void *asked(const scl_instance *instance, const char *id) {
+/* The table of an ability that depends on the options: the plugin's slot `ability` answers. */
+static const void *ability_asked(const scl_instance *instance, const char *id) {
   const scl_plugin *plugin = &instance->component->plugin;
   scl_call call;
   if (plugin->ability == NULL) return NULL;
@@ -101,18 +101,21 @@ static const void *asked(const scl_instance *instance, const char *id) {
   return table;
 }
 
+/* Set instance->abilities to all that the component has, listed or asked for. */
 static scl_status find_abilities(scl_instance *instance, scl_error *error) {
   size_t count = 0;
   for (const scl_table_rule *rule = scl_rules(); rule->id != NULL; rule++) {
     if (!(rule->kinds & SCL_BIT(scl_instance_kind(instance)))) continue;
-    const void *table = listed(&instance->component->plugin, rule->id);
-    if (table == NULL) table = asked(instance, rule->id);
+    const void *table = scl_ability_listed(&instance->component->plugin, rule->id);
+    if (table == NULL) table = ability_asked(instance, rule->id);
     if (table != NULL) SCL_TRY(keep_ability(instance, count++, rule, table, error));
   }
   return SCL_STATUS_OK;
 }
 
-static scl_status complete(scl_instance *instance, scl_error *error) {
+/* Call slot `create`, find the abilities, and check what depends on the options. `created` makes
+ * scl_instance_release call `destroy`. */
+static scl_status complete_instance(scl_instance *instance, scl_error *error) {
   const scl_plugin *plugin = &instance->component->plugin;
   scl_call call;
   if (plugin->create != NULL) {
@@ -130,9 +133,9 @@ static scl_status complete(scl_instance *instance, scl_error *error) {
 scl_status scl_instance_create(const scl_component *component, scl_settings *settings,
                                scl_instance **out, scl_error *error) {
   scl_instance *instance = NULL;
-  SCL_TRY(reserve(component, settings, &instance, error));
+  SCL_TRY(reserve_instance(component, settings, &instance, error));
   scl_status status = count_parts(instance, error);
-  if (status == SCL_STATUS_OK) status = complete(instance, error);
+  if (status == SCL_STATUS_OK) status = complete_instance(instance, error);
   if (status == SCL_STATUS_OK)
     *out = instance;
   else
@@ -203,7 +206,7 @@ scl_status scl_instance_expect(const scl_instance *instance, scl_kind kind, scl_
 
 enum { TEXT_OPTIONS = 16, TEXT_NUMBERS = 16, TEXT_LENGTH = 512 };
 
-/* What a text gives: names and words point into `text`. */
+/* A component as it was typed. Names and words point into `text`, lists into `numbers`. */
 typedef struct typed {
   char text[TEXT_LENGTH];
   const char *name;
@@ -212,6 +215,7 @@ typedef struct typed {
   size_t count;
 } typed;
 
+/* The first character from `at` on that is not white space. */
 static char *skip(char *at) {
   while (isspace((unsigned char)*at))
     at++;
@@ -231,6 +235,8 @@ static char *take_name(char **at, char *next) {
   return begin;
 }
 
+/* Read the value at *at (a "word", true, false, {numbers} or a number) and move *at behind it. A list
+ * is stored in numbers[TEXT_NUMBERS]. False: there is no value. */
 static bool take_value(char **at, scl_value *out, double *numbers) {
   char *begin = skip(*at), *end = begin;
   *out = (scl_value){0};
@@ -262,7 +268,8 @@ static bool take_value(char **at, scl_value *out, double *numbers) {
   return end != begin;
 }
 
-static bool parse(const char *from, typed *out) {
+/* Read "name" or "name{option = value, ...}". False: the text has another form, or is too long. */
+static bool parse_component(const char *from, typed *out) {
   char next = 0;
   if ((size_t)snprintf(out->text, sizeof out->text, "%s", from) >= sizeof out->text) return false;
   char *at = out->text;
@@ -308,7 +315,7 @@ scl_status scl_instance_from_text(const char *kinds, const char *text, scl_insta
   const scl_component *component = NULL;
   scl_settings settings;
   char title[80];
-  scl_status status = parse(text, read)
+  scl_status status = parse_component(text, read)
                           ? find_component(kinds, read->name, &component, error)
                           : scl_fail(error, SCL_STATUS_INTERNAL,
                                      "'%.100s' is no component as one would type it", text);

@@ -1,3 +1,5 @@
+/* Calls of kernels: the general form (slots gram and diagonal), and the simple form, in which the
+ * plugin gives a function of one number of each pair (slot finish) and the host computes the pairs. */
 #include "plugin/kernel.h"
 
 #include "algebra/pairs.h"
@@ -12,7 +14,8 @@ static const scl_kernel *table_of(const scl_instance *kernel) {
 
 uint32_t scl_kernel_spaces(const scl_instance *kernel) { return table_of(kernel)->spaces; }
 
-static scl_status check(const scl_instance *kernel, scl_space space, scl_error *error) {
+/* A kernel must be defined on the space of the parameters, and bound if it needs a law. */
+static scl_status kernel_check(const scl_instance *kernel, scl_space space, scl_error *error) {
   if (!(table_of(kernel)->spaces & SCL_BIT(space)))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s is not defined on %s parameters",
                     scl_instance_name(kernel), scl_space_name(space));
@@ -25,8 +28,8 @@ static scl_status check(const scl_instance *kernel, scl_space space, scl_error *
                   scl_settings_text(&kernel->settings, text, sizeof text));
 }
 
-/* The simple form, with what its `scale` says; `move` is a slot of its own inside a call of
- * `finish`. */
+/* A simple kernel as algebra/pairs.h takes it: a copy of its table, whose slots finish and move are
+ * replaced by functions that take the instance, and the value of slot `scale`. */
 typedef struct simple_form {
   scl_kernel table; /* its functions take the instance */
   scl_pair_kernel pairs;
@@ -63,7 +66,7 @@ static void finish_simple(const void *self, const scl_pair_row *row, double *num
   if (!scl_call_failed()) table_of(kernel)->finish(kernel->self, row, numbers);
 }
 
-/* The failure of `move` is one of the call that it is made from. */
+/* A failure of `move` becomes one of the call of `finish` that it is made from. */
 static void move_simple(const void *self, size_t count, double *coordinates) {
   const scl_instance *kernel = self;
   scl_call call;
@@ -73,6 +76,7 @@ static void move_simple(const void *self, size_t count, double *coordinates) {
   (void)scl_call_end(&call);
 }
 
+/* Called inside a call of slot `finish`. */
 static void open_simple(const scl_instance *kernel, simple_form *out) {
   out->table = *table_of(kernel);
   if (out->table.finish != NULL) out->table.finish = finish_simple;
@@ -80,9 +84,10 @@ static void open_simple(const scl_instance *kernel, simple_form *out) {
   out->pairs = (scl_pair_kernel){&out->table, kernel, scl_kernel_scale(kernel)};
 }
 
-static scl_status gram(const scl_instance *kernel, const scl_const_parameters *u,
-                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
-                       scl_error *error) {
+/* out (u x v at stride) = K, of a kernel that was checked. */
+static scl_status kernel_gram(const scl_instance *kernel, const scl_const_parameters *u,
+                              const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                              scl_error *error) {
   const scl_kernel *table = table_of(kernel);
   scl_call call;
   scl_call_enter(&call, kernel->component, table->gram == NULL ? "finish" : "gram", error);
@@ -96,14 +101,14 @@ static scl_status gram(const scl_instance *kernel, const scl_const_parameters *u
 scl_status scl_kernel_gram(const scl_instance *kernel, const scl_const_parameters *u,
                            const scl_const_parameters *v, double *out, ptrdiff_t stride,
                            scl_error *error) {
-  SCL_TRY(check(kernel, u->space, error));
-  return gram(kernel, u, v, out, stride, error);
+  SCL_TRY(kernel_check(kernel, u->space, error));
+  return kernel_gram(kernel, u, v, out, stride, error);
 }
 
 scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_parameters *u,
                                double *out, scl_error *error) {
   const scl_kernel *table = table_of(kernel);
-  SCL_TRY(check(kernel, u->space, error));
+  SCL_TRY(kernel_check(kernel, u->space, error));
   scl_call call;
   if (table->gram == NULL || table->diagonal != NULL) {
     scl_call_enter(&call, kernel->component, table->gram == NULL ? "finish" : "diagonal", error);
@@ -120,11 +125,13 @@ scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_param
     one.weights += (ptrdiff_t)i * u->stride;
     if (one.bias != NULL) one.bias += i;
     if (one.support != NULL) one.support += (ptrdiff_t)i * u->support_stride;
-    SCL_TRY(gram(kernel, &one, &one, &out[i], 1, error));
+    SCL_TRY(kernel_gram(kernel, &one, &one, &out[i], 1, error));
   }
   return SCL_STATUS_OK;
 }
 
+/* How a simple kernel changes when all rows are shifted: distances keep it, and products of centred
+ * rows centre it. A general kernel may change in any way. */
 static scl_shift shift_of_form(const scl_kernel *table) {
   const bool distance =
       table->pair == SCL_PAIR_SQUARED_DISTANCE || table->pair == SCL_PAIR_ABSOLUTE_DISTANCE;
@@ -159,7 +166,7 @@ bool scl_kernel_has_tilt(const scl_instance *kernel) {
   return scl_instance_ability(kernel, SCL_ABILITY_TILT) != NULL;
 }
 
-/* Logarithms may be -INFINITY, of a mass of 0. */
+/* All numbers of a tilt must be finite; logarithms may also be -INFINITY, of a mass of 0. */
 static scl_status check_tilt(const scl_instance *kernel, const scl_tilt *tilt, scl_error *error) {
   bool good =
       tilt->log_one < INFINITY && tilt->log_diagonal < INFINITY && tilt->log_mass < INFINITY;
@@ -191,15 +198,16 @@ scl_status scl_kernel_tilt(const scl_instance *kernel, const scl_law *law, scl_t
   if (ability == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s has no tilt",
                     scl_instance_name(kernel));
-  SCL_TRY(check(kernel, law->space == SCL_SPACE_STRUCTURED ? SCL_SPACE_DENSE : law->space, error));
+  SCL_TRY(kernel_check(kernel, law->space == SCL_SPACE_STRUCTURED ? SCL_SPACE_DENSE : law->space,
+                       error));
   scl_call call;
   const scl_tilt asked = *out;
   scl_call_enter(&call, kernel->component, "tilt", error);
   const scl_status status = scl_call_leave(&call, ability->tilt(kernel->self, law, out, error));
-  const scl_tilt told = *out;
-  *out = asked; /* what belongs to the host */
-  out->log_one = told.log_one;
-  out->log_diagonal = told.log_diagonal;
-  out->log_mass = told.log_mass;
+  const scl_tilt given = *out;
+  *out = asked; /* the plugin sets three numbers; head, dim and pointers belong to the host */
+  out->log_one = given.log_one;
+  out->log_diagonal = given.log_diagonal;
+  out->log_mass = given.log_mass;
   return status == SCL_STATUS_OK ? check_tilt(kernel, out, error) : status;
 }

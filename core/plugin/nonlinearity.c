@@ -1,3 +1,5 @@
+/* Calls of nonlinearities: shapes, phi and its smoothing over blocks of either dtype, duals and
+ * categories. */
 #include "plugin/nonlinearity.h"
 
 #include "plugin/blocks.h"
@@ -16,6 +18,7 @@ static scl_status unsupported(const scl_instance *phi, const char *what, scl_err
 
 /* ------------------------------------------------------------ shape */
 
+/* The shape must fit the slots that the table has, and the limits of the interface. */
 static scl_status check_shape(const scl_instance *phi, const scl_shape *shape, scl_error *error) {
   const scl_nonlinearity *table = table_of(phi);
   const bool one_hot = shape->flags & SCL_SHAPE_ONE_HOT;
@@ -82,6 +85,7 @@ static void loop_float32(const scl_instance *phi, size_t count, const float *z, 
   }
 }
 
+/* out = phi(z), row by row, by the slots loop and loop_float32. */
 static void loop_rows(const scl_instance *phi, const scl_const_block *z, const scl_block *out) {
   for (size_t i = 0; i < z->rows; i++) {
     const ptrdiff_t from = (ptrdiff_t)i * z->row_stride, to = (ptrdiff_t)i * out->row_stride;
@@ -95,11 +99,12 @@ static void loop_rows(const scl_instance *phi, const scl_const_block *z, const s
 
 /* ------------------------------------------------------------ blocks that are converted */
 
-/* A general slot, on float64 copies of a float32 block (and of its spreads, where there are
- * any). */
+/* A slot that takes a whole block: v is NULL but for smoothing. `widened` calls one with float64
+ * copies of a float32 block and its spreads, for nonlinearities that take float64 alone. */
 typedef scl_status (*block_slot)(const scl_instance *phi, const scl_const_block *z,
                                  const scl_spread *v, const scl_block *out, scl_error *error);
 
+/* The spreads of z, packed and in float64, in `to` (as many numbers as z has). */
 static scl_spread widen_spread(const scl_const_block *z, const scl_spread *v, double *to) {
   const float *from = v->data;
   for (size_t k = 0; k < z->planes; k++)
@@ -155,6 +160,7 @@ scl_status scl_nonlinearity_apply(const scl_instance *phi, const scl_const_block
  *
  * The loops see v > 0 alone: entries without spread get 1 in its place, and phi(m) afterwards. */
 
+/* out = S(m, v) for at most CHUNK numbers; v at `stride`. */
 static void smooth_chunk(const scl_instance *phi, const scl_ability_smoothing *ability,
                          size_t count, const double *m, const double *v, ptrdiff_t stride,
                          double *out) {
@@ -195,6 +201,7 @@ static void smooth_chunk_float32(const scl_instance *phi, const scl_ability_smoo
     if (!(v[(ptrdiff_t)j * stride] > 0)) out[j] = point[j];
 }
 
+/* The smoothing of a whole block, CHUNK numbers of a row at a time. */
 static void smooth_rows(const scl_instance *phi, const scl_ability_smoothing *ability,
                         const scl_const_block *m, const scl_spread *v, const scl_block *out) {
   for (size_t i = 0; i < m->rows; i++)
@@ -335,24 +342,19 @@ scl_status scl_nonlinearity_key(const scl_instance *phi, size_t planes, size_t *
                   scl_instance_name(phi), *words);
 }
 
-static void code_sides(const scl_const_block *z, bool zero_is_high, int32_t *out,
-                       ptrdiff_t row_stride) {
-  for (size_t i = 0; i < z->rows; i++) {
+/* Two values: category 1 for z > 0, and for z = 0 if zero_is_high; otherwise 0. */
+scl_status scl_nonlinearity_categories(const scl_instance *phi, const scl_const_block *z,
+                                       int32_t *out, ptrdiff_t row_stride, scl_error *error) {
+  const scl_ability_categories *ability = scl_instance_ability(phi, SCL_ABILITY_CATEGORIES);
+  scl_ability_two_valued values;
+  const bool two = two_categories(phi, &values), zero_is_high = two && values.zero_is_high != 0;
+  for (size_t i = 0; two && i < z->rows; i++) {
     const double *from = (const double *)z->data + (ptrdiff_t)i * z->row_stride;
     int32_t *to = out + (ptrdiff_t)i * row_stride;
     for (size_t j = 0; j < z->cols; j++)
       to[j] = from[j] > 0 || (zero_is_high && from[j] == 0);
   }
-}
-
-scl_status scl_nonlinearity_categories(const scl_instance *phi, const scl_const_block *z,
-                                       int32_t *out, ptrdiff_t row_stride, scl_error *error) {
-  const scl_ability_categories *ability = scl_instance_ability(phi, SCL_ABILITY_CATEGORIES);
-  scl_ability_two_valued values;
-  if (two_categories(phi, &values)) {
-    code_sides(z, values.zero_is_high != 0, out, row_stride);
-    return SCL_STATUS_OK;
-  }
+  if (two) return SCL_STATUS_OK;
   if (ability == NULL) return unsupported(phi, "categories, so its features have no codes", error);
   scl_call call;
   scl_call_enter(&call, phi->component, "categories", error);

@@ -1,3 +1,5 @@
+/* Shared objects of plugins: found, checked for who may write to them, opened with the process's
+ * state restored afterwards, and closed. */
 #define _GNU_SOURCE
 #include "plugin/object.h"
 
@@ -13,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Who may alter code that the search finds by itself: root and the user. */
+/* Refuse a file that others may write to. which: "o" or "g", as chmod calls them. by_name: the user
+ * gave the path, so that sc.plugin.load is no advice. */
 static scl_status refuse_open(const char *path, const char *who, const char *what,
                               const char *which, bool by_name, scl_error *error) {
   const bool all = which[0] == 'o';
@@ -41,6 +44,7 @@ static scl_status check_writers(const char *path, mode_t file, const char *what,
   return SCL_STATUS_OK;
 }
 
+/* The same check for the folder of the file, whose writers can replace the file. */
 static scl_status check_folder(const char *real, bool by_name, scl_error *error) {
   char folder[PATH_MAX], what[PATH_MAX + 16];
   struct stat about;
@@ -87,8 +91,9 @@ void scl_object_enter(scl_call *call, scl_component *unnamed, const char *real, 
   scl_call_enter(call, unnamed, doing, NULL);
 }
 
-/* The loader knows objects by path and would give the old one: the bytes get a path of their own,
- * in memory, which stays open as long as the process. */
+/* Open a copy of a changed file. The loader identifies objects by path and would return the old one,
+ * so the bytes are copied to a file in memory, which has another path. Its descriptor stays open as
+ * long as the process. */
 static void *open_copy(const char *real) {
   char text[64], buffer[1 << 16];
   const int from = open(real, O_RDONLY | O_CLOEXEC), to = memfd_create("plugin", MFD_CLOEXEC);
@@ -106,6 +111,8 @@ static void *open_copy(const char *real) {
   return handle;
 }
 
+/* dlopen, as a call of the unnamed component, so that a crash in a constructor is reported with the
+ * file. NULL: dlerror says why. */
 static void *open_object(const char *real, bool again) {
   scl_component unnamed;
   scl_call call;
@@ -118,6 +125,7 @@ static void *open_object(const char *real, bool again) {
   return handle;
 }
 
+/* A list of 1 to 1,000 plugins of this interface. */
 static scl_status check_list(const scl_plugin_list *list, const char *real, scl_error *error) {
   if (list != NULL && list->head.abi == SCL_ABI && list->head.size >= SCL_LEAST_PLUGIN_LIST &&
       list->count > 0 && list->count <= 1000 && list->plugins != NULL)
@@ -130,7 +138,8 @@ static scl_status check_list(const scl_plugin_list *list, const char *real, scl_
                   real, list->head.abi, list->head.size);
 }
 
-/* The list of an entry or a symbol, or the single symbol as a list. */
+/* Set o->plugins and o->count from the one way in which the object offers its plugins: the entry's
+ * slot get, the symbol scullery_plugins (a list) or scullery_plugin (a single one). */
 static scl_status find_plugins(scl_object *o, const char *real, scl_error *error) {
   const scl_plugin *one = dlsym(o->handle, "scullery_plugin");
   const scl_plugin_list *list = dlsym(o->handle, "scullery_plugins");
@@ -159,6 +168,7 @@ static scl_status find_plugins(scl_object *o, const char *real, scl_error *error
 
 /* ------------------------------------------------------------ the entry (plugin/entry.h) */
 
+/* Check the entry and call its slot init. `kept`: the path, which outlives the object. */
 static scl_status run_init(const scl_entry *entry, const char *kept, scl_error *error) {
   scl_component unnamed;
   scl_call call;
@@ -176,15 +186,6 @@ static scl_status run_init(const scl_entry *entry, const char *kept, scl_error *
                   failure.message[0] == 0 ? "it gave no sentence" : failure.message);
 }
 
-/* *entry is set once `init` has succeeded. */
-static scl_status find_entry(scl_object *o, const char *kept, scl_error *error) {
-  const scl_entry *entry = dlsym(o->handle, "scullery_entry");
-  if (entry == NULL) return SCL_STATUS_OK;
-  SCL_TRY(run_init(entry, kept, error));
-  o->entry = entry;
-  return SCL_STATUS_OK;
-}
-
 void scl_object_deinit(const scl_entry *entry, const char *real) {
   scl_component unnamed;
   scl_call call;
@@ -194,22 +195,9 @@ void scl_object_deinit(const scl_entry *entry, const char *real) {
   scl_call_drop(&call);
 }
 
-/* A sentence where opening the object changed what belongs to the whole process. */
-static scl_status refuse_changes(const char *real, bool mode, const char *others,
-                                 scl_error *error) {
-  if (mode)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "plugin %s: loading it changes the floating-point mode of the whole "
-                    "process, as objects linked with -ffast-math do: build it without",
-                    real);
-  if (others[0] != 0)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "plugin %s: loading it changes %s; these belong to the whole process, and were "
-                    "put back: a plugin leaves them as they are",
-                    real, others);
-  return SCL_STATUS_OK;
-}
-
+/* Open the object and call init of its entry. The process's state is noted before and restored after;
+ * a plugin that changed it is refused. out->entry is set once init has succeeded, so that deinit is
+ * due. */
 static scl_status open_watched(const char *real, const char *kept, bool again, scl_object *out,
                                scl_error *error) {
   const unsigned mode = scl_float_mode();
@@ -218,14 +206,28 @@ static scl_status open_watched(const char *real, const char *kept, bool again, s
   SCL_TRY(scl_surroundings_note(&noted, error));
   out->handle = open_object(real, again);
   const char *why = out->handle == NULL ? dlerror() : NULL;
-  scl_status status = out->handle == NULL ? scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                                                     "plugin %s: not a loadable shared object: %s",
-                                                     real, why == NULL ? "it cannot be read" : why)
-                                          : find_entry(out, kept, error);
+  const scl_entry *entry = out->handle == NULL ? NULL : dlsym(out->handle, "scullery_entry");
+  scl_status status = SCL_STATUS_OK;
+  if (out->handle == NULL)
+    status = scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: not a loadable shared object: %s",
+                      real, why == NULL ? "it cannot be read" : why);
+  else if (entry != NULL)
+    status = run_init(entry, kept, error);
+  if (status == SCL_STATUS_OK) out->entry = entry;
   const bool other_mode = scl_float_mode() != mode;
   if (other_mode) scl_float_mode_restore(mode);
   (void)scl_surroundings_restore(noted, changed, sizeof changed);
-  return status == SCL_STATUS_OK ? refuse_changes(real, other_mode, changed, error) : status;
+  if (status == SCL_STATUS_OK && other_mode)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "plugin %s: loading it changes the floating-point mode of the whole "
+                    "process, as objects linked with -ffast-math do: build it without",
+                    real);
+  if (status == SCL_STATUS_OK && changed[0] != 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "plugin %s: loading it changes %s; these belong to the whole process, and were "
+                    "put back: a plugin leaves them as they are",
+                    real, changed);
+  return status;
 }
 
 scl_status scl_object_open(const char *real, const char *kept, bool again, scl_object *out,

@@ -1,3 +1,4 @@
+/* Options as texts: what one takes, for help and error messages, and values as one would type them. */
 #include "base/text.h"
 #include "plugin/instance.h"
 
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* `what` ("a number") with the declared range: "a number above 0". */
 static void range_text(const scl_option *option, const char *what, char text[120]) {
   const bool any = option->low == 0 && option->high == 0; /* any finite number */
   const bool low = !any && isfinite(option->low), high = !any && isfinite(option->high);
@@ -69,6 +71,7 @@ const char *scl_option_takes(const scl_option *option, char *text, size_t size) 
   return text;
 }
 
+/* Append the numbers of a list, separated by commas. Returns the new length, as scl_append does. */
 static size_t append_list(const scl_value *value, char *text, size_t size, size_t used) {
   char number[40];
   for (size_t i = 0; i < value->length; i++) {
@@ -78,6 +81,7 @@ static size_t append_list(const scl_value *value, char *text, size_t size, size_
   return used;
 }
 
+/* The shortest decimal number that reads back as the same double. */
 static void shortest_number(double number, char text[40]) {
   if (isnan(number)) number = fabs(number); /* "nan", whatever its sign */
   for (int digits = 6; digits <= 17; digits++) {
@@ -132,6 +136,7 @@ const char *scl_settings_text(const scl_settings *settings, char *text, size_t s
   return text;
 }
 
+/* Append a component with its settings: "kernel.gaussian{width = 2}". */
 static size_t append_part(const scl_instance *part, char *text, size_t size, size_t used) {
   char settings[300];
   used = scl_append(text, size, used, scl_kind_name(part->component->plugin.kind));

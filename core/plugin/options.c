@@ -1,3 +1,5 @@
+/* Options: given values against the declared table, defaults, widths that come from data, and the
+ * check of a declaration. */
 #include "plugin/options.h"
 
 #include "base/text.h"
@@ -24,6 +26,7 @@ static bool has_word(const char *words, const char *word) {
   return scl_word_place(words, word) >= 0;
 }
 
+/* Whether a text is one of the two words that a width takes in place of a number. */
 static bool is_width_word(const scl_option *option, const char *word) {
   return option->width != SCL_WIDTH_NONE &&
          (strcmp(word, "scale") == 0 || strcmp(word, "median") == 0);
@@ -33,6 +36,7 @@ static bool is_width_word(const scl_option *option, const char *word) {
 
 static const double MOST_WHOLE = 9007199254740992; /* 2^53 */
 
+/* Whether a number is in the declared range; low = high = 0 declares any finite number. */
 static bool in_range(const scl_option *option, double x) {
   if (option->low == 0 && option->high == 0) return isfinite(x);
   if (isnan(x)) return false;
@@ -40,6 +44,7 @@ static bool in_range(const scl_option *option, double x) {
   return option->range & SCL_RANGE_HIGH_OPEN ? x < option->high : x <= option->high;
 }
 
+/* Whether given components are of the declared kinds, and as many as the option takes. */
 static bool fits_parts(const scl_option *option, const scl_given *given) {
   for (size_t k = 0; k < given->value.length; k++)
     if (!has_word(option->words, scl_kind_name(given->parts[k]->component->plugin.kind)))
@@ -78,14 +83,7 @@ static unsigned matching_form(const scl_option *option, const scl_given *came) {
   return given->form & option->forms;
 }
 
-static scl_status refuse_value(const char *title, const scl_option *option, const scl_value *given,
-                               scl_error *error) {
-  char takes[300], came[120];
-  return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: option '%s' got %s; it takes %s", title,
-                  option->name, scl_value_text(given, came, sizeof came),
-                  scl_option_takes(option, takes, sizeof takes));
-}
-
+/* Release what value i points to, and make it unset (form 0). */
 static void clear_value(scl_settings *settings, size_t i) {
   scl_value *value = &settings->values[i];
   SCL_RELEASE((void *)(uintptr_t)value->word, (void *)(uintptr_t)value->list,
@@ -97,6 +95,7 @@ static void clear_value(scl_settings *settings, size_t i) {
   memset(value, 0, sizeof *value);
 }
 
+/* Set value i, which is clear, to components that are shared with the caller. */
 static scl_status copy_parts(scl_instance *const *from, size_t count, scl_settings *settings,
                              size_t i, scl_error *error) {
   scl_value *to = &settings->values[i];
@@ -195,6 +194,7 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
 
 /* ------------------------------------------------------------ all values */
 
+/* The sentence for an unknown option: the nearest name, and all that there are. */
 static scl_status refuse_name(const char *title, const scl_option *options, size_t n_options,
                               const char *name, scl_error *error) {
   const char *names[64] = {NULL};
@@ -218,13 +218,6 @@ static scl_status refuse_name(const char *title, const scl_option *options, size
                   list);
 }
 
-static const scl_option *find_option(const scl_option *options, size_t n_options,
-                                     const char *name) {
-  for (size_t i = 0; i < n_options; i++)
-    if (strcmp(options[i].name, name) == 0) return &options[i];
-  return NULL;
-}
-
 /* The component that a text names ("linear", "gaussian{width = 2}"), of a kind that the option
  * takes. */
 static scl_status set_named_part(const char *title, const char *text, scl_settings *settings,
@@ -240,18 +233,6 @@ static scl_status set_named_part(const char *title, const char *text, scl_settin
   return status;
 }
 
-static scl_status check_required(const char *title, const scl_settings *settings,
-                                 scl_error *error) {
-  char takes[300];
-  for (size_t i = 0; i < settings->count; i++) {
-    const scl_option *option = &settings->options[i];
-    if (option->forms & SCL_FORM_REQUIRED && settings->values[i].form == 0)
-      return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: option '%s' is missing; it takes %s",
-                      title, option->name, scl_option_takes(option, takes, sizeof takes));
-  }
-  return SCL_STATUS_OK;
-}
-
 /* The declarations whose defaults are being made on this thread: a default that is a component has
  * defaults of its own. */
 typedef struct default_chain {
@@ -260,6 +241,8 @@ typedef struct default_chain {
 } default_chain;
 static _Thread_local const default_chain *making;
 
+/* Set every option to its default. A default that is a component needs defaults in turn; a chain that
+ * comes back to these options is refused. */
 static scl_status fill_defaults(const char *title, scl_settings *out, scl_error *error) {
   const default_chain here = {out->options, making};
   for (const default_chain *at = making; at != NULL; at = at->outer)
@@ -277,26 +260,42 @@ static scl_status fill_defaults(const char *title, scl_settings *out, scl_error 
   return status;
 }
 
-static scl_status fill(const char *title, const scl_given *given, size_t n_given, scl_settings *out,
-                       scl_error *error) {
+/* Defaults, then the given values in their order, then the check for required ones. */
+static scl_status fill_settings(const char *title, const scl_given *given, size_t n_given,
+                                scl_settings *out, scl_error *error) {
+  char takes[300], came[120];
   if (out->count > 0) SCL_TRY(fill_defaults(title, out, error));
   for (size_t i = 0; i < n_given; i++) {
-    const scl_option *option = find_option(out->options, out->count, given[i].name);
-    if (option == NULL) return refuse_name(title, out->options, out->count, given[i].name, error);
+    size_t place = 0;
+    while (place < out->count && strcmp(out->options[place].name, given[i].name) != 0)
+      place++;
+    if (place == out->count)
+      return refuse_name(title, out->options, out->count, given[i].name, error);
+    const scl_option *option = &out->options[place];
     scl_value value = given[i].value;
     if (option->forms & SCL_FORM_PARTS && value.form == SCL_FORM_WORD) {
-      SCL_TRY(set_named_part(title, value.word, out, (size_t)(option - out->options), error));
+      SCL_TRY(set_named_part(title, value.word, out, place, error));
       continue;
     }
     value.form = matching_form(option, &given[i]);
-    if (value.form == 0) return refuse_value(title, option, &given[i].value, error);
-    SCL_TRY(set_value(out, (size_t)(option - out->options), &value, given[i].parts, error));
+    if (value.form == 0)
+      return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: option '%s' got %s; it takes %s", title,
+                      option->name, scl_value_text(&given[i].value, came, sizeof came),
+                      scl_option_takes(option, takes, sizeof takes));
+    SCL_TRY(set_value(out, place, &value, given[i].parts, error));
   }
-  return check_required(title, out, error);
+  for (size_t i = 0; i < out->count; i++) {
+    const scl_option *option = &out->options[i];
+    if (option->forms & SCL_FORM_REQUIRED && out->values[i].form == 0)
+      return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: option '%s' is missing; it takes %s",
+                      title, option->name, scl_option_takes(option, takes, sizeof takes));
+  }
+  return SCL_STATUS_OK;
 }
 
-static scl_status reserve(const scl_option *options, size_t count, scl_settings *out,
-                          scl_error *error) {
+/* Allocate unset values for the options. The caller destroys *out, but not after a failure. */
+static scl_status reserve_settings(const scl_option *options, size_t count, scl_settings *out,
+                                   scl_error *error) {
   *out = (scl_settings){options, count, NULL, NULL};
   out->values = scl_allocate_zero(scl_max(count, 1) * sizeof *out->values);
   out->parts = scl_allocate_zero(scl_max(count, 1) * sizeof *out->parts);
@@ -308,14 +307,14 @@ static scl_status reserve(const scl_option *options, size_t count, scl_settings 
 scl_status scl_settings_create(const char *title, const scl_option *options, size_t n_options,
                                const scl_given *given, size_t n_given, scl_settings *out,
                                scl_error *error) {
-  SCL_TRY(reserve(options, n_options, out, error));
-  const scl_status status = fill(title, given, n_given, out, error);
+  SCL_TRY(reserve_settings(options, n_options, out, error));
+  const scl_status status = fill_settings(title, given, n_given, out, error);
   if (status != SCL_STATUS_OK) scl_settings_destroy(out);
   return status;
 }
 
 scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_error *error) {
-  SCL_TRY(reserve(from->options, from->count, out, error));
+  SCL_TRY(reserve_settings(from->options, from->count, out, error));
   for (size_t i = 0; i < from->count; i++) {
     const scl_status status = set_value(out, i, &from->values[i], from->parts[i], error);
     if (status == SCL_STATUS_OK) continue;
@@ -327,6 +326,8 @@ scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_er
 
 /* ------------------------------------------------------------ into an instance, and by role */
 
+/* Write one value to its member at `to`, in the form that the option declares (scl_option.store). An
+ * unset value is NaN, 0, false, -1 or NULL. */
 static void store(const scl_value *value, scl_store how, char *to) {
   const double nan = NAN;
   const bool given = value->form != 0;
@@ -415,6 +416,8 @@ static const struct {
 enum { STORES = sizeof stores / sizeof *stores };
 static const uint32_t all_forms = 2 * SCL_FORM_PARTS - 1;
 
+/* The member that an option is stored in: it holds all forms that the option takes, is within the
+ * instance behind scl_base, and is aligned. */
 static scl_status check_store(const scl_option *option, size_t instance_size, scl_error *error) {
   const char *name = option->name;
   if ((uint32_t)option->store >= STORES)
@@ -449,7 +452,7 @@ size_t scl_option_bytes(const scl_option *option) {
   return (uint32_t)option->store < STORES ? stores[option->store].size : 0;
 }
 
-/* Every word of the option is a kind. */
+/* Whether every word ("kernel|sampler") is a kind, and there is at least one. */
 static bool are_kinds(const char *words) {
   char kind[24];
   scl_kind found;
@@ -464,10 +467,11 @@ static bool are_kinds(const char *words) {
   return words != NULL;
 }
 
+/* The default must be a value that the option takes. Components are checked when one is made. */
 static scl_status check_default(const scl_option *option, scl_error *error) {
   if (option->fallback == NULL || option->forms & SCL_FORM_PARTS) return SCL_STATUS_OK;
   scl_settings settings;
-  SCL_TRY(reserve(option, 1, &settings, error));
+  SCL_TRY(reserve_settings(option, 1, &settings, error));
   scl_status status = set_default(&settings, 0, error);
   const scl_given given = {option->name, settings.values[0], NULL};
   if (status == SCL_STATUS_OK && matching_form(option, &given) == 0) {

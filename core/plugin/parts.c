@@ -1,5 +1,6 @@
-/* scl_host.parts: calls of components that came as options. What a plugin hands over is read as far
- * as its own tables go. */
+/* scl_host.parts: the functions by which a plugin calls components that it got as options. Every
+ * table that the plugin passes may be of another size than this host's: it is read and written only
+ * as far as it goes. */
 #include "algebra/pilot.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
@@ -12,6 +13,7 @@ static const void *part_ability(const scl_part *part, const char *id) {
   return part->self == NULL ? NULL : scl_instance_ability(scl_instance_of(part->self), id);
 }
 
+/* A part must be there, and of the kind that the function is for. */
 static scl_status expect(const scl_part *part, scl_kind kind, scl_error *error) {
   if (part->self == NULL)
     return scl_fail(error, SCL_STATUS_INTERNAL, "a %s was to be called that is not there",
@@ -53,7 +55,7 @@ static scl_status part_tilt(const scl_part *kernel, const scl_law *law, scl_tilt
   return status;
 }
 
-/* The instance `self` will end what is bound for it. */
+/* Make `self` the owner of a bound part, which it releases with itself. */
 static scl_status own(scl_instance *self, scl_instance *part, scl_error *error) {
   scl_instance **list = scl_allocate_array(self->n_owned + 1, sizeof *list);
   if (list == NULL) return scl_fail_memory(error, sizeof *list, "a kernel's parts");

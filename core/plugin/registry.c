@@ -1,3 +1,6 @@
+/* The registry: entries of loaded objects and of components that scripts define, newest first. A
+ * component is found by the newest entry that is not replaced; entries are never freed, as instances
+ * point to their components. */
 #define _GNU_SOURCE
 #include "plugin/registry.h"
 
@@ -19,7 +22,7 @@ typedef struct entry {
   char *digest; /* of what a script defined; NULL: from a file */
   scl_identity identity;
   scl_plugin_origin found; /* SCL_ORIGIN_FILE: its path was given; else where it was found */
-  bool mapped;             /* its code lies in the file itself, not in a copy */
+  bool mapped;             /* its code is mapped from the file itself, not from a copy */
   scl_component *components;
   size_t count;
   const struct entry *replaced; /* by the newest entry of this path; NULL: it is the newest */
@@ -35,6 +38,7 @@ static struct {
 
 /* ------------------------------------------------------------ what is loaded; the lock is held */
 
+/* The component of that kind and name in one entry, or NULL. */
 static const scl_component *component_of(const entry *e, scl_kind kind, const char *name) {
   for (size_t i = 0; i < e->count; i++)
     if (e->components[i].plugin.kind == kind && strcmp(e->components[i].plugin.name, name) == 0)
@@ -42,7 +46,7 @@ static const scl_component *component_of(const entry *e, scl_kind kind, const ch
   return NULL;
 }
 
-/* What a file held before it was replaced is for instances that were made by then. */
+/* The newest entry with the component. Replaced entries serve the instances made before. */
 static const entry *loaded_entry(scl_kind kind, const char *name) {
   for (const entry *e = registry.last; e != NULL; e = e->before)
     if (e->replaced == NULL && component_of(e, kind, name) != NULL) return e;
@@ -54,7 +58,7 @@ static const scl_component *loaded(scl_kind kind, const char *name) {
   return e == NULL ? NULL : component_of(e, kind, name);
 }
 
-/* An entry that had it, and was replaced by one that has not; NULL: none. */
+/* The newest replaced entry that had the component, or NULL. */
 static const entry *former(scl_kind kind, const char *name) {
   const entry *e = registry.last;
   while (e != NULL && (e->replaced == NULL || component_of(e, kind, name) == NULL))
@@ -62,17 +66,8 @@ static const entry *former(scl_kind kind, const char *name) {
   return e;
 }
 
-/* A copy of the plugin's option rows at the host's stride. */
-static scl_status copy_options(const scl_plugin *plugin, const scl_option **out, scl_error *error) {
-  scl_option *rows = scl_allocate_zero((plugin->n_options + 1) * sizeof *rows);
-  if (rows == NULL) return scl_fail_memory(error, sizeof *rows, "a plugin");
-  for (size_t i = 0; i < plugin->n_options; i++)
-    memcpy(&rows[i], (const char *)plugin->options + i * plugin->option_size,
-           scl_min(plugin->option_size, sizeof *rows));
-  *out = rows;
-  return SCL_STATUS_OK;
-}
-
+/* Fill in a component of entry e from the plugin's own descriptor. A table shorter than the host's is
+ * copied and filled up with zeros; its option rows are copied to the host's stride. */
 static scl_status describe(const scl_plugin *own, const entry *e, scl_plugin_origin origin,
                            scl_component *out, scl_error *error) {
   const scl_table_rule *rule = scl_rule_of_kind(own->kind);
@@ -87,9 +82,17 @@ static scl_status describe(const scl_plugin *own, const entry *e, scl_plugin_ori
   }
   out->vtable = scl_table_read(own->vtable, rule->size, room);
   if (out->vtable != room) scl_release(room);
-  return copy_options(&out->plugin, &out->options, error);
+  const scl_plugin *plugin = &out->plugin;
+  scl_option *rows = scl_allocate_zero((plugin->n_options + 1) * sizeof *rows);
+  if (rows == NULL) return scl_fail_memory(error, sizeof *rows, "a plugin");
+  for (size_t i = 0; i < plugin->n_options; i++)
+    memcpy(&rows[i], (const char *)plugin->options + i * plugin->option_size,
+           scl_min(plugin->option_size, sizeof *rows));
+  out->options = rows;
+  return SCL_STATUS_OK;
 }
 
+/* Release an entry that was never entered, with as many components as e->count says. */
 static void forget(entry *e) {
   for (size_t i = 0; e->components != NULL && i < e->count; i++) {
     scl_component *one = &e->components[i];
@@ -111,7 +114,7 @@ static bool has_component(const scl_plugin *const *plugins, size_t count, scl_ki
   return false;
 }
 
-/* What a file or a script is about to bring. */
+/* A file or a definition that is about to be entered. */
 typedef struct arrival {
   const char *real;   /* of a script: the place of the definition */
   const char *digest; /* NULL: of a file */
@@ -121,7 +124,7 @@ typedef struct arrival {
   size_t count;
 } arrival;
 
-/* A compiled component takes the place of another one, if nothing else goes with that. */
+/* A compiled object may replace another only if it has all of its components. */
 static scl_status check_replaced(const arrival *new, const entry *old, scl_error *error) {
   for (size_t i = 0; i < old->count; i++) {
     const scl_plugin *plugin = &old->components[i].plugin;
@@ -141,8 +144,8 @@ static scl_status refuse_name(const scl_plugin *plugin, const char *path, scl_er
                   path);
 }
 
-/* A name has one component: another file's, or a built-in that was not loaded yet, is not
- * replaced. What a script defined is. */
+/* A component of another file, or a built-in one that is not loaded yet, is not replaced. One that a
+ * script defined is. */
 static scl_status check_name(const arrival *new, const scl_plugin *plugin, scl_error *error) {
   char builtin[PATH_MAX];
   const entry *other = loaded_entry(plugin->kind, plugin->name);
@@ -156,6 +159,7 @@ static scl_status check_name(const arrival *new, const scl_plugin *plugin, scl_e
   return refuse_name(plugin, path, error);
 }
 
+/* Check every plugin of an arrival, and that it may be entered under its name. */
 static scl_status check_all(const arrival *new, scl_error *error) {
   for (size_t i = 0; i < new->count; i++) {
     const scl_plugin *plugin = new->plugins[i];
@@ -183,18 +187,14 @@ static bool replaces(const entry *e, const entry *old) {
   return false;
 }
 
+/* Make e the newest of all that it replaces. */
 static void supersede(entry *e) {
   e->replaced = NULL;
   for (entry *old = registry.last; old != NULL; old = old->before)
     if (old != e && replaces(e, old)) old->replaced = e;
 }
 
-static scl_plugin_origin origin_of(const arrival *new) {
-  if (new->digest != NULL) return SCL_ORIGIN_SCRIPT;
-  if (is_builtin(new->real)) return SCL_ORIGIN_BUILTIN;
-  return new->found == SCL_ORIGIN_FILE ? scl_folders_origin(new->real) : new->found;
-}
-
+/* Add an entry for an arrival that was checked. */
 static scl_status enter(const arrival *new, entry **out, scl_error *error) {
   entry *e = scl_allocate_zero(sizeof *e);
   if (e == NULL) return scl_fail_memory(error, sizeof *e, "a plugin");
@@ -205,12 +205,16 @@ static scl_status enter(const arrival *new, entry **out, scl_error *error) {
   e->components = scl_allocate_zero((new->count + 1) * sizeof *e->components);
   const bool lacking =
       e->path == NULL || e->components == NULL || (new->digest != NULL && e->digest == NULL);
+  const scl_plugin_origin origin = new->digest != NULL             ? SCL_ORIGIN_SCRIPT
+                                   : is_builtin(new->real)         ? SCL_ORIGIN_BUILTIN
+                                   : new->found == SCL_ORIGIN_FILE ? scl_folders_origin(new->real)
+                                                                   : new->found;
   scl_status status = lacking
                           ? scl_fail_memory(error, new->count * sizeof *e->components, "a plugin")
                           : SCL_STATUS_OK;
   for (size_t i = 0; status == SCL_STATUS_OK && i < new->count; i++) {
     e->count = i + 1; /* forget() releases what a failure left behind */
-    status = describe(new->plugins[i], e, origin_of(new), &e->components[i], error);
+    status = describe(new->plugins[i], e, origin, &e->components[i], error);
   }
   if (status != SCL_STATUS_OK) {
     forget(e);
@@ -222,15 +226,8 @@ static scl_status enter(const arrival *new, entry **out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status refuse_overwritten(const char *real, scl_error *error) {
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "plugin %s: it was overwritten while it is loaded, which changes code that "
-                  "may be running: start Scullery again (a file that is moved or linked to "
-                  "this place, as compilers do, can be loaded at once)",
-                  real);
-}
-
-/* *again: an object was opened from this path before. *out: the entry, where it was this one. */
+/* *again: another version of the file was opened from this path before. *out: the entry of this very
+ * file, or NULL. Refused: a file whose bytes were replaced while its code is mapped. */
 static scl_status find_opened(const arrival *new, bool *again, entry **out, scl_error *error) {
   *again = false;
   *out = NULL;
@@ -243,7 +240,11 @@ static scl_status find_opened(const arrival *new, bool *again, entry **out, scl_
     *again = true;
     if (e->mapped && e->identity.device == new->identity.device &&
         e->identity.inode == new->identity.inode)
-      return refuse_overwritten(new->real, error);
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "plugin %s: it was overwritten while it is loaded, which changes code that "
+                      "may be running: start Scullery again (a file that is moved or linked to "
+                      "this place, as compilers do, can be loaded at once)",
+                      new->real);
   }
   return SCL_STATUS_OK;
 }
@@ -259,6 +260,7 @@ static void deinit_all(void) {
   pthread_mutex_unlock(&registry.lock);
 }
 
+/* Check an opened object and enter it. Its code may run while its tables are read. */
 static scl_status check_and_enter(arrival *new, const scl_object *object, entry **out,
                                   scl_error *error) {
   static bool watched;
@@ -276,6 +278,7 @@ static scl_status check_and_enter(arrival *new, const scl_object *object, entry 
   return SCL_STATUS_OK;
 }
 
+/* Open, check and enter a file that is not loaded yet. */
 static scl_status open_new(arrival *new, bool again, entry **out, scl_error *error) {
   scl_object object;
   char *kept = scl_copy_text(new->real); /* for `init`: it stays where the object does */
@@ -296,7 +299,7 @@ static scl_status open_new(arrival *new, bool again, entry **out, scl_error *err
   return SCL_STATUS_OK;
 }
 
-/* A compiled source that was compiled before, and is wanted again. */
+/* Make an entry that was replaced the newest again: a source that was compiled before. */
 static scl_status take_again(arrival *new, entry *e, scl_error *error) {
   const scl_plugin *plugins[1000];
   for (size_t i = 0; i < e->count; i++)
@@ -345,25 +348,21 @@ scl_status scl_registry_load_compiled(const char *path, scl_component_visit visi
 
 /* ------------------------------------------------------------ what scripts define */
 
-/* A file of that kind and name, loaded or not, is not replaced. */
-static scl_status check_file_of(const scl_plugin *plugin, scl_error *error) {
-  char found[PATH_MAX];
-  scl_plugin_origin origin;
-  const entry *other = loaded_entry(plugin->kind, plugin->name);
-  const char *path = other == NULL || other->digest != NULL ? NULL : other->path;
-  if (path == NULL && scl_folders_find(plugin->kind, plugin->name, found, &origin)) path = found;
-  return path == NULL ? SCL_STATUS_OK : refuse_name(plugin, path, error);
-}
-
 scl_status scl_registry_define(const scl_plugin *plugin, const char *place, const char *digest,
                                scl_error *error) {
   entry *e;
   const arrival new = {
       .real = place, .digest = digest, .found = SCL_ORIGIN_SCRIPT, .plugins = &plugin, .count = 1};
+  char found[PATH_MAX];
+  scl_plugin_origin origin;
   SCL_TRY(scl_check_plugin(plugin, error));
   pthread_mutex_lock(&registry.lock);
-  scl_status status = check_file_of(plugin, error);
-  if (status == SCL_STATUS_OK) status = enter(&new, &e, error);
+  /* a file of that kind and name, loaded or not, is not replaced */
+  const entry *other = loaded_entry(plugin->kind, plugin->name);
+  const char *path = other == NULL || other->digest != NULL ? NULL : other->path;
+  if (path == NULL && scl_folders_find(plugin->kind, plugin->name, found, &origin)) path = found;
+  const scl_status status =
+      path != NULL ? refuse_name(plugin, path, error) : enter(&new, &e, error);
   pthread_mutex_unlock(&registry.lock);
   return status;
 }
@@ -383,8 +382,10 @@ typedef struct listing {
   bool failed;
 } listing;
 
-static void note(void *context, scl_kind kind, const char *name, const char *path,
-                 scl_plugin_origin origin) {
+/* Add a component to the listing unless its kind and name are there already: the first found is the
+ * one that is loaded. */
+static void list_add(void *context, scl_kind kind, const char *name, const char *path,
+                     scl_plugin_origin origin) {
   listing *list = context;
   if (strlen(name) >= sizeof list->entries->name || strlen(path) >= PATH_MAX) return;
   for (size_t i = 0; i < list->count; i++)
@@ -408,12 +409,14 @@ static int by_kind_and_name(const void *a, const void *b) {
                                    : strcmp(left->name, right->name);
 }
 
+/* All components, loaded and in the folders, sorted by kind and name. The lock is held. The caller
+ * releases list->entries, also after a failure. */
 static scl_status list_all(listing *list, scl_error *error) {
   for (const entry *e = registry.last; e != NULL; e = e->before)
     for (size_t i = 0; e->replaced == NULL && i < e->count; i++)
-      note(list, e->components[i].plugin.kind, e->components[i].plugin.name, e->path,
-           e->components[i].origin);
-  scl_folders_each(note, list);
+      list_add(list, e->components[i].plugin.kind, e->components[i].plugin.name, e->path,
+               e->components[i].origin);
+  scl_folders_each(list_add, list);
   if (list->failed)
     return scl_fail_memory(error, list->room * sizeof *list->entries, "the list of plugins");
   if (list->count > 0) qsort(list->entries, list->count, sizeof *list->entries, by_kind_and_name);
@@ -447,14 +450,14 @@ void scl_registry_each_loaded(scl_component_visit visit, void *context) {
 
 scl_status scl_registry_each_file(scl_registry_visit visit, void *context, scl_error *error) {
   listing list = {0};
-  scl_folders_each_loose(note, &list);
+  scl_folders_each_loose(list_add, &list);
   if (!list.failed) visit_all(&list, visit, context);
   scl_release(list.entries);
   return list.failed ? scl_fail_memory(error, sizeof *list.entries, "the list of plugins")
                      : SCL_STATUS_OK;
 }
 
-/* The lock is held. */
+/* The sentence for an unknown name: the nearest one, and all of its kind. The lock is held. */
 static scl_status refuse_unknown(scl_kind kind, const char *name, scl_error *error) {
   listing list = {0};
   const char *names[256] = {NULL};
@@ -487,6 +490,7 @@ static scl_status refuse_unknown(scl_kind kind, const char *name, scl_error *err
   return SCL_STATUS_BAD_OPTION;
 }
 
+/* scl_registry_find, with the lock held. */
 static scl_status find_locked(scl_kind kind, const char *name, const scl_component **out,
                               scl_error *error) {
   *out = loaded(kind, name);
@@ -520,18 +524,7 @@ scl_status scl_registry_find(scl_kind kind, const char *name, const scl_componen
   return status;
 }
 
-/* The lock is held; *found: the entry before it is loaded again, NULL: the search loads it now. */
-static scl_status find_file(scl_kind kind, const char *name, const entry **found,
-                            scl_error *error) {
-  const scl_component *component;
-  *found = loaded_entry(kind, name);
-  if (*found == NULL) {
-    const entry *had = former(kind, name);
-    if (had != NULL && had->replaced->found != SCL_ORIGIN_COMPILED) *found = had->replaced;
-  }
-  return *found != NULL ? SCL_STATUS_OK : find_locked(kind, name, &component, error);
-}
-
+/* Only components of files, other than built-in and compiled ones, can be loaded again. */
 static scl_status check_reloaded(const entry *e, scl_kind kind, const char *name,
                                  scl_error *error) {
   if (e->components[0].origin == SCL_ORIGIN_BUILTIN)
@@ -552,10 +545,13 @@ static scl_status check_reloaded(const entry *e, scl_kind kind, const char *name
   return SCL_STATUS_OK;
 }
 
+/* scl_registry_reload, with the lock held. `before` is the entry of the file so far; NULL: none. */
 static scl_status reload_locked(scl_kind kind, const char *name, entry **out, bool *changed,
                                 scl_error *error) {
-  const entry *before = NULL;
-  SCL_TRY(find_file(kind, name, &before, error));
+  const scl_component *component;
+  const entry *before = loaded_entry(kind, name), *had = before == NULL ? former(kind, name) : NULL;
+  if (had != NULL && had->replaced->found != SCL_ORIGIN_COMPILED) before = had->replaced;
+  if (before == NULL) SCL_TRY(find_locked(kind, name, &component, error)); /* loads it now */
   const entry *e = before != NULL ? before : loaded_entry(kind, name);
   SCL_TRY(check_reloaded(e, kind, name, error));
   SCL_TRY(load_locked(e->path, e->found, out, error));

@@ -1,3 +1,5 @@
+/* Calls of samplers: parameters (slots make or draw), the bias that the host draws, laws and
+ * characteristic functions, and the other abilities. All results are checked to be finite. */
 #include "plugin/sampler.h"
 
 #include "base/random.h"
@@ -21,6 +23,8 @@ static scl_status unsupported(const scl_instance *sampler, const char *what, scl
 
 enum { BIAS_WORD_UNIFORM = 1, BIAS_WORD_GAUSSIAN = 2, BIAS_STREAM = 1 };
 
+/* The law of the bias from the value of the option: none, uniform on [-pi, pi), standard normal,
+ * {low, high}, {gaussian = s} or {gaussian = {mean, s}}. */
 static scl_status bias_of_value(const char *name, const scl_value *value, scl_law *law,
                                 scl_error *error) {
   const double *list = value->list;
@@ -69,6 +73,7 @@ scl_status scl_sampler_check(const scl_instance *sampler, scl_error *error) {
   return scl_sampler_bias(sampler, &law, &by_host, error);
 }
 
+/* The biases of a batch, by parameter index, from the stream after the parameters' own. */
 static void draw_bias(const scl_law *law, const scl_draw *draw, const scl_parameters *out) {
   const uint64_t seed = draw->address.seed, stream = draw->address.stream + BIAS_STREAM;
   for (size_t i = 0; out->bias != NULL && i < out->count; i++) {
@@ -108,7 +113,8 @@ scl_status scl_sampler_layout(const scl_instance *sampler, size_t dim, size_t co
 
 enum { CHUNK = 256 };
 
-/* out[j] = mean_j + scale_j e_j for coordinates from .. from+count-1 of one parameter. */
+/* out[j] = mean_j + scale_j e_j for coordinates from .. from+count-1 of parameter `index`; e comes
+ * from slot `make`, out of table->normals normal numbers for each coordinate, or one uniform. */
 static void make_some(const scl_instance *sampler, const scl_draw *draw, uint64_t index,
                       size_t from, size_t count, const scl_law *law, double *out) {
   const scl_sampler *table = table_of(sampler);
@@ -122,17 +128,25 @@ static void make_some(const scl_instance *sampler, const scl_draw *draw, uint64_
     out[j] = law->mean[from + j] + law->scale[from + j] * out[j];
 }
 
+/* The law of a sampler on `dim` columns. Its arrays are one block of memory, which begins at
+ * out->mean and which the caller releases, also after a failure. */
+static scl_status open_law(const scl_instance *sampler, const scl_draw *draw, size_t dim,
+                           scl_law *out, scl_error *error) {
+  double *memory = scl_allocate_zero((4 * dim + 4) * sizeof *memory);
+  *out = (scl_law){.head = SCL_HEAD(scl_law), .dim = dim, .mean = memory};
+  if (memory == NULL) return scl_fail_memory(error, 4 * dim * sizeof *memory, "a sampler's law");
+  out->scale = memory + dim;
+  out->degree = memory + 2 * dim;
+  out->degree_scale = memory + 3 * dim + 1;
+  return scl_sampler_law(sampler, draw, out, error);
+}
+
+/* Draw a batch of parameters by slot `make`. */
 static scl_status draw_simple(const scl_instance *sampler, const scl_draw *draw,
                               const scl_parameters *out, scl_error *error) {
   const size_t dim = out->dim;
-  scl_law law = {.head = SCL_HEAD(scl_law), .dim = dim};
-  double *memory = scl_allocate_zero((4 * dim + 4) * sizeof *memory);
-  if (memory == NULL) return scl_fail_memory(error, 4 * dim * sizeof *memory, "a sampler's law");
-  law.mean = memory;
-  law.scale = memory + dim;
-  law.degree = memory + 2 * dim;
-  law.degree_scale = memory + 3 * dim + 1;
-  scl_status status = scl_sampler_law(sampler, draw, &law, error);
+  scl_law law;
+  scl_status status = open_law(sampler, draw, dim, &law, error);
   if (status == SCL_STATUS_OK) {
     scl_call call;
     scl_call_enter(&call, sampler->component, "make", error);
@@ -142,23 +156,21 @@ static scl_status draw_simple(const scl_instance *sampler, const scl_draw *draw,
                   out->weights + (ptrdiff_t)i * out->stride + (ptrdiff_t)from);
     status = scl_call_leave(&call, SCL_STATUS_OK);
   }
-  scl_release(memory);
+  scl_release(law.mean);
   return status;
-}
-
-static scl_status draw_general(const scl_instance *sampler, const scl_draw *draw,
-                               const scl_parameters *out, scl_error *error) {
-  scl_call call;
-  scl_call_enter(&call, sampler->component, "draw", error);
-  return scl_call_leave(&call, table_of(sampler)->draw(sampler->self, draw, out, error));
 }
 
 scl_status scl_sampler_draw(const scl_instance *sampler, const scl_draw *draw,
                             const scl_parameters *out, scl_error *error) {
   scl_law law = {0};
   bool by_host;
-  SCL_TRY(
-      (table_of(sampler)->draw == NULL ? draw_simple : draw_general)(sampler, draw, out, error));
+  if (table_of(sampler)->draw == NULL) {
+    SCL_TRY(draw_simple(sampler, draw, out, error));
+  } else {
+    scl_call call;
+    scl_call_enter(&call, sampler->component, "draw", error);
+    SCL_TRY(scl_call_leave(&call, table_of(sampler)->draw(sampler->self, draw, out, error)));
+  }
   SCL_TRY(scl_sampler_bias(sampler, &law, &by_host, error));
   if (by_host) draw_bias(&law, draw, out);
   return SCL_STATUS_OK;
@@ -186,6 +198,7 @@ bool scl_sampler_has_law(const scl_instance *sampler) {
   return table_of(sampler)->moments != NULL || offers(sampler, SCL_ABILITY_LAW);
 }
 
+/* The law of a simple sampler: every column has the mean and scale of slot `moments`. */
 static scl_status law_of_moments(const scl_instance *sampler, scl_law *out, scl_error *error) {
   const scl_sampler *table = table_of(sampler);
   double mean = 0, scale = 1;
@@ -201,7 +214,8 @@ static scl_status law_of_moments(const scl_instance *sampler, scl_law *out, scl_
   return SCL_STATUS_OK;
 }
 
-/* What the host has filled in stays, whatever the plugin did to it; its own numbers are finite. */
+/* Restore the members that belong to the host, whatever the plugin wrote to them, and require finite
+ * numbers. An unknown family counts as SCL_FAMILY_OTHER. */
 static scl_status check_law(const scl_instance *sampler, const scl_law *asked, scl_law *out,
                             scl_error *error) {
   scl_law law = *out;
@@ -233,6 +247,7 @@ static scl_status check_law(const scl_instance *sampler, const scl_law *asked, s
   return SCL_STATUS_OK;
 }
 
+/* The law by the sampler's ability, or from its moments. */
 static scl_status ask_law(const scl_instance *sampler, const scl_draw *draw, scl_law *out,
                           scl_error *error) {
   const scl_ability_law *ability = scl_instance_ability(sampler, SCL_ABILITY_LAW);
@@ -263,7 +278,7 @@ scl_status scl_sampler_law(const scl_instance *sampler, const scl_draw *draw, sc
   return scl_sampler_bias(sampler, out, &by_host, error);
 }
 
-/* Values at x - y for so many pairs. */
+/* Values of a function of x - y for `count` pairs of rows must be finite. */
 static scl_status check_values(const scl_instance *sampler, const char *what, size_t count,
                                const double *values, scl_error *error) {
   for (size_t i = 0; i < count; i++)
@@ -284,15 +299,8 @@ static scl_status characteristic_of_factor(const scl_instance *sampler, const sc
                                            double *out, scl_error *error) {
   const scl_sampler *table = table_of(sampler);
   const size_t dim = draw->dim;
-  double *memory = scl_allocate_zero((4 * dim + 4) * sizeof *memory);
-  if (memory == NULL) return scl_fail_memory(error, 4 * dim * sizeof *memory, "a sampler's law");
-  scl_law law = {.head = SCL_HEAD(scl_law),
-                 .dim = dim,
-                 .mean = memory,
-                 .scale = memory + dim,
-                 .degree = memory + 2 * dim,
-                 .degree_scale = memory + 3 * dim + 1};
-  scl_status status = scl_sampler_law(sampler, draw, &law, error);
+  scl_law law;
+  scl_status status = open_law(sampler, draw, dim, &law, error);
   if (status == SCL_STATUS_OK) {
     scl_call call;
     scl_call_enter(&call, sampler->component, "factor", error);
@@ -307,7 +315,7 @@ static scl_status characteristic_of_factor(const scl_instance *sampler, const sc
     }
     status = scl_call_leave(&call, SCL_STATUS_OK);
   }
-  scl_release(memory);
+  scl_release(law.mean);
   return status;
 }
 
@@ -427,7 +435,7 @@ scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
 
 bool scl_sampler_learns(const scl_instance *sampler) { return offers(sampler, SCL_ABILITY_LEARN); }
 
-/* The state is finite numbers of the shape that it says. */
+/* A learnt state must be finite, and its numbers within the memory that host->allocate gave. */
 static scl_status check_state(const scl_instance *sampler, const scl_state *state,
                               scl_error *error) {
   const size_t numbers = state->rows * state->cols,

@@ -1,3 +1,5 @@
+/* Calls of solvers: what they declare, solves, models, losses and objectives. Solutions and scores are
+ * checked before anything uses them. */
 #include "plugin/solver.h"
 
 #include "plugin/blocks.h"
@@ -64,7 +66,8 @@ const char *scl_solver_path_option(const scl_instance *solver) {
 
 /* ------------------------------------------------------------ solving */
 
-/* What it tells of its way there; NaN: nothing. */
+/* Check the numbers that a solution reports about the solve: not negative, and a residual that fits the
+ * outcome. NaN means that the solver does not report the number. */
 static scl_status check_account(const scl_instance *solver, const scl_solution *solution,
                                 scl_error *error) {
   static const double most = 9007199254740992; /* 2^53 */
@@ -92,6 +95,7 @@ static scl_status check_account(const scl_instance *solver, const scl_solution *
   return SCL_STATUS_OK;
 }
 
+/* A solution has an outcome and finite coefficients (`numbers` of them, if it has any). */
 static scl_status check_solution(const scl_instance *solver, const scl_solution *solution,
                                  size_t numbers, scl_error *error) {
   if (solution->outcome <= SCL_OUTCOME_NONE || solution->outcome > SCL_OUTCOME_LIMIT)
@@ -107,10 +111,10 @@ static scl_status check_solution(const scl_instance *solver, const scl_solution 
   return SCL_STATUS_OK;
 }
 
-/* Where the host keeps its numbers, a plugin writes; it does not put others in their place. */
+/* A plugin writes to the memory of the host; it must not replace the pointers. */
 static scl_status check_places(const scl_instance *solver, const scl_solution *asked,
-                               const scl_solution *told, scl_error *error) {
-  if (told->coefficients == asked->coefficients && told->intercept == asked->intercept)
+                               const scl_solution *given, scl_error *error) {
+  if (given->coefficients == asked->coefficients && given->intercept == asked->intercept)
     return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_INTERNAL,
                   "solver.%s replaced the host's memory for its solution (members coefficients and "
@@ -118,9 +122,11 @@ static scl_status check_places(const scl_instance *solver, const scl_solution *a
                   scl_instance_name(solver));
 }
 
-static scl_status solve(const scl_instance *solver, const scl_problem *problem,
-                        const double *values, size_t count, const scl_solution *asked,
-                        scl_solution *const *out, scl_error *error) {
+/* Call the slot for one solve or a path. The pointers of the host are restored in any case: the caller
+ * releases what they point to. */
+static scl_status solver_call(const scl_instance *solver, const scl_problem *problem,
+                              const double *values, size_t count, const scl_solution *asked,
+                              scl_solution *const *out, scl_error *error) {
   const scl_ability_path *path = scl_instance_ability(solver, SCL_ABILITY_PATH);
   scl_call call;
   scl_call_enter(&call, solver->component, "solve", error);
@@ -152,7 +158,7 @@ scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *probl
   if (asked == NULL) return scl_fail_memory(error, count * sizeof *asked, "solutions");
   for (size_t k = 0; k < count; k++)
     asked[k] = *out[k];
-  const scl_status status = solve(solver, problem, values, count, asked, out, error);
+  const scl_status status = solver_call(solver, problem, values, count, asked, out, error);
   scl_release(asked);
   return status;
 }
@@ -165,7 +171,8 @@ static const scl_ability_model *model_of(const scl_instance *solver) {
 
 bool scl_solver_makes_models(const scl_instance *solver) { return model_of(solver) != NULL; }
 
-/* The model that a slot made, or a sentence: the host ends one that it does not take. */
+/* End a call that makes a model. A model that is made although the call fails is destroyed; success
+ * without a model is a failure. */
 static scl_status take_model(const scl_instance *solver, scl_call *call, scl_status made,
                              void **model, scl_error *error) {
   const scl_status status = scl_call_leave(call, made);
@@ -178,14 +185,8 @@ static scl_status take_model(const scl_instance *solver, scl_call *call, scl_sta
   return status;
 }
 
-static scl_status fit_one(const scl_instance *solver, const scl_problem *problem, void **model,
-                          scl_solution *out, scl_error *error) {
-  scl_call call;
-  scl_call_enter(&call, solver->component, "fit", error);
-  const scl_status made = model_of(solver)->fit(solver->self, problem, model, out, error);
-  return take_model(solver, &call, made, model, error);
-}
-
+/* One model for each value of the path option. After success of the slot, the caller destroys the
+ * models that there are. */
 static scl_status fit_path(const scl_instance *solver, const scl_problem *problem,
                            const double *values, size_t count, void **models,
                            scl_solution *const *out, scl_error *error) {
@@ -211,8 +212,15 @@ scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem
                           scl_solution *const *out, scl_error *error) {
   const size_t number = values == NULL ? 1 : count;
   memset(models, 0, number * sizeof *models);
-  scl_status status = values == NULL ? fit_one(solver, problem, models, out[0], error)
-                                     : fit_path(solver, problem, values, count, models, out, error);
+  scl_status status;
+  if (values == NULL) {
+    scl_call call;
+    scl_call_enter(&call, solver->component, "fit", error);
+    const scl_status made = model_of(solver)->fit(solver->self, problem, models, out[0], error);
+    status = take_model(solver, &call, made, models, error);
+  } else {
+    status = fit_path(solver, problem, values, count, models, out, error);
+  }
   for (size_t k = 0; status == SCL_STATUS_OK && k < number; k++)
     status = check_solution(solver, out[k], 0, error);
   for (size_t k = 0; status != SCL_STATUS_OK && k < number; k++) {
@@ -222,8 +230,10 @@ scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem
   return status;
 }
 
-static scl_status decide(const scl_instance *solver, const void *model, const scl_const_block *rows,
-                         size_t targets, double *scores, ptrdiff_t stride, scl_error *error) {
+/* scores (rows x targets at stride) of rows in a dtype that the solver takes; they must be finite. */
+static scl_status solver_decide(const scl_instance *solver, const void *model,
+                                const scl_const_block *rows, size_t targets, double *scores,
+                                ptrdiff_t stride, scl_error *error) {
   scl_call call;
   scl_call_enter(&call, solver->component, "decide", error);
   SCL_TRY(scl_call_leave(
@@ -240,13 +250,13 @@ scl_status scl_solver_decide(const scl_instance *solver, const void *model,
                              const scl_const_block *rows, size_t targets, double *scores,
                              ptrdiff_t stride, scl_error *error) {
   if (scl_solver_takes(solver, rows->dtype))
-    return decide(solver, model, rows, targets, scores, stride, error);
+    return solver_decide(solver, model, rows, targets, scores, stride, error);
   const size_t numbers = scl_block_numbers(rows);
   double *memory = scl_allocate_array(numbers + 1, sizeof *memory);
   if (memory == NULL)
     return scl_fail_memory(error, numbers * sizeof *memory, "a float64 copy of rows");
   const scl_const_block wide = scl_block_widen(rows, memory);
-  const scl_status status = decide(solver, model, &wide, targets, scores, stride, error);
+  const scl_status status = solver_decide(solver, model, &wide, targets, scores, stride, error);
   scl_release(memory);
   return status;
 }

@@ -1,3 +1,5 @@
+/* The state of the process that opening a plugin may change: locale, signal handlers, blocked
+ * signals, current folder, mask of new files, environment. It is noted before and restored after. */
 #define _GNU_SOURCE
 #include "plugin/surroundings.h"
 
@@ -21,10 +23,10 @@ struct scl_surroundings {
   sigset_t blocked;
   int folder; /* a descriptor; -1: it cannot be opened */
   unsigned mask;
-  char **environment; /* copies, NULL, and room for a pointer */
+  char **environment; /* copies of all variables, NULL, and room for the link of `in_use` */
 };
 
-/* What is said of the changes. */
+/* The list of changes, for the sentence about them. */
 typedef struct report {
   char *text;
   size_t size, used;
@@ -37,7 +39,8 @@ static void say(report *r, const char *what) {
 
 /* ------------------------------------------------------------ notes */
 
-/* Without setting it, which other threads that make files would see; 0 where it cannot be read. */
+/* The mask of new files. umask() reads it only by setting it, which other threads would see; the
+ * kernel's file does not. 0 if it cannot be read. */
 static unsigned read_mask(void) {
   char line[200];
   unsigned mask = 0;
@@ -132,26 +135,16 @@ static void restore_folder(const scl_surroundings *noted, report *r) {
   if (fchdir(noted->folder) == 0) say(r, "the current folder");
 }
 
-static void restore_mask(const scl_surroundings *noted, report *r) {
-  if (read_mask() == noted->mask) return;
-  (void)umask((mode_t)noted->mask);
-  say(r, "the mask of new files");
-}
-
-static bool same_environment(const scl_surroundings *noted) {
-  const size_t count = count_variables(noted->environment);
-  if (count_variables(environ) != count) return false;
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(environ[i], noted->environment[i]) != 0) return false;
-  return true;
-}
-
-/* The copies that became the environment. Behind its end each points to the one before, as any part
- * of the process may still hold a text of it. */
+/* Copies that became the environment. They are never freed, as any part of the process may still point
+ * to one of their texts; behind its end each array points to the one before. */
 static char **in_use;
 
 static void restore_environment(scl_surroundings *noted, report *r) {
-  if (same_environment(noted)) return;
+  size_t same = 0; /* variables that are unchanged, from the first on */
+  while (environ != NULL && environ[same] != NULL && noted->environment[same] != NULL &&
+         strcmp(environ[same], noted->environment[same]) == 0)
+    same++;
+  if ((environ == NULL || environ[same] == NULL) && noted->environment[same] == NULL) return;
   (void)clearenv();
   for (char **one = noted->environment; *one != NULL; one++)
     (void)putenv(*one);
@@ -168,7 +161,10 @@ bool scl_surroundings_restore(scl_surroundings *noted, char *text, size_t size) 
   restore_locale(noted, &r);
   restore_signals(noted, &r);
   restore_folder(noted, &r);
-  restore_mask(noted, &r);
+  if (read_mask() != noted->mask) {
+    (void)umask((mode_t)noted->mask);
+    say(&r, "the mask of new files");
+  }
   restore_environment(noted, &r);
   release(noted);
   return r.used > 0;

@@ -1,3 +1,4 @@
+/* The dynamic symbols of a shared object, read from the file without loading it. */
 #define _GNU_SOURCE
 #include "plugin/symbols.h"
 
@@ -39,6 +40,8 @@ static bool is_of_sanitizer(const char *name) {
   return false;
 }
 
+/* Visit one symbol if other objects can see it; those of sanitizers are skipped. `names`: the table
+ * of strings, `size` bytes. */
 static void visit_row(const symbol_row *row, const char *names, size_t size, scl_symbol_visit visit,
                       void *context) {
   const unsigned binding = ELF64_ST_BIND(row->st_info);

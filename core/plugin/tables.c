@@ -1,3 +1,5 @@
+/* The rules for the tables of kinds and abilities (their least sizes and required slots), and
+ * reading tables of other sizes than this host's. */
 #include "plugin/tables.h"
 
 #include "plugin/registry.h"
@@ -101,7 +103,14 @@ const scl_table_rule *scl_rule_of_ability(const char *id) {
   return NULL;
 }
 
-/* Slots are pointers, to functions or data. */
+const void *scl_ability_listed(const scl_plugin *plugin, const char *id) {
+  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++)
+    if (strcmp(one->id, id) == 0) return one->table;
+  return NULL;
+}
+
+/* Whether the slot at `offset`, a pointer to a function or to data, is within the table and not
+ * NULL. Compared as bytes: a table may be smaller than the host's struct. */
 static bool has_slot(const void *table, size_t offset) {
   static const char zeros[sizeof(void *)];
   const uint32_t size = ((const scl_head *)table)->size;

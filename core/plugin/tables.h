@@ -21,6 +21,8 @@ typedef struct scl_table_rule {
  * knows. */
 const scl_table_rule *scl_rule_of_kind(scl_kind kind);
 const scl_table_rule *scl_rule_of_ability(const char *id);
+/* The table of an ability in the plugin's own list; NULL if the list does not have it. */
+const void *scl_ability_listed(const scl_plugin *plugin, const char *id);
 /* All abilities, ended by a NULL id. */
 const scl_table_rule *scl_rules(void);
 
