@@ -1,17 +1,26 @@
+/* IDX files as a source of rows. Reading whole is one read of all rows of the source that streaming
+ * uses. Callers: core/lua/data.c. */
 #include "data/idx.h"
 
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "data/files/input.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
-typedef struct idx_array {
-  unsigned char *bytes;    /* its numbers */
-  size_t rows, each, size; /* each: numbers a row; size: bytes a number */
-  unsigned type;
-} idx_array;
+/* One file, open at its first number that was not read yet. */
+typedef struct idx_file {
+  const char *path; /* borrowed */
+  scl_input *input; /* NULL while the file is closed */
+  unsigned type;    /* the third byte of the file: the type of its numbers */
+  size_t size;      /* bytes of a number */
+  size_t header;    /* bytes before the first number */
+  size_t rows;      /* the first dimension */
+  size_t each;      /* numbers of a row: the product of the other dimensions */
+  size_t done;      /* rows that were read in this pass */
+} idx_file;
 
 enum { MAGIC = 4, NUMBER = 4, MOST_DIMS = 8 };
 
@@ -36,96 +45,118 @@ static size_t size_of(unsigned type) {
   }
 }
 
-/* Where it has two bytes of zeros, a type, a number of dimensions, and a first one. */
-static scl_status read_magic(scl_input *input, const char *path, unsigned char *header,
-                             scl_error *error) {
+/* Reads two zero bytes, the type, the number of dimensions and the first dimension into `header`. */
+static scl_status read_magic(const idx_file *f, unsigned char *header, scl_error *error) {
   size_t got = 0;
-  SCL_TRY(scl_input_read(input, header, MAGIC + NUMBER, &got, error));
-  if (got == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", path);
+  SCL_TRY(scl_input_read(f->input, header, MAGIC + NUMBER, &got, error));
+  if (got == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", f->path);
   if (got == MAGIC + NUMBER && header[0] == 0 && header[1] == 0 && size_of(header[2]) != 0 &&
       header[3] >= 1 && header[3] <= MOST_DIMS)
     return SCL_STATUS_OK;
   const unsigned long magic = got >= MAGIC ? big32(header) : 0;
   return scl_fail(
       error, SCL_STATUS_BAD_DATA,
-      "%s: wrong magic number %lu: this is no IDX file (images of bytes have 2051, labels 2049)",
-      path, magic);
+      "%s: wrong magic number %lu: this is not an IDX file (images of bytes have 2051, labels "
+      "2049)",
+      f->path, magic);
 }
 
-static scl_status read_header(scl_input *input, const char *path, idx_array *out, size_t *length,
-                              scl_error *error) {
+/* Everything before the numbers. */
+static scl_status read_header(idx_file *f, scl_error *error) {
   unsigned char header[MAGIC + NUMBER * MOST_DIMS];
   size_t got = 0;
-  SCL_TRY(read_magic(input, path, header, error));
+  SCL_TRY(read_magic(f, header, error));
   const size_t dims = header[3], more = NUMBER * (dims - 1);
-  SCL_TRY(scl_input_read(input, header + MAGIC + NUMBER, more, &got, error));
+  SCL_TRY(scl_input_read(f->input, header + MAGIC + NUMBER, more, &got, error));
   if (got != more)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the IDX header is cut off", path);
-  *length = MAGIC + NUMBER * dims;
-  out->type = header[2];
-  out->size = size_of(header[2]);
-  out->rows = big32(header + MAGIC);
-  out->each = 1;
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the IDX header is cut off", f->path);
+  f->header = MAGIC + NUMBER * dims;
+  f->type = header[2];
+  f->size = size_of(header[2]);
+  f->rows = big32(header + MAGIC);
+  f->each = 1;
   for (size_t k = 1; k < dims; k++) {
     const size_t dim = big32(header + MAGIC + NUMBER * k);
-    if (dim != 0 && out->each > ((size_t)1 << 40) / dim)
+    if (dim != 0 && f->each > ((size_t)1 << 40) / dim)
       return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the sizes in the IDX header are absurd",
-                      path);
-    out->each *= dim;
+                      f->path);
+    f->each *= dim;
   }
   return SCL_STATUS_OK;
 }
 
-static scl_status refuse_length(const char *path, const idx_array *a, double length, double wanted,
-                                scl_error *error) {
+/* Bytes of the file by its header: a double, because the product can exceed size_t. */
+static double length_of(const idx_file *f) {
+  return (double)f->header + (double)f->rows * (double)f->each * (double)f->size;
+}
+
+static scl_status refuse_length(const idx_file *f, double length, scl_error *error) {
+  const double wanted = length_of(f);
   return scl_fail(
       error, SCL_STATUS_BAD_DATA,
       "%s: the file has %.0f bytes where its header (%zu rows of %zu numbers) says %.0f: it is %s",
-      path, length, a->rows, a->each, wanted, length < wanted ? "cut off" : "too long");
+      f->path, length, f->rows, f->each, wanted, length < wanted ? "cut off" : "too long");
 }
 
-static scl_status read_numbers(scl_input *input, const char *path, size_t header, idx_array *out,
-                               scl_error *error) {
-  const double numbers = (double)out->rows * (double)out->each * (double)out->size,
-               wanted = (double)header + numbers;
-  size_t got = 0, more = 0;
-  char byte;
-  const double most = (double)scl_input_most(input);
-  if (wanted > most && scl_input_is_packed(input))
-    return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "%s: the packed file is too short to hold the %.0f bytes that its header (%zu "
-                    "rows of %zu numbers) says: it is cut off",
-                    path, wanted, out->rows, out->each);
-  if (wanted > most) return refuse_length(path, out, most, wanted, error);
-  SCL_TRY(scl_input_admit(input, wanted, error));
-  const size_t bytes = numbers < 0x1p62 ? out->rows * out->each * out->size : SIZE_MAX;
-  out->bytes = scl_allocate(bytes);
-  if (out->bytes == NULL) return scl_fail_memory(error, bytes, path);
-  SCL_TRY(scl_input_read(input, out->bytes, bytes, &got, error));
-  if (got < bytes) return refuse_length(path, out, (double)(header + got), wanted, error);
-  do { /* how much too long it is */
-    SCL_TRY(scl_input_read(input, &byte, 1, &more, error));
-    got += more;
-  } while (more > 0 && got < bytes + (1u << 16));
-  return got == bytes ? SCL_STATUS_OK
-                      : refuse_length(path, out, (double)(header + got), wanted, error);
+/* Compares the header with the size of the file, as far as that is known before reading on: a
+ * damaged header must not ask for memory that the file cannot fill. */
+static scl_status check_length(const idx_file *f, scl_error *error) {
+  const double wanted = length_of(f), most = (double)scl_input_most(f->input);
+  if (wanted <= most) return scl_input_admit(f->input, wanted, error);
+  if (!scl_input_is_packed(f->input)) return refuse_length(f, most, error);
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: the packed file is too short to hold the %.0f bytes that its header (%zu "
+                  "rows of %zu numbers) says: it is cut off",
+                  f->path, wanted, f->rows, f->each);
 }
 
-static scl_status open_idx(const char *path, size_t unpacked, idx_array *out, scl_error *error) {
-  scl_input *input;
-  size_t header = 0;
-  SCL_TRY(scl_input_open(path, &input, error));
-  scl_input_set_bound(input, unpacked);
-  scl_status status = read_header(input, path, out, &header, error);
-  if (status == SCL_STATUS_OK) status = read_numbers(input, path, header, out, error);
-  scl_input_close(input);
+/* bound: of the bytes that a gzip file is unpacked to, for scl_input_set_bound; NULL: no bound.
+ * After an error, too, close_file closes it. */
+static scl_status open_file(idx_file *f, const size_t *bound, scl_error *error) {
+  f->done = 0;
+  SCL_TRY(scl_input_open(f->path, &f->input, error));
+  if (bound != NULL) scl_input_set_bound(f->input, *bound);
+  SCL_TRY(read_header(f, error));
+  return check_length(f, error);
+}
+
+static void close_file(idx_file *f) {
+  scl_input_close(f->input);
+  f->input = NULL;
+}
+
+/* Opens a file again for another pass. After an error it is closed, and its sizes are as before. */
+static scl_status reopen_file(idx_file *f, scl_error *error) {
+  const idx_file before = *f;
+  scl_status status = open_file(f, NULL, error);
+  if (status == SCL_STATUS_OK &&
+      (f->type != before.type || f->rows != before.rows || f->each != before.each))
+    status = scl_fail(error, SCL_STATUS_IO,
+                      "%s: the header of the file has changed since it was opened", f->path);
+  if (status == SCL_STATUS_OK) return status;
+  close_file(f);
+  *f = before;
   return status;
 }
 
-static double number_at(const idx_array *a, size_t place) {
-  const unsigned char *b = a->bytes + place * a->size;
+/* Checks, after the last row, that the file ends there. */
+static scl_status check_end(const idx_file *f, scl_error *error) {
+  enum { MOST_EXCESS = 1 << 16 }; /* bytes that are counted for the message */
+  char byte;
+  size_t excess = 0, got = 0;
+  do {
+    SCL_TRY(scl_input_read(f->input, &byte, 1, &got, error));
+    excess += got;
+  } while (got > 0 && excess < MOST_EXCESS);
+  return excess == 0 ? SCL_STATUS_OK : refuse_length(f, length_of(f) + (double)excess, error);
+}
+
+/* ---------------------------------------------------------------- bytes to numbers */
+
+/* The big-endian number of a type and size at b. */
+static double number_at(unsigned type, size_t size, const unsigned char *b) {
   uint64_t bits = 0;
-  for (size_t k = 0; k < a->size; k++)
+  for (size_t k = 0; k < size; k++)
     bits = bits << 8 | b[k];
   union {
     uint32_t u4;
@@ -133,7 +164,7 @@ static double number_at(const idx_array *a, size_t place) {
     uint64_t u8;
     double f8;
   } v;
-  switch (a->type) {
+  switch (type) {
   case 0x08:
     return (double)bits;
   case 0x09:
@@ -151,117 +182,280 @@ static double number_at(const idx_array *a, size_t place) {
   }
 }
 
-/* ---------------------------------------------------------------- bytes to numbers, some a task */
-
+/* Some rows of a file on their way to a matrix. */
 typedef struct converting {
-  const idx_array *from;
-  scl_matrix *to;
-  size_t first;     /* number of `to` */
-  double wide[256]; /* the values of bytes */
-  double factor;
-  atomic_bool infinite;
+  const idx_file *from;
+  const unsigned char *bytes; /* to->rows x from->each numbers as they are in the file */
+  const scl_matrix *to;       /* float64 or float32, of any strides */
+  size_t task_rows;           /* rows of one task */
+  double factor;              /* of every number */
+  bool narrow;                /* round to float32 */
+  double value_of[256];       /* of a number that is an unsigned byte */
+  atomic_bool infinite;       /* a number is not finite */
 } converting;
 
-enum { A_TASK = SCL_BUFFER(1 << 18) };
-
-static void convert_some(void *context, size_t index) {
+static void convert_task(void *context, size_t index) {
   converting *job = context;
-  const idx_array *a = job->from;
-  const size_t first = index * A_TASK, end = scl_min(first + A_TASK, a->rows * a->each);
-  const bool narrow = job->to->dtype == SCL_DTYPE_FLOAT32;
-  double sum = 0;
-  if (scl_interrupted()) return;
-  for (size_t place = first; place < end; place++) {
-    const double value =
-        a->type == 0x08 ? job->wide[a->bytes[place]] : job->factor * number_at(a, place);
-    if (narrow) {
-      const float number = (float)value;
-      ((float *)job->to->data)[job->first + place] = number;
-      sum += 0 * (double)number;
-    } else {
-      ((double *)job->to->data)[job->first + place] = value;
+  const idx_file *f = job->from;
+  const scl_matrix *to = job->to;
+  const size_t first = index * job->task_rows, end = scl_min(first + job->task_rows, to->rows);
+  double sum = 0; /* 0 x is NaN exactly where x is not finite, and so is the sum */
+  for (size_t i = first; i < end && !scl_interrupted(); i++)
+    for (size_t j = 0; j < f->each; j++) {
+      const unsigned char *b = job->bytes + (i * f->each + j) * f->size;
+      const ptrdiff_t at = (ptrdiff_t)i * to->row_stride + (ptrdiff_t)j * to->col_stride;
+      double value =
+          f->type == 0x08 ? job->value_of[*b] : job->factor * number_at(f->type, f->size, b);
+      if (job->narrow) value = (double)(float)value;
+      if (to->dtype == SCL_DTYPE_FLOAT32)
+        ((float *)to->data)[at] = (float)value;
+      else
+        ((double *)to->data)[at] = value;
       sum += 0 * value;
     }
-  }
-  if (isnan(sum)) atomic_store(&job->infinite, true); /* 0 x is NaN exactly where x is not finite */
+  if (isnan(sum)) atomic_store(&job->infinite, true);
 }
 
-/* Into the rows of `to`, which lie one after the other, from `first` on. */
-static scl_status convert(const char *path, const idx_array *a, double factor, scl_matrix *to,
-                          size_t first, scl_error *error) {
-  converting job = {.from = a, .to = to, .first = first * a->each, .factor = factor};
+/* The bytes of the next to->rows rows become numbers, on all threads. */
+static scl_status convert_rows(const idx_file *f, const unsigned char *bytes, double factor,
+                               bool narrow, const scl_matrix *to, scl_error *error) {
+  enum { TASK_NUMBERS = SCL_BUFFER(1 << 18) };
+  converting job = {.from = f,
+                    .bytes = bytes,
+                    .to = to,
+                    .task_rows = scl_max(TASK_NUMBERS / f->each, 1),
+                    .factor = factor,
+                    .narrow = narrow || to->dtype == SCL_DTYPE_FLOAT32};
   size_t row = 0, col = 0;
   atomic_init(&job.infinite, false);
   for (int v = 0; v < 256; v++)
-    job.wide[v] = factor * v;
-  scl_pool_run((a->rows * a->each + A_TASK - 1) / A_TASK, convert_some, &job);
+    job.value_of[v] = factor * v;
+  scl_pool_run((to->rows + job.task_rows - 1) / job.task_rows, convert_task, &job);
   SCL_TRY(scl_interrupt_check(error));
   if (!atomic_load(&job.infinite)) return SCL_STATUS_OK;
-  scl_matrix part = scl_matrix_slice(to, first, a->rows, 0, a->each);
-  (void)scl_matrix_find_nonfinite(&part, &row, &col);
-  scl_matrix_release(&part);
-  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: row %zu, number %zu is not finite", path,
-                  row + 1, col + 1);
+  (void)scl_matrix_find_nonfinite(to, &row, &col);
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: row %zu, number %zu is not finite", f->path,
+                  f->done + row + 1, col + 1);
 }
 
-/* ---------------------------------------------------------------- parts */
+/* The next `count` rows of a file, which has them, to the rows of x from `to` on: factor times each
+ * number, rounded to float32 where x or `narrow` asks for it. Reads a piece of whole rows at a time. */
+static scl_status read_rows(idx_file *f, size_t count, double factor, bool narrow,
+                            const scl_matrix *x, size_t to, scl_error *error) {
+  enum { PIECE_BYTES = SCL_BUFFER(1 << 22) };
+  const size_t row = f->each * f->size, most = scl_min(scl_max(PIECE_BYTES / row, 1), count);
+  unsigned char *bytes = scl_allocate_array(most, row);
+  if (bytes == NULL) return scl_fail_memory(error, most * row, f->path);
+  scl_status status = SCL_STATUS_OK;
+  for (size_t some, got; status == SCL_STATUS_OK && count > 0; count -= some, to += some) {
+    some = scl_min(most, count);
+    status = scl_input_read(f->input, bytes, some * row, &got, error);
+    if (status != SCL_STATUS_OK) break;
+    if (got < some * row) {
+      status = refuse_length(f, (double)(f->header + f->done * row + got), error);
+      break;
+    }
+    scl_matrix rows = scl_matrix_slice(x, to, some, 0, f->each);
+    status = convert_rows(f, bytes, factor, narrow, &rows, error);
+    scl_matrix_release(&rows);
+    f->done += some;
+  }
+  scl_release(bytes);
+  return status;
+}
 
-static scl_status check_part(const char *const *images, const char *const *labels,
-                             const idx_array *arrays, size_t parts, size_t k, scl_error *error) {
-  const idx_array *image = &arrays[k], *label = &arrays[parts + k];
+/* ---------------------------------------------------------------- the source */
+
+typedef struct idx_source {
+  scl_source base;
+  size_t parts;    /* files of images */
+  char **paths;    /* of the images, then of the labels: n_paths */
+  size_t n_paths;  /* parts, or twice as many with labels */
+  idx_file *files; /* one for each path; files of labels are closed once y is filled */
+  scl_matrix y;    /* rows x 1: all labels, or empty without them */
+  double scale;
+  bool narrow; /* round to float32 */
+  size_t part; /* the file of images that has the next row */
+  size_t done; /* rows of all parts that were read in this pass */
+} idx_source;
+
+/* Images that are open at their first row stay so: a pipe can be read once. */
+static void rewind_images(idx_source *s) {
+  for (size_t k = 0; k < s->parts; k++) {
+    if (s->files[k].done > 0) close_file(&s->files[k]);
+    s->files[k].done = 0;
+  }
+  s->part = s->done = 0;
+}
+
+/* The next rows of the images, to the rows of x from `to` on: as many as the current part has, and
+ * `most` at most, which *count gets. */
+static scl_status read_images(idx_source *s, size_t most, scl_matrix *x, size_t to, size_t *count,
+                              scl_error *error) {
+  idx_file *f = &s->files[s->part];
+  if (f->input == NULL) SCL_TRY(reopen_file(f, error));
+  *count = scl_min(most, f->rows - f->done);
+  SCL_TRY(read_rows(f, *count, s->scale, s->narrow, x, to, error));
+  s->done += *count;
+  if (f->done < f->rows) return SCL_STATUS_OK;
+  SCL_TRY(check_end(f, error));
+  close_file(f);
+  s->part++;
+  return SCL_STATUS_OK;
+}
+
+static scl_status idx_source_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                                  scl_matrix *y, scl_error *error) {
+  idx_source *s = (idx_source *)source;
+  if (first == 0) rewind_images(s);
+  if (first != s->done)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "%s: rows can be read in order only", source->name);
+  for (size_t to = 0, some; to < count; to += some) {
+    const scl_status status = read_images(s, count - to, x, to, &some, error);
+    if (status == SCL_STATUS_OK) continue;
+    close_file(&s->files[s->part]); /* it may be open in the middle of a row */
+    s->done = SIZE_MAX;             /* the next rows to be read are the first */
+    return status;
+  }
+  if (y == NULL || s->y.storage == NULL) return SCL_STATUS_OK;
+  scl_matrix labels = scl_matrix_slice(&s->y, first, count, 0, 1);
+  scl_matrix_assign(&labels, y);
+  scl_matrix_release(&labels);
+  return SCL_STATUS_OK;
+}
+
+static void idx_source_destroy(scl_source *source) {
+  idx_source *s = (idx_source *)source;
+  for (size_t k = 0; s->files != NULL && k < s->n_paths; k++)
+    close_file(&s->files[k]);
+  if (s->paths != NULL) scl_release_texts(s->paths, s->n_paths);
+  scl_matrix_release(&s->y);
+  SCL_RELEASE(s->files, s);
+}
+
+static const scl_source_class idx_source_class = {.read = idx_source_read,
+                                                  .destroy = idx_source_destroy};
+
+/* ---------------------------------------------------------------- opening */
+
+/* Part k: as many numbers in a row as in the first part, and one label for each row. */
+static scl_status check_part(const idx_source *s, size_t k, scl_error *error) {
+  const idx_file *image = &s->files[k], *first = &s->files[0];
   if (image->rows == 0 || image->each == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it holds no numbers (%zu rows of %zu)",
-                    images[k], image->rows, image->each);
-  if (image->each != arrays[0].each)
+                    image->path, image->rows, image->each);
+  if (image->each != first->each)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
-                    "%s: its rows have %zu numbers, and those of %s have %zu", images[k],
-                    image->each, images[0], arrays[0].each);
-  if (labels == NULL) return SCL_STATUS_OK;
+                    "%s: its rows have %zu numbers, and those of %s have %zu", image->path,
+                    image->each, first->path, first->each);
+  if (s->n_paths == s->parts) return SCL_STATUS_OK;
+  const idx_file *label = &s->files[s->parts + k];
   if (label->each != 1)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
-                    "%s: labels are one number a row, and its rows have %zu", labels[k],
+                    "%s: labels are one number a row, and its rows have %zu", label->path,
                     label->each);
   if (label->rows == image->rows) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s holds %zu labels, and %s %zu images", labels[k],
-                  label->rows, images[k], image->rows);
+  return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s holds %zu labels, and %s %zu images",
+                  label->path, label->rows, image->path, image->rows);
 }
 
-static scl_status read_all(const char *const *images, const char *const *labels, size_t parts,
-                           double scale, scl_dtype dtype, size_t unpacked, idx_array *arrays,
-                           scl_table *out, scl_error *error) {
-  for (size_t k = 0; k < parts; k++) {
-    SCL_TRY(open_idx(images[k], unpacked, &arrays[k], error));
-    if (labels != NULL) SCL_TRY(open_idx(labels[k], unpacked, &arrays[parts + k], error));
-    SCL_TRY(check_part(images, labels, arrays, parts, k, error));
-    out->part_rows[k] = arrays[k].rows;
-    out->rows += arrays[k].rows;
+/* A stream is read in several passes. scl_input_most knows the size of regular files alone. */
+static scl_status check_regular(const idx_file *f, scl_error *error) {
+  if (scl_input_most(f->input) != SIZE_MAX) return SCL_STATUS_OK;
+  return scl_fail(
+      error, SCL_STATUS_IO,
+      "%s: this is a pipe or device; a stream is read more than once, so it takes a file", f->path);
+}
+
+/* Opens all files, at their first numbers. Rows, columns and parts of the table are set. */
+static scl_status open_parts(idx_source *s, bool whole, size_t unpacked, scl_table *out,
+                             scl_error *error) {
+  for (size_t k = 0; k < s->n_paths; k++)
+    s->files[k].path = s->paths[k];
+  for (size_t k = 0; k < s->parts; k++) {
+    SCL_TRY(open_file(&s->files[k], whole ? &unpacked : NULL, error));
+    if (!whole) SCL_TRY(check_regular(&s->files[k], error));
+    if (s->n_paths > s->parts) SCL_TRY(open_file(&s->files[s->parts + k], &unpacked, error));
+    SCL_TRY(check_part(s, k, error));
+    out->part_rows[k] = s->files[k].rows;
+    out->rows += s->files[k].rows;
   }
-  out->cols = arrays[0].each;
-  SCL_TRY(scl_table_make(out, dtype, false, labels != NULL, error));
-  for (size_t k = 0, first = 0; k < parts; first += out->part_rows[k++]) {
-    SCL_TRY(convert(images[k], &arrays[k], scale, &out->x, first, error));
-    if (labels != NULL) SCL_TRY(convert(labels[k], &arrays[parts + k], 1, &out->y, first, error));
+  s->base.rows = out->rows;
+  s->base.cols = out->cols = s->files[0].each;
+  return SCL_STATUS_OK;
+}
+
+/* All labels to s->y, and the classes to the table. */
+static scl_status read_labels(idx_source *s, scl_table *out, scl_error *error) {
+  SCL_TRY(scl_matrix_create_raw(s->base.rows, 1, SCL_DTYPE_FLOAT64, &s->y, error));
+  for (size_t k = s->parts, to = 0; k < s->n_paths; to += s->files[k++].rows) {
+    SCL_TRY(read_rows(&s->files[k], s->files[k].rows, 1, false, &s->y, to, error));
+    SCL_TRY(check_end(&s->files[k], error));
+    close_file(&s->files[k]);
   }
-  if (labels == NULL) return SCL_STATUS_OK;
+  s->base.targets = 1;
+  out->y = scl_matrix_share(&s->y);
   out->classification = true;
   return scl_table_number_classes(out, error);
 }
 
+/* The source and the table without X; where the whole is read, memory for X is checked first. */
+static scl_status prepare(idx_source *s, const char *const *images, const char *const *labels,
+                          bool whole, const scl_idx_options *options, scl_table *out,
+                          scl_error *error) {
+  s->paths = scl_allocate_zero((s->n_paths + 1) * sizeof *s->paths);
+  s->files = scl_allocate_zero((s->n_paths + 1) * sizeof *s->files);
+  out->part_rows = scl_allocate_zero((s->parts + 1) * sizeof *out->part_rows);
+  if (s->paths == NULL || s->files == NULL || out->part_rows == NULL)
+    return scl_fail_memory(error, s->n_paths * sizeof *s->files, "parts");
+  for (size_t k = 0; k < s->n_paths; k++) {
+    s->paths[k] = scl_copy_text(k < s->parts ? images[k] : labels[k - s->parts]);
+    if (s->paths[k] == NULL) return scl_fail_memory(error, 1, "a path");
+  }
+  s->base.name = s->paths[0];
+  SCL_TRY(open_parts(s, whole, options->unpacked, out, error));
+  if (whole) SCL_TRY(scl_table_admit(out, options->dtype, error));
+  return labels == NULL ? SCL_STATUS_OK : read_labels(s, out, error);
+}
+
+/* *source: NULL after an error, when the table is empty. */
+static scl_status open_source(const char *const *images, const char *const *labels, size_t parts,
+                              bool whole, const scl_idx_options *options, scl_table *out,
+                              scl_source **source, scl_error *error) {
+  *out = (scl_table){.parts = parts, .name_prefix = "p"};
+  *source = NULL;
+  idx_source *s = scl_allocate_zero(sizeof *s);
+  if (s == NULL) return scl_fail_memory(error, sizeof *s, "a file");
+  *s = (idx_source){.base.class = &idx_source_class,
+                    .parts = parts,
+                    .n_paths = labels == NULL ? parts : 2 * parts,
+                    .scale = options->scale,
+                    .narrow = options->dtype == SCL_DTYPE_FLOAT32};
+  const scl_status status = prepare(s, images, labels, whole, options, out, error);
+  if (status == SCL_STATUS_OK) {
+    *source = &s->base;
+    return status;
+  }
+  scl_source_destroy(&s->base);
+  scl_table_destroy(out);
+  return status;
+}
+
 scl_status scl_idx_read(const char *const *images, const char *const *labels, size_t parts,
-                        double scale, scl_dtype dtype, size_t unpacked, scl_table *out,
-                        scl_error *error) {
-  memset(out, 0, sizeof *out);
-  out->parts = parts;
-  out->name_prefix = "p";
-  out->part_rows = scl_allocate_zero((parts + 1) * sizeof *out->part_rows);
-  idx_array *arrays = scl_allocate_zero((2 * parts + 1) * sizeof *arrays);
-  const scl_status status =
-      out->part_rows == NULL || arrays == NULL
-          ? scl_fail_memory(error, parts * sizeof *arrays, "parts")
-          : read_all(images, labels, parts, scale, dtype, unpacked, arrays, out, error);
-  for (size_t k = 0; arrays != NULL && k < 2 * parts; k++)
-    scl_release(arrays[k].bytes);
-  scl_release(arrays);
+                        const scl_idx_options *options, scl_table *out, scl_error *error) {
+  scl_source *source;
+  SCL_TRY(open_source(images, labels, parts, true, options, out, &source, error));
+  scl_status status = scl_matrix_create_raw(out->rows, out->cols, options->dtype, &out->x, error);
+  if (status == SCL_STATUS_OK) status = scl_source_read(source, 0, out->rows, &out->x, NULL, error);
+  scl_source_destroy(source);
   if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;
+}
+
+scl_status scl_idx_stream(const char *const *images, const char *const *labels, size_t parts,
+                          const scl_idx_options *options, scl_table *out, scl_source **source,
+                          scl_error *error) {
+  SCL_TRY(open_source(images, labels, parts, false, options, out, source, error));
+  scl_matrix_release(&out->y); /* the source has its own reference */
+  return SCL_STATUS_OK;
 }

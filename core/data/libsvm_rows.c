@@ -12,8 +12,8 @@ enum {
   BUFFER_BYTES = SCL_BUFFER(1 << 20),
   LONGEST_LINE = 1 << 30,
   MOST_CLASSES = 1000,
-  SPARSE = 1 << 12, /* bytes of X for one of the file that nobody means */
-  SMALL = 1 << 24   /* bytes of X that need no reason */
+  SPARSE = 1 << 12, /* bytes of X for one byte of the file: more is taken for a mistake */
+  SMALL = 1 << 24   /* bytes of X that are never refused */
 };
 static const size_t MOST_BYTES =
     SCL_BUFFER((size_t)1 << 25); /* of a block of rows, where a row is no larger */
@@ -140,7 +140,7 @@ static scl_status take_lines(libsvm_source *s, size_t lines, size_t bytes, scl_m
   return SCL_STATUS_OK;
 }
 
-static scl_status next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error) {
+static scl_status libsvm_next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error) {
   libsvm_source *s = (libsvm_source *)source;
   if (s->whole) return next_whole(s, x, y, error);
   const size_t most = scl_max(MOST_BYTES / (s->base.cols * sizeof(double)), 1);
@@ -157,7 +157,7 @@ static scl_status next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_err
   return SCL_STATUS_OK;
 }
 
-static void destroy(scl_source *source) {
+static void libsvm_destroy(scl_source *source) {
   libsvm_source *s = (libsvm_source *)source;
   for (size_t k = 0; s->texts != NULL && k < s->files; k++)
     scl_release(s->texts[k].bytes);
@@ -166,7 +166,7 @@ static void destroy(scl_source *source) {
   SCL_RELEASE(s->texts, s->file_rows, s->buffer, s);
 }
 
-static const scl_source_class libsvm_class = {.next = next, .destroy = destroy};
+static const scl_source_class libsvm_class = {.next = libsvm_next, .destroy = libsvm_destroy};
 
 /* *out may be destroyed after an error, too. */
 static scl_status make_source(const char *const *paths, size_t files, libsvm_source **out,
@@ -183,6 +183,8 @@ static scl_status make_source(const char *const *paths, size_t files, libsvm_sou
 
 /* ---------------------------------------------------------------- once */
 
+/* A source that reads one file once, through a buffer. *out may be destroyed after an error,
+ * too. */
 static scl_status open_once(const char *path, size_t cols, libsvm_source **out, scl_error *error) {
   SCL_TRY(make_source(&path, 1, out, error));
   libsvm_source *s = *out;
@@ -200,12 +202,14 @@ scl_status scl_libsvm_once(const char *path, size_t cols, scl_source **out, scl_
   if (status == SCL_STATUS_OK)
     *out = &s->base;
   else if (s != NULL)
-    destroy(&s->base);
+    libsvm_destroy(&s->base);
   return status;
 }
 
 /* ---------------------------------------------------------------- whole */
 
+/* Decide whether the labels are classes, and collect these. classification: 0 no, 1 yes, below
+ * 0: yes for whole numbers of at most MOST_CLASSES values. */
 static scl_status find_classes(scl_table *out, int classification, bool fractions,
                                scl_error *error) {
   scl_labels labels = {0};
@@ -238,9 +242,9 @@ static scl_status check_width(const scl_table *table, size_t bytes, const char *
       scl_bytes_text((double)bytes, file_text), table->cols);
 }
 
-/* How large X is, and what the labels are. */
-static scl_status measure(libsvm_source *s, size_t unpacked, size_t features, bool *fractions,
-                          scl_table *out, scl_error *error) {
+/* Read all texts and scan them once, for the sizes of X and for whether a label is a fraction. */
+static scl_status libsvm_sizes(libsvm_source *s, size_t unpacked, size_t features, bool *fractions,
+                               scl_table *out, scl_error *error) {
   filling f = {.features = features};
   size_t bytes = 0;
   for (size_t k = 0; k < s->files; k++) {
@@ -269,7 +273,7 @@ static scl_status read_all(libsvm_source *s, size_t unpacked, size_t features, i
   s->texts = scl_allocate_zero((s->files + 1) * sizeof *s->texts);
   s->file_rows = scl_allocate_zero((s->files + 1) * sizeof *s->file_rows);
   if (s->texts == NULL || s->file_rows == NULL) return scl_fail_memory(error, s->files, "files");
-  SCL_TRY(measure(s, unpacked, features, &fractions, out, error));
+  SCL_TRY(libsvm_sizes(s, unpacked, features, &fractions, out, error));
   SCL_TRY(scl_source_next(&s->base, &out->x, &out->y, error));
   out->parts = s->files;
   out->part_rows = s->file_rows;
@@ -289,7 +293,7 @@ scl_status scl_libsvm_read(const char *const *paths, size_t n_paths, size_t feat
     s->dtype = dtype;
     status = read_all(s, unpacked, features, classification, out, error);
   }
-  if (s != NULL) destroy(&s->base);
+  if (s != NULL) libsvm_destroy(&s->base);
   if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;
 }

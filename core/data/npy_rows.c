@@ -71,7 +71,7 @@ static scl_status read_rows(scl_input *input, const char *path, const npy_layout
   return SCL_STATUS_OK;
 }
 
-/* Nothing follows the numbers. */
+/* Check that the file ends after the numbers. */
 static scl_status read_end(scl_input *input, const char *path, const npy_layout *l,
                            scl_error *error) {
   char byte;
@@ -94,11 +94,13 @@ typedef struct npy_rows {
   size_t done; /* rows */
 } npy_rows;
 
+/* float32 stays float32; every other type becomes float64. */
 static scl_dtype dtype_of(const npy_layout *l) {
   return l->kind == 'f' && l->size == 4 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
 }
 
-static scl_status next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error) {
+static scl_status npy_rows_next(scl_source *source, scl_matrix *x, scl_matrix *y,
+                                scl_error *error) {
   npy_rows *s = (npy_rows *)source;
   const npy_layout *l = &s->layout;
   const bool all = s->whole || l->by_column;
@@ -112,13 +114,13 @@ static scl_status next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_err
   return read_rows(s->input, s->path, l, rows, x, error);
 }
 
-static void destroy(scl_source *source) {
+static void npy_rows_destroy(scl_source *source) {
   npy_rows *s = (npy_rows *)source;
   scl_input_close(s->input);
   SCL_RELEASE(s->path, s);
 }
 
-static const scl_source_class npy_rows_class = {.next = next, .destroy = destroy};
+static const scl_source_class npy_rows_class = {.next = npy_rows_next, .destroy = npy_rows_destroy};
 
 /* *out may be destroyed after an error, too. */
 static scl_status open_rows(const char *path, npy_rows **out, scl_error *error) {
@@ -142,11 +144,13 @@ scl_status scl_npy_once(const char *path, size_t cols, scl_source **out, scl_err
     s->base.cols = cols;
     *out = &s->base;
   } else if (s != NULL) {
-    destroy(&s->base);
+    npy_rows_destroy(&s->base);
   }
   return status;
 }
 
+/* All rows as one block, and the check that nothing follows them. An array without rows has no
+ * block. */
 static scl_status read_whole(npy_rows *s, size_t unpacked, scl_matrix *out, scl_error *error) {
   const npy_layout *l = &s->layout;
   scl_matrix none;
@@ -165,7 +169,7 @@ scl_status scl_npy_read(const char *path, size_t unpacked, scl_matrix *out, scl_
   memset(out, 0, sizeof *out);
   scl_status status = open_rows(path, &s, error);
   if (status == SCL_STATUS_OK) status = read_whole(s, unpacked, out, error);
-  if (s != NULL) destroy(&s->base);
+  if (s != NULL) npy_rows_destroy(&s->base);
   if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
 }

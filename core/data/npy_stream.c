@@ -17,6 +17,7 @@ typedef struct npy_source {
   array_file x, y;
 } npy_source;
 
+/* Read the header of a file of `length` bytes into a->layout. */
 static scl_status read_header(array_file *a, size_t length, scl_error *error) {
   char prefix[NPY_PREFIX];
   size_t size;
@@ -36,6 +37,8 @@ static scl_status read_header(array_file *a, size_t length, scl_error *error) {
   return status;
 }
 
+/* Open a file in C order whose size is exactly what its header says. After an error, close_array
+ * still releases it. */
 static scl_status open_array(const char *path, array_file *a, scl_error *error) {
   const npy_layout *l = &a->layout;
   a->path = scl_copy_text(path);
@@ -56,7 +59,7 @@ static scl_status open_array(const char *path, array_file *a, scl_error *error) 
   return SCL_STATUS_OK;
 }
 
-/* Rows as they stand in the file, straight to where they are wanted. */
+/* Read rows whose bytes in the file are the numbers of the matrix, without a copy between. */
 static scl_status read_native(const array_file *a, size_t first, size_t count, const scl_matrix *to,
                               scl_error *error) {
   const size_t row = a->layout.cols * a->layout.size, from = a->layout.data_at + first * row;
@@ -69,6 +72,8 @@ static scl_status read_native(const array_file *a, size_t first, size_t count, c
   return SCL_STATUS_OK;
 }
 
+/* Rows first .. first+count-1 into a matrix of any strides: straight from the file where the
+ * bytes are its numbers, otherwise decoded row by row. */
 static scl_status read_rows(const array_file *a, size_t first, size_t count, scl_matrix *to,
                             scl_error *error) {
   const npy_layout *l = &a->layout;

@@ -1,3 +1,4 @@
+/* Files of predicted rows, CSV or .npy, written row by row. Called by core/lua/row_files.c. */
 #include "data/row_file.h"
 #include "base/text.h"
 #include "data/csv/write.h"
@@ -82,6 +83,7 @@ static size_t count_characters(const char *text) {
   return count;
 }
 
+/* Turn the labels into arrays of `width` characters, padded with 0, as NumPy stores texts. */
 static scl_status widen_labels(scl_row_file *f, scl_error *error) {
   f->width = 1;
   for (size_t k = 0; k < f->n_labels; k++)
@@ -155,6 +157,7 @@ static scl_status bad_place(double place, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%g is the place of no label", place);
 }
 
+/* Row i as a line of text, or as the label at the place that it holds. */
 static scl_status put_text_row(scl_row_file *f, const scl_matrix *rows, size_t i,
                                scl_error *error) {
   if (f->labels != NULL) {
@@ -171,6 +174,7 @@ static scl_status put_text_row(scl_row_file *f, const scl_matrix *rows, size_t i
   return SCL_STATUS_OK;
 }
 
+/* Row i as float64 numbers, or as the label at the place that it holds. */
 static scl_status put_npy_row(scl_row_file *f, const scl_matrix *rows, size_t i, scl_error *error) {
   if (f->labels != NULL) {
     const char *label = label_of(f, scl_matrix_get(rows, i, 0));

@@ -1,3 +1,4 @@
+/* Models as safetensors files: a JSON header and arrays, signed by a SHA-256 of the whole file. */
 #include "data/safetensors.h"
 
 #include "base/interrupt.h"
@@ -101,6 +102,8 @@ static int compare_tensors(const void *a, const void *b) {
   return wide != other ? (wide > other ? -1 : 1) : strcmp(x->name, y->name);
 }
 
+/* Sort the arrays by the size of their numbers, widest first, then by name: every array is
+ * aligned, and equal models give equal files. */
 static scl_status put_in_order(writer *w, const scl_tensor *tensors, scl_error *error) {
   w->order = scl_allocate_array(w->count + 1, sizeof *w->order);
   if (w->order == NULL) return scl_fail_memory(error, w->count * sizeof *w->order, "a file");
@@ -144,6 +147,8 @@ static bool add_tensor(cJSON *root, const scl_tensor *tensor, size_t *offset) {
   return whole;
 }
 
+/* The header as JSON, with zeros in place of the digest. NULL: not enough memory. cJSON_free
+ * releases it. */
 static char *print_header(const writer *w, const char *text) {
   char zeros[SCL_DIGEST_TEXT + 1];
   size_t offset = 0;
@@ -202,6 +207,8 @@ static scl_status each_chunk(const writer *w, scl_digest *digest, scl_output *ou
   return SCL_STATUS_OK;
 }
 
+/* Compute the SHA-256 of the file with zeros in place of the digest, and write the digest over
+ * the zeros. */
 static scl_status sign(writer *w, scl_error *error) {
   scl_digest digest;
   char text[SCL_DIGEST_TEXT + 1];
@@ -275,6 +282,8 @@ static bool is_signed(const reader *r) {
          memcmp(digits + SCL_DIGEST_TEXT, after, sizeof after - 1) == 0;
 }
 
+/* Read the prefix and the header, take the digest out of it, and begin the digest of the file
+ * with zeros in its place. */
 static scl_status read_header(reader *r, scl_error *error) {
   static const char none[] = "this is no model: it does not begin as a saved model does";
   unsigned char prefix[PREFIX];

@@ -195,9 +195,8 @@ static int read_libsvm(lua_State *L) {
 
 /* ------------------------------------------------------------ arrays */
 
-/* core.read_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> the same fields as
- * read_csv; images and labels: a text or a list of them */
-static int read_idx(lua_State *L) {
+/* The data set in IDX files; stream: as a source, and the fields of the data set without X and y. */
+static int open_idx(lua_State *L, bool stream) {
   static const char title[] = "data.idx";
   size_t count, labelled = 0;
   scl_error error = {0};
@@ -211,11 +210,24 @@ static int read_idx(lua_State *L) {
     return luaL_error(L, "%s: %d files of images and %d of labels", title, (int)count,
                       (int)labelled);
   scl_table *table = new_table(L);
-  CHECK_READING(L, title,
-                scl_idx_read(images, labels, count, o.scale, o.dtype, o.unpacked, table, &error),
-                table->rows, 1);
-  return give_table(L, table);
+  if (!stream) {
+    CHECK_READING(L, title, scl_idx_read(images, labels, count, &o, table, &error), table->rows, 1);
+    return give_table(L, table);
+  }
+  void **slot = scl_lua_new_source(L);
+  scl_source *source = NULL;
+  check(L, title, scl_idx_stream(images, labels, count, &o, table, &source, &error), &error);
+  *slot = source;
+  return 1 + give_table(L, table);
 }
+
+/* core.read_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> the same fields as read_csv;
+ * images and labels: a text or a list of them */
+static int read_idx(lua_State *L) { return open_idx(L, false); }
+
+/* core.stream_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> source, the fields of
+ * read_idx without X and y */
+static int stream_idx(lua_State *L) { return open_idx(L, true); }
 
 /* core.read_npy(path[, unpacked]) -> matrix; unpacked: the bound of bytes for gzip */
 static int read_npy(lua_State *L) {
@@ -287,7 +299,8 @@ void scl_lua_open_data(lua_State *L) {
   scl_lua_open_data_options(L);
   SCL_LUA_CALLS(L, {"read_csv", read_csv, 2}, {"stream_csv", stream_csv, 2},
                 {"read_libsvm", read_libsvm, 2}, {"read_idx", read_idx, 3},
-                {"read_npy", read_npy, 2}, {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
+                {"stream_idx", stream_idx, 3}, {"read_npy", read_npy, 2},
+                {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
                 {"stream_npy", stream_npy, 2}, {"fetch", fetch, 3}, {"sha256", sha256, 1},
                 {"digest", digest, 1}, {"make_folder", make_folder, 2});
 }

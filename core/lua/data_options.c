@@ -351,6 +351,7 @@ static const scl_option idx_rows[] = {DTYPE,
                                        .help = "pixels are multiplied by it",
                                        .fallback = "1",
                                        .forms = SCL_FORM_NUMBER},
+                                      FLAG("stream", "read the images from disk in each pass"),
                                       UNPACKED};
 
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title) {

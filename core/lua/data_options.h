@@ -3,6 +3,7 @@
 #define SCULLERY_DATA_OPTIONS_H
 
 #include "data/csv/csv.h"
+#include "data/idx.h"
 #include "lua/options.h"
 
 /* The text or list of texts at `place` as a NULL-terminated array, in a userdata that is left on
@@ -23,11 +24,6 @@ typedef struct scl_libsvm_options {
 } scl_libsvm_options;
 scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title);
 
-typedef struct scl_idx_options {
-  double scale;
-  scl_dtype dtype;
-  size_t unpacked;
-} scl_idx_options;
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title);
 
 void scl_lua_open_data_options(lua_State *L);

@@ -1,3 +1,4 @@
+/* Sources of some rows of another source, and samples of staged rows. */
 #include "rows/chosen.h"
 
 #include "base/random.h"
@@ -5,6 +6,7 @@
 
 /* ------------------------------------------------------------ as a source */
 
+/* Row i of a matrix as a matrix of one row, without a reference. */
 static scl_matrix row_of(scl_matrix *m, size_t i) {
   scl_matrix one = *m;
   one.data = scl_matrix_row(m, i);
@@ -58,6 +60,8 @@ typedef struct picking {
   scl_matrix *x, *y; /* y may be NULL */
 } picking;
 
+/* Visit: copy the wanted rows of a block. Places ascend, so each block continues where the last
+ * one ended. */
 static scl_status pick_rows(void *context, const scl_flow_block *block, scl_error *error) {
   picking *p = context;
   (void)error;
@@ -98,6 +102,7 @@ static void draw_places(size_t rows, size_t count, uint64_t seed, size_t *places
   }
 }
 
+/* Read only the sampled rows, through a source of them. order: room for `count` places. */
 static scl_status sample_anywhere(scl_flow flow, const size_t *places, size_t count, size_t *order,
                                   scl_matrix *out, scl_error *error) {
   scl_chosen chosen = scl_source_choose(flow.source, places, count);

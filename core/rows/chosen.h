@@ -13,7 +13,7 @@ typedef struct scl_chosen {
 } scl_chosen;
 scl_chosen scl_source_choose(scl_source *from, const size_t *rows, size_t count);
 
-/* The first rows of a source, at most `count`, as a source of their own; it is borrowed. */
+/* The first rows of a source, at most `count`, as another source; the source is borrowed. */
 typedef struct scl_beginning {
   scl_source base;
   scl_source *from;

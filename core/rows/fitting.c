@@ -1,3 +1,5 @@
+/* Fits stages, cells and sampler states on one walk over the staged rows. Called by learn/
+ * before the features are summed. */
 #include "rows/fitting.h"
 
 #include "base/interrupt.h"
@@ -39,6 +41,7 @@ typedef struct moments_walk {
   void *context;
 } moments_walk;
 
+/* Visit: add a block to the moments of its leaf, then show it to the other visitor. */
 static scl_status add_moments(void *context, const scl_flow_block *block, scl_error *error) {
   moments_walk *w = context;
   void *part;
@@ -78,12 +81,6 @@ scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_sta
   return status;
 }
 
-static scl_status check_dim(const scl_flow *flow, const scl_map *map, scl_error *error) {
-  if (scl_flow_cols(flow) == scl_map_dim(map)) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X has %zu columns where the features take %zu",
-                  scl_flow_cols(flow), scl_map_dim(map));
-}
-
 /* ------------------------------------------------------------ cells: a dictionary is the sum of
  * what its rows bring, in their order */
 
@@ -120,7 +117,9 @@ scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *e
   const scl_reduction sum = {map, SIZE_MAX, open_cells, merge_cells, close_cells};
   void *part = NULL;
   if (scl_map_entries(map) == 0) return SCL_STATUS_OK;
-  SCL_TRY(check_dim(flow, map, error));
+  if (scl_flow_cols(flow) != scl_map_dim(map))
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X has %zu columns where the features take %zu",
+                    scl_flow_cols(flow), scl_map_dim(map));
   cell_lesson lesson = {scl_reducer_of(&sum, flow->source->rows), scl_map_dtype(map)};
   scl_flow rows = scl_flow_of_rows(flow);
   rows.dtype = lesson.dtype;
@@ -131,7 +130,7 @@ scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *e
 
 /* ------------------------------------------------------------ samplers that learn */
 
-/* What the sampler holds; `learning` is its first member. */
+/* The sampler gets a pointer to `learning`, which is the first member; lesson_of casts it back. */
 typedef struct lesson_context {
   scl_learning learning;
   const scl_flow *flow; /* staged rows */
@@ -165,6 +164,8 @@ static scl_const_block features_of(const scl_flow *flow, const scl_flow_block *b
                            .row_stride = block->x_stride};
 }
 
+/* Visit: show a block to the sampler in the types of the plugin interface. While `visiting` is
+ * set, the sampler cannot start another walk. */
 static scl_status show_block(void *context, const scl_flow_block *block, scl_error *error) {
   const visiting *v = context;
   const scl_rows rows = {.head = SCL_HEAD(scl_rows),
@@ -192,6 +193,8 @@ typedef struct selecting {
   double *out;
 } selecting;
 
+/* Visit: copy the wanted rows of a block. Places ascend, so each block continues where the last
+ * one ended. */
 static scl_status select_block(void *context, const scl_flow_block *block, scl_error *error) {
   selecting *s = context;
   (void)error;
@@ -223,6 +226,8 @@ static scl_status lesson_progress(const scl_learning *learning, const char *doin
   return scl_interrupt_check(error);
 }
 
+/* Check what the sampler learnt: the numbers are finite, and the number of parameters comes from
+ * the sampler or from option T. */
 static scl_status check_state(const scl_lesson *lesson, const scl_state *state, size_t count,
                               scl_error *error) {
   const char *name = scl_instance_name(lesson->sampler);
@@ -234,12 +239,6 @@ static scl_status check_state(const scl_lesson *lesson, const scl_state *state, 
   return scl_fail(error, SCL_STATUS_BAD_OPTION,
                   "features: option 'T' is missing: sampler.%s takes any number of parameters",
                   name);
-}
-
-static scl_status keep_state(const scl_state *from, scl_matrix *out, scl_error *error) {
-  SCL_TRY(scl_matrix_create_raw(from->rows, from->cols, SCL_DTYPE_FLOAT64, out, error));
-  memcpy(out->data, from->numbers, from->rows * from->cols * sizeof(double));
-  return SCL_STATUS_OK;
 }
 
 scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, scl_matrix *state,
@@ -272,7 +271,10 @@ scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, 
   scl_profile_leave(mark, 0, 0);
   *count = lesson->count > 0 ? lesson->count : learnt.count;
   if (status == SCL_STATUS_OK) status = check_state(lesson, &learnt, *count, error);
-  if (status == SCL_STATUS_OK) status = keep_state(&learnt, state, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_matrix_create_raw(learnt.rows, learnt.cols, SCL_DTYPE_FLOAT64, state, error);
+  if (status == SCL_STATUS_OK)
+    memcpy(state->data, learnt.numbers, learnt.rows * learnt.cols * sizeof(double));
   scl_release(learnt.numbers);
   return status;
 }

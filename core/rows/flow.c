@@ -1,3 +1,5 @@
+/* One walk over rows: read, check, stage, make features, visit. See flow.h for what a visitor
+ * may rely on. */
 #include "rows/flow.h"
 
 #include "base/interrupt.h"
@@ -49,6 +51,8 @@ size_t scl_flow_fill_rows(const scl_flow *flow) {
   return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit;
 }
 
+/* Rows of a block that fit BLOCK_BYTES: a multiple of LEAST_ROWS, up to MOST_ROWS, times up to
+ * four with groups. */
 static size_t fitting_rows(const scl_flow *flow, bool features) {
   /* With groups a block's size decides the order of its rows, so it must not depend on what this
    * walk is for. */
@@ -101,6 +105,7 @@ static void close_walk(walk *w) {
               w->group_start, w->spent, w->low);
 }
 
+/* Allocate the buffers of a walk. After a failure nothing is left allocated. */
 static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_error *error) {
   const size_t size = scl_dtype_size(flow->dtype), width = scl_flow_features(flow);
   *w = (walk){.flow = flow,
@@ -169,6 +174,7 @@ static scl_matrix view_of(double *data, size_t rows, size_t cols, size_t stride)
   return (scl_matrix){NULL, data, rows, cols, (ptrdiff_t)stride, 1, SCL_DTYPE_FLOAT64};
 }
 
+/* Read rows of the block from the source into the raw buffers. */
 static scl_status read_rows(walk *w, size_t from, size_t count, scl_error *error) {
   scl_source *source = w->flow->source;
   scl_matrix x = view_of(w->raw + from * w->cols_most, count, w->cols_in, w->cols_most);
@@ -176,6 +182,8 @@ static scl_status read_rows(walk *w, size_t from, size_t count, scl_error *error
   return scl_source_read(source, w->first + from, count, &x, w->targets > 0 ? &y : NULL, error);
 }
 
+/* The error for the first number of a row that is not finite; `at` is its row of the source,
+ * from 0. */
 static scl_status refuse_number(const double *row, size_t cols, size_t at, const char *what,
                                 scl_error *error) {
   size_t j = 0;
@@ -208,6 +216,7 @@ static scl_status write_row(const walk *w, const double *row, size_t i, size_t t
   return SCL_STATUS_OK;
 }
 
+/* Check that the numbers of a row, as read, and of its targets are finite. */
 static scl_status check_row(const walk *w, size_t i, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   const double *row = w->raw + i * w->cols_most, *y = w->raw_y + i * w->targets;
@@ -223,6 +232,8 @@ static void subtract(size_t count, const double *from, double *numbers) {
     numbers[j] -= from[j];
 }
 
+/* Move a staged row to its place in the block, less the pilot means where the rows are the
+ * features. */
 static scl_status keep_row(const walk *w, size_t i, scl_error *error) {
   const size_t to = w->position[i];
   double *row = w->raw + i * w->cols_most, *y = w->y + to * w->targets;
@@ -240,6 +251,7 @@ static void lap(const walk *w, size_t part, double *since) {
   *since = now;
 }
 
+/* Task: read (where the source allows it on several threads), check and stage CHUNK_ROWS rows. */
 static scl_status stage_chunk(void *context, size_t index, scl_error *error) {
   walk *w = context;
   const scl_flow *flow = w->flow;
@@ -274,6 +286,8 @@ static void share_out(const walk *w, double seconds) {
     atomic_store(&w->spent[s], 0);
 }
 
+/* Read and stage the rows of a block on all threads. A source that is not parallel is read
+ * first. */
 static scl_status read_block(walk *w, scl_error *error) {
   if (!w->flow->source->parallel) SCL_TRY(read_rows(w, 0, w->count, error));
   const double began = w->spent == NULL ? 0 : scl_progress_clock();

@@ -1,3 +1,4 @@
+/* Blocks of features in memory between the passes of a solver. */
 #include "rows/keep.h"
 
 #include "algebra/matrix.h"
@@ -28,6 +29,7 @@ struct scl_keep {
   kept_row *index; /* by the place in the source; NULL until it is asked for */
 };
 
+/* Bytes that one row takes when it is kept. */
 static size_t row_bytes(const scl_flow *flow) {
   const size_t entries = scl_flow_entries(flow), d = scl_flow_features(flow);
   const size_t features = entries > 0  ? entries * sizeof(int32_t)
@@ -73,6 +75,7 @@ static void copy_rows(void *context, size_t index) {
     memcpy(c->to + i * c->row, c->from + (ptrdiff_t)i * c->stride, c->row);
 }
 
+/* A copy of rows of `row` bytes each, which are `stride` bytes apart. NULL: not enough memory. */
 static void *copied(const void *from, size_t rows, size_t row, ptrdiff_t stride) {
   copying c = {scl_allocate_array(rows * row + 1, 1), from, row, rows, stride};
   if (c.to != NULL) scl_pool_run((rows + COPY_ROWS - 1) / COPY_ROWS, copy_rows, &c);
@@ -100,6 +103,7 @@ static bool copy_features(const scl_keep *keep, const scl_flow_block *from, kept
   return b->features != NULL;
 }
 
+/* A copy of a block without its staged rows. NULL: not enough memory. */
 static kept_block *copy_block(const scl_keep *keep, const scl_flow *flow,
                               const scl_flow_block *from) {
   const size_t groups = flow->group == NULL ? 1 : flow->groups, c = flow->source->targets;
@@ -135,6 +139,8 @@ typedef struct keeping {
   void *context;
 } keeping;
 
+/* Visit: keep the block and show the copy to the visitor. Once memory runs out, all copies are
+ * released and blocks are shown as they come. */
 static scl_status keep_block(void *context, const scl_flow_block *block, scl_error *error) {
   keeping *k = context;
   kept_block *b = k->keep == NULL ? NULL : copy_block(k->keep, k->flow, block);
@@ -149,6 +155,7 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
   return k->visit(k->context, &b->block, error);
 }
 
+/* An empty store of blocks. NULL: not enough memory. */
 static scl_keep *open_keep(const scl_flow *flow) {
   const size_t d = scl_flow_features(flow);
   scl_keep *keep = scl_allocate_zero(sizeof *keep);

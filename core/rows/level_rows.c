@@ -1,3 +1,5 @@
+/* Products of rows and coefficients by tables over the levels of columns. Called by solvers that
+ * pass over rows many times. */
 #include "rows/level_rows.h"
 
 #include "base/pool.h"
@@ -57,6 +59,8 @@ void scl_level_tables_close(scl_level_tables *tables) {
 
 /* ------------------------------------------------------------ the levels of a block */
 
+/* Learn the levels of a block. Tables stop paying (r->plain) where more than half of the
+ * features are in wide columns. */
 static scl_status learn(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
   bool spills = false;
   scl_levels_learn(r->levels, block->x, block->x_stride, block->count, &spills);
@@ -66,6 +70,7 @@ static scl_status learn(scl_level_rows *r, const scl_flow_block *block, scl_erro
   return r->plain ? SCL_STATUS_OK : scl_levels_place(r->levels, block->x, error);
 }
 
+/* Make the features of the wide columns of a block: rows x direct, in r->kept. */
 static scl_status keep_wide(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
   const scl_levels *levels = r->levels;
   const size_t numbers = block->count * levels->direct, size = scl_dtype_size(r->flow->dtype);
@@ -80,6 +85,8 @@ static scl_status keep_wide(scl_level_rows *r, const scl_flow_block *block, scl_
                        (ptrdiff_t)levels->direct, error);
 }
 
+/* Find the places of the rows of a block, and make the features of its wide columns. A block
+ * with new levels is learnt and looked up once more. */
 static scl_status find(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
   bool known = r->made > 0;
   for (int tries = 0; tries < 2 && !r->plain; tries++) {
@@ -106,8 +113,11 @@ scl_status scl_level_rows_find(scl_level_rows *r, const scl_flow_block *block, b
 
 /* ------------------------------------------------------------ products */
 
+/* Numbers between two rows of a table: k rounded up to whole groups of LANES. */
 static size_t stride_of(size_t k) { return (k + LANES - 1) / LANES * LANES; }
 
+/* Tables over the levels for the coefficients a (D x k): row l of a column is the sum over its
+ * features t of phi_t(level l) a_t. The coefficients of wide columns are gathered in t->wide. */
 static scl_status tabulate(const scl_level_rows *r, scl_level_tables *t, const double *a, size_t k,
                            scl_error *error) {
   const scl_levels *levels = r->levels;
@@ -146,6 +156,7 @@ typedef struct looking_up {
   double *out;
 } looking_up;
 
+/* out = the sum over columns of the table rows at the places of a row, LANES results at a time. */
 static void look_up_chunk(void *context, size_t index) {
   const looking_up *job = context;
   const size_t columns = job->rows->levels->n_columns, first = index * CHUNK_ROWS,
@@ -164,6 +175,7 @@ static void look_up_chunk(void *context, size_t index) {
   }
 }
 
+/* out += features of the wide columns times their coefficients. */
 static scl_status add_kept(scl_level_rows *r, const scl_level_tables *t, size_t k, size_t start,
                            size_t count, double *out, scl_error *error) {
   const size_t direct = r->levels->direct, numbers = count * k;

@@ -1,3 +1,5 @@
+/* Levels of columns: their search, their codes and the table of features over them. Called by
+ * sums_levels.c and level_rows.c. */
 #include "rows/levels.h"
 
 #include "base/pool.h"
@@ -101,6 +103,8 @@ static inline size_t level_of(const scl_levels *levels, const scl_level_column *
   return values[level] == value ? level : NONE;
 }
 
+/* Add a value to the levels of its column, in ascending order of rank. A column that is full
+ * spills instead. */
 static void learn_value(scl_levels *levels, scl_level_column *c, double value, bool *spills) {
   if (c->spills || level_of(levels, c, value) != NONE) return;
   if (c->levels == scl_min(c->features, levels->most)) {
@@ -281,6 +285,7 @@ typedef struct finding {
   atomic_bool unknown;
 } finding;
 
+/* Places of one row in the tables of the levels. False: a value is new. */
 static bool find_row(const scl_levels *levels, scl_dtype dtype, const void *x, uint32_t *place) {
   for (size_t k = 0; k < levels->n_columns; k++) {
     const scl_level_column *c = &levels->column[k];

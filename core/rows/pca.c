@@ -1,3 +1,5 @@
+/* Principal components of staged rows or of features. Two walks over the rows, or one and a
+ * product of rows where there are fewer rows than columns. */
 #include "rows/pca.h"
 
 #include "algebra/dense.h"
@@ -12,6 +14,7 @@ typedef struct mean_part {
   double total, *sum, *rest, *low, *high;
 } mean_part;
 
+/* One step of Neumaier's compensated sum of column j. */
 static void add_number(mean_part *p, size_t j, double number) {
   const double before = p->sum[j];
   p->sum[j] += number;
@@ -142,6 +145,7 @@ static scl_status add_to_covariance(void *context, const scl_flow_block *block, 
   return status;
 }
 
+/* Second walk: the sum of w (x - mean)(x - mean)', D x D. */
 static scl_status covary(const scl_flow *flow, const double *mean, scl_symmetric **out,
                          scl_error *error) {
   size_t d = scl_flow_features(flow);
@@ -155,6 +159,7 @@ static scl_status covary(const scl_flow *flow, const double *mean, scl_symmetric
   return SCL_STATUS_OK;
 }
 
+/* Fix the sign of a component: its largest entry becomes positive. */
 static void point_up(double *vector, size_t d) {
   size_t largest = 0;
   for (size_t j = 1; j < d; j++)
@@ -164,8 +169,9 @@ static void point_up(double *vector, size_t d) {
     vector[j] *= sign;
 }
 
-/* The sum of all variances, refused where it overflowed. */
-static scl_status measure(const scl_symmetric *sum, double total, size_t order, double *diagonal,
+/* out->total = the sum of all variances. Fails where it overflowed. diagonal: room for `order`
+ * numbers. */
+static scl_status sum_variances(const scl_symmetric *sum, double total, size_t order, double *diagonal,
                           scl_components *out, scl_error *error) {
   scl_service_symmetric.diagonal(sum, diagonal);
   out->total = 0;
@@ -176,12 +182,14 @@ static scl_status measure(const scl_symmetric *sum, double total, size_t order, 
                   "the covariance of the columns is too large for float64: scale the data");
 }
 
+/* The k largest eigenvectors of a D x D sum of centred products, and their variances:
+ * eigenvalues divided by the total weight, 0 where rounding made them negative. */
 static scl_status decompose(const scl_symmetric *sum, double total, size_t k, size_t d,
                             scl_components *out, scl_error *error) {
   double *room = scl_allocate_array(d + k + k * d + 1, sizeof *room);
   if (room == NULL) return scl_fail_memory(error, (d + k + k * d) * sizeof *room, "components");
   double *values = room + d, *vectors = values + k;
-  scl_status status = measure(sum, total, d, room, out, error);
+  scl_status status = sum_variances(sum, total, d, room, out, error);
   if (status == SCL_STATUS_OK) status = scl_service_symmetric.eigen(sum, k, values, vectors, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < k; i++) {
     point_up(vectors + i * d, d);
@@ -236,7 +244,8 @@ static bool lift(const keeping *all, const double *values, const double *vectors
   return true;
 }
 
-/* room: n + k + k n numbers. */
+/* Walk the rows into all->columns, decompose their products, and lift the eigenvectors to components.
+ * room: n + k + k n numbers. */
 static scl_status by_products(keeping *all, double total, size_t k, scl_components *out,
                               double *room, bool *found, scl_error *error) {
   const size_t d = scl_flow_features(all->flow), n = all->n;
@@ -246,7 +255,7 @@ static scl_status by_products(keeping *all, double total, size_t k, scl_componen
   SCL_TRY(scl_symmetric_create(n, &products, error));
   scl_status status =
       scl_symmetric_accumulate(products, SCL_DTYPE_FLOAT64, all->columns, (ptrdiff_t)n, d, error);
-  if (status == SCL_STATUS_OK) status = measure(products, total, n, room, out, error);
+  if (status == SCL_STATUS_OK) status = sum_variances(products, total, n, room, out, error);
   if (status == SCL_STATUS_OK)
     status = scl_service_symmetric.eigen(products, k, values, vectors, error);
   if (status == SCL_STATUS_OK) *found = lift(all, values, vectors, total, k, out);
@@ -254,7 +263,8 @@ static scl_status by_products(keeping *all, double total, size_t k, scl_componen
   return status;
 }
 
-/* The same from an n x n decomposition in place of one d x d. */
+/* Components from the n x n products of centred rows: fewer rows than columns, so their non-zero
+ * eigenvalues are those of the covariance. *found = false: the caller decomposes the covariance. */
 static scl_status fit_few_rows(const scl_flow *flow, double total, size_t k, scl_components *out,
                                bool *found, scl_error *error) {
   const size_t n = flow->source->rows, d = scl_flow_features(flow);
@@ -275,6 +285,7 @@ static scl_status make_room(size_t k, size_t d, scl_components *out, scl_error *
   return scl_matrix_create(k, 1, SCL_DTYPE_FLOAT64, &out->variances, error);
 }
 
+/* Check the number of components against the shape of the data. */
 static scl_status check(size_t rows, size_t k, size_t d, scl_error *error) {
   if (rows == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
   if (k == 0 || k > d || k > rows)

@@ -1,3 +1,4 @@
+/* Pilot means from the first rows of a source. Called by learn/ before a walk over all rows. */
 #include "rows/pilot_means.h"
 
 #include "algebra/pilot.h"
@@ -41,6 +42,8 @@ static void add_rows(column_sums *s, const void *x, scl_dtype dtype, ptrdiff_t s
   }
 }
 
+/* Standard deviation of column j: sqrt(mean of squares - square of the mean), both about the
+ * first number. */
 static double deviation_of(const column_sums *s, size_t j) {
   const double gap = s->sum[j] / s->count;
   return sqrt(fmax(s->square[j] / s->count - gap * gap, 0));
@@ -50,7 +53,8 @@ static double pilot_of(const column_sums *s, size_t j) {
   return scl_pilot_round(s->first[j] + s->sum[j] / s->count, deviation_of(s, j), s->first[j]);
 }
 
-/* scl_pilot.scale. */
+/* scl_pilot.scale: a power of two near the deviation of each column. NULL where all deviations are
+ * within SCALE_RANGE of 1, so that no scaling is needed. */
 static scl_status scale_of(const column_sums *s, double **out, scl_error *error) {
   double least = INFINITY, most = 0;
   *out = NULL;
@@ -98,6 +102,7 @@ typedef struct learning {
   column_sums x, y;
 } learning;
 
+/* Add the features of a block, CHUNK rows at a time. */
 static scl_status learn_features(learning *l, const scl_flow_block *block, scl_error *error) {
   const scl_dtype dtype = l->flow->dtype;
   if (l->map == NULL) {
@@ -113,6 +118,7 @@ static scl_status learn_features(learning *l, const scl_flow_block *block, scl_e
   return SCL_STATUS_OK;
 }
 
+/* Visit: add the features and targets of a block of first rows. */
 static scl_status learn(void *context, const scl_flow_block *block, scl_error *error) {
   learning *l = context;
   if (l->features) SCL_TRY(learn_features(l, block, error));
@@ -121,6 +127,8 @@ static scl_status learn(void *context, const scl_flow_block *block, scl_error *e
   return SCL_STATUS_OK;
 }
 
+/* Walk the first rows. Their features are made by learn_features, so the flow walks without its
+ * map. */
 static scl_status walk_first(learning *l, scl_flow *flow, scl_error *error) {
   if (l->features) SCL_TRY(open_sums(scl_flow_features(flow), &l->x, error));
   if (l->targets) SCL_TRY(open_sums(flow->source->targets, &l->y, error));

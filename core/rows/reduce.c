@@ -1,3 +1,5 @@
+/* The binary tree in which parts of sums over rows are added. Its shape depends on the number of
+ * rows alone. */
 #include "rows/reduce.h"
 
 #include <string.h>
@@ -17,6 +19,7 @@ scl_reducer scl_reducer_of(const scl_reduction *sum, size_t rows) {
       .sum = sum, .leaf_rows = sum->bytes > MOST_BYTES ? SIZE_MAX : scl_reduce_leaf_rows(rows)};
 }
 
+/* into += from, and close `from`. */
 static scl_status merge(scl_reducer *r, void *into, void *from, scl_error *error) {
   const scl_status status = r->sum->merge(r->sum->context, into, from, error);
   r->sum->close(r->sum->context, from);
@@ -44,7 +47,7 @@ static scl_status push(scl_reducer *r, unsigned level, size_t index, void *part,
   return SCL_STATUS_OK;
 }
 
-/* The current leaf is complete. */
+/* Move the part of the current leaf, which is complete, to the nodes. */
 static scl_status finish_leaf(scl_reducer *r, scl_error *error) {
   void *part = r->part;
   r->part = NULL;
@@ -78,7 +81,7 @@ scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error)
   return status;
 }
 
-/* All nodes into the first, the last ones first. */
+/* Merge all nodes into the first, from the last to the first. Without rows, open an empty part. */
 static scl_status fold_nodes(scl_reducer *r, scl_error *error) {
   SCL_TRY(finish_leaf(r, error));
   if (r->count == 0) {

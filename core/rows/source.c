@@ -1,3 +1,4 @@
+/* Kinds of row sources in memory, and reading in order from sources that give blocks. */
 #include "rows/source.h"
 
 #include <string.h>
@@ -126,7 +127,8 @@ void scl_source_rewind(scl_source *source) {
   if (source->class->rewind != NULL) source->class->rewind(source);
 }
 
-/* Rows that were not read yet in source->x; none are left at the end. */
+/* Make sure that source->x has rows that were not read yet. Fails at the end: the file has fewer rows
+ * than when it was opened. */
 static scl_status have_rows(scl_source *source, scl_error *error) {
   if (source->x.storage != NULL && source->taken < source->x.rows) return SCL_STATUS_OK;
   release_block(source);
@@ -136,7 +138,7 @@ static scl_status have_rows(scl_source *source, scl_error *error) {
                   source->name);
 }
 
-/* `count` rows from `from` on, to row `to` of another matrix. */
+/* Copy `count` rows of a, from row `from` on, to the rows of b from `to` on. */
 static void copy_rows(const scl_matrix *a, size_t from, size_t count, const scl_matrix *b,
                       size_t to) {
   scl_matrix rows = scl_matrix_slice(a, from, count, 0, a->cols),

@@ -1,3 +1,4 @@
+/* Moments of columns, and the stages that are fitted from them. */
 #include "rows/stage.h"
 
 #include "base/loops.h"
@@ -39,8 +40,8 @@ typedef struct moments_block {
 
 bool scl_column_far(double mean, double low, double high) { return fabs(mean) > 32 * (high - low); }
 
-/* Column j meets n more numbers of that mean (+ rest) and sum of squared deviations; low and high
- * are those of all. */
+/* Merge n numbers with this mean (+ rest) and sum of squared deviations into column j (Chan, Golub and
+ * LeVeque 1983). low and high of the column already cover all numbers. */
 static void merge_column(scl_column_moments *m, size_t j, double mean, double rest, double square,
                          double n) {
   const double all = m->count + n, gap = (mean - m->mean[j]) + (rest - m->rest[j]),
@@ -55,7 +56,7 @@ static void merge_column(scl_column_moments *m, size_t j, double mean, double re
     m->rest[j] += step - (m->mean[j] - before);
 }
 
-/* What the mean of a block's column lacks. */
+/* The rounding error of the mean of a block's column: the mean of the deviations from it. */
 static double rest_of(const moments_block *job, size_t column, double mean) {
   double sum = 0;
   for (size_t i = 0; i < job->count; i++)
@@ -63,6 +64,8 @@ static double rest_of(const moments_block *job, size_t column, double mean) {
   return sum / (double)job->count;
 }
 
+/* Task: add one strip of columns of a block. The mean and the squared deviations of the block
+ * come from two passes over it. */
 static void add_strip(void *context, size_t index) {
   const moments_block *job = context;
   scl_column_moments *m = job->m;
@@ -117,6 +120,8 @@ bool scl_stage_needs_moments(scl_stage_kind kind) {
   return kind == SCL_STANDARDIZE || kind == SCL_MINMAX;
 }
 
+/* Shift and factor of column j. A constant column becomes 0: its shift is its value, its factor
+ * 1. */
 static void set_column(scl_stage *stage, const scl_column_moments *m, size_t j) {
   const bool constant = !(m->high[j] > m->low[j]);
   const double deviation = sqrt(m->square[j] / m->count), range = m->high[j] - m->low[j];
@@ -127,8 +132,8 @@ static void set_column(scl_stage *stage, const scl_column_moments *m, size_t j) 
   stage->constant += constant;
 }
 
-/* Room for what the kind learns, contents not set. */
-static scl_status create(scl_stage_kind kind, size_t cols, scl_stage **out, scl_error *error) {
+/* A stage with room for what its kind learns, set to 0. */
+static scl_status allocate_stage(scl_stage_kind kind, size_t cols, scl_stage **out, scl_error *error) {
   scl_stage *stage = scl_allocate_zero(sizeof *stage);
   if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
   *stage =
@@ -146,7 +151,7 @@ static scl_status create(scl_stage_kind kind, size_t cols, scl_stage **out, scl_
 
 scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_moments *moments,
                             scl_stage **out, scl_error *error) {
-  SCL_TRY(create(kind, cols, out, error));
+  SCL_TRY(allocate_stage(kind, cols, out, error));
   for (size_t j = 0; scl_stage_needs_moments(kind) && j < cols; j++)
     set_column(*out, moments, j);
   return SCL_STATUS_OK;
@@ -155,7 +160,7 @@ scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_m
 scl_status scl_stage_restore(scl_stage_kind kind, size_t cols, const double *shift,
                              const double *factor, size_t constant, scl_stage **out,
                              scl_error *error) {
-  SCL_TRY(create(kind, cols, out, error));
+  SCL_TRY(allocate_stage(kind, cols, out, error));
   (*out)->constant = constant;
   if (!scl_stage_needs_moments(kind)) return SCL_STATUS_OK;
   memcpy((*out)->shift, shift, cols * sizeof *shift);
@@ -206,6 +211,8 @@ static void normalize(double *row, size_t cols) {
     row[j] = row[j] / largest / size;
 }
 
+/* row = vectors (row - mean). The result is built behind the row, which has room for both, and
+ * moved to its beginning. */
 static void project(const scl_stage *stage, double *row) {
   double *out = row + stage->cols_in;
   for (size_t j = 0; j < stage->cols_in; j++)

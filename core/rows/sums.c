@@ -1,3 +1,5 @@
+/* Normal equations as sums over rows: parts of a reduction, their merge, and totals over groups.
+ * The ways of summing (ways.c) fill the parts; learn/ reads the totals. */
 #include "rows/sums.h"
 
 #include <float.h>
@@ -6,22 +8,26 @@
 
 /* ------------------------------------------------------------ parts */
 
-static scl_status create(const scl_sums *like, scl_sums **out, scl_error *error) {
+scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *error) {
   const size_t d = like->features, c = like->targets, groups = like->groups;
   scl_sums *sums = scl_allocate_zero(sizeof *sums);
   if (sums == NULL) return scl_fail_memory(error, sizeof *sums, "normal equations");
-  *out = sums;
   *sums = (scl_sums){.features = d, .targets = c, .groups = groups, .counted = like->counted};
   sums->right = scl_allocate_zero((groups * d * (c + 1) + 1) * sizeof(double));
   sums->sum = scl_allocate_zero((groups * c + 1) * sizeof(double));
   sums->square = scl_allocate_zero((groups * c + 1) * sizeof(double));
   sums->count = scl_allocate_zero((groups + 1) * sizeof(double));
   sums->moment = scl_allocate_zero((groups + 1) * sizeof *sums->moment);
+  scl_status status = SCL_STATUS_OK;
   if (!sums->right || !sums->sum || !sums->square || !sums->count || !sums->moment)
-    return scl_fail_memory(error, groups * d * (c + 1) * sizeof(double), "normal equations");
-  for (size_t g = 0; !like->counted && g < groups; g++)
-    SCL_TRY(scl_symmetric_create(d, &sums->moment[g], error));
-  return SCL_STATUS_OK;
+    status = scl_fail_memory(error, groups * d * (c + 1) * sizeof(double), "normal equations");
+  for (size_t g = 0; status == SCL_STATUS_OK && !like->counted && g < groups; g++)
+    status = scl_symmetric_create(d, &sums->moment[g], error);
+  if (status == SCL_STATUS_OK)
+    *out = sums;
+  else
+    scl_sums_destroy(sums);
+  return status;
 }
 
 void scl_sums_destroy(scl_sums *sums) {
@@ -30,16 +36,6 @@ void scl_sums_destroy(scl_sums *sums) {
     scl_symmetric_destroy(sums->moment[g]);
   scl_sums_destroy(sums->codes);
   SCL_RELEASE(sums->moment, sums->right, sums->sum, sums->square, sums->count, sums->table, sums);
-}
-
-scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *error) {
-  scl_sums *sums = NULL;
-  const scl_status status = create(like, &sums, error);
-  if (status == SCL_STATUS_OK)
-    *out = sums;
-  else
-    scl_sums_destroy(sums);
-  return status;
 }
 
 static scl_status open_part(void *context, void **part, scl_error *error) {
@@ -54,6 +50,7 @@ static void add_numbers(size_t count, const double *from, double *into) {
     into[i] += from[i];
 }
 
+/* into += from, term by term. Both have the sizes of `context`. */
 static scl_status merge_parts(void *context, void *into, void *from, scl_error *error) {
   scl_sums *to = into;
   const scl_sums *other = from;
@@ -73,6 +70,8 @@ static void close_part(void *context, void *part) {
   scl_sums_destroy(part);
 }
 
+/* A part that sums bits has no moments: their counts are in one matrix for all leaves
+ * (sums_bits.c). */
 scl_reduction scl_sums_reduction(scl_sums *like) {
   const size_t d = like->features, squares = like->counted ? 0 : d / 2,
                bytes = like->groups * d * (squares + like->targets + 1) * 8;
@@ -94,6 +93,12 @@ void scl_sums_add_targets(scl_sums *sums, const scl_flow_block *block, size_t gr
   }
 }
 
+void scl_sums_copy_targets(const scl_sums *from, scl_sums *to) {
+  memcpy(to->sum, from->sum, from->groups * from->targets * sizeof(double));
+  memcpy(to->square, from->square, from->groups * from->targets * sizeof(double));
+  memcpy(to->count, from->count, from->groups * sizeof(double));
+}
+
 scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error) {
   for (size_t g = 0; g < sums->groups; g++)
     for (size_t j = 0; j < sums->features; j++)
@@ -106,6 +111,12 @@ scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *erro
 
 /* ------------------------------------------------------------ totals */
 
+/* Centre the products and squares about the weighted means, with n the total weight:
+ *
+ *   right  = Phi'Y - n mean_phi mean_y'
+ *   square = sum y^2 - n mean_y^2
+ *
+ * A rest of the squares within rounding is 0, so that a constant target has no variance. */
 static void centre_totals(size_t d, size_t c, scl_totals *t) {
   for (size_t i = 0; i < d; i++)
     for (size_t j = 0; j < c; j++)
@@ -116,6 +127,8 @@ static void centre_totals(size_t d, size_t c, scl_totals *t) {
   }
 }
 
+/* Add the right-hand sides and sums of one group to the totals. mean_phi and mean_y hold sums
+ * until scl_sums_total divides them. */
 static void add_group(const scl_sums *sums, size_t group, scl_totals *t) {
   const size_t d = sums->features, c = sums->targets, cols = c + 1;
   const double *from = sums->right + group * d * cols;
@@ -158,6 +171,7 @@ typedef struct fewer {
  * j % few. */
 static size_t place_among(const fewer *f, size_t j) { return j / f->few * f->many + j % f->few; }
 
+/* A tile of the moments of the first parameters: factor times the entries of `from`. */
 static scl_status rectangle_of_first(void *context, size_t first_row, size_t rows, size_t first_col,
                                      size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const fewer *f = context;
@@ -170,6 +184,9 @@ static scl_status rectangle_of_first(void *context, size_t first_row, size_t row
   return SCL_STATUS_OK;
 }
 
+/* Fill the sums `to` of the first parameters. The features of fewer parameters are larger by
+ * `ratio`, because features are divided by the root of the number of parameters: moments change
+ * by ratio^2, products with targets by ratio. */
 static scl_status fill_of_first(const scl_sums *from, fewer *f, double ratio, scl_sums *to,
                                 scl_error *error) {
   const size_t cols = from->targets + 1;
@@ -181,9 +198,7 @@ static scl_status fill_of_first(const scl_sums *from, fewer *f, double ratio, sc
         to->right[(g * to->features + j) * cols + k] =
             ratio * from->right[(g * from->features + place_among(f, j)) * cols + k];
   }
-  memcpy(to->sum, from->sum, from->groups * from->targets * sizeof(double));
-  memcpy(to->square, from->square, from->groups * from->targets * sizeof(double));
-  memcpy(to->count, from->count, from->groups * sizeof(double));
+  scl_sums_copy_targets(from, to);
   return SCL_STATUS_OK;
 }
 
@@ -193,7 +208,7 @@ scl_status scl_sums_of_first(const scl_sums *sums, size_t many, size_t few, size
       .features = few * outputs, .targets = sums->targets, .groups = sums->groups};
   fewer f = {.many = many, .few = few, .factor = ratio * ratio};
   scl_sums *made = NULL;
-  scl_status status = create(&like, &made, error);
+  scl_status status = scl_sums_create(&like, &made, error);
   if (status == SCL_STATUS_OK) status = fill_of_first(sums, &f, ratio, made, error);
   if (status != SCL_STATUS_OK) {
     scl_sums_destroy(made);

@@ -9,12 +9,13 @@
 typedef struct scl_sums {
   size_t features, targets, groups;
   bool counted;           /* parts of sums of bits: without moments (sums_bits.c) */
-  scl_symmetric **moment; /* one a group */
+  scl_symmetric **moment; /* groups of D x D: Phi'Phi */
   double *right;          /* groups x D x (c + 1); the last column: sums of the features */
   double *sum, *square;   /* groups x c: sums of y and of y^2 */
   double *count;          /* groups: sums of the weights */
-  /* Where all rows went by the values of columns: sums of their codes, C in place of D, and the
-   * table (C x D) of Phi = Z table; codes 1 .. direct are features. Else NULL. */
+  /* Where all rows were summed by the levels of columns (sums_levels.c): the sums of their codes Z,
+   * of C in place of D, and the table (C x D) with Phi = Z table. Codes 1 .. direct are features.
+   * Otherwise NULL. */
   struct scl_sums *codes;
   size_t direct;
   double *table;
@@ -27,6 +28,9 @@ scl_reduction scl_sums_reduction(scl_sums *like);
 /* Add the targets and weights of rows start .. end-1 of a block, which belong to `group`. */
 void scl_sums_add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
                           size_t end);
+/* Copy the sums of targets, of their squares and of the weights, between sums of as many groups and
+ * targets. */
+void scl_sums_copy_targets(const scl_sums *from, scl_sums *to);
 /* A sum that is not finite, though data and features are: SCL_STATUS_NUMERIC. */
 scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error);
 void scl_sums_destroy(scl_sums *sums);

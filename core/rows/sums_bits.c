@@ -40,6 +40,8 @@ static bool bits_claims(const scl_flow *flow) {
 
 /* ------------------------------------------------------------ counting */
 
+/* Count the rows that wait in a group, of all weights at once, into its matrix of counts.
+ * Afterwards none wait. */
 static scl_status count_group(counting *c, size_t group, scl_error *error) {
   scl_bits_part parts[SCL_WEIGHT_VALUES];
   const size_t n = c->weights.count;
@@ -51,7 +53,8 @@ static scl_status count_group(counting *c, size_t group, scl_error *error) {
   return scl_bits_gram(parts, n, c->sums->moment[group], error);
 }
 
-/* Rows of one weight wait behind those that came before them. */
+/* Append rows start .. end-1 to those of the same group and weight that wait. Count these whenever
+ * their room is full. */
 static scl_status gather(counting *c, const scl_bits *from, size_t group, size_t weight,
                          size_t start, size_t end, scl_error *error) {
   gathered *to = &c->waiting[group * c->weights.count + weight];
@@ -82,7 +85,7 @@ static scl_status add_products(const scl_bits *bits, size_t start, size_t rows, 
   return status;
 }
 
-/* Rows of one group and one weight. */
+/* Add rows start .. end-1 of a block, of one group and one weight. Rows of weight 0 add nothing. */
 static scl_status add_run(counting *c, scl_sums *part, const scl_flow_block *block, size_t group,
                           size_t weight, size_t start, size_t end, scl_error *error) {
   const size_t rows = end - start, targets = part->targets;
@@ -112,6 +115,7 @@ static scl_status bits_add(scl_summing *s, const scl_flow_block *block, scl_sums
 
 /* ------------------------------------------------------------ from counts to sums */
 
+/* What the affine map from counts to sums needs, for one group. */
 typedef struct scaling {
   const counting *c;
   double rows;          /* n */
@@ -137,6 +141,8 @@ static scl_status scale_rectangle(void *context, size_t first_row, size_t rows, 
   return SCL_STATUS_OK;
 }
 
+/* Products of the features with the targets, and sums of the features, from counts: the second
+ * and third formula at the head of this file. */
 static void scale_right(const scaling *s, size_t group) {
   scl_sums *sums = s->c->sums;
   const scl_two_values *v = &s->c->values;
@@ -151,6 +157,8 @@ static void scale_right(const scaling *s, size_t group) {
   }
 }
 
+/* Counts of one group to moments. Their diagonal, the counts c_t, is copied first, because the
+ * tiles are overwritten in place. */
 static scl_status scale_group(const counting *c, size_t group, scl_error *error) {
   scl_sums *sums = c->sums;
   scl_symmetric *moment = sums->moment[group];
@@ -167,6 +175,8 @@ static scl_status scale_group(const counting *c, size_t group, scl_error *error)
 
 /* ------------------------------------------------------------ one walk */
 
+/* Rows that one weight of one group can gather: as many as GATHERED_BYTES allow, within the
+ * bounds. */
 static size_t room_rows(const counting *c) {
   const double fit =
       8 * GATHERED_BYTES /
@@ -222,9 +232,7 @@ static scl_status bits_finish(scl_summing *s, scl_sums **whole, scl_error *error
   for (size_t g = 0; g < groups; g++)
     SCL_TRY(count_group(c, g, error));
   memcpy(sums->right, part->right, groups * d * (k + 1) * sizeof(double));
-  memcpy(sums->sum, part->sum, groups * k * sizeof(double));
-  memcpy(sums->square, part->square, groups * k * sizeof(double));
-  memcpy(sums->count, part->count, groups * sizeof(double));
+  scl_sums_copy_targets(part, sums);
   for (size_t g = 0; g < groups; g++)
     SCL_TRY(scale_group(c, g, error));
   scl_sums_destroy(part);

@@ -66,7 +66,8 @@ static scl_status copy_leading(void *context, size_t first_row, size_t rows, siz
   return SCL_STATUS_OK;
 }
 
-/* Codes that come behind the others were 0 on all rows so far. */
+/* Copy sums to larger ones. The codes that are appended were 0 on all rows so far, and so are their
+ * sums. */
 static scl_status copy_sums(const scl_sums *from, scl_sums *to, scl_error *error) {
   const size_t cols = from->targets + 1;
   for (size_t g = 0; g < from->groups; g++) {
@@ -74,13 +75,11 @@ static scl_status copy_sums(const scl_sums *from, scl_sums *to, scl_error *error
     memcpy(to->right + g * to->features * cols, from->right + g * from->features * cols,
            from->features * cols * sizeof(double));
   }
-  memcpy(to->sum, from->sum, from->groups * from->targets * sizeof(double));
-  memcpy(to->square, from->square, from->groups * from->targets * sizeof(double));
-  memcpy(to->count, from->count, from->groups * sizeof(double));
+  scl_sums_copy_targets(from, to);
   return SCL_STATUS_OK;
 }
 
-/* Room for the codes that there are, and some more. */
+/* Enlarge the sums of codes and the buffer z for the present number of codes and some more. */
 static scl_status make_room(level_sums *s, const scl_sums *part, scl_error *error) {
   if (s->codes != NULL && s->levels->codes <= s->room) return SCL_STATUS_OK;
   const size_t room = (s->levels->codes + ROOM_STEP / 2) / ROOM_STEP * ROOM_STEP + ROOM_STEP,
@@ -110,6 +109,8 @@ typedef struct expansion {
   double *tabled;                  /* N P */
 } expansion;
 
+/* Levels of a column that have places in z. Levels learnt since the last scl_levels_place follow
+ * them. */
 static size_t placed(const scl_levels *levels, const scl_level_column *c) {
   size_t count = 1;
   while (count < c->levels && levels->slot[c->first + count] != SIZE_MAX)
@@ -117,7 +118,7 @@ static size_t placed(const scl_levels *levels, const scl_level_column *c) {
   return count;
 }
 
-/* Where atoms are, and how many. */
+/* Set the first atom of each column, the atom of each feature, and the number of atoms. */
 static void place_atoms(scl_levels *levels, expansion *e) {
   for (size_t k = 0; k < levels->n_columns; k++) {
     scl_level_column *c = &levels->column[k];
@@ -188,6 +189,7 @@ static scl_status expand_rectangle(void *context, size_t first_row, size_t rows,
   return SCL_STATUS_OK;
 }
 
+/* right (D x cols) += P' A Z'[Y 1]. */
 static void expand_right(const expansion *e, double *right) {
   const scl_levels *levels = e->levels;
   for (size_t t = 0; t < levels->features; t++) {
@@ -200,6 +202,8 @@ static void expand_right(const expansion *e, double *right) {
   }
 }
 
+/* Add one group: N = A (Z'Z) A' by applying A twice with a transposition between, then P'N P
+ * tile by tile, and the sums of the targets, which codes do not change. */
 static scl_status expand_group(expansion *e, const scl_sums *from, size_t group, scl_sums *to,
                                scl_error *error) {
   const size_t c = from->targets, features = e->levels->features;
@@ -220,6 +224,7 @@ static scl_status expand_group(expansion *e, const scl_sums *from, size_t group,
   return SCL_STATUS_OK;
 }
 
+/* Add the sums of the codes to the sums `to` of the features, for all groups. */
 static scl_status expand(const level_sums *s, scl_sums *to, scl_error *error) {
   const size_t features = s->levels->features, room = s->room, cols = to->targets + 1;
   expansion e = {.levels = s->levels, .room = room, .cols = cols};
@@ -244,7 +249,7 @@ static scl_status expand(const level_sums *s, scl_sums *to, scl_error *error) {
   return status;
 }
 
-/* The sums so far go to `part`; the levels stay. */
+/* Move the sums of the codes so far to `part`. The levels stay. */
 static scl_status hand_over(level_sums *s, scl_sums *part, scl_error *error) {
   if (s->codes == NULL) return SCL_STATUS_OK;
   const scl_status status = expand(s, part, error);
@@ -292,7 +297,8 @@ static scl_status levels_finish(scl_summing *summing, scl_sums **sums, scl_error
 
 /* ------------------------------------------------------------ adding rows */
 
-/* The block has levels that were not seen before. */
+/* Take in the new levels of a block: give them places in z, widen columns of too many levels, or stop
+ * coding where it no longer pays. Sums by the old places are moved to `part` before places change. */
 static scl_status learn(level_sums *s, const scl_flow_block *block, scl_sums *part,
                         scl_error *error) {
   scl_levels *levels = s->levels;
@@ -308,6 +314,8 @@ static scl_status learn(level_sums *s, const scl_flow_block *block, scl_sums *pa
   return make_room(s, part, error);
 }
 
+/* Code the rows of a block into s->z. If one has a new level, learn the levels of the block and
+ * code it again. Where codes stop paying, s->plain is set and z is not used. */
 static scl_status code(level_sums *s, const scl_flow_block *block, scl_sums *part,
                        scl_error *error) {
   bool known = false;

@@ -1,3 +1,5 @@
+/* The list of ways to sum normal equations, and the walk that every way shares. Called by
+ * learn/. */
 #include "rows/ways.h"
 
 #include "base/profile.h"
@@ -13,11 +15,13 @@ const scl_sums_way *scl_sums_way_of(const scl_flow *flow) {
   return ways[i];
 }
 
+/* One walk: the way of summing with its state, and the parts of the sums. */
 typedef struct accumulating {
   scl_summing summing;
   scl_reducer reducer;
 } accumulating;
 
+/* Visit of the walk: add a block to the part of its leaf. */
 static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
   accumulating *a = context;
   scl_summing *s = &a->summing;

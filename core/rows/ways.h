@@ -18,7 +18,7 @@ typedef struct scl_summing {
   const scl_flow *flow; /* as it is summed */
   scl_flow walked;      /* its copy that is walked: `open` may set `bits`, `late` and the groups */
   scl_sums like; /* the sizes of the sums; then those of the parts, where `open` changes them */
-  void *state;   /* the way's own */
+  void *state;   /* private to the way */
 } scl_summing;
 
 struct scl_sums_way {

@@ -1,3 +1,4 @@
+/* Distinct values of the row weights. Called by sums_bits.c. */
 #include "rows/weight_values.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@ static size_t place_of(const scl_weight_values *w, double value) {
   return at;
 }
 
-/* False: there are too many. */
+/* Collect the distinct weights in ascending order. False: they are more than SCL_WEIGHT_VALUES, or their
+ * product with the groups does not fit int32. */
 static bool find_values(const scl_flow *flow, scl_weight_values *w) {
   *w = (scl_weight_values){.count = 1, .value = {1}};
   if (flow->weights == NULL) return true;

@@ -1,3 +1,4 @@
+/* Kernel widths from one walk over the data. */
 #include "rows/widths.h"
 
 #include "base/profile.h"
@@ -37,6 +38,8 @@ static scl_status median_distance(const scl_matrix *sample, double *out, scl_err
   return SCL_STATUS_OK;
 }
 
+/* Variance of all entries of X, from the moments of its columns: the mean over columns of the
+ * variance in the column and of the squared deviation of its mean. */
 static double overall_variance(const scl_column_moments *m) {
   double mean = 0, sum = 0;
   for (size_t j = 0; j < m->cols; j++)
@@ -46,12 +49,13 @@ static double overall_variance(const scl_column_moments *m) {
   return sum / (double)m->cols;
 }
 
-/* Evenly spaced rows. */
+/* A sample of evenly spaced rows, filled as the walk passes them. */
 typedef struct sampling {
   scl_matrix sample;
   size_t taken, rows;
 } sampling;
 
+/* Visit: copy the sampled rows of a block. Row k of a sample of m of n rows is row k n / m. */
 static scl_status take_rows(void *context, const scl_flow_block *block, scl_error *error) {
   sampling *s = context;
   (void)error;
@@ -65,7 +69,7 @@ static scl_status take_rows(void *context, const scl_flow_block *block, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* From what one walk tells. */
+/* Both widths from the moments of the columns and the sample of one walk. */
 static scl_status find_widths(const scl_column_moments *m, const scl_matrix *sample, double *scale,
                               double *median, scl_error *error) {
   const double variance = overall_variance(m);

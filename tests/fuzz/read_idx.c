@@ -6,9 +6,9 @@ static void read(const char *images, const char *labels, unsigned choice) {
   const char *const image_list[] = {images, images}, *const label_list[] = {labels, labels};
   scl_table table;
   scl_error error = {0};
-  const scl_status status =
-      scl_idx_read(image_list, labels == NULL ? NULL : label_list, 1 + (choice & 1), 0.5,
-                   choice & 2 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64, 0, &table, &error);
+  const scl_idx_options options = {0.5, choice & 2 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64, 0};
+  const scl_status status = scl_idx_read(image_list, labels == NULL ? NULL : label_list,
+                                         1 + (choice & 1), &options, &table, &error);
   fuzz_check(status, &error);
   if (status != SCL_STATUS_OK) return;
   fuzz_touch(&table.x);

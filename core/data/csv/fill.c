@@ -129,6 +129,7 @@ static scl_status fill(const csv_schema *schema, scl_matrix *x, size_t first, si
 
 /* ---------------------------------------------------------------- leaving rows out */
 
+/* Whether row `row` of x has all numbers of the columns with gaps. */
 static bool row_is_whole(const csv_schema *schema, const scl_matrix *x, size_t row) {
   for (size_t j = 0; j < schema->columns; j++) {
     const csv_column *column = &schema->column[j];

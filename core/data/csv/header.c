@@ -70,6 +70,7 @@ scl_status csv_settle_lines(csv_schema *schema, char *text, const char *end, boo
   return scl_interrupt_check(error);
 }
 
+/* Whether a line has a field that is a number. */
 static bool any_number(const csv_schema *schema, const char *at, const char *end) {
   double number;
   csv_walk walk = csv_walk_line(at, end, schema->separator);
@@ -96,6 +97,7 @@ static bool any_comes_again(const csv_schema *schema, const char *first, const c
   return false;
 }
 
+/* Whether a line has a word that means a missing value. Empty fields do not count. */
 static bool any_missing(const csv_schema *schema, const char *at, const char *end) {
   csv_walk walk = csv_walk_line(at, end, schema->separator);
   for (csv_field field; csv_next_field(&walk, &field);)

@@ -11,6 +11,8 @@ static size_t hash_of(const char *text, size_t length) {
   return (size_t)(hash ^ hash >> 29);
 }
 
+/* The slot that holds a text, or the free one where it would go. At least half of the slots are
+ * free, so the search ends. */
 static size_t slot_of(const csv_levels *levels, const char *text, size_t length, size_t hash) {
   size_t slot = hash & (levels->n_slots - 1);
   for (; levels->slots[slot] != 0; slot = (slot + 1) & (levels->n_slots - 1)) {
@@ -21,6 +23,7 @@ static size_t slot_of(const csv_levels *levels, const char *text, size_t length,
   return slot;
 }
 
+/* Enter all levels of the list into the slots anew. */
 static void fill_slots(csv_levels *levels) {
   memset(levels->slots, 0, levels->n_slots * sizeof *levels->slots);
   for (size_t i = 0; i < levels->count; i++) {
@@ -29,6 +32,7 @@ static void fill_slots(csv_levels *levels) {
   }
 }
 
+/* Double the list and the slots. False: not enough memory, and nothing has changed. */
 static bool grow(csv_levels *levels) {
   const size_t room = scl_max(2 * levels->room, 8);
   csv_level *list = scl_allocate_array(room, sizeof *list);

@@ -194,6 +194,8 @@ static bool scan_line(const scanning *job, size_t index, const char *at, const c
   return false;
 }
 
+/* Task: scan the lines of a chunk into the tallies of this thread, up to the first error, and
+ * count the rows. */
 static void scan_chunk(void *context, size_t index) {
   const scanning *job = context;
   const csv_schema *schema = job->schema;
@@ -240,6 +242,7 @@ static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, 
   }
 }
 
+/* Set the first row of each chunk, counted from the beginning of its file. */
 static void number_rows(csv_chunk *chunks, size_t count) {
   for (size_t k = 1; k < count; k++)
     chunks[k].first_row =
@@ -266,6 +269,8 @@ static void keep_first_text(const scanning *job, size_t threads, size_t j) {
   column->text_to = chunk->text;
 }
 
+/* Add the tallies of all threads to the columns of the schema. Sums are added by chunk, so that
+ * they do not depend on which thread read which chunk. */
 static scl_status merge(const scanning *job, size_t threads, size_t count, scl_error *error) {
   csv_schema *schema = job->schema;
   bool enough = true;

@@ -36,7 +36,8 @@ static scl_status parse_lines(csv_source *s, scl_matrix *x, scl_matrix *y, scl_e
   return csv_settle_missing(&s->schema, l, s->use == WHOLE, s->file_rows, x, y, error);
 }
 
-static scl_status next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error) {
+static scl_status csv_source_next(scl_source *source, scl_matrix *x, scl_matrix *y,
+                                  scl_error *error) {
   csv_source *s = (csv_source *)source;
   while (x->rows == 0 && !csv_lines_end(&s->lines)) {
     scl_matrix_release(x); /* all of its rows were left out */
@@ -54,7 +55,7 @@ static scl_status next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_err
 
 static void rewind_lines(scl_source *source) { csv_lines_rewind(&((csv_source *)source)->lines); }
 
-static void destroy(scl_source *source) {
+static void csv_source_destroy(scl_source *source) {
   csv_source *s = (csv_source *)source;
   csv_lines_close(&s->lines);
   csv_schema_close(&s->schema);
@@ -64,7 +65,7 @@ static void destroy(scl_source *source) {
 }
 
 static const scl_source_class csv_class = {
-    .next = next, .rewind = rewind_lines, .destroy = destroy};
+    .next = csv_source_next, .rewind = rewind_lines, .destroy = csv_source_destroy};
 
 /* ---------------------------------------------------------------- opening */
 
@@ -92,6 +93,8 @@ static scl_status refuse_no_rows(const csv_source *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* A stream fills missing numbers with the means of the first pass: medians would need all
+ * numbers in memory. */
 static void use_means(csv_schema *schema) {
   for (size_t j = 0; j < schema->columns; j++) {
     csv_column *column = &schema->column[j];
@@ -100,6 +103,7 @@ static void use_means(csv_schema *schema) {
   }
 }
 
+/* The passes that decide what each column is, and where it goes in X. */
 static scl_status finish_schema(csv_source *s, scl_error *error) {
   bool again;
   SCL_TRY(pass(s, csv_scan, error));
@@ -125,6 +129,8 @@ static scl_status take_block(csv_source *s, scl_table *out, scl_labels *labels, 
   return SCL_STATUS_OK;
 }
 
+/* One pass over the numbers: count the rows, collect numeric labels, and keep the block where
+ * the whole is read. */
 static scl_status walk(csv_source *s, scl_table *out, scl_labels *labels, scl_error *error) {
   scl_matrix x, y;
   memset(s->file_rows, 0, s->files * sizeof *s->file_rows);

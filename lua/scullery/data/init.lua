@@ -38,9 +38,9 @@ end
 
 -- ---------------------------------------------------------------- files
 
-local function plain(format, result)
+local function plain(format, result, source)
   result.schema = schema.plain(format, #result.names, result.names)
-  return dataset.from_table(result)
+  return dataset.from_table(result, source)
 end
 
 local roles = { "weights", "groups", "time" } -- in the order of their columns, the last of X
@@ -185,19 +185,23 @@ function data.libsvm(path, given)
 end
 
 local idx_rules = options.declare("data.idx", { scale = { type = "number" }, dtype = dtype,
-  unpacked = unpacked })
+  stream = { type = "boolean" }, unpacked = unpacked })
 
 local function read_idx(images, labels, given)
   check_path(images)
   if type(labels) == "table" and #labels == 0 and given == nil then labels, given = nil, labels end
   if labels ~= nil then check_path(labels) end
   local o = options.check("data.idx", given, idx_rules, 0)
-  return plain("idx", core.read_idx(images, labels, o))
+  if not o.stream then return plain("idx", core.read_idx(images, labels, o)) end
+  local source, result = core.stream_idx(images, labels, o)
+  return plain("idx", result, source)
 end
 
---- sc.data.idx(images[, labels][, { scale =, dtype =, unpacked = }]): a data set, or without labels
---- a matrix, from files in the IDX format of MNIST. images, labels: a file or a list of files.
---- scale: a factor for the numbers. unpacked: the largest unpacked size of a gzip file in bytes.
+--- sc.data.idx(images[, labels][, { scale =, dtype =, stream =, unpacked = }]): a data set from
+--- files in the IDX format of MNIST; without labels, one without y. images, labels: a file or a
+--- list of files. scale: a factor for the numbers. stream = true: the images are read from disk in
+--- each pass, in file order, plain or gzip; the labels are kept in memory. unpacked: the largest
+--- unpacked size of a gzip file in bytes.
 function data.idx(images, labels, given)
   return options.guard("data.idx", 1, read_idx, images, labels, given)
 end

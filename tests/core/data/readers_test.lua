@@ -120,6 +120,65 @@ function TestIdx:test_damage_is_refused()
     file(good), {})
 end
 
+function TestIdx:test_a_stream_has_the_rows_of_reading_whole()
+  local body = {}
+  for i = 1, 60 do body[i] = string.pack(">f", i / 7) end
+  local images = { file(idx(0x0D, { 6, 5, 2 }, table.concat(body))),
+    file(idx(8, { 3, 10 }, ("\1\2\3\4\5"):rep(6))) }
+  local labels = { file(idx(8, { 6 }, "\1\2\3\1\2\3")), file(idx(8, { 3 }, "\3\3\7")) }
+  for _, o in ipairs{ { scale = 0.1 }, { scale = 0.1, dtype = "float32" } } do
+    local whole = core.read_idx(images, labels, o)
+    local source, fields = core.stream_idx(images, labels, o)
+    lu.assertNil(fields.X)
+    lu.assertNil(fields.y)
+    lu.assertEquals({ fields.classes, fields.task, fields.parts, fields.names },
+      { whole.classes, whole.task, whole.parts, whole.names })
+    for _ = 1, 2 do -- in blocks of four rows, one of which has rows of both files; twice
+      for first = 1, 9, 4 do
+        local X, y = core.read_rows(source, first, math.min(4, 10 - first))
+        for i = 1, X:rows() do
+          lu.assertEquals(y:get(i, 1), whole.y:get(first + i - 1, 1))
+          for j = 1, 10 do lu.assertEquals(X:get(i, j), whole.X:get(first + i - 1, j)) end
+        end
+      end
+    end
+  end
+end
+
+function TestIdx:test_a_stream_reads_gzip_again_and_again()
+  local path = file(idx(8, { 2, 2 }, "\1\2\3\4"))
+  assert(os.execute(("gzip -f '%s'"):format(path)))
+  local source = core.stream_idx(path .. ".gz", nil, {})
+  for _ = 1, 3 do
+    lu.assertEquals(rows((core.read_rows(source, 1, 2))), { { 1, 2 }, { 3, 4 } })
+  end
+  os.remove(path .. ".gz")
+end
+
+function TestIdx:test_what_a_stream_refuses()
+  local good = idx(8, { 2, 2 }, "\1\2\3\4")
+  refuses({ "data.idx: ", "wrong magic number" }, core.stream_idx, file("\1" .. good:sub(2)), nil,
+    {})
+  refuses({ "cut off" }, core.stream_idx, file(good:sub(1, -2)), nil, {})
+  refuses({ "holds 1 labels" }, core.stream_idx, file(good), file(idx(8, { 1 }, "\1")), {})
+  refuses({ "too long" }, function()
+    core.read_rows(core.stream_idx(file(good .. "\0"), nil, {}), 1, 2)
+  end)
+  local fifo = os.tmpname()
+  os.remove(fifo)
+  assert(os.execute(("mkfifo '%s' && (printf '%s' > '%s' &)"):format(fifo,
+    good:gsub(".", function(c) return ("\\%03o"):format(c:byte()) end), fifo)))
+  refuses({ "a stream is read more than once" }, core.stream_idx, fifo, nil, {})
+  os.remove(fifo)
+  local path = file(good)
+  local source = core.stream_idx(path, nil, {})
+  core.read_rows(source, 1, 2)
+  local changed = assert(io.open(path, "wb"))
+  changed:write(idx(8, { 1, 4 }, "\1\2\3\4"))
+  changed:close()
+  refuses({ "has changed" }, core.read_rows, source, 1, 2)
+end
+
 -- ---------------------------------------------------------------- NPY
 
 TestNpy = {}

@@ -487,6 +487,36 @@ function TestStreams:test_fold_ids_of_a_stream_are_balanced()
   lu.assertEquals(sizes, { 3, 3, 4 })
 end
 
+local function write(path, bytes)
+  local f = assert(io.open(path, "wb"))
+  f:write(bytes)
+  f:close()
+end
+
+function TestStreams:test_idx_files_stream_to_the_model_of_reading_whole()
+  local pixels, labels = {}, {}
+  for i = 0, 199 do
+    pixels[i + 1] = string.char(i * 37 % 251, i * 91 % 241, i * i % 239)
+    labels[i + 1] = string.char(i * 37 % 251 > 120 and 1 or 0)
+  end
+  local images, classes = os.tmpname(), os.tmpname()
+  write(images, "\0\0\8\2\0\0\0\200\0\0\0\3" .. table.concat(pixels))
+  write(classes, "\0\0\8\1\0\0\0\200" .. table.concat(labels))
+  local memory = sc.data.idx(images, classes, { scale = 1 / 255 })
+  local stream = sc.data.idx(images, classes, { scale = 1 / 255, stream = true })
+  lu.assertNil(stream.X)
+  lu.assertEquals({ stream:size() }, { memory:size() })
+  lu.assertEquals({ stream.classes, stream.names, stream.task },
+    { memory.classes, memory.names, memory.task })
+  local function score(ds)
+    local p = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-3 }, block = 16 }
+    return p:fit(ds):score(memory)
+  end
+  lu.assertEquals(score(stream), score(memory))
+  os.remove(images)
+  os.remove(classes)
+end
+
 function TestStreams:test_a_csv_streams_with_the_same_shape_and_classes_as_in_memory()
   local path = sc.data.path("wdbc")[1]
   local memory, stream = sc.data.csv(path), sc.data.csv(path, { stream = true })
