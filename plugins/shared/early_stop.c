@@ -15,7 +15,7 @@ scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss
   if (share == 0) return SCL_STATUS_OK;
   if (!SCL_HAS(problem, held))
     return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                               "holdout = %g: this host sets no rows aside", share);
+                               "holdout = %g: this host cannot hold rows out", share);
   const scl_status status = problem->hold_out(problem, share, seed, &e->rows, error);
   if (status != SCL_STATUS_OK) return status;
   e->best = problem->host->scratch(e->size * sizeof *e->best);
