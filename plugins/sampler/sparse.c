@@ -350,6 +350,8 @@ static scl_status sparse_draw_rows(const void *instance, const scl_draw *draw,
 
 /* ---------------------------------------------------------------- the law */
 
+/* The law of a weight, of scale sigma/sqrt(s) (uniform: sqrt(3) sigma/sqrt(s)) at in-degree s,
+ * and the probabilities of the in-degrees. */
 static scl_status sparse_law(const void *instance, const scl_draw *draw, scl_law *out,
                              scl_error *error) {
   static const scl_family families[] = {SCL_FAMILY_GAUSSIAN, SCL_FAMILY_UNIFORM,
@@ -392,6 +394,8 @@ static void factors(const sparse *self, size_t dim, size_t degree, const double 
   }
 }
 
+/* sum_s P(s) p_s(delta), p_s the mean over supports of products of c_s(delta_j)
+ * (shared/subset_means.h). In-degrees of probability below 1e-18 are left out. */
 static scl_status sparse_characteristic(const void *instance, const scl_draw *draw, size_t rows,
                                         const double *delta, ptrdiff_t stride, double *out,
                                         scl_error *error) {

@@ -70,6 +70,8 @@ static double draw_chi(const student *self, scl_address address, uint64_t index)
   return sum / freedom;
 }
 
+/* A normal row divided by sqrt(c/(2 nu)). The divisor is kept above 1e-50, so that no weight is
+ * infinite. */
 static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
                             scl_error *error) {
   (void)error;

@@ -24,6 +24,8 @@ scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss
                              e->size);
 }
 
+/* Adds the weighted losses of a block of the rows held out to e->sum, and their weights to
+ * e->total. */
 static scl_status early_stop_rows(void *context, const scl_rows *rows, scl_error *error) {
   early_stop *e = context;
   const scl_host *host = e->problem->host;

@@ -107,6 +107,7 @@ typedef struct workspace {
   void *rows, *product, *factor; /* lanes x columns; lanes x m twice */
 } workspace;
 
+/* Allocates scratch memory for sketches of at most `most` buckets. */
 static scl_status sketch_reserve(workspace *w, size_t most, scl_error *error) {
   const scl_host *host = w->self->base.host;
   const size_t numbers = w->self->degree * w->columns + 1, nodes = most / 2 + 2;
