@@ -21,9 +21,9 @@ static void release_guarded(void *object) {
   scl_release(g);
 }
 
-/* checker.guarded(count, "float64" | "float32" | "int32"[, at_start]) -> memory for so many numbers,
- * NaN (or -1) at first, between two pages that nobody may touch: its end lies at the page behind
- * it, or its beginning at the page before it */
+/* checker.guarded(count, "float64" | "float32" | "int32"[, at_start]) -> memory for that many
+ * numbers, initially NaN (or -1), between two inaccessible pages: it ends at the page after it
+ * or, with at_start, begins at the page before it */
 static int guarded_new(lua_State *L) {
   static const char *const names[] = {"float64", "float32", "int32", NULL};
   static const scl_dtype dtypes[] = {SCL_DTYPE_FLOAT64, SCL_DTYPE_FLOAT32, SCL_DTYPE_INT32};
@@ -108,7 +108,7 @@ static void write_at(const scl_block *b, size_t at, double value) {
   if (b->dtype == SCL_DTYPE_INT32) ((int32_t *)b->data)[at] = (int32_t)value;
 }
 
-/* Where number j of row i of the block as a matrix lies, with its planes side by side. */
+/* The address of number j of row i of the block seen as a matrix, its planes side by side. */
 static size_t place_of(const scl_block *b, size_t i, size_t j) {
   return i * (size_t)b->row_stride + j / b->cols * (size_t)b->plane_stride + j % b->cols;
 }
@@ -137,8 +137,8 @@ static int block_get(lua_State *L) {
   return 1;
 }
 
-/* checker.block_gaps(block) -> the number of bytes outside of the block, in its memory, that are not
- * what they were at first */
+/* checker.block_gaps(block) -> the number of bytes in the block's memory, but outside of the
+ * block, that have changed from their initial value */
 static int block_gaps(lua_State *L) {
   const scl_block b = scl_lua_check_block(L, 1);
   const guarded *g = scl_lua_field_handle(L, 1, "memory", SCL_LUA_GUARDED);
@@ -162,8 +162,8 @@ static uint64_t bits_of(double value) {
   return bits;
 }
 
-/* checker.first_difference(a, b) -> row and column of the first numbers that are not the same, bit for
- * bit; nil where all are. All NaN are the same. */
+/* checker.first_difference(a, b) -> row and column of the first numbers that are not the same, bit
+ * for bit; nil where all are. All NaN are the same. */
 static int first_difference(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1), *b = scl_lua_check_matrix(L, 2);
   if (a->rows != b->rows || a->cols != b->cols)

@@ -1,7 +1,7 @@
-/* The checker of plugins: the Lua module scullery.checker, in C, which `scullery plugin check` loads.
- * Each checker/NAME.c that has functions for Lua defines scl_checker_open_NAME, which adds them to
- * the table on top of the stack. What they share with scullery.core (core/lua: handles, errors,
- * running calls) they take from the program or module that loaded it. */
+/* The checker of plugins: the Lua module scullery.checker, in C, which `scullery plugin check`
+ * loads. Each checker/NAME.c that has functions for Lua defines scl_checker_open_NAME, which adds
+ * them to the table on top of the stack. What they share with scullery.core (core/lua: handles,
+ * errors, running calls) they take from the program or module that loaded it. */
 #ifndef SCULLERY_CHECKER_H
 #define SCULLERY_CHECKER_H
 

@@ -1,5 +1,5 @@
-/* Memory between two pages that nobody may touch: a read or write past its end, or before its
- * beginning, ends the process at once. For checks of plugins. */
+/* Memory between two inaccessible pages: a read or write past its end, or before its beginning,
+ * ends the process at once. For checks of plugins. */
 #ifndef SCULLERY_CHECKER_GUARDED_H
 #define SCULLERY_CHECKER_GUARDED_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 typedef struct scl_guarded {
-  unsigned char *bytes; /* what may be used */
+  unsigned char *bytes; /* the usable bytes */
   size_t size;
   void *mapped; /* with the pages around it */
   size_t mapped_size;
@@ -20,9 +20,9 @@ enum {
 /* `size` bytes that end at the page behind them, so that they are aligned to the largest power of
  * two that divides size; or, at_start, that begin behind the page before them. 0 is a size. */
 scl_status scl_guarded_create(size_t size, bool at_start, scl_guarded *out, scl_error *error);
-/* Let it be read alone: a write ends the process. */
+/* Makes it read-only: a write ends the process. */
 void scl_guarded_lock(const scl_guarded *memory);
-/* Whether what lies before it, up to the page that nobody may touch, is as it was. */
+/* Whether the bytes between the page before it and its beginning are unchanged. */
 bool scl_guarded_untouched(const scl_guarded *memory);
 void scl_guarded_destroy(scl_guarded *memory);
 

@@ -39,8 +39,8 @@ static int diagonal(lua_State *L) {
 
 /* ------------------------------------------------------------ the simple form */
 
-/* checker.kernel_simple(kernel) -> { pair = the word of SCL_PAIR_, finish, move = whether it has that
- * slot, scale = number }, or nothing where it has another form */
+/* checker.kernel_simple(kernel) -> { pair = the word of SCL_PAIR_, finish, move = whether it has
+ * that slot, scale = number }, or nothing where it has another form */
 static int simple(lua_State *L) {
   static const char *const pairs[] = {"none",   "dot",  "squared-distance", "absolute-distance",
                                       "cosine", "angle"};
@@ -56,8 +56,8 @@ static int simple(lua_State *L) {
   return 1;
 }
 
-/* checker.kernel_finish(kernel, dim, length_u or nil, lengths_v or nil, count, memory): the slot, in
- * place on memory of `count` numbers */
+/* checker.kernel_finish(kernel, dim, length_u or nil, lengths_v or nil, count, memory): the slot,
+ * in place on memory of `count` numbers */
 static int finish(lua_State *L) {
   const scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
   scl_pair_row row = {.head = SCL_HEAD(scl_pair_row)};
@@ -123,9 +123,9 @@ static void set_tilt(lua_State *L, const scl_tilt *tilt) {
                   {"log_mass", tilt->log_mass});
 }
 
-/* checker.kernel_tilt(kernel, sampler, dim[, in-degree]) -> { offset, shrink, spread, log0, log1, log2,
- * correlation, pair_scale = lists, log_one, log_diagonal, log_mass }, or nothing where the kernel
- * has no closed form for the law */
+/* checker.kernel_tilt(kernel, sampler, dim[, in-degree]) -> { offset, shrink, spread, log0, log1,
+ * log2, correlation, pair_scale = lists, log_one, log_diagonal, log_mass }, or nothing where the
+ * kernel has no closed form for the law */
 static int tilt(lua_State *L) {
   const scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
   const size_t dim = scl_lua_check_size(L, 3, 1, 1 << 16, "dim"),
@@ -133,7 +133,7 @@ static int tilt(lua_State *L) {
   double *memory = lua_newuserdatauv(L, SCL_TILT_LISTS * dim * sizeof *memory, 0);
   if (!scl_kernel_has_tilt(kernel)) return 0;
   for (size_t i = 0; i < SCL_TILT_LISTS * dim; i++)
-    memory[i] = NAN; /* what stays unwritten is seen */
+    memory[i] = NAN; /* so that numbers not written are detected */
   scl_tilt out = scl_tilt_in(memory, dim);
   scl_law_set set;
   scl_error error = {0};
@@ -148,8 +148,8 @@ static int tilt(lua_State *L) {
 
 static void release_instance(void *instance) { scl_instance_release(instance); }
 
-/* checker.kernel_bind(kernel, sampler, dim) -> the kernel bound to the sampler's law, and what it says
- * of itself ("width = 1.83") */
+/* checker.kernel_bind(kernel, sampler, dim) -> the kernel bound to the sampler's law, and its
+ * description ("width = 1.83") */
 static int bind(lua_State *L) {
   scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL), *bound;
   const size_t dim = scl_lua_check_size(L, 3, 1, 1 << 16, "dim");

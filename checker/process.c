@@ -1,5 +1,5 @@
-/* scullery.checker: the process that tries a plugin: its report, the surroundings that a plugin must
- * leave as they are, memory in use, and the host's functions that are made to fail. */
+/* scullery.checker: the process that tries a plugin: its report, the surroundings that a plugin
+ * must leave as they are, memory in use, and the host's functions that are made to fail. */
 #define _GNU_SOURCE
 #include "base/interrupt.h"
 #include "checker/checker.h"
@@ -33,8 +33,8 @@ static bool nobody_reads(int file) {
   return poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0;
 }
 
-/* checker.report_begin(seconds): this process gives a report, whatever happens to its standard output;
- * it ends after so many seconds, and with the one that watches it */
+/* checker.report_begin(seconds): this process gives a report, whatever happens to its standard
+ * output; it ends after so many seconds, and with the one that watches it */
 static int report_begin(lua_State *L) {
   const double seconds = luaL_checknumber(L, 1);
   report_file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -44,7 +44,7 @@ static int report_begin(lua_State *L) {
   return 0;
 }
 
-/* checker.report(text): behind all that was printed until now */
+/* checker.report(text): write after everything printed so far */
 static int report(lua_State *L) {
   size_t size;
   const char *text = luaL_checklstring(L, 1, &size);
@@ -105,7 +105,7 @@ static uint64_t hash_of(uint64_t hash, const void *bytes, size_t size) {
   return hash;
 }
 
-/* The number of variables, and one that changes with each of them. */
+/* The number of variables, and a hash that changes with each of them. */
 static void set_environment(lua_State *L) {
   uint64_t hash = HASH_START;
   lua_Integer count = 0;
@@ -115,8 +115,9 @@ static void set_environment(lua_State *L) {
   lua_setfield(L, -2, "environment");
 }
 
-/* The numbers that rand() and random() would go on with. setstate tells where they are, and writes
- * there how far they have got. One is drawn at first, so that srand() of any seed shows. */
+/* A hash of the state of rand() and random(), without advancing them: setstate returns the state
+ * in use, with the current position written to it. One number is drawn at the start, so that
+ * srand() with any seed is detected. */
 static void set_random_state(lua_State *L) {
   enum { DEFAULT_STATE = 128 }; /* bytes, of glibc: 31 numbers and the place among them */
   static char other[DEFAULT_STATE];
@@ -130,7 +131,8 @@ static void set_random_state(lua_State *L) {
   lua_setfield(L, -2, "state of rand()");
 }
 
-/* Bytes that this process has written, to whatever file; "unknown" where the system does not tell. */
+/* Bytes that this process has written, to any file; "unknown" where the system does not report
+ * them. */
 static void set_written(lua_State *L) {
   unsigned long long written = 0;
   char line[80];
@@ -191,13 +193,13 @@ static scl_status live(const scl_instance *model, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* checker.lives(instance, count): such instances are created and ended, one after the other -> by how
- * many bytes what is held of the host's memory grew, and what is held of malloc's */
+/* checker.lives(instance, count): creates and destroys that many such instances, one after the
+ * other -> the growth in bytes of the host's allocated memory, and of malloc's */
 static int lives(lua_State *L) {
   const scl_instance *model = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   const size_t count = scl_lua_check_size(L, 2, 1, 1 << 24, "lives");
   scl_error error = {0};
-  scl_lua_check(L, live(model, &error), &error); /* what is made once and kept */
+  scl_lua_check(L, live(model, &error), &error); /* allocated once and cached */
   const size_t held = scl_allocated(), used = in_use();
   for (size_t i = 0; i < count; i++)
     scl_lua_check(L, live(model, &error), &error);
@@ -206,7 +208,7 @@ static int lives(lua_State *L) {
   return 2;
 }
 
-/* checker.in_use() -> bytes that malloc has given and not taken back */
+/* checker.in_use() -> bytes allocated by malloc and not freed */
 static int memory_in_use(lua_State *L) {
   lua_pushinteger(L, (lua_Integer)in_use());
   return 1;

@@ -1,6 +1,10 @@
-/* scullery.checker: slots of samplers, on blocks in guarded memory, for checks of plugins. A draw is a
- * table { sampler =, dim =, total =, seed = 0, stream = 0, plane = 0, planes = 1, state = matrix that
- * the sampler learnt, or nil }; parameters are tables as scl_lua_check_parameters says. */
+/* scullery.checker: slots of samplers, on blocks in guarded memory, for checks of plugins. A
+ * draw is a table
+ *
+ *   { sampler =, dim =, total =, seed = 0, stream = 0, plane = 0, planes = 1,
+ *     state = the matrix that the sampler learnt, or nil }
+ *
+ * Parameters are tables as scl_lua_check_parameters says. */
 #include "base/random.h"
 #include "checker/checker.h"
 #include "checker/parameters.h"
@@ -94,8 +98,8 @@ static int draw_parameters(lua_State *L) {
   return 0;
 }
 
-/* checker.sampler_make(sampler, numbers, out): the simple form on memory of numbers -> true; nothing
- * where the sampler has another form. Each of `out` takes normals of them, or one. */
+/* checker.sampler_make(sampler, numbers, out): the simple form on memory of numbers -> true;
+ * nothing where the sampler has another form. Each of `out` takes normals of them, or one. */
 static int make_numbers(lua_State *L) {
   const scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
   const size_t normals = scl_sampler_makes(sampler);
@@ -208,8 +212,8 @@ static int at_gaps(lua_State *L, by_gap function) {
   return 0;
 }
 
-/* checker.sampler_characteristic(draw, block, memory), checker.sampler_collision(draw, block, memory): at
- * the rows x - y of the block */
+/* checker.sampler_characteristic(draw, block, memory), checker.sampler_collision(draw, block,
+ * memory): at the rows x - y of the block */
 static int characteristic(lua_State *L) { return at_gaps(L, scl_sampler_characteristic); }
 static int collision(lua_State *L) { return at_gaps(L, scl_sampler_collision); }
 
@@ -226,8 +230,8 @@ static int distribution(lua_State *L) {
   return 1;
 }
 
-/* checker.sampler_tells(sampler) -> { law, characteristic, distribution, collision, pool = whether it
- * tells that, by an ability or by a slot } */
+/* checker.sampler_tells(sampler) -> { law, characteristic, distribution, collision, pool =
+ * whether the sampler offers it, by an ability or a slot } */
 static int tells(lua_State *L) {
   const scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
   lua_newtable(L);

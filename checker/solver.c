@@ -1,4 +1,4 @@
-/* scullery.checker: solvers under the eyes of `scullery plugin check`. */
+/* scullery.checker: solvers on watched problems, for `scullery plugin check`. */
 #include "plugin/solver.h"
 #include "checker/blocks.h"
 #include "checker/checker.h"
@@ -78,10 +78,11 @@ static void push_fits(lua_State *L, scl_lua_fits *f, size_t count) {
   }
 }
 
-/* checker.watched_solve(training, solver, values or nil, {fail_at = which call, from 1, verb = of this
- * verb alone, status = fails with that, start = D x c}) -> {status, message, fits = one a value,
- * where it is "ok", calls = {verb = how often}, all = calls of all verbs, failed = whether one was
- * made to fail, fault = the first promise that the solver broke} */
+/* checker.watched_solve(training, solver, values or nil, {fail_at = number of a call, from 1,
+ * verb = count calls of this verb only, status = the status it fails with, start = D x c}) ->
+ * {status, message, fits = one for each value, where it is "ok", calls = {verb = number of
+ * calls}, all = calls of all verbs, failed = whether a call was made to fail, fault = the first
+ * rule of the interface that the solver broke} */
 static int watched_solve(lua_State *L) {
   enum { MOST_VALUES = 1000 };
   scl_lua_training *t = scl_lua_take_training(L, 1);
@@ -106,8 +107,8 @@ static int watched_solve(lua_State *L) {
 
 /* ------------------------------------------------------------ models */
 
-/* checker.watched_load(solver, what core.model_save gave) -> model; its arrays lie in guarded memory
- * while `load` runs */
+/* checker.watched_load(solver, what core.model_save gave) -> model; its arrays lie in guarded
+ * memory while `load` runs */
 static int watched_load(lua_State *L) { return scl_lua_load_model(L, scl_watched_load); }
 
 /* checker.model_decide(model, block, scores, targets, stride): one call of decide, from a block to
@@ -124,10 +125,10 @@ static int model_decide(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ what a solver says of itself */
+/* ------------------------------------------------------------ what a solver declares */
 
-/* checker.solver_facts(solver) -> {float32, sparse, penalty, loss = has one, objective, path = its
- * option, intercept = wants one, models} */
+/* checker.solver_facts(solver) -> {float32, sparse, penalty, loss = whether it has one,
+ * objective, path = its option, intercept = whether it asks for one, models} */
 static int solver_facts(lua_State *L) {
   static const char *const penalties[] = {"none", "l2", "l1", "box", "rkhs"};
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
@@ -147,8 +148,8 @@ static int solver_facts(lua_State *L) {
   return 1;
 }
 
-/* checker.solver_row(solver, f, y) -> value, {slope}, {probabilities} or nil: the loss of one row with
- * scores f and targets y, lists of as many numbers */
+/* checker.solver_row(solver, f, y) -> value, {slope}, {probabilities} or nil: the loss of one row
+ * with scores f and targets y, lists of as many numbers */
 static int solver_row(lua_State *L) {
   enum { MOST = 64 };
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);

@@ -12,8 +12,8 @@ static scl_status open_watched(watched *w, scl_training *training, const scl_ins
   return SCL_STATUS_OK;
 }
 
-/* After the solver: the engine's own verbs again. `shown`: the problem as the solver was handed
- * it. */
+/* Restores the engine's verbs after the solver has returned. `shown`: the problem as the solver
+ * received it. */
 static void leave_solver(watched *w, const scl_problem *shown) {
   if (memcmp(shown, &w->s.problem, sizeof *shown) != 0)
     scl_watched_blame(w, "the solver wrote to the scl_problem that it was handed");
@@ -39,7 +39,7 @@ static scl_status guard_solution(const watched *w, scl_fit *fit, solution_rooms 
   return SCL_STATUS_OK;
 }
 
-/* The fit's own matrices get what the solver wrote. */
+/* Copies what the solver wrote to the matrices of the fit. */
 static void take_solution(watched *w, scl_fit *fit, solution_rooms *room) {
   const scl_guarded *a = &room->coefficients, *b = &room->intercept;
   if (a->bytes != NULL) memcpy(fit->coefficients.data, a->bytes, a->size);
@@ -101,7 +101,7 @@ scl_status scl_watched_fit(scl_training *training, scl_instance *solver, const d
   return status;
 }
 
-/* entries: those of the archive; their numbers move to guarded memory. */
+/* Moves the numbers of the archive's entries to guarded memory. */
 static scl_status guard_arrays(scl_archive_entry *entries, size_t count, scl_guarded *rooms,
                                scl_error *error) {
   for (size_t i = 0; i < count; i++) {

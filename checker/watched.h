@@ -1,7 +1,7 @@
-/* A problem under the eyes of `scullery plugin check`: the verbs that a solver asks are counted,
- * what it hands to them is looked at, and one of them may be made to fail. Rows are shown in
- * guarded memory that nobody may write to and that ends with the visit; coefficients are asked for
- * in guarded memory too. */
+/* A watched problem, for `scullery plugin check`: the verbs that a solver calls are counted,
+ * their arguments are checked, and one call may be made to fail. Rows are shown in read-only
+ * guarded memory that is released at the end of the visit; coefficients are written to guarded
+ * memory too. */
 #ifndef SCULLERY_CHECKER_WATCHED_H
 #define SCULLERY_CHECKER_WATCHED_H
 

@@ -1,6 +1,5 @@
-/* Rows as a watched solver sees them: copies whose numbers end at a page that nobody may touch,
- * which cannot be written to, and which are gone once the visit has ended. Rows lie a little apart
- * from each other, with NaN between them. */
+/* Rows as a watched solver sees them: read-only copies whose last number ends at an inaccessible
+ * page, released at the end of the visit. Rows are separated by gaps of NaN. */
 #include "checker/watched_internal.h"
 #include <string.h>
 
@@ -47,7 +46,7 @@ static scl_status copy_features(copies *c, scl_const_block *block, scl_error *er
   return SCL_STATUS_OK;
 }
 
-/* rows: its arrays become the copies. */
+/* Replaces the arrays of rows by the copies. */
 static scl_status copy_rows(copies *c, scl_rows *rows, size_t targets, scl_error *error) {
   const void *place;
   SCL_TRY(copy_features(c, &rows->features, error));
@@ -77,7 +76,7 @@ scl_status scl_watched_show(void *visit, const scl_rows *rows, scl_error *error)
   return status;
 }
 
-/* Scores in guarded memory; the features, which no turn may look at, are not there. */
+/* Scores in guarded memory; without the features, which no turn may read. */
 static scl_status turn_copies(const scl_watched_visit *v, copies *c, scl_rows *rows, double *scores,
                               scl_error *error) {
   const size_t bytes = rows->count * v->columns * sizeof *scores;

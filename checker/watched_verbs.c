@@ -1,5 +1,4 @@
-/* The verbs of a watched problem: each looks at what it is handed, and passes it on to the
- * engine's. */
+/* The verbs of a watched problem: each checks its arguments and calls the verb of the engine. */
 #include "checker/watched_internal.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,7 +58,7 @@ static scl_status leave(watched *w, scl_status status) {
   return status;
 }
 
-/* Numbers that a solver hands over were set. */
+/* Checks that the numbers that a solver passes were set. */
 static void expect_numbers(watched *w, verb which, const double *x, size_t rows, size_t cols) {
   for (size_t i = 0; i < rows * cols; i++) {
     if (!isnan(x[i])) continue;

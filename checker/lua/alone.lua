@@ -34,9 +34,9 @@ function alone.use(t, given, rows)
   local asked = core.json_encode{ options = given, rows = rows }
   local report, ended = process.run(one.path or one.title, { "--component", one.title, "--alone",
     asked, "--seed", tostring(t.seed) }, process.seconds)
-  t:expect(report, "an instance with %s in a process of its own: %s", options.show(given),
+  t:expect(report, "an instance with %s in a separate process: %s", options.show(given),
     ended and ended.text)
-  t:expect(not report.refused, "an instance with %s in a process of its own: %s",
+  t:expect(not report.refused, "an instance with %s in a separate process: %s",
     options.show(given), report.refused)
   return matrix_of(report)
 end

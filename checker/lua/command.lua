@@ -5,7 +5,7 @@ local say = require "scullery.base.say"
 
 local command = {}
 
--- What reads a whole number of an option; argparse shows the message.
+-- A converter for options that take a whole number; argparse shows its message.
 local function whole(option)
   return function(text)
     local number = math.tointeger(tonumber(text))
@@ -20,7 +20,7 @@ local function seconds(text)
   return nil, ("option '--seconds' takes a number above 0, and got '%s'"):format(text)
 end
 
---- command.arguments(parser): what it takes, for argparse.
+--- command.arguments(parser): declare the arguments for argparse.
 function command.arguments(parser)
   parser:argument("target", "FILE.so, or NAME or KIND.NAME of a plugin that can be asked for")
     :args("?")
@@ -104,7 +104,7 @@ local function again(all, target)
   end
 end
 
---- command.run(given): what argparse gave. Fails where a test failed.
+--- command.run(given): run the checks; given: the result of argparse. Fails where a test failed.
 function command.run(given)
   if given.list then return list_tests(given) end
   if not given.target then error("plugin check: takes FILE.so, or the name of a plugin", 0) end

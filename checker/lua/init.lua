@@ -49,7 +49,7 @@ local function chosen(list, only)
   return found
 end
 
--- A seed that no run has had: of the clock.
+-- A new seed for each run, from the clock.
 local function fresh_seed() return math.floor(core.clock() * 1e6) % 1000000007 end
 
 -- ---------------------------------------------------------------- one test
@@ -159,7 +159,7 @@ function Run:check_target(target)
   end
 end
 
--- What is no plugin by its name: a source, a folder.
+-- Whether the name is not that of a plugin: a source, a folder.
 local function refuse_source(target)
   local about = core.file_about(target)
   if target:find "%.c[cp]*p?$" or target:find "%.lua$" then

@@ -7,7 +7,7 @@ local normal = {}
 --- less than one false alarm in 10^5 runs.
 normal.STANDARD_ERRORS = 6
 
---- normal.expect_mean(t, told, mean, stderr, what): fails where what a plugin tells is too far from
+--- normal.expect_mean(t, told, mean, stderr, what): fails where a plugin's number is too far from
 --- an estimate.
 function normal.expect_mean(t, told, mean, stderr, what)
   local off = math.abs(told - mean) / math.max(stderr, 1e-300)

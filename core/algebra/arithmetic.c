@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows that make a task worth a thread's while; depends on the shape alone. */
+/* Number of rows for which a task is worth a thread; depends only on the shape. */
 static size_t rows_per_task(size_t cols) {
   return scl_max(1, ((size_t)1 << 16) / scl_max(1, cols));
 }
@@ -200,7 +200,8 @@ bool scl_matrix_is_symmetric(const scl_matrix *a) {
   return a->rows == a->cols;
 }
 
-/* In pieces, as fresh memory is made when it is touched: Ctrl-C ends it. */
+/* In pieces, so that Ctrl-C ends it: pages of new memory are provided when they are first
+ * written. */
 void scl_matrix_fill(scl_matrix *a, double value) {
   enum { PIECE = 1 << 20 };
   const size_t count = a->rows * a->cols, size = scl_dtype_size(a->dtype);

@@ -64,6 +64,8 @@ static void make_ready(correlating *c) {
 
 /* ------------------------------------------------------------ eight features */
 
+/* counts (8 x cols) of the common bits of eight features and all columns of r, in pieces of at
+ * most as many words as the counter takes. */
 static void count_group(const correlating *c, size_t group, uint32_t *counts) {
   const size_t most = c->counter->most == 0 ? c->words : c->counter->most,
                wide = c->counter->widened == 0 ? 1 : c->counter->widened,
@@ -81,6 +83,8 @@ static void count_group(const correlating *c, size_t group, uint32_t *counts) {
   }
 }
 
+/* A task of the pool: adds B'r of TASK_GROUPS groups of features to out. Column k of the counts
+ * is c_t, as the last column of `high` is all ones. */
 static scl_status add_groups(void *context, size_t index, scl_error *error) {
   const correlating *c = context;
   const size_t k = c->k, cols = scl_bits_groups(k + 1) * EIGHT, numbers = EIGHT * cols,
@@ -103,6 +107,7 @@ static scl_status add_groups(void *context, size_t index, scl_error *error) {
 
 /* ------------------------------------------------------------ the whole */
 
+/* Forms the columns of r as bits and adds B'r. Releases their memory also after a failure. */
 static scl_status correlate(correlating *c, const double *r, size_t before, size_t rows,
                             scl_error *error) {
   const size_t groups = scl_bits_groups(c->k + 1),

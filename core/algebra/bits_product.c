@@ -97,6 +97,8 @@ static void add_group(const scl_bits_product *p, size_t group, const uint8_t *by
   }
 }
 
+/* A task of the pool: the products of STRIP_WORDS words of rows, summed in the order of the
+ * columns. Rows outside of start .. end are computed but not copied. */
 static scl_status multiply_strip(void *context, size_t index, scl_error *error) {
   const multiplying *job = context;
   const size_t k = job->p->k, begin = job->start / SCL_BITS_ROWS + index * STRIP_WORDS,

@@ -48,7 +48,7 @@ static bool take_buffers(size_t wanted, size_t spare) {
   return true;
 }
 
-/* For a thread more: half of what is left stays for the data. */
+/* Reserves memory for one more thread; half of what is left stays for the data. */
 static bool admit(size_t threads) {
   pthread_mutex_lock(&lock);
   const bool may = !atomic_load(&started) || (for_threads && can_map(2 * (BUFFER + THREAD)) &&

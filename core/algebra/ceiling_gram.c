@@ -36,6 +36,7 @@ static void add_blocks(void *context, size_t thread) {
              at >= apart, out, D);
 }
 
+/* Times the three ways in up to RUNS runs; *best receives the shortest times. */
 static scl_status ceiling_gram_measure(gram *g, scl_gram_seconds *best, scl_error *error) {
   const double start = scl_progress_clock();
   double began = start;
@@ -55,6 +56,7 @@ static scl_status ceiling_gram_measure(gram *g, scl_gram_seconds *best, scl_erro
   return SCL_STATUS_OK;
 }
 
+/* Features of -1 and 1, and a matrix of bits with pseudo-random words. */
 static scl_status ceiling_gram_make(gram *g, scl_error *error) {
   const size_t sums = scl_pool_threads() * g->features * g->features;
   g->phi = scl_allocate_array(BLOCK_ROWS * g->features + 1, sizeof *g->phi);

@@ -92,7 +92,7 @@ static void find_eigen(void *context) {
   (e->vectors ? find_eigenvectors : find_eigenvalues)(e);
 }
 
-/* A small one ends soon by itself. */
+/* A small problem ends soon and is not run in the background. */
 static scl_status run_eigen(eigen *e, scl_error *error) {
   enum { SMALL = 256 };
   if (e->n > SMALL) return scl_background_run(find_eigen, e, error);
@@ -100,7 +100,7 @@ static scl_status run_eigen(eigen *e, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Room for everything in one piece, so that who is left alone with it can release it. */
+/* One block for everything, so that an abandoned thread can release it. */
 static eigen *make_eigen(size_t n, size_t count, bool symmetric, bool vectors, const double *a) {
   const size_t doubles = n * n + 2 * n + (vectors ? count * n + 32 * n : 64 * n + 1),
                integers = vectors ? 12 * n : 0;
@@ -165,6 +165,7 @@ typedef struct product {
   bool interruptible;
 } product;
 
+/* A task of the pool: one TILE x TILE tile of C, summed over slices of k in ascending order. */
 static void product_tile(void *context, size_t index) {
   const product *p = context;
   const size_t i = index / p->across * TILE, j = index % p->across * TILE;

@@ -32,7 +32,7 @@ void scl_matrix_draw(scl_draw_numbers fill, uint64_t seed, scl_matrix *out) {
   scl_pool_run_interruptible((out->rows + ROWS_EACH - 1) / ROWS_EACH, draw_matrix_rows, &d);
 }
 
-/* After Ctrl-C all are equal: what is left of the sorting takes less than a second. */
+/* After Ctrl-C all keys compare as equal: the rest of the sort takes less than a second. */
 static int by_key(const void *a, const void *b) {
   const scl_keyed *x = a, *y = b;
   if (scl_interrupted()) return 0;

@@ -14,7 +14,7 @@ static const int32_t *parameter_support(const scl_const_parameters *p, size_t i)
   return p->support + (ptrdiff_t)i * p->support_stride;
 }
 
-/* How many numbers meet in parameter i: d, or its in-degree. */
+/* Number of coordinates of parameter i: d, or its in-degree. */
 static size_t parameter_degree(const scl_const_parameters *p, size_t i) {
   if (p->support == NULL) return p->dim;
   const int32_t *support = parameter_support(p, i);
@@ -42,7 +42,8 @@ static void pairs_finish(const scl_pair_kernel *kernel, size_t dim, size_t count
 /* ------------------------------------------------------------ the number of one pair, term by
  * term */
 
-/* Where a product overflows on the way, the rows are first made of the order of 1. */
+/* Inner product; where an intermediate product would overflow, both rows are first scaled to the
+ * order of 1. */
 static double scaled_dot(size_t count, const double *u, const double *v, double scale) {
   double high_u = 0, high_v = 0, sum = 0;
   for (size_t k = 0; k < count; k++) {
@@ -94,6 +95,8 @@ static double number(const scl_pair_kernel *kernel, size_t count, const double *
 
 /* ------------------------------------------------------------ sparse rows and thresholds */
 
+/* The Gram matrix on sparse rows and thresholds: 0 where the supports differ, also if the
+ * kernel's finish maps 0 to another number. */
 static void gram_of_supports(const scl_pair_kernel *kernel, const scl_const_parameters *u,
                              const scl_const_parameters *v, double *out, ptrdiff_t stride) {
   enum { CHUNK = 256 };
@@ -116,11 +119,11 @@ static void gram_of_supports(const scl_pair_kernel *kernel, const scl_const_para
   }
 }
 
-/* ------------------------------------------------------------ dense rows, as they meet */
+/* ------------------------------------------------------------ dense rows, prepared for products */
 
-/* Copies where the kernel moves them, or where its scale is so far from 1 that the product of two
- * of them must not be formed without it; else the parameters' own, and products are to be
- * scaled. */
+/* Rows as the products use them: copies where the kernel moves them, or where its scale is so
+ * far from 1 that products formed without it would overflow or underflow; otherwise the
+ * parameters themselves, with products to be scaled. */
 typedef struct meeting {
   const double *data;
   ptrdiff_t stride;
@@ -198,10 +201,13 @@ static void squares_from_dots(size_t dim, const double *u, double square_u, cons
       row[j] = squared_distance(dim, u, v->plain + (ptrdiff_t)j * v->plain_stride, v->plain_scale);
 }
 
+/* out = the inner products of all pairs, or their squared distances, from one matrix product.
+ * Entries that overflowed, or cancelled, are computed again term by term. */
 static scl_status products(const scl_pair_kernel *kernel, const scl_const_parameters *u,
                            const scl_const_parameters *v, const meeting *left, const meeting *right,
                            double *out, ptrdiff_t stride, scl_error *error) {
-  const double rest = copies(kernel) ? 1 : kernel->scale; /* what the rows do not carry yet */
+  const double rest =
+      copies(kernel) ? 1 : kernel->scale; /* the factor not applied to the rows yet */
   const double alpha = rest * rest;
   double *squares = NULL;
   if (kernel->table->pair == SCL_PAIR_SQUARED_DISTANCE) {
@@ -233,6 +239,7 @@ static void zero(size_t rows, size_t cols, double *out, ptrdiff_t stride) {
     memset(out + (ptrdiff_t)i * stride, 0, cols * sizeof *out);
 }
 
+/* out = the number of each pair of dense rows that the kernel is a function of. */
 static scl_status numbers_of_rows(const scl_pair_kernel *kernel, const scl_const_parameters *u,
                                   const scl_const_parameters *v, double *out, ptrdiff_t stride,
                                   scl_error *error) {
@@ -289,8 +296,8 @@ static scl_status make_directions(const scl_pair_kernel *kernel, const scl_const
   return SCL_STATUS_OK;
 }
 
-/* Near 0 and pi a cosine says nothing of the angle, and rounding moves it past 1: there by the
- * chord, 2 sin(angle/2) = ||u - v||. */
+/* Near angles 0 and pi the cosine has lost the digits of the angle, and rounding may move it
+ * beyond +-1: there the angle comes from the chord, 2 sin(angle/2) = ||u - v||. */
 static double exact_angle(bool radians, size_t dim, const double *u, const double *v,
                           double cosine) {
   const double near = 0.999;
@@ -311,6 +318,8 @@ static void finish_angles(const scl_pair_kernel *kernel, size_t dim, double leng
   if (kernel->table->finish != NULL) kernel->table->finish(kernel->self, &row, numbers);
 }
 
+/* The Gram matrix of kernels of the cosine or the angle, from products of unit vectors. Two rows
+ * of zeros have cosine 1. */
 static scl_status gram_of_angles(const scl_pair_kernel *kernel, const scl_const_parameters *u,
                                  const scl_const_parameters *v, double *out, ptrdiff_t stride,
                                  scl_error *error) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 enum { SAMPLE = 64, OUTLIERS = SAMPLE / 16 };
-/* Means beyond so many standard deviations from 0 are large. */
+/* Means more than this many standard deviations from 0 are large. */
 static const double FAR = 16;
 
 double scl_pilot_round(double mean, double deviation, double first) {

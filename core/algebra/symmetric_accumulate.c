@@ -54,6 +54,8 @@ static void pack_rows(void *context, size_t index) {
   }
 }
 
+/* A task of the pool: one tile from packed columns. float32 sums are made in the scratch tile of
+ * the thread and added in float64. */
 static void packed_tile(void *context, size_t index) {
   const accumulation *job = context;
   const scl_loops *loops = scl_loops_get();
@@ -88,6 +90,7 @@ static scl_status open_packed(accumulation *job, bool *packs, scl_error *error) 
 
 /* ------------------------------------------------------------ by OpenBLAS */
 
+/* A task of the pool: one tile by OpenBLAS, with the same scratch tile for float32. */
 static void plain_tile(void *context, size_t index) {
   const accumulation *job = context;
   const scl_symmetric *a = job->a;

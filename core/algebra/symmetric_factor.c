@@ -24,6 +24,8 @@ static void panel_strip(void *context, size_t index) {
                  scl_tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile);
 }
 
+/* A strip of tile (i, j) -= A_ik A_jk', for one pair i >= j > k numbered along the lower
+ * triangle. */
 static void trailing_strip(void *context, size_t index) {
   const step *job = context;
   const scl_symmetric *a = job->a;

@@ -160,6 +160,8 @@ static void trailing_tile(void *context, size_t index) {
            stride);
 }
 
+/* Right-looking: each step factors a diagonal tile in float64, then the panel below it, and
+ * updates the trailing tiles. *pivot: the first pivot that is not positive. */
 static scl_status float32_factor(scl_symmetric_float32 *a, size_t *pivot, scl_error *error) {
   double *room = scl_allocate_array(a->tile * a->tile + 1, sizeof *room);
   if (room == NULL) return scl_fail_memory(error, a->tile * a->tile * sizeof *room, "a factor");
@@ -238,6 +240,7 @@ static void solve_lower(solving *s) {
   }
 }
 
+/* Solves L' x = x by tiles, from the last rows to the first. */
 static void solve_upper(solving *s) {
   const scl_symmetric_float32 *a = s->a;
   for (size_t left = a->across; left-- > 0;) {
@@ -275,6 +278,7 @@ static void solve_some(solving *s, double *b, size_t first, size_t k) {
       b[i * k + first + q] = s->x[q * n + i] * s->a->scale[i] * most[q];
 }
 
+/* b (n x k) = A^-1 b, SCL_THIN_COLUMNS columns at a time. */
 static scl_status float32_solve(const scl_symmetric_float32 *a, double *b, size_t k,
                                 scl_error *error) {
   const size_t most = scl_min(k, SCL_THIN_COLUMNS), numbers = a->n * most;

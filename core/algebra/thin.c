@@ -54,6 +54,7 @@ typedef struct thin_job {
   double *out;
 } thin_job;
 
+/* A task of the pool: TASK_ROWS rows of Phi a. */
 static void product_task(void *context, size_t index) {
   const thin_job *job = context;
   const scl_thin *t = job->thin;
@@ -70,6 +71,7 @@ static void product_task(void *context, size_t index) {
     loops->thin_product_f32(rows, t->cols, t->k, phi, job->stride, t->a, apart, out);
 }
 
+/* Phi a by general matrix products, for k > SCL_THIN_COLUMNS. */
 static scl_status general_product(const scl_thin *t, size_t rows, const void *phi, ptrdiff_t stride,
                                   double *out, scl_error *error) {
   const ptrdiff_t k = (ptrdiff_t)t->k;
@@ -95,6 +97,8 @@ scl_status scl_thin_product(const scl_thin *thin, size_t rows, const void *phi, 
 
 /* ---------------------------------------------------------------- Phi' r */
 
+/* A task of the pool: TASK_COLUMNS entries of Phi' r for all rows of the block, so that their
+ * sums have one order. */
 static void adjoint_task(void *context, size_t index) {
   const thin_job *job = context;
   const scl_thin *t = job->thin;
@@ -109,6 +113,7 @@ static void adjoint_task(void *context, size_t index) {
     loops->thin_adjoint_f32(job->rows, cols, t->k, phi, job->stride, job->r, sums, apart);
 }
 
+/* Phi' r by general matrix products; float32 products of a block are added in float64. */
 static scl_status general_adjoint(scl_thin *t, size_t rows, const void *phi, ptrdiff_t stride,
                                   const void *r, scl_error *error) {
   const ptrdiff_t k = (ptrdiff_t)t->k;

@@ -27,6 +27,8 @@ static void end_task(task *t) {
   scl_release(t);
 }
 
+/* The main function of the thread. If the caller has abandoned the task, this thread releases
+ * it. */
 static void *run_task(void *context) {
   task *t = context;
   t->work(t->context);

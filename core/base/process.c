@@ -195,6 +195,8 @@ static void stop_child(process *p, int *how) {
   (void)waitpid(p->child, how, 0);
 }
 
+/* Collects the output of the child and waits for its end; stops it after a failure. A signal
+ * that ended it is a failure, unless Ctrl-C was pressed, which is reported as that. */
 static scl_status watch_child(process *p, double seconds, size_t most, scl_error *error) {
   const double began = scl_progress_clock();
   int how = 0;
@@ -214,6 +216,8 @@ static scl_status watch_child(process *p, double seconds, size_t most, scl_error
   return SCL_STATUS_OK;
 }
 
+/* Starts the child with its pipes and watches it to its end. All descriptors are closed on
+ * return; out->bytes is the caller's also after a failure. */
 static scl_status run_work(const work *todo, double seconds, size_t most, bool group,
                            scl_process_output *out, scl_error *error) {
   process p = {.name = todo->words == NULL ? "a process" : todo->words[0],

@@ -14,6 +14,8 @@ static int set_files(posix_spawn_file_actions_t *actions, const scl_spawn *what)
   return failed ? failed : posix_spawn_file_actions_addclosefrom_np(actions, (int)what->count);
 }
 
+/* Default handling for the signals that this program handles or ignores, and an empty mask:
+ * neither is inherited. */
 static void set_signals(posix_spawnattr_t *attributes, bool own_group) {
   static const int usual[] = {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ};
   sigset_t none, standard;

@@ -104,6 +104,8 @@ static void close_end(int end) {
   if (end >= 0) (void)close(end);
 }
 
+/* Starts the worker and stores this process's ends in *worker. Returns 0 or an errno; the ends
+ * stay open in either case, for the caller to close. */
 static int start_process(scl_worker *worker, const char *settings, size_t threads) {
   char *block = NULL, **arguments = own_arguments(&block), **variables = NULL, count[64];
   const size_t size = strlen(settings) + 100;

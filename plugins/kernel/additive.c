@@ -2,9 +2,9 @@
  *
  *   K(x, y) = sum (or, normalised, mean) over N of prod_{j in N} k1(x_j, y_j)
  *
- * It is the s-th elementary symmetric polynomial of the one-dimensional kernel values, in O(d s) a
- * pair by the recursion of shared/subset_means.h. The sum is the ANOVA kernel (Stitson et al. 1999,
- * Support vector regression with ANOVA decomposition kernels), the mean the kernel of sparse
+ * It is the s-th elementary symmetric polynomial of the one-dimensional kernel values, in O(d s)
+ * per pair by the recursion of shared/subset_means.h. The sum is the ANOVA kernel (Stitson et al.
+ * 1999, Support vector regression with ANOVA decomposition kernels), the mean the kernel of sparse
  * features of in-degree s (Harris 2019, Additive function approximation in the brain). */
 #include "shared/kernel_parts.h"
 #include "shared/subset_means.h"
@@ -17,19 +17,19 @@ typedef struct additive {
 } additive;
 
 static const scl_option options[] = {
-    SCL_INTEGER(additive, degree, "1", "s, how many columns each term looks at; at most d",
+    SCL_INTEGER(additive, degree, "1", "number s of columns in each term, at most d",
                 SCL_WITHIN(1, 1000)),
-    KERNEL_PARTS(
-        additive, column, "base",
-        "the kernel k1 of one column, as sc.kernel.gaussian{ width = 1 }; its width is given, "
-        "not said through a sampler"),
+    KERNEL_PARTS(additive, column, "base",
+                 "the kernel k1 of one column, as sc.kernel.gaussian{ width = 1 }; its width is a "
+                 "number, never set from a sampler"),
     SCL_BOOLEAN(additive, normalise, "true",
                 "true: the mean over the C(d, s) supports; false: the sum")};
 
 /* ------------------------------------------------------------ the recursion, on many pairs at
  * once */
 
-/* p_k of `count` pairs, k = 0 .. s, and the kernel values c of column j. */
+/* State of the recursion for `count` pairs: p_k, k = 0 .. s, and the kernel values c of column
+ * j. */
 typedef struct symmetric {
   size_t count;
   double *p, *c;
@@ -52,7 +52,8 @@ static void symmetric_step(const symmetric *state, size_t dim, size_t degree, si
   }
 }
 
-/* The mean is taken first, the factor C(d, s) last: nothing overflows on the way. */
+/* Converts means to the result. The factor C(d, s) of the sum is applied last, so that nothing
+ * overflows before. */
 static double symmetric_factor(const additive *self, size_t dim) {
   double factor = 1;
   for (size_t k = 1; !self->normalise && k <= self->degree; k++)
@@ -60,7 +61,7 @@ static double symmetric_factor(const additive *self, size_t dim) {
   return factor;
 }
 
-/* Column j of the parameters as parameters of one column. */
+/* Views column j of the parameters as parameters of one column. */
 static void additive_column(const scl_const_parameters *all, size_t j, scl_const_parameters *out) {
   SCL_COPY(out, all);
   out->dim = out->reals = 1;
@@ -68,13 +69,13 @@ static void additive_column(const scl_const_parameters *all, size_t j, scl_const
   out->bias = NULL;
 }
 
-/* Room for s + 2 numbers a pair, for `pairs` pairs. */
+/* Scratch memory of s + 2 numbers for each of `pairs` pairs. */
 static scl_status symmetric_reserve(const additive *self, size_t dim, size_t pairs, symmetric *out,
                                     scl_error *error) {
   const scl_host *host = self->base.host;
   if (self->degree > dim)
     return host->fail(error, SCL_STATUS_BAD_OPTION,
-                      "option 'degree' = %zu is more than the %zu columns that there are",
+                      "option 'degree' = %zu is more than the %zu columns of the data",
                       self->degree, dim);
   *out = (symmetric){pairs, host->scratch((self->degree + 2) * pairs * sizeof *out->p), NULL};
   if (out->p == NULL)
@@ -84,6 +85,8 @@ static scl_status symmetric_reserve(const additive *self, size_t dim, size_t pai
   return SCL_STATUS_OK;
 }
 
+/* K(u_i, v_j) for one tile: one step of the recursion for each of the d columns, on all u->count
+ * x v->count pairs at once. */
 static scl_status tile(const additive *self, symmetric *state, const scl_const_parameters *u,
                        const scl_const_parameters *v, double *out, ptrdiff_t stride,
                        scl_error *error) {
@@ -110,7 +113,7 @@ static scl_status tile(const additive *self, symmetric *state, const scl_const_p
 
 static size_t additive_least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* By tiles whose s + 2 numbers a pair stay in the cache. */
+/* Computes the Gram matrix in tiles whose s + 2 numbers per pair stay in the cache. */
 static scl_status additive_gram(const void *instance, const scl_const_parameters *u,
                                 const scl_const_parameters *v, double *out, ptrdiff_t stride,
                                 scl_error *error) {
@@ -131,6 +134,7 @@ static scl_status additive_gram(const void *instance, const scl_const_parameters
   return SCL_STATUS_OK;
 }
 
+/* K(u_i, u_i): the same recursion on the pairs (u_i, u_i). */
 static scl_status additive_diagonal(const void *instance, const scl_const_parameters *u,
                                     double *out, scl_error *error) {
   const additive *self = instance;
@@ -160,10 +164,10 @@ static scl_shift additive_shift(const void *instance) {
 
 const scl_plugin scullery_plugin = {
     .name = "additive",
-    .summary = "the mean (or sum) over s columns at a time of products of one-dimensional kernels",
+    .summary = "the mean or sum of products of one-dimensional kernels over all sets of s columns",
     .doc = "K(x, y) = mean over the supports N of s = degree of the d columns of\n"
            "prod_{j in N} k1(x_j, y_j), k1 = base (normalise = false: the sum). A normalised\n"
-           "elementary symmetric polynomial of the d values, O(d s) a pair; dense rows only,\n"
+           "elementary symmetric polynomial of the d values, O(d s) per pair; dense rows only,\n"
            "positive semidefinite where k1 is.\n"
            "It is the kernel of Fourier features on sc.sampler.sparse{ degree = s, sigma = } with\n"
            "base = sc.kernel.gaussian{ width = sqrt(s)/sigma } (Harris 2019, Additive function\n"

@@ -15,7 +15,8 @@ typedef struct arccos {
 } arccos;
 
 static const scl_option options[] = {
-    SCL_INTEGER(arccos, order, "1", "n: 0 is the step, 1 the rectifier", SCL_WITHIN(0, 16)),
+    SCL_INTEGER(arccos, order, "1", "power n: 0 for the step, 1 for the rectifier",
+                SCL_WITHIN(0, 16)),
     SCL_NUMBER(arccos, sigma, "1", "standard deviation s of the weights", SCL_POSITIVE)};
 
 static double scale(const void *instance) {
@@ -23,7 +24,7 @@ static double scale(const void *instance) {
   return self->order == 0 ? 1 : self->sigma;
 }
 
-/* t^n J, where 0 wins over an infinite power: rows at an angle of pi, rows of zeros. */
+/* t^n J, with 0 times an infinite power taken as 0: rows at an angle of pi, and rows of zeros. */
 static double scaled(int order, double t, double value) {
   if (t == 0 || value == 0) return 0;
   for (int n = 0; n < order; n++)

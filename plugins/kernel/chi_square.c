@@ -18,7 +18,7 @@ static scl_status refuse(const void *self, size_t column, double x, scl_error *e
                    column, x);
 }
 
-/* x and y may change places, and no product on the way leaves the range of a double. */
+/* Symmetric in x and y to the bit, and no intermediate product overflows or underflows. */
 static void gather(double x, size_t count, const double *y, double *out) {
   for (size_t j = 0; j < count; j++) {
     const double low = x < y[j] ? x : y[j], high = x < y[j] ? y[j] : x;

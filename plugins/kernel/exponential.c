@@ -60,7 +60,7 @@ static scl_status exponential_check_law(const exponential *self, const scl_law *
       return self->base.host->fail(
           error, SCL_STATUS_BAD_OPTION,
           "the sampler's standard deviation s = %g in column %zu and this kernel's width g = %g do "
-          "not fit: E exp(||w||^2/g^2) is finite for 2 s^2 < g^2 alone, so give width above %g",
+          "not fit: E exp(||w||^2/g^2) is finite only for 2 s^2 < g^2, so give width above %g",
           law->scale[j], j + 1, self->width, SCL_SQRT2 * law->scale[j]);
   return status;
 }

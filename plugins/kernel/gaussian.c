@@ -3,7 +3,7 @@
  *
  *   K(u, w) = exp(-||u - w||^2 / (2 g^2))
  *
- * The width is said outright (width = g, or gamma = 1/(2 g^2)), or through the distribution
+ * The width is given directly (width = g, or gamma = 1/(2 g^2)), or through the distribution
  * p = N(0, s^2) on d columns (Dube and Marchand 2023):
  *
  *   coefficient c:  (1 + s^2/g^2)^(-d/2) = c
@@ -58,7 +58,7 @@ static scl_status set_length(gaussian *self, double length, scl_error *error) {
   return self->base.host->fail(error, SCL_STATUS_BAD_OPTION, "the width %g is too small", length);
 }
 
-/* Whether the width is said through the law. */
+/* Whether the width is set through the law of the sampler. */
 static bool needs_law(const gaussian *self) {
   return !isnan(self->theta) || !isnan(self->coefficient);
 }
@@ -70,7 +70,7 @@ static scl_status gaussian_create(void *instance, scl_error *error) {
   if (given > 1)
     return self->base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
-        "width, gamma, theta and coefficient each say the width: give one of them");
+        "width, gamma, theta and coefficient each set the width: give one of them");
   if (needs_law(self)) return SCL_STATUS_OK;
   const double length = !isnan(self->gamma)   ? sqrt(0.5) / sqrt(self->gamma)
                         : !isnan(self->width) ? self->width
@@ -80,7 +80,7 @@ static scl_status gaussian_create(void *instance, scl_error *error) {
 
 /* ------------------------------------------------------------ the width through the law */
 
-/* power log(1 + factor s^2/g^2): the logarithm of what one coordinate gives. */
+/* power log(1 + factor s^2/g^2): the logarithm of one coordinate's factor. */
 typedef struct width_factor {
   double factor, power, width, scale;
 } width_factor;
@@ -113,7 +113,8 @@ static double log_expectation(const scl_law *law, width_factor factor, bool pair
   return rows * log(sum);
 }
 
-/* The g at which the expectation is `target`: it grows with g, so halve an interval on log g. */
+/* Solves for the g at which the expectation is `target`. The expectation increases with g:
+ * bisection on log g. */
 enum { LOG_WIDTH_REACH = 250 };
 static double solve_width(const scl_law *law, width_factor factor, bool pairs, double log_target,
                           double *room) {
@@ -129,8 +130,8 @@ static double solve_width(const scl_law *law, width_factor factor, bool pairs, d
   return exp((low + high) / 2);
 }
 
-/* Between g = 0, where parameters without columns are all that is left, and g = infinity, where the
- * indicator is. */
+/* The attainable targets lie between the limits g = 0, where only parameters without columns
+ * contribute, and g = infinity, where the kernel is the indicator. */
 static scl_status find_width(const gaussian *self, const scl_law *law, double *width, double *room,
                              scl_error *error) {
   const bool pairs = !isnan(self->theta);
@@ -142,7 +143,7 @@ static scl_status find_width(const gaussian *self, const scl_law *law, double *w
   const double most = log_expectation(law, factor, pairs, room);
   if (!(target > least && target < most))
     return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
-                                 "%s = %g cannot be reached: on these parameters of %zu columns it "
+                                 "%s = %g is out of reach: on these parameters of %zu columns it "
                                  "is above %.6g and below %.6g",
                                  pairs ? "theta" : "coefficient", asked, law->dim,
                                  exp(least * power), exp(most * power));
@@ -170,7 +171,7 @@ static void gaussian_describe(const void *self, char *text, size_t size) {
 
 /* ------------------------------------------------------------ the tilt */
 
-/* By the ratio s/g and h = sqrt(s^2 + g^2), so that no square leaves the range of a double. */
+/* Uses the ratio s/g and h = sqrt(s^2 + g^2), so that no square overflows or underflows. */
 static void tilt_column(double width, double m, double s, size_t j, scl_tilt *out) {
   const double ratio = fmin(s / width, 1e150), h = hypot(s, width), inverse = width / h;
   out->shrink[j] = out->correlation[j] = (s / h) * (s / h);
@@ -188,8 +189,8 @@ static scl_status tilt_columns(const gaussian *self, const scl_law *law, scl_til
     tilt_column(self->length, law->mean[j], law->scale[j], j, out);
     if (!isnormal(out->log2[j]))
       return self->base.host->fail(error, SCL_STATUS_NUMERIC,
-                                   "width = %g with rows of scale %g at column %zu: their squares "
-                                   "leave double precision",
+                                   "width = %g and rows of scale %g at column %zu: their squares "
+                                   "overflow or underflow double precision",
                                    self->length, law->scale[j], j + 1);
   }
   return SCL_STATUS_OK;
@@ -225,7 +226,7 @@ const scl_plugin scullery_plugin = {
         "K(u, w) = exp(-||u-w||^2 / (2 width^2)) = exp(-gamma ||u-w||^2).\n"
         "On sparse rows and thresholds times 1[same support], the distance taken over the\n"
         "support: for thresholds 1[i = j] exp(-(t-t')^2 / (2 width^2)).\n"
-        "Give one of width, gamma, theta and coefficient. theta and coefficient say the width\n"
+        "Give one of width, gamma, theta and coefficient. theta and coefficient set the width\n"
         "through the sampler; Dube and Marchand (2023) use coefficient in the text and theta in\n"
         "the published tables.\n"
         "With a Gaussian sampler the expectation E K(u, w) phi(w, x) is exact:\n"

@@ -28,6 +28,8 @@ static const scl_option options[] = {
 
 static double scale(const void *self) { return 1 / ((const matern *)self)->width; }
 
+/* Chooses the form: nu = p + 1/2 with p <= MOST_HALVES has the closed form, whose coefficients
+ * c_0 .. c_p are computed here; other nu use the integral of shared/matern.h. */
 static scl_status matern_create(void *instance, scl_error *error) {
   matern *self = instance;
   const double p = floor(self->nu);
@@ -44,8 +46,8 @@ static scl_status matern_create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* From squared distances over g^2. From a = 800 on exp(-a) is 0, whatever the polynomial would
- * be. */
+/* Maps squared distances over g^2 to kernel values. For a >= 800, exp(-a) is 0 and the
+ * polynomial is not evaluated. */
 static void finish_closed(const matern *self, size_t count, double *numbers) {
   enum { CHUNK = 256 };
   double a[CHUNK] = {0};

@@ -17,7 +17,7 @@ typedef struct maxout {
 } maxout;
 
 static const scl_option options[] = {
-    SCL_INTEGER(maxout, q, "2", "how many linear functions the maximum is of",
+    SCL_INTEGER(maxout, q, "2", "number q of linear functions whose maximum is taken",
                 SCL_WITHIN(1, MAXOUT_LARGEST)),
     SCL_NUMBER(maxout, sigma, "1", "standard deviation s of the weights", SCL_POSITIVE)};
 

@@ -17,7 +17,7 @@ static const scl_option options[] = {
 
 static double scale(const void *self) { return sqrt(((const polynomial *)self)->scale); }
 
-/* By squaring: p multiplications would be p roundings. */
+/* Power by repeated squaring: p multiplications would add p roundings. */
 static double power(double x, size_t p) {
   double result = 1;
   for (; p > 0; p /= 2, x *= x)

@@ -25,7 +25,7 @@ static scl_status product_create(void *self, scl_error *error) {
 
 /* ------------------------------------------------------------ the tilt */
 
-/* Whether K p is p on the support: the mark of an indicator. */
+/* Whether K p equals p on the support, as for an indicator. */
 static bool leaves_law(const scl_law *law, const scl_tilt *tilt) {
   for (size_t j = 0; j < law->dim; j++)
     if (tilt->shrink[j] != 0 || tilt->offset[j] != law->mean[j] ||
@@ -35,6 +35,8 @@ static bool leaves_law(const scl_law *law, const scl_tilt *tilt) {
   return true;
 }
 
+/* The tilt of the one factor that changes the law; fails if several factors do. `out` holds the
+ * tilt of each factor in turn. */
 static scl_status product_tilt(const void *instance, const scl_law *law, scl_tilt *out,
                                scl_error *error) {
   const kernel_folded *self = instance;
@@ -71,7 +73,7 @@ const scl_plugin scullery_plugin = {
     .doc =
         "K(u, w) = K_1(u, w) K_2(u, w) ..., positive semidefinite where the factors are (Schur's\n"
         "product theorem). Defined where all factors are.\n"
-        "Widths said through the sampler (theta, coefficient) are found for each factor by\n"
+        "Widths set from the sampler (theta, coefficient) are computed for each factor by\n"
         "itself. Expectations are exact where all factors but one are sc.kernel.indicator{},\n"
         "otherwise by Monte Carlo.",
     KERNEL_FOLDED(kernel_folded),

@@ -31,8 +31,8 @@ static scl_status stump_create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* To twice the threshold's distribution function, less 1: a clip, or
- * erf(x/(sigma sqrt 2)) = 2 F(x/sigma) - 1. */
+/* Maps x to 2 F(x) - 1, F the distribution function of the thresholds: a clip, or erf(x/(sigma
+ * sqrt 2)). */
 static void stump_move(const void *instance, size_t count, double *x) {
   const stump *self = instance;
   for (size_t i = 0; i < count; i++)

@@ -15,14 +15,12 @@ static const scl_option options[] = {
     SCL_ROW(sum, weights, SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL,
             "a factor for each term, 0 or more (default 1 each)", SCL_NOT_NEGATIVE)};
 
-static double weight(const sum *self, size_t k) {
-  return self->weights->form == 0               ? 1
-         : self->weights->form == SCL_FORM_LIST ? self->weights->list[k]
-                                                : self->weights->number;
-}
-
+/* out = a_0 K_0 for the first term, then out += a_k K_k. One number is the weight of every term. */
 static void sum_add(const void *self, size_t k, size_t count, const double *values, double *out) {
-  const double factor = weight(self, k);
+  const scl_value *weights = ((const sum *)self)->weights;
+  const double factor = weights->form == 0               ? 1
+                        : weights->form == SCL_FORM_LIST ? weights->list[k]
+                                                         : weights->number;
   for (size_t j = 0; j < count; j++)
     out[j] = factor * values[j] + (k == 0 ? 0 : out[j]);
 }
@@ -36,7 +34,7 @@ static scl_status sum_create(void *instance, scl_error *error) {
   if (given != terms)
     return self->folded.base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
-        "option 'weights' takes one number a term: %zu came for %zu terms", given, terms);
+        "option 'weights' takes one number for each term: got %zu for %zu terms", given, terms);
   return folded_create(&self->folded, sum_add, error);
 }
 
@@ -48,7 +46,7 @@ const scl_plugin scullery_plugin = {
     .doc =
         "K(u, w) = weights[1] K_1(u, w) + weights[2] K_2(u, w) + ..., positive semidefinite\n"
         "where the terms are. Defined where all terms are.\n"
-        "Widths said through the sampler (theta, coefficient) are found for each term by itself.\n"
+        "Widths set from the sampler (theta, coefficient) are computed for each term by itself.\n"
         "Expectations are by Monte Carlo: a sum of tilted laws is a mixture.",
     KERNEL_FOLDED(sum),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = sum_shift)),

@@ -35,7 +35,7 @@ static size_t chunk_at(size_t count, size_t from) {
 
 /* ------------------------------------------------------------ phi */
 
-/* The power of max(0, z) is made by multiplications, a chunk at a time. */
+/* max(0, z)^n by multiplications, a chunk at a time. */
 #define LOOP(name, real)                                                                           \
   static void name(const void *self, size_t count, const real *z, real *out) {                     \
     const real root = (real)SCL_SQRT2;                                                             \
@@ -102,6 +102,8 @@ static void truncated_chunk(int order, size_t count, const double *m, const doub
     out[j] = truncated_scale(order, SCL_SQRT2 * even[j], fmax(fabs(m[j]), v[j]));
 }
 
+/* S(m, v) of the order: the closed forms of the step and the rectifier, the recursion for higher
+ * orders. */
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
   const scl_vector_math *math = ((const scl_base *)self)->host->math;
   const int order = order_of(self);
@@ -130,7 +132,7 @@ static double moment(int order, double mean, double variance) {
   return mean > 0 ? pow(mean, order) : 0;
 }
 
-/* 0 times anything is 0, an overflow too. */
+/* A product in which 0 times infinity is 0, for powers that overflow. */
 static double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
 static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,

@@ -16,21 +16,19 @@ static scl_status key(const void *self, size_t planes, size_t *words, size_t *le
   return SCL_STATUS_OK;
 }
 
-/* From planes to words: one coordinate of `count` cells, which lie `words` apart. */
-static void scatter(size_t count, size_t words, const double *z, int32_t *out) {
-  for (size_t j = 0; j < count; j++)
-    out[j * words] = (int32_t)z[j];
-}
-
+/* The category of a cell is its z->planes coordinates, adjacent in `out`; z has one plane for each
+ * coordinate. */
 static scl_status categories(const void *self, const scl_const_block *z, int32_t *out,
                              ptrdiff_t row_stride, scl_error *error) {
   (void)self, (void)error;
   for (size_t i = 0; i < z->rows; i++)
-    for (size_t k = 0; k < z->planes; k++)
-      scatter(z->cols, z->planes,
-              (const double *)z->data + (ptrdiff_t)i * z->row_stride +
-                  (ptrdiff_t)k * z->plane_stride,
-              out + (ptrdiff_t)i * row_stride + k);
+    for (size_t k = 0; k < z->planes; k++) {
+      const double *from =
+          (const double *)z->data + (ptrdiff_t)i * z->row_stride + (ptrdiff_t)k * z->plane_stride;
+      int32_t *to = out + (ptrdiff_t)i * row_stride + k;
+      for (size_t j = 0; j < z->cols; j++)
+        to[j * z->planes] = (int32_t)from[j];
+    }
   return SCL_STATUS_OK;
 }
 

@@ -26,8 +26,10 @@ typedef struct chi_square {
 
 static const scl_option options[] = {
     SCL_INTEGER(chi_square, order, "3",
-                "samples n of the spectrum: a column gives 2 n - 1 features", SCL_WITHIN(1, MOST)),
-    SCL_NUMBER(chi_square, period, "0.5", "distance L of the samples; smaller with more samples",
+                "number n of samples of the spectrum: each column gives 2 n - 1 features",
+                SCL_WITHIN(1, MOST)),
+    SCL_NUMBER(chi_square, period, "0.5",
+               "distance L between samples of the spectrum; take it smaller with more samples",
                SCL_POSITIVE)};
 
 static scl_status chi_square_create(void *instance, scl_error *error) {
@@ -61,7 +63,7 @@ static scl_status chi_square_check(const chi_square *self, size_t count, const d
   return SCL_STATUS_OK;
 }
 
-/* The features of one chunk, each `plane` after the one before. */
+/* Computes the features of one chunk; consecutive planes are `plane` numbers apart. */
 static void expand(const chi_square *self, size_t count, const double *x, double *out,
                    ptrdiff_t plane) {
   const scl_vector_math *math = self->base.host->math;
@@ -118,7 +120,8 @@ const scl_plugin scullery_plugin = {
         "phi(x) for one number x >= 0 of a column, n = order, L = period:\n"
         "  sqrt(x L), and for j = 1 .. n-1\n"
         "  sqrt(2 x L sech(pi j L)) cos(j L log x) and the same with sin; 0 where x = 0.\n"
-        "It goes with sampler.columns, which gives every column once: 2 n - 1 features a column.\n"
+        "It goes with sampler.columns, which gives every column once: 2 n - 1 features per "
+        "column.\n"
         "They approximate sum_j 2 x_j y_j/(x_j + y_j), kernel.chi_square, and are not random.\n"
         "n = 3, L = 0.5 are the values of Vedaldi and Zisserman (2012, Efficient additive kernels\n"
         "via explicit feature maps); with n = 40, L = 0.1 the error is about 1e-5.",

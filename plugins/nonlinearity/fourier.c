@@ -1,6 +1,6 @@
 /* Random Fourier features (Rahimi and Recht 2007, Random features for large-scale kernel machines):
  *   phase: phi(z) = sqrt2 cos(z),        z = <w, x> + b, b ~ U[-pi, pi]
- *   pair:  phi(z) = (cos(z), sin(z)),    z = <w, x>, two features a parameter
+ *   pair:  phi(z) = (cos(z), sin(z)),    z = <w, x>, two features per parameter
  *
  * Either estimates the characteristic function of w at x - y.
  *
@@ -17,8 +17,8 @@ typedef struct fourier {
 
 static const scl_option options[] = {
     SCL_WORD(fourier, form, "phase|pair", "phase",
-             "phase: sqrt2 cos(z) with a uniform phase, one feature a parameter; "
-             "pair: (cos z, sin z), two")};
+             "phase: sqrt2 cos(z) with a uniform phase, one feature per parameter; pair: (cos z, "
+             "sin z), two features")};
 
 static scl_status fourier_shape(const void *instance, scl_shape *out, scl_error *error) {
   const fourier *self = instance;
@@ -30,8 +30,8 @@ static scl_status fourier_shape(const void *instance, scl_shape *out, scl_error 
 
 /* ------------------------------------------------------------ rows of blocks */
 
-/* One row: cosines, and sines in the pair form, times amplitude exp(-v^2/2). v is NULL without
- * smoothing. */
+/* One row of features: cosines, followed by sines in the pair form, times the amplitude
+ * exp(-v^2/2). v is NULL without smoothing. */
 #define ROW(name, real, exponential, sines, cosines)                                               \
   static void name(const fourier *self, size_t count, const real *z, const real *v,                \
                    ptrdiff_t stride, real *cosine, real *sine) {                                   \
@@ -106,7 +106,7 @@ const scl_plugin scullery_plugin = {
     .summary = "Random Fourier features: sqrt2 cos(z) with a phase, or (cos z, sin z)",
     .doc =
         "phase: sqrt2 cos(<w,x> + b), b ~ U[-pi, pi], which is drawn for samplers without a bias.\n"
-        "pair: (cos <w,x>, sin <w,x>), two features a parameter: all cosines, then all sines.\n"
+        "pair: (cos <w,x>, sin <w,x>), two features per parameter: all cosines, then all sines.\n"
         "It estimates the characteristic function of w at x - y: exp(-gamma ||x-y||^2) for\n"
         "sampler.gaussian{gamma=} (Rahimi and Recht 2007).\n"
         "In an RKHS weighting it becomes exp(-v^2/2) cos m and exp(-v^2/2) sin m.",

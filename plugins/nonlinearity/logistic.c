@@ -24,6 +24,6 @@ const scl_plugin scullery_plugin = {
         "phi(z) = 1/(1 + exp(-z)). One number in, one feature out.\n"
         "On Gaussian rows its kernel E phi(a) phi(b) is computed by quadrature in two variables,\n"
         "to 1e-10, for standard deviations of <w, x> up to 40; near 1 it takes some microseconds\n"
-        "a pair.\n"
+        "per pair.\n"
         "In an RKHS weighting its expectation is computed by quadrature.",
     SIGMOID(0.25)};

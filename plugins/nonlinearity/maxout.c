@@ -11,9 +11,9 @@
  *   q = 2 (Clark 1961):   max(m_1, m_2) + a (f(t) - t Q(t)),
  *                         a^2 = v_1^2 + v_2^2,   t = |m_1 - m_2|/a
  *   one spread v:         max m + v (L - integral_{-L}^{L} prod_j F(t + (max m - m_j)/v) dt)
- *   spreads of their own: high - integral_{low}^{high} prod_j F((t - m_j)/v_j) dt
+ *   other spreads:        high - integral_{low}^{high} prod_j F((t - m_j)/v_j) dt
  *
- * L and the ends lie so far out that the product is 0 on the left and 1 on the right to rounding.
+ * L and the ends are so large that the product is 0 on the left and 1 on the right to rounding.
  * With one spread the integrand has the same smoothness everywhere: the trapezoid rule of step s
  * leaves exp(-2 pi^2/(q s^2)). Otherwise Gauss-Legendre between the places where some factor
  * bends. */
@@ -28,9 +28,9 @@ typedef struct maxout {
   maxout_table table;
 } maxout;
 
-static const scl_option options[] = {SCL_INTEGER(maxout, q, "2",
-                                                 "how many projections a feature is the largest of",
-                                                 SCL_WITHIN(1, MAXOUT_LARGEST))};
+static const scl_option options[] = {
+    SCL_INTEGER(maxout, q, "2", "number q of projections whose maximum is the feature",
+                SCL_WITHIN(1, MAXOUT_LARGEST))};
 
 static scl_status maxout_create(void *instance, scl_error *error) {
   maxout *self = instance;
@@ -90,7 +90,7 @@ static scl_status key(const void *instance, size_t planes, size_t *words, size_t
   return SCL_STATUS_OK;
 }
 
-/* The first of the largest; `best` holds the largest so far. */
+/* Updates the argmax, the first of equal values; `best` holds the largest value so far. */
 static void code_chunk(size_t q, size_t count, const double *z, ptrdiff_t plane, int32_t *out) {
   double best[CHUNK];
   for (size_t k = 0; k < q; k++)
@@ -177,8 +177,8 @@ static void times_distribution(const scl_vector_math *math, bool single, size_t 
 
 /* ------------------------------------------------------------ one spread */
 
-/* By the trapezoid rule, v > 0. At its left end the product is 0; at its right one it is 1 and
- * counts half. */
+/* Common spread v > 0: trapezoid rule. The product is 0 at the left end, and 1 at the right end,
+ * which has weight 1/2. */
 static void smooth_equal(const chunk *c, const double *top, const double *v, double *out) {
   const rule by = c->single ? coarse : fine;
   const size_t steps =
@@ -214,7 +214,7 @@ static void smooth_shared(const chunk *c, double *out) {
 
 /* ------------------------------------------------------------ two planes */
 
-/* Clark's formula; where a = 0, the larger mean. */
+/* Two planes, by Clark's formula; where a = 0, the larger mean. */
 static void smooth_two(const chunk *c, double *out) {
   const double root = sqrt(0.5), *m = c->mean, *n = m + CHUNK, *v = c->spread,
                *w = v + (c->own ? CHUNK : 0);
@@ -236,7 +236,7 @@ static void smooth_two(const chunk *c, double *out) {
   }
 }
 
-/* ------------------------------------------------------------ spreads of their own, one entry */
+/* ------------------------------------------------------------ different spreads, one entry */
 
 /* One entry's means and spreads, and the nodes of its rule on [low, high]. */
 typedef struct entry {
@@ -248,7 +248,8 @@ static size_t most_nodes(size_t q) { return MAXOUT_RULE * (EDGES * q + 1); }
 
 static size_t entry_room(size_t q) { return 2 * q + 2 * most_nodes(q) + EDGES * q + 2; }
 
-/* The places within (low, high) where some factor bends, ascending, the ends included; how many. */
+/* The breakpoints within (low, high) where some factor bends, ascending, with both ends; returns
+ * their number. */
 static size_t make_edges(const entry *e, double low, double high) {
   static const double place[EDGES] = {-8.3, -5.5, -3.3, -1.1, 1.1, 3.3, 5.5, 8.3};
   size_t count = 0;
@@ -311,6 +312,9 @@ static void product_at(const scl_vector_math *math, const entry *e, size_t count
   }
 }
 
+/* high - integral_{low}^{high} prod_k F((t - m_k)/v_k) dt for one entry. The product is 0 below
+ * low and 1 above high, to rounding; where the interval is empty or not finite, the result is
+ * `high`. */
 static double smooth_entry(const scl_vector_math *math, entry *e) {
   double low = -INFINITY, high = -INFINITY, sum = 0, product[CHUNK];
   for (size_t k = 0; k < e->q; k++) {
@@ -363,6 +367,7 @@ static void write_chunk(size_t count, const double *values, const scl_block *out
       ((float *)out->data)[at + (ptrdiff_t)j] = (float)values[j];
 }
 
+/* E max_j N(m_j, v_j^2) for a block, CHUNK columns of a row at a time, in float64. */
 static scl_status maxout_smooth(const void *instance, const scl_const_block *m, const scl_spread *v,
                                 const scl_block *out, scl_error *error) {
   const maxout *self = instance;
@@ -398,7 +403,7 @@ static double maxout_dual(const void *instance, double mean_a, double mean_b, do
   return mean_a * mean_b + (mean_a * sb + mean_b * sa) * mean + sa * sb * moment;
 }
 
-/* Where all q numbers are the same the code is 0. */
+/* If all q numbers are equal, the code is 0. */
 static double collision(const void *instance, double mean_a, double mean_b, double var_a,
                         double var_b, double covariance) {
   const maxout *self = instance;

@@ -32,7 +32,7 @@ const scl_plugin scullery_plugin = {
         "phi(z) = sign(z), with sign(0) = +1 so that no feature vanishes by accident.\n"
         "One number in, one feature out.\n"
         "On Gaussian rows it estimates 1 - 2 theta/pi, theta the angle of x and y (with means:\n"
-        "by the bivariate normal distribution function). As codes, 1 bit a parameter:\n"
+        "by the bivariate normal distribution function). As codes, 1 bit per parameter:\n"
         "P(same code) = 1 - theta/pi (Charikar 2002).\n"
         "On thresholds t ~ U[-a, a] it estimates the stump kernel 1 - |x-y|_1/(a d), for rows in\n"
         "[-a, a]^d. Rahimi and Recht (2008, Uniform approximation of functions with random bases)\n"

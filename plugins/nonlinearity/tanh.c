@@ -15,6 +15,6 @@ const scl_plugin scullery_plugin = {
         "phi(z) = tanh(z) = 2 logistic(2 z) - 1. One number in, one feature out.\n"
         "On Gaussian rows its kernel E phi(a) phi(b) is computed by quadrature in two variables,\n"
         "to 1e-10, for standard deviations of <w, x> up to 20; near 1 it takes some microseconds\n"
-        "a pair.\n"
+        "per pair.\n"
         "In an RKHS weighting its expectation is computed by quadrature.",
     SIGMOID(1)};

@@ -27,8 +27,8 @@ static scl_status columns_layout(const void *instance, size_t dim, scl_layout *o
                       (long)INT32_MAX, dim);
   if (out->count != 0 && out->count != dim)
     return host->fail(error, SCL_STATUS_BAD_OPTION,
-                      "T = %zu was given, and it gives each of the %zu columns of the data once: "
-                      "leave T out",
+                      "T = %zu was given, but this sampler takes each of the %zu columns of the "
+                      "data once: leave T out",
                       out->count, dim);
   out->count = dim;
   out->reals = out->integers = 1;

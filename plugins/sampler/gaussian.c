@@ -65,7 +65,8 @@ static scl_status gaussian_law(const void *instance, const scl_draw *draw, scl_l
   return SCL_STATUS_OK;
 }
 
-/* One exponential a row, where slot `factor` would take one a coordinate. */
+/* Characteristic function with one exponential per row; slot `factor` would need one per
+ * coordinate. */
 static scl_status gaussian_characteristic(const void *instance, const scl_draw *draw, size_t rows,
                                           const double *delta, ptrdiff_t stride, double *out,
                                           scl_error *error) {

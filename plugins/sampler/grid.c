@@ -1,6 +1,6 @@
 /* Random grids, for binning features: for each column j a pitch and a shift,
  *   delta_j ~ Gamma(shape 2, rate gamma),   u_j ~ U[0, delta_j].
- * A row of data lies in the cell floor((x_j - u_j)/delta_j), j = 1 .. d, and
+ * A row of data is in the cell floor((x_j - u_j)/delta_j), j = 1 .. d, and
  *   P(x and y share a cell) = exp(-gamma ||x - y||_1)
  * (Rahimi and Recht 2007, Random features for large-scale kernel machines, section 4; 2008, Uniform
  * approximation of functions with random bases).
@@ -28,6 +28,7 @@ static scl_status grid_layout(const void *instance, size_t dim, scl_layout *out,
 
 enum { STREAM_PITCHES = 0, STREAM_SHIFTS = 1 };
 
+/* Parameter t holds d pitches, followed by d shifts. */
 static scl_status draw_grids(const void *instance, const scl_draw *draw, const scl_parameters *out,
                              scl_error *error) {
   (void)error;

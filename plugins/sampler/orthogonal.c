@@ -77,6 +77,8 @@ static double reflect(double *vectors, size_t k, size_t count, const double *x, 
   return -side;
 }
 
+/* Draws the reflections of a block from normal vectors, and joins each GROUP of them to I - V T
+ * V'. signs receives D. */
 static void draw_reflections(const scl_random *random, scl_address address, uint64_t block,
                              reflections *out) {
   const size_t dim = out->dim;
@@ -95,6 +97,8 @@ static void draw_reflections(const scl_random *random, scl_address address, uint
   }
 }
 
+/* Scratch memory for the reflections of one block: vectors holds V of all groups, one after the
+ * other, zero at first. */
 static scl_status reflections_reserve(const scl_host *host, size_t dim, reflections *out,
                                       scl_error *error) {
   const size_t count = (dim + GROUP - 1) / GROUP;

@@ -4,8 +4,8 @@
  *
  *   w_N ~ N(0, sigma^2/s I),   z = <w_N, x_N> + b
  *
- * Sides of N are uniform on low .. high, each by itself, and its place is uniform where it fits. With
- * delta = x - y, Fourier features estimate
+ * Sides of N are uniform on low .. high, each by itself, and its place is uniform where it fits.
+ * With delta = x - y, Fourier features estimate
  *   k(x, y) = mean over N of exp(-sigma^2 ||delta_N||^2/(2 s)).
  *
  * `shift` = m > 0: scalar k of a nonlinearity of fan_in q is that of the patch moved by m times
@@ -32,8 +32,8 @@ static const scl_option options[] = {
             "the image's smaller side",
             SCL_WITHIN(1, 65536)),
     SCL_INTEGER(patches, shift, "0",
-                "of a nonlinearity with fan_in q: 0: q patches of their own; m: one patch, and the "
-                "same moved by multiples of m pixels",
+                "for a nonlinearity with fan_in q: 0 draws q independent patches; m draws one "
+                "patch and moves it by multiples of m pixels",
                 SCL_WITHIN(0, 65536)),
     SCL_OPTION_BIAS};
 
@@ -62,6 +62,7 @@ static scl_status patches_create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The sizes of image and patches for data of `dim` columns; fails where they do not fit. */
 static scl_status find_frame(const patches *self, size_t dim, frame *out, scl_error *error) {
   const scl_host *host = self->base.host;
   const double *image = self->image->list, *side = self->side->list;
@@ -108,7 +109,7 @@ typedef struct offset {
   ptrdiff_t down, right;
 } offset;
 
-/* Integers of the plane by their distance from 0, then row by row. */
+/* Points of the integer plane, ordered by their distance from 0, then row by row. */
 static offset offset_at(size_t k) {
   for (ptrdiff_t square = 0;; square++) {
     const ptrdiff_t reach = (ptrdiff_t)sqrt((double)square);
@@ -129,8 +130,8 @@ static scl_status patches_layout(const void *instance, size_t dim, scl_layout *o
   return SCL_STATUS_OK;
 }
 
-/* The patch moved; w: its numbers N(0, 1), which take their places in front of those that fall off.
- * Slots from there on hold 0 and -1. */
+/* Writes the moved patch; w: its N(0, 1) numbers. Pixels that remain in the image come first;
+ * the slots of the others hold 0 and column -1. */
 static void place_patch(const frame *f, patch p, offset move, double scale, double *w,
                         int32_t *columns, size_t slots) {
   size_t used = 0;
@@ -148,6 +149,8 @@ static void place_patch(const frame *f, patch p, offset move, double scale, doub
   }
 }
 
+/* Draws plane `draw->plane`: with shift = m it is the patch of plane 0 moved by m times the
+ * plane's offset. */
 static scl_status patches_draw_rows(const void *instance, const scl_draw *draw,
                                     const scl_parameters *out, scl_error *error) {
   const patches *self = instance;
@@ -191,7 +194,7 @@ static void sum_squares(const frame *f, const double *delta, double *sums) {
   }
 }
 
-/* The mean over all places of a patch of these sides. */
+/* The mean over all positions of a patch of these sides. */
 static double mean_over_places(const patches *self, const frame *f, size_t height, size_t width,
                                const double *sums) {
   const size_t across = f->width + 1, down = f->height - height + 1, right = f->width - width + 1;
@@ -205,6 +208,8 @@ static double mean_over_places(const patches *self, const frame *f, size_t heigh
   return mean / (double)(down * right);
 }
 
+/* The mean over all sides and places of exp(-sigma^2 ||delta_N||^2/(2 s)), with the sums of
+ * squares over rectangles from a table of cumulative sums. */
 static scl_status patches_characteristic(const void *instance, const scl_draw *draw, size_t rows,
                                          const double *delta, ptrdiff_t stride, double *out,
                                          scl_error *error) {

@@ -1,13 +1,13 @@
 /* Rows shared by pools: R rows w_1 .. w_R are drawn by another sampler and projected once, and each
  * parameter of fan_in q reads q different ones of them, chosen uniformly (Mroueh, Rennie and Goel
- * 2015, Random maxout features, table 3). X W' costs R products a row of data, not T q.
+ * 2015, Random maxout features, table 3). X W' costs R products per row of data, not T q.
  *
  * The rows that one parameter reads are independent with the base's law. So each feature has the
- * law, and the map the kernel, that it would have with rows of its own. Features that share rows
- * are correlated: the error stops falling with T at what R rows give. */
+ * law, and the map the kernel, of independent rows. Features that share rows are correlated: for
+ * large T the error approaches that of R rows. */
 #include "shared/supports.h"
 
-/* The last one that a component may use; samplers take theirs from 0 on. */
+/* The last stream that a component may use; samplers use the streams from 0 on. */
 enum { STREAM_POOL = 15 };
 
 typedef struct pooled {
@@ -23,7 +23,7 @@ static const scl_option options[] = {
      .fallback = "gaussian",
      .forms = SCL_FORM_PARTS,
      SCL_AT(pooled, rows)},
-    SCL_INTEGER(pooled, projections, "1000", "R, how many rows are shared; at least fan_in",
+    SCL_INTEGER(pooled, projections, "1000", "number R of shared rows; at least fan_in",
                 SCL_WITHIN(1, INT32_MAX))};
 
 /* ---------------------------------------------------------------- the rows are the base's */
@@ -50,8 +50,9 @@ static scl_status pooled_layout(const void *instance, size_t dim, scl_layout *ou
   const scl_status status = host->parts->layout(&self->rows, dim, &base, error);
   if (status != SCL_STATUS_OK) return status;
   if (base.space != SCL_SPACE_DENSE)
-    return host->fail(error, SCL_STATUS_UNSUPPORTED,
-                      "option 'base': sampler.%s draws no dense rows; sampler.gaussian does", name);
+    return host->fail(
+        error, SCL_STATUS_UNSUPPORTED,
+        "option 'base': the rows of sampler.%s are not dense; those of sampler.gaussian are", name);
   if (base.block != 1 || base.flags & SCL_LAYOUT_DEPENDENT)
     return host->fail(
         error, SCL_STATUS_UNSUPPORTED,
@@ -82,8 +83,8 @@ static scl_status pooled_characteristic(const void *instance, const scl_draw *dr
   return self->base.host->parts->characteristic(&self->rows, draw, rows, delta, stride, out, error);
 }
 
-/* Law and characteristic function are offered where the base offers them, be it by its simple form:
- * the host says so when it is asked for those of one column. */
+/* Law and characteristic function are offered where the base offers them, including through its
+ * simple form, which is tested by asking for those of one column. */
 static const void *pooled_ability(const void *instance, const char *id) {
   static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), .law = pooled_law};
   static const scl_ability_characteristic characteristic_table = {

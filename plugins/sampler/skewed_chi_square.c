@@ -60,6 +60,7 @@ static scl_status log_rows(const skewed *self, const scl_const_block *x, double 
   return SCL_STATUS_OK;
 }
 
+/* z = log(X + c) W'. Fails where an entry is not above -c. */
 static scl_status skewed_chi_square_apply(const void *instance, const scl_draw *draw,
                                           const scl_const_parameters *parameters,
                                           const scl_const_block *x, const scl_block *z,

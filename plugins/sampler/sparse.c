@@ -16,7 +16,7 @@
 #include "shared/subset_means.h"
 #include "shared/supports.h"
 
-/* Laws of a weight, by their places in the option; of the in-degree likewise. */
+/* Laws of a weight, and of the in-degree, in the order of the words of their options. */
 enum { WEIGHTS_GAUSSIAN, WEIGHTS_UNIFORM, WEIGHTS_RADEMACHER };
 enum { DEGREE_BINOMIAL, DEGREE_TABLE, DEGREE_FIXED };
 
@@ -33,7 +33,7 @@ typedef struct sparse {
 
 static const scl_option options[] = {
     SCL_ROW(sparse, degree, SCL_FORM_INTEGER | SCL_FORM_NAMED, "binomial|table", "1",
-            "in-degree s, columns a parameter: s; {binomial = p}: s ~ B(d, p); "
+            "in-degree s, the number of columns of a parameter: s; {binomial = p}: s ~ B(d, p); "
             "{table = {P(0), P(1), ...}}",
             .range = SCL_RANGE_HIGH_OPEN, .low = 1, .high = INFINITY),
     SCL_NUMBER(sparse, sigma, "1",
@@ -51,6 +51,7 @@ static const scl_option options[] = {
 
 /* ---------------------------------------------------------------- the law of the in-degree */
 
+/* Checks that the table has probabilities that sum to 1. */
 static scl_status read_table(sparse *self, scl_error *error) {
   const scl_host *host = self->base.host;
   const scl_value *table = self->degree;
@@ -84,13 +85,14 @@ static scl_status read_degree(sparse *self, scl_error *error) {
   if (self->degree->number > INT32_MAX)
     return self->base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
-        "option 'degree' = %g is more columns than there can be (2^31 - 1)", self->degree->number);
+        "option 'degree' = %g is more than the largest number of columns (2^31 - 1)",
+        self->degree->number);
   self->most = (size_t)self->degree->number;
   return SCL_STATUS_OK;
 }
 
-/* In-degrees low .. high are all that have a probability of 1e-18 of the largest or more: a draw,
- * made from 53 bits, meets no other. */
+/* In-degrees low .. high: all with a probability of at least 1e-18 of the largest. A draw made
+ * from 53 bits cannot give any other. */
 typedef struct degree_range {
   size_t low, high;
 } degree_range;
@@ -117,7 +119,7 @@ static degree_range binomial_range(double p, size_t dim) {
   return range;
 }
 
-/* For `dim` columns; refuses in-degrees that they cannot have. */
+/* The range for `dim` columns; fails where in-degrees exceed dim. */
 static scl_status find_range(const sparse *self, size_t dim, degree_range *out, scl_error *error) {
   const scl_host *host = self->base.host;
   if (dim == 0 || dim > INT32_MAX)
@@ -130,9 +132,10 @@ static scl_status find_range(const sparse *self, size_t dim, degree_range *out, 
   const bool fixed = self->law == DEGREE_FIXED;
   *out = (degree_range){fixed ? self->most : 0, self->most};
   if (self->most <= dim) return SCL_STATUS_OK;
-  return host->fail(error, SCL_STATUS_BAD_SHAPE,
-                    "option 'degree' asks for %s%zu columns a parameter, and the data have %zu",
-                    fixed ? "" : "up to ", self->most, dim);
+  return host->fail(
+      error, SCL_STATUS_BAD_SHAPE,
+      "option 'degree' asks for %s%zu columns in each parameter, and the data have %zu",
+      fixed ? "" : "up to ", self->most, dim);
 }
 
 /* P(low), ..., P(high) of B(dim, p) by their ratios, from the largest on: no factorial, no
@@ -159,7 +162,7 @@ static void fill_degrees(const sparse *self, size_t dim, degree_range range, dou
     out[s - range.low] = self->law == DEGREE_FIXED ? 1 : self->degree->list[s] / self->total;
 }
 
-/* The in-degree at which the distribution function passes u. */
+/* The in-degree at which the distribution function first exceeds u. */
 static size_t degree_at(degree_range range, const double *probability, double u) {
   double sum = 0;
   for (size_t s = range.low; s < range.high; s++) {
@@ -196,9 +199,9 @@ static size_t deal_block(size_t dim, size_t degree) {
   return dim / a;
 }
 
-/* A new order; its first degree - had entries are none of the `had` columns, ascending, that the
- * parameter has already: these go to the end, from the largest on, while each still stands in its
- * own place. */
+/* Draws a new order whose first degree - had entries are different from the `had` columns
+ * (ascending) that the parameter already has: each of these is moved to the end, from the
+ * largest on, while each is still at its original place. */
 static void deal_order(deal *cards, const int32_t *columns, size_t had) {
   for (size_t j = 0; j < cards->dim; j++)
     cards->order[j] = (uint32_t)j;
@@ -238,16 +241,13 @@ static scl_status sparse_create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Places for an in-degree: an in-degree that is always 0 still has one. */
-static size_t slots_of(degree_range range) { return range.high > 0 ? range.high : 1; }
-
 static scl_status sparse_layout(const void *instance, size_t dim, scl_layout *out,
                                 scl_error *error) {
   const sparse *self = instance;
   degree_range range;
   const scl_status status = find_range(self, dim, &range, error);
   if (status != SCL_STATUS_OK) return status;
-  out->reals = out->integers = slots_of(range);
+  out->reals = out->integers = range.high > 0 ? range.high : 1; /* one even if s is always 0 */
   if (self->biregular) out->block = deal_block(dim, range.high);
   return SCL_STATUS_OK;
 }
@@ -288,6 +288,8 @@ static void draw_weights(const sparse *self, const scl_draw *draw, const scl_par
   }
 }
 
+/* Draws supports of a fixed in-degree block by block. The supports before the batch's first
+ * parameter in its block are drawn as well, as they determine the rest. */
 static scl_status draw_biregular(const sparse *self, const scl_draw *draw,
                                  const scl_parameters *out, size_t degree, scl_error *error) {
   const scl_host *host = self->base.host;
@@ -313,6 +315,8 @@ static scl_status draw_biregular(const sparse *self, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
+/* Draws each parameter independently: its in-degree from one uniform number, then support and
+ * weights. */
 static scl_status draw_free(const sparse *self, const scl_draw *draw, const scl_parameters *out,
                             degree_range range, scl_error *error) {
   const scl_host *host = self->base.host;
@@ -346,6 +350,8 @@ static scl_status sparse_draw_rows(const void *instance, const scl_draw *draw,
 
 /* ---------------------------------------------------------------- the law */
 
+/* The law of a weight, of scale sigma/sqrt(s) (uniform: sqrt(3) sigma/sqrt(s)) at in-degree s,
+ * and the probabilities of the in-degrees. */
 static scl_status sparse_law(const void *instance, const scl_draw *draw, scl_law *out,
                              scl_error *error) {
   static const scl_family families[] = {SCL_FAMILY_GAUSSIAN, SCL_FAMILY_UNIFORM,
@@ -388,6 +394,8 @@ static void factors(const sparse *self, size_t dim, size_t degree, const double 
   }
 }
 
+/* sum_s P(s) p_s(delta), p_s the mean over supports of products of c_s(delta_j)
+ * (shared/subset_means.h). In-degrees of probability below 1e-18 are left out. */
 static scl_status sparse_characteristic(const void *instance, const scl_draw *draw, size_t rows,
                                         const double *delta, ptrdiff_t stride, double *out,
                                         scl_error *error) {

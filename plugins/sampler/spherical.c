@@ -22,6 +22,7 @@ static const scl_option options[] = {
             SCL_ABOVE(0, 1e250)),
     SCL_OPTION_BIAS};
 
+/* Turns the option radius into the range low .. high of the length; low = high for a number. */
 static scl_status spherical_create(void *instance, scl_error *error) {
   spherical *self = instance;
   const scl_value *radius = self->radius;
@@ -43,6 +44,8 @@ static scl_status spherical_create(void *instance, scl_error *error) {
 
 enum { STREAM_RADIUS = 2 };
 
+/* A normal row, scaled to the drawn length unless the length is that of N(0, I). A row of zeros
+ * stays 0. */
 static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
                             scl_error *error) {
   (void)error;
@@ -101,6 +104,8 @@ static double cosine_on_sphere(size_t d, double t) {
   return sum / mass;
 }
 
+/* The mean of the characteristic function over lengths r in low .. high, by Gauss-Legendre
+ * quadrature with 8 nodes on panels whose number grows with the distance. */
 static double of_distance(const void *instance, size_t d, double distance) {
   const spherical *self = instance;
   if (self->chi) return exp(-distance * distance / 2);

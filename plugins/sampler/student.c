@@ -26,7 +26,7 @@ static scl_status student_create(void *instance, scl_error *error) {
   if (scale && length)
     return self->base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
-        "'scale' = %g and 'length' = %g both say the width (scale = 1/length): give one",
+        "'scale' = %g and 'length' = %g both set the width (scale = 1/length): give one",
         self->scale, self->length);
   if (!scale) self->scale = length ? 1 / self->length : 1;
   return SCL_STATUS_OK;
@@ -70,6 +70,8 @@ static double draw_chi(const student *self, scl_address address, uint64_t index)
   return sum / freedom;
 }
 
+/* A normal row divided by sqrt(c/(2 nu)). The divisor is kept above 1e-50, so that no weight is
+ * infinite. */
 static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
                             scl_error *error) {
   (void)error;
@@ -110,7 +112,8 @@ const scl_plugin scullery_plugin = {
     .name = "student",
     .summary = "Student rows of 2 nu degrees of freedom, the spectrum of the Matern kernel",
     .doc =
-        "Draws w_t = scale n/sqrt(c/(2 nu)), n ~ N(0, I), c ~ chi-square(2 nu), one c a row;\n"
+        "Draws w_t = scale n/sqrt(c/(2 nu)), n ~ N(0, I), c ~ chi-square(2 nu), one c for each "
+        "row;\n"
         "z = <w, x> + b. Moments of order 2 nu and more do not exist.\n"
         "With nonlinearity.fourier the features estimate the Matern kernel of smoothness nu and\n"
         "length 1/scale:\n"

@@ -15,13 +15,13 @@ static const scl_option options[] = {
     SCL_NUMBER(uniform, a, NULL, "instead of both: low = -a, high = a", SCL_POSITIVE),
     SCL_OPTION_BIAS};
 
-/* Ends that are not given are -a and a, and a is 1. */
+/* Defaults: low = -a and high = a, with a = 1. */
 static scl_status uniform_create(void *instance, scl_error *error) {
   uniform *self = instance;
   const scl_host *host = self->base.host;
   if (!isnan(self->a) && !(isnan(self->low) && isnan(self->high)))
     return host->fail(error, SCL_STATUS_BAD_OPTION,
-                      "'a' = %g says both ends: give it, or 'low' and 'high'", self->a);
+                      "'a' = %g sets both ends: give either 'a', or 'low' and 'high'", self->a);
   const double a = isnan(self->a) ? 1 : self->a;
   if (isnan(self->low)) self->low = -a;
   if (isnan(self->high)) self->high = a;

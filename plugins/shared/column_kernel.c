@@ -1,6 +1,6 @@
 #include "shared/column_kernel.h"
 
-/* Row i of p, its numbers `step` apart. */
+/* Copies row i of p, its numbers `step` apart in the output. */
 static scl_status column_row(const column_kernel *kernel, const void *self,
                              const scl_const_parameters *p, size_t i, size_t step, double *out,
                              scl_error *error) {
@@ -14,8 +14,8 @@ static scl_status column_row(const column_kernel *kernel, const void *self,
 
 enum { COLUMN_PANEL = 256 };
 
-/* K of the rows of u with rows first .. first+count-1 of v; `room` has (COLUMN_PANEL + 1) dim
- * numbers. */
+/* Computes K of all rows of u with rows first .. first+count-1 of v; `room` has (COLUMN_PANEL +
+ * 1) dim numbers. */
 static scl_status column_panel(const column_kernel *kernel, const void *self,
                                const scl_const_parameters *u, const scl_const_parameters *v,
                                size_t first, size_t count, double *room, double *out,

@@ -10,11 +10,11 @@
 
 typedef struct column_kernel {
   double start; /* K over no columns */
-  /* What f takes of a number x of the data; NaN where x is out of the domain. */
+  /* Maps a number x of the data to the argument of f; NaN where x is out of the domain. */
   double (*prepare)(const void *self, double x);
   /* out[j] = out[j] o f(x, y[j]), j < count */
   void (*gather)(double x, size_t count, const double *y, double *out);
-  /* The sentence for such an x in that column, from 1. */
+  /* Fails with the error sentence for an x out of the domain, in that column (counted from 1). */
   scl_status (*refuse)(const void *self, size_t column, double x, scl_error *error);
 } column_kernel;
 

@@ -15,7 +15,7 @@ scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss
   if (share == 0) return SCL_STATUS_OK;
   if (!SCL_HAS(problem, held))
     return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                               "holdout = %g: this host sets no rows aside", share);
+                               "holdout = %g: this host cannot hold rows out", share);
   const scl_status status = problem->hold_out(problem, share, seed, &e->rows, error);
   if (status != SCL_STATUS_OK) return status;
   e->best = problem->host->scratch(e->size * sizeof *e->best);
@@ -24,6 +24,8 @@ scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss
                              e->size);
 }
 
+/* Adds the weighted losses of a block of the rows held out to e->sum, and their weights to
+ * e->total. */
 static scl_status early_stop_rows(void *context, const scl_rows *rows, scl_error *error) {
   early_stop *e = context;
   const scl_host *host = e->problem->host;

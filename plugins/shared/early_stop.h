@@ -1,15 +1,16 @@
-/* Early stopping: a share of the rows is set aside, the mean loss on them is measured now and then,
- * and the descent ends when it has not fallen `patience` times in a row. The best point so far is
- * kept. */
+/* Early stopping: a share of the rows is held out. The mean loss on them is evaluated at
+ * intervals, and the descent ends when it has not fallen `patience` times in a row. The best
+ * point so far is stored and returned. */
 #ifndef SCULLERY_SHARED_EARLY_STOP_H
 #define SCULLERY_SHARED_EARLY_STOP_H
 
 #include "shared/losses.h"
 
-/* Members `holdout` (double) and `patience` (size_t) of the instance; when: what is judged. */
+/* Options for the members `holdout` (double) and `patience` (size_t) of the instance; when: the
+ * help of patience, which says when the loss is evaluated. */
 #define EARLY_STOP_OPTIONS(type, when)                                                             \
   {.name = "holdout",                                                                              \
-   .help = "share of the rows set aside, drawn by `seed`, to stop early by; 0: none",              \
+   .help = "share of the rows held out for early stopping, drawn by `seed`; 0: none",              \
    .fallback = "0",                                                                                \
    .forms = SCL_FORM_NUMBER,                                                                       \
    SCL_AT(type, holdout),                                                                          \
@@ -28,22 +29,23 @@ typedef struct early_stop {
   size_t columns, size;  /* c; numbers of a point, D c or (D + 1) c with a constant */
   double *best;          /* size */
   double loss;           /* of the best; infinite before */
-  size_t at, waited;     /* its step; judgements since */
-  /* while the rows are walked */
+  size_t at, waited;     /* its step; evaluations since */
+  /* Used while the rows held out are read. */
   const double *a, *b;
   double factor, sum, total;
 } early_stop;
 
-/* Before anything else is asked of the problem. */
+/* Call it before any other verb of the problem. */
 scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss_choice *choice,
                            double share, size_t patience, uint64_t seed, scl_error *error);
 
-/* Judge factor times the point (a of the first `known` features, the others 0; b, NULL: none) that
- * step `at` has led to. *stop: patience is at its end. */
+/* Evaluates the loss at factor times the point x of step `at` (a of the first `known` features,
+ * the others 0; b, NULL: none). *stop: patience has run out. */
 scl_status early_stop_judge(early_stop *e, const double *a, const double *b, double factor,
                             size_t known, size_t at, bool *stop, scl_error *error);
 
-/* The best point takes the place of x, and the note says how it ended. steps: done, of `most`. */
+/* Copies the best point to x and writes the note on how the descent ended. steps: steps done, of
+ * `most`. */
 scl_status early_stop_settle(const early_stop *e, double *x, size_t steps, size_t most,
                              scl_solution *out, scl_error *error);
 

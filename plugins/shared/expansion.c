@@ -3,8 +3,9 @@
 #include "shared/expansion_sum.h"
 #include "shared/rows.h"
 
-/* Rows of a batch are a multiple of this, with copies, so many that a product has LEAST entries:
- * OpenBLAS sums smaller products, and the rows past a multiple of 4, in another order. */
+/* Batches are padded with copies of rows to a multiple of PIECE and to a product of at least
+ * LEAST entries, as OpenBLAS sums smaller products, and rows past a multiple of 4, in another
+ * order. */
 enum { EXPANSION_ROWS = 4, EXPANSION_LEAST = 2048, EXPANSION_BATCH = 256 };
 
 void expansion_release(const scl_host *host, const expansion *e) {
@@ -26,7 +27,7 @@ static size_t expansion_padded(size_t rows, size_t multiple) {
   return (rows + multiple - 1) / multiple * multiple;
 }
 
-/* Rows of a batch of `count` against a tile of `kept`. */
+/* Number of rows of a batch of `count`, copies included, against a tile of `kept`. */
 static size_t expansion_rows(size_t count, size_t kept) {
   const size_t least = EXPANSION_LEAST / kept;
   return expansion_padded(count < least ? least : count, EXPANSION_ROWS);
@@ -47,13 +48,13 @@ static scl_status expansion_reserve(const scl_host *host, const expansion *e, si
   return SCL_STATUS_OK;
 }
 
-/* Rows count .. most - 1 = row count - 1. */
+/* Fills rows count .. most - 1 with copies of row count - 1. */
 static void expansion_repeat(double *x, size_t count, size_t most, size_t cols) {
   for (size_t i = count; i < most; i++)
     memcpy(x + i * cols, x + (count - 1) * cols, cols * sizeof *x);
 }
 
-/* The tile that begins at row `first`: its kept rows, and those rows with copies behind them. */
+/* The tile of kept rows that begins at row `first`, padded with copies. */
 static size_t expansion_tile(const expansion *e, size_t first, const expansion_room *room,
                              scl_const_parameters *out) {
   const size_t d = e->cols, left = e->rows - first,
@@ -71,7 +72,7 @@ static size_t expansion_tile(const expansion *e, size_t first, const expansion_r
   return count;
 }
 
-/* The tile's coefficients, functions x TILE, 0 for copies. */
+/* Copies the tile's coefficients, functions x TILE; those of copies are 0. */
 static void expansion_turn(const expansion *e, size_t first, size_t count, double *b) {
   const size_t c = e->functions;
   for (size_t q = 0; q < c; q++) {
@@ -82,7 +83,7 @@ static void expansion_turn(const expansion *e, size_t first, size_t count, doubl
   }
 }
 
-/* f of n rows x of at most EXPANSION_BATCH. */
+/* Evaluates f at n rows x, n at most EXPANSION_BATCH. */
 static scl_status expansion_batch(const void *self, expansion_gram gram, const expansion *e,
                                   const expansion_room *room, const double *x, ptrdiff_t x_stride,
                                   size_t n, double *out, ptrdiff_t stride, scl_error *error) {

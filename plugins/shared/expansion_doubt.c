@@ -3,7 +3,8 @@
 #include <float.h>
 #include <stdio.h>
 
-/* The mean of K's diagonal over that of H K H, H = I - 11'/m, on m rows. */
+/* The ratio of the mean diagonal of K to that of H K H, H = I - 11'/m, on m rows: how much
+ * larger kernel values are than their differences between rows. */
 static double expansion_sameness(size_t m, const double *k) {
   double diagonal = 0, all = 0;
   for (size_t i = 0; i < m; i++) {
@@ -14,7 +15,7 @@ static double expansion_sameness(size_t m, const double *k) {
   return diagonal / fmax(diagonal - all, DBL_EPSILON * diagonal);
 }
 
-/* The same of evenly spaced rows of e. */
+/* That ratio for evenly spaced rows of e. */
 static scl_status expansion_sample(const void *self, expansion_gram gram, const expansion *e,
                                    double *sameness, scl_error *error) {
   enum { SAMPLE = 64 };
@@ -59,9 +60,10 @@ scl_status expansion_doubt(const void *self, expansion_gram gram, const expansio
   const scl_status status = expansion_sample(self, gram, e, &sameness, error);
   if (status != SCL_STATUS_OK || sameness <= same) return status;
   out->outcome = SCL_OUTCOME_LIMIT;
-  (void)snprintf(out->note, sizeof out->note,
-                 "rounding: kernel values are %.0e times what tells the rows apart, and "
-                 "predictions are exact to about %.0e of the targets: standardize the columns",
-                 sameness, fmin(rounding, 1));
+  (void)snprintf(
+      out->note, sizeof out->note,
+      "rounding: kernel values are %.0e times as large as their differences between rows, and "
+      "predictions are exact to about %.0e of the targets: standardize the columns",
+      sameness, fmin(rounding, 1));
   return SCL_STATUS_OK;
 }

@@ -14,7 +14,7 @@ typedef double expansion_eight __attribute__((vector_size(64), aligned(8), may_a
   (part)[l] += (x)[l] * (y)[l]
 #endif
 
-/* A few rows and functions at once, so that what is loaded is used more than once. */
+/* Several rows and functions at once, so that each loaded value is used more than once. */
 ISA_INLINE void expansion_block(const size_t rows, const size_t functions, size_t kept,
                                 const double *restrict k, size_t k_stride, const double *restrict b,
                                 size_t b_stride, double *out, ptrdiff_t stride) {

@@ -1,5 +1,5 @@
-/* Products with a tile of kernel values, compiled once for each instruction set. Their sums have one
- * order for every row, whatever rows stand beside it. */
+/* Products with a tile of kernel values, compiled once for each instruction set. Their sums have
+ * one order for every row, whatever rows stand beside it. */
 #ifndef SCULLERY_SHARED_EXPANSION_SUM_H
 #define SCULLERY_SHARED_EXPANSION_SUM_H
 

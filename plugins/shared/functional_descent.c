@@ -8,17 +8,18 @@ scl_penalty functional_penalty(const void *self) {
 
 /* ------------------------------------------------------------ one descent */
 
+/* Refuses features without K, nonlinearities of several outputs, and more steps than parameters. */
 static scl_status functional_check(const functional *self, const scl_problem *problem,
                                    scl_error *error) {
   const scl_host *host = problem->host;
   if (!problem->has_kernel)
     return host->fail(error, SCL_STATUS_UNSUPPORTED,
-                      "it learns a weight function in the space of a K, and these features have "
-                      "none: give sc.instantiation a K");
+                      "the weight function lies in the RKHS of K, and these features have no K: "
+                      "give sc.instantiation a K");
   if (problem->features != problem->parameters)
     return host->fail(error, SCL_STATUS_UNSUPPORTED,
-                      "it takes one feature a parameter, and here %zu parameters make %zu: choose "
-                      "a nonlinearity with one output",
+                      "it takes one feature for each parameter, and here %zu parameters make %zu "
+                      "features: choose a nonlinearity with one output",
                       problem->parameters, problem->features);
   if (self->iterations > problem->parameters)
     return host->fail(
@@ -69,7 +70,8 @@ scl_status functional_open(functional_descent *d, const functional *self,
 
 /* ------------------------------------------------------------ a step's minibatch */
 
-/* Targets, shares, the last feature and, from the features that have coefficients, scores. */
+/* Reads the targets, weights and the newest feature of the minibatch's rows, and computes their
+ * scores from the features that have coefficients. */
 static scl_status functional_rows(void *context, const scl_rows *rows, scl_error *error) {
   functional_descent *d = context;
   const size_t c = d->columns, last = rows->features.cols - 1;

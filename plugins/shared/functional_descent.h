@@ -16,7 +16,7 @@
 #include "shared/losses.h"
 #include "shared/solver_options.h"
 
-/* The beginning of the instances. */
+/* The first member of the instance of each method. */
 typedef struct functional {
   loss_choice loss;
   size_t batch, iterations; /* iterations 0: one a parameter */
@@ -28,7 +28,7 @@ typedef struct functional {
 /* Their options, after the solver's own. */
 #define FUNCTIONAL_OPTIONS                                                                         \
   {.name = "batch",                                                                                \
-   .help = "rows a step, drawn with replacement; at most all rows",                                \
+   .help = "number of rows in each step, drawn with replacement; at most all rows",                \
    .fallback = "100",                                                                              \
    .forms = SCL_FORM_INTEGER,                                                                      \
    SCL_AT(functional, batch),                                                                      \
@@ -39,8 +39,9 @@ typedef struct functional {
        SCL_AT(functional, iterations),                                                             \
        SCL_WITHIN(1, 1e9)},                                                                        \
       SOLVER_SEED(functional, "seed for the minibatches"),                                         \
-      EARLY_STOP_OPTIONS(functional, "judgements without a smaller loss on these rows before it "  \
-                                     "stops; one whenever as many rows were drawn"),               \
+      EARLY_STOP_OPTIONS(functional, "evaluations in a row without a smaller loss on the rows "    \
+                                     "held out before it stops; one each time as many rows were "  \
+                                     "drawn"),                                                     \
       LOSS_OPTIONS
 
 scl_penalty functional_penalty(const void *self);
@@ -71,14 +72,15 @@ typedef struct functional_descent {
 scl_status functional_open(functional_descent *d, const functional *self,
                            const scl_problem *problem, double *a, scl_error *error);
 
-/* Step t (from 0): its rows with `count` features each, and alpha(w_t). */
+/* Reads the minibatch of step t (from 0), with `count` features of each row, and computes
+ * alpha(w_t). */
 scl_status functional_step(functional_descent *d, size_t t, size_t count, scl_error *error);
 
-/* alpha <- shrink alpha + a_t K(w_t, .), the norm with it; a_t (c numbers) stands in row t of a. */
+/* Updates alpha <- shrink alpha + a_t K(w_t, .) and its norm; a_t (c numbers) is in row t of a. */
 void functional_move(functional_descent *d, size_t t, double shrink);
 
-/* After step t: the model is factor x; judged whenever as many rows were drawn as are held out, and
- * at the end. */
+/* Call it after step t, with the model factor x. Evaluates the loss on the rows held out each
+ * time as many rows were drawn as are held out, and at the end. */
 scl_status functional_judge(functional_descent *d, size_t t, const double *x, double factor,
                             scl_error *error);
 

@@ -6,7 +6,7 @@ scl_status gaussian_rows_create(void *instance, scl_error *error) {
   const bool sigma = self->given->form != 0, gamma = !isnan(self->gamma);
   if (sigma && gamma)
     return host->fail(error, SCL_STATUS_BAD_OPTION,
-                      "options 'sigma' and 'gamma' both say the width (sigma = sqrt(2 gamma)): "
+                      "options 'sigma' and 'gamma' both set the width (sigma = sqrt(2 gamma)): "
                       "give one of them");
   self->sigma = gamma                                  ? sqrt(2 * self->gamma)
                 : self->given->form == SCL_FORM_NUMBER ? self->given->number

@@ -11,11 +11,11 @@
 
 #include <scullery/plugin.h>
 
-/* P(both positive) */
+/* P(a > 0, b > 0) */
 double half_space_both(double mean_a, double mean_b, double var_a, double var_b, double covariance,
                        bool zero);
 
-/* P(the same side); exact where both means are 0: 1 - theta/pi. */
+/* P(a and b have the same sign); exactly 1 - theta/pi where both means are 0. */
 double half_space_same(double mean_a, double mean_b, double var_a, double var_b, double covariance,
                        bool zero);
 

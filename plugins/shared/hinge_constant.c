@@ -17,7 +17,7 @@ double hinge_best_constant(const hinge_column *col, hinge_kink *kinks) {
     total += col->weights[i];
   }
   qsort(kinks, col->count, sizeof *kinks, hinge_kink_order);
-  const double zero = -1e-13 * total; /* rounding */
+  const double zero = -1e-13 * total; /* a slope this small is rounding of its terms */
   for (; k < col->count - 1 && (slope += kinks[k].weight) < zero;)
     k++;
   const double low = kinks[k].at;

@@ -8,8 +8,8 @@
  *
  *   b = b0 + r s,   s = what sum_i b_i y_i has grown by
  *
- * r is a quarter of the mean ||phi_i||^2: a larger one ties the rows to each other. Newton's method on
- * working sets (newton.c) keeps the constraint. */
+ * r is a quarter of the mean ||phi_i||^2: a larger one ties the rows to each other. Newton's method
+ * on working sets (newton.c) keeps the constraint. */
 #ifndef SCULLERY_SHARED_HINGE_CONSTANT_H
 #define SCULLERY_SHARED_HINGE_CONSTANT_H
 

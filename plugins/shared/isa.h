@@ -1,5 +1,5 @@
-/* Loops that are compiled once for each instruction set, some for each type of number too. The
- * widest set that the machine has is chosen when they are called, or a lesser one that SCULLERY_ISA
+/* Loops that are compiled once for each instruction set, some also for each number type. The
+ * widest set of the machine is chosen when they are called, or a narrower one that SCULLERY_ISA
  * names. */
 #ifndef SCULLERY_SHARED_ISA_H
 #define SCULLERY_SHARED_ISA_H

@@ -4,7 +4,7 @@
 
 #include <scullery/plugin.h>
 
-/* out = out combined with the values of part k; the values of part 0 alone where k = 0. */
+/* out = out combined with the values of part k; for k = 0, the values of part 0. */
 typedef void (*kernel_fold)(const void *self, size_t k, size_t count, const double *values,
                             double *out);
 
@@ -27,13 +27,13 @@ scl_status folded_gram(const void *instance, const scl_const_parameters *u,
 scl_status folded_diagonal(const void *instance, const scl_const_parameters *u, double *out,
                            scl_error *error);
 
-/* How many parts offer the ability. */
+/* Number of parts that offer the ability. */
 size_t folded_count(const kernel_folded *self, const char *id);
 
 /* As scl_plugin.ability: offered where a part needs it. */
 const void *folded_binding(const void *self, const char *id);
 
-/* What all parts have in common where one row is subtracted from both of a pair. */
+/* The behaviour, common to all parts, where one row is subtracted from both of a pair. */
 scl_shift folded_shift(const kernel_folded *self);
 
 /* The kernel, whose instance is of that type. */

@@ -102,10 +102,10 @@ double loss_row(const loss_choice *choice, size_t c, const double *f, const doub
 
 scl_status loss_check(const loss_choice *choice, const scl_problem *problem, scl_error *error) {
   if (!loss_of(choice)->classes || problem->task == SCL_TASK_CLASSIFICATION) return SCL_STATUS_OK;
-  return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                             "the %s loss tells classes apart, and the targets are numbers: it is "
-                             "for classification (task = \"classification\")",
-                             loss_of(choice)->name);
+  return problem->host->fail(
+      error, SCL_STATUS_UNSUPPORTED,
+      "the %s loss is for classification (task = \"classification\"), and the targets are numbers",
+      loss_of(choice)->name);
 }
 
 /* ------------------------------------------------------------ SCL_ABILITY_LOSS

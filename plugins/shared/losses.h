@@ -28,7 +28,7 @@ size_t loss_truth(size_t c, const double *y);
 
 typedef struct loss_function {
   const char *name;
-  bool classes; /* of y f, for classification alone; else of f - y, for numbers and classes */
+  bool classes; /* a loss of y f, for classification only; else of f - y, for both tasks */
   /* Piecewise linear or quadratic losses: the form above. */
   double low, high, bend;
   bool scaled; /* low and high are in units of delta */
@@ -37,7 +37,7 @@ typedef struct loss_function {
   double (*column)(double f, double y, double *slope);
   double (*curvature)(double f, double y);
   double (*conjugate)(double s, double y);
-  double (*probability)(double f); /* of the class +1; NULL: the loss says none */
+  double (*probability)(double f); /* of the class +1; NULL: the loss defines none */
   /* Several classes whose columns are joined: value and slope (NULL: not wanted), probabilities. */
   double (*joint)(size_t c, const double *f, const double *y, double *slope);
   double (*joint_probabilities)(size_t c, const double *f, double *out);
@@ -65,7 +65,7 @@ extern const loss_function losses[LOSS_COUNT];
 #define LOSS_WORD(constant, name, formula, ...) "|" name
 #define LOSS_HELP(constant, name, formula, ...) "; " name ": " formula
 
-/* The beginning of the instance of a solver that minimises one of these losses. */
+/* First member of the instance of a solver that minimises one of these losses. */
 typedef struct loss_choice {
   scl_base base;
   int32_t loss;
@@ -90,17 +90,18 @@ static inline const loss_function *loss_of(const loss_choice *choice) {
   return &losses[choice->loss];
 }
 
-/* u of the form above */
+/* The shortfall u of the form above. */
 double loss_shortfall(const loss_function *l, double f, double y);
 
-/* One column: value, and slope in f. */
+/* One column: returns the value, and writes its slope in f. */
 double loss_column(const loss_choice *choice, double f, double y, double *slope);
 
-/* A row: value, and slope (c numbers; may be f; NULL: not wanted). */
+/* All columns of a row: returns the value, and writes the slope (c numbers; may be f; NULL: not
+ * wanted). */
 double loss_row(const loss_choice *choice, size_t c, const double *f, const double *y,
                 double *slope);
 
-/* Refuse targets that are numbers where the loss is for classes alone. */
+/* Refuses numeric targets if the loss is for classification only. */
 scl_status loss_check(const loss_choice *choice, const scl_problem *problem, scl_error *error);
 
 extern const scl_ability_loss loss_ability;

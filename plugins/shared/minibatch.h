@@ -13,7 +13,7 @@ static inline scl_status batch_check(const scl_problem *problem, size_t batch, s
   if (batch <= problem->rows) return SCL_STATUS_OK;
   return problem->host->fail(
       error, SCL_STATUS_BAD_OPTION,
-      "batch = %zu is more than the %zu rows that there are: give at most that many", batch,
+      "batch = %zu is more than the %zu rows of the data: give at most that many", batch,
       problem->rows);
 }
 

@@ -25,11 +25,11 @@ typedef struct model_reader {
   scl_status status;
 } model_reader;
 
-/* A copy of an array of float64 or int32, as models_put wrote it, with *rows rows; *rows = 0: any
- * number but none, which is then stored there. NULL after a failure. */
+/* Returns a copy of an array of float64 or int32 that models_put wrote, with *rows rows. With
+ * *rows = 0 on entry any number above 0 is accepted and stored there. NULL after a failure. */
 void *models_get(model_reader *r, const char *name, scl_dtype dtype, size_t *rows, size_t cols);
 
-/* The same for a vector of `count` float64 that models may have or not; NULL where it has not. */
+/* The same for an optional vector of `count` float64; NULL where the model has none. */
 double *models_get_optional(model_reader *r, const char *name, size_t count);
 
 /* The same for int32 places, each in [0, limit). */

@@ -9,11 +9,12 @@
 /* The derivative at t of the step. */
 typedef double (*newton_slope)(const void *context, double t);
 
-/* Where the derivative is a thousandth of what it is at 0, at most 1. By regula falsi (Illinois).
- * 0: it does not go down. */
+/* The step length, at most 1, where the derivative has fallen to a thousandth of that at 0, by
+ * regula falsi (Illinois variant). 0 where the function does not decrease. */
 double newton_length(newton_slope slope_at, const void *context);
 
-/* Whether the weight of a row in the matrix of Newton's step is no longer good enough. */
+/* Whether a row's weight in the matrix of Newton's step has changed so much that the matrix must
+ * be corrected. */
 static inline bool newton_stale(double used, double weight) {
   return fabs(weight - used) > 0.25 * fmax(weight, used);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 enum { REFINED_STEPS = 50, REFINED_ROUNDS = 3 };
-/* The error that is aimed at, and the largest that passes. */
+/* The error aimed at, and the largest error accepted. */
 static const double REFINED_GOAL = 1e-8, REFINED_ERROR = 1e-6;
 
 void refined_close(refined_system *s) {
@@ -75,7 +75,7 @@ void refined_largest(const refined_system *s, const double *v, double *out) {
   }
 }
 
-/* worst: of `rest`, relative to right; returns the largest. */
+/* Relative residual of each column: `rest` relative to right. Returns the largest. */
 static double refined_worst(const refined_system *s) {
   double most = 0;
   refined_largest(s, s->rest, s->worst);

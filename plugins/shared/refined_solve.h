@@ -1,11 +1,11 @@
-/* Solve (A + weight B + diag(e)) x = right, several right-hand sides at once, for symmetric positive
- * semidefinite A and B (NULL: the identity) that may be singular to working precision.
+/* Solve (A + weight B + diag(e)) x = right, several right-hand sides at once, for symmetric
+ * positive semidefinite A and B (NULL: the identity) that may be singular to working precision.
  *
  * A system that does not factor is factored with jitter on its diagonal, a share of each entry (so
  * that columns of scales 1e-9 and 1e9 are treated alike), or of their mean: 1e-12, and ten times
- * more each time until it does. The factor is then no more than a preconditioner: conjugate gradients on
- * the system without jitter (Hestenes and Stiefel 1952; Hager 1989 on refinement) go on until the
- * residual of what was asked is small,
+ * more each time until it does. The factor is then no more than a preconditioner: conjugate
+ * gradients on the system without jitter (Hestenes and Stiefel 1952; Hager 1989 on refinement) go
+ * on until the residual of what was asked is small,
  *
  *   max_i |right - (A + weight B + diag(e)) x|_i / s_i  <=  tolerance max_i |right|_i / s_i,
  *
@@ -65,8 +65,8 @@ scl_status refined_again(const refined_system *s, const double *right, double *x
 scl_status refined_solve(const refined_system *s, const double *right, double *x,
                          refined_account *account, scl_error *error);
 
-/* What is told of a solution: outcome, residual, jitter, and the note where there is any. `asked`:
- * what the caller adds to the diagonal. */
+/* Reports a solution: outcome, residual, jitter and, where needed, a note. `asked`: what the
+ * caller adds to the diagonal. */
 void refined_tell(const refined_system *s, const refined_account *account, double asked,
                   scl_solution *out);
 

@@ -30,7 +30,7 @@ double risk_dot(size_t count, const double *x, const double *y) {
   return sum;
 }
 
-/* Add the gradient of the penalty, and that of b, once the rows have been summed. */
+/* Adds the gradient of the penalty, and that of b, after the sums over the rows. */
 static void risk_finish(const risk *r, const double *x, const double *slope_sum, double *gradient) {
   const size_t count = r->problem->features * r->columns;
   for (size_t i = 0; i < count; i++)

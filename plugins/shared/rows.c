@@ -20,6 +20,7 @@ typedef struct row_collecting {
   row_place *places;
 } row_collecting;
 
+/* Appends the rows of weight above 0 of a block, with their places in the data. */
 static scl_status rows_visit(void *context, const scl_rows *rows, scl_error *error) {
   (void)error;
   row_collecting *c = context;
@@ -143,5 +144,6 @@ scl_status rows_need_two_classes(const scl_host *host, const row_set *set, scl_e
   for (size_t i = 1; i < set->rows; i++)
     if (rows_class(set, i) != rows_class(set, 0)) return SCL_STATUS_OK;
   return host->fail(error, SCL_STATUS_BAD_DATA,
-                    "all %zu rows have one class: there is nothing to tell apart", set->rows);
+                    "all %zu rows have the same class: classification takes at least two",
+                    set->rows);
 }

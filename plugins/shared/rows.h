@@ -8,19 +8,20 @@
 typedef struct row_set {
   size_t rows, cols, targets;
   double *x, *y, *weights; /* rows x cols, rows x targets, rows */
-  double *pilot;           /* cols: the point that x is told from; NULL: 0 */
+  double *pilot;           /* cols: the point subtracted from the rows of x; NULL: 0 */
 } row_set;
 
 void rows_release(const scl_host *host, const row_set *set);
 
-/* *out is to be released even after a failure. */
+/* Collects the rows in *out, which must be released even after a failure. */
 scl_status rows_collect(const scl_problem *problem, row_set *out, scl_error *error);
 
 /* Whether f(x) = sum_i b_i K(x_i, x) + f0 may be learnt from x_i - p and x - p for any row p:
  * `constant` says that f0 is free and the b_i sum to 0. */
 bool rows_may_move(const scl_host *host, const scl_part *kernel, bool constant);
 
-/* Where columns are far from 0, tell the rows from a point near them. */
+/* Where columns are far from 0, subtracts a point near the rows (the pilot), as differences of
+ * large numbers lose digits. */
 scl_status rows_centre(const scl_host *host, row_set *set, scl_error *error);
 
 /* to (count x cols) = rows - pilot, of rows at `stride`. */
@@ -32,7 +33,7 @@ size_t rows_classes(const row_set *set);
 /* The class of a row whose targets are coded +-1: one column for two classes, else one a class. */
 size_t rows_class(const row_set *set, size_t row);
 
-/* Refuse rows of one class alone (a fold may leave one). */
+/* Refuses rows that are all of one class, as a fold may leave. */
 scl_status rows_need_two_classes(const scl_host *host, const row_set *set, scl_error *error);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct separable {
 double separable_gap(const separable *r, size_t count, const double *a, const double *v,
                      double residual_square, const unsigned char *inside);
 
-/* The note of a solution whose gap is above its tolerance. */
+/* Writes the note of a solution whose gap exceeds its tolerance. */
 void separable_note(scl_solution *out, const char *advice);
 
 #endif

@@ -4,13 +4,13 @@
 
 static const double sigmoid_reach = 7, sigmoid_most = 20;
 
-/* How many steps from -reach to reach for a factor s of u. */
+/* Number of quadrature steps from -reach to reach for a factor s of u. */
 static size_t sigmoid_steps(double pole, double factor) {
   const double digits = 25, furthest = 5, y = pole < furthest * factor ? pole / factor : furthest;
   return (size_t)ceil(2 * sigmoid_reach * (digits + y * y / 2) / (2 * SCL_PI * y));
 }
 
-/* E g(m + s N(0, 1)) by that many steps. */
+/* E g(m + s N(0, 1)) by the trapezoid rule with that many steps. */
 static double sigmoid_mean(const sigmoid *g, size_t steps, double mean, double spread) {
   enum { CHUNK = 256 };
   const double step = 2 * sigmoid_reach / (double)steps;

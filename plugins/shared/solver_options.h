@@ -41,7 +41,7 @@
 #define SOLVER_INTERCEPT_AUTO                                                                      \
   {                                                                                                \
     .name = "intercept",                                                                           \
-    .help = "fit an unpenalised constant; auto: where the penalty is of single weights (l2, l1)",  \
+    .help = "fit an unpenalised constant; auto: only with a penalty on the weights (l2, l1)",      \
     .words = "auto", .fallback = "auto", .forms = SCL_FORM_BOOLEAN | SCL_FORM_WORD,                \
     .role = SCL_ROLE_INTERCEPT                                                                     \
   }

@@ -47,7 +47,7 @@ scl_status weighted_dual_open(weighted_dual *w, const scl_problem *problem, size
   return status == SCL_STATUS_OK ? refined_open(&w->system, error) : status;
 }
 
-/* ridge/v_i; rows without weight: so much that their b_i is 0. */
+/* The diagonal ridge/v_i; for a row of weight 0, a value so large that its b_i is 0. */
 static void weighted_dual_divide(const weighted_dual *w, const double *weights, double ridge) {
   const size_t n = w->problem->rows;
   double most = ridge;

@@ -38,7 +38,7 @@ static const scl_option options[] = {SCL_INTEGER(adaboost, stumps, "50",
                                                  "number of rounds, each of which adds a stump",
                                                  SCL_WITHIN(1, 1e7), .role = SCL_ROLE_CAPACITY)};
 
-/* A column of each stump's members. */
+/* The stumps of a model, one entry of each array per stump. */
 typedef struct ensemble {
   size_t targets, count;
   int32_t *column, *left, *right; /* the classes where x <= threshold, and where not */
@@ -94,7 +94,7 @@ typedef struct boosting {
   candidate *found; /* columns */
 } boosting;
 
-/* Whole numbers in the order of the doubles; both zeros are one. */
+/* Maps doubles to integers of the same order; -0 and 0 become one key. */
 static uint64_t ordered_bits(double value) {
   const double plain = value + 0.0;
   uint64_t bits;
@@ -107,8 +107,8 @@ typedef struct keyed {
   uint32_t row;
 } keyed;
 
-/* Radix sort by the bytes of the keys, lowest first; a byte that all share is skipped. Returns the
- * one of the two that holds the result. */
+/* Radix sort by the bytes of the keys, lowest byte first; a byte that is the same in all keys is
+ * skipped. Returns whichever of the two arrays holds the sorted result. */
 static keyed *sort_keys(keyed *from, keyed *to, size_t count) {
   for (unsigned shift = 0; shift < 64; shift += 8) {
     size_t start[257] = {0};
@@ -126,6 +126,8 @@ static keyed *sort_keys(keyed *from, keyed *to, size_t count) {
   return from;
 }
 
+/* Bins of equal values from the sorted keys. out->largest: the bin of most rows. False: no
+ * memory. */
 static bool make_bins(const scl_host *host, const keyed *sorted, size_t count, column *out) {
   size_t bins = 1, most = 0;
   for (size_t i = 1; i < count; i++)
@@ -168,8 +170,8 @@ typedef struct stump {
   size_t rows; /* rows on the left, of the column's order */
 } stump;
 
-/* The heaviest class of one side, which has `side` of the totals; the other side has what
- * remains. */
+/* The class of the largest weight on one side. `side` holds that side's weight of each class;
+ * the other side has totals - side. */
 static double heaviest(const double *totals, const double *side, size_t classes, bool other,
                        size_t *class) {
   double most = -INFINITY;
@@ -195,7 +197,7 @@ static void add_rows(const boosting *b, const column *c, size_t start, size_t st
 
 static size_t bin_start(const column *c, size_t bin) { return bin == 0 ? 0 : c->ends[bin - 1]; }
 
-/* Splits below the largest bin, from the left. */
+/* Candidate splits below the largest bin, scanned from the left. */
 static candidate search_below(const boosting *b, const column *c, double *side) {
   candidate best = {INFINITY, 0};
   memset(side, 0, b->classes * sizeof *side);
@@ -207,7 +209,8 @@ static candidate search_below(const boosting *b, const column *c, double *side) 
   return best;
 }
 
-/* Splits above it, from the right, where the last of equals is the lowest. */
+/* Candidate splits above the largest bin, scanned from the right; of equal errors the last one
+ * scanned, which has the lowest threshold, is taken. */
 static candidate search_above(const boosting *b, const column *c, double *side) {
   candidate best = {INFINITY, 0};
   memset(side, 0, b->classes * sizeof *side);
@@ -229,7 +232,8 @@ static scl_status search_column(void *context, size_t j, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* The middle of the values on both sides; adjacent doubles leave the lower one. */
+/* The threshold: the midpoint of the values on both sides, or the lower value where the two are
+ * adjacent doubles. */
 static double threshold_of(const boosting *b, size_t j, size_t left) {
   const uint32_t *order = b->columns[j].order;
   const double low = b->set.x[order[left - 1] * b->set.cols + j],
@@ -238,7 +242,8 @@ static double threshold_of(const boosting *b, size_t j, size_t left) {
   return middle >= low && middle < high ? middle : low;
 }
 
-/* The stump, with all rows on the left where no split beats the heaviest class, and its error. */
+/* The stump of least error, and its error. Where no split beats the heaviest class, all rows are
+ * on its left side. */
 static scl_status best_stump(boosting *b, stump *out, double *least, scl_error *error) {
   double *side = b->sums;
   memset(b->totals, 0, b->classes * sizeof *b->totals);
@@ -265,12 +270,12 @@ static scl_status best_stump(boosting *b, stump *out, double *least, scl_error *
 
 /* ------------------------------------------------------------ rounds */
 
-/* Whether the stump gets place p of its column's order wrong. */
+/* Whether the stump misclassifies the row at place p of its column's order. */
 static bool is_wrong(const boosting *b, const stump *s, size_t p) {
   return b->class[b->columns[s->column].order[p]] != (p < s->rows ? s->left : s->right);
 }
 
-/* The error of the stump, summed anew. */
+/* The stump's weighted error, summed afresh from the row weights. */
 static double wrong_weight(const boosting *b, const stump *s) {
   const uint32_t *order = b->columns[s->column].order;
   double wrong = 0;
@@ -304,6 +309,8 @@ static double shrinkage(double error, double alpha, double classes) {
   return (1 - error) * exp(-alpha * (classes - 1) / classes) + error * exp(alpha / classes);
 }
 
+/* Runs up to `count` rounds. Ends as converged when no stump is better than guessing, or when a
+ * stump makes no error: with error 0 alpha would be infinite, so the stump gets weight 1. */
 static scl_status boost(boosting *b, const scl_problem *problem, size_t count, ensemble *m,
                         scl_solution *out, scl_error *error) {
   const double classes = (double)b->classes, chance = 1 - 1 / classes;
@@ -316,7 +323,7 @@ static scl_status boost(boosting *b, const scl_problem *problem, size_t count, e
         problem->progress(problem, "stumps", (double)t / (double)count, loss, error);
     if (status == SCL_STATUS_OK) status = best_stump(b, &s, &least, error);
     if (status != SCL_STATUS_OK) return status;
-    if (!(least < chance - tie)) { /* no coordinate descends */
+    if (!(least < chance - tie)) { /* no stump lowers the loss */
       out->outcome = SCL_OUTCOME_CONVERGED;
       break;
     }
@@ -326,7 +333,7 @@ static scl_status boost(boosting *b, const scl_problem *problem, size_t count, e
       add_stump(m, &s, alpha);
       loss *= shrinkage(e, alpha, classes);
       reweigh(b, &s, alpha);
-    } else { /* only the first stump can be without error, unless weights have vanished */
+    } else { /* only the first stump can have error 0, unless weights have underflowed */
       add_stump(m, &s, 1);
       loss = 0;
       out->outcome = SCL_OUTCOME_CONVERGED;
@@ -336,7 +343,7 @@ static scl_status boost(boosting *b, const scl_problem *problem, size_t count, e
   if (m->count == 0)
     return b->host->fail(
         error, SCL_STATUS_BAD_DATA,
-        "no split of a column does better than guessing: boosting has nothing to begin with");
+        "no split of a column does better than guessing, so boosting found no first stump");
   (void)snprintf(out->note, sizeof out->note, "%zu stumps, exponential loss %.4g", m->count, loss);
   return SCL_STATUS_OK;
 }
@@ -347,7 +354,7 @@ static scl_status boosting_reserve(boosting *b, scl_error *error) {
   const size_t n = b->set.rows, d = b->set.cols, k = b->classes;
   if (n > INT32_MAX || d > INT32_MAX)
     return b->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                         "%zu rows of %zu columns are more than boosting counts", n, d);
+                         "%zu rows of %zu columns are more than boosting can index", n, d);
   b->class = b->host->scratch(n * sizeof *b->class);
   b->weights = b->host->scratch(n * sizeof *b->weights);
   b->columns = b->host->scratch(d * sizeof *b->columns);
@@ -381,14 +388,6 @@ static scl_status boosting_prepare(boosting *b, const scl_problem *problem, scl_
   return status;
 }
 
-static void boosting_release(const boosting *b) {
-  for (size_t j = 0; b->columns != NULL && j < b->set.cols; j++) {
-    b->host->release(b->columns[j].order);
-    b->host->release(b->columns[j].ends);
-  }
-  rows_release(b->host, &b->set);
-}
-
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
                       scl_solution *out, scl_error *error) {
   const adaboost *self = instance;
@@ -396,14 +395,18 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   if (problem->task != SCL_TASK_CLASSIFICATION)
     return b.host->fail(
         error, SCL_STATUS_UNSUPPORTED,
-        "boosted stumps tell classes apart; for numbers take knn, svm or kernel_ridge");
+        "boosted stumps are for classification; for regression take knn, svm or kernel_ridge");
   ensemble *m = models_new(b.host, sizeof *m, error);
   if (m == NULL) return SCL_STATUS_NO_MEMORY;
   m->targets = problem->targets;
   scl_status status = reserve_stumps(b.host, self->stumps, m, error);
   if (status == SCL_STATUS_OK) status = boosting_prepare(&b, problem, error);
   if (status == SCL_STATUS_OK) status = boost(&b, problem, self->stumps, m, out, error);
-  boosting_release(&b);
+  for (size_t j = 0; b.columns != NULL && j < b.set.cols; j++) {
+    b.host->release(b.columns[j].order);
+    b.host->release(b.columns[j].ends);
+  }
+  rows_release(b.host, &b.set);
   if (status == SCL_STATUS_OK)
     *model = m;
   else
@@ -413,7 +416,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
 
 /* ------------------------------------------------------------ scores */
 
-/* From the votes of the classes, sums of alpha, to f. */
+/* From each class's votes (sums of alpha) to the scores f. */
 static void votes_to_scores(const ensemble *m, const double *votes, double *scores) {
   const size_t classes = m->targets == 1 ? 2 : m->targets;
   const double k = (double)classes;
@@ -424,6 +427,7 @@ static void votes_to_scores(const ensemble *m, const double *votes, double *scor
     scores[j] = (k - 1) / k * (k * votes[m->targets == 1 ? 1 : j] - total);
 }
 
+/* Votes of all stumps for each row, then scores. */
 static scl_status decide(const void *instance, const void *model, const scl_const_block *rows,
                          double *scores, ptrdiff_t stride, scl_error *error) {
   const scl_host *host = ((const adaboost *)instance)->base.host;

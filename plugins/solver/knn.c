@@ -49,6 +49,7 @@ static scl_status refuse_long_rows(const scl_host *host, scl_error *error) {
                     "the rows are so long that their squared distances overflow: standardize them");
 }
 
+/* Checks k and computes ||x_i||^2; fails where squared distances could overflow. */
 static scl_status knn_row_squares(const knn *self, neighbours *m, scl_error *error) {
   const scl_host *host = self->base.host;
   if (self->k > m->set.rows)
@@ -111,8 +112,8 @@ static void sort_heap(neighbour *heap, size_t count) {
   }
 }
 
-/* The first group from j on that has a sum squares + product of at most `bound`, or what is left
- * after whole groups. */
+/* Returns the first group from j on in which some squares + product is at most `bound`, or the
+ * index after the last whole group. */
 static size_t next_near(const double *squares, const double *product, size_t j, size_t count,
                         double bound) {
   for (; j + GROUP <= count; j += GROUP) {
@@ -124,7 +125,8 @@ static size_t next_near(const double *squares, const double *product, size_t j, 
   return j;
 }
 
-/* One row against kept rows first .. first+count-1. product: -2 <x, x_j>; square: ||x||^2. */
+/* Updates one row's heap with kept rows first .. first+count-1. product: -2 <x, x_j>; square:
+ * ||x||^2. */
 static void meet(const knn *self, const neighbours *m, const double *x, double square,
                  const double *product, size_t first, size_t count, neighbour *heap) {
   const size_t d = m->set.cols;
@@ -178,6 +180,7 @@ static scl_status knn_search(const knn *self, const neighbours *m, const scl_con
   return SCL_STATUS_OK;
 }
 
+/* The mean target of the k nearest rows of each row, summed from the nearest to the farthest. */
 static scl_status decide(const void *instance, const void *model, const scl_const_block *rows,
                          double *scores, ptrdiff_t stride, scl_error *error) {
   const knn *self = instance;

@@ -23,7 +23,7 @@ typedef struct optimal_stepsize {
 
 static const scl_option options[] = {
     SCL_NUMBER(optimal_stepsize, lambda, "1e-5",
-               "regularisation of the mean loss, and what alpha shrinks by in a step",
+               "regularisation of the mean loss; each step multiplies alpha by 1 - lambda",
                SCL_BETWEEN(0, 1), .role = SCL_ROLE_REGULARISATION),
     FUNCTIONAL_OPTIONS};
 
@@ -96,6 +96,8 @@ static void choose_steps(const choice *s) {
   }
 }
 
+/* Runs the steps: shrinks the scores of the minibatch, finds eta_t for each target, and updates
+ * alpha. */
 static scl_status descend_by_best_steps(functional_descent *d, double lambda, double *slopes,
                                         scl_error *error) {
   const size_t c = d->columns;
@@ -140,8 +142,9 @@ const scl_plugin scullery_plugin = {
         "mean l(f, y) + (lambda/2) ||alpha||^2 over a minibatch: algorithm 2 of Dube and Marchand\n"
         "(2023), with the shrink of their equation (44) that its box omits. eta_t is the root of\n"
         "their equation (49), found to rounding for any convex loss; the logistic loss of several\n"
-        "classes is that of the softmax. A step costs O(t) a row. For features with K and one\n"
-        "output a parameter; `iterations` is at most T. Small batches overfit theirs. It does the\n"
+        "classes is that of the softmax. A step costs O(t) per row. For features with K and one\n"
+        "output per parameter; `iterations` is at most T. Small batches overfit theirs. It does "
+        "the\n"
         "steps that it was asked for, or fewer with `holdout`, which keeps the best, and states "
         "no\n"
         "optimality.",

@@ -10,8 +10,8 @@
  *   alpha <- min(1, B/||alpha||) alpha
  *
  * The result is the mean of alpha^(0) .. alpha^(T) (their theorem 11); with rows held out, the mean
- * up to the step after which it was best on them. phi(w_t, x) is the base
- * predictor itself, of which the features are expectations. */
+ * up to the step after which it was best on them. phi(w_t, x) is the base predictor itself; the
+ * features Phi_t are its expectations under K. */
 #include "shared/early_stop.h"
 #include "shared/functional_descent.h"
 #include "shared/losses.h"
@@ -30,7 +30,8 @@ static const scl_option options[] = {
     SCL_NUMBER(sfgd, B, "1000", "largest norm of alpha", SCL_POSITIVE, .role = SCL_ROLE_CAPACITY),
     FUNCTIONAL_OPTIONS};
 
-/* The slopes of the loss are in d->scores: row t of a = -eta b_t, b_t = mean slope phi(w_t, x). */
+/* Forms row t of a, -eta b_t with b_t = mean slope phi(w_t, x), from the slopes of the loss in
+ * d->scores. */
 static scl_status sfgd_gradient(void *context, const scl_rows *rows, scl_error *error) {
   functional_descent *d = context;
   const size_t c = d->columns;
@@ -44,7 +45,7 @@ static scl_status sfgd_gradient(void *context, const scl_rows *rows, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* The slopes of the minibatch in place of its scores, and its mean loss. */
+/* Replaces the scores of the minibatch by slopes, and returns its mean loss. */
 static void sfgd_slopes(functional_descent *d) {
   const size_t c = d->columns;
   d->loss = 0;
@@ -54,6 +55,8 @@ static void sfgd_slopes(functional_descent *d) {
   }
 }
 
+/* Step t: alpha <- (1 - 1/(t+1)) alpha - eta b K(w_t, .), then the projection onto the ball of
+ * radius B. */
 static scl_status sfgd_step(functional_descent *d, const sfgd *self, size_t t, scl_error *error) {
   const scl_problem *problem = d->problem;
   const size_t c = d->columns;
@@ -75,7 +78,7 @@ static scl_status sfgd_step(functional_descent *d, const sfgd *self, size_t t, s
   return SCL_STATUS_OK;
 }
 
-/* The norm of the mean from G itself; B exactly where rounding left it above. */
+/* The norm of the mean, computed from G; clipped to B where rounding left it above. */
 static scl_status sfgd_bound_norm(const functional_descent *d, const sfgd *self, double *mean,
                                   double *norm, scl_error *error) {
   const size_t count = d->problem->features * d->columns;
@@ -94,6 +97,7 @@ static scl_status sfgd_bound_norm(const functional_descent *d, const sfgd *self,
   return SCL_STATUS_OK;
 }
 
+/* Runs the steps; out->coefficients sums the iterates and becomes their mean. */
 static scl_status sfgd_descend(functional_descent *d, const sfgd *self, scl_solution *out,
                                scl_error *error) {
   const size_t c = d->columns;
@@ -148,8 +152,8 @@ const scl_plugin scullery_plugin = {
         "alpha <- (1 - 1/t) alpha - b_t/(lambda t) K(w_t, .) with b_t the mean of "
         "l'(f, y) phi(w_t, x),\n"
         "then alpha shrinks to norm B where it is larger. The model is the mean of all iterates.\n"
-        "A step costs O(t) a row. The logistic loss of several classes is that of the softmax.\n"
-        "For features with K and one output a parameter; `iterations` is at most T. B bounds\n"
+        "A step costs O(t) per row. The logistic loss of several classes is that of the softmax.\n"
+        "For features with K and one output per parameter; `iterations` is at most T. B bounds\n"
         "several targets together. It does the steps that it was asked for, or fewer\n"
         "with `holdout`, where it returns the mean up to the best step, and states no\n"
         "optimality; p:bound{theorem = \"rkhsw11\"} says how far it can be off.",

@@ -9,9 +9,9 @@
  *
  * Concentration steps (Rousseeuw and Van Driessen 2006): fit u by ridge, give the weight to the
  * rows with the smallest residuals of that fit, and repeat, beginning with all rows. Each step
- * lowers the objective. Converged: no other u is better for the fit of u, a local minimum. With more
- * features than rows the fits are n x n systems (shared/weighted_dual.h), and a = Phi'C of the last
- * one's numbers. */
+ * lowers the objective. Converged: no other u is better for the fit of u, a local minimum. With
+ * more features than rows the fits are n x n systems (shared/weighted_dual.h), and a = Phi'C of the
+ * last one's numbers. */
 #include "shared/refined_solve.h"
 #include "shared/robust.h"
 #include "shared/solver_options.h"
@@ -32,7 +32,7 @@ static const scl_option options[] = {
                .range = SCL_RANGE_HIGH_OPEN, .low = 0, .high = 1),
     SOLVER_MAX_ITERATIONS(trimmed, "100", "fits at most"), SOLVER_INTERCEPT_AUTO};
 
-/* Of what a better u would gain, relative to the targets' squares. */
+/* Convergence threshold on the gain of a better u, relative to the mean square of the targets. */
 static const double TOLERANCE = 1e-12;
 
 /* One solve: targets and scores n x c, row weights w, those that are kept (u), and the rows in the
@@ -46,7 +46,7 @@ typedef struct trimming {
   double *targets, *scores, *weights, *kept_weights, *a, *b;
   ranked *order;
   weighted_dual dual;      /* dual.outer NULL: in the primal, */
-  refined_system system;   /* of this moment */
+  refined_system system;   /* for the current matrix */
   double *duals;           /* n x c */
   refined_account account; /* of the last fit */
 } trimming;
@@ -63,6 +63,8 @@ static void trimming_sums(trimming *t) {
   t->unit = t->unit > 0 ? t->unit / t->weight : 1;
 }
 
+/* Prepares a solve: the dual where there are more features than rows, else the primal system;
+ * then targets and weights. */
 static scl_status open_trimming(trimming *t, const trimmed *self, const scl_problem *problem,
                                 scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
@@ -106,7 +108,7 @@ static scl_status trimmed_scores(trimming *t, scl_error *error) {
   return status;
 }
 
-/* By the dual: no pass over the features. */
+/* The same by the dual, without a pass over the features. */
 static scl_status fit_dual(trimming *t, scl_error *error) {
   const scl_problem *problem = t->problem;
   double total = 0;
@@ -120,7 +122,7 @@ static scl_status fit_dual(trimming *t, scl_error *error) {
                                             error);
 }
 
-/* Ridge on the kept rows; scores of all. */
+/* Fits ridge on the kept rows, and computes the scores of all rows. */
 static scl_status trimmed_fit(trimming *t, scl_error *error) {
   scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   t->account = (refined_account){.factored = t->account.factored};
@@ -146,8 +148,8 @@ static void rank(trimming *t) {
   ranked_sort(t->order, n);
 }
 
-/* Give the weight to the rows that fit best. Returns what that takes off the mean square of the
- * kept residuals, relative to the targets'. */
+/* Assigns the weight to the rows of the smallest residuals. Returns the decrease of the mean
+ * square of the kept residuals, relative to that of the targets. */
 static double concentrate(trimming *t) {
   const size_t n = t->problem->rows;
   const double grain = 1e-9 * t->weight / (double)n; /* less of a row than that is rounding */
@@ -169,6 +171,7 @@ static double concentrate(trimming *t) {
   return sum > t->kept + grain ? 1 + gain : gain; /* the first fit had all rows */
 }
 
+/* Concentration steps until a better u would gain at most TOLERANCE. out->residual is that gain. */
 static scl_status trimmed_iterate(trimming *t, scl_solution *out, scl_error *error) {
   const size_t most = t->self->max_iterations;
   t->a = out->coefficients;
@@ -185,7 +188,7 @@ static scl_status trimmed_iterate(trimming *t, scl_solution *out, scl_error *err
   return SCL_STATUS_OK;
 }
 
-/* a and b of the dual's scores; the targets are spoilt. */
+/* Computes a and b from the dual solution; overwrites the targets. */
 static scl_status trimmed_recover(trimming *t, scl_error *error) {
   const scl_problem *problem = t->problem;
   const size_t n = problem->rows, c = problem->targets;
@@ -196,7 +199,8 @@ static scl_status trimmed_recover(trimming *t, scl_error *error) {
   return status;
 }
 
-/* Outcome and note; a fit that is not the one that was asked says so first. */
+/* Writes outcome and note; the note begins with the fit's deviation from the requested system,
+ * if any. */
 static void trimmed_tell(const trimming *t, scl_solution *out) {
   const bool settled = out->residual <= TOLERANCE;
   const double residual = out->residual;
@@ -234,7 +238,7 @@ const scl_plugin scullery_plugin = {
         "by concentration steps (Rousseeuw and Van Driessen 2006) from all rows: fit H, keep the\n"
         "h rows with the smallest residuals, again. Converged: H is the h best rows of its own\n"
         "fit, a local minimum. With more features than rows, all of one weight, fits are n x n\n"
-        "systems. info().note tells how many rows are left out. With row weights the\n"
+        "systems. info().note reports how many rows are left out. With row weights the\n"
         "share h/n of the weight is kept, of one row a part.",
     SCL_SOLVER(.solve = trimmed_solve),
     SCL_INSTANCE(trimmed, options)};

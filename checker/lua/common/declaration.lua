@@ -1,4 +1,4 @@
---- Tests of what a plugin says of itself, and of the symbols of its file.
+--- Tests of the declarations of a plugin, and of the symbols of its file.
 local core = require "scullery_checker.core"
 
 -- ---------------------------------------------------------------- descriptor
@@ -30,7 +30,7 @@ end
 
 -- ---------------------------------------------------------------- symbols
 
--- What linkers add by themselves.
+-- Symbols that linkers add.
 local of_linkers = { _init = true, _fini = true, _edata = true, _end = true, __bss_start = true }
 local entrances = { scullery_plugin = true, scullery_plugins = true, scullery_entry = true }
 
@@ -42,7 +42,7 @@ end
 
 local function check_symbols(t)
   local path = t.subject.info.path
-  if t.subject.in_lua then t:skip("it is no shared object") end
+  if t.subject.in_lua then t:skip("it is not a shared object") end
   local more, entrance = {}, nil
   for _, one in ipairs(core.symbols(path)) do
     if one.defined and entrances[one.name] then

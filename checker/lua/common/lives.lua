@@ -1,4 +1,4 @@
---- Tests of instances: their lives, that they do not disturb each other, and what they do when
+--- Tests of instances: creation and destruction, independence of each other, and behaviour when
 --- memory runs out or Ctrl-C is pressed.
 local alone = require "scullery_checker.alone"
 local core = require "scullery_checker.core"
@@ -50,7 +50,7 @@ local function few_rows(t, component)
   return pcall(use, t, component, t.seed, 20) and 20 or nil
 end
 
--- What comes of each instance alone: in a process of its own, where that can be had.
+-- The result of each instance alone: in a separate process, where that is possible.
 local function each_alone(t, list, rows)
   local made = {}
   for i, given in ipairs(list) do
@@ -212,7 +212,7 @@ return {
     run = check_repeats },
   { name = "instances", about = "instances with other options do not disturb each other",
     run = check_instances },
-  { name = "lives", about = "a thousand instances come and go without growth", run = check_lives },
+  { name = "lives", about = "memory does not grow over a thousand instances", run = check_lives },
   { name = "uses", about = "memory and open files do not grow with use", run = check_uses },
   { name = "no-memory", about = "if allocate or scratch fails, a sentence says so; nothing leaks",
     run = check_memory },

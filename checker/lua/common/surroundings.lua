@@ -1,8 +1,8 @@
---- The test of what a plugin must leave as it is.
+--- The test of the surroundings that a plugin must not change.
 local core = require "scullery_checker.core"
 local sorted = require("scullery.base.keys").sorted
 
--- Names of surroundings, counts last: what they count is told better by the others.
+-- Names of surroundings. Counts come last, as the other names describe a change better.
 local function names_of(surroundings)
   return sorted(surroundings, function(a, b)
     local a_counts, b_counts = a:find("^number") ~= nil, b:find("^number") ~= nil

@@ -110,7 +110,7 @@ local function check_symmetry(t, kernel, make)
     "K(u, w) is not K(w, u) between 7 parameters and 20")
 end
 
--- Some kernels are positive definite on short distances alone: these count.
+-- Some kernels are positive definite only on short distances: these are accepted.
 local function check_definite(t, kernel, make)
   for _, scale in ipairs{ 1, 0.05 } do
     local u = make(N, nil, scale)
@@ -287,7 +287,7 @@ local function check_simple(t, kernel)
   local form = core.kernel_simple(kernel)
   if not form then return false end
   local X = t:random(300, 1, 3)
-  t:expect(form.pair, "pair is no number that this host knows")
+  t:expect(form.pair, "pair is not a number that this host knows")
   t:expect(form.scale - form.scale == 0, "scale is %g", form.scale)
   local lengths = t:random(300, 1, 4):abs()
   if form.finish then
@@ -336,7 +336,7 @@ return {
   test("rectangles", "K between some parameters is a part of K between all", check_rectangles),
   test("guard-pages", "all of the result is written, and nothing else touched", check_guard_pages),
   test("edges", "parameters of zeros, and equal ones", check_edges),
-  test("hostile", "a row that is NaN, infinite or huge changes its own K alone", check_hostile),
+  test("hostile", "a row that is NaN, infinite or huge changes only its own K", check_hostile),
   { name = "simple-form", about = "finish and move give the same for a number at any place",
     run = run_simple },
   { name = "threads", about = "the same bits on 1 and many threads", run = run_threads },

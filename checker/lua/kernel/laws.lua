@@ -324,9 +324,9 @@ local function run_bind(t)
 end
 
 return {
-  { name = "tilt", about = "K(u, .) p is the Gaussian law that the tilt says", run = run_tilt },
-  { name = "expectation", about = "E K(u, w) phi(w, x) is that of Monte Carlo", seconds = 90,
+  { name = "tilt", about = "K(u, .) p is the Gaussian law that the tilt declares", run = run_tilt },
+  { name = "expectation", about = "E K(u, w) phi(w, x) agrees with Monte Carlo", seconds = 90,
     run = run_expectation },
-  { name = "bind", about = "a width said through a law is settled by it, and keeps its word",
+  { name = "bind", about = "a width set through a law is found by binding, and meets its target",
     run = run_bind },
 }

@@ -119,7 +119,7 @@ local function check_in_place(t)
       end
     end)
   end)
-  if not any then t:skip("out may lie on z only where one number gives one feature") end
+  if not any then t:skip("out may be z itself only where one number gives one feature") end
 end
 
 -- ---------------------------------------------------------------- each number by itself
@@ -198,12 +198,12 @@ end
 return {
   { name = "guard-pages", about = "nothing is read or written outside of z and out, nor into z",
     run = check_guards },
-  { name = "strides", about = "strides of rows and planes are kept to", run = check_strides },
-  { name = "alignment", about = "data aligned to its element alone gives the same", run =
+  { name = "strides", about = "strides of rows and planes are respected", run = check_strides },
+  { name = "alignment", about = "data aligned only to its element size gives the same", run =
     check_alignment },
   { name = "outputs-written", about = "each output is written; empty blocks are fine",
     run = check_written },
-  { name = "in-place", about = "out may lie on z where one number gives one feature",
+  { name = "in-place", about = "out may be z itself where one number gives one feature",
     run = check_in_place },
   { name = "independence", about = "a feature depends on its own numbers, whatever their block",
     run = check_independence },

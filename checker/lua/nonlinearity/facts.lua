@@ -11,7 +11,7 @@ local function each_with_facts(t, each, f)
     if not t.subject.offers(p.component, "scullery.facts/1") then return end
     any = f(p, facts_of(p)) or any
   end)
-  if not any then t:skip("it says nothing that could be wrong") end
+  if not any then t:skip("it declares no facts") end
 end
 
 -- ---------------------------------------------------------------- bound
@@ -204,11 +204,12 @@ local function check_two_values(t)
 end
 
 return {
-  { name = "bound", about = "|phi| is at most the bound that it tells", run = check_bound },
+  { name = "bound", about = "|phi| is at most the bound that it declares", run = check_bound },
   { name = "lipschitz", about = "phi changes by at most its Lipschitz constant times its input",
     run = check_lipschitz },
-  { name = "breaks", about = "every kink and jump is among the breaks that it tells",
+  { name = "breaks", about = "every kink and jump is among the breaks that it declares",
     run = check_breaks },
-  { name = "scale-free", about = "phi(s z) = phi(z) where it says so", run = check_scale },
-  { name = "two-valued", about = "phi takes the two values that it tells", run = check_two_values },
+  { name = "scale-free", about = "phi(s z) = phi(z) where it is declared", run = check_scale },
+  { name = "two-valued", about = "phi takes the two values that it declares",
+    run = check_two_values },
 }

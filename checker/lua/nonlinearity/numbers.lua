@@ -75,7 +75,7 @@ end
 
 -- ---------------------------------------------------------------- float32
 
--- What float32 may differ by: rounding of the output, and what phi makes of rounded inputs.
+-- Allowed difference of float32: rounding of the output, and the effect of rounded inputs.
 local function allowed(p, matrix, want)
   local size = math.max(1e-30, want:abs():mean())
   local up, down = p:apply(matrix * (1 + 3e-7)), p:apply(matrix * (1 - 3e-7))
@@ -112,7 +112,7 @@ end
 
 local large = { 30, -30, 100, -100, 1000, -1000 }
 
--- What it says that keeps phi finite at these numbers; nil where it says nothing.
+-- The declaration that keeps phi finite at these numbers; nil where there is none.
 local function limit_of(facts)
   if facts.bound < INFINITY then return ("|phi| <= %g"):format(facts.bound) end
   return facts.lipschitz < 1e30 and ("a Lipschitz constant of %g"):format(facts.lipschitz) or nil
@@ -187,7 +187,8 @@ local function check_shape(t)
       "one-hot outputs have fan_out = 1, and it says %d", shape.fan_out)
     t:expect(not (shape.one_hot and shape.phase), "one-hot outputs have no phase")
     for tag in (shape.tags or ""):gmatch("[^|]*") do
-      t:expect(shape.tags == nil or tag:find("^[a-z][a-z0-9_]*$"), "tag \"%s\" is no name", tag)
+      t:expect(shape.tags == nil or tag:find("^[a-z][a-z0-9_]*$"), "tag \"%s\" is not a valid \z
+        name", tag)
     end
     local partner = t.subject.partner(component)
     if not partner then t:warn("no sampler that is installed goes with it") end

@@ -50,7 +50,7 @@ function phi.each_function(t, f)
     any = true
     f(one)
   end)
-  if not any then t:skip("it takes several numbers a parameter") end
+  if not any then t:skip("it takes several numbers for each parameter") end
 end
 
 --- phi:take(matrix): the numbers, or their absolute values where phi takes no others.

@@ -275,7 +275,7 @@ return {
   test("pool", "shared rows are all there and all different, in any batch",
     "its parameters share no rows", check_pool),
   test("scales", "scales are the same in any batch", "it declares no scales", check_scales),
-  test("apply", "structured rows meet x as `rows` says, in both types and any blocks",
+  test("apply", "apply agrees with x times `rows`, in both types and any blocks",
     "its rows are not structured", check_apply),
   { name = "learn", about = "the state is the same for any blocks and threads, and draws use it",
     seconds = 60,
@@ -284,7 +284,7 @@ return {
       for component in t:variants() do any = check_learn(t, component) or any end
       if not any then t:skip("it learns nothing from rows") end
     end },
-  { name = "hostile", about = "huge and infinite questions get a number in range or a sentence",
+  { name = "hostile", about = "huge and infinite arguments: a number in range, or a sentence",
     run = function(t) parameters.each(t, { 1, 4 }, 20, function(...) check_hostile(t,
       ...) end) end },
 }

@@ -103,7 +103,7 @@ local function optimal(t)
     end
   end
   if tried then return end
-  t:skip("it tells no objective (SCL_ABILITY_OBJECTIVE), or states no optimality")
+  t:skip("it declares no objective (SCL_ABILITY_OBJECTIVE), or states no optimality")
 end
 
 -- ---------------------------------------------------------------- it has learnt something
@@ -324,11 +324,11 @@ local function check_estimate(t, estimates, word, classes)
   end
   local score = told.fits[1].score
   if word == "none" then
-    t:expect(not score, "%s: tells a score of %s", what, score)
+    t:expect(not score, "%s: reports a score of %s", what, score)
     return
   end
-  t:expect(score, "%s: tells no score (scl_solution.score)", what)
-  t:expect(score >= 0 and score < math.huge, "%s: tells a score of %g", what, score)
+  t:expect(score, "%s: reports no score (scl_solution.score)", what)
+  t:expect(score >= 0 and score < math.huge, "%s: reports a score of %g", what, score)
   local regularisation = problems.option(t, "role", "regularisation")
   if not regularisation or not given[regularisation.name] then return end
   local want = left_out(t, given, problem, regularisation.name, estimates)[word]
@@ -345,12 +345,12 @@ local function estimate(t)
 end
 
 return {
-  { name = "optimal", about = "where it says converged, no step lowers its objective",
+  { name = "optimal", about = "where it reports converged, no step lowers its objective",
     run = optimal, seconds = 60 },
   { name = "learns", about = "the loss on the training rows is below that of zeros", run = learns },
   { name = "tolerance", about = "a smaller tolerance changes no more than it should",
     run = tolerance },
-  { name = "limit", about = "after one iteration it says so, or is right all the same",
+  { name = "limit", about = "after one iteration it reports the limit, or has converged",
     run = limit },
   { name = "path", about = "a path gives what one solve for each value gives", run = path },
   { name = "simpler", about = "more regularisation gives a smaller penalty", run = simpler },

@@ -111,7 +111,8 @@ local function penalty(t)
   local tried
   for one in problems.variants(t) do
     local facts = problems.facts(one.exact)
-    t:expect(facts.penalty, "its penalty is number %d, which is none", facts.penalty_number)
+    t:expect(facts.penalty, "its penalty is number %d, which is not a penalty",
+      facts.penalty_number)
     for _, case in ipairs(one.cases) do
       local d = case.problem.X:cols()
       local turns = { l2 = orthogonal(t, d), l1 = reversed(d), box = reversed(d) }
@@ -129,7 +130,7 @@ local function penalty(t)
     end
   end
   if tried then return end
-  t:skip("it tells no penalty on coefficients of rows, or states no optimality")
+  t:skip("it declares no penalty on coefficients of rows, or no optimality")
 end
 
 -- ---------------------------------------------------------------- a point to start from
@@ -192,7 +193,7 @@ return {
   { name = "same-bits", about = "one problem three times gives the same bits", run = again },
   { name = "float32", about = "float32 rows give nearly the predictions of float64",
     run = float32 },
-  { name = "penalty", about = "what it says is penalised is: turned rows give the same predictions",
+  { name = "penalty", about = "the declared norm is penalised: rotated rows, same predictions",
     run = penalty },
   { name = "start", about = "another point to start from ends at the same solution", run = start },
   { name = "sparse", about = "sparse rows are the same rows without their zeros", run = sparse },

@@ -1,4 +1,4 @@
---- Tests of solvers that tell the loss and the penalty of their objective.
+--- Tests of solvers that declare the loss and the penalty of their objective.
 local core = require "scullery_checker.core"
 local problems = require "scullery_checker.solver.problems"
 
@@ -121,7 +121,7 @@ local function loss(t)
       for _, reach in ipairs{ 0.5, 3, 20 } do bounds(t, instance, reach) end
     end
   end
-  if not tried then t:skip("it tells no loss (SCL_ABILITY_LOSS)") end
+  if not tried then t:skip("it declares no loss (SCL_ABILITY_LOSS)") end
 end
 
 -- ---------------------------------------------------------------- the objective is loss + penalty
@@ -216,12 +216,12 @@ local function objective(t)
       end
     end
   end
-  if not tried then t:skip("it tells no objective (SCL_ABILITY_OBJECTIVE) on rows") end
+  if not tried then t:skip("it declares no objective (SCL_ABILITY_OBJECTIVE) on rows") end
 end
 
 return {
   { name = "loss", about = "slope, bound, Lipschitz constant and probabilities of its loss",
     run = loss },
-  { name = "objective", about = "the objective is the mean loss and the penalty that it tells",
+  { name = "objective", about = "the objective is the mean loss and the penalty that it declares",
     run = objective },
 }

@@ -129,8 +129,8 @@ end
 
 -- ---------------------------------------------------------------- row weights
 
--- Other rows where the weight is 0: they tell the solver nothing. A method that stops after so many
--- steps may look at their features, for the size of its steps, but at no target of theirs.
+-- Other rows where the weight is 0: they must not change the solution. A method that stops after a
+-- number of steps may use their features, for the size of its steps, but not their targets.
 local function with_other_rows(problem, fit)
   local other = problems.with(problem, { X = problem.X:copy(), Y = problem.Y:copy() })
   for i = 1, problem.X:rows() do

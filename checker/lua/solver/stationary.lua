@@ -1,5 +1,5 @@
---- A test of solvers that say "converged" and tell no objective: whether coefficients a of smooth
---- losses l(f, y) with a penalty on ||a||^2 are stationary,
+--- A test of solvers that report "converged" and declare no objective: whether coefficients a of
+--- smooth losses l(f, y) with a penalty on ||a||^2 are stationary,
 ---
 ---   mean_i l'(f_i, y_i) x_i + s a = 0,   mean_i l'(f_i, y_i) = 0 with a constant.
 ---
@@ -70,7 +70,7 @@ end
 
 local function stationary(t)
   local facts = problems.facts(t.subject:make())
-  if facts.objective then t:skip("it tells its objective: the test 'optimal' tries that") end
+  if facts.objective then t:skip("it declares its objective, which the test 'optimal' checks") end
   if facts.models then t:skip("it makes models, which have no coefficients") end
   if not problems.option(t, "name", "tolerance") then t:skip("it has no option 'tolerance'") end
   local seen = {}
@@ -87,6 +87,6 @@ local function stationary(t)
 end
 
 return {
-  { name = "stationary", about = "where it says converged, its loss and penalty have no slope",
+  { name = "stationary", about = "where it reports converged, loss plus penalty is stationary",
     run = stationary },
 }

@@ -50,7 +50,7 @@ local function failing(t, statuses, verb)
         end
       end
       local grown = before and held() - before or 0
-      t:expect(grown <= 0, "%s: %d bytes are lost where verbs of the problem fail", case.label,
+      t:expect(grown <= 0, "%s: %d bytes leak where verbs of the problem fail", case.label,
         grown)
     end
   end
@@ -104,7 +104,7 @@ local function memory(t)
         k = k < 60 and k + 1 or k + 1 + k // 20
       end
       local grown = held() - before
-      t:expect(grown <= 0, "%s: %d bytes are lost where memory is short", case.label, grown)
+      t:expect(grown <= 0, "%s: %d bytes leak where memory is short", case.label, grown)
     end
   end
 end
@@ -145,10 +145,10 @@ end
 return {
   { name = "rows", about = "rows, targets and weights stay as they are; no verbs inside visits",
     run = untouched },
-  { name = "failures", about = "the error of a verb that fails is passed on, and nothing lost",
+  { name = "failures", about = "the error of a verb that fails is passed on; nothing leaks",
     run = failures, seconds = 60 },
   { name = "cancelled", about = "it ends when the user cancels", run = cancel, seconds = 60 },
-  { name = "short-memory", about = "short memory ends it with a sentence, and nothing is lost",
+  { name = "short-memory", about = "short memory ends it with a sentence, and nothing leaks",
     run = memory, seconds = 60 },
   { name = "no-growth", about = "solving again and again takes no more memory", run = leaks },
 }

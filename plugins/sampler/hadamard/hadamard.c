@@ -1,5 +1,5 @@
-/* Gaussian rows as products of Hadamard and diagonal matrices, so that X W' costs O(log d) a number
- * and W needs no storage.
+/* Gaussian rows as products of Hadamard and diagonal matrices, so that X W' costs O(log d) per
+ * number and W needs no storage.
  *
  * d columns are padded with zeros to P, a power of two. A block of P rows, cut to its first d
  * columns, is
@@ -22,7 +22,8 @@
 
 enum { LEAST = 64, LARGEST = 1 << 24 };
 enum { FORM_SORF, FORM_FASTFOOD };
-/* The numbers of a parameter: the signs of D_1, D_2, D_3, or these of fastfood. */
+/* The numbers stored for a parameter: the signs of D_1, D_2, D_3, or the four numbers of
+ * fastfood. */
 enum { SORF_REALS = 3, SIGN = 0, NORMAL, SCALE, ORDER, FASTFOOD_REALS };
 
 typedef struct hadamard {
@@ -56,7 +57,7 @@ static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_
 
 /* ---------------------------------------------------------------- drawing */
 
-/* The signs of one parameter: the highest bits of one number. */
+/* Draws the signs of one parameter: the highest bits of one random number. */
 static void draw_signs(const scl_random *random, scl_address address, uint64_t index,
                        unsigned count, double *out) {
   uint64_t bits;
@@ -65,8 +66,8 @@ static void draw_signs(const scl_random *random, scl_address address, uint64_t i
     out[k] = bits >> (63 - k) & 1 ? -1 : 1;
 }
 
-/* The part of a fastfood block of P rows. G and Pi belong to the block: all of it is drawn whatever
- * part is asked for. */
+/* Draws the requested part of a fastfood block of P rows. G and Pi belong to the whole block,
+ * which is therefore drawn in full. */
 static void draw_part(const scl_random *random, scl_address address, const block_part *part,
                       size_t size, double *normals, uint32_t *order, const scl_parameters *out) {
   const scl_address radii = {address.seed, address.stream + GAUSSIAN_ROWS_RADII};
@@ -154,6 +155,7 @@ typedef struct workspace {
   double *scratch;   /* 2 P */
 } workspace;
 
+/* Scratch memory for the blocks of these parameters, which must be whole blocks. */
 static scl_status hadamard_reserve(const hadamard *self, const scl_const_parameters *parameters,
                                    workspace *out, scl_error *error) {
   const scl_host *host = self->rows.base.host;
@@ -199,7 +201,7 @@ static scl_status fill_order(const hadamard *self, const scl_const_parameters *p
     const double place = parameters->weights[(ptrdiff_t)(first + i) * parameters->stride + ORDER];
     if (!(place >= 0 && place < (double)space->size))
       return self->rows.base.host->fail(error, SCL_STATUS_BAD_DATA,
-                                        "parameter %zu takes place %g of a block of %zu",
+                                        "parameter %zu has place %g in its block of %zu",
                                         parameters->first + first + i + 1, place, space->size);
     space->order[i] = (uint32_t)place;
   }
@@ -228,7 +230,7 @@ static scl_status fill_chain(const hadamard *self, const scl_const_parameters *p
   return status;
 }
 
-/* Row i of the chain's matrix: the chain transposed, from the left, on e_i. */
+/* Row i of the chain's matrix: the transposed chain applied to e_i. */
 static void dense_row(const walsh_chain *chain, size_t i, double *u, double *v) {
   const size_t size = chain->size;
   memset(u, 0, size * sizeof *u);
@@ -251,7 +253,7 @@ static void dense_rows(const walsh_chain *chain, size_t dim, double *scratch, do
   }
 }
 
-/* Block after block: z = X W' where there is an x, else dense = W. */
+/* Processes block after block: z = X W' where there is an x, else dense = W. */
 static scl_status each_block(const hadamard *self, const scl_const_parameters *parameters,
                              const scl_const_block *x, const scl_block *z, double *dense,
                              ptrdiff_t stride, scl_error *error) {
@@ -290,7 +292,7 @@ static scl_status rows(const void *self, const scl_draw *draw,
 
 const scl_plugin scullery_plugin = {
     .name = "hadamard",
-    .summary = "Gaussian rows as Hadamard products: X W' in O(log d) a number",
+    .summary = "Gaussian rows as Hadamard products: X W' in O(log d) per number",
     .doc =
         "Blocks of P rows, P the power of two from d (at least 64) on, as products that fast\n"
         "Walsh-Hadamard transforms apply without forming them; z = <w, x> + b.\n"

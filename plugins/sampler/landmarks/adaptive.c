@@ -10,7 +10,7 @@
  * by rejection in rounds (Epperly, Tropp and Webber 2024, Embrace rejection): candidates are
  * proposed by the scores at the beginning of the round, and accepted, one after the other, with the
  * probability score now / score then. Scores only fall, so that the law is the same as if all m
- * were brought up to date after each choice, which is matrix products here. Where all scores are
+ * scores were updated after each choice, but the updates are matrix products. Where all scores are
  * 0, rounding apart, the rest is drawn uniformly. */
 #include "landmarks.h"
 #include "shared/distances.h"
@@ -52,6 +52,8 @@ static void seeding_accept(adaptive *a, size_t count, size_t i) {
   }
 }
 
+/* score_i <- min(score_i, ||x_i - x_s||^2) over the new landmarks s, with the squared distances
+ * from a matrix product. */
 static scl_status seeding_update(adaptive *a, size_t first, size_t count, scl_error *error) {
   const size_t d = a->learning->dim;
   double *products = a->factor + first * a->stride;
@@ -103,7 +105,7 @@ static scl_status pivoting_compare(adaptive *a, size_t count, scl_error *error) 
   return status;
 }
 
-/* A step of Cholesky: row i becomes that of the factor, and what is below is reduced. */
+/* One Cholesky step: row i becomes a row of the factor, and the rows below are reduced. */
 static void pivoting_accept(adaptive *a, size_t count, size_t i) {
   double *row = a->pairs + i * MOST_PROPOSALS;
   const double root = sqrt(row[i]);
@@ -146,6 +148,8 @@ const adaptive_rule adaptive_pivoting = {.begin = pivoting_begin,
 
 /* ------------------------------------------------------------ rounds */
 
+/* Allocates the state in scratch memory: m candidates, none chosen. A factor has a column for
+ * each landmark, the products of k-means++ one for each proposal. */
 static scl_status adaptive_open(const scl_learning *learning, const adaptive_rule *rule,
                                 size_t candidates, size_t wanted, adaptive *a, scl_error *error) {
   const scl_host *host = learning->host;
@@ -253,7 +257,7 @@ static scl_status adaptive_slice(void *context, size_t index, scl_error *error) 
   return status;
 }
 
-/* Bring the scores up to date with the fresh landmarks. */
+/* Updates the scores for the new landmarks. */
 static scl_status adaptive_update(adaptive *a, const adaptive_rule *rule, scl_error *error) {
   adaptive_task task = {a, rule};
   for (size_t c = 0; c < a->fresh; c++)

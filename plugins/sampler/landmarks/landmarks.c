@@ -13,7 +13,7 @@
  *   leverage   by approximate ridge leverage scores (leverage.c)
  *   pivoted    the pivots of randomly pivoted Cholesky (adaptive.c)
  *
- * What is held beyond T x d numbers, with s = `sample`: uniform nothing; kmeans s (d + 64);
+ * Memory beyond T x d numbers, with s = `sample`: uniform nothing; kmeans s (d + 64);
  * leverage s (s + d + 512); pivoted s (d + T). */
 #include "landmarks.h"
 
@@ -81,6 +81,7 @@ static scl_status choose(const landmarks *self, const scl_learning *rows, double
   }
 }
 
+/* Refuses options that do not fit the method, the kernel or the number of rows. */
 static scl_status landmarks_check(const landmarks *self, const scl_learning *rows,
                                   scl_error *error) {
   const scl_host *host = self->base.host;
@@ -151,7 +152,7 @@ const scl_plugin scullery_plugin = {
         "            (Rudi, Calandriello, Carratino and Rosasco 2018); a second pass over the "
         "rows\n"
         "  pivoted   randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023)\n"
-        "Rows are streamed; what is held is T x d numbers and, with s = `sample`, s (d + 64)\n"
+        "Rows are streamed. Memory: T x d numbers and, with s = `sample`, s (d + 64)\n"
         "for kmeans, s (d + s + 512) for leverage and s (d + T) for pivoted.",
     SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_landmarks, .layout = landmarks_layout),
     SCL_INSTANCE(landmarks, options),

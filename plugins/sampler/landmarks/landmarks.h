@@ -34,10 +34,10 @@ typedef struct reservoir {
 scl_status reservoir_open(const scl_learning *learning, uint64_t stream, size_t most, double *rows,
                           reservoir *out, scl_error *error);
 
-/* Row `place` of the walk, x. Rows of weight 0 come after all others. */
+/* Offers row `place` of the walk, x. Rows of weight 0 come after all others. */
 void reservoir_offer(reservoir *r, size_t place, double weight, const double *x);
 
-/* Put the rows into the order of their keys, cycle by cycle. It ends the heap. */
+/* Sorts the rows by their keys, in place, cycle by cycle. It destroys the heap. */
 void reservoir_arrange(reservoir *r);
 
 static inline const double *landmarks_row(const scl_rows *rows, size_t i) {
@@ -88,7 +88,7 @@ typedef struct adaptive {
   bool spent; /* no score is left: uniform */
 } adaptive;
 
-/* How a method computes scores; all functions see one round. */
+/* The score functions of a method; each receives the current round. */
 typedef struct adaptive_rule {
   /* Begin: score and least. */
   scl_status (*begin)(adaptive *a, scl_error *error);

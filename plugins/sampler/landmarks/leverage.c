@@ -49,6 +49,7 @@ static scl_status leverage_open(const scl_learning *learning, size_t sample, lev
   return status == SCL_STATUS_OK ? host->symmetric->create(sample, &l->factor, error) : status;
 }
 
+/* Computes K_SS, LEVERAGE_BATCH rows at a time. */
 static scl_status leverage_gram(leverage *l, scl_error *error) {
   const size_t s = l->sample, d = l->learning->dim;
   scl_status status = SCL_STATUS_OK;

@@ -6,8 +6,8 @@
  *   -log(u_i)/weight_i,   u_i uniform on (0, 1)
  *
  * in the order of their keys (Efraimidis and Spirakis 2006, Weighted random sampling with a
- * reservoir). u_i belongs to place i of the walk, so that blocks and threads do not matter. One
- * pass; m x d numbers are held. */
+ * reservoir). u_i belongs to place i of the walk, so that the draw does not depend on blocks and
+ * threads. One pass; memory for m x d numbers. */
 #include "landmarks.h"
 
 #include <stdlib.h>

@@ -76,7 +76,8 @@ static void fill_directions(unsigned polynomial, const uint16_t *m, size_t count
   }
 }
 
-/* Each v becomes L v: column i of L is digit i and random digits behind it, out of bits[i]. */
+/* Replaces each v by L v: column i of L has digit i and random digits below it, taken from
+ * bits[i]. */
 static void scramble_directions(size_t count, const uint64_t *bits, uint64_t *v) {
   for (size_t k = 0; k < count; k++) {
     uint64_t mixed = 0;
@@ -175,6 +176,7 @@ static size_t prime_bound(size_t count) {
   return (size_t)(n * (log(n) + log(log(n)))) + 2;
 }
 
+/* Column j uses the j-th prime, found by the sieve of Eratosthenes. */
 static scl_status halton(const target *to, scl_error *error) {
   const scl_host *host = to->self->rows.base.host;
   const size_t bound = prime_bound(to->out->dim);

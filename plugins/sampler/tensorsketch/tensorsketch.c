@@ -14,7 +14,7 @@
  *
  * E <S x, S y> = k(x, y), with a standard deviation of at most sqrt((2 + 3^p)/m) (||x'|| ||y'||)^p
  * (Avron, Nguyen and Woodruff 2014, Subspace embeddings for the polynomial kernel, lemma 3).
- * O(p (d + m log m)) a row.
+ * O(p (d + m log m)) per row.
  *
  * T need not be a power of two: its binary digits cut it into sketches of m_1 > m_2 > ... buckets,
  * independent of each other, which carry the factors sqrt(m_b/T). Their mean is unbiased, and its
@@ -36,21 +36,23 @@ static const scl_option options[] = {
     SCL_NUMBER(tensorsketch, offset, "1", "c, 0 or more; 0: terms of degree p alone",
                SCL_NOT_NEGATIVE)};
 
-/* A feature takes part in the convolution of its whole sketch: T parameters are one block. */
+/* Each feature depends on the convolution of its whole sketch, so all T parameters form one
+ * block. */
 static scl_status tensorsketch_layout(const void *instance, size_t dim, scl_layout *out,
                                       scl_error *error) {
   const tensorsketch *self = instance;
   enum { MOST = 1 << 28 };
   if (out->count > MOST || dim >= MOST)
-    return self->base.host->fail(error, SCL_STATUS_BAD_SHAPE,
-                                 "takes up to %d columns and parameters, and these are %zu and %zu",
-                                 MOST, dim, out->count);
+    return self->base.host->fail(
+        error, SCL_STATUS_BAD_SHAPE,
+        "takes up to %d columns and parameters: got %zu columns and T = %zu", MOST, dim,
+        out->count);
   if (out->count > 0) out->block = out->count;
   out->tag = "sketch";
   return SCL_STATUS_OK;
 }
 
-/* A parameter is a place in the sketch, and keeps nothing. */
+/* A parameter is a place in the sketch and stores no numbers. */
 static scl_status draw_nothing(const void *self, const scl_draw *draw, const scl_parameters *out,
                                scl_error *error) {
   (void)self, (void)draw, (void)out, (void)error;
@@ -105,6 +107,7 @@ typedef struct workspace {
   void *rows, *product, *factor; /* lanes x columns; lanes x m twice */
 } workspace;
 
+/* Allocates scratch memory for sketches of at most `most` buckets. */
 static scl_status sketch_reserve(workspace *w, size_t most, scl_error *error) {
   const scl_host *host = w->self->base.host;
   const size_t numbers = w->self->degree * w->columns + 1, nodes = most / 2 + 2;
@@ -186,7 +189,7 @@ static void draw_hashes(workspace *w, const sketch *at) {
 SKETCH_DEFINE(double, f64, LANES_f64)
 SKETCH_DEFINE(float, f32, LANES_f32)
 
-/* One sketch of all rows of a block. */
+/* Computes one sketch for all rows of a block. */
 typedef void (*sketch_rows)(const workspace *w, const sketch *at, const scl_const_block *x,
                             const scl_block *z);
 #define SKETCH_ROWS(target, isa, real, dtype)                                                      \
@@ -254,7 +257,7 @@ const scl_plugin scullery_plugin = {
            "(scale <x,y> + offset)^degree without bias (Pham and Pagh 2013, Fast and scalable\n"
            "polynomial kernels via explicit feature maps). The standard deviation is at most\n"
            "sqrt((2 + 3^degree)/T) (||x'|| ||y'||)^degree (Avron, Nguyen and Woodruff 2014).\n"
-           "O(degree (d + T log T)) a row. Any T; a power of two is fastest.",
+           "O(degree (d + T log T)) per row. Any T; a power of two is fastest.",
     SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = draw_nothing, .layout = tensorsketch_layout),
     SCL_INSTANCE(tensorsketch, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = apply,

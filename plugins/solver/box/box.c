@@ -4,14 +4,14 @@
  *         f = Phi a (+ b), a column of y at a time
  *
  * Phi n x D, T parameters (T = D where the features come from no map); l any loss of
- * shared/losses.h. The square loss on the accumulated normal equations, by the primal-dual interior
- * point method of interior.c. The others by Newton's method (newton.c), where each step
- * adds to the Hessian only the rows whose curvature is another, and walks the features three times.
- * Where it makes no progress (some degenerate problems), and for the hinge of few rows, the interior
- * point method takes over, on normal equations whose rows have new weights each step (rows.c).
- * With more than two features a row all losses go by that method, on n x n systems (wide.c).
- * Both end on the duality gap between a and the loss's own dual point v, as a share of the objective
- * at a = 0:
+ * shared/losses.h. The square loss is solved on the accumulated normal equations by the primal-dual
+ * interior point method of interior.c. The other losses are solved by Newton's method (newton.c);
+ * each step updates the Hessian by the rows whose curvature has changed, and makes three passes
+ * over the features. Where it makes no progress (some degenerate problems), and for the hinge of
+ * few rows, the interior point method is used, on normal equations whose row weights change in each
+ * step (rows.c). With more than two features per row all losses use that method, on n x n systems
+ * (wide.c). Both methods stop on the duality gap between a and the dual point v of the loss, as a
+ * share of the objective at a = 0:
  *
  *   square   sum_j ( C/T |v_j| - v_j a_j ),   v = Phi'(y - Phi a)
  *   others   sum_i p_i (l(f_i) + l*(-v_i/p_i)) + C/T ||Phi'v||_1,   l* the conjugate of l */
@@ -43,7 +43,7 @@ static double largest_weight(const box *self, const scl_problem *problem) {
   return self->C / (double)(problem->parameters > 0 ? problem->parameters : problem->features);
 }
 
-/* What became of one target: its share in the solution. unit: the objective at a = 0. */
+/* Result of one target, added to the solution's outcome. unit: the objective at a = 0. */
 static void box_keep(const box *self, const scl_problem *problem, size_t target,
                      const interior_box *b, double unit, size_t steps, scl_solution *out) {
   const double relative = unit > 0 ? b->best_gap / unit : b->best_gap;
@@ -62,7 +62,7 @@ static void box_keep(const box *self, const scl_problem *problem, size_t target,
 
 /* ------------------------------------------------------------ square: on sums over rows */
 
-/* Targets that are their mean: all weights 0. */
+/* Constant targets: the solution is a = 0. */
 static scl_status solve_square(const box *self, const scl_problem *problem, size_t target,
                                interior_box *b, scl_solution *out, scl_error *error) {
   scl_normal normal = {.head = SCL_HEAD(scl_normal)};
@@ -95,11 +95,12 @@ typedef struct weighted {
   box_wide *wide; /* NULL: by D x D systems */
   box_rows rows;
   double *pulled; /* D x ROWS_COLUMNS: Phi' columns */
-  double length;  /* of the last step */
-  double least;   /* mu that is small enough: less costs digits where the loss still falls slowly */
+  double length;  /* length of the last step */
+  double
+      least; /* the least mu: a smaller one would cost digits while the loss still falls slowly */
 } weighted;
 
-/* The factor for the weights in `columns`. */
+/* Factors Newton's system for the row weights in `columns`. */
 static scl_status weighted_factor(const scl_problem *problem, weighted *m, scl_error *error) {
   scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   if (m->wide != NULL) return box_wide_factor(m->wide, m->box, m->rows.weight, error);
@@ -107,8 +108,9 @@ static scl_status weighted_factor(const scl_problem *problem, weighted *m, scl_e
   return status == SCL_STATUS_OK ? interior_box_factor(m->box, normal.moment, error) : status;
 }
 
-/* box->step = Newton's for the goals, rows.df what it does to the scores; centring the features by
- * their weighted mean takes the intercept, which goes by *by, out of the system. */
+/* Computes Newton's step for the current goals in box->step, and the change of the scores in
+ * rows.df. Centring the features by their weighted mean eliminates the intercept, which moves by
+ * *by. */
 static scl_status weighted_direct(const scl_problem *problem, weighted *m, double *by,
                                   scl_error *error) {
   interior_box *b = m->box;
@@ -135,7 +137,8 @@ static scl_status weighted_direct(const scl_problem *problem, weighted *m, doubl
   return status;
 }
 
-/* A bend ties multipliers to scores: both then go equally far. */
+/* Lengths of the primal and dual steps. Where the loss has curvature (bend > 0) the multipliers
+ * depend on the scores, so both take the shorter length. */
 static void weighted_limit(const weighted *m, double *primal, double *dual) {
   *primal = *dual = 1;
   interior_box_limit(m->box, primal, dual);
@@ -156,7 +159,7 @@ static void weighted_aim(weighted *m, double mu) {
   box_rows_aim(&m->rows, mu);
 }
 
-/* pulled = Phi' columns for the goals */
+/* pulled = Phi' columns, for the current goals. */
 static scl_status weighted_pull(const scl_problem *problem, weighted *m, scl_error *error) {
   box_rows_prepare(&m->rows);
   return problem->adjoint(problem, m->rows.columns, ROWS_COLUMNS, m->pulled, error);
@@ -182,7 +185,8 @@ static double shorten(const weighted *m, double mu, double length) {
   return length;
 }
 
-/* Constrained rows: a first step towards 0 sets the goals of the real one. */
+/* Step for losses with constraints (Mehrotra): a predictor step towards mu = 0 sets the goals of
+ * the step that is taken. */
 static scl_status constrained_step(const scl_problem *problem, weighted *m, double *by,
                                    double *primal, double *dual, scl_error *error) {
   scl_status status = weighted_direct(problem, m, by, error);
@@ -199,7 +203,7 @@ static scl_status constrained_step(const scl_problem *problem, weighted *m, doub
   return status;
 }
 
-/* Smooth losses: straight towards mu, chosen by the length of the last step. */
+/* Step for smooth losses, without a predictor: mu is chosen from the length of the last step. */
 static scl_status smooth_step(const scl_problem *problem, weighted *m, double *by, double *primal,
                               double *dual, scl_error *error) {
   const double mu =
@@ -226,8 +230,8 @@ static scl_status weighted_step(const scl_problem *problem, weighted *m, scl_err
   return SCL_STATUS_OK;
 }
 
-/* Targets of one column, and weights that sum to 1. With a square loss and a constant, targets less
- * their mean: *mean. */
+/* Copies one column of targets, and row weights scaled to sum 1. With the square loss and an
+ * intercept the targets are centred; *mean receives their mean. */
 static scl_status box_read_rows(const scl_problem *problem, size_t target, weighted *m,
                                 double *mean, scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
@@ -252,8 +256,8 @@ static scl_status box_read_rows(const scl_problem *problem, size_t target, weigh
   return status;
 }
 
-/* Steps until the gap is small enough. Where the system does not factor, the point is as good as
- * rounding lets it be, and the gap tells. */
+/* Iterates until the gap is small enough. If the system does not factor, rounding has ended the
+ * progress: the best point so far stands, and its gap says how good it is. */
 static scl_status weighted_follow(const box *self, const scl_problem *problem, weighted *m,
                                   double goal, size_t *steps, scl_error *error) {
   box_rows_start(&m->rows);
@@ -277,8 +281,8 @@ static scl_status weighted_follow(const box *self, const scl_problem *problem, w
   }
 }
 
-/* The solutions of a hinge are often a face. The interior point method ends in the middle of it, and
- * is cheap for so few rows. */
+/* Whether Newton's method runs first. The minimisers of a hinge loss are often a whole face; the
+ * interior point method ends in its middle, and is cheap for few rows. */
 enum { HINGE_ROWS = 1024 };
 
 static bool wants_newton(const box_rows *r) {
@@ -337,6 +341,7 @@ static scl_status solve_weighted(const box *self, const scl_problem *problem, si
 
 /* ------------------------------------------------------------ the plugin */
 
+/* Solves each target separately; the memory of the methods is shared by all targets. */
 static scl_status box_solve(const void *instance, const scl_problem *problem, scl_solution *out,
                             scl_error *error) {
   const box *self = instance;
@@ -358,7 +363,7 @@ static scl_status box_solve(const void *instance, const scl_problem *problem, sc
   return status;
 }
 
-/* Infinite outside the box. */
+/* The penalty R(a): 0 inside the box, infinite outside. */
 static scl_status box_objective(const void *instance, const scl_problem *problem,
                                 const double *coefficients, const double *intercept, double *value,
                                 scl_error *error) {
@@ -380,7 +385,7 @@ static int32_t box_normal_alone(const void *self, const scl_problem *problem, co
   return ((const box *)self)->loss.loss == LOSS_SQUARE && !box_wide_fits(problem);
 }
 
-/* Without it the host takes (f - y)^2. */
+/* The host would otherwise bound the squared loss (f - y)^2. */
 static const void *box_ability(const void *self, const char *id) {
   const bool square = ((const box *)self)->loss.loss == LOSS_SQUARE;
   return !square && strcmp(id, SCL_ABILITY_LOSS) == 0 ? &loss_ability : NULL;
@@ -400,11 +405,12 @@ const scl_plugin scullery_plugin = {
         "times three passes over the features, and together a few sums over rows; where that\n"
         "makes no progress, and for the hinge of at most 1024 rows, the interior point method on\n"
         "sums that are made again each step. With more than two features a row all losses take\n"
-        "the interior point method, by n x n systems: n^2 D products a step, and up to 256 MB of\n"
+        "the interior point method, by n x n systems: n^2 D products per step, and up to 256 MB "
+        "of\n"
         "rows in float64.\n"
-        "Losses of y f tell classes apart. Converged means that the duality gap is at most\n"
+        "Losses of y f are for classification. Converged means that the duality gap is at most\n"
         "`tolerance` of the objective at a = 0 (square: the mean of y^2 / 2; hinge: 1; logistic:\n"
-        "log 2); info().gap says what it is. Bounds are for the squared loss (f - y)^2, or the\n"
+        "log 2); info().gap reports the gap. Bounds are for the squared loss (f - y)^2, or the\n"
         "loss named.",
     SCL_SOLVER(.dtypes = SCL_BIT(SCL_DTYPE_FLOAT32) | SCL_BIT(SCL_DTYPE_FLOAT64),
                .solve = box_solve),

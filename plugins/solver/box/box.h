@@ -27,18 +27,18 @@ void interior_box_close(interior_box *b);
 scl_status interior_box_open(interior_box *b, const scl_host *host, size_t order, double bound,
                              bool with_matrix, scl_error *error);
 
-/* The middle of the box, all products mu. */
+/* Starts at the centre of the box with all complementarity products equal to mu. */
 void interior_box_start(interior_box *b, double mu);
 
-/* Remember the point where no gap was less. Returns whether to go on: rounding ends the progress
- * some time before a gap of 0. */
+/* Stores the current point if its gap is the smallest so far. Returns whether to go on: rounding
+ * stops the progress before the gap reaches 0. */
 bool interior_box_note(interior_box *b, double gap);
 
-/* What the barrier adds to the diagonal of the Hessian. */
+/* Writes the barrier's contribution to the diagonal of the Hessian. */
 double interior_box_barrier(const interior_box *b, size_t j);
 
-/* Factor H + diag(...), with a little more, a share of each entry, where that is singular to working
- * precision. The step is then another one; the gap is always that of the problem itself. */
+/* Factors H + diag(...). Where that is singular to working precision, a share of each diagonal
+ * entry is added: the step then differs, but the gap is still that of the original problem. */
 scl_status interior_box_factor(interior_box *b, const scl_symmetric *hessian, scl_error *error);
 
 /* All products are to become mu. */
@@ -47,46 +47,46 @@ void interior_box_aim(interior_box *b, double mu);
 /* As aim, less what the step that was found (towards 0) would add at second order. */
 void interior_box_correct(interior_box *b, double mu);
 
-/* step = the right-hand side of Newton's system. */
+/* Writes the right-hand side of Newton's system to step. */
 void interior_box_side(interior_box *b);
 
-/* step = Newton's, from descent, the goals and the factor. */
+/* Solves for Newton's step from descent, the goals and the factor. */
 scl_status interior_box_direct(interior_box *b, scl_error *error);
 
-/* Sum of the 2 D products after steps of these lengths. */
+/* Sum of the 2 D complementarity products after steps of these lengths. */
 double interior_box_products(const interior_box *b, double primal, double dual);
 
-/* *length = at most what keeps from + length by > 0, with a little distance */
+/* Reduces *length to keep from + length * by > 0, with a small margin. */
 void interior_limit(double from, double by, double *length);
 
 void interior_box_limit(const interior_box *b, double *primal, double *dual);
 
 void interior_box_move(interior_box *b, double primal, double dual);
 
-/* mu for the real step, given the sums of the products before and after a first step towards 0: the
- * less is left, the smaller. */
+/* The centring parameter mu of the corrector step, from the sums of the products before and
+ * after the predictor step: the more the predictor reduced the sum, the smaller mu. */
 double interior_goal(double before, double after, double number);
 
-/* The next mu, as a share of the mean product, where there is no first step: small after long
- * steps, careful after short ones. */
+/* The next mu as a share of the mean product, for methods without a predictor step: small after
+ * long steps, larger after short ones. */
 double interior_share(double length);
 
 /* ------------------------------------------------------------ interior_quadratic.c */
 
 typedef struct interior_quadratic {
   interior_box *box;
-  const scl_problem *problem;  /* whose progress is told */
+  const scl_problem *problem;  /* whose progress is reported */
   const scl_symmetric *matrix; /* M */
   const double *right;         /* order numbers at `stride` */
   size_t stride, most;         /* steps */
 } interior_quadratic;
 
-/* Coefficients that end within rounding of a bound are put on it, where that does not widen the
- * gap. */
+/* Moves coefficients within rounding of a bound onto it, where that does not widen the gap. */
 scl_status interior_quadratic_settle(const interior_quadratic *q, scl_error *error);
 
-/* Steps until the gap is at most `goal`; the box's best point is where it was least. Where the
- * system does not factor, the point is as good as rounding lets it be, and the gap tells. */
+/* Iterates until the gap is at most `goal`; the best point of the box is the one of least gap.
+ * Where the system does not factor, rounding allows no better point, and the gap says how good
+ * it is. */
 scl_status interior_quadratic_follow(const interior_quadratic *q, double goal, size_t *steps,
                                      scl_error *error);
 
@@ -112,12 +112,13 @@ void box_quadratic_close(box_quadratic *q);
 scl_status box_quadratic_open(box_quadratic *q, const scl_problem *problem, const interior_box *b,
                               scl_error *error);
 
-/* q->step = d. q->shift and q->goal are set; 0 where no descent was found. */
+/* Solves the quadratic and writes d to q->step. The caller sets q->shift and q->goal. d = 0
+ * where no descent direction was found. */
 scl_status box_quadratic_minimise(const box_quadratic *q, scl_error *error);
 
 /* ------------------------------------------------------------ rows.c */
 
-/* What is multiplied by Phi': v + e; W; the v above 0 and below. */
+/* The columns to be multiplied by Phi': v + e; W; the positive and the negative part of v. */
 enum { ROWS_DESCENT, ROWS_WEIGHT, ROWS_POSITIVE, ROWS_NEGATIVE, ROWS_COLUMNS };
 
 typedef struct box_rows {
@@ -125,28 +126,29 @@ typedef struct box_rows {
   bool smooth, capped; /* capped: high is finite */
   double low, high, bend;
   size_t count;
-  /* count numbers each; v: the pull; below and above: s - p low and p high - s */
+  /* count numbers each; v: minus the slope of the loss; below and above: s - p low and p high -
+   * s */
   double *y, *p, *f, *df, *v, *below, *above, *under, *over, *weight, *below_goal, *above_goal;
   double *columns; /* count x ROWS_COLUMNS */
 } box_rows;
 
 size_t box_rows_numbers(size_t count);
 
-/* Lay them out in box_rows_numbers(count) numbers. */
+/* Places the arrays in box_rows_numbers(count) numbers of the caller's. */
 box_rows box_rows_in(double *memory, size_t count, const loss_choice *choice);
 
 double box_rows_sign(const box_rows *r, size_t i);
 
-/* f = 0, and for constrained rows a point well inside. y and p are set. */
+/* Initialises f = 0 and, for constrained rows, a strictly interior point. y and p must be set. */
 void box_rows_start(box_rows *r);
 
-/* How many products the rows have. */
+/* Number of complementarity products of the rows. */
 size_t box_rows_number(const box_rows *r);
 
 /* All products are to become mu. */
 void box_rows_aim(box_rows *r, double mu);
 
-/* Fill `columns` and `weight` for a step towards the goals. */
+/* Fills `columns` and `weight` for a step towards the goals. */
 void box_rows_prepare(box_rows *r);
 
 /* As aim, less what the step that was found (towards 0) would add at second order. */
@@ -196,13 +198,14 @@ scl_status box_wide_open(box_wide *w, const scl_problem *problem, size_t bytes, 
 /* Row i of a block in float64. */
 void box_wide_row(const scl_rows *rows, size_t i, size_t order, double *to);
 
-/* T and W^-1 for the barrier and the row weights. A row without curvature: so much that its z is
- * 0. */
+/* Forms T and W^-1 for the barrier and the row weights. A row without curvature gets a W^-1 so
+ * large that its z is 0. */
 scl_status box_wide_factor(box_wide *w, const interior_box *b, const double *weights,
                            scl_error *error);
 
-/* b->step from its right-hand side r, which it holds; *by is q. pull: t, for a constant. change (n)
- * = what both do to the scores. Refined, for E^-1 (r - Phi'z) loses digits where E is small. */
+/* Solves for the step da in b->step, which holds the right-hand side r; *by receives q. pull: t,
+ * the right-hand side of the intercept. change (n): the resulting change of the scores. The
+ * solution is refined, as E^-1 (r - Phi'z) loses digits where E is small. */
 scl_status box_wide_direct(box_wide *w, interior_box *b, double pull, double *by, double *change,
                            scl_error *error);
 
@@ -228,14 +231,15 @@ typedef struct box_newton {
 
 void box_newton_close(box_newton *m);
 
-/* At a = 0. What the interior point method keeps of rows is scratch here. */
+/* Starts at a = 0. Uses the row arrays of the interior point method as scratch. */
 scl_status box_newton_open(box_newton *m, const scl_problem *problem, interior_box *b,
                            box_rows *rows, double *pulled, scl_error *error);
 
-/* The best constant of a hinge is often an interval: its middle, for the best point. */
+/* Sets the constant of the best point to the middle of the interval of minimisers that a hinge
+ * loss often has. */
 scl_status box_newton_centre(const box_newton *m, scl_error *error);
 
-/* Steps until the gap is at most `goal`, as far as the method gets. The best point is in the box. */
+/* Iterates until the gap is at most `goal` or progress ends. The best point is left in the box. */
 scl_status box_newton_follow(box_newton *m, double goal, size_t most, size_t *steps,
                              scl_error *error);
 

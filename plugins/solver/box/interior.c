@@ -9,10 +9,10 @@
  *   (H + diag(upper/(bound - a) + lower/(bound + a))) da
  *       = -grad - mu/(bound - a) + mu/(bound + a)
  *
- * A Cholesky factorisation each, some twenty of them whatever the condition of H. The losses share
- * the point, the system and the step. Each product has a goal of its own, so that a first step
- * towards 0 tells what its second order would add, and the real step corrects for that (Mehrotra
- * 1992). */
+ * A step costs one Cholesky factorisation; about twenty steps are needed, whatever the condition of
+ * H. The point, the system and the step are the same for all losses. Each product has a separate
+ * goal: a predictor step towards 0 gives the second-order error of the products, and the corrector
+ * step compensates for it (Mehrotra 1992). */
 #include "box.h"
 
 #include <float.h>

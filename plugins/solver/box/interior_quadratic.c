@@ -30,6 +30,8 @@ scl_status interior_quadratic_settle(const interior_quadratic *q, scl_error *err
   return SCL_STATUS_OK;
 }
 
+/* One predictor-corrector step (Mehrotra): a step towards mu = 0 sets the goals of the second
+ * one, both with the same factor. */
 static scl_status interior_quadratic_step(const interior_quadratic *q, scl_error *error) {
   interior_box *b = q->box;
   double primal = 1, dual = 1;

@@ -15,9 +15,9 @@
  * margin in which rows have curvature: at first most of them, in the end little more than there are
  * coefficients inside the box.
  *
- * H = sum_i w_i phi_i phi_i' is kept, and corrected by the rows whose weight is another by more than a
- * quarter: all steps together cost as much as a few full sums, while Newton's step stays a good one.
- * A constant is eliminated: H less the part of the weighted mean. */
+ * H = sum_i w_i phi_i phi_i' is kept, and corrected by the rows whose weight is another by more
+ * than a quarter: all steps together cost as much as a few full sums, while Newton's step stays a
+ * good one. A constant is eliminated: H less the part of the weighted mean. */
 #include "box.h"
 #include "shared/hinge_constant.h"
 #include "shared/newton_line.h"
@@ -30,7 +30,7 @@ enum { NEWTON_CHUNK = 256, NEWTON_PATIENCE = 25 };
 
 /* ------------------------------------------------------------ rows */
 
-/* What row i pulls at score f, minus the slope of its smooth loss; *weight: the curvature. */
+/* Minus the slope of row i's smoothed loss at score f; *weight receives its curvature. */
 static double box_newton_pull(const box_newton *m, size_t i, double f, double *weight) {
   const box_rows *r = m->rows;
   const loss_function *l = loss_of(r->choice);
@@ -49,8 +49,8 @@ static double box_newton_pull(const box_newton *m, size_t i, double f, double *w
   return box_rows_sign(r, i) * p * fmax(r->low, fmin(r->high, s));
 }
 
-/* v, the weights and the columns at the scores: these over the largest p, so that multipliers at
- * their bound do not all round to the same side in float32. */
+/* Computes v, the weights and the columns at the current scores. The columns are divided by the
+ * largest p, so that multipliers at their bound do not all round to the same side in float32. */
 static void box_newton_prepare(const box_newton *m) {
   box_rows *r = m->rows;
   for (size_t i = 0; i < r->count; i++) {
@@ -90,6 +90,8 @@ static scl_status box_newton_flush(box_newton *m, scl_error *error) {
   return status;
 }
 
+/* Collects the rows whose weight has changed, scaled by the root of the change, and adds them to
+ * H (or subtracts them) in groups of NEWTON_CHUNK. */
 static scl_status box_newton_visit(void *context, const scl_rows *rows, scl_error *error) {
   box_newton *m = context;
   const size_t order = m->box->order;
@@ -110,7 +112,8 @@ static scl_status box_newton_visit(void *context, const scl_rows *rows, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* H for the weights of the rows; in box->matrix without the part of the constant. */
+/* Updates H to the current row weights, and writes it, less the part of the constant, to
+ * box->matrix. */
 static scl_status box_newton_form(box_newton *m, double total, scl_error *error) {
   const scl_problem *problem = m->problem;
   const scl_symmetric_algebra *algebra = problem->host->symmetric;
@@ -126,26 +129,20 @@ static scl_status box_newton_form(box_newton *m, double total, scl_error *error)
 
 /* ------------------------------------------------------------ one step */
 
-/* Of H, as a share of its trace: where scores and pulls are rounded to float32, what is flatter is
- * noise. */
-static double box_newton_rounding(const box_newton *m) {
-  return m->problem->dtype == SCL_DTYPE_FLOAT32 ? 1e-8 : 1e-12;
-}
-
-/* What H is made larger by: against rounding, and so that a move through the whole box costs less
- * than the gap. */
+/* The shift added to H: it covers rounding, and is small enough that a move across the whole box
+ * changes the objective by less than the gap. */
 static double box_newton_shift(const box_newton *m) {
   const interior_box *b = m->box;
+  /* Of the trace: with scores and slopes rounded to float32, smaller curvature is noise. */
+  const double rounding = m->problem->dtype == SCL_DTYPE_FLOAT32 ? 1e-8 : 1e-12;
   double trace = 0;
   b->host->symmetric->diagonal(b->matrix, b->work);
   for (size_t j = 0; j < b->order; j++)
     trace += fmax(b->work[j], 0);
-  return fmax(box_newton_rounding(m) * trace +
-                  0.1 * m->gap / ((double)b->order * b->bound * b->bound),
-              DBL_MIN);
+  return fmax(rounding * trace + 0.1 * m->gap / ((double)b->order * b->bound * b->bound), DBL_MIN);
 }
 
-/* step, what the constant moves by, and what both do to the scores */
+/* Computes the step in a, the move of the constant, and their change of the scores. */
 static scl_status box_newton_direct(box_newton *m, double *by, scl_error *error) {
   const scl_problem *problem = m->problem;
   interior_box *b = m->box;
@@ -172,7 +169,7 @@ static scl_status box_newton_direct(box_newton *m, double *by, scl_error *error)
   return status;
 }
 
-/* The derivative of the smooth loss at t of the step. */
+/* Derivative of the smoothed loss at step length t. */
 static double box_newton_slope(const void *context, double t) {
   const box_newton *m = context;
   const box_rows *r = m->rows;
@@ -193,7 +190,7 @@ static void box_newton_move(box_newton *m, double t, double by) {
 
 /* ------------------------------------------------------------ the guess */
 
-/* The part of the gap that is there because the smooth problem is not solved yet. */
+/* The part of the duality gap that is due to the smoothed problem not being solved yet. */
 static double box_newton_rest(const box_newton *m) {
   const interior_box *b = m->box;
   double rest = 0;
@@ -207,7 +204,8 @@ static double box_newton_rest(const box_newton *m) {
   return rest;
 }
 
-/* guess <- s; delta becomes less while many rows are within it, and where the gap hardly fell. */
+/* Next guess: guess <- s, the multipliers in units of p. Shrinks delta when many more rows have
+ * curvature than there are coefficients, or when the gap has stalled. */
 static void box_newton_guess(box_newton *m) {
   box_rows *r = m->rows;
   size_t inside = 0;
@@ -223,8 +221,9 @@ static void box_newton_guess(box_newton *m) {
   m->guessed = true;
 }
 
-/* A step that gets nowhere just after delta fell: it fell too far, and may fall by half after each
- * guess that is followed. */
+/* Adapts delta after a step of length t. A short step directly after delta fell means that delta
+ * fell too far: it doubles, which also becomes its lower limit. Any other step after a new guess
+ * halves that limit. */
 static void box_newton_widen(box_newton *m, double t) {
   if (m->guessed && t < 0.1)
     m->least_delta = m->delta *= 2;
@@ -275,8 +274,8 @@ scl_status box_newton_open(box_newton *m, const scl_problem *problem, interior_b
   return SCL_STATUS_OK;
 }
 
-/* One step, after a new guess where the smooth problem is solved. *done: rounding, or a bad system,
- * leaves no further one. */
+/* One Newton step, with a new guess first where the smoothed problem is solved. *done: rounding
+ * or a singular system allows no further step. */
 static scl_status box_newton_step(box_newton *m, bool *done, scl_error *error) {
   double by = 0;
   scl_status status = SCL_STATUS_OK;

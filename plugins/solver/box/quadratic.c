@@ -6,8 +6,8 @@
  * bound, the others by one Cholesky factorisation; then those that left the box are held, and those
  * whose multiplier has the wrong sign released: a few rounds. They can cycle, so each is cut to the
  * box and has to improve on the best point. Else it becomes a shorter step from there, and
- * coordinates are held as they are there (projected Newton: Bertsekas 1982). Where few rounds do not
- * end it, as with features that are nearly the same, the interior point method does. */
+ * coordinates are held as they are there (projected Newton: Bertsekas 1982). Where few rounds do
+ * not end it, as with features that are nearly the same, the interior point method does. */
 #include "box.h"
 
 enum { QUADRATIC_ROUNDS = 4, QUADRATIC_HALVINGS = 12, QUADRATIC_STEPS = 50 };
@@ -43,7 +43,7 @@ scl_status box_quadratic_open(box_quadratic *q, const scl_problem *problem, cons
   return SCL_STATUS_OK;
 }
 
-/* *out = H of the `count` open coordinates, plus shift I. */
+/* *out = H restricted to the `count` free coordinates, plus shift I. */
 static scl_status box_quadratic_part(const box_quadratic *q, size_t count, double shift,
                                      scl_symmetric **out, scl_error *error) {
   const scl_symmetric_algebra *algebra = q->host->symmetric;
@@ -60,8 +60,8 @@ static scl_status box_quadratic_part(const box_quadratic *q, size_t count, doubl
   return SCL_STATUS_OK;
 }
 
-/* right = (H + shift I)^-1 right on the open coordinates, with a larger shift where that is singular
- * to working precision. */
+/* Solves right = (H + shift I)^-1 right on the free coordinates, with a larger shift where that
+ * is singular to working precision. */
 static scl_status box_quadratic_solve(const box_quadratic *q, size_t count, scl_error *error) {
   scl_status status = SCL_STATUS_NUMERIC;
   double shift = q->shift;
@@ -76,7 +76,8 @@ static scl_status box_quadratic_solve(const box_quadratic *q, size_t count, scl_
   return status;
 }
 
-/* d for the coordinates that are held, and H d. Returns how many are open. */
+/* Sets d at the coordinates held at a bound, and 0 elsewhere, and lists the free coordinates in
+ * q->open. Returns their number. */
 static size_t box_quadratic_hold(const box_quadratic *q) {
   size_t open = 0;
   for (size_t j = 0; j < q->order; j++) {
@@ -86,7 +87,7 @@ static size_t box_quadratic_hold(const box_quadratic *q) {
   return open;
 }
 
-/* The other coordinates of d. */
+/* Solves for d at the free coordinates. */
 static scl_status box_quadratic_free(const box_quadratic *q, size_t open, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   memset(q->image, 0, q->order * sizeof *q->image);
@@ -99,7 +100,8 @@ static scl_status box_quadratic_free(const box_quadratic *q, size_t open, scl_er
   return status;
 }
 
-/* t of the way from the best point to d, cut to the box, becomes the best where it is better. */
+/* Takes the point at t between the best point and d, projects it onto the box, and keeps it as
+ * the best if it is better. */
 static scl_status box_quadratic_keep(const box_quadratic *q, double t, double *best,
                                      scl_error *error) {
   double value = 0, *cut = q->column;
@@ -116,7 +118,8 @@ static scl_status box_quadratic_keep(const box_quadratic *q, double t, double *b
   return SCL_STATUS_OK;
 }
 
-/* Hold and release by d; *changed says whether any did. */
+/* Updates the set of coordinates held at a bound from d; *changed receives whether the set
+ * changed. */
 static scl_status box_quadratic_turn(const box_quadratic *q, bool *changed, scl_error *error) {
   const scl_status status = q->host->symmetric->multiply(q->hessian, q->d, 1, q->image, error);
   *changed = false;
@@ -132,7 +135,8 @@ static scl_status box_quadratic_turn(const box_quadratic *q, bool *changed, scl_
   return status;
 }
 
-/* Hold what is at a bound at the best point, or nearly, and pulled outwards there. */
+/* Holds the coordinates that are at or near a bound at the best point and whose gradient points
+ * outwards. */
 static scl_status box_quadratic_return(const box_quadratic *q, scl_error *error) {
   const scl_status status = q->host->symmetric->multiply(q->hessian, q->step, 1, q->image, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < q->order; j++) {
@@ -143,7 +147,7 @@ static scl_status box_quadratic_return(const box_quadratic *q, scl_error *error)
   return status;
 }
 
-/* One round; *changed: another may be better. */
+/* One round of the active set method; *changed: a further round may improve the point. */
 static scl_status box_quadratic_round(const box_quadratic *q, double *best, bool *changed,
                                       scl_error *error) {
   const double before = *best;
@@ -158,7 +162,7 @@ static scl_status box_quadratic_round(const box_quadratic *q, double *best, bool
   return status == SCL_STATUS_OK ? box_quadratic_return(q, error) : status;
 }
 
-/* By the interior point method, in u = a + d. */
+/* Falls back on the interior point method, in the variable u = a + d. */
 static scl_status box_quadratic_inside(const box_quadratic *q, double *best, scl_error *error) {
   const scl_symmetric_algebra *algebra = q->host->symmetric;
   interior_box inside;

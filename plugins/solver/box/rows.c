@@ -43,12 +43,7 @@ double box_rows_sign(const box_rows *r, size_t i) {
   return loss_of(r->choice)->classes ? r->y[i] : 1;
 }
 
-/* s of a constrained row */
-static double box_rows_multiplier(const box_rows *r, size_t i) {
-  return r->p[i] * r->low + r->below[i];
-}
-
-/* bend/p, how fast u has to fall where s rises */
+/* bend/p: the rate at which u falls as s rises. */
 static double box_rows_bend(const box_rows *r, size_t i) { return r->bend / r->p[i]; }
 
 void box_rows_start(box_rows *r) {
@@ -85,7 +80,7 @@ void box_rows_aim(box_rows *r, double mu) {
   }
 }
 
-/* The divisor of Newton's step, not 0 even where it underflows:
+/* The denominator of Newton's step, kept above 0 even where it underflows:
  *
  *   above under + below over + (bend/p) below above */
 static double box_rows_divisor(const box_rows *r, size_t i) {
@@ -94,7 +89,7 @@ static double box_rows_divisor(const box_rows *r, size_t i) {
               DBL_MIN);
 }
 
-/* Where the multiplier of a constrained row goes if sign f rises by `rise`. */
+/* The new multiplier of a constrained row if sign f rises by `rise`. */
 static double box_rows_multiplier_step(const box_rows *r, size_t i, double rise) {
   const double a = r->below[i], b = r->above[i];
   return (b * r->below_goal[i] - a * r->above_goal[i] + a * b * (r->over[i] - r->under[i] - rise)) /
@@ -113,7 +108,7 @@ void box_rows_prepare(box_rows *r) {
       w = r->p[i] * l->curvature(r->f[i], r->y[i]);
     } else if (r->p[i] > 0) {
       const double sign = box_rows_sign(r, i);
-      r->v[i] = sign * box_rows_multiplier(r, i);
+      r->v[i] = sign * (r->p[i] * r->low + r->below[i]); /* sign s */
       e = sign * box_rows_multiplier_step(r, i, 0);
       w = r->below[i] * r->above[i] / box_rows_divisor(r, i);
     }
@@ -125,7 +120,7 @@ void box_rows_prepare(box_rows *r) {
   }
 }
 
-/* Where s, over and under of a constrained row go, once df is known. */
+/* The changes of s, over and under of a constrained row, for a known change df of its score. */
 typedef struct row_step {
   double s, over, under;
 } row_step;
@@ -195,8 +190,8 @@ double box_rows_loss(const box_rows *r, double length) {
   return sum;
 }
 
-/* The two factors, at most 1, that make the pulls of either sign weigh the same: what a free
- * intercept asks of a dual point. */
+/* The two factors, at most 1, that scale positive and negative v to equal sums: with a free
+ * intercept a dual point must satisfy sum v = 0. */
 static void box_rows_balance(const box_rows *r, double *positive, double *negative) {
   double plus = 0, minus = 0;
   for (size_t i = 0; i < r->count; i++)
@@ -205,7 +200,8 @@ static void box_rows_balance(const box_rows *r, double *positive, double *negati
   *negative = minus > plus ? plus / minus : 1;
 }
 
-/* The dual value but for the norm: minus the conjugates of the losses at -v, times a factor. */
+/* The dual value without its norm term: minus the sum of the conjugates of the losses at -v,
+ * where v is scaled by a factor. */
 static double box_rows_dual(const box_rows *r, double positive, double negative) {
   const loss_function *l = loss_of(r->choice);
   double sum = 0;

@@ -1,6 +1,6 @@
 /* Newton's step of box where there are many more features than rows, by an n x n system. With E the
- * barrier's diagonal (> 0), W the curvatures of the rows, r the descent with the barrier's and t the
- * constant's, the step da and the constant's move q solve
+ * barrier's diagonal (> 0), W the curvatures of the rows, r the descent with the barrier's and t
+ * the constant's, the step da and the constant's move q solve
  *
  *   Phi'W (Phi da + q 1) + E da = r,   1'W (Phi da + q 1) = t
  *
@@ -86,7 +86,7 @@ static scl_status box_wide_hold(void *context, const scl_rows *rows, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* A task: the chunk's rows by one tile of the held ones. */
+/* A task of the pool: products of the chunk's rows with one tile of held rows. */
 static scl_status box_wide_tile(void *context, size_t index, scl_error *error) {
   const box_wide *w = context;
   const scl_host *host = w->problem->host;
@@ -103,7 +103,7 @@ static scl_status box_wide_tile(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* T's rows of the chunk and columns of the held rows, up to the diagonal. */
+/* Computes the entries of T in the chunk's rows and the held rows' columns, up to the diagonal. */
 static scl_status box_wide_multiply(box_wide *w, scl_error *error) {
   const size_t end = w->chunk_first + w->filled;
   size_t reach = end > w->first ? end - w->first : 0;
@@ -130,7 +130,7 @@ static scl_status box_wide_visit(void *context, const scl_rows *rows, scl_error 
   return SCL_STATUS_OK;
 }
 
-/* All rows are held: no pass. */
+/* Forms T when all rows are held, without a pass over the data. */
 static scl_status box_wide_form_held(box_wide *w, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   for (size_t i = 0; status == SCL_STATUS_OK && i < w->count; i += WIDE_TILE) {
@@ -201,7 +201,7 @@ scl_status box_wide_factor(box_wide *w, const interior_box *b, const double *wei
   return lifted;
 }
 
-/* out (n) = z, from what the n x n system gives for its sides. Returns q. */
+/* Computes z in out (n) from the solutions of the n x n system. Returns q. */
 static double box_wide_combine(const box_wide *w, double pull, double *out) {
   const size_t n = w->count, sides = w->system.columns;
   double by = sides > 1 ? pull : 0, ones = 0;
@@ -241,7 +241,7 @@ static scl_status box_wide_add(box_wide *w, double pull, double *step, double *b
   return status;
 }
 
-/* rest and *pull: what is left of the system's right-hand sides. Returns rest'E^-1 rest. */
+/* Computes in rest and *pull the residuals of the system. Returns rest'E^-1 rest. */
 static scl_status box_wide_rest(box_wide *w, const double *step, const double *change, double *pull,
                                 double *size, scl_error *error) {
   for (size_t i = 0; i < w->count; i++) {

@@ -45,8 +45,8 @@ static const scl_option options[] = {
         "rows: a sample of the rows (sparse rows: the diagonal); gram: G alone, for rkhs and "
         "features k(z, x); auto: rows for l2; for rkhs gram, and rows where that takes less work"),
     SCL_ROW(cg, rank, SCL_FORM_INTEGER | SCL_FORM_WORD, "auto", "auto",
-            "rows in the sample that the preconditioner is made from; 0: none; auto: 10 a feature "
-            "up to D = 2000, else 2000 in 400 MB (rkhs: 2 a feature)",
+            "rows in the sample that the preconditioner is made from; 0: none; auto: 10 per "
+            "feature up to D = 2000, else 2000 in 400 MB (rkhs: 2 per feature)",
             SCL_WITHIN(0, 1e9)),
     SCL_ROW(cg, damping, SCL_FORM_NUMBER | SCL_FORM_WORD, "auto", "auto",
             "mu of a sample of rows, in lambda's units; auto: half of mean ||phi||^2/rank (0 where "
@@ -92,8 +92,8 @@ typedef struct descent {
   bool precise; /* the preconditioner is made in float64 */
 } descent;
 
-static void close_descent(descent *d) { preconditioner_close(&d->preconditioner); }
-
+/* Allocates all vectors in one block of scratch memory, and asks the problem for G if the
+ * penalty needs it. */
 static scl_status open_descent(descent *d, const cg *self, const scl_problem *problem,
                                scl_error *error) {
   const scl_host *host = problem->host;
@@ -124,12 +124,12 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
 
 /* ------------------------------------------------------------ the system */
 
-/* c + 1 sums of the assembling pass, and for rkhs one more. */
+/* Number of columns of the assembling pass: c + 1, and one more for rkhs. */
 static size_t sums_of(const descent *d) {
   return d->problem->targets + (d->system.gram == NULL ? 1 : 2);
 }
 
-/* From scores of [0 0 v] to W [y 1 Phi v]. */
+/* Replaces the scores of [0 0 v] by W [y 1 Phi v]. */
 static scl_status turn_to_targets(void *context, const scl_rows *rows, double *scores,
                                   scl_error *error) {
   descent *d = context;
@@ -150,7 +150,8 @@ static scl_status turn_to_targets(void *context, const scl_rows *rows, double *s
   return SCL_STATUS_OK;
 }
 
-/* kappa = v'Phi'W Phi v/(N ||G v||^2); v: D numbers, image: D of scratch */
+/* Computes kappa = v'Phi'W Phi v/(N ||G v||^2) for a random vector v of D numbers; image: D
+ * numbers of scratch. */
 static scl_status estimate_kappa(descent *d, const double *v, double *image, scl_error *error) {
   const scl_host *host = d->problem->host;
   const size_t features = d->problem->features, c = d->problem->targets;
@@ -164,11 +165,11 @@ static scl_status estimate_kappa(descent *d, const double *v, double *image, scl
   return status;
 }
 
-/* Right-hand side, means, the sum of weights and kappa, in one pass. */
+/* Computes the right-hand side, the means, the sum of weights and kappa in one pass. */
 static scl_status assemble(descent *d, scl_error *error) {
   const scl_problem *problem = d->problem;
   const size_t features = problem->features, c = problem->targets, k = sums_of(d);
-  double *in = d->right, *v = d->best, *diagonal = d->diagonal; /* in: as far as z */
+  double *in = d->right, *v = d->best, *diagonal = d->diagonal; /* in: spans the arrays up to z */
   memset(in, 0, features * k * sizeof *in);
   memset(d->response, 0, c * sizeof *d->response);
   if (d->system.gram != NULL) problem->host->random->normal(d->self->seed, 1, 0, 0, features, v);
@@ -241,7 +242,7 @@ static double column_dot(const descent *d, const double *x, const double *y, siz
   return sum;
 }
 
-/* Of column j, each number over the scale of its feature. */
+/* Norm of column j, each entry divided by the scale of its feature. */
 static double column_square(const descent *d, const double *x, size_t j) {
   const size_t features = d->problem->features, c = d->problem->targets;
   double sum = 0;
@@ -262,7 +263,7 @@ static scl_status cg_norms(descent *d, scl_error *error) {
   return status;
 }
 
-/* The same, relative to the right-hand side; *worst over targets. */
+/* The same norms relative to the right-hand side; *worst receives the largest over targets. */
 static scl_status judge(descent *d, double *worst, scl_error *error) {
   const scl_status status = cg_norms(d, error);
   *worst = 0;
@@ -296,7 +297,7 @@ static size_t sample_rows_of(const descent *d) {
   return rows > n ? n : rows;
 }
 
-/* By rows, or the diagonal where they are sparse. */
+/* Builds the preconditioner from a sample of rows, or from the diagonal where rows are sparse. */
 static scl_status cg_prepare_rows(descent *d, scl_error *error) {
   const scl_value *damping = d->self->damping;
   const size_t rows = sample_rows_of(d);
@@ -310,7 +311,8 @@ static scl_status cg_prepare_rows(descent *d, scl_error *error) {
                               error);
 }
 
-/* A norm that overflows, or of which nothing is left, would pass for that of a solution. */
+/* Refuses a right-hand side whose norm overflows or underflows, as its residual would pass for
+ * that of a solution. */
 static scl_status check_sizes(const descent *d, scl_error *error) {
   const size_t features = d->problem->features, c = d->problem->targets;
   for (size_t j = 0; j < c; j++) {
@@ -327,8 +329,8 @@ static scl_status check_sizes(const descent *d, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* The preconditioner, and the norms of the right-hand side. residual ends as that, and z and score
- * with it. */
+/* Builds the preconditioner and computes the norms of the right-hand side. On return residual is
+ * the right-hand side, and z and score belong to it. */
 static scl_status cg_prepare(descent *d, bool by_gram, scl_error *error) {
   const size_t c = d->problem->targets;
   scl_status status = SCL_STATUS_OK;
@@ -349,7 +351,7 @@ static scl_status cg_prepare(descent *d, bool by_gram, scl_error *error) {
 
 /* ------------------------------------------------------------ the iteration */
 
-/* A step along new directions, the first of them z itself. */
+/* One step along new directions, the first of which is z itself. */
 static scl_status cg_step(descent *d, double *a, bool fresh, scl_error *error) {
   directions *p = &d->directions;
   if (fresh)
@@ -377,8 +379,8 @@ static bool is_narrow(const descent *d) {
   return p->factor != NULL && p->dtype == SCL_DTYPE_FLOAT32;
 }
 
-/* From a to the goal by the running residual, or out of iterations or patience; ends on the
- * best a of its way. */
+/* Iterates from a until the running residual reaches the goal, or iterations or patience run
+ * out. Ends at the best a found. */
 static scl_status cg_round(descent *d, double *a, double worst, scl_solution *out,
                            scl_error *error) {
   const size_t most = d->self->max_iterations,
@@ -410,14 +412,14 @@ static scl_status cg_round(descent *d, double *a, double worst, scl_solution *ou
   return SCL_STATUS_OK;
 }
 
-/* What a round must make of the residual for another one: half, or less than before where it is
- * nearly there. */
+/* The residual that a round must go below for another round to follow: half of the last one or,
+ * close to the tolerance, 0.9 of it. */
 static double worth(const descent *d, double before) {
   return before > 8 * d->self->tolerance ? before / 2 : 0.9 * before;
 }
 
-/* Rounds of descent, each begun from the true residual: rounding (float32 above all) makes the
- * running one drift away from it, so that rounds after the first aim lower. */
+/* Rounds of iterations, each started from the true residual. Rounding, mostly of float32, makes
+ * the running residual drift from the true one, so rounds after the first aim lower. */
 static scl_status cg_rounds(descent *d, bool warm, scl_solution *out, scl_error *error) {
   double *a = out->coefficients, worst = INFINITY, before = INFINITY;
   scl_status status;
@@ -438,14 +440,14 @@ static scl_status cg_rounds(descent *d, bool warm, scl_solution *out, scl_error 
   return status;
 }
 
-/* Onwards from a with rows. */
+/* Continues from a with the preconditioner made from rows. */
 static scl_status iterate_again(descent *d, scl_solution *out, scl_error *error) {
   const scl_status status = cg_prepare(d, false, error);
   return status == SCL_STATUS_OK ? cg_rounds(d, true, out, error) : status;
 }
 
-/* gram where it may serve; rows from where gram turned out slow; in float64 from where float32 got
- * no further. */
+/* Solves with the gram preconditioner where it applies; switches to rows where gram is slow, and
+ * to float64 where float32 makes no further progress. */
 static scl_status iterate_all(descent *d, scl_solution *out, scl_error *error) {
   const int32_t choice = d->self->preconditioner;
   const bool automatic = choice == PRECONDITIONER_AUTO && d->system.gram != NULL;
@@ -463,6 +465,7 @@ static scl_status iterate_all(descent *d, scl_solution *out, scl_error *error) {
   return d->precise ? iterate_again(d, out, error) : status;
 }
 
+/* Writes outcome, note and the intercept, mean(y) - mean(phi)'a, of the solution in out. */
 static scl_status cg_account(const descent *d, scl_solution *out, scl_error *error) {
   const size_t features = d->problem->features, c = d->problem->targets;
   if (!isfinite(out->residual))
@@ -498,7 +501,7 @@ static scl_status cg_solve(const void *instance, const scl_problem *problem, scl
   if (status == SCL_STATUS_OK) status = assemble(&d, error);
   if (status == SCL_STATUS_OK) status = iterate_all(&d, out, error);
   if (status == SCL_STATUS_OK) status = cg_account(&d, out, error);
-  close_descent(&d);
+  preconditioner_close(&d.preconditioner);
   return status;
 }
 
@@ -511,7 +514,7 @@ const scl_plugin scullery_plugin = {
     .summary = "Ridge regression by preconditioned conjugate gradients, without Phi'Phi",
     .doc =
         "(Phi'Phi + n lambda R) a = Phi'y, the problem of solver.ridge with penalty l2 (R = I) or\n"
-        "rkhs (R = G), without Phi'Phi: one sweep over the rows an iteration, for all targets\n"
+        "rkhs (R = G), without Phi'Phi: one sweep over the rows per iteration, for all targets\n"
         "together. Preconditioners (sparse rows: the diagonal):\n"
         "rows, l2     (n/m) S'S + n mu I of a sample S of m = `rank` rows (mu = `damping`), by a\n"
         "             system of order min(m, D)\n"

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+/* Exchanges pivots i and k: rows and columns of the matrix in f->l, and their places. */
 static void pivoted_swap(pivoted *f, size_t i, size_t k) {
   const size_t n = f->n, place = f->order[i];
   f->order[i] = f->order[k];
@@ -29,7 +30,7 @@ static void pivoted_swap(pivoted *f, size_t i, size_t k) {
   }
 }
 
-/* Column k of L, and the rest less its part. */
+/* Computes column k of L and subtracts its outer product from the remaining matrix. */
 static void pivoted_eliminate(pivoted *f, size_t k) {
   const size_t n = f->n;
   double *l = f->l;
@@ -44,7 +45,7 @@ static void pivoted_eliminate(pivoted *f, size_t k) {
     }
 }
 
-/* Of the matrix in f->l, both triangles. */
+/* Factors the matrix in f->l, of which both triangles are given. */
 static void pivoted_factor(pivoted *f, double least) {
   const size_t n = f->n;
   double *l = f->l;

@@ -71,7 +71,7 @@ typedef struct sampling {
   double square, mean_weight; /* sum of the squares of S; N/n */
 } sampling;
 
-/* Row i of a block into the sample. */
+/* Copies row i of a block into the sample. */
 static scl_status sample_put(sampling *sample, const scl_rows *rows, size_t i, scl_error *error) {
   preconditioner *p = sample->into;
   const size_t d = p->problem->features, step = p->tall ? 1 : p->rows,
@@ -101,8 +101,8 @@ static scl_status sample_drawn(void *context, const scl_rows *rows, scl_error *e
   return status;
 }
 
-/* Evenly spaced rows, where rows can only be read in order; all of them, where so many are
- * wanted. */
+/* Takes evenly spaced rows where rows can only be read in order, and all rows where so many are
+ * asked for. */
 static scl_status sample_passing(void *context, const scl_rows *rows, scl_error *error) {
   sampling *sample = context;
   const preconditioner *p = sample->into;
@@ -149,7 +149,7 @@ static scl_status sample_multiply(const preconditioner *p, scl_error *error) {
   return status;
 }
 
-/* Whether float32 suffices: for mu, and for squares of the features. */
+/* Whether a float32 sample is accurate enough, given mu and the size of the squared features. */
 static bool sample_fits_float32(const sampling *sample, double mu) {
   const double rows = (double)sample->into->rows,
                square = sample->square / (rows * (double)sample->into->problem->features);
@@ -191,7 +191,7 @@ static scl_status sample_factor_with_gram(const sampling *sample, double mu, scl
   return status;
 }
 
-/* The sample in that dtype. */
+/* Draws the sample in the given dtype. */
 static scl_status precondition_in(preconditioner *p, const cg_system *system, scl_dtype dtype,
                                   size_t rows, uint64_t seed, double mu, scl_error *error) {
   const scl_problem *problem = system->problem;

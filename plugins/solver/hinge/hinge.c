@@ -5,13 +5,13 @@
  *                0 <= b_i <= u_i = w_i/(lambda sum w)
  *
  * Phi n x D, a D x c, duals b n x c. A few passes of dual coordinate descent (Hsieh, Chang, Lin,
- * Keerthi and Sundararajan 2008) tell most rows' duals, which lie at a bound. Then the rows near the
- * margin are gathered (working.c), and their duals found by Newton's method while the others
+ * Keerthi and Sundararajan 2008) tell most rows' duals, which lie at a bound. Then the rows near
+ * the margin are gathered (working.c), and their duals found by Newton's method while the others
  * keep theirs (newton.c), until the duality gap P(a) - D(b) over all rows, relative to P(a), is
  * `tolerance`: that is measured at one a, in a pass of its own. Every move raises D. Where they do
- * not get far, passes of descent go between. Classes are solved side by side, rows in an order drawn
- * by (seed, chunk, pass). With an intercept (shared/hinge_constant.c) the gap is between P at the best
- * constant for a, and D of duals that keep the constraint. */
+ * not get far, passes of descent go between. Classes are solved side by side, rows in an order
+ * drawn by (seed, chunk, pass). With an intercept (shared/hinge_constant.c) the gap is between P at
+ * the best constant for a, and D of duals that keep the constraint. */
 #include "hinge.h"
 #include "shared/losses.h"
 #include "shared/risk.h"
@@ -84,6 +84,7 @@ static void skip_one_sided(machine *m) {
   }
 }
 
+/* Allocates scratch memory; the arrays of doubles are one block, zero at first. */
 static scl_status hinge_reserve(machine *m, scl_error *error) {
   const scl_host *host = m->host;
   const size_t n = m->problem->rows, c = m->problem->targets, d = m->problem->features;
@@ -104,6 +105,8 @@ static scl_status hinge_reserve(machine *m, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Prepares a solve: reads targets and weights, lays out the arrays, and sets u_i = w_i/(lambda
+ * sum w). */
 static scl_status open_machine(machine *m, const hinge *self, const scl_problem *problem,
                                scl_solution *out, scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
@@ -143,7 +146,7 @@ typedef struct chunk {
   size_t first, count;
 } chunk;
 
-/* The best dual of row i of the chunk, the others as they are. */
+/* Sets the dual of row i of the chunk to its maximiser, the other duals being fixed. */
 static void move_dual(const chunk *k, size_t i, size_t class, double *b) {
   const machine *m = k->m;
   const size_t c = m->problem->targets, d = m->problem->features, row = k->first + i;
@@ -159,7 +162,7 @@ static void move_dual(const chunk *k, size_t i, size_t class, double *b) {
   *dual = to;
 }
 
-/* A task: one class. */
+/* A task of the pool: one class. */
 static scl_status hinge_descend_class(void *context, size_t class, scl_error *error) {
   const chunk *k = context;
   const machine *m = k->m;
@@ -225,7 +228,7 @@ static scl_status visit_descent(void *context, const scl_rows *rows, scl_error *
 
 /* ------------------------------------------------------------ the gap */
 
-/* Column j of the loss, its mean over all rows, and the relative gap. */
+/* Mean loss of column j over all rows, and its relative gap. */
 static double column_gap(machine *m, size_t j, double *loss) {
   const size_t d = m->problem->features;
   const double lambda = m->self->risk.lambda, *a = m->a + j * d, *x = m->x + j * d,
@@ -251,8 +254,8 @@ static double column_gap(machine *m, size_t j, double *loss) {
   return isnan(gap) ? INFINITY : gap; /* of numbers that overflow */
 }
 
-/* The relative gap of each class at x, over all rows, of which the largest is told, and the
- * constants. */
+/* Computes the relative gap of each class at x over all rows, and the constants. Reports the
+ * largest gap. */
 static scl_status measure_gap(machine *m, scl_solution *out, scl_error *error) {
   const size_t c = m->problem->targets, d = m->problem->features;
   for (size_t j = 0; j < c; j++)
@@ -335,7 +338,8 @@ static scl_status visit_working(void *context, const scl_rows *rows, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* What the duals outside pull: lambda a = fixed + that of the part's rows. */
+/* Computes `fixed`, the contribution of the duals outside the part: lambda a = fixed + that of
+ * the part's rows. */
 static void fix_others(const machine *m, size_t j) {
   hinge_part *part = &m->parts[j];
   const size_t n = m->problem->rows, c = m->problem->targets, d = part->order;
@@ -354,7 +358,7 @@ static void fix_others(const machine *m, size_t j) {
   }
 }
 
-/* The part's duals become the class's, and a, x and b with them. */
+/* Copies the part's duals to the class, and updates a, x and b. */
 static void take_part(const machine *m, size_t j) {
   const hinge_part *part = &m->parts[j];
   const size_t n = m->problem->rows, c = m->problem->targets, d = part->order;
@@ -373,7 +377,7 @@ static void take_part(const machine *m, size_t j) {
   m->b[j] = part->constant ? part->best_b : 0;
 }
 
-/* A task: Newton's method on the working set of a class. */
+/* A task of the pool: Newton's method on the working set of one class. */
 static scl_status polish(void *context, size_t index, scl_error *error) {
   const machine *m = context;
   const size_t j = m->from + index;
@@ -386,7 +390,7 @@ static scl_status polish(void *context, size_t index, scl_error *error) {
   return status;
 }
 
-/* Classes from .. until-1, in one pass. */
+/* Gathers the working sets of classes from .. until-1 in one pass. */
 static scl_status polish_group(machine *m, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   size_t opened = m->from;
@@ -402,7 +406,8 @@ static scl_status polish_group(machine *m, scl_error *error) {
   return status;
 }
 
-/* As many classes at a time as fit WORKING_BYTES. *cut: of one alone not all rows do. */
+/* Solves the working sets, as many classes at a time as fit WORKING_BYTES. *cut: even one class
+ * alone did not fit all its rows. */
 static scl_status polish_all(machine *m, bool *cut, scl_error *error) {
   const size_t c = m->problem->targets, fit = WORKING_BYTES / hinge_row_bytes(m);
   scl_status status = SCL_STATUS_OK;
@@ -426,7 +431,7 @@ static scl_status polish_all(machine *m, bool *cut, scl_error *error) {
 
 /* ------------------------------------------------------------ the method */
 
-/* At most `passes` passes of descent. */
+/* Runs at most `passes` passes of coordinate descent. */
 static scl_status descend_all(machine *m, size_t passes, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   for (size_t pass = 0;
@@ -441,6 +446,9 @@ static scl_status descend_all(machine *m, size_t passes, scl_error *error) {
   return status;
 }
 
+/* Alternates passes of coordinate descent, the measurement of the gap, and working sets, until
+ * the gap is at most the tolerance. Passes follow a working set only if it reduced the gap too
+ * little. */
 static scl_status hinge_iterate(machine *m, scl_solution *out, scl_error *error) {
   const size_t most = m->self->max_iterations;
   size_t passes = FIRST_PASSES, between = PASSES_BETWEEN; /* the latter doubles */

@@ -22,7 +22,7 @@ typedef struct hinge_part {
   size_t count, order; /* m, D */
   double lambda;
   bool constant, widened; /* widened: since the last guess */
-  /* The caller's to fill: rows m x D; y, p, s, f (m each; f with the constant); a, fixed (D each) */
+  /* Set by the caller: rows m x D; y, p, s, f: m each, f with the constant; a, fixed: D each */
   double *rows, *y, *p, *s, *f, *a, *fixed;
   double b, fixed_sum, delta;
   /* m each; used: the weights in the matrix */
@@ -49,9 +49,8 @@ static inline double hinge_part_share(const hinge_part *m, size_t i, double f) {
 
 static inline double hinge_part_cut(double share) { return fmax(0, fmin(1, share)); }
 
-/* Steps until the gap is at most `goal`, as far as the method gets: m->best, m->best_a, m->best_b and
- * their gap. From
- * s, f, a and b; delta is set. */
+/* Iterates from s, f, a and b, with delta set, until the gap is at most `goal` or progress ends.
+ * Results: m->best, m->best_a, m->best_b and their gap. */
 scl_status hinge_part_follow(hinge_part *m, double goal, scl_error *error);
 
 /* ------------------------------------------------------------ working.c */

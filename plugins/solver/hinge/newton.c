@@ -7,8 +7,8 @@
  *
  * m rows phi_i, D features, f_i = phi_i a + b; `fixed` is what the duals of the other rows pull a
  * with, fixed_sum the same for b. A hinge has no curvature: it is made smooth around a guess of s
- * (the proximal point method on the dual, Rockafellar 1976; with Newton's method inside, Li, Sun and
- * Toh 2018),
+ * (the proximal point method on the dual, Rockafellar 1976; with Newton's method inside, Li, Sun
+ * and Toh 2018),
  *
  *   max_s  s (1 - y f) - (delta/2) (s - guess)^2,   then guess <- s, and delta becomes less
  *
@@ -17,8 +17,9 @@
  *
  *   (lambda W^-1 + B B') z = B (v - lambda a) + lambda db 1,   da = (v - lambda a - B'z)/lambda
  *
- * with the products of all m rows made once where m <= D; else by the D x D matrix, which is kept and corrected by the rows whose weight has changed. The
- * constant is eliminated from either; before each step it goes where nothing pulls it. */
+ * with the products of all m rows formed once where m <= D. Else the D x D matrix is kept, and
+ * corrected by the rows whose weight has changed. The constant is eliminated from either system;
+ * before each step it is set to its minimiser. */
 #include "hinge.h"
 
 #include "shared/newton_line.h"
@@ -65,7 +66,7 @@ scl_status hinge_part_open(hinge_part *m, scl_error *error) {
 
 /* ------------------------------------------------------------ where it stands */
 
-/* What pulls b if it moves: it falls as b rises. */
+/* Minus the derivative of the objective in b at a move of b; it decreases as b rises. */
 static double hinge_part_pull(const hinge_part *m, double move) {
   double pull = m->fixed_sum;
   for (size_t i = 0; i < m->count; i++)
@@ -73,7 +74,7 @@ static double hinge_part_pull(const hinge_part *m, double move) {
   return pull;
 }
 
-/* A move of b past which the pull has another sign; 0: there is none. */
+/* A move of b beyond which that derivative has changed sign; 0 where there is none. */
 static double hinge_part_past(const hinge_part *m, double pull) {
   double move = copysign(m->delta, pull);
   for (int tries = 0; tries < 60; tries++, move *= 2)
@@ -81,8 +82,8 @@ static double hinge_part_past(const hinge_part *m, double pull) {
   return 0;
 }
 
-/* The best constant of the smooth problem, where nothing pulls it: s then keeps the constraint. By
- * halving and regula falsi in turns. */
+/* The constant b that minimises the smoothed problem, where its derivative is 0: s then
+ * satisfies the constraint. Bisection and regula falsi alternate. */
 static void hinge_part_balance(hinge_part *m) {
   double at_low = hinge_part_pull(m, 0), low = 0, high = hinge_part_past(m, at_low),
          at_high = hinge_part_pull(m, high), move = 0, least = fabs(at_low);
@@ -108,7 +109,7 @@ static void hinge_part_balance(hinge_part *m) {
     m->f[i] += move;
 }
 
-/* s, the rows inside, v and the gap at the scores. */
+/* Computes s, the rows inside the margin, v and the gap at the current scores. */
 static void hinge_part_evaluate(hinge_part *m) {
   double loss = 0, shares = 0, along = 0, square = 0, length = 0;
   if (m->constant) hinge_part_balance(m);
@@ -150,6 +151,7 @@ static void hinge_part_transpose(const hinge_part *m, const size_t *rows, size_t
   }
 }
 
+/* m->products = the m x m products of all rows of the part; m->gathered is overwritten. */
 static scl_status hinge_part_multiply(hinge_part *m, scl_error *error) {
   const scl_symmetric_algebra *algebra = m->host->symmetric;
   scl_symmetric *outer = NULL;
@@ -167,7 +169,7 @@ static scl_status hinge_part_multiply(hinge_part *m, scl_error *error) {
   return status;
 }
 
-/* outer = B B' of the rows inside; `gathered` is spoilt. */
+/* outer = B B' of the rows inside the margin; overwrites `gathered`. */
 static scl_status hinge_part_outer(const hinge_part *m, scl_symmetric *outer, scl_error *error) {
   const size_t k = m->insiders;
   if (m->products == NULL) {
@@ -204,6 +206,9 @@ static scl_status hinge_part_solve_rows(const hinge_part *m, scl_error *error) {
   return status;
 }
 
+/* Newton's step by the system of the rows inside the margin. Its second right-hand side, 1,
+ * gives the move m->by of the constant, from the condition that the multipliers keep the
+ * constraint. */
 static scl_status hinge_part_direct_rows(hinge_part *m, scl_error *error) {
   double first = m->constant ? m->pull : 0, second = 0;
   scl_status status = SCL_STATUS_OK;
@@ -231,7 +236,7 @@ static scl_status hinge_part_direct_rows(hinge_part *m, scl_error *error) {
 
 /* ------------------------------------------------------------ a system of the features */
 
-/* Add the rows of one sign of change to the matrix, or take them. */
+/* Adds to the matrix the rows whose weight rose, or subtracts those whose weight fell. */
 static scl_status hinge_part_correct(hinge_part *m, double sign, scl_error *error) {
   const scl_symmetric_algebra *algebra = m->host->symmetric;
   scl_status status = SCL_STATUS_OK;
@@ -254,7 +259,7 @@ static scl_status hinge_part_correct(hinge_part *m, double sign, scl_error *erro
   return status;
 }
 
-/* Start again where corrections cost more than new sums. */
+/* Forms the matrix afresh where that is cheaper than corrections. */
 static scl_status hinge_part_form(hinge_part *m, scl_error *error) {
   size_t stale = 0;
   scl_status status = SCL_STATUS_OK;
@@ -289,6 +294,8 @@ static scl_status hinge_part_solve(const hinge_part *m, double total, double jit
   return status;
 }
 
+/* Newton's step by the D x D matrix, less the part of the constant. Jitter is increased until
+ * the matrix factors. */
 static scl_status hinge_part_direct_features(hinge_part *m, scl_error *error) {
   double total = 0, trace = 0;
   scl_status status = hinge_part_form(m, error);
@@ -313,7 +320,7 @@ static scl_status hinge_part_direct_features(hinge_part *m, scl_error *error) {
 
 /* ------------------------------------------------------------ the method */
 
-/* step, what the constant moves by, and df. */
+/* Computes the step in a, the move of the constant, and the change df of the scores. */
 static scl_status hinge_part_direct(hinge_part *m, scl_error *error) {
   const bool few = m->insiders < m->order;
   const scl_status status =
@@ -323,7 +330,8 @@ static scl_status hinge_part_direct(hinge_part *m, scl_error *error) {
   return status;
 }
 
-/* The derivative of the smooth objective at t of the step, and what it has of the penalty. */
+/* Directional derivative of the smoothed objective at step length t, and the penalty's part of
+ * it. */
 typedef struct hinge_line {
   const hinge_part *part;
   double slope, bend;
@@ -339,7 +347,7 @@ static double hinge_line_slope(const void *context, double t) {
   return sum;
 }
 
-/* Returns how much of the step was taken. */
+/* Line search and update. Returns the step length taken. */
 static double hinge_part_move(hinge_part *m) {
   hinge_line line = {.part = m, .slope = -m->by * m->fixed_sum};
   for (size_t j = 0; j < m->order; j++) {
@@ -354,7 +362,7 @@ static double hinge_part_move(hinge_part *m) {
   return t;
 }
 
-/* delta times a factor; the matrix with it. */
+/* Multiplies delta by a factor, and scales the matrix accordingly. */
 static void hinge_part_widen(hinge_part *m, double factor) {
   m->delta *= factor;
   if (m->matrix != NULL) m->host->symmetric->scale(1 / factor, m->matrix);
@@ -364,8 +372,8 @@ static void hinge_part_widen(hinge_part *m, double factor) {
     m->mean[j] /= factor;
 }
 
-/* guess <- s; delta becomes less while many rows are within it, and where the gap hardly fell, but not
- * just after it was too little. */
+/* Next guess: guess <- s. Shrinks delta while too many rows lie within it or the gap stalls,
+ * except directly after an increase. */
 static void hinge_part_guess(hinge_part *m) {
   const double wanted = (double)m->order / (double)(m->insiders + 1),
                most = m->gap > m->gap_before / 4 ? 0.5 : 1;
@@ -403,7 +411,7 @@ scl_status hinge_part_follow(hinge_part *m, double goal, scl_error *error) {
     idle = t > 0 ? 0 : idle + 1;
     slow = t < 0.3 ? slow + 1 : 0;
     if (slow < PART_SLOW) continue;
-    hinge_part_widen(m, 8); /* too narrow: rows come in and go out at every step */
+    hinge_part_widen(m, 8); /* delta is too small: rows enter and leave the margin at every step */
     m->widened = true;
     slow = 0;
   }

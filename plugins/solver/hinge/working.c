@@ -5,8 +5,8 @@
 
 enum { WORKING_LEAST = 512 };
 
-/* Rows with a lower key come first: minus the violation, else the distance to the margin. Rows
- * without weight: infinity. */
+/* The sorting key of a row, lowest first: minus its violation if its dual violates optimality,
+ * else its distance to the margin. Rows of weight 0 have key infinity. */
 static double hinge_working_key(const hinge_column *col, size_t i, double b, double upper) {
   const double dual = col->duals[i * col->stride],
                u = 1 - col->y[i * col->stride] * (col->f[i * col->stride] + b);
@@ -15,7 +15,8 @@ static double hinge_working_key(const hinge_column *col, size_t i, double b, dou
   return fits ? fabs(u) : -fabs(u);
 }
 
-/* Keys between which the size-th one lies, counted from the least; those between are equal, nearly. */
+/* Brackets the size-th smallest key by bisection: `size` keys are below `low` where low = high;
+ * otherwise the keys in [low, high) are equal up to rounding. */
 typedef struct hinge_range {
   double low, high;
 } hinge_range;
@@ -42,7 +43,8 @@ static hinge_range hinge_working_range(const double *keys, size_t count, size_t 
   return (hinge_range){low, high};
 }
 
-/* The `size` rows with the least keys, ascending; of equal keys, as many rows have, the first. */
+/* Selects the `size` rows of the smallest keys, in ascending order of rows; of equal keys the
+ * first rows are taken. */
 static size_t hinge_working_take(const double *keys, size_t count, size_t size, size_t *rows) {
   const hinge_range range = hinge_working_range(keys, count, size);
   size_t below = 0, taken = 0, between = 0;
@@ -67,7 +69,7 @@ void hinge_working_choose(hinge_working *w, const hinge_column *col, const doubl
     square += keys[i] < 0 ? keys[i] * keys[i] : 0;
   }
   w->violation = wrong > 0 ? sqrt(square / (double)wrong) : 0;
-  w->wanted = gap > w->gap / 4 ? 2 * w->size : 0; /* too few to get further */
+  w->wanted = gap > w->gap / 4 ? 2 * w->size : 0; /* the last set was too small to make progress */
   w->gap = gap;
   if (w->wanted < wrong + wrong / 2) w->wanted = wrong + wrong / 2;
   if (w->wanted < WORKING_LEAST) w->wanted = WORKING_LEAST;

@@ -1,7 +1,7 @@
-/* Newton's method of huber where there are more features than rows: a = Phi'C u, u one number a row,
- * so that a step costs an n x n system and no pass over the features. With s the slopes of the loss
- * over N and g = s + lambda u (the gradient in a is Phi'C g while sum s = 0), the direction p, q
- * solves, with V the weights of the rows that count,
+/* Newton's method of huber where there are more features than rows: a = Phi'C u, u one number a
+ * row, so that a step costs an n x n system and no pass over the features. With s the slopes of the
+ * loss over N and g = s + lambda u (the gradient in a is Phi'C g while sum s = 0), the direction p,
+ * q solves, with V the weights of the rows that count,
  *
  *   (K p)_i + (N lambda/v_i) p_i + q = -N g_i/v_i,   p_i = -g_i/lambda where v_i = 0,
  *   1'(u + p) = 0 with an intercept

@@ -41,7 +41,7 @@ static const scl_option options[] = {
      SCL_POSITIVE},
     SCL_WORD(huber, scale, "mad|none", "mad",
              "mad: 1.4826 times the median absolute deviation of the residuals; none: delta is in "
-             "the target's own units"),
+             "units of the target"),
     SOLVER_TOLERANCE(huber, "1e-6", "gradient norm relative to the one at a = 0"),
     SOLVER_MAX_ITERATIONS(huber, "100", "Newton steps at most, for each target"),
     SOLVER_INTERCEPT_AUTO};
@@ -52,7 +52,8 @@ static scl_status huber_create(void *self, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* A target at a time: x is a and b (D + 1; in the dual a is written at the end), the rest n numbers each. */
+/* A target at a time: x is a and b (D + 1; in the dual a is written at the end), the rest n numbers
+ * each. */
 typedef struct robust {
   const huber *self;
   risk risk;                       /* of one column */
@@ -62,11 +63,13 @@ typedef struct robust {
   double *scores, *change, *residuals;
   ranked *order;
   huber_dual *dual;      /* NULL: in the primal, */
-  refined_system system; /* of this moment */
+  refined_system system; /* for the current matrix */
   size_t steps;
   double residual;
 } robust;
 
+/* Lays out the arrays for one target at a time; t->risk refers to them in place of the arrays of
+ * all targets. */
 static scl_status robust_open(robust *t, const huber *self, const risk *all, huber_dual *dual,
                               scl_error *error) {
   const scl_problem *problem = all->problem;
@@ -109,7 +112,7 @@ static scl_status huber_differentiate(robust *t, scl_error *error) {
   return status;
 }
 
-/* The best b for this a: a search along the constant. */
+/* The minimiser b for this a, by a line search along the constant. */
 static void best_constant(robust *t) {
   const size_t n = t->risk.problem->rows;
   double slope;
@@ -127,8 +130,8 @@ static void best_constant(robust *t) {
     t->scores[i] += by;
 }
 
-/* V: the weights of the rows inside and, at every other step while most rows are outside, of
- * those. */
+/* Computes V: the weights of the rows inside and, at every other step while most rows are
+ * outside, also those of the rows outside. */
 static void choose_weights(const robust *t, double *weights) {
   const size_t n = t->risk.problem->rows;
   const double delta = t->loss.delta;
@@ -171,7 +174,7 @@ static scl_status choose_direction(robust *t, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* One step; *moved: false where rounding leaves none. */
+/* One Newton step; *moved = false where rounding leaves no descent. */
 static scl_status newton_step(robust *t, bool *moved, scl_error *error) {
   const scl_status status = choose_direction(t, error);
   if (status != SCL_STATUS_OK) return status;
@@ -192,7 +195,7 @@ static scl_status newton_step(robust *t, bool *moved, scl_error *error) {
   return huber_differentiate(t, error);
 }
 
-/* The norm of the gradient at a = 0 and b = 0, of which the tolerance is a part. */
+/* The norm of the gradient at a = 0 and b = 0, which the tolerance is relative to. */
 static scl_status measure_unit(robust *t, scl_error *error) {
   double value, slope_sum;
   memset(t->direction, 0, (t->risk.problem->features + 1) * sizeof *t->direction);
@@ -204,7 +207,7 @@ static scl_status measure_unit(robust *t, scl_error *error) {
   return status;
 }
 
-/* To a stationary point at this delta. */
+/* Iterates to a stationary point for this delta. */
 static scl_status huber_minimise(robust *t, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t most = t->self->max_iterations;
@@ -224,8 +227,8 @@ static scl_status huber_minimise(robust *t, scl_error *error) {
 
 /* ------------------------------------------------------------ the scale */
 
-/* The value that half of the weight lies below: where two share it, their mean. Whole weights count
- * as so many rows. */
+/* The weighted median; the mean of two values where both qualify. Integer weights count a row as
+ * often. */
 static double median_of(const ranked *sorted, size_t count, const double *weights) {
   double total = 0, below = 0;
   for (size_t k = 0; k < count; k++)
@@ -241,8 +244,8 @@ static double median_of(const ranked *sorted, size_t count, const double *weight
   return count == 0 ? 0 : sorted[count - 1].value;
 }
 
-/* 1.4826 times the median distance of the residuals from their median: the standard deviation where
- * they are normal, and almost half of them cannot move it far. */
+/* 1.4826 median |r - median r|: it estimates the standard deviation of normal residuals, and
+ * almost half of the residuals may be arbitrarily large without moving it far. */
 static double huber_scale_of(robust *t) {
   const size_t n = t->risk.problem->rows;
   const double *weights = t->risk.weights;
@@ -260,7 +263,7 @@ static double huber_scale_of(robust *t) {
 
 /* ------------------------------------------------------------ one target */
 
-/* Ridge as the point to start from: one Newton step where all rows are inside. */
+/* Starting point: ridge regression, which is one Newton step with all rows inside. */
 static scl_status huber_start(robust *t, scl_error *error) {
   bool moved;
   t->loss.delta = INFINITY;
@@ -273,18 +276,16 @@ static scl_status huber_start(robust *t, scl_error *error) {
   return status;
 }
 
-static double reach_of_targets(const robust *t) {
-  double most = 0;
-  for (size_t i = 0; i < t->risk.problem->rows; i++)
-    most = fmax(most, fabs(t->risk.targets[i]));
-  return most;
-}
-
+/* Fits one target: minimises for the current scale and estimates the scale from the residuals,
+ * in at most ROUNDS rounds, until the scale changes by at most 1%. */
 static scl_status huber_fit_column(robust *t, scl_error *error) {
   enum { ROUNDS = 8 };
   scl_status status = huber_start(t, error);
   const bool mad = t->self->scale == SCALE_MAD;
-  const double least = 1e-10 * reach_of_targets(t) + 1e-300; /* an exact fit has no scale */
+  double largest = 0;
+  for (size_t i = 0; i < t->risk.problem->rows; i++)
+    largest = fmax(largest, fabs(t->risk.targets[i]));
+  const double least = 1e-10 * largest + 1e-300; /* the residuals of an exact fit have no scale */
   for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++) {
     const double scale = mad ? fmax(huber_scale_of(t), least) : 1;
     if (round > 0 && fabs(scale - t->scale) <= 0.01 * t->scale) break;
@@ -320,9 +321,9 @@ static scl_status huber_recover(robust *t, double *apart, scl_error *error) {
 /* The largest `apart` at once, and after more steps from the scores of a. */
 static const double EXACT = 1e-11, ROUNDING = 1e-6;
 
-/* The solution of the dual, whose gradient holds for the scores of a as far as these are the same but
- * for rounding. Where they are not, as with sums of float32 features, steps go on from the scores of
- * a. */
+/* The solution of the dual, whose gradient holds for the scores of a as far as these are the same
+ * but for rounding. Where they are not, as with sums of float32 features, steps go on from the
+ * scores of a. */
 static scl_status huber_settle(robust *t, scl_error *error) {
   enum { ROUNDS = 5 };
   const size_t n = t->risk.problem->rows, d = t->risk.problem->features;
@@ -345,7 +346,7 @@ static scl_status huber_settle(robust *t, scl_error *error) {
   return status;
 }
 
-/* A target that did not reach the tolerance. */
+/* Records a target that did not reach the tolerance. */
 static void note_limit(const robust *t, scl_solution *out) {
   (void)snprintf(out->note, sizeof out->note,
                  "the gradient is %.1e of the one at 0, %.1e was wanted: %s", t->residual,
@@ -355,6 +356,7 @@ static void note_limit(const robust *t, scl_solution *out) {
                      : "give more max_iterations or a larger lambda");
 }
 
+/* Solves target j from a = 0, and adds its result to `out`. */
 static scl_status solve_column(robust *t, const risk *all, size_t j, scl_solution *out,
                                scl_error *error) {
   const size_t n = all->problem->rows, d = all->problem->features, c = all->problem->targets;
@@ -417,7 +419,8 @@ const scl_plugin scullery_plugin = {
         "by Newton's method with an exact line search from the ridge solution; with more features\n"
         "than rows, all of one weight, by n x n systems. scale = \"mad\"\n"
         "takes delta in units of the residuals' robust scale (1.345: 95% of least squares'\n"
-        "efficiency on normal noise), found together with the fit; info().note tells delta in the\n"
+        "efficiency on normal noise), found together with the fit; info().note reports delta in "
+        "the\n"
         "target's units. It ends when the gradient's norm is `tolerance` of that at a = 0.",
     SCL_SOLVER(.solve = huber_solve),
     SCL_INSTANCE(huber, options),

@@ -18,7 +18,7 @@ bool huber_dual_fits(const huber_dual *d);
 
 scl_status huber_dual_open(huber_dual *d, const scl_problem *problem, scl_error *error);
 
-/* u = 0, for another target. */
+/* Resets u to 0 for another target. */
 void huber_dual_reset(huber_dual *d);
 
 /* a += Phi'C (u - taken), taken = u. change: D numbers of scratch. */

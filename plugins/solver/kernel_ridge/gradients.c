@@ -1,7 +1,8 @@
 /* Systems with A = K + diag(shift) by conjugate gradients (Hestenes and Stiefel 1952), with a
  * Cholesky factor of A in float32, or one of A with jitter in float64, as the preconditioner. All
- * sums, and A itself, are float64, so that the solution is as exact as by a factor of A. Rounding makes the preconditioner a
- * slightly different matrix in each step: the directions follow Polak and Ribiere. */
+ * sums, and A itself, are float64, so that the solution is as exact as by a factor of A. Rounding
+ * makes the preconditioner a slightly different matrix in each step, hence the directions of Polak
+ * and Ribiere. */
 #include "kernel_ridge.h"
 
 /* k systems side by side; each vector n x k, each list k numbers. */

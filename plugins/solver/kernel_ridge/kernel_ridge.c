@@ -10,9 +10,9 @@
  *   1'b = 0                                 with an intercept; f0 = 0 without
  *
  * All targets share one Cholesky factorisation, n^3/3 operations. In float64 it takes n^2/2 numbers
- * of 8 bytes. In float32 it takes half the memory and half the time; conjugate gradients on products
- * with the float64 matrix then correct the solution. Either way the residual that is told is that of
- * the float64 system. Values of lambda share the rows and K. */
+ * of 8 bytes. In float32 it takes half the memory and half the time; conjugate gradients on
+ * products with the float64 matrix then correct the solution. Either way the residual reported is
+ * that of the float64 system. Values of lambda share the rows and K. */
 #include "kernel_ridge.h"
 #include "shared/expansion_doubt.h"
 #include "shared/models.h"
@@ -20,13 +20,13 @@
 #include <stdio.h>
 
 enum { MOST_TRIES = 12, MOST_REFINED = 3, FEW_ROWS = 1024 };
-/* Steps of conjugate gradients after which a factor in float64 costs less, the same whether K is kept
- * or not; without one. */
+/* Limits on steps of conjugate gradients. After the first, a factor in float64 costs less (the
+ * same limit whether K is kept or not); the second applies where there is no memory for one. */
 enum { FEW_STEPS = 60, MOST_STEPS = 1000 };
 enum { AUTO, FLOAT64, FLOAT32 };
 static const double tolerance = 1e-8; /* relative residual of the linear system */
-/* Where A has a factor and the residual is below this, it is rounding of A's products: jitter would
- * change the problem by more. */
+/* If A has a factor and the residual is below this, the residual is due to rounding of products
+ * with A, and jitter would change the problem by more. */
 static const double rounding = 1e-3;
 
 static const scl_option options[] = {
@@ -38,12 +38,12 @@ static const scl_option options[] = {
                 .role = SCL_ROLE_INTERCEPT),
     SCL_WORD(kernel_ridge, precision, "auto|float64|float32", "auto",
              "of the Cholesky factor: auto takes float32 from 1024 rows on, and float64 where "
-             "float32 does not serve")};
+             "float32 is not accurate enough")};
 
 /* ------------------------------------------------------------ solving with the factor of A */
 
-/* A^-1 b in place, of k columns: by a factor of A itself, or by gradients where there is one of
- * something near A. */
+/* Solves A^-1 b in place for k columns: by a factor of A itself, or by conjugate gradients
+ * preconditioned with the factor of a matrix near A. */
 static scl_status inverse(linear_system *s, double *b, size_t k, scl_error *error) {
   const bool exact = s->jitter == 0 || s->jittered;
   if (s->narrow == NULL && exact) return s->host->symmetric->solve(s->a, b, k, error);
@@ -129,7 +129,8 @@ static void kernel_ridge_account(double residual, size_t iterations, scl_solutio
 
 /* ------------------------------------------------------------ in float32 */
 
-/* narrow = the factor of A with `ridge` of its diagonal added; *found: it has one. */
+/* Computes the float32 Cholesky factor of A with `ridge` of its diagonal added; *found = whether
+ * it exists. */
 static scl_status factor_narrow(linear_system *s, double ridge, bool *found, scl_error *error) {
   const size_t n = s->m.rows;
   size_t pivot = 0;
@@ -146,7 +147,7 @@ static scl_status factor_narrow(linear_system *s, double ridge, bool *found, scl
   return status == SCL_STATUS_NUMERIC ? SCL_STATUS_OK : status;
 }
 
-/* The first of 0, 1e-5, 1e-4 ... that gives a factor. */
+/* Tries jitter 0, 1e-5, 1e-4, ... until a factor exists. */
 static scl_status find_ridge(linear_system *s, double *ridge, bool *found, scl_error *error) {
   scl_status status = factor_narrow(s, *ridge = 0, found, error);
   for (*ridge = 0; status == SCL_STATUS_OK && !*found && *ridge < 0.1;) {
@@ -161,12 +162,12 @@ static void account_narrow(const linear_system *s, double residual, double ridge
   kernel_ridge_account(residual, s->iterations, out);
   if (ridge > 0)
     (void)snprintf(out->note, sizeof out->note,
-                   "float32 calls the kernel matrix indefinite: the preconditioner of its "
+                   "the kernel matrix is indefinite in float32: the preconditioner of its "
                    "conjugate gradients has %.0e more on the diagonal",
                    ridge);
 }
 
-/* *served: to the tolerance. */
+/* Solves in float32; *served = whether the tolerance was reached. */
 static scl_status solve_narrow(linear_system *s, scl_solution *out, bool *served,
                                scl_error *error) {
   double ridge = 0, residual = INFINITY;
@@ -190,7 +191,7 @@ static scl_status solve_narrow(linear_system *s, scl_solution *out, bool *served
 
 /* ------------------------------------------------------------ in float64 */
 
-/* The factor of A + jitter I; *found: it has one. */
+/* Computes the Cholesky factor of A + jitter I; *found = whether it exists. */
 static scl_status factor_wide(linear_system *s, bool *found, scl_error *error) {
   size_t pivot = 0;
   scl_status status = linear_system_fill(s, TO_SYSTEM, error);
@@ -202,7 +203,7 @@ static scl_status factor_wide(linear_system *s, bool *found, scl_error *error) {
   return status == SCL_STATUS_NUMERIC ? SCL_STATUS_OK : status;
 }
 
-/* The solution, refined where that helps, and its residual. */
+/* Computes the solution, refined where that reduces the residual, and its residual. */
 static scl_status solve_refined(linear_system *s, double *relative, scl_error *error) {
   scl_status status = solve_first(s, error);
   if (status == SCL_STATUS_OK) status = kernel_ridge_residual(s, relative, error);
@@ -222,7 +223,7 @@ static double mean_of(const linear_system *s, const double *rows) {
   return sum / (double)s->m.rows;
 }
 
-/* What was solved in place of A. */
+/* Writes the note that says which system was solved in place of A. */
 static void account_jitter(const linear_system *s, double residual, scl_solution *out) {
   const double asked = mean_of(s, s->shift);
   kernel_ridge_account(residual, 1, out);
@@ -233,8 +234,8 @@ static void account_jitter(const linear_system *s, double residual, scl_solution
                  asked + s->jitter, asked, s->jitter);
 }
 
-/* With the factor of A + jitter I: A itself by conjugate gradients, else A + jitter I. `last`: what
- * comes is taken. The residual that is told is that of A. */
+/* With the factor of A + jitter I: solves A itself by conjugate gradients, or else A + jitter I.
+ * `last`: accept the result whatever its residual. The residual reported is that of A. */
 static scl_status solve_jittered(linear_system *s, bool last, scl_solution *out, bool *served,
                                  scl_error *error) {
   double asked = INFINITY, other = INFINITY;
@@ -266,8 +267,7 @@ static void note_rounding(const linear_system *s, scl_solution *out) {
                  mean_of(s, s->diagonal));
 }
 
-/* The factor of A, or with the least jitter, in powers of ten, with which there is one that
- * serves. */
+/* Factors A, or A with the least jitter, in powers of ten, whose factor gives a solution. */
 static scl_status solve_wide(linear_system *s, scl_solution *out, scl_error *error) {
   const double diagonal = mean_of(s, s->diagonal) + mean_of(s, s->shift),
                unit = diagonal > 0 ? diagonal : 1;
@@ -321,7 +321,7 @@ static scl_status choose_precision(linear_system *s, scl_error *error) {
   return s->kept != NULL ? linear_system_fill(s, TO_KEPT, error) : SCL_STATUS_OK;
 }
 
-/* From here on in float64: false where there is no room for that. */
+/* Switches to float64 for the remaining lambdas. Returns false where memory does not allow it. */
 static bool widen(linear_system *s) {
   s->host->release(s->kept);
   s->kept = NULL;
@@ -331,19 +331,15 @@ static bool widen(linear_system *s) {
   return true;
 }
 
-static void set_shift(const linear_system *s) {
+/* Solves in float32 and, where that does not reach the tolerance, in float64, if memory allows. */
+static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *error) {
+  const bool must = s->self->precision == FLOAT32;
+  bool served = false;
   double total = 0;
   for (size_t i = 0; i < s->m.rows; i++)
     total += s->set.weights[i];
   for (size_t i = 0; i < s->m.rows; i++)
     s->shift[i] = total / s->set.weights[i] * s->lambda;
-}
-
-/* In float32, and where that does not serve in float64, for which there may be no room. */
-static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *error) {
-  const bool must = s->self->precision == FLOAT32;
-  bool served = false;
-  set_shift(s);
   if (s->narrow == NULL) return solve_wide(s, out, error);
   s->most = must ? MOST_STEPS : FEW_STEPS;
   scl_status status = solve_narrow(s, out, &served, error);
@@ -381,6 +377,8 @@ static scl_status linear_system_collect(linear_system *s, scl_error *error) {
   return status;
 }
 
+/* Allocates the vectors of the system: scratch memory, and the members of the model, which
+ * outlive the call. Computes the diagonal of K. */
 static scl_status linear_system_reserve(linear_system *s, scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
   s->shift = s->host->scratch(n * sizeof(double));
@@ -404,7 +402,7 @@ static void *copied(const scl_host *host, const void *from, size_t bytes) {
   return to;
 }
 
-/* The solution as a model of its own; the last one takes the rows. */
+/* Stores the solution as a separate model; the last one takes over the rows. */
 static scl_status kernel_ridge_model(linear_system *s, bool last, void **model, scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
   expansion *m = models_new(s->host, sizeof *m, error);
@@ -421,7 +419,7 @@ static scl_status kernel_ridge_model(linear_system *s, bool last, void **model, 
   return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a model of %zu rows", n);
 }
 
-/* The place of the largest value that has no model yet. */
+/* Index of the largest lambda not solved yet. */
 static size_t next_value(const double *values, size_t count, void *const *models) {
   size_t best = count;
   for (size_t k = 0; k < count; k++)
@@ -429,7 +427,7 @@ static size_t next_value(const double *values, size_t count, void *const *models
   return best;
 }
 
-/* From the largest lambda, the easiest for float32, to the smallest. */
+/* Solves from the largest lambda, the best conditioned for float32, to the smallest. */
 static scl_status fit_all(linear_system *s, const double *values, size_t count, void **models,
                           scl_solution *const *out, scl_error *error) {
   scl_status status = linear_system_collect(s, error);
@@ -447,14 +445,7 @@ static scl_status fit_all(linear_system *s, const double *values, size_t count, 
   return status;
 }
 
-static void linear_system_release(linear_system *s) {
-  s->host->symmetric->destroy(s->a);
-  if (s->narrow != NULL) s->algebra->destroy(s->narrow);
-  s->host->release(s->kept);
-  expansion_release(s->host, &s->m);
-  rows_release(s->host, &s->set);
-}
-
+/* The models of all lambdas. After a failure none is left. */
 static scl_status fit_path(const void *instance, const scl_problem *problem, const double *values,
                            size_t count, void **models, scl_solution *const *out,
                            scl_error *error) {
@@ -462,7 +453,11 @@ static scl_status fit_path(const void *instance, const scl_problem *problem, con
   for (size_t k = 0; k < count; k++)
     models[k] = NULL;
   const scl_status status = fit_all(&s, values, count, models, out, error);
-  linear_system_release(&s);
+  s.host->symmetric->destroy(s.a);
+  if (s.narrow != NULL) s.algebra->destroy(s.narrow);
+  s.host->release(s.kept);
+  expansion_release(s.host, &s.m);
+  rows_release(s.host, &s.set);
   for (size_t k = 0; status != SCL_STATUS_OK && k < count; k++) {
     end(instance, models[k]);
     models[k] = NULL;

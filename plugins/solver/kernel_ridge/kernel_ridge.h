@@ -17,7 +17,7 @@ typedef struct kernel_ridge {
   bool intercept;
 } kernel_ridge;
 
-/* What a tile of kernel values goes to. */
+/* Destination of a tile of kernel values. */
 typedef enum destination {
   TO_SYSTEM, /* a = K + diag(shift) + jitter I */
   TO_KEPT,   /* kept = K */
@@ -56,7 +56,7 @@ static inline scl_const_parameters rows_at(const linear_system *s, size_t first,
   return scl_dense_rows(s->m.x + first * d, (ptrdiff_t)d, left < most ? left : most, d);
 }
 
-/* Tiles of a side, and of the lower triangle of so many a side. */
+/* Number of tiles along a side, and in the lower triangle of so many along a side. */
 static inline size_t tiles_of(size_t rows) { return (rows + TILE - 1) / TILE; }
 static inline size_t triangle(size_t tiles) { return tiles * (tiles + 1) / 2; }
 

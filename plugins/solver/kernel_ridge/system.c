@@ -138,6 +138,8 @@ static scl_status strip_tile(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* out += the product of a strip: the tiles run in parallel, and their parts are added in the
+ * order of the tiles. */
 static scl_status strip_add(const strip_product *job, double *out, scl_error *error) {
   const linear_system *s = job->s;
   const size_t tiles = job->first / TILE + 1, rows = expansion_least(s->m.rows - job->first, TILE);

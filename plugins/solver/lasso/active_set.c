@@ -18,13 +18,8 @@
  * The Cholesky factor L L' of a matrix that gains and loses rows one at a time: O(k^2) each, where
  * a factorisation takes k^3/3. */
 
-static void growing_cholesky_close(growing_cholesky *f) {
-  if (f->host == NULL) return;
-  f->host->release(f->l);
-  f->host->release(f->turns);
-  memset(f, 0, sizeof *f);
-}
-
+/* Makes room for a factor of that order, and copies the present factor. On failure the factor is
+ * unchanged. */
 static scl_status growing_cholesky_reserve(growing_cholesky *f, size_t order, scl_error *error) {
   if (order <= f->room) return SCL_STATUS_OK;
   const size_t room = order + order / 2 + 32;
@@ -109,7 +104,13 @@ static void growing_cholesky_solve(const growing_cholesky *f, double *b) {
 
 /* ------------------------------------------------------------ the active set */
 
-void active_set_close(active_set *q) { growing_cholesky_close(&q->factor); }
+void active_set_close(active_set *q) {
+  growing_cholesky *f = &q->factor;
+  if (f->host == NULL) return;
+  f->host->release(f->l);
+  f->host->release(f->turns);
+  memset(f, 0, sizeof *f);
+}
 
 scl_status active_set_open(active_set *q, const scl_host *host, const scl_symmetric *gram,
                            scl_error *error) {
@@ -158,7 +159,8 @@ scl_status active_set_refresh(const active_set *q, const double *right, const do
   return status;
 }
 
-/* One more row of the factor, of coefficient j; *fits: whether it was still definite. */
+/* Adds the row of coefficient j to the factor; *fits = whether the matrix stayed positive
+ * definite. */
 static scl_status active_set_append(active_set *q, size_t j, bool *fits, scl_error *error) {
   const double *column = NULL;
   scl_status status = growing_cholesky_reserve(&q->factor, q->factor.order + 1, error);
@@ -233,8 +235,8 @@ static void active_set_image(active_set *q) {
   }
 }
 
-/* Newton's direction for the signs that hold. A coefficient that has just entered and would go the
- * other way leaves again. */
+/* Newton's direction for the current signs. A coefficient that has just become active but would
+ * move against its sign is deactivated again. */
 static void active_set_direct(active_set *q, const separable *r, const double *a,
                               const double *rest) {
   for (bool again = true; again;) {
@@ -287,8 +289,8 @@ static double active_set_length(active_set *q, const separable *r, const double 
   return curvature > 0 ? fmin(-slope / curvature, 1) : 1;
 }
 
-/* Go there; returns whether no sign changed on the way, so that the active coefficients are at
- * their minimum. */
+/* Takes the step; returns whether no sign changed along it, in which case the active
+ * coefficients are at their minimum. */
 static bool active_set_move(active_set *q, double length, size_t stop, double *a, double *rest) {
   bool settled = stop == q->count;
   for (size_t k = q->count; k-- > 0;) {
@@ -317,7 +319,7 @@ static void active_set_gap(const active_set *q, const separable *r, active_state
   s->gap = separable_gap(r, q->order, s->a, s->rest, residual, inside);
 }
 
-/* Let the worst violators in, those at least `share` as bad as the worst; returns how many. */
+/* Activates the violators at least `share` as large as the largest; returns their number. */
 static scl_status active_set_admit(active_set *q, const separable *r, active_state *s, double share,
                                    size_t *admitted, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
@@ -335,7 +337,7 @@ static scl_status active_set_admit(active_set *q, const separable *r, active_sta
   return status;
 }
 
-/* Screening may have left out what it should not have: let it in. */
+/* Activates coefficients that screening left out but that violate the optimality conditions. */
 static bool active_set_widen(const active_set *q, const separable *r, active_state *s) {
   bool more = false;
   for (size_t j = 0; j < q->order; j++)
@@ -360,7 +362,7 @@ static scl_status active_set_reached(const active_set *q, const separable *r, do
 }
 
 /* One step. *settled: whether the active coefficients are at their minimum, before and after;
- * *idle: steps that began there and let no other in. */
+ * *idle: number of consecutive steps that began at the minimum and activated no coefficient. */
 static scl_status active_set_step(active_set *q, const separable *r, active_state *s, bool *settled,
                                   int *idle, scl_error *error) {
   size_t admitted = 0, stop;

@@ -35,24 +35,21 @@ static const scl_option options[] = {
 /* Between the lambdas on the way to the first that is asked for, and what they are solved to. */
 static const double PATH_RATIO = 0.3, PATH_TOLERANCE = 1e-2;
 
-/* R for sums over rows instead of means. */
+/* The penalty R for sums over rows instead of means. */
 static separable penalty_of(const lasso *self, double total, double lambda) {
   return (separable){.l1 = total * lambda * self->l1_ratio,
                      .l2 = total * lambda * (1 - self->l1_ratio),
                      .bound = INFINITY};
 }
 
-/* The strong rule: |rest_j| falls by at most as much as l1 does, for most j. */
-static void screen(size_t order, double l1, double l1_before, active_state *s) {
-  for (size_t j = 0; j < order; j++)
-    s->inside[j] = s->a[j] != 0 || fabs(s->rest[j]) >= 2 * l1 - l1_before;
-}
-
-/* From the penalty `before` to `after`. */
+/* Goes from the solution for the penalty `before` to that for `after`, with the strong rule: for
+ * most j |rest_j| changes by at most as much as l1, so that the coefficients with
+ * |rest_j| < 2 l1 - l1_before stay 0. */
 static scl_status lasso_advance(const lasso *self, active_set *q, const scl_problem *problem,
                                 const separable *before, const separable *after, double target,
                                 active_state *s, scl_error *error) {
-  screen(q->order, after->l1, before->l1, s);
+  for (size_t j = 0; j < q->order; j++)
+    s->inside[j] = s->a[j] != 0 || fabs(s->rest[j]) >= 2 * after->l1 - before->l1;
   return active_set_solve(q, after, problem, target, self->max_iterations, s, error);
 }
 
@@ -65,6 +62,8 @@ static double remainder_of(const active_state *s, size_t order) {
   return sum;
 }
 
+/* Writes the solution of one target. The outcome is "converged" only if all targets so far have
+ * converged; it is not if the residual ||y - Phi a||^2 comes out negative, lost in rounding. */
 static void lasso_keep(const lasso *self, const scl_problem *problem, size_t target,
                        const active_state *s, scl_solution *out) {
   const double relative = s->square > 0 ? s->gap / (s->square / 2) : s->gap;
@@ -88,7 +87,7 @@ static void lasso_keep(const lasso *self, const scl_problem *problem, size_t tar
                             : "give more max_iterations");
 }
 
-/* One target, all lambdas, in descending order. */
+/* Solves one target for all lambdas, in descending order. */
 static scl_status solve_target(const lasso *self, active_set *q, const scl_problem *problem,
                                size_t target, const double *lambdas, size_t count,
                                scl_solution *const *out, active_state *s, scl_error *error) {
@@ -116,7 +115,7 @@ static scl_status solve_target(const lasso *self, active_set *q, const scl_probl
   return status;
 }
 
-/* All targets, lambdas from the largest down. numbers: 3 D of scratch, inside: D. */
+/* Solves all targets, from the largest lambda down. numbers: 3 D numbers of scratch; inside: D. */
 static scl_status solve_targets(const lasso *self, const scl_problem *problem, active_set *q,
                                 const scl_normal *normal, double *numbers, unsigned char *inside,
                                 const double *lambdas, size_t count, scl_solution *const *out,
@@ -175,6 +174,7 @@ static int descending(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
+/* Sorts the lambdas in descending order and solves them as one path. */
 static scl_status path(const void *self, const scl_problem *problem, const double *values,
                        size_t count, scl_solution *const *out, scl_error *error) {
   const scl_host *host = problem->host;

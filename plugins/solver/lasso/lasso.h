@@ -42,7 +42,7 @@ scl_status active_set_open(active_set *q, const scl_host *host, const scl_symmet
 scl_status active_set_refresh(const active_set *q, const double *right, const double *a,
                               double *rest, scl_error *error);
 
-/* Start from the signs of a: another right-hand side, or another l2. */
+/* Restarts from the signs of a, for another right-hand side or another l2. */
 scl_status active_set_restart(active_set *q, double l2, const double *a, scl_error *error);
 
 /* One right-hand side, its point, and how good that is. */
@@ -56,7 +56,8 @@ typedef struct active_state {
   size_t steps;
 } active_state;
 
-/* Steps until the gap is at most `target`, or `most` are done, or rounding lets none go further. */
+/* Iterates until the gap is at most `target`, `most` steps are done, or rounding stops the
+ * progress. */
 scl_status active_set_solve(active_set *q, const separable *r, const scl_problem *problem,
                             double target, size_t most, active_state *s, scl_error *error);
 

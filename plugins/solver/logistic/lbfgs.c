@@ -73,8 +73,8 @@ static void lbfgs_direct(lbfgs *l) {
   }
 }
 
-/* The pair of the step that was taken. One without positive curvature comes from rounding and is
- * left out. */
+/* Stores the pair (step, change of the gradient). A pair without positive curvature is due to
+ * rounding and is dropped. */
 static void lbfgs_remember(lbfgs *l) {
   const size_t size = l->risk->size;
   double *step = l->steps + l->next * size, *change = l->changes + l->next * size;

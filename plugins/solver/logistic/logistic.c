@@ -13,12 +13,12 @@
  *   x <- x - eta_t (mean over the batch of the slope + lambda a),   eta_t = 1/(L sqrt(1 + t/E)),
  *
  * E the steps of an epoch. L is the expected smoothness of batches of m rows (Gower et al. 2019),
- * `bend` ((1 - 1/m) top + mean ||phi||^2 / m) + lambda, top the largest eigenvalue of mean phi phi',
- * both from the first batch. With an intercept the steps are those in phi - centre, the mean of the
- * first batch: the same objective, without the large curvature that features of one sign have along
- * their mean, which b takes on.
- * The iterates of the last epoch are averaged (Polyak and Juditsky 1992), which removes most of the
- * noise. With rows held out, the average over each epoch is judged on them.
+ * `bend` ((1 - 1/m) top + mean ||phi||^2 / m) + lambda, top the largest eigenvalue of mean phi
+ * phi', both from the first batch. With an intercept the steps are those in phi - centre, the mean
+ * of the first batch: the same objective, without the large curvature that features of one sign
+ * have along their mean, which b takes on. The iterates of the last epoch are averaged (Polyak and
+ * Juditsky 1992), which removes most of the noise. With rows held out, the average over each epoch
+ * is judged on them.
  *
  * The norm of the gradient is stated, relative to that at a = 0. Without an intercept the objective
  * is lambda-strongly convex, so that ||gradient||^2/(2 lambda) bounds its distance from the
@@ -47,11 +47,12 @@ static const scl_option options[] = {
              "lbfgs: to a tolerance, over all rows; sgd: minibatches"),
     SOLVER_TOLERANCE(logistic, "1e-5", "lbfgs: gradient norm relative to the one at a = 0"),
     SOLVER_MAX_ITERATIONS(logistic, "5000", "lbfgs: sweeps over the rows at most"),
-    SCL_INTEGER(logistic, batch, "100", "sgd: rows a step", SCL_WITHIN(1, 1e9)),
-    SCL_NUMBER(logistic, epochs, "10", "sgd: rows drawn, in multiples of their number",
+    SCL_INTEGER(logistic, batch, "100", "sgd: number of rows in each step", SCL_WITHIN(1, 1e9)),
+    SCL_NUMBER(logistic, epochs, "10", "sgd: rows drawn, as a multiple of the number of rows",
                SCL_ABOVE(0, 1e9)),
     SOLVER_SEED(logistic, "sgd: seed for the minibatches"),
-    EARLY_STOP_OPTIONS(logistic, "epochs without a smaller loss on these rows before it stops"),
+    EARLY_STOP_OPTIONS(
+        logistic, "epochs in a row without a smaller loss on the rows held out before it stops"),
     SOLVER_INTERCEPT_AUTO};
 
 static scl_status logistic_create(void *instance, scl_error *error) {
@@ -86,7 +87,7 @@ static bool separated(const risk *r, const double *scores) {
   return true;
 }
 
-/* Why it did not converge. */
+/* The note that says why the iteration did not converge. */
 static void note_limit(const logistic *self, scl_solution *out) {
   (void)snprintf(out->note, sizeof out->note,
                  out->iterations < self->max_iterations
@@ -97,6 +98,8 @@ static void note_limit(const logistic *self, scl_solution *out) {
                  out->residual, self->tolerance);
 }
 
+/* Solves by L-BFGS. Without a penalty and with separable classes the loss has no minimum, and
+ * the outcome is never "converged". */
 static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *out,
                            scl_error *error) {
   lbfgs l;
@@ -108,8 +111,8 @@ static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *ou
     if (r->lambda == 0 && separated(r, l.scores)) {
       out->outcome = SCL_OUTCOME_LIMIT;
       (void)snprintf(out->note, sizeof out->note,
-                     "all rows are on their own side, so that without lambda longer weights are "
-                     "always better: give lambda more than 0");
+                     "the classes are separable, so that without lambda longer weights always "
+                     "lower the loss: give lambda more than 0");
     } else if (out->outcome == SCL_OUTCOME_LIMIT) {
       note_limit(self, out);
     }
@@ -195,8 +198,8 @@ static double curvature_of(const descent *d, const scl_rows *rows) {
   return d->bend * (square + d->risk->intercept) + d->risk->lambda;
 }
 
-/* The step in a of the centred rows, once that of the rows is done: b takes on what centre'a loses,
- * so that x stays in the features as they are. */
+/* Turns the step for the rows into that for the centred rows: b absorbs the change of centre'a,
+ * so that x refers to the features as they are. */
 static void recentre(descent *d, double step) {
   const size_t features = d->risk->problem->features, c = d->risk->columns;
   double *b = d->x + features * c;
@@ -212,7 +215,7 @@ static void recentre(descent *d, double step) {
     b[j] -= d->shift[j];
 }
 
-/* From the scores of a batch to weighted slopes, in place. */
+/* Replaces the scores of a batch by weighted slopes. */
 static void sgd_slopes(descent *d, const scl_rows *rows) {
   const risk *r = d->risk;
   const size_t c = r->columns;
@@ -229,6 +232,7 @@ static void sgd_slopes(descent *d, const scl_rows *rows) {
   }
 }
 
+/* One step on a minibatch. The step size is derived from the first batch. */
 static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *error) {
   descent *d = context;
   const risk *r = d->risk;
@@ -256,7 +260,7 @@ static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* An epoch is over: its average is judged, where rows are held out. */
+/* Ends an epoch: evaluates its average on the rows held out, if there are any. */
 static scl_status sgd_judge(const descent *d, early_stop *early, size_t t, bool *stop,
                             scl_error *error) {
   const risk *r = d->risk;
@@ -267,6 +271,8 @@ static scl_status sgd_judge(const descent *d, early_stop *early, size_t t, bool 
                           t + 1, stop, error);
 }
 
+/* Runs the epochs. d->average is the mean of the iterates of the last epoch; with rows held out,
+ * of each epoch, which is evaluated at its end. */
 static scl_status sgd_descend(descent *d, early_stop *early, uint64_t seed, size_t *steps,
                               scl_error *error) {
   const risk *r = d->risk;
@@ -320,7 +326,7 @@ static scl_status open_descent(descent *d, const logistic *self, const risk *r, 
   return SCL_STATUS_OK;
 }
 
-/* Where the steps ended, measured on all rows: relative gradient, and its norm. */
+/* Measures the final point on all rows: the relative gradient and its norm. */
 static scl_status gradient_of_average(const risk *r, const double *x, double *residual,
                                       double *norm, scl_error *error) {
   const scl_host *host = r->problem->host;
@@ -384,8 +390,8 @@ const scl_plugin scullery_plugin = {
     .name = "logistic",
     .summary = "Logistic regression of two classes or many, by L-BFGS or minibatches",
     .doc = "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
-           "l = log(1 + exp(-y f)); k classes, a column a class: l = log sum_j exp f_j - f_y.\n"
-           "method = \"lbfgs\" takes one sweep over the rows an iteration and ends when the\n"
+           "l = log(1 + exp(-y f)); k classes, a column for each: l = log sum_j exp f_j - f_y.\n"
+           "method = \"lbfgs\" takes one sweep over the rows per iteration and ends when the\n"
            "gradient's norm is `tolerance` times that at a = 0; without an intercept info().gap\n"
            "bounds how far the objective is from its least. method = \"sgd\" draws `batch` rows a\n"
            "step, with steps falling as 1/sqrt t, and returns the average over the last epoch; "
@@ -393,7 +399,7 @@ const scl_plugin scullery_plugin = {
            "intercept the steps are those of features less their mean over the first batch; with\n"
            "`holdout`, that over the epoch with the least loss on the rows held out, and it stops\n"
            "after `patience` epochs without a smaller one.\n"
-           "Probabilities are its own: the logistic function, or softmax.",
+           "Its probabilities are the logistic function of f, or the softmax.",
     SCL_SOLVER(.solve = logistic_solve),
     SCL_INSTANCE(logistic, options),
     SCL_ABILITIES(

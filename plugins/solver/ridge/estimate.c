@@ -93,7 +93,8 @@ scl_status loo_decompose(const scl_host *host, const scl_symmetric *a, const scl
 
 /* ------------------------------------------------------------ from residuals to a score */
 
-/* What a row adds, by its left-out residual -e/(1-h): `left` holds f_-i - y, c numbers. */
+/* A row's contribution to the score, from its left-out residual -e/(1-h): `left` holds f_-i - y,
+ * c numbers. */
 static double loo_row(int32_t estimate, const double *y, const double *left, size_t c) {
   double sum = 0;
   for (size_t j = 0; estimate == ESTIMATE_LOO && j < c; j++)
@@ -108,8 +109,8 @@ static double loo_row(int32_t estimate, const double *y, const double *left, siz
   return said != true_class;
 }
 
-/* residual/(1-h). A row that the fit goes through whatever its target has none, not even where its
- * residual is 0: infinite. */
+/* residual/(1-h). For a row that the fit interpolates whatever its target (h = 1), the left-out
+ * residual is undefined, and infinity is returned even if the residual is 0. */
 static double loo_left(double residual, double leverage) {
   return leverage < 1 - 1e-13 ? residual / (1 - leverage) : INFINITY;
 }
@@ -133,7 +134,8 @@ typedef struct loo_walk {
   double *tile_sums;     /* tiles x count */
 } loo_walk;
 
-/* What a tile of rows adds, given leverages (count x lambdas) and scores (count x lambdas c). */
+/* Adds the contribution of a tile of rows, given leverages (count x lambdas) and scores (count x
+ * lambdas c). */
 static void loo_tile_sums(const loo_walk *w, size_t first, size_t count, const double *leverage,
                           const double *scores, double *left, double *sums) {
   const size_t c = w->problem->targets, k = w->count;
@@ -181,6 +183,7 @@ static scl_status loo_tile(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Adds a block of rows: tiles in parallel, their sums added in the order of the tiles. */
 static scl_status loo_visit(void *context, const scl_rows *rows, scl_error *error) {
   loo_walk *w = context;
   const scl_host *host = w->problem->host;

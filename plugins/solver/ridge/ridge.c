@@ -11,8 +11,8 @@
  * lambda, in one matrix beside the sums over rows, which are the problem's and made once. A system
  * that is not positive definite is factored with jitter (1e-12 of its diagonal, 1e-5 with float32
  * features, and ten times more until it factors) and refined to the system as asked
- * (shared/refined_solve.c). Where rounding of the sums may change predictions, passes over the rows repair
- * that (rounding.c). What neither reaches is not called converged. */
+ * (shared/refined_solve.c). Where rounding of the sums may change predictions, passes over the rows
+ * repair that (rounding.c). What neither reaches is not called converged. */
 #include "ridge.h"
 #include "shared/mean_diagonal.h"
 #include "shared/minibatch.h"
@@ -39,7 +39,7 @@ static const scl_option options[] = {
         "primal: a D x D system; dual: n x n (l2, rows of one weight); auto: dual where it can "
         "and D > n"),
     SCL_WORD(ridge, estimate, "none|loo|loo_error|gcv", "none",
-             "its own estimate of the risk, in info().score: leave-one-out squared error, "
+             "estimate of the risk, reported in info().score: leave-one-out squared error, "
              "leave-one-out share of wrong classes, generalised cross-validation",
              .role = SCL_ROLE_ESTIMATE)};
 
@@ -79,7 +79,7 @@ static scl_status open_solver(ridge_solver *s, scl_error *error) {
   return status;
 }
 
-/* What passes over the rows made of a solution, or could not. */
+/* Result of the passes over the rows that correct a solution. */
 static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *out) {
   const ridge_rounding *r = &s->rounding;
   out->iterations += r->passes;
@@ -99,7 +99,8 @@ static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *ou
       r->share, s->system.extra != NULL ? "give fewer features" : "standardise the data");
 }
 
-/* x from the sums, with at least that share of the diagonal as jitter, and what rounding does. */
+/* Solves for x from the sums, with at least that share of the diagonal as jitter, and estimates
+ * the effect of rounding. */
 static scl_status solve_sums(ridge_solver *s, double share, double *x, refined_account *account,
                              scl_error *error) {
   *account = (refined_account){.factored = share};
@@ -107,8 +108,9 @@ static scl_status solve_sums(ridge_solver *s, double share, double *x, refined_a
   return status == SCL_STATUS_OK ? rounding_estimate(&s->rounding, x, error) : status;
 }
 
-/* x and its account for one weight n lambda. Where neither conjugate gradients nor passes over the
- * rows get rid of jitter there is as much of it as hides the rounding of the sums. */
+/* Computes x and its account for one weight n lambda. Where neither conjugate gradients nor
+ * passes over the rows remove the need for jitter, the jitter is made large enough to cover the
+ * rounding of the sums. */
 static scl_status solve_one(ridge_solver *s, double weight, double *x, scl_solution *out,
                             scl_error *error) {
   ridge_rounding *r = &s->rounding;
@@ -199,6 +201,7 @@ static scl_status residual_of_rows(void *context, const double *a, double *out, 
   return SCL_STATUS_OK;
 }
 
+/* Solves the D x D system for each lambda on the same sums over rows. */
 static scl_status primal(const ridge *self, const scl_problem *problem, const double *lambdas,
                          size_t count, scl_solution *const *out, scl_error *error) {
   const scl_host *host = problem->host;
@@ -235,7 +238,7 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
 
 /* ------------------------------------------------------------ dual */
 
-/* What the dual's scores are made of, beside its solutions. */
+/* Scratch from which the scores of the dual are computed, besides its solutions. */
 typedef struct dual_scoring {
   loo_spectrum spectrum;
   double *targets, *left; /* n x c as they are, n + c */
@@ -304,6 +307,7 @@ static scl_status dual_solution(const ridge *self, const scl_problem *problem, r
   return status;
 }
 
+/* Solves the n x n system for each lambda, and computes a = Phi'b in a pass over the rows. */
 static scl_status ridge_dual(const ridge *self, const scl_problem *problem, const double *lambdas,
                              size_t count, scl_solution *const *out, scl_error *error) {
   const scl_host *host = problem->host;
@@ -341,9 +345,9 @@ static bool takes_dual(const ridge *self, const scl_problem *problem) {
                                      problem->features > problem->rows);
 }
 
-/* The dual needs the rows, and so does leaving each of them out. With an RKHS penalty and hardly any
- * lambda rounding decides what the sums cannot: passes over the features repair that, while other
- * coordinates lack what rounding took from G. */
+/* The dual needs the rows, and so does leaving each of them out. With an RKHS penalty and hardly
+ * any lambda rounding decides what the sums cannot: passes over the features repair that, while
+ * other coordinates lack what rounding took from G. */
 static int32_t ridge_normal_alone(const void *instance, const scl_problem *problem,
                                   const double *values, size_t count, int32_t weighted) {
   const ridge *self = instance;

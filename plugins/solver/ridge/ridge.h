@@ -16,12 +16,12 @@ typedef struct loo_spectrum {
   double *directions;  /* t, count x D */
 } loo_spectrum;
 
-/* Of A = Phi'R Phi against G (NULL: the identity). */
+/* The decomposition of A = Phi'R Phi against G (NULL: the identity). */
 scl_status loo_decompose(const scl_host *host, const scl_symmetric *a, const scl_symmetric *g,
                          loo_spectrum *out, scl_error *error);
 
-/* out[l]->score for each lambda from its coefficients, in two passes with an intercept, in one
- * without. */
+/* Computes out[l]->score for each lambda from its coefficients, in two passes with an intercept,
+ * in one without. */
 scl_status loo_by_rows(const scl_problem *problem, const loo_spectrum *spectrum, int32_t estimate,
                        double total, const double *lambdas, size_t count, scl_solution *const *out,
                        scl_error *error);
@@ -57,11 +57,11 @@ typedef struct ridge_rounding {
 scl_status rounding_open(ridge_rounding *r, const refined_system *system, double unit,
                          scl_error *error);
 
-/* The share of the predictions that rounding is likely to change. */
+/* An estimate of the relative change of the predictions by rounding. */
 scl_status rounding_estimate(ridge_rounding *r, const double *x, scl_error *error);
 
-/* By corrections, or where these do not fall by conjugate gradients. x stays as it was where that is
- * no better than the rounding that it had. */
+/* Reduces the effect of rounding by corrections or, where these stop falling, by conjugate
+ * gradients. x is unchanged where the result would not be better. */
 scl_status rounding_repair(ridge_rounding *r, ridge_residual residual, void *context,
                            const double *right, double *x, double factored, scl_error *error);
 

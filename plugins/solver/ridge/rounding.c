@@ -6,12 +6,11 @@
  *
  *   v_i = e sqrt(A_ii) (sum_j A_jj x_j^2)^1/2,
  *
- * and predictions, relative to their size, by q(S^-1 v)/q(x), q(x)^2 = x'A x, itself known to
- * e sum_i A_ii x_i^2. With fewer rows than features predictions of
- * other rows see what A does not: q(x)^2 = sum_i A_ii x_i^2, or x'(A + w P) x with an RKHS penalty,
- * whose norm bounds them. The signs of v are drawn. Where that is more than `careless`, the residual is
- * computed from the rows, whose products are not squared, and corrects x (corrected seminormal
- * equations: Bjorck 1987):
+ * and predictions, relative to their size, by q(S^-1 v)/q(x), q(x)^2 = x'A x, itself known to e
+ * sum_i A_ii x_i^2. With fewer rows than features predictions of other rows see what A does not:
+ * q(x)^2 = sum_i A_ii x_i^2, or x'(A + w P) x with an RKHS penalty, whose norm bounds them. The
+ * signs of v are drawn. Where that is more than `careless`, the residual is computed from the rows,
+ * whose products are not squared, and corrects x (corrected seminormal equations: Bjorck 1987):
  *
  *   r = Phi'W (y - Phi x - constant) - w P x,   x += S^-1 r
  *
@@ -44,10 +43,10 @@ scl_status rounding_open(ridge_rounding *r, const refined_system *system, double
   return SCL_STATUS_OK;
 }
 
-/* A sign of place i: the parity of some bits of a multiple of it. */
+/* A pseudo-random sign for place i: the highest bit of a multiple of i. */
 static double rounding_sign(size_t i) { return ((uint64_t)i * 0x9e3779b97f4a7c15u) >> 63 ? 1 : -1; }
 
-/* residual = v */
+/* Sets residual = v, with drawn signs. */
 static void rounding_fill(ridge_rounding *r, const double *x) {
   const size_t n = r->system->order, c = r->system->columns;
   for (size_t j = 0; j < c; j++) {
@@ -73,7 +72,7 @@ static scl_status rounding_measure(ridge_rounding *r, const double *x, scl_error
   return status;
 }
 
-/* r->share: the largest q(change)/q(x) over columns */
+/* Sets r->share to the largest q(change)/q(x) over columns. */
 static scl_status rounding_compare(ridge_rounding *r, const double *x, scl_error *error) {
   const refined_system *s = r->system;
   const size_t n = s->order, c = s->columns;
@@ -107,7 +106,7 @@ scl_status rounding_estimate(ridge_rounding *r, const double *x, scl_error *erro
   return status == SCL_STATUS_OK ? rounding_compare(r, x, error) : status;
 }
 
-/* r->rest of the residual at hand. */
+/* Sets r->rest from the current residual. */
 static double rounding_rest(const ridge_rounding *r, const double *right) {
   const refined_system *s = r->system;
   double worst = 0;
@@ -118,7 +117,7 @@ static double rounding_rest(const ridge_rounding *r, const double *right) {
   return worst;
 }
 
-/* One pass: x corrected, r->share the size of the correction. */
+/* One pass over the rows: corrects x, and sets r->share to the size of the correction. */
 static scl_status rounding_correct(ridge_rounding *r, ridge_residual residual, void *context,
                                    const double *right, double *x, double factored,
                                    scl_error *error) {
@@ -134,8 +133,8 @@ static scl_status rounding_correct(ridge_rounding *r, ridge_residual residual, v
   return rounding_compare(r, x, error);
 }
 
-/* Corrections until they are small enough, or fall no more. What is left of the error is about the
- * last one times how much it fell. */
+/* Corrects until the corrections are small enough or stop falling. The remaining error is
+ * estimated as the last correction times the factor by which it fell. */
 static scl_status rounding_refine(ridge_rounding *r, ridge_residual residual, void *context,
                                   const double *right, double *x, double factored, double *left,
                                   scl_error *error) {

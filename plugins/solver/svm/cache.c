@@ -1,6 +1,6 @@
-/* Kernel values between some of the rows of a problem and all of them, in single precision, within
- * a limit of memory. Room is made by the rows that were not used for longest, approximately: a hand
- * goes round and takes the first that was not used since it last came by. */
+/* Kernel values between some of the rows of a problem and all of them, in single precision,
+ * within a limit of memory. Eviction approximates least recently used (the clock algorithm): a
+ * hand cycles through the slots and evicts the first row not used since the hand last passed. */
 #include "svm.h"
 
 void svm_cache_release(const scl_host *host, svm_cache *c) {

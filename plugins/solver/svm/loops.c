@@ -60,8 +60,8 @@ ISA_INLINE size_t svm_partner_any(size_t count, double most, double least, doubl
 SVM_PARTNER(, plain, svm_partner_any)
 
 #if defined(__GNUC__) && defined(__x86_64__)
-/* Compilers make branches of the choices above for AVX2: here they are masks. Eight lanes at a time
- * stay in registers. */
+/* AVX2 version of the choice above with masks, as compilers turn it into branches. Eight lanes
+ * at a time stay in registers. */
 typedef double svm_four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float svm_four_f32 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int64_t svm_four_i64 __attribute__((vector_size(32), aligned(8), may_alias));

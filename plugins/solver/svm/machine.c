@@ -14,6 +14,7 @@ enum { SVM_MOST_TRIES = 10 }; /* computations of f in double precision */
 
 /* ------------------------------------------------------------ f in double precision */
 
+/* A task of the pool: f in double precision for one strip of rows. */
 static scl_status svm_machine_exact_task(void *context, size_t index, scl_error *error) {
   const svm_machine *m = context;
   const svm_rows u = svm_rows_at(&m->out->rows, index * SVM_STRIP, SVM_STRIP);
@@ -34,6 +35,7 @@ static scl_status svm_machine_exact_task(void *context, size_t index, scl_error 
   return status;
 }
 
+/* Copies the support vectors, their squared lengths and coefficients. */
 static scl_status svm_machine_keep(svm_machine *m, scl_error *error) {
   const svm_rows *rows = &m->out->rows;
   const size_t d = rows->dim;
@@ -57,7 +59,7 @@ static scl_status svm_machine_keep(svm_machine *m, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* f of all rows from the coefficients, and the ends of the violation. */
+/* Computes f of all rows from the coefficients, and the ends of the violation. */
 static scl_status svm_machine_exact(svm_machine *m, scl_error *error) {
   scl_status status = svm_machine_keep(m, error);
   if (status == SCL_STATUS_OK)
@@ -102,6 +104,8 @@ static scl_status svm_machine_rounds(svm_machine *m, scl_error *error) {
   return status;
 }
 
+/* Runs rounds until the violation, computed in double precision, is at most the tolerance. Gives
+ * up when a later computation of f shows no smaller violation. */
 static scl_status svm_machine_run(svm_machine *m, scl_error *error) {
   const size_t n = m->out->rows.count;
   const double wanted = m->self->tolerance;

@@ -11,6 +11,7 @@ typedef struct svm_heap {
   size_t row[SVM_SET];
 } svm_heap;
 
+/* Inserts a value if it is among the h->room largest so far. */
 static void svm_heap_put(svm_heap *h, double value, size_t row) {
   size_t at = 0;
   if (h->count < h->room) { /* up from the end */
@@ -81,6 +82,8 @@ static scl_status svm_machine_tile(void *context, size_t index, scl_error *error
   return svm_single(m->self, &m->smo.loops, &m->gathered, &v, room, to, error);
 }
 
+/* Computes the kernel values of the rows of the working set that are not in the cache, against
+ * all rows at work. */
 static scl_status svm_machine_fill(svm_machine *m, scl_error *error) {
   const size_t d = m->rows.dim;
   m->fresh_count = 0;

@@ -8,21 +8,18 @@
  * which is the best for this pair alone, or ends at 0 or at a bound. */
 #include "svm.h"
 
-/* Where a step that grows or shrinks b ends at the latest: up and low change at 0. */
-static double svm_ceiling(const svm_row *row) { return row->b < 0 ? 0 : row->hi; }
-static double svm_floor(const svm_row *row) { return row->b > 0 ? 0 : row->lo; }
-
-/* What the loops see of row i. */
+/* Writes up and low of row i, from which the loops choose pairs. */
 static void svm_smo_show(svm_smo *s, size_t i) {
   s->up[i] = svm_up(&s->row[i], s->epsilon);
   s->low[i] = svm_low(&s->row[i], s->epsilon);
 }
 
-/* Grow b_i and shrink b_j; how far. */
+/* Increases b_i and decreases b_j by the same amount; returns that amount. */
 static double svm_smo_step(svm_smo *s, size_t i, size_t j, double most, double least) {
   svm_row *grows = &s->row[i], *shrinks = &s->row[j];
   const double bent = s->diagonal[i] + s->diagonal[j] - 2 * (double)s->k[i * s->stride + j];
-  const double above = svm_ceiling(grows), below = svm_floor(shrinks);
+  /* A coefficient stops at 0 at the latest, where its up and low change. */
+  const double above = grows->b < 0 ? 0 : grows->hi, below = shrinks->b > 0 ? 0 : shrinks->lo;
   double step = (most - (s->low[j] - s->f[j])) / (bent > least ? bent : least);
   step = fmin(step, fmin(above - grows->b, shrinks->b - below));
   grows->b = step < above - grows->b ? grows->b + step : above;

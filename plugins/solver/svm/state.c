@@ -2,8 +2,8 @@
  * the working set among them, and their memory. */
 #include "svm.h"
 
-/* How many of n rows the working set takes. Small problems would waste kernel values on a large
- * set, and large ones rounds on a small set. */
+/* Size of the working set for n rows. A large set wastes kernel values on small problems; a
+ * small set takes too many rounds on large ones. */
 static size_t svm_set_room(size_t n) {
   const size_t share = n / 6, room = share > 96 ? share : 96;
   return svm_least(n, svm_least(room, SVM_SET));
@@ -105,7 +105,7 @@ void svm_machine_ends(svm_machine *m) {
   }
 }
 
-/* Whether row k can neither grow nor shrink to any gain. */
+/* Whether no move of coefficient k within its bounds improves the objective. */
 static bool svm_machine_is_settled(const svm_machine *m, size_t k) {
   return svm_up(&m->row[k], m->epsilon) - m->f[k] <= m->least &&
          svm_low(&m->row[k], m->epsilon) - m->f[k] >= m->most;

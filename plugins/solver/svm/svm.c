@@ -25,22 +25,24 @@
 
 static const scl_option options[] = {
     SCL_ROW(svm, kernel, SCL_FORM_PARTS, "kernel", NULL,
-            "the kernel on rows, as sc.kernel.linear{} (default: Gaussian, as gamma says)",
+            "the kernel on rows, as sc.kernel.linear{} (default: Gaussian with rate gamma)",
             .range = 0),
     SCL_NUMBER(svm, gamma, NULL,
                "instead of kernel: the rate in exp(-gamma ||x-y||^2) (default 1/d, d columns)",
                SCL_POSITIVE, .width = SCL_WIDTH_GAMMA),
     SCL_NUMBER(svm, C, "1", "weight of each row's loss; larger fits closer", SCL_POSITIVE,
                .role = SCL_ROLE_CAPACITY),
-    SCL_NUMBER(svm, epsilon, "0.1", "regression: errors up to this cost nothing", SCL_NOT_NEGATIVE),
+    SCL_NUMBER(svm, epsilon, "0.1", "regression: residuals up to this size have no loss",
+               SCL_NOT_NEGATIVE),
     SCL_NUMBER(svm, tolerance, "1e-3", "stop at this violation of optimality", SCL_POSITIVE),
-    SCL_NUMBER(svm, cache, "200", "megabytes of kernel values that are kept", SCL_ABOVE(0, 1e6))};
+    SCL_NUMBER(svm, cache, "200", "size of the cache of kernel values, in megabytes",
+               SCL_ABOVE(0, 1e6))};
 
 static scl_status svm_create(void *instance, scl_error *error) {
   const svm *self = instance;
   if (self->kernel.plugin == NULL || isnan(self->gamma)) return SCL_STATUS_OK;
   return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
-                               "gamma and kernel both say the kernel: give one of them");
+                               "gamma and kernel both set the kernel: give one of them");
 }
 
 /* ------------------------------------------------------------ models */
@@ -75,6 +77,7 @@ static void vote(const machines *m, const double *values, double *sums, double *
     scores[j] += sums[j] / (3 * (fabs(sums[j]) + 1));
 }
 
+/* The scores of rows: the functions themselves, or votes. */
 static scl_status decide(const void *instance, const void *model, const scl_const_block *rows,
                          double *scores, ptrdiff_t stride, scl_error *error) {
   const scl_host *host = ((const svm *)instance)->base.host;
@@ -119,7 +122,7 @@ typedef struct training {
   size_t *kept;            /* places of the rows that stay */
 } training;
 
-/* Squares that overflow would give distances of NaN. */
+/* Refuses rows whose squared length overflows, as their distances would be NaN. */
 static scl_status measure_rows(const training *t, scl_error *error) {
   distances_squares(t->set.x, (ptrdiff_t)t->set.cols, t->set.rows, t->set.cols, t->squares);
   const double factor = fmax(svm_gamma(t->self, t->set.cols), 1);
@@ -145,6 +148,7 @@ static scl_status find_classes(training *t, scl_error *error) {
   return rows_need_two_classes(t->host, &t->set, error);
 }
 
+/* Allocates coefficients and results for all functions, and lists the pairs of classes. */
 static scl_status training_reserve(training *t, scl_error *error) {
   const size_t n = t->set.rows, classes = t->present,
                functions = t->classes == 0 ? t->set.targets : classes * (classes - 1) / 2;
@@ -183,7 +187,7 @@ static scl_status training_prepare(training *t, scl_error *error) {
 
 /* ------------------------------------------------------------ one function */
 
-/* What row i is to function `at`: a class of the pair, or a target. */
+/* The role of row i in function `at`: a class of the pair, or a target. */
 static svm_row svm_row_of(const training *t, size_t at, size_t i) {
   const double bound = t->self->C * t->set.weights[i];
   if (t->classes == 0)
@@ -198,19 +202,12 @@ static bool takes_part(const training *t, size_t at, size_t i) {
          t->label[i] == (size_t)t->m->pairs[2 * at + 1];
 }
 
-/* The rows of function `at` and where they are, in memory that the function owns. */
+/* Gathers the rows of function `at` and their places, in memory that the function owns. */
 typedef struct part {
   svm_function function;
   size_t *place;
   double *x, *squares;
 } part;
-
-static void part_release(const scl_host *host, const part *p) {
-  host->release(p->function.row);
-  host->release(p->place);
-  host->release(p->x);
-  host->release(p->squares);
-}
 
 static scl_status part_open(const training *t, size_t at, part *p, scl_error *error) {
   const size_t n = t->set.rows, d = t->set.cols;
@@ -242,6 +239,7 @@ static scl_status part_open(const training *t, size_t at, part *p, scl_error *er
   return SCL_STATUS_OK;
 }
 
+/* Fits function `at` and writes its coefficients to column `at` of t->b. */
 static scl_status fit_function(const training *t, size_t at, const scl_problem *problem,
                                double megabytes, scl_error *error) {
   const size_t functions = t->m->base.functions;
@@ -257,7 +255,10 @@ static scl_status fit_function(const training *t, size_t at, const scl_problem *
     t->violation[at] = p.function.violation;
     t->steps[at] = p.function.steps;
   }
-  part_release(t->host, &p);
+  t->host->release(p.function.row);
+  t->host->release(p.place);
+  t->host->release(p.x);
+  t->host->release(p.squares);
   return status;
 }
 
@@ -268,7 +269,7 @@ typedef struct wave {
   atomic_size_t next;
 } wave;
 
-/* One function after another, until all of the wave are taken. */
+/* A task of the pool: takes one function after another until the wave is done. */
 static scl_status fit_share(void *context, size_t index, scl_error *error) {
   wave *w = context;
   scl_status status = SCL_STATUS_OK;
@@ -281,6 +282,8 @@ static scl_status fit_share(void *context, size_t index, scl_error *error) {
   return status;
 }
 
+/* Fits few functions one after another, each with all threads and the whole cache; many of them
+ * in waves of parallel tasks that share the cache. */
 static scl_status fit_functions(training *t, scl_error *error) {
   const size_t functions = t->m->base.functions;
   scl_status status = SCL_STATUS_OK;
@@ -306,7 +309,7 @@ static bool has_coefficient(const training *t, size_t row) {
   return false;
 }
 
-/* The rows with a coefficient, and at least one row, go into the model. */
+/* Copies the rows with a nonzero coefficient, and at least one row, to the model. */
 static scl_status keep_support(training *t, scl_error *error) {
   expansion *e = &t->m->base;
   const size_t d = e->cols, c = e->functions;
@@ -328,6 +331,7 @@ static scl_status keep_support(training *t, scl_error *error) {
 
 /* ------------------------------------------------------------ fitting */
 
+/* Writes outcome and note; the residual is the largest violation over the functions. */
 static void training_account(const training *t, scl_solution *out) {
   out->residual = 0;
   out->iterations = 0;
@@ -350,7 +354,8 @@ static bool may_move(const training *t) {
   return t->self->kernel.plugin == NULL || rows_may_move(t->host, &t->self->kernel, true);
 }
 
-/* A kernel that sees where the rows lie: whether rounding of its values spoils the scores. */
+/* For a kernel that is not shift-invariant: checks whether rounding of its values spoils the
+ * scores. */
 static scl_status training_doubt(const training *t, scl_solution *out, scl_error *error) {
   const expansion *e = &t->m->base;
   const scl_const_parameters u = scl_dense_rows(e->x, (ptrdiff_t)e->cols, e->rows, e->cols);
@@ -374,11 +379,6 @@ static scl_status training_run(training *t, scl_solution *out, scl_error *error)
   return training_doubt(t, out, error);
 }
 
-static void training_release(const training *t) {
-  rows_release(t->host, &t->set);
-  t->host->release(t->b);
-}
-
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
                       scl_solution *out, scl_error *error) {
   training t = {.self = instance, .host = problem->host, .problem = problem};
@@ -387,7 +387,8 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   if (problem->task == SCL_TASK_CLASSIFICATION)
     t.classes = problem->targets == 1 ? 2 : problem->targets;
   const scl_status status = training_run(&t, out, error);
-  training_release(&t);
+  rows_release(t.host, &t.set);
+  t.host->release(t.b);
   if (status == SCL_STATUS_OK)
     *model = t.m;
   else
@@ -439,7 +440,7 @@ const scl_plugin scullery_plugin = {
         "Sequential minimal optimisation with second-order choice (Fan, Chen and Lin 2005) on\n"
         "working sets (Joachims 1999), kernel values in blocks; rows that are settled are set\n"
         "aside. residual is the largest violation of the dual's optimality, measured anew in\n"
-        "double precision. Six pairs of classes and more are learnt side by side, and each may\n"
+        "double precision. Six pairs of classes and more are learnt in parallel, and each may\n"
         "keep an eighth of the cache. Scale the rows first, as in sc.standardize(). The model\n"
         "keeps the support vectors (arrays rows, coefficients, intercept, votes, pairs; columns "
         "far\n"

@@ -1,5 +1,5 @@
-/* A support vector machine: the loops, the cache of kernel values, the kernel, the steps on a working
- * set, and the machine that finds the coefficients of one function. */
+/* A support vector machine: the loops, the cache of kernel values, the kernel, the steps on a
+ * working set, and the machine that finds the coefficients of one function. */
 #ifndef SCULLERY_SOLVER_SVM_H
 #define SCULLERY_SOLVER_SVM_H
 
@@ -50,15 +50,14 @@ void svm_cache_empty(svm_cache *c, size_t width);
 scl_status svm_cache_open(const scl_host *host, svm_cache *c, size_t width, size_t least,
                           double megabytes, scl_error *error);
 
-/* The values of a row in this turn, or NULL. */
+/* The cached values of a row, marked as used in this turn; NULL where it is not cached. */
 float *svm_cache_find(svm_cache *c, size_t row, size_t turn);
 
-/* Room for the values of a row that is not there, in place of one that was not asked for in this
- * turn. */
+/* A slot for the values of a row that is not cached, in place of a row not used in this turn. */
 float *svm_cache_claim(svm_cache *c, size_t row, size_t turn);
 
-/* Keep some rows and columns, `count` of them: those with these numbers, ascending, which become 0
- * to count - 1. */
+/* Keeps `count` rows and columns: those with these ascending numbers, which become 0 to count -
+ * 1. */
 void svm_cache_keep(svm_cache *c, const size_t *kept, size_t count);
 
 /* ------------------------------------------------------------ kernel.c */
@@ -70,7 +69,7 @@ typedef struct svm {
   double C, epsilon, tolerance, cache;
 } svm;
 
-/* Rows between which kernel values are wanted. */
+/* A set of rows of which kernel values are computed. */
 typedef struct svm_rows {
   size_t count, dim;
   const double *x; /* count x dim at `stride` */
@@ -101,7 +100,7 @@ scl_status svm_values(const svm *self, const svm_loops *loops, const svm_rows *u
 scl_status svm_single(const svm *self, const svm_loops *loops, const svm_rows *u, const svm_rows *v,
                       double *room, float *const *out, scl_error *error);
 
-/* As scl_parts.gram, for kernel expansions. */
+/* The kernel as a function of the type of scl_parts.gram, for kernel expansions. */
 scl_status svm_gram(const void *instance, const scl_const_parameters *u,
                     const scl_const_parameters *v, double *out, ptrdiff_t stride, scl_error *error);
 
@@ -189,7 +188,7 @@ void svm_machine_release(svm_machine *m);
 
 scl_status svm_machine_reserve(svm_machine *m, double megabytes, scl_error *error);
 
-/* All rows, with the coefficients and the f that they have. */
+/* Starts with all rows, and with the current coefficients and f. */
 void svm_machine_all(svm_machine *m);
 
 void svm_machine_store(svm_machine *m);
@@ -204,7 +203,8 @@ scl_status svm_machine_round(svm_machine *m, scl_error *error);
 
 /* ------------------------------------------------------------ machine.c */
 
-/* Fill in out. `problem` may be NULL; megabytes: of the cache. */
+/* Finds the coefficients of one function and stores them in out. `problem` may be NULL;
+ * megabytes: size of the cache. */
 scl_status svm_machine_fit(const svm *self, const scl_problem *problem, double done, double epsilon,
                            double megabytes, svm_function *out, scl_error *error);
 

@@ -341,7 +341,7 @@ function TestRowsWhoseSquaresLeaveTheRange()
       seed = 2 }:fit(X * scale):transform(X * scale)
   end
   lu.assertTrue((features(1e-150) - features(1)):norm() < 1e-6)
-  fails({ "width = 1e+170", "scale 1e+170", "column 1", "leave double precision" }, function()
+  fails({ "width = 1e+170", "scale 1e+170", "column 1", "overflow or underflow" }, function()
     features(1e-170)
   end)
 end

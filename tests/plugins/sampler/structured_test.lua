@@ -396,9 +396,9 @@ function TestRefusalsSayWhatIsTaken()
   lu.assertErrorMsgContains("P(0) = -0.5", sparse, { degree = { table = { -0.5, 1.5 } } })
   lu.assertErrorMsgContains("fixed in-degree", sparse,
     { degree = { binomial = 0.5 }, biregular = true })
-  lu.assertErrorMsgContains("asks for 3 columns a parameter, and the data have 2", sample,
+  lu.assertErrorMsgContains("asks for 3 columns in each parameter, and the data have 2", sample,
     sparse{ degree = 3 }, 4, 2)
-  lu.assertErrorMsgContains("up to 3 columns a parameter, and the data have 2", sample,
+  lu.assertErrorMsgContains("up to 3 columns in each parameter, and the data have 2", sample,
     sparse{ degree = { table = { 0, 0, 0, 1 } } }, 4, 2)
   -- no mass beyond
   lu.assertEquals(sample(sparse{ degree = { table = { 0, 1, 0, 0 } } }, 4, 2):cols(), 2)
@@ -406,7 +406,7 @@ function TestRefusalsSayWhatIsTaken()
   lu.assertErrorMsgContains("give one", sc.sampler.orthogonal, { sigma = 1, gamma = 1 })
   lu.assertErrorMsgContains("takes independent ones", sample,
     pooled{ base = sc.sampler.orthogonal() }, 4, 5)
-  lu.assertErrorMsgContains("draws no dense rows", sample, pooled{ base = sc.sampler.sparse() }, 4,
+  lu.assertErrorMsgContains("are not dense", sample, pooled{ base = sc.sampler.sparse() }, 4,
     5)
   lu.assertErrorMsgContains("depend on each other", sample, pooled{ base = sc.sampler.qmc() }, 4, 5)
 end

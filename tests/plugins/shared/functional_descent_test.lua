@@ -232,8 +232,8 @@ function TestDescentsRefuse()
     local make = sc.solver[name]
     lu.assertErrorMsgContains("batch = 61", tries(make{ batch = 61 }))
     lu.assertErrorMsgContains("iterations = 21", tries(make{ iterations = 21, batch = 10 }))
-    lu.assertErrorMsgContains("these features have none", tries(make{ batch = 10 }, sinks(20)))
-    lu.assertErrorMsgContains("tells classes apart", tries(make{ batch = 10, loss = "logistic" },
+    lu.assertErrorMsgContains("these features have no K", tries(make{ batch = 10 }, sinks(20)))
+    lu.assertErrorMsgContains("is for classification", tries(make{ batch = 10, loss = "logistic" },
       nil, numbers, "regression"))
     lu.assertErrorMsgContains("option 'lambda' got 0; it takes a number above 0", make,
       { lambda = 0 })
@@ -241,7 +241,7 @@ function TestDescentsRefuse()
     local pair = sc.instantiation{ W = sc.space.dense(), K = sc.kernel.gaussian{ width = 1 },
       p = sc.sampler.gaussian{ sigma = 1 },
                                    phi = sc.nonlinearity.fourier{ form = "pair" } }
-    lu.assertErrorMsgContains("one feature a parameter",
+    lu.assertErrorMsgContains("one feature for each parameter",
       tries(make{ batch = 10 }, pair:features{ T = 10 }))
   end
   lu.assertErrorMsgContains("option 'B' got 0;", sc.solver.sfgd, { B = 0 })

@@ -156,7 +156,7 @@ function TestBoostingRefuses()
   refuses("option 'stumps' got 0", sc.solver.adaboost, { stumps = 0 })
   refuses("better than guessing", fit, { sc.solver.adaboost{} },
     sc.dataset{ X = square, y = { 1, 2, 2, 1 }, task = "classification" })
-  refuses("tell classes apart", fit, { sc.solver.adaboost{} },
+  refuses("are for classification", fit, { sc.solver.adaboost{} },
     sc.randn{ 20, 3, seed = 4 }, sc.randn{ 20, 1, seed = 5 })
   refuses("one class", fit, { sc.solver.adaboost{} }, sc.dataset{ X = square, y = { 1, 1, 1, 1 },
     task = "classification" })

@@ -196,7 +196,7 @@ function TestSupportVectorsRefuse()
   end
   refuses("option 'C' got 0", sc.solver.svm, { C = 0 })
   refuses("option 'C' got -1", sc.solver.svm, { C = -1 })
-  refuses("gamma and kernel both say the kernel", sc.solver.svm, { kernel = "linear", gamma = 1 })
+  refuses("gamma and kernel both set the kernel", sc.solver.svm, { kernel = "linear", gamma = 1 })
   refuses("no kernel 'rbf'", sc.solver.svm, { kernel = "rbf" })
   refuses("too large for single precision: scale the rows", fit,
     { sc.solver.svm{ kernel = "linear" } }, sc.dataset{ X = x * 1e150, y = classes,
