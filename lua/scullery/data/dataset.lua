@@ -1,14 +1,13 @@
 --- Data sets: rows, labels, and splits.
 local core = require "scullery.core"
 local discretize = require "scullery.data.discretize"
+local fail = require "scullery.base.fail"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local relabel = require "scullery.data.relabel"
 local schema = require "scullery.data.schema"
 local targets = require "scullery.data.targets"
 local text = require "scullery.base.text"
-
-local function fail(...) error(string.format(...), 0) end
 
 local function is_list(value) return type(value) == "table" end
 local holds = { X = core.is_matrix, y = core.is_matrix, weights = core.is_matrix, names = is_list,
@@ -59,6 +58,7 @@ function dataset.origin(ds)
   return origin
 end
 
+-- Records the meaning of y, so that fit(ds.X, ds.y) knows it; returns the data set.
 local function remember(self)
   if self.y then labels_of[self.y] = { task = self.task, classes = self.classes } end
   return self
@@ -149,6 +149,7 @@ function dataset.coerce(data, y, given, model)
   return make{ X = data, y = y, task = o.task, classes = o.classes }
 end
 
+-- Raises an error, at the caller of ds:NAME, for a method that needs the rows in memory.
 local function need_memory(self, what, level)
   if not self.X then
     error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(
@@ -295,6 +296,7 @@ end
 
 -- ---------------------------------------------------------------- parts
 
+-- A data set of some rows of another one: its classes, names and schema stay.
 local function part(self, X, y, weights)
   local made = setmetatable({ X = X, y = y, names = self.names, classes = self.classes,
     task = self.task, target = self.target, weights = weights, schema = self.schema }, Dataset)
@@ -376,6 +378,7 @@ local function shuffled_groups(self, seed, stratify, stream)
   return groups
 end
 
+-- Whether to split each class in proportion: as asked, by default for a classification in memory.
 local function wants_strata(self, asked)
   if asked == nil then return self.task == "classification" and self.y ~= nil end
   if asked and (self.task ~= "classification" or not self.y) then
@@ -494,7 +497,10 @@ local fold_rules = options.declare("dataset:fold_ids", {
 
 options.declare("dataset:folds", fold_rules)
 
-local function fold_ids(self, given)
+--- ds:fold_ids{ k = 5, seed = 0, stratify = }: a list with the fold of each row, 1 .. k. The sizes
+--- of folds differ by one row at most; with stratify = true (the default for a classification) so
+--- do the sizes within each class.
+function Dataset:fold_ids(given)
   local o = options.check("dataset:fold_ids", given, fold_rules, 0)
   local n = #self
   if o.k > n then fail("%d folds of %d rows", o.k, n) end
@@ -514,18 +520,12 @@ local function fold_ids(self, given)
   return ids
 end
 
---- ds:fold_ids{ k = 5, seed = 0, stratify = }: a list with the fold of each row, 1 .. k. The sizes
---- of folds differ by one row at most; with stratify = true (the default for a classification) so
---- do the sizes within each class.
-function Dataset:fold_ids(given)
-  return fold_ids(self, given)
-end
 
 --- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets. Each
 --- row is in one of the test parts.
 function Dataset:folds(given)
   need_memory(self, "folds")
-  local ids = fold_ids(self, given)
+  local ids = self:fold_ids(given)
   local inside, result = {}, {}
   for i, fold in ipairs(ids) do
     inside[fold] = inside[fold] or {}
@@ -549,6 +549,7 @@ function Dataset:__tostring()
   return ("dataset %d x %d, %s%s"):format(n, d, what, self.X and "" or ", streaming")
 end
 
+-- Appends a line for each class with its number of rows, or for each target with its range.
 local function describe_labels(self, lines)
   if not self.y then return end
   if self.task == "classification" then
@@ -565,6 +566,7 @@ local function describe_labels(self, lines)
   end
 end
 
+-- Appends a line with the range and the mean of each column of X, and one about the whole of X.
 local function describe_columns(self, lines)
   if self.X:cols() == 0 then return end
   local low, mean, high, constant = self.X:min(1), self.X:mean(1), self.X:max(1), 0

@@ -1,10 +1,9 @@
 --- Targets of a data set: labels or values y with their classes, and row weights.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 
 local targets = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 --- targets.known[y]: { task, classes } of a matrix y that belongs to a data set, so that fit(ds.X,
 --- ds.y) knows its meaning.
@@ -49,6 +48,8 @@ function targets.places(classes)
   return place
 end
 
+-- A list of texts as n x 1 codes, their positions in the classes; by default the classes are all
+-- texts that occur, sorted. Second: the classes.
 local function from_texts(list, classes)
   classes = classes or sorted_labels(list)
   local place, codes = {}, {}
@@ -64,6 +65,7 @@ end
 
 local MOST_DECIMALS = 50 -- the most classes if some are not whole numbers
 
+-- The labels that occur in a column of numbers, sorted; refused if they look like a regression.
 local function distinct(y)
   local list = {}
   for i = 1, y:rows() do list[i] = math.tointeger(y:get(i, 1)) or y:get(i, 1) end
@@ -77,6 +79,7 @@ local function distinct(y)
   return classes
 end
 
+-- Raises an error unless each entry of the column y is the code of a class.
 local function check_codes(y, classes)
   local place = targets.places(classes)
   for i = 1, y:rows() do
@@ -102,13 +105,6 @@ local function check_list(y)
   return kind
 end
 
--- A new matrix object for the data set: the record in targets.known must not apply to the user's
--- own object.
-local function own_view(y)
-  if y:dtype() ~= "float64" then return y:astype("float64") end
-  return y:rows() > 0 and y:slice(1, y:rows()) or y:copy()
-end
-
 --- targets.read(y, classes, task): y as given by the user, read as the fields of a data set:
 --- matrix, classes or nil, task.
 function targets.read(y, classes, task)
@@ -128,7 +124,9 @@ function targets.read(y, classes, task)
     y = core.matrix(y)
   end
   local known = labels_of[y]
-  y = own_view(y)
+  -- a new matrix object: the record in targets.known must not apply to the user's own object
+  if y:dtype() ~= "float64" then y = y:astype("float64")
+  else y = y:rows() > 0 and y:slice(1, y:rows()) or y:copy() end
   local finite, row, col = y:isfinite()
   if not finite then fail("y is not finite in row %d, column %d", row, col) end
   if known and not classes and task ~= "regression" then classes = known.classes end

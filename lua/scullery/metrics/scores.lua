@@ -2,13 +2,13 @@
 --- column for each class in the order of the classes, or for two classes one column, which
 --- increases with the second. Options: classes (by default those of a data set's labels, otherwise
 --- all that occur, sorted), weights.
+local fail = require "scullery.base.fail"
 local inputs = require "scullery.metrics.inputs"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 
 local scores = {}
 
-local fail = inputs.fail
 local show = options.show
 
 -- The checked arguments: s (n x c), position of each row's class, classes, weights, their sum.
