@@ -32,20 +32,16 @@ function component.rule(...)
   return { test = test, takes = table.concat(takes, ", or ") }
 end
 
--- The settings as text, with an intercept of "auto" replaced by its value.
-local function with_intercept(self, instance, text)
-  local name = self.kind == "solver" and component.role(self, "intercept")
-  if not name or core.settings(instance)[name] ~= "auto" then return text end
-  return (text:gsub(name .. ' = "auto"', "%0 " .. (core.wants_intercept(instance)
-    and "(a constant)" or "(no constant)")))
-end
-
 function Component:__tostring()
   local parts = {}
   local ok, instance = options.attempt(component.instance, self)
   if ok and #component.searched(self) == 0 and not component.waiting(self) then
-    local _, text = core.settings(instance)
-    text = with_intercept(self, instance, text)
+    local settings, text = core.settings(instance)
+    local name = self.kind == "solver" and component.role(self, "intercept")
+    if name and settings[name] == "auto" then -- say what "auto" means here
+      text = text:gsub(name .. ' = "auto"', "%0 " .. (core.wants_intercept(instance)
+        and "(a constant)" or "(no constant)"))
+    end
     return ("%s.%s{%s}"):format(self.kind, self.name, text)
   end
   for name, value in pairs(self.given) do
@@ -245,17 +241,19 @@ function Component:gram(X, Y)
   return core.gram(component.instance(self, {}, widths or nil), X, Y)
 end
 
--- Checks the options: each searched value is checked with the first values of the others.
+-- Checks the options by making the instance: each searched value is checked with the first values
+-- of the others. Options that wait for a width from the data are checked when it is known.
 local function check(self)
-  local function try(choices)
-    if not component.waiting(self, choices) then component.instance(self, choices) end
-  end
-  try{}
+  local tries = { {} }
   for _, one in ipairs(component.searched(self)) do
-    for _, value in ipairs(one.values) do try{ [one.path] = value } end
+    for _, value in ipairs(one.values) do tries[#tries + 1] = { [one.path] = value } end
+  end
+  for _, choices in ipairs(tries) do
+    if not component.waiting(self, choices) then component.instance(self, choices) end
   end
 end
 
+-- The function sc.KIND.NAME(options), which makes a component.
 local function constructor(kind, name)
   local make = objects.guarded(("%s.%s"):format(kind, name), function(given)
     if given ~= nil and (type(given) ~= "table" or getmetatable(given)) then
@@ -283,7 +281,7 @@ function component.find(kind, test)
   local group = component.group(kind)
   for _, entry in ipairs(core.plugin_list()) do
     local made, one = false, nil
-    if entry.kind == kind then
+    if entry.kind == kind then -- reading the member loads the plugin, which may fail
       made, one = options.attempt(function() return group[entry.name]() end)
     end
     if made and test(one) then return one end
