@@ -29,6 +29,7 @@ local function width_note(ds, prepared, features)
   return note
 end
 
+-- The fields of the solver's result that the report copies.
 local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
   "score" }
 
@@ -68,6 +69,9 @@ end
 
 -- ---------------------------------------------------------------- learning
 
+-- Raises an error for data without rows or columns, and for a classification that has one class
+-- only or more classes than rows. The labels of a stream are checked after the pass
+-- (dataset.check_seen).
 local function check_data(ds, title)
   local n, d = ds:size()
   if n == 0 then error(title .. ": the data set has no rows", 0) end
@@ -94,24 +98,23 @@ local function check_data(ds, title)
   end
 end
 
--- The model of sc.pca after features: scores with the principal components as weights.
-local function fit_components(self, source, made)
+-- The model of a pipeline without a solver: row stages, features, and for sc.pca after features the
+-- principal components as weights, so that scores = (phi - mean) V'.
+local function learn_rows(self, ds)
+  local _ <close> = core.level "fit"
+  local source = dataset.source_of_rows(ds)
+  local made = model_of(self, { ds:size() }, recipe.prepare(self, source), { names = ds.names })
+  if not self.after then return made end
   local began = core.now()
   local found = core.pca(source, made.stages, made.map, self.after.given.k)
   made.weights, made.intercept = found.vectors:t():copy(), found.mean * found.vectors:t() * -1
   made.components = stages.explained(found)
   made.seconds[#made.seconds + 1] = { tostring(self.after), core.now() - began }
-end
-
-local function learn_rows(self, ds)
-  local _ <close> = core.level "fit"
-  local source = dataset.source_of_rows(ds)
-  local made = model_of(self, { ds:size() }, recipe.prepare(self, source), { names = ds.names })
-  if self.after then fit_components(self, source, made) end
   return made
 end
 
--- Fits without storing the result.
+-- Fits without storing the result. Returns the fitted stages and map, the solver as it was used,
+-- and its result.
 local function learn(self, ds)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
