@@ -58,7 +58,8 @@ function choose.pick(value, path, choices)
   return chosen
 end
 
-local function make(values)
+-- sc.choose{...}. `_` is the table that is called: this module, or its public part.
+local function make(_, values)
   if type(values) ~= "table" or #values == 0 then
     error("choose: takes a list of at least one value, as in sc.choose{ 0.1, 1 }", 3)
   end
@@ -89,6 +90,8 @@ local function range(law, given, from, to)
     counted = given.count ~= nil, count = given.count and count }, Choose)
 end
 
+-- Raises an error, at the caller of sc.choose.log or .range, unless `given` is { low, high, count =
+-- } and both ends pass the test. takes: the two ends for the error.
 local function check_range(title, given, test, takes)
   if type(given) ~= "table" then error(title .. ": takes { low, high, count = n }", 3) end
   local low, high, count = given[1], given[2], given.count or 5
@@ -147,10 +150,8 @@ function choose.searched(kind, given)
   return list
 end
 
-local function call(_, values) return make(values) end
-
 --- sc.choose{ a, b, ... }: search these values; pipeline:search{} picks the best by
 --- cross-validation.
-choose.public = setmetatable({ log = choose.log, range = choose.range }, { __call = call })
+choose.public = setmetatable({ log = choose.log, range = choose.range }, { __call = make })
 
-return setmetatable(choose, { __call = call })
+return setmetatable(choose, { __call = make })

@@ -17,6 +17,7 @@ local codes = {}
 
 local Codes = objects.class("codes", { fields = "packed levels" })
 
+-- Packed codes of the engine as an object with methods.
 local function wrap(packed)
   local _, _, levels = core.codes_info(packed)
   return setmetatable({ packed = packed, levels = levels }, Codes)
@@ -26,18 +27,16 @@ local function is_whole(value, low, high)
   return type(value) == "number" and math.tointeger(value) ~= nil and value >= low and value <= high
 end
 
-local function check_levels(levels)
-  if levels == nil or is_whole(levels, 1, 65536) then return end
-  error(("'levels' got %s; it takes a whole number from 1 to 65536"):format(
-    options.show(levels)), 0)
-end
-
-local function pack(numbers, levels)
+-- sc.codes(matrix, levels). `_` is the module, which is called.
+local function pack(_, numbers, levels)
   if type(numbers) == "table" and not getmetatable(numbers) then numbers = core.matrix(numbers) end
   if not core.is_matrix(numbers) then
     error("takes an n x T matrix of whole numbers, and got " .. options.show(numbers), 0)
   end
-  check_levels(levels)
+  if levels ~= nil and not is_whole(levels, 1, 65536) then
+    error(("'levels' got %s; it takes a whole number from 1 to 65536"):format(
+      options.show(levels)), 0)
+  end
   return wrap(core.codes_pack(numbers, levels))
 end
 
@@ -55,8 +54,11 @@ local function check(value, what)
     options.show(value)), 0)
 end
 
+-- rows, T, levels, bits of a number, bytes.
 local function size(self) return core.codes_info(self.packed) end
 
+-- The matrix of shares of places that differ, or with `agree` that agree, between these codes and
+-- other ones (without: these).
 local function compare(self, other, agree)
   return core.codes_compare(self.packed, check(other == nil and self or other, "takes").packed,
     agree)
@@ -145,4 +147,4 @@ function Codes:__tostring()
     self:bits())
 end
 
-return setmetatable(codes, { __call = function(_, ...) return pack(...) end })
+return setmetatable(codes, { __call = pack })

@@ -32,20 +32,16 @@ function component.rule(...)
   return { test = test, takes = table.concat(takes, ", or ") }
 end
 
--- The settings as text, with an intercept of "auto" replaced by its value.
-local function with_intercept(self, instance, text)
-  local name = self.kind == "solver" and component.role(self, "intercept")
-  if not name or core.settings(instance)[name] ~= "auto" then return text end
-  return (text:gsub(name .. ' = "auto"', "%0 " .. (core.solver_facts(instance).wants_intercept
-    and "(a constant)" or "(no constant)")))
-end
-
 function Component:__tostring()
   local parts = {}
   local ok, instance = options.attempt(component.instance, self)
   if ok and #component.searched(self) == 0 and not component.waiting(self) then
-    local _, text = core.settings(instance)
-    text = with_intercept(self, instance, text)
+    local settings, text = core.settings(instance)
+    local name = self.kind == "solver" and component.role(self, "intercept")
+    if name and settings[name] == "auto" then -- say what "auto" means here
+      text = text:gsub(name .. ' = "auto"', "%0 " .. (core.solver_facts(instance).wants_intercept
+        and "(a constant)" or "(no constant)"))
+    end
     return ("%s.%s{%s}"):format(self.kind, self.name, text)
   end
   for name, value in pairs(self.given) do
@@ -125,8 +121,8 @@ function component.resolved(self, choices)
   return setmetatable({ kind = self.kind, name = self.name, given = given }, Component)
 end
 
---- component.is_chosen(option): true if p:fit may choose an option (a row of core.plugin_info) that is
---- not given: a width, or the regularisation of a solver.
+--- component.is_chosen(option): true if p:fit may choose an option (a row of core.plugin_info) that
+--- is not given: a width, or the regularisation of a solver.
 function component.is_chosen(option)
   return option.role == "regularisation" or option.takes:find('"median"', 1, true) ~= nil
 end
@@ -251,17 +247,19 @@ function Component:gram(X, Y)
   return core.gram(component.instance(self, {}, widths or nil), X, Y)
 end
 
--- Checks the options: each searched value is checked with the first values of the others.
+-- Checks the options by making the instance: each searched value is checked with the first values
+-- of the others. Options that wait for a width from the data are checked when it is known.
 local function check(self)
-  local function try(choices)
-    if not component.waiting(self, choices) then component.instance(self, choices) end
-  end
-  try{}
+  local tries = { {} }
   for _, one in ipairs(component.searched(self)) do
-    for _, value in ipairs(one.values) do try{ [one.path] = value } end
+    for _, value in ipairs(one.values) do tries[#tries + 1] = { [one.path] = value } end
+  end
+  for _, choices in ipairs(tries) do
+    if not component.waiting(self, choices) then component.instance(self, choices) end
   end
 end
 
+-- The function sc.KIND.NAME(options), which makes a component.
 local function constructor(kind, name)
   local make = objects.guarded(("%s.%s"):format(kind, name), function(given)
     if given ~= nil and (type(given) ~= "table" or getmetatable(given)) then
@@ -271,7 +269,8 @@ local function constructor(kind, name)
     for key, value in pairs(given or {}) do copy[key] = value end
     for _, option in ipairs(core.plugin_info(kind, name).options) do
       -- "auto" is to leave the choice to p:fit, as if the option were not given
-      if copy[option.name] == "auto" and component.is_chosen(option) then copy[option.name] = nil end
+      local name = option.name
+      if copy[name] == "auto" and component.is_chosen(option) then copy[name] = nil end
     end
     local self = setmetatable({ kind = kind, name = name, given = copy }, Component)
     local facts = facts_of(self)
@@ -293,7 +292,7 @@ function component.find(kind, test)
   local group = component.group(kind)
   for _, entry in ipairs(core.plugin_list()) do
     local made, one = false, nil
-    if entry.kind == kind then
+    if entry.kind == kind then -- reading the member loads the plugin, which may fail
       made, one = options.attempt(function() return group[entry.name]() end)
     end
     if made and test(one) then return one end

@@ -1,12 +1,11 @@
 --- Components written in Lua: sc.KIND.define, for prototypes of components in C.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local keys = require "scullery.base.keys"
 local option_rows = require "scullery.compose.define_options"
 local options = require "scullery.base.options"
 
 local define = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 -- ---------------------------------------------------------------- fields
 
@@ -62,6 +61,7 @@ local rules = {
 
 -- ---------------------------------------------------------------- fields that go together
 
+-- The one of these fields that is given; raises an error if there are none or several.
 local function need(fields, ...)
   local found
   for _, name in ipairs{ ... } do
@@ -74,6 +74,7 @@ local function need(fields, ...)
   return found
 end
 
+-- Raises an error if one of these fields is given, beside the field `found`.
 local function refuse(fields, found, ...)
   for _, name in ipairs{ ... } do
     if fields[name] ~= nil then fail("the field '%s' does not go with '%s'", name, found) end
@@ -126,8 +127,9 @@ function checks.solver(fields)
   return "solve"
 end
 
--- ---------------------------------------------------------------- what tells definitions apart
+-- ---------------------------------------------------------------- the digest of a definition
 
+-- The upvalues of a function that are numbers, texts or booleans, as "name=value;...".
 local function scalars_of(f)
   local list = {}
   for i = 1, 255 do
@@ -141,15 +143,6 @@ local function scalars_of(f)
   return table.concat(list, ";")
 end
 
-local function lines_of(source, first, last)
-  local list, at = {}, 0
-  for line in (source .. "\n"):gmatch("([^\n]*)\n") do
-    at = at + 1
-    if at >= first and at <= last then list[#list + 1] = line:match("^%s*(.-)%s*$") end
-  end
-  return table.concat(list, "\n")
-end
-
 -- The source lines of a function; its bytecode if the source is not available.
 local function code_of(f)
   local info = debug.getinfo(f, "S")
@@ -161,8 +154,12 @@ local function code_of(f)
     file:close()
   end
   if not source then return string.dump(f, true) end
-  return lines_of(source, math.max(info.linedefined, 1),
-    info.linedefined == 0 and math.huge or info.lastlinedefined)
+  local list, at, last = {}, 0, info.linedefined == 0 and math.huge or info.lastlinedefined
+  for line in (source .. "\n"):gmatch("([^\n]*)\n") do
+    at = at + 1
+    if at >= info.linedefined and at <= last then list[#list + 1] = line:match("^%s*(.-)%s*$") end
+  end
+  return table.concat(list, "\n")
 end
 
 -- A value as a text for the digest; for a function its source and its scalar upvalues.
@@ -175,14 +172,6 @@ local function text_of(value, depth)
     parts[i] = tostring(key) .. "=" .. text_of(value[key], depth + 1)
   end
   return "{" .. table.concat(parts, ",") .. "}"
-end
-
-local function digest_of(given)
-  local code = {}
-  for name, value in pairs(given) do
-    if name ~= "doc" and name ~= "summary" and name ~= "author" then code[name] = value end
-  end
-  return core.digest(text_of(code, 0)):sub(1, 16)
 end
 
 local own_folder = debug.getinfo(1, "S").source:match("^@(.*/)compose/[^/]*$") or "?"
@@ -204,13 +193,20 @@ end
 
 -- ---------------------------------------------------------------- defining
 
+-- Defines a component of a kind; returns its constructor, which the group (sc.KIND) makes on
+-- demand.
 local function enter(kind, given, group)
   local title = kind .. ".define"
   local fields = options.check(title, given, rules[kind], 0)
   local main = checks[kind](fields)
   if fields.name == "define" then fail("a %s cannot be named 'define'", kind) end
   fields.rows = option_rows.of(fields.options or {}, fields.bias)
-  fields.digest, fields.place, fields.kind = digest_of(given), place(main and fields[main]), kind
+  local code = {} -- what distinguishes definitions: all but the texts
+  for name, value in pairs(given) do
+    if name ~= "doc" and name ~= "summary" and name ~= "author" then code[name] = value end
+  end
+  fields.digest = core.digest(text_of(code, 0)):sub(1, 16)
+  fields.place, fields.kind = place(main and fields[main]), kind
   fields.doc = fields.doc or ""
   fields.summary = fields.summary or fields.doc:match("^%s*([^\n]+)") or "defined in Lua"
   core.define(fields)

@@ -1,5 +1,6 @@
 --- Options of components that a script defines, as rows of an option declaration in C
 --- (scullery/plugin/option.h).
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 
 local option_rows = {}
@@ -7,13 +8,6 @@ local option_rows = {}
 local forms = { number = true, integer = true, boolean = true, word = true, list = true,
   named = true }
 local form_names = { "number", "integer", "boolean", "word", "list", "named" }
-
-local function is_form(value)
-  for _, one in ipairs(type(value) == "table" and value or { value }) do
-    if not forms[one] then return false end
-  end
-  return type(value) == "string" or type(value) == "table" and #value > 0
-end
 
 local rules = {
   default = { type = "any" }, help = { type = "string" },
@@ -26,16 +20,20 @@ local rules = {
     end
     return true
   end, takes = "a list of words" },
-  form = { test = is_form, takes = "one of " .. table.concat(form_names, ", ")
+  form = { test = function(value)
+    for _, one in ipairs(type(value) == "table" and value or { value }) do
+      if not forms[one] then return false end
+    end
+    return type(value) == "string" or type(value) == "table" and #value > 0
+  end, takes = "one of " .. table.concat(form_names, ", ")
     .. ", or a list of these" },
   width = { choices = { "gamma", "length", "frequency", "rate" } },
   role = { choices = { "regularisation", "capacity", "intercept", "estimate" } },
 }
 
-local function fail(...) error(string.format(...), 0) end
-
 local form_of_type = { number = "number", boolean = "boolean", string = "word", table = "list" }
 
+-- The forms of value that an option takes: as declared, or by its role, its words or its default.
 local function forms_of(row)
   if row.form then return type(row.form) == "table" and row.form or { row.form } end
   if row.role == "intercept" then return { "boolean", "word" } end
@@ -43,6 +41,7 @@ local function forms_of(row)
   return { form_of_type[type(row.default)] or "number" }
 end
 
+-- The shortest text that reads back as the same number.
 local function number_text(value)
   local short = ("%.14g"):format(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
@@ -65,6 +64,7 @@ local function text_of(name, value)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
+-- The row of one option; given: its table of fields, or its default value alone.
 local function row_of(name, given)
   if type(given) ~= "table" or getmetatable(given) then given = { default = given } end
   local row = options.check("option '" .. name .. "'", given, rules, 0)

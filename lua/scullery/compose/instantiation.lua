@@ -65,6 +65,7 @@ instantiation.own_options = own
 -- The fields that a map is made from, besides its parts.
 local from_spec = { "dim", "whiten", "widths", "state", table.unpack(own) }
 
+-- Unfitted features of an instantiation; given: their own options.
 local function new_features(inst, given, title)
   local self = options.check(title, given, feature_rules, 3)
   self.inst = inst
@@ -169,6 +170,7 @@ function instantiation.learns(self, choices)
   return not component.waiting(p) and core.learns(component.instance(p))
 end
 
+-- The rows of a matrix, a list of rows or a data set as a matrix.
 local function matrix_of(x, title)
   if core.is_matrix(x) then return x end
   if type(x) == "table" and core.is_matrix(x.X) then return x.X end
@@ -190,6 +192,8 @@ function Features:fit(given)
   end)
 end
 
+-- The engine's map; draws it for the columns of X if the features are not fitted yet, unless it
+-- would have to be learnt from rows.
 local function fitted(self, title, X)
   if self.fitted then return self.fitted end
   if X and instantiation.learns(self) then
@@ -214,9 +218,7 @@ end
 function Features:transform(X)
   local map
   map, X = fitted_to(self, "features:transform", X)
-  return options.guard("features:transform", 1, function()
-    return core.transform(core.source(X), {}, map)
-  end)
+  return options.guard("features:transform", 1, core.transform, core.source(X), {}, map)
 end
 
 --- feats:kernel(X, Y): the estimate of the kernel, <Phi(x), Phi(y)>, a row for each row of X and a
@@ -294,19 +296,13 @@ local function some_dims(sampler)
   return dims, space
 end
 
--- The parts if they do not depend on data; nil if a width does.
-local function made_without_data(self)
-  for _, part in ipairs{ self.p, self.phi, self.K or nil } do
-    if component.waiting(part) then return nil end
-  end
-  return instances(self, {})
-end
-
 -- Raises an error for parts that cannot be combined for any number of columns, before data are
 -- given.
 local function check_parts(self, level)
-  local spec, message = made_without_data(self), nil
-  if not spec then return end
+  for _, part in ipairs{ self.p, self.phi, self.K or nil } do
+    if component.waiting(part) then return end -- a width depends on data
+  end
+  local spec, message = instances(self, {}), nil
   spec.bare = true
   for _, dim in ipairs(some_dims(spec.sampler)) do
     spec.dim = dim
@@ -395,8 +391,8 @@ end
 --- K: a kernel on parameters, for RKHS weightings. T: the number of parameters; leave it out if the
 --- sampler determines it. With sc.choose{...} for p, phi or K it is a choice of stages.
 ---
---- sc.features{} are Fourier features with Gaussian weights, T = 1000, seed = 1. p:fit chooses a width
---- of the sampler, or of a kernel as phi, that is not given (except with a K).
+--- sc.features{} are Fourier features with Gaussian weights, T = 1000, seed = 1. p:fit chooses a
+--- width of the sampler, or of a kernel as phi, that is not given (except with a K).
 function instantiation.features(given)
   if type(given) ~= "table" then error("features: takes a table of named options", 2) end
   local choices = given_choices(given)
@@ -417,10 +413,7 @@ function instantiation.features(given)
   return new_features(self, rest, "features")
 end
 
-local function is_whole(value)
-  return type(value) == "number" and math.tointeger(value) ~= nil and value >= 1
-end
-
+-- Raises an error for a matrix with NaN or an infinity. given: { name = matrix }.
 local function refuse_nonfinite(given)
   for name, X in pairs(given) do
     local row, col = core.find_nonfinite(X)
@@ -428,8 +421,9 @@ local function refuse_nonfinite(given)
   end
 end
 
+-- The number of columns of rows: d if given, else that of the last fit. level: of the error.
 local function dim_of(self, d, title, level)
-  if d ~= nil and not is_whole(d) then
+  if d ~= nil and not (type(d) == "number" and math.tointeger(d) and d >= 1) then
     error(("%s: the number of columns got %s; it takes a whole number of at least 1"):format(title,
       options.show(d)), level)
   end
@@ -527,6 +521,7 @@ local constant_rules = { radius = { type = "number", above = 0, default = math.h
 options.declare("instantiation:kappa", constant_rules)
 options.declare("instantiation:theta", constant_rules)
 
+-- The table of kappa, theta and the like for rows of d columns; see inst:kappa for the arguments.
 local function constants(self, d, given, title)
   local o = options.check(title, given, constant_rules, 3)
   refuse_without_kernel(self, title, 3)
@@ -552,6 +547,8 @@ function Instantiation:theta(d, given)
   return c.theta, c.theta_paper, c.theta_exact
 end
 
+-- f(map, X, Y) for rows X and Y (without Y: X), with the map of the parts without parameters;
+-- widths that depend on data are computed from X.
 local function between_rows(self, X, Y, title, f)
   X = matrix_of(X, title)
   Y = matrix_of(Y or X, title)

@@ -2,6 +2,7 @@
 --- the choice of T and of the sampler.
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
+local fail = require "scullery.base.fail"
 local instantiation = require "scullery.compose.instantiation"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -11,8 +12,6 @@ local text_table = require "scullery.base.text_table"
 local SIZES = { 64, 256, 1024, 4096 } -- T by default
 local BLOCK_ROWS = 512  -- rows whose features are in memory at once
 local FALLS = -0.1      -- a slope above this: the error does not fall with T
-
-local function fail(...) error(string.format(...), 0) end
 
 -- ---------------------------------------------------------------- options
 
@@ -26,16 +25,6 @@ local function is_sizes(value)
   return true
 end
 
-local function is_samplers(value)
-  if type(value) ~= "table" or #value == 0 then return false end
-  for _, p in ipairs(value) do if not component.is(p, "sampler") then return false end end
-  return true
-end
-
-local function is_kernel(value)
-  return type(value) == "function" or core.is_matrix(value) or component.is(value, "kernel")
-end
-
 local rules = options.declare("kernel_error", {
   progress = progress.rule,
   p = component.rule "sampler", phi = component.rule("nonlinearity", "kernel"),
@@ -43,10 +32,15 @@ local rules = options.declare("kernel_error", {
   inst = { test = function(v)
     return (getmetatable(v) or {}).__name == "instantiation"
   end, takes = "an instantiation, as sc.instantiation{...}" },
-  samplers = { test = is_samplers, takes = "a list of samplers, as { sc.sampler.NAME{...}, ... }" },
-  kernel = { test = is_kernel,
-    takes = "a kernel, as sc.kernel.NAME{...}, a function of X and Y that gives a matrix, or the \z
-      matrix itself" },
+  samplers = { test = function(value)
+    if type(value) ~= "table" or #value == 0 then return false end
+    for _, p in ipairs(value) do if not component.is(p, "sampler") then return false end end
+    return true
+  end, takes = "a list of samplers, as { sc.sampler.NAME{...}, ... }" },
+  kernel = { test = function(value)
+    return type(value) == "function" or core.is_matrix(value) or component.is(value, "kernel")
+  end, takes = "a kernel, as sc.kernel.NAME{...}, a function of X and Y that gives a matrix, or \z
+      the matrix itself" },
   X = { test = core.is_matrix, takes = "a matrix of points", required = true },
   Y = { test = core.is_matrix, takes = "a matrix of points" },
   T = { test = is_sizes, takes = "a list of whole numbers of at least 1, ascending",
@@ -75,16 +69,6 @@ local function default_sizes(o, p)
   return ok and { info.T } or SIZES -- without T, only samplers that determine T can be fitted
 end
 
--- One list of sizes for all samplers, because they share a table.
-local function sizes_of(o, list)
-  local sizes = SIZES
-  for _, p in ipairs(list) do
-    local own = default_sizes(o, p)
-    if own ~= SIZES and (sizes == SIZES or own[#own] < sizes[#sizes]) then sizes = own end
-  end
-  return sizes
-end
-
 -- Checks that either p or samplers, phi and K, or inst is given.
 local function check(given)
   local o = options.check("kernel_error", given, rules, 0)
@@ -110,15 +94,6 @@ local function check(given)
   return o
 end
 
-local function samplers_of(o)
-  local list = {}
-  if o.p then list[1] = o.p end
-  for _, p in ipairs(o.samplers or {}) do
-    if p ~= o.p then list[#list + 1] = p end
-  end
-  return list
-end
-
 -- One name for each sampler: the plugin's if it is unique, else with the options.
 local function names_of(list)
   local times, names = {}, {}
@@ -131,6 +106,8 @@ end
 
 -- ---------------------------------------------------------------- the exact kernel
 
+-- The matrix of k(x, y), a row for each x of X and a column for each y of Y (or X): the closed
+-- form, or from the option `kernel`.
 local function exact_kernel(o, inst)
   local X, Y, k = o.X, o.Y or o.X, o.kernel
   if k == nil then
@@ -155,38 +132,25 @@ end
 
 -- ---------------------------------------------------------------- one map against the kernel
 
--- Calls f(first, last) for each block of rows.
-local function each_block(rows, f)
-  for first = 1, rows, BLOCK_ROWS do f(first, math.min(first + BLOCK_ROWS - 1, rows)) end
-end
-
--- A function X -> the features whose inner products estimate the kernel. For a kernel as phi these
--- are whitened, L^-1 k(W, x) with k(W, W) = L L', as in features:kernel.
-local function transformer(features)
-  local map = features.fitted
-  if core.map_info(map).section then map = core.map_whitened(map, true) end
-  return function(X) return core.transform(core.source(X), {}, map) end
-end
-
 -- Mean square and largest |estimate - exact| of one map. It goes through pairs of blocks of rows,
 -- so that only two blocks of features are in memory. Without Y the matrix is symmetric and only its
 -- upper half is computed.
 local function errors_of(features, exact, X, Y)
-  local square, most, transform = 0, 0, transformer(features)
-  local function compare(Z, i1, i2, V, j1, j2, weight)
-    local gap = Z * V:t() - exact:slice(i1, i2, j1, j2)
-    gap = gap:astype("float64")
-    square = square + weight * gap:dot(gap)
-    most = math.max(most, gap:max(), -gap:min())
+  local square, most, map, other = 0, 0, features.fitted, Y or X
+  -- a kernel as phi: L^-1 k(W, x) with k(W, W) = L L', as in features:kernel
+  if core.map_info(map).section then map = core.map_whitened(map, true) end
+  for i1 = 1, X:rows(), BLOCK_ROWS do
+    local i2 = math.min(i1 + BLOCK_ROWS - 1, X:rows())
+    local Z = core.transform(core.source(X:slice(i1, i2)), {}, map)
+    for j1 = Y and 1 or i1, other:rows(), BLOCK_ROWS do
+      local j2 = math.min(j1 + BLOCK_ROWS - 1, other:rows())
+      local V = not Y and j1 == i1 and Z
+        or core.transform(core.source(other:slice(j1, j2)), {}, map)
+      local gap = (Z * V:t() - exact:slice(i1, i2, j1, j2)):astype("float64")
+      square = square + (not Y and j1 > i1 and 2 or 1) * gap:dot(gap)
+      most = math.max(most, gap:max(), -gap:min())
+    end
   end
-  each_block(X:rows(), function(i1, i2)
-    local Z = transform(X:slice(i1, i2))
-    each_block((Y or X):rows(), function(j1, j2)
-      if not Y and j1 < i1 then return end
-      local V = not Y and j1 == i1 and Z or transform((Y or X):slice(j1, j2))
-      compare(Z, i1, i2, V, j1, j2, not Y and j1 > i1 and 2 or 1)
-    end)
-  end)
   return square / (exact:rows() * exact:cols()), most
 end
 
@@ -248,6 +212,7 @@ local function needed(curve, goal)
   return math.max(1, math.tointeger(math.ceil(T)))
 end
 
+-- The errors of one sampler at each T, and the line through them.
 local function new_curve(o, name, p, level)
   local inst = instantiation.new{ p = p, phi = o.phi, K = o.K }
   local curve = setmetatable({ name = name, p = p, rows = {} }, Curve)
@@ -276,6 +241,7 @@ function KernelError:needed(goal, which)
   fail("there is no sampler %s; there are %s", options.show(which), table.concat(names, ", "))
 end
 
+-- "value +- standard error", both in the number format `form`.
 local function with_error(value, stderr, form)
   return form:format(value) .. (stderr and " +- " .. form:format(stderr) or "")
 end
@@ -325,9 +291,18 @@ local function measure(o)
   local self = setmetatable({ curves = {}, phi = o.phi, seeds = o.seeds, target = o.target,
     scale = 0,
     points = { o.X:rows(), (o.Y or o.X):rows() } }, KernelError)
-  local list = samplers_of(o)
+  local list = { o.p } -- and the further samplers, each once
+  for _, p in ipairs(o.samplers or {}) do
+    if p ~= o.p then list[#list + 1] = p end
+  end
   local names = names_of(list)
-  o.T = o.T or sizes_of(o, list)
+  if not o.T then -- one list of sizes for all samplers, because they share a table
+    o.T = SIZES
+    for _, p in ipairs(list) do
+      local own = default_sizes(o, p)
+      if own ~= SIZES and (o.T == SIZES or own[#own] < o.T[#o.T]) then o.T = own end
+    end
+  end
   local level <close> = progress.level{ name = "map", total = #list * #o.T * o.seeds }
   for i, p in ipairs(list) do
     local curve = options.guard("kernel_error (" .. names[i] .. ")", 0, new_curve, o, names[i], p,

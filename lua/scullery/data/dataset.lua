@@ -2,14 +2,13 @@
 local core = require "scullery.core"
 local discretize = require "scullery.data.discretize"
 local folds = require "scullery.data.folds"
+local fail = require "scullery.base.fail"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local relabel = require "scullery.data.relabel"
 local schema = require "scullery.data.schema"
 local targets = require "scullery.data.targets"
 local text = require "scullery.base.text"
-
-local function fail(...) error(string.format(...), 0) end
 
 local function is_list(value) return type(value) == "table" end
 local holds = { X = core.is_matrix, y = core.is_matrix, weights = core.is_matrix, names = is_list,
@@ -60,6 +59,7 @@ function dataset.origin(ds)
   return origin
 end
 
+-- Records the meaning of y, so that fit(ds.X, ds.y) knows it; returns the data set.
 local function remember(self)
   if self.y then labels_of[self.y] = { task = self.task, classes = self.classes } end
   return self
@@ -115,10 +115,11 @@ end
 --- numbers in memory.
 --- X: n x d matrix or a list of rows. y: the labels or values, a list or an n x c matrix. task:
 --- "classification" or "regression"; by default a classification if the labels are texts, if they
---- take two values, or if classes are given; a line on standard error reports a guess. classes: the list of all labels; by default those that occur, sorted. With two
---- classes, solvers code the second as +1. names: the column names. weights: n numbers, the weight
---- of each row in learning. groups: n texts or numbers; splits and folds keep rows of one group on
---- one side. time: n numbers, for folds = "time".
+--- take two values, or if classes are given; a line on standard error reports a guess. classes: the
+--- list of all labels; by default those that occur, sorted. With two classes, solvers code the
+--- second as +1. names: the column names. weights: n numbers, the weight of each row in learning.
+--- groups: n texts or numbers; splits and folds keep rows of one group on one side. time: n
+--- numbers, for folds = "time".
 function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
 --- dataset.from_table(t, source, said): a data set from the result of a reader or a stream. said: a
@@ -161,6 +162,7 @@ function dataset.coerce(data, y, given, model)
   return make{ X = data, y = y, task = o.task, classes = o.classes }
 end
 
+-- Raises an error, at the caller of ds:NAME, for a method that needs the rows in memory.
 local function need_memory(self, what, level)
   if not self.X then
     error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(
@@ -437,30 +439,26 @@ local fold_rules = options.declare("dataset:fold_ids", {
 
 options.declare("dataset:folds", fold_rules)
 
-local function fold_ids(self, given)
-  check_fields(self)
-  local o = options.check("dataset:fold_ids", given, fold_rules, 0)
-  if o.k and o.folds then fail("options 'k' and 'folds' were both given; 'k' is a number of folds") end
-  o.folds = o.folds or o.k or 5
-  return folds.of(self, o)
-end
-
 --- ds:fold_ids{ k = 5, seed = 0, stratify =, groups =, shuffle = true, folds = }: a list with the
---- fold of each row, 1 .. k. The sizes of folds differ by one row at most; with stratify = true (the
---- default for a classification) so do the sizes within each class. groups: as in ds:split; then
---- sizes are approximate. shuffle = false: folds are consecutive rows.
+--- fold of each row, 1 .. k. The sizes of folds differ by one row at most; with stratify = true
+--- (the default for a classification) so do the sizes within each class. groups: as in ds:split;
+--- then sizes are approximate. shuffle = false: folds are consecutive rows.
 ---
 --- folds: in place of k, what p:cv takes: "loo", "time" (with count, gap, horizon), or a list of
 --- fold numbers. With "time", 0 is the fold of rows that are only learnt from.
 function Dataset:fold_ids(given)
-  return fold_ids(self, given)
+  check_fields(self)
+  local o = options.check("dataset:fold_ids", given, fold_rules, 0)
+  if o.k and o.folds then fail("options 'k' and 'folds' were both given; give one of them") end
+  o.folds = o.folds or o.k or 5
+  return folds.of(self, o)
 end
 
---- ds:folds{ k = 5, seed = 0, ... }: a list of k pairs { train, test } of data sets, with the options
---- of ds:fold_ids. Each row is in one of the test parts, except with folds = "time".
+--- ds:folds{ k = 5, seed = 0, ... }: a list of k pairs { train, test } of data sets, with the
+--- options of ds:fold_ids. Each row is in one of the test parts, except with folds = "time".
 function Dataset:folds(given)
   need_memory(self, "folds")
-  local ids, result = fold_ids(self, given), {}
+  local ids, result = self:fold_ids(given), {}
   for f = 1, folds.number(ids) do
     local train, test = folds.rows(ids, f)
     result[f] = { select(self, train), select(self, test) }
@@ -478,6 +476,7 @@ function Dataset:__tostring()
   return ("dataset %d x %d, %s%s"):format(n, d, what, self.X and "" or ", streaming")
 end
 
+-- Appends a line for each class with its number of rows, or for each target with its range.
 local function describe_labels(self, lines)
   if not self.y then return end
   if self.task == "classification" then
@@ -494,6 +493,7 @@ local function describe_labels(self, lines)
   end
 end
 
+-- Appends a line with the range and the mean of each column of X, and one about the whole of X.
 local function describe_columns(self, lines)
   if self.X:cols() == 0 then return end
   local low, mean, high, constant = self.X:min(1), self.X:mean(1), self.X:max(1), 0

@@ -1,29 +1,13 @@
 --- Download of named data sets: from a mirror of the compact files, or from the public origin with
 --- a conversion to the compact form.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local folders = require "scullery.base.folders"
 
 local fetch = {}
 
-local function fail(...) error(string.format(...), 0) end
-
-local function exists(path)
-  local file = io.open(path, "rb")
-  if file then file:close() end
-  return file ~= nil
-end
-
 -- ---------------------------------------------------------------- from an origin's text to the
 -- compact one
-
-local function first_lines(text, count)
-  local at = 0
-  for _ = 1, count do
-    at = text:find("\n", at + 1, true)
-    if not at then return text end
-  end
-  return text:sub(1, at)
-end
 
 -- Reorders the columns of comma-separated lines: new column k is old column order[k].
 local function reorder(text, order)
@@ -47,7 +31,9 @@ end
 function fetch.convert(text, origin)
   text = text:gsub("\r\n", "\n")
   if text:sub(-1) ~= "\n" then text = text .. "\n" end
-  if origin.lines then text = first_lines(text, origin.lines) end
+  local at = 0 -- the end of the last line to keep
+  for _ = 1, origin.lines or 0 do at = at and text:find("\n", at + 1, true) end
+  if origin.lines and at then text = text:sub(1, at) end
   text = text:gsub("\n\n+", "\n"):gsub("^\n", "")
   if origin.drop then
     local mark = origin.drop:gsub("%p", "%%%0")
@@ -86,29 +72,17 @@ end
 
 local MOST_TEXT = 1 << 28 -- bytes of a file that is converted: the largest has 75 MB
 
-local function convert_file(raw, target, file, entry, say)
-  local text = fetch.convert(core.read_text(raw, MOST_TEXT), file.origin)
-  check_shape(text, file, entry)
-  core.write_text(target, text)
-  if core.sha256(target) ~= file.content then say_unverified(target, say) end
-end
-
 -- ---------------------------------------------------------------- what is here already
-
--- The valid digests of a file of the catalog: compressed as the mirror or the public origin serve
--- it, or unpacked.
-local function known_digests(path, file)
-  local origin = file.origin or {}
-  if path:sub(-#file.name) ~= file.name then return { file.content } end
-  return { file.sha256, not origin.raw and origin.sha256 or nil }
-end
 
 --- fetch.check(path, file, entry, say): a sentence about the fault of a local copy of a catalog
 --- file, nil if it is right. An unpacked file may have other contents of the same shape, because
 --- the public origin may have changed: then say(text) is called.
 function fetch.check(path, file, entry, say)
-  local digest, known = core.sha256(path), known_digests(path, file)
+  local digest, origin = core.sha256(path), file.origin or {}
   local packed = path:sub(-#file.name) == file.name
+  -- the valid digests: compressed as the mirror or the public origin serves it, or unpacked
+  local known = packed and { file.sha256, not origin.raw and origin.sha256 or nil }
+    or { file.content }
   for _, one in ipairs(known) do
     if digest == one then return nil end
   end
@@ -127,7 +101,7 @@ end
 local function from_raw(file, entry, folder, say)
   local origin = file.origin
   local raw, target = folder .. origin.raw, folder .. file.name:gsub("%.gz$", "")
-  if exists(raw) then
+  if core.file_about(raw) then
     local digest = core.sha256(raw)
     if origin.sha256 and digest ~= origin.sha256 then
       fail("%s: the file there has sha256 %s where %s is expected", raw, digest,
@@ -136,7 +110,12 @@ local function from_raw(file, entry, folder, say)
   else
     core.fetch(origin.url, raw, origin.sha256)
   end
-  local ok, message = pcall(convert_file, raw, target, file, entry, say)
+  local ok, message = pcall(function()
+    local text = fetch.convert(core.read_text(raw, MOST_TEXT), origin)
+    check_shape(text, file, entry)
+    core.write_text(target, text)
+    if core.sha256(target) ~= file.content then say_unverified(target, say) end
+  end)
   os.remove(raw)
   if not ok then error(message, 0) end
   return target

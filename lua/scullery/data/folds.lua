@@ -1,15 +1,15 @@
 --- Splits and folds: which rows are learnt from, and which are judged.
 ---
 --- Folds are a list with the fold of each row, from 1. Folds by time overlap; they are such a list
---- (0: rows that are only learnt from) with a field `pairs`, a list of { training rows, test rows }.
+--- (0: rows that are only learnt from) with a field `pairs`, a list of { training rows, test rows
+--- }.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local targets = require "scullery.data.targets"
 local warn = require "scullery.base.warn"
 
 local folds = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 -- Streams of random numbers for the order of rows: those of splits, of folds and of groups.
 local SPLIT, FOLDS, GROUPS = 32, 33, 34
@@ -157,8 +157,8 @@ local function shuffled_groups(ds, groups, o)
   return list
 end
 
--- The side of each row when sides get these shares of each stratum: each group goes to the side that
--- it brings nearest to its share, measured by squares.
+-- The side of each row when sides get these shares of each stratum: each group goes to the side
+-- that it brings nearest to its share, measured by squares.
 local function divide_groups(list, n, shares)
   local total, has, side = {}, {}, {}
   for _, group in ipairs(list) do
@@ -186,8 +186,8 @@ end
 -- ---------------------------------------------------------------- two parts
 
 -- The number of rows of each stratum that go to the test part: proportional to the stratum's size,
--- rounded so that they add up to `total`. A stratum of two or more rows has at least one row on each
--- side if the total allows it.
+-- rounded so that they add up to `total`. A stratum of two or more rows has at least one row on
+-- each side if the total allows it.
 local function allot(sizes, total)
   local n, several = 0, 0
   for _, size in ipairs(sizes) do
@@ -256,8 +256,8 @@ local function split_in_order(ds, groups, total)
 end
 
 --- folds.split(ds, o, name): the sorted row numbers of the training part and of the test part. o:
---- test, seed, stratify, groups, shuffle (see ds:split). name: the option that o.test came from, for
---- errors.
+--- test, seed, stratify, groups, shuffle (see ds:split). name: the option that o.test came from,
+--- for errors.
 function folds.split(ds, o, name)
   local n = #ds
   name = name or "test"
@@ -335,7 +335,8 @@ local function check_given(ds, groups, list)
   for i, fold in ipairs(list) do
     ids[i] = math.tointeger(fold)
     if not ids[i] or ids[i] < 1 or ids[i] > n then
-      fail("option 'folds' holds %s in place %d; it takes whole numbers from 1", options.show(fold), i)
+      fail("option 'folds' holds %s in place %d; it takes whole numbers from 1",
+        options.show(fold), i)
     end
     seen[ids[i]], most = true, math.max(most, ids[i])
   end
@@ -366,8 +367,8 @@ local function rows_in_time(ds)
   return rows, at
 end
 
--- Expanding windows: the rows in order of time are cut into count + 1 parts of about equal size, never
--- between rows of one time; fold f is part f + 1, learnt from all rows before it.
+-- Expanding windows: the rows in order of time are cut into count + 1 parts of about equal size,
+-- never between rows of one time; fold f is part f + 1, learnt from all rows before it.
 local function by_time(ds, groups, o)
   local rows, at = rows_in_time(ds)
   local n, count, gap = #rows, o.count or 5, o.gap or 0
@@ -406,8 +407,8 @@ local function by_time(ds, groups, o)
   return ids
 end
 
---- folds.of(ds, o): the folds of the rows. o: folds (a number of folds, "loo", "time", or a list), and
---- seed, stratify, groups, shuffle, count, gap, horizon (see ds:fold_ids and p:cv).
+--- folds.of(ds, o): the folds of the rows. o: folds (a number of folds, "loo", "time", or a list),
+--- and seed, stratify, groups, shuffle, count, gap, horizon (see ds:fold_ids and p:cv).
 function folds.of(ds, o)
   local how, n, groups = o.folds, #ds, wanted_groups(ds, o.groups)
   for _, name in ipairs{ "count", "gap", "horizon" } do

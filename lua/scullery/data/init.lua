@@ -12,17 +12,14 @@ local dtype = { choices = { "float64", "float32" } }
 local task = { choices = { "classification", "regression" } }
 local unpacked = { type = "integer", low = 1 }
 
-local function refuse_options_in_path(path)
-  for key in pairs(path) do
+-- Raises an error unless `path` is a path or a list of paths.
+local function check_path(path)
+  for key in pairs(type(path) == "table" and path or {}) do
     if type(key) ~= "number" then
       error(("option %s is among the paths; options come after them: (path, { %s = ... })")
         :format(options.show(key), tostring(key)), 0)
     end
   end
-end
-
-local function check_path(path)
-  if type(path) == "table" then refuse_options_in_path(path) end
   local ok = type(path) == "string" and path ~= "" or type(path) == "table" and #path > 0
   for _, one in ipairs(type(path) == "table" and path or {}) do
     ok = ok and type(one) == "string"
@@ -38,6 +35,7 @@ end
 
 -- ---------------------------------------------------------------- files
 
+-- The data set of a reader's result whose columns are plain numbers; source: of a stream.
 local function plain(format, result, source)
   result.schema = schema.plain(format, #result.names, result.names)
   return dataset.from_table(result, source)
@@ -69,7 +67,8 @@ local function take_roles(result, source)
   end
 end
 
--- brief: do not report guessed settings; the catalogue specifies them.
+-- sc.data.csv and sets of the catalogue. brief: do not report guessed settings; the catalogue
+-- specifies them.
 local function read_csv(path, given, brief)
   check_path(path)
   if given ~= nil and type(given) ~= "table" then
@@ -107,8 +106,8 @@ end
 --- the text "?". A column of dates (2024-02-29, with or without a time) becomes days since
 --- 1970-01-01. Text that is nearly unique, and numbers such as "$5" and "1,000.50", are refused;
 --- the message names the option that accepts them. The target is the last column, unless target
---- names another. It is a classification if it is text, if it takes two values, or if it is few whole
---- numbers in a column called class, label or target.
+--- names another. It is a classification if it is text, if it takes two values, or if it is few
+--- whole numbers in a column called class, label or target.
 ---
 --- weights, groups and time name columns that are no features: the weight of each row in learning;
 --- groups of rows that splits and folds keep on one side (ds.groups); and the time of each row, a
@@ -122,6 +121,8 @@ end
 --- its feature, a missing number gets the value that it got in ds, and the target may be absent.
 function data.csv(path, given) return options.guard("data.csv", 1, read_csv, path, given) end
 
+-- The iterator of sc.data.csv_blocks. state: blocks (the engine's reader), id (true if ids are
+-- read), quiet, path. At the end of the file it reports what the reader noted.
 local function next_rows(state)
   local X, ids = core.next_rows(state.blocks, state.id)
   if X then return X, ids end
@@ -295,12 +296,6 @@ function data.rows(given) return options.guard("data.rows", 1, generated_rows, g
 
 -- ---------------------------------------------------------------- named sets
 
-local function exists(path)
-  local file = path and io.open(path, "rb")
-  if file then file:close() end
-  return file ~= nil
-end
-
 local shipped = debug.getinfo(1, "S").source:match("^@(.*/)init%.lua$") or "./"
 
 --- sc.data.cache(): the folder of downloaded data sets: $XDG_CACHE_HOME/scullery or
@@ -324,11 +319,13 @@ end
 local function find_file(name)
   for _, folder in ipairs(folders()) do
     for _, path in ipairs{ folder[1] .. name, folder[1] .. name:gsub("%.gz$", "") } do
-      if exists(path) then return path, folder[2] end
+      local file <close> = io.open(path, "rb")
+      if file then return path, folder[2] end
     end
   end
 end
 
+-- The entry of the catalog with this name; an error with the nearest name if there is none.
 local function entry_of(name)
   local catalog = require "scullery.data.catalog"
   if type(name) ~= "string" then error("takes a set's name, and got " .. options.show(name), 0) end
@@ -356,6 +353,8 @@ end
 --- missing file if one is not on this machine.
 function data.path(name) return locate(options.guard("data.path", 2, entry_of, name)) end
 
+-- A data set from the local files of an entry. Files of an "idx" entry: images first, as many files
+-- of labels after them.
 local function read_entry(entry, paths, o)
   if entry.format == "csv" then
     return read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype,
@@ -370,6 +369,8 @@ local function read_entry(entry, paths, o)
     { table.unpack(paths, half + 1) }, { scale = entry.scale, dtype = o.dtype }))
 end
 
+-- The rows of the wanted classes only, as in sets that pair two digits of MNIST; the sizes of the
+-- official parts are counted again.
 local function keep_classes(ds, wanted)
   local keep = {}
   for _, label in ipairs(wanted) do keep[label] = true end
@@ -466,6 +467,7 @@ local function get_file(file, entry)
   return fresh
 end
 
+-- The paths of all files of a named set, downloaded if they are missing.
 local function get_set(name)
   local entry, paths = entry_of(name), {}
   for i, file in ipairs(entry.files) do paths[i] = get_file(file, entry) end

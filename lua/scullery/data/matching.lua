@@ -2,12 +2,11 @@
 --- occur in training has no class, and so counts as wrong.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local warn = require "scullery.base.warn"
 
 local matching = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 -- Up to five names or labels as text.
 local function listed(list)

@@ -1,25 +1,21 @@
 --- New labels for the classes of a data set.
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local targets = require "scullery.data.targets"
 
-local function fail(...) error(string.format(...), 0) end
-
--- A key of a table of new labels that is not a class; nil if there is none.
-local function label_of_none(new, classes)
-  local known = {}
-  for _, label in ipairs(classes) do known[label] = true end
-  for label in next, new do if not known[label] then return label end end
-end
-
+-- Raises an error unless f is a function, or a table whose keys are all classes.
 local function check(f, classes)
   if type(f) == "function" then return end
   if type(f) ~= "table" or getmetatable(f) then
     fail("takes a function of a label or a table of labels, and got %s", options.show(f))
   end
-  local unknown = label_of_none(f, classes)
-  if unknown then
-    fail("the table has %s, and the data set has no such label: its classes are %s",
-      options.show(unknown), options.show(classes))
+  local known = {}
+  for _, label in ipairs(classes) do known[label] = true end
+  for label in next, f do
+    if not known[label] then
+      fail("the table has %s, and the data set has no such label: its classes are %s",
+        options.show(label), options.show(classes))
+    end
   end
 end
 

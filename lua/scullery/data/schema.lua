@@ -42,19 +42,22 @@ end
 
 local MOST_NAMED = 6
 
-local function listed(items)
-  if #items <= MOST_NAMED then return table.concat(items, ", ") end
-  return ("%s and %d more"):format(table.concat(items, ", ", 1, MOST_NAMED), #items - MOST_NAMED)
-end
-
+-- Appends the sentence of a pattern with the items as text, MOST_NAMED of them at most; no sentence
+-- if there are no items.
 local function add(lines, pattern, items)
-  if #items > 0 then lines[#lines + 1] = pattern:format(listed(items)) end
+  if #items == 0 then return end
+  local text = table.concat(items, ", ", 1, math.min(#items, MOST_NAMED))
+  if #items > MOST_NAMED then text = ("%s and %d more"):format(text, #items - MOST_NAMED) end
+  lines[#lines + 1] = pattern:format(text)
 end
 
+-- "1 row", "2 rows"; many: the plural if it is not made with s.
 local function number_of(count, one, many)
   return ("%d %s"):format(count, count == 1 and one or many or one .. "s")
 end
 
+-- The sentence about the target and the task, nil without a target. given: the user's options,
+-- which are not reported as guesses.
 local function task_line(result, given)
   if not result.target then return nil end
   local what = result.task
@@ -65,55 +68,36 @@ local function task_line(result, given)
         result.target, #result.classes == 2 and "two values" or "few whole numbers")
     end
   elseif result.whole_values then
-    what = ("a regression, though '%s' holds only %d whole numbers (task = \"classification\" takes \z
-      them as labels)"):format(result.target, result.whole_values)
+    what = ("a regression, though '%s' holds only %d whole numbers (task = \"classification\" \z
+      takes them as labels)"):format(result.target, result.whole_values)
   end
   local said = given.target ~= nil and "" or " (the last column)"
   return ("target '%s'%s, %s"):format(result.target, said, what)
 end
 
--- show(column) for each column of a kind.
-local function columns_of(s, kind, show)
-  local items = {}
-  for _, column in ipairs(s.columns) do
-    if column.kind == kind then items[#items + 1] = show(column) end
-  end
-  return items
-end
+-- The kinds of a reader's notes, in the order of the report, each with its sentence.
+local note_sentences = {
+  { "extra", "columns left out because the schema does not have them: %s" },
+  { "unknown", "unknown categories, whose columns of X are all 0: %s" },
+  { "filled", "missing numbers filled in: %s" },
+  { "large", "whole numbers beyond 2^53, rounded: %s" },
+}
 
-local function noted(notes, what, show)
-  local items = {}
-  for _, note in ipairs(notes) do
-    if note.what == what then items[#items + 1] = show(note) end
-  end
-  return items
-end
-
-local function name_of(column) return column.name end
-
-local function guesses(result, given, lines)
-  if given.target == nil or given.task == nil then lines[#lines + 1] = task_line(result, given) end
-  add(lines, "one column a level: %s", columns_of(result.schema, "category", function(column)
-    return ("%s (%d)"):format(column.name, #column.levels + (column.missing > 0 and 1 or 0))
-  end))
-end
-
---- schema.notes(notes): sentences for the user about a reader's notes.
+--- schema.notes(notes): sentences for the user about a reader's notes. A note: { what = "extra" |
+--- "unknown" | "filled" | "large", column, count (of rows), example (an unknown text), value (the
+--- number that fills) }.
 function schema.notes(notes)
-  local lines = {}
-  add(lines, "columns left out because the schema does not have them: %s",
-    noted(notes, "extra", function(note) return note.column end))
-  add(lines, "unknown categories, whose columns of X are all 0: %s",
-    noted(notes, "unknown", function(note)
-      return ("%s (%s, such as '%s')"):format(note.column, number_of(note.count, "row"),
-        note.example)
-    end))
-  add(lines, "missing numbers filled in: %s", noted(notes, "filled", function(note)
-    return ("%s (%s, by %.6g)"):format(note.column, number_of(note.count, "row"), note.value)
-  end))
-  add(lines, "whole numbers beyond 2^53, rounded: %s", noted(notes, "large", function(note)
-    return ("%s (%s)"):format(note.column, number_of(note.count, "row"))
-  end))
+  local items, lines = { extra = {}, unknown = {}, filled = {}, large = {} }, {}
+  for _, note in ipairs(notes) do
+    local text = note.column
+    if note.what ~= "extra" then
+      local more = note.what == "unknown" and (", such as '%s'"):format(note.example)
+        or note.what == "filled" and (", by %.6g"):format(note.value) or ""
+      text = ("%s (%s%s)"):format(text, number_of(note.count, "row"), more)
+    end
+    table.insert(items[note.what], text)
+  end
+  for _, one in ipairs(note_sentences) do add(lines, one[2], items[one[1]]) end
   return lines
 end
 
@@ -122,8 +106,19 @@ end
 function schema.report(result, given)
   local lines, done = {}, schema.notes(result.notes)
   if not given.like then
-    guesses(result, given, lines)
-    add(done, "dates as days since 1970-01-01: %s", columns_of(result.schema, "date", name_of))
+    if given.target == nil or given.task == nil then
+      lines[#lines + 1] = task_line(result, given)
+    end
+    local categories, dates = {}, {}
+    for _, column in ipairs(result.schema.columns) do
+      if column.kind == "date" then dates[#dates + 1] = column.name end
+      if column.kind == "category" then
+        categories[#categories + 1] = ("%s (%d)"):format(column.name,
+          #column.levels + (column.missing > 0 and 1 or 0))
+      end
+    end
+    add(lines, "one column a level: %s", categories)
+    add(done, "dates as days since 1970-01-01: %s", dates)
   end
   return table.move(done, 1, #done, #lines + 1, lines), done
 end

@@ -1,11 +1,10 @@
 --- Targets of a data set: labels or values y with their classes, and row weights.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local warn = require "scullery.base.warn"
 
 local targets = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 --- targets.known[y]: { task, classes } of a matrix y that belongs to a data set, so that fit(ds.X,
 --- ds.y) knows its meaning.
@@ -50,6 +49,8 @@ function targets.places(classes)
   return place
 end
 
+-- A list of texts as n x 1 codes, their positions in the classes; by default the classes are all
+-- texts that occur, sorted. Second: the classes.
 local function from_texts(list, classes)
   classes = classes or sorted_labels(list)
   local place, codes = {}, {}
@@ -65,6 +66,7 @@ end
 
 local MOST_DECIMALS = 50 -- the most classes if some are not whole numbers
 
+-- The labels that occur in a column of numbers, sorted; refused if they look like a regression.
 local function distinct(y)
   local list = {}
   for i = 1, y:rows() do list[i] = math.tointeger(y:get(i, 1)) or y:get(i, 1) end
@@ -78,6 +80,7 @@ local function distinct(y)
   return classes
 end
 
+-- Raises an error unless each entry of the column y is the code of a class.
 local function check_codes(y, classes)
   local place = targets.places(classes)
   for i = 1, y:rows() do
@@ -103,13 +106,6 @@ local function check_list(y)
   return kind
 end
 
--- A new matrix object for the data set: the record in targets.known must not apply to the user's
--- own object.
-local function own_view(y)
-  if y:dtype() ~= "float64" then return y:astype("float64") end
-  return y:rows() > 0 and y:slice(1, y:rows()) or y:copy()
-end
-
 -- The distinct numbers of a column, sorted; nil if there are more than `most`.
 local function few_values(y, most)
   local seen, list = {}, {}
@@ -133,8 +129,8 @@ function targets.guess(y)
   local values = y:cols() == 1 and y:rows() > 2 and few_values(y, FEW_VALUES)
   if not values or #values < 2 then return "regression" end
   if #values == 2 then
-    return "classification", ("y takes two values (%s, %s): a classification; task = \"regression\" \z
-      takes them as values"):format(options.show(values[1]), options.show(values[2]))
+    return "classification", ("y takes two values (%s, %s): a classification; task = \z
+      \"regression\" takes them as values"):format(options.show(values[1]), options.show(values[2]))
   end
   for _, v in ipairs(values) do if math.type(v) ~= "integer" then return "regression" end end
   if 2 * #values > y:rows() then return "regression" end
@@ -161,7 +157,9 @@ function targets.read(y, classes, task)
     y = core.matrix(y)
   end
   local known = labels_of[y]
-  y = own_view(y)
+  -- a new matrix object: the record in targets.known must not apply to the user's own object
+  if y:dtype() ~= "float64" then y = y:astype("float64")
+  else y = y:rows() > 0 and y:slice(1, y:rows()) or y:copy() end
   local finite, row, col = y:isfinite()
   if not finite then fail("y is not finite in row %d, column %d", row, col) end
   if known and not classes and task ~= "regression" then classes = known.classes end

@@ -7,6 +7,8 @@ local comments = {}
 -- text }
 local indexed = {}
 
+-- Reads a Lua file. A block of `---` lines belongs to the definition on the next line (a function,
+-- or an assignment at the beginning of the line); the block at the top belongs to the module.
 local function read_index(path)
   local index = { byline = {}, byname = {} }
   local file = io.open(path, "r")

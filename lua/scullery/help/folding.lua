@@ -13,6 +13,7 @@ local function indent_of(line, columns)
   return math.min(#line:match("^%s*"), columns // 2)
 end
 
+-- The lines of at most `columns` columns into which one line breaks.
 local function fold_line(line, columns)
   if columns_of(line) <= columns then return { line } end
   local indent, lines, current, empty = indent_of(line, columns), {}, "", true

@@ -20,15 +20,6 @@ local function score(name, first, text, word)
   return total
 end
 
-local function words_of(text)
-  local list, seen = {}, {}
-  for word in text:lower():gmatch("[%w_\x80-\xff]+") do
-    if not seen[word] then list[#list + 1] = word end
-    seen[word] = true
-  end
-  return list
-end
-
 -- The text in lower case, its white space as single spaces.
 local function on_one_line(text) return (text:lower():gsub("%s+", " "):match("^ ?(.-) ?$")) end
 
@@ -40,7 +31,11 @@ local PHRASE = 2
 --- any topic contains; the best first. Words that occur in the given order, one behind the other,
 --- count more.
 function search.ranked(topics, words)
-  local wanted, list, most = words_of(words), {}, 1
+  local wanted, seen, list, most = {}, {}, {}, 1
+  for word in words:lower():gmatch("[%w_\x80-\xff]+") do
+    if not seen[word] then wanted[#wanted + 1] = word end
+    seen[word] = true
+  end
   local phrase = on_one_line(words)
   for name, text in pairs(topics) do
     local low, hits, total = text:lower(), 0, 0

@@ -56,6 +56,7 @@ end
 
 -- ---------------------------------------------------------------- texts for functions in C
 
+-- Name -> text for functions written in C, which have no comment in a Lua file.
 local function c_texts()
   local texts =
     { threads = "sc.threads([n]): the number of threads that the engine uses, set to n where n \z
@@ -71,6 +72,7 @@ end
 
 -- ---------------------------------------------------------------- plugins
 
+-- The options of a plugin or a reader, one line for each, with its help on the next line.
 local function option_lines(list)
   if #list == 0 then return "Options: none." end
   local lines = { "Options:" }
@@ -147,6 +149,7 @@ function help.library()
   return {}
 end
 
+-- The comment that `homes` names for a member of sc, or nil.
 local function home_text(name)
   local home = homes[name]
   local index = home and comments.of_module(home[1])
@@ -154,6 +157,8 @@ local function home_text(name)
   return index.byname[home[2]] or index.module
 end
 
+-- The text about a member of sc: the comment of a function or module, or the one that `homes`
+-- names; nil if there is none.
 local function member_text(name, value)
   local kind = type(value)
   if kind == "function" then
@@ -223,6 +228,8 @@ end
 
 -- ---------------------------------------------------------------- by value
 
+-- The text about a function: of a component's constructor, of a Lua function, of one written in C,
+-- or a sentence with the place of its definition. Readers of files add the options of the C reader.
 local function function_text(f)
   local made = component.constructors[f]
   if made then return help.plugin(made.kind, made.name) end
@@ -238,13 +245,14 @@ local function function_text(f)
   if text then return text end
   if where.what == "C" then
     return (path and "sc." .. path or "a function")
-      .. ": written in C; nothing is said about it here (Lua's own functions stand in the Lua \z
+      .. ": written in C; nothing is said about it here (Lua's own functions are in the Lua \z
         manual)."
   end
   return ("a function without a comment, defined in %s, line %d."):format(where.short_src,
     where.linedefined)
 end
 
+-- The text for help(value), by the type of the value.
 local function value_text(value)
   local kind = type(value)
   if kind == "function" then return function_text(value) end
@@ -372,20 +380,16 @@ end
 
 local MOST_FOUND = 12
 
-local function found_text(words)
-  local found = help.search(words)
-  if #found == 0 then return nil end
-  local rows = {}
-  for i = 1, math.min(#found, MOST_FOUND) do rows[i] = { found[i].name, found[i].about } end
-  return listing(("Topics whose texts have '%s':"):format(words), rows)
-    .. (#found > MOST_FOUND and "\n  and others: more words find fewer" or "")
-end
-
+-- The text for help "name": that of the topic; else the topics that contain the words, with a
+-- suggestion for a misspelt name.
 local function name_text(name)
   local text, near = help.topic(name)
   if text then return text end
   local asked = trim(name:sub(1, LONGEST_NAME))
-  local found = found_text(asked)
+  local topics, rows = help.search(asked), {}
+  for i = 1, math.min(#topics, MOST_FOUND) do rows[i] = { topics[i].name, topics[i].about } end
+  local found = #topics > 0 and listing(("Topics whose texts have '%s':"):format(asked), rows)
+    .. (#topics > MOST_FOUND and "\n  and others: more words find fewer" or "")
   if found and asked:find("%s") then return found end
   return ("There is no help on '%s'%s%s"):format(#name > LONGEST_NAME
     and name:sub(1, LONGEST_NAME) .. "..." or name,

@@ -1,13 +1,10 @@
 --- Arguments of metrics: matrices, labels, classes, weights.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 
 local inputs = {}
-
-local function fail(...) error(string.format(...), 0) end
-inputs.fail = fail
-
 local function is_list(value) return type(value) == "table" and not getmetatable(value) end
 
 --- inputs.matrix(value): a matrix, made from a list if necessary.

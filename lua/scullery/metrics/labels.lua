@@ -1,12 +1,11 @@
 --- Metrics of labels: (labels, truth[, options]), lists or columns of numbers or texts. Options:
 --- weights = the weight of each row; classes = the list of classes.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local inputs = require "scullery.metrics.inputs"
 local objects = require "scullery.base.objects"
 
 local labels = {}
-
-local fail = inputs.fail
 
 -- ---------------------------------------------------------------- shares of equal labels
 

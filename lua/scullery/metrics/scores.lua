@@ -2,13 +2,13 @@
 --- column for each class in the order of the classes, or for two classes one column, which
 --- increases with the second. Options: classes (by default those of a data set's labels, otherwise
 --- all that occur, sorted), weights.
+local fail = require "scullery.base.fail"
 local inputs = require "scullery.metrics.inputs"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 
 local scores = {}
 
-local fail = inputs.fail
 local show = options.show
 
 -- The checked arguments: s (n x c), position of each row's class, classes, weights, their sum.
@@ -268,8 +268,8 @@ function scores.log_loss(probabilities, truth, given)
 end
 
 --- sc.metrics.brier(probabilities, labels[, { classes =, weights = }]): the Brier score (1950): the
---- mean over rows of the squared distance of the probabilities from 1 for the true class and 0 for the
---- others; for two classes that of the second class alone, which is half of it.
+--- mean over rows of the squared distance of the probabilities from 1 for the true class and 0 for
+--- the others; for two classes that of the second class alone, which is half of it.
 function scores.brier(probabilities, truth, given)
   local g = read_probabilities("brier", probabilities, truth, given)
   local sum, two = 0, #g.classes <= 2

@@ -1,14 +1,15 @@
---- Options that nobody gave and that depend on the data: the width of the features, and the solver's
---- regularisation. p:fit chooses them by the loss on rows held out.
+--- Options that nobody gave and that depend on the data: the width of the features, and the
+--- solver's regularisation. p:fit chooses them by the loss on rows held out.
 ---
---- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at most
---- FEATURES parameters: the width that the "median" rule gives, times each of FACTORS, with each of
---- LAMBDAS. With more rows than the sample has, the regularisation is then chosen again on all rows,
---- near the first choice, judged on a part of the sample; its sums over the rows are those of the fit.
+--- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at
+--- most FEATURES parameters: the width that the "median" rule gives, times each of FACTORS, with
+--- each of LAMBDAS. With more rows than the sample has, the regularisation is then chosen again on
+--- all rows, near the first choice, judged on a part of the sample; its sums over the rows are
+--- those of the fit.
 ---
---- The sample is chosen by the contents of rows (core.distinct_rows), and rows are judged with their
---- weights. So the choice depends neither on the order of rows nor on whether equal rows come as copies
---- or as weights.
+--- The sample is chosen by the contents of rows (core.distinct_rows), and rows are judged with
+--- their weights. So the choice depends neither on the order of rows nor on whether equal rows come
+--- as copies or as weights.
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
@@ -84,8 +85,8 @@ end
 
 -- ---------------------------------------------------------------- rows to choose by
 
--- At most `most` distinct rows as a data set in the order of their hashes; second: for each row of ds
--- the number of its distinct row, or 0.
+-- At most `most` distinct rows as a data set in the order of their hashes; second: for each row of
+-- ds the number of its distinct row, or 0.
 local function sample_of(p, ds, most)
   local source = ds.X and core.source(ds.X, ds.y) or ds.source
   if ds.places then source = core.source_columns(source, ds.places) end
@@ -97,8 +98,8 @@ local function sample_of(p, ds, most)
   return few, found.of
 end
 
--- The fold of each row of the sample: groups stay together; else the rows of each class, in the order
--- of their hashes, are dealt out in turn.
+-- The fold of each row of the sample: groups stay together; else the rows of each class, in the
+-- order of their hashes, are dealt out in turn.
 local function folds_of(few)
   if few.groups then
     local ok, ids = pcall(few.fold_ids, few, { k = FOLDS, seed = 0 })
@@ -246,8 +247,9 @@ local function about(open, chosen, few, n)
   return ("%s, chosen on %d of %d rows"):format(table.concat(said, ", "), #few, n)
 end
 
---- automatic.choose(p, ds): the pipeline with the open options filled in, to be fitted to ds. Second:
---- a sentence about the choice. Third: stages, map and training of all rows, if they were made.
+--- automatic.choose(p, ds): the pipeline with the open options filled in, to be fitted to ds.
+--- Second: a sentence about the choice. Third: stages, map and training of all rows, if they were
+--- made.
 function automatic.choose(p, ds)
   local open = automatic.open(p)
   local few, of = sample_of(p, ds, p.features and ROWS or KERNEL_ROWS)
@@ -282,7 +284,9 @@ function automatic.reopened(p, open)
     local inst = copy.features.inst
     inst[open.part] = component.with(inst[open.part], open.width, nil)
   end
-  if open.lambda and copy.solver then copy.solver = component.with(copy.solver, open.lambda, nil) end
+  if open.lambda and copy.solver then
+    copy.solver = component.with(copy.solver, open.lambda, nil)
+  end
   return copy
 end
 

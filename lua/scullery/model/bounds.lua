@@ -6,10 +6,10 @@ local dataset = require "scullery.data.dataset"
 
 local bounds = {}
 
-local function proper(v) return type(v) == "number" and v > 0 and v < 1 end
-
 local rules = options.declare("pipeline:bound", {
-  delta = { test = proper, takes = "a number between 0 and 1", default = 0.05 },
+  delta = { test = function(v)
+    return type(v) == "number" and v > 0 and v < 1
+  end, takes = "a number between 0 and 1", default = 0.05 },
   theorem = { choices = { "rkhsw10", "rkhsw11", "rks", "bases", "maxout" } },
   lambda = { type = "number", above = 0 },
   radius = { type = "number", above = 0 },
@@ -60,18 +60,22 @@ local function section_note(f)
     are not a mean over random parameters"):format(f.features.inst.phi.name) or ""
 end
 
+-- Raises an error unless the features are an RKHS weighting. title: the name of the theorem.
 local function need_kernel(f, title)
   if not f:is_weighting() then
     error(title .. " is for features of an instantiation with K" .. section_note(f), 0)
   end
 end
 
+-- Raises an error unless the features are random features without a kernel between parameters.
 local function need_plain(f, title)
   if not f.map or f:has_kernel() then
     error(title .. " is for random features without K" .. section_note(f), 0)
   end
 end
 
+-- By name of a theorem: function(model, training rows, options) returns the fields of the result:
+-- total (the bound), its terms, and the constants in it, named as in the paper.
 local theorems = {}
 
 -- Dube and Marchand 2023, Theorem 10: risk <= empirical + 2 B rho theta/sqrt n + M
@@ -160,6 +164,13 @@ function theorems.rks(f, data, o)
     approximation = approximation, C = C, L = L, T = f.map_info.T }
 end
 
+-- The length of the longest row of a matrix: max_i ||x_i||.
+local function longest_row(X)
+  local longest = 0
+  for i = 1, X:rows() do longest = math.max(longest, X:row(i):norm()) end
+  return longest
+end
+
 -- The length of the longest row that the features saw, or the given radius.
 local function radius_of(f, data, o)
   if o.radius then return o.radius end
@@ -167,10 +178,7 @@ local function radius_of(f, data, o)
     error("the longest row of a data set that streams, or of a model that was loaded, is not \z
       known: give radius =", 0)
   end
-  local X, longest = #f.stages > 0 and core.transform(core.source(data.X), f.stages)
-    or data.X, 0
-  for i = 1, X:rows() do longest = math.max(longest, X:row(i):norm()) end
-  return longest
+  return longest_row(#f.stages > 0 and core.transform(core.source(data.X), f.stages) or data.X)
 end
 
 -- E b^2 of the bias in <w, x> + b, which counts as one more coordinate of w; that of x is 1.
@@ -203,13 +211,6 @@ function theorems.bases(f, data, o)
     math.sqrt(math.log(1 / o.delta)) + 4 * facts.lipschitz / facts.bound * B * math.sqrt(second))
   return { total = approximation, approximation = approximation, C = C,
     L = facts.lipschitz / facts.bound, B = B, second_moment = second, T = f.map_info.T }
-end
-
--- The length of the longest row w over all parameters.
-local function longest_weight(map)
-  local w, longest = core.map_parameters(map), 0
-  for i = 1, w:rows() do longest = math.max(longest, w:row(i):norm()) end
-  return longest
 end
 
 -- The largest standard deviation of centred dense Gaussian rows.
@@ -250,7 +251,7 @@ function theorems.maxout(f, data, o)
   local sigma = gaussian_scale(law, title)
   local second = second_moment(inst, law)
   local radius, C = radius_of(f, data, o), capacity(largest_share(f), o)
-  local l = ingredients(f, data, C * radius * longest_weight(f.map))
+  local l = ingredients(f, data, C * radius * longest_row(core.map_parameters(f.map)))
   local R, M = math.max(radius * sigma, 1), math.max(l.bound, 1)
   local estimation = R * M * (4 * l.lipschitz * C * math.sqrt(second / f.n) + 2 * math.abs(
     l.at_zero) / math.sqrt(f.n) + 2 * math.sqrt(2 * math.log(1 / o.delta) / f.n))

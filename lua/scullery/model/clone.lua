@@ -44,6 +44,7 @@ function with_changes(walk, one, prefix)
   return component.group(one.kind)[one.name](given)
 end
 
+-- A changed copy of features: their parts and their own options.
 local function features_with(walk, features)
   local inst, given = features.inst, { W = features.inst.W }
   given.p, given.phi = with_changes(walk, inst.p, "sampler"), with_changes(walk, inst.phi,
@@ -55,6 +56,7 @@ local function features_with(walk, features)
   return instantiation.features(given)
 end
 
+-- A changed copy of a stage of any type: row stage, features, or solver.
 local function stage_with(walk, stage)
   if instantiation.is_features(stage) then return features_with(walk, stage) end
   if component.is(stage) then return with_changes(walk, stage, stage.kind) end

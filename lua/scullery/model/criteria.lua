@@ -3,6 +3,7 @@
 --- decisions, the labels or the probabilities of each fold.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local fail = require "scullery.base.fail"
 local keys = require "scullery.base.keys"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.base.objects"
@@ -10,8 +11,6 @@ local options = require "scullery.base.options"
 local component = require "scullery.compose.component"
 
 local criteria = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 -- tally: computes the metric from the engine's counts. takes: the arguments of the metric. larger:
 -- true if larger is better. task: the only task, if any.
@@ -40,8 +39,7 @@ local named = {
     number = function(table) return table.error end },
 }
 
-local function names() return keys.sorted(named) end
-
+-- True for the values of the option `score`: a name, a function, or a list that begins with one.
 local function is_form(value)
   return type(value) == "string" or type(value) == "function"
     or type(value) == "table" and not getmetatable(value) and value[1] ~= nil
@@ -49,27 +47,23 @@ local function is_form(value)
 end
 
 --- criteria.rule: the option `score` of a search or a cross-validation.
-criteria.rule = { test = function(v) return is_form(v) end,
+criteria.rule = { test = is_form,
   takes = "the name of a metric, a function of predictions and truth, or a list of one of them \z
     with its options" }
-
--- The name of a metric given as a function, sc.metrics.NAME.
-local function name_of(f)
-  for name in pairs(named) do
-    if rawequal(rawget(metrics, name), f) then return name end
-  end
-end
 
 local Criterion = objects.class("criterion", {
   fields = "name task tally takes larger number measure given" })
 
 function Criterion:__tostring() return "criterion " .. self.name end
 
+-- The criterion of a metric with the options `given`. With options, the engine's counts do not
+-- suffice, and the metric is computed from labels.
 local function by_name(name, given)
   local known = named[name]
   if not known then
+    local names = keys.sorted(named)
     fail("option 'score' got %s%s; it takes %s, or a function", options.show(name),
-      objects.suggestion(name, names()), table.concat(names(), ", "))
+      objects.suggestion(name, names), table.concat(names, ", "))
   end
   local self = setmetatable({ name = name, given = given }, Criterion)
   for key, value in pairs(known) do self[key] = value end
@@ -92,7 +86,10 @@ function criteria.of(score, task)
         options.show(better))
     end
   end
-  local name = type(score) == "string" and score or name_of(score)
+  local name = type(score) == "string" and score
+  for known in pairs(not name and named or {}) do -- a metric as a function, sc.metrics.NAME
+    if rawequal(rawget(metrics, known), score) then name = known end
+  end
   local self = name and by_name(name, given)
     or setmetatable({ name = "score", takes = "function", larger = true, measure = score,
       given = given }, Criterion)

@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
+local fail = require "scullery.base.fail"
 local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
@@ -14,12 +15,11 @@ local description = {}
 -- The key that marks a table which stands for something else.
 local MARK = "@"
 
-local function fail(...) error(string.format(...), 0) end
-
--- Classes of objects in reports, by the name of their metatable.
+-- Classes of objects in reports: name of the metatable -> the module with the field `class`. The
+-- modules are loaded when such an object is met, because they require this room's other modules.
 local classes = {
-  ["search table"] = function() return require("scullery.model.search_table").class end,
-  calibration = function() return require("scullery.model.probabilities").class end,
+  ["search table"] = "scullery.model.search_table",
+  calibration = "scullery.model.probabilities",
 }
 
 local space_class = getmetatable(instantiation.space.dense())
@@ -28,17 +28,19 @@ local space_class = getmetatable(instantiation.space.dense())
 
 local encode
 
-local function encode_text(text)
-  if utf8.len(text) and not text:find("\0", 1, true) then return text end
-  local hex = text:gsub(".", function(c) return ("%02x"):format(c:byte()) end)
+-- A number or a text, the same if JSON can represent it: JSON has neither NaN nor infinities, and
+-- its texts are UTF-8. NUL is encoded too, because the reader takes texts of C.
+local function encode_scalar(value)
+  if type(value) == "number" then
+    if value == value and math.abs(value) < math.huge then return value end
+    return { [MARK] = "number", value = value ~= value and "nan" or value > 0 and "inf" or "-inf" }
+  end
+  if utf8.len(value) and not value:find("\0", 1, true) then return value end
+  local hex = value:gsub(".", function(c) return ("%02x"):format(c:byte()) end)
   return { [MARK] = "bytes", hex = hex }
 end
 
-local function encode_number(value)
-  if value == value and math.abs(value) < math.huge then return value end
-  return { [MARK] = "number", value = value ~= value and "nan" or value > 0 and "inf" or "-inf" }
-end
-
+-- The fields of a plain table by name; path: the name of the table for errors and arrays.
 local function encode_fields(value, arrays, path)
   local result = {}
   for key, field in pairs(value) do
@@ -72,22 +74,16 @@ local function encode_table(value, arrays, path)
   return { [MARK] = "table", keys = list, values = values }
 end
 
--- All options in force, including defaults; nil if some depend on data or on a search.
-local function settings_of(self)
-  if #component.searched(self) > 0 or component.waiting(self) then return nil end
-  return (core.settings(component.instance(self)))
-end
-
--- The place and digest of a definition in a script; nil for a plugin from a file.
-local function definition_of(info)
-  return info.digest and { place = info.path, digest = info.digest } or nil
-end
-
+-- options: as given. settings: all options in force, including defaults; absent if some depend on
+-- data or on a search. defined: place and digest of a definition in a script; absent for a plugin
+-- from a file.
 local function encode_component(self, arrays, path)
-  local settings = settings_of(self)
+  local depends = #component.searched(self) > 0 or component.waiting(self)
+  local settings = not depends and core.settings(component.instance(self)) or nil
   local info = core.plugin_info(self.kind, self.name)
   return { [MARK] = "component", name = self.kind .. "." .. self.name,
-    id = info.id, version = info.version, defined = definition_of(info),
+    id = info.id, version = info.version,
+    defined = info.digest and { place = info.path, digest = info.digest } or nil,
     options = encode_table(self.given, arrays, path),
     settings = settings and encode_table(settings, arrays, path) }
 end
@@ -109,15 +105,10 @@ local function encode_choose(self, arrays, path)
   return { [MARK] = "choose", values = encode_table(self.values, arrays, path) }
 end
 
--- A unique valid name for an array of the file.
-local function array_name(path, arrays)
+-- Adds the matrix to the arrays of the file, under a valid name that no other array has.
+local function encode_matrix(matrix, arrays, path)
   local name = path:gsub("[^%w_.]", "_"):sub(-90)
   while arrays[name] do name = name .. "_" end
-  return name
-end
-
-local function encode_matrix(matrix, arrays, path)
-  local name = array_name(path, arrays)
   arrays[name] = matrix
   return { [MARK] = "array", name = name }
 end
@@ -134,7 +125,7 @@ local function encode_object(value, arrays, path)
   if choose.is(value) then return encode_choose(value, arrays, path) end
   if meta == space_class then return { [MARK] = "space", name = value.name } end
   local class = type(meta) == "table" and classes[meta.__name]
-  if class and class() == meta then
+  if class and require(class).class == meta then
     return { [MARK] = "object", class = meta.__name, fields = encode_table(value, arrays, path) }
   end
   fail("%s is %s, which no file can hold", path, options.show(value))
@@ -146,8 +137,7 @@ end
 function encode(value, arrays, path)
   local kind = type(value)
   if kind == "boolean" then return value end
-  if kind == "number" then return encode_number(value) end
-  if kind == "string" then return encode_text(value) end
+  if kind == "number" or kind == "string" then return encode_scalar(value) end
   if kind == "table" and getmetatable(value) == nil then
     return encode_table(value, arrays, path)
   end
@@ -159,6 +149,7 @@ description.encode = encode
 
 local decode
 
+-- The value; raises an error unless it has this Lua type. what: its name in the error.
 local function expect(value, kind, what)
   if type(value) ~= kind then fail("%s is a %s, where a %s belongs", what, type(value), kind) end
   return value
@@ -170,11 +161,13 @@ local function decode_fields(value, saved, what)
   return result
 end
 
+-- By the value of MARK: decoder(value, saved) returns what the table stands for. A file may have
+-- been altered, so that each checks the types that it relies on.
 local decoders = {}
 
 function decoders.bytes(value)
   local hex = expect(value.hex, "string", "a text")
-  if #hex % 2 ~= 0 or hex:find("[^%x]") then fail("a text is no list of bytes") end
+  if #hex % 2 ~= 0 or hex:find("[^%x]") then fail("a text is not a list of bytes") end
   return (hex:gsub("..", function(pair) return string.char(tonumber(pair, 16)) end))
 end
 
@@ -252,7 +245,7 @@ function decoders.object(value, saved)
   if not class then fail("there is no %s", options.show(value.class)) end
   local fields = decode(expect(value.fields, "table", "an object"), saved)
   if type(fields) ~= "table" or getmetatable(fields) then fail("an object has no fields") end
-  return setmetatable(fields, class())
+  return setmetatable(fields, require(class).class)
 end
 
 --- description.decode(value, saved): decodes a part of the description of a file. saved: the file,

@@ -1,6 +1,7 @@
 --- Which columns a fitted model uses, and how: permutation importance (Breiman 2001), partial
 --- dependence (Friedman 2001) and individual conditional expectations (Goldstein et al. 2015).
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local judging = require "scullery.model.judging"
@@ -12,8 +13,6 @@ local progress = require "scullery.base.progress"
 local text_table = require "scullery.base.text_table"
 
 local explaining = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 -- The stream of random numbers for permutations: those of other uses are in data/folds.lua.
 local PERMUTATIONS = 35

@@ -30,6 +30,7 @@ local function width_note(ds, prepared, features)
   return note
 end
 
+-- The fields of the solver's result that the report copies.
 local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
   "score" }
 
@@ -48,9 +49,9 @@ end
 
 -- ---------------------------------------------------------------- keeping
 
---- fitting.keep(p, ds, prepared, solver, fit[, features, chosen]): stores the model and its training
---- rows in the pipeline. features: those of the fit, if not all options of the pipeline's were given;
---- chosen: a sentence about the options that were chosen. Returns the pipeline.
+--- fitting.keep(p, ds, prepared, solver, fit[, features, chosen]): stores the model and its
+--- training rows in the pipeline. features: those of the fit, if not all options of the pipeline's
+--- were given; chosen: a sentence about the options that were chosen. Returns the pipeline.
 function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
   options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
@@ -72,6 +73,9 @@ end
 
 -- ---------------------------------------------------------------- learning
 
+-- Raises an error for data without rows or columns, and for a classification that has one class
+-- only or more classes than rows. The labels of a stream are checked after the pass
+-- (dataset.check_seen).
 local function check_data(ds, title)
   local n, d = ds:size()
   if n == 0 then error(title .. ": the data set has no rows", 0) end
@@ -98,25 +102,23 @@ local function check_data(ds, title)
   end
 end
 
--- The model of sc.pca after features: scores with the principal components as weights.
-local function fit_components(self, source, made)
+-- The model of a pipeline without a solver: row stages, features, and for sc.pca after features the
+-- principal components as weights, so that scores = (phi - mean) V'.
+local function learn_rows(self, ds)
+  local _ <close> = core.level "fit"
+  local source = dataset.source_of_rows(ds)
+  local made = model_of(self, { ds:size() }, recipe.prepare(self, source), { names = ds.names })
+  if not self.after then return made end
   local began = core.now()
   local found = core.pca(source, made.stages, made.map, self.after.given.k)
   made.weights, made.intercept = found.vectors:t():copy(), found.mean * found.vectors:t() * -1
   made.components = stages.explained(found)
   made.seconds[#made.seconds + 1] = { tostring(self.after), core.now() - began }
-end
-
-local function learn_rows(self, ds)
-  local _ <close> = core.level "fit"
-  local source = dataset.source_of_rows(ds)
-  local made = model_of(self, { ds:size() }, recipe.prepare(self, source), { names = ds.names })
-  if self.after then fit_components(self, source, made) end
   return made
 end
 
--- Fits without storing the result: the pipeline with all options, stages and map, solver, fit, and a
--- sentence about options that were chosen.
+-- Fits without storing the result: the pipeline with all options, stages and map, solver, fit, and
+-- a sentence about options that were chosen.
 local function learn(self, ds)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
@@ -147,8 +149,8 @@ function fitting.run(self, ds, watching)
     return self
   end
   check_data(ds, "pipeline:fit")
-  local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn, self,
-    ds)
+  local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn,
+    self, ds)
   return fitting.keep(self, ds, prepared, solver, result, p.features, chosen)
 end
 

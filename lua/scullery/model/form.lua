@@ -1,9 +1,8 @@
 --- Checks of tables read from a file: their fields and the type of each.
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 
 local form = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 --- form.check(value, fields, what): the value, a table whose fields have the types in `fields`,
 --- { name = "type" or "type?" }, where "integer" is a type too; raises an error about `what`
@@ -23,9 +22,17 @@ function form.check(value, fields, what)
   return value
 end
 
---- form.each(list, check, what): calls check(item, what) for each item of a list, which may be nil;
---- raises an error if it is not a list.
-function form.each(list, check, what)
+--- form.type(value, kind, what): raises an error unless the value has the Lua type `kind`.
+function form.type(value, kind, what)
+  if type(value) ~= kind then
+    fail("its '%s' is %s, where a %s belongs", what, options.show(value), kind)
+  end
+end
+
+--- form.each(list, wanted, what): checks each item of a list, which may be nil: its Lua type if
+--- `wanted` is the name of one, else its fields, as form.check does. Raises an error if it is not a
+--- list.
+function form.each(list, wanted, what)
   if list == nil then return nil end
   if type(list) ~= "table" then
     fail("its '%s' is %s, where a list belongs", what, options.show(list))
@@ -38,17 +45,9 @@ function form.each(list, check, what)
     count = count + 1
   end
   if count ~= #list then fail("its '%s' is a list with gaps", what) end
-  for i, item in ipairs(list) do check(item, ("%s[%d]"):format(what, i)) end
+  local check = type(wanted) == "string" and form.type or form.check
+  for i, item in ipairs(list) do check(item, wanted, ("%s[%d]"):format(what, i)) end
   return list
-end
-
---- form.typed(kind): a check for form.each: items of that type.
-function form.typed(kind)
-  return function(item, what)
-    if type(item) ~= kind then
-      fail("its '%s' is %s, where a %s belongs", what, options.show(item), kind)
-    end
-  end
 end
 
 return form

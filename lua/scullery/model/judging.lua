@@ -50,14 +50,6 @@ local MOST = 2 ^ 25 -- the most decisions in memory at once
 
 local function classes_of(ds) return ds.task == "classification" and ds.classes or nil end
 
--- The row numbers of each fold; of a single fold if all rows are judged together.
-local function rows_by_fold(folds, k)
-  local list = {}
-  for f = 1, k do list[f] = {} end
-  for i, fold in ipairs(folds) do table.insert(list[fold], i) end
-  return list
-end
-
 -- values[c][f] of candidates[f][c], from the engine's counts.
 local function by_tallies(training, candidates, criterion, targets)
   local values = {}
@@ -70,19 +62,15 @@ local function by_tallies(training, candidates, criterion, targets)
   return values
 end
 
-local function some_of(candidates, first, last)
-  local list = {}
-  for f, fits in ipairs(candidates) do list[f] = table.move(fits, first, last, 1, {}) end
-  return list
-end
-
 -- The same from the decisions on each row, for as many candidates at once as memory allows.
 local function by_decisions(training, candidates, criterion, about)
   local values, count, at_once = {}, #candidates[1], nil
   local first = 1
   repeat
     local last = math.min(count, first + (at_once or 1) - 1)
-    local decisions, targets = core.decisions_apart(training, some_of(candidates, first, last))
+    local some = {}
+    for f, fits in ipairs(candidates) do some[f] = table.move(fits, first, last, 1, {}) end
+    local decisions, targets = core.decisions_apart(training, some)
     local n, t = targets:rows(), targets:cols()
     at_once = at_once or math.max(1, MOST // math.max(n * t, 1))
     for c = first, last do
@@ -99,12 +87,14 @@ local function by_decisions(training, candidates, criterion, about)
   return values
 end
 
--- values[c][f]; about: classes, solver, weights, rows (of each fold), targets.
+-- values[c][f], the criterion of candidate c on fold f. about: classes, solver, weights, rows (the
+-- row numbers of each fold), targets (the number of target columns).
 local function judge(training, candidates, criterion, about)
   if criterion.tally then return by_tallies(training, candidates, criterion, about.targets) end
   return by_decisions(training, candidates, criterion, about)
 end
 
+-- The number of columns of the coded targets: 1 for two classes, else one for each class.
 local function targets_of(ds)
   local classes = classes_of(ds)
   if classes then return #classes == 2 and 1 or #classes end
@@ -116,12 +106,12 @@ end
 -- One pass: sums for each fold, models without each fold, then all judged on the fold left out.
 local function shared_stages(run, ds, source, folds, k, criterion)
   local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
-  local all = {}
-  for f = 1, k do all[f] = f end
+  local all, rows = {}, {}
+  for f = 1, k do all[f], rows[f] = f, {} end
+  for i, fold in ipairs(folds) do table.insert(rows[fold], i) end
   local candidates = judging.solve(made, all, run.path)
   local values = judge(made.training, candidates, criterion, { classes = classes_of(ds),
-    solver = made.solver, weights = ds.weights, rows = rows_by_fold(folds, k),
-    targets = targets_of(ds) })
+    solver = made.solver, weights = ds.weights, rows = rows, targets = targets_of(ds) })
   return { values = values, candidates = candidates, made = made }
 end
 
@@ -140,15 +130,6 @@ local function judge_on(test, run, made, fits, criterion)
   for i = 1, #test do rows[i] = i end
   return judge(walk, { fits }, criterion, { classes = classes, solver = made.solver,
     weights = test.weights, rows = { rows }, targets = targets_of(test) })
-end
-
--- As shared_stages for a hold-out: only the features of the training rows are summed.
-local function shared_aside(run, ds, source, folds, criterion)
-  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
-  local fits = judging.solve(made, 1, run.path)
-  local _, test = judging.split(ds, folds, 1)
-  return { values = judge_on(test, run, made, fits, criterion), candidates = { fits },
-    made = made }
 end
 
 -- Row stages and learnt parameters fitted without each fold, so that nothing of a fold is used
@@ -176,7 +157,12 @@ function judging.run(run, ds, source, folds, k, criterion, stages)
   if stages == "fold" or folds.pairs or recipe.learns(run.pipeline, run.choices) then
     return stages_per_fold(run, ds, folds, k, criterion)
   elseif k == 1 then
-    return shared_aside(run, ds, source, folds, criterion)
+    -- as shared_stages for a hold-out: only the features of the training rows are summed
+    local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
+    local fits = judging.solve(made, 1, run.path)
+    local _, test = judging.split(ds, folds, 1)
+    return { values = judge_on(test, run, made, fits, criterion), candidates = { fits },
+      made = made }
   end
   return shared_stages(run, ds, source, folds, k, criterion)
 end
@@ -288,7 +274,8 @@ local function cross_validate(self, data, o)
     error("option 'repeats' draws other folds each time, and goes with a number of folds", 0)
   end
   local criterion, source, coded = criteria.of(o.score, ds.task), dataset.source_of_targets(ds)
-  local result = setmetatable({ score = criterion.name, repeats = o.repeats, seed = o.seed, folds = {}, unconverged = 0 }, Result)
+  local result = setmetatable({ score = criterion.name, repeats = o.repeats, seed = o.seed,
+    folds = {}, unconverged = 0 }, Result)
   local means, squares = 0, 0
   local level <close> = progress.level{ name = "cross-validation", total = o.repeats }
   for r = 1, o.repeats do

@@ -97,11 +97,11 @@ function Pipeline:decision(X, given)
   return predict("pipeline:decision", f, X, given, "scores")
 end
 
---- p:predict(X[, { threshold =, progress = f }]): predictions. Classification: n x 1 labels, as numbers; if the
---- labels are texts, their positions in p.classes. Regression: n x c values. X: a matrix, or a data
---- set. If both the data set and the training data have names, columns are matched by name and
---- reordered: a missing column is an error, others are left out with a line on standard error.
---- Columns of a matrix are matched by position.
+--- p:predict(X[, { threshold =, progress = f }]): predictions. Classification: n x 1 labels, as
+--- numbers; if the labels are texts, their positions in p.classes. Regression: n x c values. X: a
+--- matrix, or a data set. If both the data set and the training data have names, columns are
+--- matched by name and reordered: a missing column is an error, others are left out with a line on
+--- standard error. Columns of a matrix are matched by position.
 ---
 --- threshold, for two classes: the probability from which the second class is said, in place of the
 --- sign of the score. The model needs probabilities: p:probabilities says which models have them.
@@ -112,8 +112,8 @@ function Pipeline:predict(X, given)
   return said
 end
 
---- p:labels(X[, { threshold =, progress = f }]): the predicted labels as a list of texts or numbers.
---- threshold: as in p:predict.
+--- p:labels(X[, { threshold =, progress = f }]): the predicted labels as a list of texts or
+--- numbers. threshold: as in p:predict.
 function Pipeline:labels(X, given)
   local f = need(self, "pipeline:labels", true)
   if f.task ~= "classification" then
@@ -155,23 +155,26 @@ end
 
 --- p:threshold(ds[, { by = "f1", cost =, rate = }]): the probability from which the second of two
 --- classes is best said, on rows that the model did not learn from: an object with .threshold, for
---- p:predict(X, { threshold = }), and .value. by: "f1", the largest F1 score; "cost" with cost = { of a
---- false second class, of a missed one }, the least cost; "rate" with rate = 0.9, the best precision
---- at which at least that share of the second class is found.
+--- p:predict(X, { threshold = }), and .value. by: "f1", the largest F1 score; "cost" with cost = {
+--- of a false second class, of a missed one }, the least cost; "rate" with rate = 0.9, the best
+--- precision at which at least that share of the second class is found.
 function Pipeline:threshold(data, given)
   need(self, "pipeline:threshold", true)
-  return guarded("pipeline:threshold", require("scullery.model.threshold").choose, self, data, given)
+  local choose = require("scullery.model.threshold").choose
+  return guarded("pipeline:threshold", choose, self, data, given)
 end
 
 --- p:importance([ds][, { repeats = 5, seed = 0, metric =, progress = }]): permutation importance
---- (Breiman 2001): what the metric loses on a data set (by default the training rows) when the values
---- of a column are shuffled among the rows. A list of { name, mean, stderr }, the largest first, that
---- prints as a table. stderr is that of the mean over the repeats. The 0/1 columns of one column of
---- text are shuffled together. metric: as score in p:search; by default accuracy or R2. Of columns
---- that depend on each other, each may seem to matter little.
+--- (Breiman 2001): what the metric loses on a data set (by default the training rows) when the
+--- values of a column are shuffled among the rows. A list of { name, mean, stderr }, the largest
+--- first, that prints as a table. stderr is that of the mean over the repeats. The 0/1 columns of
+--- one column of text are shuffled together. metric: as score in p:search; by default accuracy or
+--- R2. Of columns that depend on each other, each may seem to matter little.
 function Pipeline:importance(data, given)
   need(self, "pipeline:importance", true)
-  if given == nil and type(data) == "table" and not dataset.is(data) then data, given = nil, data end
+  if given == nil and type(data) == "table" and not dataset.is(data) then
+    data, given = nil, data
+  end
   return guarded("pipeline:importance", require("scullery.model.explaining").importance, self, data,
     given)
 end
@@ -179,9 +182,10 @@ end
 --- p:dependence(ds, column[, { points = 20, rows = 500, curves = 0, class =, seed = 0 }]): partial
 --- dependence (Friedman 2001): the mean prediction over rows when a column is set to each of its
 --- values: .values (quantiles, or the categories of a column of text), .mean and .stderr (over the
---- rows). Of a classification it is the probability of the second class, or of `class`; the score where
---- the model has no probabilities. rows: that many are drawn. curves: the first rows whose own curves
---- (individual conditional expectations) are in .curves. It prints as a table; :plot() draws it.
+--- rows). Of a classification it is the probability of the second class, or of `class`; the score
+--- where the model has no probabilities. rows: that many are drawn. curves: the first rows whose
+--- own curves (individual conditional expectations) are in .curves. It prints as a table; :plot()
+--- draws it.
 function Pipeline:dependence(data, column, given)
   need(self, "pipeline:dependence", true)
   return guarded("pipeline:dependence", require("scullery.model.explaining").dependence, self, data,
@@ -287,9 +291,10 @@ end
 --- p:info(): a table about the fit: status ("converged", "stopped" or "iterations exhausted"),
 --- iterations, gap or residual with its tolerance, loss, score (the solver's own estimate of the
 --- risk), note, nonzeros (features with a nonzero weight), features, seconds of each stage, memory
---- (bytes that the engine uses), chosen (a sentence about options that the fit chose), components (of sc.pca: variances and their shares), and
---- calibration (the method of the probabilities, once they were computed: method "loss" or "platt",
---- folds, rows, slopes and offsets of 1/(1 + exp(slope f + offset)); it prints as a sentence).
+--- (bytes that the engine uses), chosen (a sentence about options that the fit chose), components
+--- (of sc.pca: variances and their shares), and calibration (the method of the probabilities, once
+--- they were computed: method "loss" or "platt", folds, rows, slopes and offsets of 1/(1 +
+--- exp(slope f + offset)); it prints as a sentence).
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features,
@@ -317,8 +322,8 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- and .table (a row for each cell: choice, mean, stderr, folds = the scores of the folds,
 --- unconverged = fits that did not converge).
 ---
---- folds: as in p:cv; "loo" (leave-one-out) and "gcv" (generalised cross-validation) for solvers that
---- compute them from one fit, as ridge does. count, gap, horizon, groups, shuffle: as in p:cv.
+--- folds: as in p:cv; "loo" (leave-one-out) and "gcv" (generalised cross-validation) for solvers
+--- that compute them from one fit, as ridge does. count, gap, horizon, groups, shuffle: as in p:cv.
 --- holdout: in place of folds, a share of the rows or their number: cells are judged on the rows
 --- that ds:split{ test = holdout, seed = seed } sets aside; the best is fitted to all rows.
 ---
@@ -352,17 +357,17 @@ function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.model.search").run, self, data, given)
 end
 
---- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared", groups =, shuffle = true,
---- count =, gap =, horizon = }): cross-validation of this recipe; the pipeline does not change.
---- Returns an object with .mean, .stderr, .folds (the score of each fold), .score (its name) and
---- .unconverged (fits that did not converge); it prints as text.
+--- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared", groups =, shuffle =
+--- true, count =, gap =, horizon = }): cross-validation of this recipe; the pipeline does not
+--- change. Returns an object with .mean, .stderr, .folds (the score of each fold), .score (its
+--- name) and .unconverged (fits that did not converge); it prints as text.
 ---
---- folds: a number from 2 (random folds, stratified for a classification); "loo": each row is a fold;
---- "time": `count` folds (5) by the data set's time column, or by the order of rows without one: each
---- is learnt from the rows before it, at least `gap` earlier, and ends after `horizon` (both in the
---- unit of the time column: days for dates, rows without a column); or a list with the fold number of
---- each row. groups: as in ds:split: rows of one group are in one fold. shuffle = false: folds are
---- consecutive rows.
+--- folds: a number from 2 (random folds, stratified for a classification); "loo": each row is a
+--- fold; "time": `count` folds (5) by the data set's time column, or by the order of rows without
+--- one: each is learnt from the rows before it, at least `gap` earlier, and ends after `horizon`
+--- (both in the unit of the time column: days for dates, rows without a column); or a list with the
+--- fold number of each row. groups: as in ds:split: rows of one group are in one fold. shuffle =
+--- false: folds are consecutive rows.
 ---
 --- repeats: the number of repetitions with different folds (seed, seed + 1, ...). .stderr is that
 --- of one repetition, because all repetitions share the rows. score: "accuracy" for a

@@ -2,6 +2,7 @@
 --- model's schema, and written block by block. The command `scullery predict`.
 local core = require "scullery.core"
 local data = require "scullery.data"
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local pipeline = require "scullery.model.pipeline"
 local progress = require "scullery.base.progress"
@@ -9,8 +10,6 @@ local probabilities = require "scullery.model.probabilities"
 local saving = require "scullery.model.saving"
 
 local predict = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ the model
 
@@ -79,22 +78,8 @@ function predict.rows(path, f, format, id)
   return function() return core.next_rows(blocks) end
 end
 
+-- The rows predicted at a time: the most bytes of their numbers, and the most rows.
 local BLOCK_BYTES, MOST_ROWS = 1 << 22, 1 << 16
-
--- The number of rows predicted at a time: whole blocks of the engine, so that each row has the same
--- bits as if all rows were in memory.
-local function rows_at_a_time(f)
-  local block = f.block or core.block_rows(core.source(core.zeros(1, f.dim)), f.stages, f.map,
-    f.learnt and f.dtype or nil)
-  return block * math.max(1, math.min(BLOCK_BYTES // (8 * f.dim), MOST_ROWS) // block)
-end
-
--- The first `wanted` rows of a list of matrices as one matrix, and the rest.
-local function take_rows(parts, wanted)
-  local all = #parts == 1 and parts[1] or core.vcat(table.unpack(parts))
-  if all:rows() <= wanted then return all, nil end
-  return all:slice(1, wanted), all:slice(wanted + 1, all:rows())
-end
 
 -- The same rows in blocks of `size` rows; the last may be smaller.
 local function in_blocks_of(size, next_rows)
@@ -109,7 +94,8 @@ local function in_blocks_of(size, next_rows)
       end
     end
     if rows == 0 then return nil end
-    local X, rest = take_rows(parts, size)
+    local X, rest = #parts == 1 and parts[1] or core.vcat(table.unpack(parts)), nil
+    if X:rows() > size then X, rest = X:slice(1, size), X:slice(size + 1, X:rows()) end
     local of_X = ids
     if rest and ids then ids = table.move(ids, X:rows() + 1, #ids, 1, {}) else ids = nil end
     parts, rows = { rest }, rows - X:rows()
@@ -119,17 +105,17 @@ end
 
 -- ------------------------------------------------------------ what is written
 
-local function text_of(label)
-  local whole = math.tointeger(label)
-  return type(label) == "number" and whole and ("%d"):format(whole) or tostring(label)
-end
-
+-- The labels of classes as texts; whole numbers without a decimal point.
 local function texts_of(classes)
   local list = {}
-  for k, label in ipairs(classes) do list[k] = text_of(label) end
+  for k, label in ipairs(classes) do
+    local whole = type(label) == "number" and math.tointeger(label)
+    list[k] = whole and ("%d"):format(whole) or tostring(label)
+  end
   return list
 end
 
+-- The names of the columns of a regression's predictions, one for each target.
 local function value_names(f)
   if f.targets == 1 then return { "prediction" } end
   local names = {}
@@ -156,7 +142,7 @@ end
 function formats_of.probabilities(f)
   probabilities.check(f)
   if not probabilities.known(f) then
-    fail("the model has no probabilities: its solver's loss says none, and it was saved without \z
+    fail("the model has no probabilities: its loss defines none, and it was saved without \z
       p:calibrate{...}")
   end
   return { names = texts_of(f.classes) }
@@ -181,7 +167,11 @@ end
 function predict.write(f, next_rows, wanted)
   local format = formats_of[wanted.kind](f)
   format.npy, format.id = is_npy(wanted.out, wanted.id), wanted.id
-  next_rows = in_blocks_of(rows_at_a_time(f), next_rows)
+  -- whole blocks of the engine: each row has the same bits as if all rows were in memory
+  local block = f.block or core.block_rows(core.source(core.zeros(1, f.dim)), f.stages, f.map,
+    f.learnt and f.dtype or nil)
+  next_rows = in_blocks_of(block * math.max(1,
+    math.min(BLOCK_BYTES // (8 * f.dim), MOST_ROWS) // block), next_rows)
   local level <close> = progress.level{ name = "predict", unit = "rows" }
   local X, ids = next_rows() -- errors of the file come before any output
   local file <close>, count = core.row_file(wanted.out, format), 0
@@ -209,11 +199,7 @@ local function judged_rows(path, f, format)
   return data.csv(path, { like = like, target = like.target.name, stream = true, quiet = true })
 end
 
-local function score_line(p, path, format)
-  local score = p:score(judged_rows(path, p.fitted, format))
-  return ("%s %.6g"):format(p.fitted.task == "classification" and "accuracy" or "R2", score)
-end
-
+-- Raises an error if --score cannot be computed for this file and model.
 local function check_score(p, path, format)
   if path == "-" then fail("--score reads the file twice, and the standard input comes once") end
   if format == "npy" then fail("--score: a .npy file holds no targets") end
@@ -224,23 +210,19 @@ end
 
 -- ------------------------------------------------------------ the command
 
--- The message without names of Lua functions and options, which a shell user does not know.
-local function for_the_shell(message)
-  message = options.plain(message):gsub("^data%.[%w_]+: ", ""):gsub("^load: ", "")
-  message = message:gsub("^%-: ", "standard input: "):gsub("^option 'id' names", "--id names")
-  return message
-end
-
 local function run(given)
   local p = predict.model(given.model)
   local format = given.format or predict.format(given.data, p.fitted)
-  local line
+  local line -- the score, printed after the predictions are complete
   if given.score then check_score(p, given.data, format) end
   local out = given.output ~= "-" and given.output or nil
   predict.write(p.fitted, predict.rows(given.data, p.fitted, format, given.id), { out = out,
     id = given.id, kind = given.proba and "probabilities" or given.scores and "scores"
       or "labels",
-    before_end = given.score and function() line = score_line(p, given.data, format) end })
+    before_end = given.score and function()
+      line = ("%s %.6g"):format(p.fitted.task == "classification" and "accuracy" or "R2",
+        p:score(judged_rows(given.data, p.fitted, format)))
+    end })
   if line then (out and io.stdout or io.stderr):write(line, "\n") end
 end
 
@@ -248,7 +230,11 @@ end
 --- the command; see scullery predict --help.
 function predict.run(given)
   local ok, message = pcall(run, given)
-  if not ok then error(for_the_shell(message), 0) end
+  if ok then return end
+  -- without names of Lua functions and options, which a shell user does not know
+  message = options.plain(message):gsub("^data%.[%w_]+: ", ""):gsub("^load: ", "")
+  message = message:gsub("^%-: ", "standard input: "):gsub("^option 'id' names", "--id names")
+  error(message, 0)
 end
 
 return predict

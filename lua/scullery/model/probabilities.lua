@@ -2,7 +2,9 @@
 --- out-of-fold or held-out scores. Folds share one pass, as in a search; only the n x c scores are
 --- stored.
 local core = require "scullery.core"
+local class_codes = require "scullery.data.targets"
 local dataset = require "scullery.data.dataset"
+local judging = require "scullery.model.judging"
 local matching = require "scullery.data.matching"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -41,6 +43,9 @@ function Calibration:__tostring()
     .. self.note or "")
 end
 
+-- The record of a calibration: one sigmoid for each column of scores, { slope, offset, converged,
+-- residual, ... } with P(class) = 1/(1 + exp(slope score + offset)), and how it was made. The note
+-- is about the last column with a fault.
 local function account(sigmoids, given)
   local self = setmetatable(given, Calibration)
   self.method, self.sigmoids, self.slopes, self.offsets = "platt", sigmoids, {}, {}
@@ -83,31 +88,19 @@ local function check_folds(class_at, classes, row_weights, folds)
   end
 end
 
-local function class_in_memory(ds)
-  local place = {}
-  for k, label in ipairs(ds.classes) do place[type(label) == "string" and k or label] = k end
-  return function(i) return place[ds.y:get(i, 1)] end
-end
-
--- class_at for a stream, whose classes are not in memory: read from the targets of the pass that
--- scored it.
+-- class_at for a stream, whose classes are not in memory: read from the coded targets (n x c) of
+-- the pass that scored it.
 local function class_in_targets(targets)
   local c = targets:cols()
-  if c == 1 then return function(i) return targets:get(i, 1) > 0 and 2 or 1 end end
   return function(i)
+    if c == 1 then return targets:get(i, 1) > 0 and 2 or 1 end
     for j = 1, c do if targets:get(i, j) > 0 then return j end end
   end
 end
 
-local function unconverged(candidates)
-  local count = 0
-  for _, fits in ipairs(candidates) do
-    if fits[1].status == "iterations exhausted" then count = count + 1 end
-  end
-  return count > 0 and ("%d of %d models without a fold ran out of iterations"):format(count,
-    #candidates) or nil
-end
-
+-- The model's scores of its own training rows, each from a model that was fitted without the fold
+-- of the row. Returns n x c scores and targets, a table about how they were made, and the row
+-- weights.
 local function out_of_fold(self, f, o)
   local ds, k = self.data, o.folds or 5
   if f.pruned then
@@ -116,7 +109,10 @@ local function out_of_fold(self, f, o)
   if not ds then error("the rows that the model learnt from are not here: give data =", 0) end
   local seed = o.seed or 0
   local folds = ds:fold_ids{ k = k, seed = seed }
-  if ds.X then check_folds(class_in_memory(ds), f.classes, ds.weights, folds) end
+  if ds.X then
+    local place = class_codes.places(ds.classes)
+    check_folds(function(i) return place[ds.y:get(i, 1)] end, f.classes, ds.weights, folds)
+  end
   local all, candidates = {}, {}
   local training <close> = core.training(dataset.source_of_targets(ds), f.stages, f.map,
     recipe.training_options(self, ds, folds))
@@ -126,23 +122,21 @@ local function out_of_fold(self, f, o)
   end
   local scores, targets = core.decisions_apart(training, candidates)
   if not ds.X then check_folds(class_in_targets(targets), f.classes, nil, folds) end
-  return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) },
-    ds.weights
+  local count = judging.unconverged(candidates, 1)
+  return scores, targets, { folds = k, seed = seed, rows = #ds, note = count > 0
+    and ("%d of %d models without a fold ran out of iterations"):format(count, #candidates)
+    or nil }, ds.weights
 end
 
--- True if row i of the targets has a label that the model does not know.
-local function is_stranger(targets, i)
-  local c = targets:cols()
-  if c == 1 then return targets:get(i, 1) == 0 end
-  for j = 1, c do if targets:get(i, j) > 0 then return false end end
-  return true
-end
-
--- The weights of the calibration rows: 0 for rows with unknown labels.
+-- The weights of the calibration rows: 0 for rows with unknown labels; second: the number of these.
+-- The targets of such a row are 0 for two classes, and all negative for more.
 local function without_strangers(ds, targets)
   local w, count = ds.weights, 0
+  local c = targets:cols()
   for i = 1, targets:rows() do
-    if is_stranger(targets, i) then
+    local known = c == 1 and targets:get(i, 1) ~= 0
+    for j = 1, c > 1 and c or 0 do known = known or targets:get(i, j) > 0 end
+    if not known then
       if count == 0 then w = w and w:astype("float64") or core.ones(targets:rows(), 1) end
       w:set(i, 1, 0)
       count = count + 1
@@ -151,14 +145,16 @@ local function without_strangers(ds, targets)
   return w, count
 end
 
+-- The model's scores of other rows, o.data; returns as out_of_fold does. Rows with labels that the
+-- model does not know have weight 0.
 local function held_out(_, f, o)
   local ds = o.data
   if o.folds or o.seed then error("takes folds and seed, or data, not both", 0) end
   if ds.task ~= "classification" or not (ds.y or ds.source) then
     error("option 'data' takes rows with classes", 0)
   end
-  local judging <close> = f:judging(matching.judged(ds, f))
-  local scores, targets = core.decisions_apart(judging, { { f:candidate() } })
+  local walk <close> = f:judging(matching.judged(ds, f))
+  local scores, targets = core.decisions_apart(walk, { { f:candidate() } })
   local weights, count = without_strangers(ds, targets)
   if not ds.X then matching.tell_strangers(ds, count) end
   return scores, targets, { rows = #ds - count }, weights
@@ -196,21 +192,17 @@ end
 
 -- ------------------------------------------------------------ use
 
--- True if the solver's loss defines probabilities; cached.
-local function says_itself(f)
-  if f.own_loss == nil then
-    local solver = component.instance(f.solver)
-    f.own_loss = core.own_probabilities(solver, core.zeros(1, f.targets)) ~= nil
-  end
-  return f.own_loss
-end
-
 --- probabilities.known(f): true if the model can compute probabilities without more rows. With
 --- class weights the solver's own probabilities would refer to another population, so they do not
 --- count.
 function probabilities.known(f)
   if f.calibration then return true end
-  if f.class_weights or not says_itself(f) then return false end
+  if f.class_weights then return false end
+  if f.own_loss == nil then -- cached: whether the solver's loss defines probabilities
+    local solver = component.instance(f.solver)
+    f.own_loss = core.own_probabilities(solver, core.zeros(1, f.targets)) ~= nil
+  end
+  if not f.own_loss then return false end
   f.calibration = setmetatable({ method = "loss" }, Calibration)
   return true
 end

@@ -51,6 +51,8 @@ end
 function measures.risk(c) return c.risk - c.risk_before end
 function measures.zero_one(c) return c.wrong - c.wrong_before end
 
+-- The parameters that keep a weight other than 0, ascending. Row i of the weights belongs to
+-- parameter (i - 1) mod T + 1: a parameter with several features has one row in each block of T.
 local function count_kept(weights, T)
   local rows, kept = {}, {}
   for i = 1, weights:rows() do
@@ -106,6 +108,7 @@ local function step_solver(lambda)
   return component.instance(component.with(l1, component.role(l1, "regularisation"), lambda))
 end
 
+-- Raises an error unless the model can be pruned; title: the name of its solver.
 local function check_model(f, o, title)
   if not (f and f.solver) then error("the pipeline is not fitted yet: call p:fit(ds) first", 0) end
   if f.learnt then

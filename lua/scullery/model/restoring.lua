@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local description = require "scullery.model.description"
+local fail = require "scullery.base.fail"
 local form = require "scullery.model.form"
 local saved_tables = require "scullery.model.saved_tables"
 local pipeline = require "scullery.model.recipe"
@@ -10,8 +11,6 @@ local pipeline = require "scullery.model.recipe"
 -- apart: fields of a model that are saved separately or computed again.
 local restoring = { apart = { "stages", "map", "map_info", "origin", "features", "solver",
   "weights", "intercept", "pilot", "learnt", "norm_found", "own_loss" } }
-
-local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ files
 
@@ -62,13 +61,8 @@ local sigmoid_form = { slope = "number", offset = "number", converged = "boolean
   iterations = "integer?", residual = "number?", tolerance = "number?", positives = "number?",
   negatives = "number?" }
 
-local function check_calibration(c)
-  form.check(c, calibration_form, "calibration")
-  form.each(c.sigmoids, function(one, what) form.check(one, sigmoid_form, what) end, "sigmoids")
-  form.each(c.slopes, form.typed "number", "slopes")
-  form.each(c.offsets, form.typed "number", "offsets")
-end
-
+-- Checks the fields of a model that are plain values, so that reports and predictions can rely on
+-- their types.
 local function check_fields(f)
   form.check(f, fields_form, "fields")
   form.check(f.report or {}, report_form, "report")
@@ -78,7 +72,12 @@ local function check_fields(f)
       fail("its 'open.part' is not a part of features")
     end
   end
-  if f.calibration then check_calibration(f.calibration) end
+  if f.calibration then
+    form.check(f.calibration, calibration_form, "calibration")
+    form.each(f.calibration.sigmoids, sigmoid_form, "sigmoids")
+    form.each(f.calibration.slopes, "number", "slopes")
+    form.each(f.calibration.offsets, "number", "offsets")
+  end
   if f.components then
     form.check(f.components, { share = "number" }, "components")
     if not core.is_matrix(f.components.variances) then fail("its components have no variances") end
@@ -99,13 +98,6 @@ end
 
 -- ------------------------------------------------------------ models
 
--- The solver as it was at the fit, with the widths that it took from the data.
-local function restore_solver(saved, file)
-  local solver = file:decode(saved.component)
-  if not component.is(solver, "solver") then fail("its solver is not a solver") end
-  return saved.widths and component.settled(solver, file:decode(saved.widths)) or solver
-end
-
 --- restoring.model(recipe, file): the fields of the model that a pipeline, `recipe`, learnt.
 function restoring.model(recipe, file)
   local saved = file:table(file.body, "model")
@@ -119,7 +111,12 @@ function restoring.model(recipe, file)
     f.features, f.map_info = recipe.features, core.map_info(f.map)
     f.origin = restoring.origin(recipe.features, saved.map, file)
   end
-  if recipe.solver then f.solver = restore_solver(saved.solver, file) end
+  if recipe.solver then
+    local solver, widths = file:decode(saved.solver.component), saved.solver.widths
+    if not component.is(solver, "solver") then fail("its solver is not a solver") end
+    -- as it was at the fit, with the widths that it took from the data
+    f.solver = widths and component.settled(solver, file:decode(widths)) or solver
+  end
   return f
 end
 

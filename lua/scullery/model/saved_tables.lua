@@ -1,12 +1,11 @@
 --- Checks of plain tables in a saved file: schemas, fingerprints of data, tables of searches and
 --- their choices. A file with a field of the wrong type is refused.
+local fail = require "scullery.base.fail"
 local form = require "scullery.model.form"
 local options = require "scullery.base.options"
 local search_table = require "scullery.model.search_table"
 
 local saved_tables = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 -- ---------------------------------------------------------------- data
 
@@ -25,19 +24,18 @@ local column_form = { name = "string", kind = "string", levels = "table?", fill 
   missing = "integer?", loose = "boolean?" }
 local target_form = { name = "string", kind = "string", task = "string?", place = "integer?" }
 
-local function check_column(column, what)
-  form.check(column, column_form, what)
-  form.each(column.levels, form.typed "string", what .. ".levels")
-  if column.kind == "category" and not column.levels then fail("its '%s' has no levels", what) end
-end
-
 --- saved_tables.schema(schema): a schema (lua/scullery/data/schema.lua); nil stays nil.
 function saved_tables.schema(schema)
   if schema == nil then return nil end
   form.check(schema, schema_form, "schema")
-  form.each(schema.columns, check_column, "schema.columns")
-  form.each(schema.missing, form.typed "string", "schema.missing")
-  form.each(schema.names, form.typed "string", "schema.names")
+  form.each(schema.columns, column_form, "schema.columns")
+  for i, column in ipairs(schema.columns or {}) do
+    local what = ("schema.columns[%d]"):format(i)
+    form.each(column.levels, "string", what .. ".levels")
+    if column.kind == "category" and not column.levels then fail("its '%s' has no levels", what) end
+  end
+  form.each(schema.missing, "string", "schema.missing")
+  form.each(schema.names, "string", "schema.names")
   if schema.target then form.check(schema.target, target_form, "schema.target") end
   return schema
 end
@@ -51,13 +49,6 @@ local row_form = { choice = "table", mean = "number", stderr = "number?", folds 
 local edge_form = { option = "string", side = "string" }
 local outer_form = { mean = "number", stderr = "number" }
 
-local function check_row(row, what)
-  form.check(row, row_form, what)
-  form.each(row.folds, form.typed "number", what .. ".folds")
-end
-
-local function check_edge(edge, what) form.check(edge, edge_form, what) end
-
 --- saved_tables.search(cells): the table of a search; nil stays nil.
 function saved_tables.search(cells)
   if cells == nil then return nil end
@@ -65,10 +56,14 @@ function saved_tables.search(cells)
     fail("its 'table' is %s, where the table of a search belongs", options.show(cells))
   end
   form.check(cells, table_form, "table")
-  form.each(cells.names, form.typed "string", "table.names")
-  form.each(cells.edge, check_edge, "table.edge")
+  form.each(cells.names, "string", "table.names")
+  form.each(cells.edge, edge_form, "table.edge")
   if cells.outer then form.check(cells.outer, outer_form, "table.outer") end
-  for i = 1, #cells do check_row(rawget(cells, i), ("table[%d]"):format(i)) end
+  for i = 1, #cells do
+    local what = ("table[%d]"):format(i)
+    local row = form.check(rawget(cells, i), row_form, what)
+    form.each(row.folds, "number", what .. ".folds")
+  end
   if not rawget(cells, cells.place) then fail("its 'table.place' is not a row of the table") end
   return cells
 end
@@ -77,7 +72,7 @@ end
 function saved_tables.choice(choice)
   if choice == nil then return nil end
   form.check(choice, {}, "choice")
-  for name in next, choice do form.typed "string"(name, "choice") end
+  for name in next, choice do form.type(name, "string", "choice") end
   return search_table.choice(choice)
 end
 

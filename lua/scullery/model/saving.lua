@@ -5,6 +5,7 @@ local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local dataset = require "scullery.data.dataset"
 local description = require "scullery.model.description"
+local fail = require "scullery.base.fail"
 local fingerprint = require "scullery.data.fingerprint"
 local instantiation = require "scullery.compose.instantiation"
 local model = require "scullery.model.model"
@@ -21,8 +22,6 @@ local saving = {}
 local rules = options.declare("pipeline:save",
   { parameters = { type = "boolean", default = false } })
 options.declare("features:save", rules)
-
-local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ recipes
 
@@ -45,15 +44,9 @@ local function given_stages(self)
   return list
 end
 
-local function encode_recipe(self, arrays)
-  local own = {}
-  for name in pairs(pipeline.own_options) do own[name] = self[name] end
-  return { stages = description.encode(given_stages(automatic.as_fitted(self)), arrays, "pipeline"),
-    options = description.encode(own, arrays, "pipeline") }
-end
-
 -- ------------------------------------------------------------ what was fitted
 
+-- The fitted row stages; their arrays are named after the kind, "pca2.vectors" for the second pca.
 local function encode_stages(made, arrays)
   local list, count = {}, {}
   for i, stage in ipairs(made) do
@@ -69,6 +62,9 @@ local function encode_stages(made, arrays)
   return list
 end
 
+-- How the map was made, and numbers that prove that a loader made the same one: the features of a
+-- few probe rows, and a digest of the parameters. The parameters themselves are added if the user
+-- asks.
 local function encode_map(map, origin, arrays, o)
   local info, how = core.map_info(map), {}
   for name, value in pairs(origin) do
@@ -83,6 +79,7 @@ local function encode_map(map, origin, arrays, o)
     stream = STREAM, log_scale = info.log_scale, one_hot = info.entries > 0 }
 end
 
+-- A model that is not linear in the features, as its solver saves it: named arrays.
 local function encode_learnt(learnt, arrays)
   local saved, names = core.model_save(learnt), {}
   for name, array in pairs(saved.arrays) do
@@ -92,10 +89,6 @@ local function encode_learnt(learnt, arrays)
   table.sort(names)
   return { features = saved.features, targets = saved.targets, dtype = saved.dtype,
     arrays = names }
-end
-
-local function encode_solver(solver)
-  return { component = description.encode(solver, {}, "solver"), widths = solver.widths }
 end
 
 local apart = {}
@@ -108,7 +101,8 @@ local function encode_model(f, arrays, o)
   end
   local body = { stages = encode_stages(f.stages, arrays), fields = fields,
     map = f.map and encode_map(f.map, f.origin, arrays, o),
-    solver = f.solver and encode_solver(f.solver),
+    solver = f.solver and { component = description.encode(f.solver, {}, "solver"),
+      widths = f.solver.widths },
     learnt = f.learnt and encode_learnt(f.learnt, arrays) }
   local title = f.solver and "solver" or "components"
   if f.weights then
@@ -126,7 +120,12 @@ local function encode_pipeline(self, arrays, o)
   if o.parameters and not (f and f.map) then
     fail("parameters = true is for a fitted pipeline with features, which this is not")
   end
-  return { kind = "pipeline", pipeline = encode_recipe(self, arrays),
+  local own = {}
+  for name in pairs(pipeline.own_options) do own[name] = self[name] end
+  return { kind = "pipeline",
+    pipeline = { stages = description.encode(given_stages(automatic.as_fitted(self)), arrays,
+      "pipeline"),
+      options = description.encode(own, arrays, "pipeline") },
     model = f and encode_model(f, arrays, o),
     data = self.data and fingerprint.of(self.data) or self.data_known,
     choice = self.choice and description.encode(choice, arrays, "choice"),
@@ -148,14 +147,6 @@ local function encode(value, arrays, o)
   return { kind = "schema", schema = description.encode(value.schema, arrays, "schema") }
 end
 
--- The lowest version of the format that can represent the file.
-local function version_of(arrays)
-  for name in pairs(arrays) do
-    if name:find("%.pilot$") then return 2 end
-  end
-  return 1
-end
-
 --- saving.save(value, path, options): see Pipeline:save. For a data set it saves the schema.
 function saving.save(value, path, given)
   if type(path) ~= "string" or path == "" then
@@ -164,7 +155,9 @@ function saving.save(value, path, given)
   local o, arrays = options.check("save", given, rules, 0), {}
   if dataset.is(value) and not value.schema then fail("this data set has no schema to save") end
   local body = encode(value, arrays, o)
-  body.format, body.version, body.scullery = FORMAT, version_of(arrays), core.version
+  -- the lowest version of the format that can represent the file: pilots came with version 2
+  body.format, body.version, body.scullery = FORMAT, 1, core.version
+  for name in pairs(arrays) do if name:find("%.pilot$") then body.version = 2 end end
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 

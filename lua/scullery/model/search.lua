@@ -65,12 +65,6 @@ local function grid(searched)
   return list
 end
 
-local function key_of(searched, choices)
-  local parts = {}
-  for i, one in ipairs(searched) do parts[i] = tostring(choices[one.path]) end
-  return table.concat(parts, "\0")
-end
-
 -- `draws` different random combinations; all combinations if there are no more.
 local function random(searched, draws, seed)
   local size, finite = 1, true
@@ -81,9 +75,12 @@ local function random(searched, draws, seed)
   local list, seen, most = {}, {}, 50 * draws
   local u = core.rand{ most, #searched, seed = seed }
   for i = 1, most do
-    local choices = {}
-    for j, one in ipairs(searched) do choices[one.path] = choose.draw(one.choose, u:get(i, j)) end
-    local key = key_of(searched, choices)
+    local choices, parts = {}, {}
+    for j, one in ipairs(searched) do
+      choices[one.path] = choose.draw(one.choose, u:get(i, j))
+      parts[j] = tostring(choices[one.path])
+    end
+    local key = table.concat(parts, "\0")
     if not seen[key] then list[#list + 1] = choices end
     seen[key] = true
     if #list == draws then break end
@@ -189,7 +186,8 @@ end
 
 -- ------------------------------------------------------------ one run
 
--- The solver's own risk estimate, from one fit on all rows.
+-- The solver's own risk estimate, from one fit on all rows: the same fields as judging.run returns,
+-- but `fits`, whose scores are the estimates, in place of `values`.
 local function own_estimate(run, ds, source, what, o)
   local estimate = o.estimate == "loo" and what == "error" and "loo_error" or o.estimate
   local made = judging.prepare(run.pipeline, ds, source, run.choices, nil, estimate, run.shared)
@@ -217,15 +215,12 @@ local function simplicity(runs)
   return { direction = direction, in_turn = in_turn }
 end
 
--- True if a differs from the best only in options that have an order.
-local function comparable(names, order, a, best)
+-- True if cell a is simpler than cell b, and differs from the best cell only in options that have
+-- an order. The first option in turn that differs between a and b decides.
+local function is_simpler(names, order, a, b, best)
   for _, name in ipairs(names) do
     if not order.direction[name] and a.choice[name] ~= best.choice[name] then return false end
   end
-  return true
-end
-
-local function is_simpler(order, a, b)
   for _, name in ipairs(order.in_turn) do
     local x, y = a.choice[name], b.choice[name]
     if x ~= y and type(x) == "number" and type(y) == "number" then
@@ -250,8 +245,8 @@ local function choose_place(cells, rule, order)
   local best = cells[chosen]
   local limit = best.mean + (cells.larger and -1 or 1) * best.stderr
   for i, cell in ipairs(cells) do
-    if not cells:better(limit, cell.mean) and comparable(cells.names, order, cell, best)
-      and is_simpler(order, cell, cells[chosen]) then
+    if not cells:better(limit, cell.mean)
+      and is_simpler(cells.names, order, cell, cells[chosen], best) then
       chosen = i
     end
   end
@@ -342,30 +337,27 @@ local function stop(message, cells, planned)
     choice = cells.best.choice, cells = planned }, Stopped), 0)
 end
 
--- Mean over folds, standard error and the folds of candidate c; or the solver's own estimate.
-local function summarise(result, c)
-  if result.fits then return result.fits[c].score end
-  local mean, stderr = judging.mean(result.values[c])
-  return mean, stderr, stderr and result.values[c]
-end
-
+-- Appends a cell for each candidate of a run: its choice of options, mean over folds with standard
+-- error and the folds themselves, or the solver's own estimate alone.
 local function add_cells(cells, run, result)
   for c = 1, run.path and #run.path.values or 1 do
     local choice = {}
     for k, v in pairs(run.stages) do choice[k] = v end
     for k, v in pairs(run.choices) do choice[k] = v end
     if run.path then choice[run.path.path] = run.path.values[c] end
-    local mean, stderr, values = summarise(result, c)
+    local mean, stderr
+    if result.fits then mean = result.fits[c].score
+    else mean, stderr = judging.mean(result.values[c]) end
     -- NaN is never the best
     if not mean or mean ~= mean then mean = cells.larger and -math.huge or math.huge end
     local unconverged = judging.unconverged(result.candidates, c)
-    cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr, folds = values,
-      unconverged = unconverged, run = run, index = c }
+    cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr,
+      folds = stderr and result.values[c], unconverged = unconverged, run = run, index = c }
   end
 end
 
--- Keeps the stages and map of the best cell so far in kept[""], and with `each` of the best cell
--- for each T in kept[T].
+-- Stores the stages and map of a cell in kept[name] if it is the best so far under that name: ""
+-- for all cells, and with each = "features.T" the value of T.
 local function keep(kept, name, cell, cells, made)
   if kept[name] and not cells:better(cell.mean, kept[name].mean) then return end
   kept[name] = { mean = cell.mean, run = cell.run, made = made }
@@ -449,32 +441,18 @@ local function nested(self, ds, o, criterion)
   return { mean = mean, stderr = stderr, folds = values, choices = choices }
 end
 
-local function tell_unconverged(cells)
-  local count = 0
-  for _, cell in ipairs(cells) do count = count + cell.unconverged end
-  if count > 0 then
-    local name = cells[1].run.pipeline.solver.name
-    warn(("solver.%s: %d of the search's fits did not converge; its table says where"):format(name,
-      count))
-  end
-end
-
--- The fold of each row, and the number of judged folds: one for a hold-out.
-local function folds_of(ds, o)
-  if o.holdout then return dataset.set_aside(ds, o.holdout, o.seed), 1 end
-  if o.estimate then return nil end
-  local folds = judging.folds(ds, o, o.seed)
-  return folds, folding.number(folds)
-end
-
 local function run_whole(self, data, o)
   local ds = dataset.coerce(data)
   -- leave-one-out of groups has no short cut: each group is a fold
   local grouped = o.groups or (o.groups == nil and ds.groups ~= nil)
   o.estimate = estimates[o.folds] and not (o.folds == "loo" and grouped) and o.folds or nil
   local criterion = check(self, ds, o)
-  local folds, judged = folds_of(ds, o)
-  o.judged = judged
+  local folds -- the fold of each row; o.judged: the number of judged folds, one for a hold-out
+  if o.holdout then folds, o.judged = dataset.set_aside(ds, o.holdout, o.seed), 1
+  elseif not o.estimate then
+    folds = judging.folds(ds, o, o.seed)
+    o.judged = folding.number(folds)
+  end
   if folds then judging.check_folds(ds, folds, o.judged) end
   local source, coded = dataset.source_of_targets(ds)
   local runs, planned = plan(self, o)
@@ -502,8 +480,15 @@ local function run_whole(self, data, o)
     if not through then stop(type(outer) == "table" and outer.message or outer, cells, planned) end
     cells.outer = outer
   end
-  tell_unconverged(cells)
-  for _, cell in ipairs(cells) do cell.run, cell.index = nil, nil end
+  local solver, unconverged = cells[1].run.pipeline.solver.name, 0
+  for _, cell in ipairs(cells) do
+    unconverged = unconverged + cell.unconverged
+    cell.run, cell.index = nil, nil
+  end
+  if unconverged > 0 then
+    warn(("solver.%s: %d of the search's fits did not converge; its table says where"):format(
+      solver, unconverged))
+  end
   result.choice, result.table = search_table.choice(choice), cells
   local report, notes = result.fitted.report, cells:notes()
   if report.note then table.insert(notes, 1, report.note) end

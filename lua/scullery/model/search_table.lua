@@ -26,10 +26,6 @@ local shortenings = {
   tostring,
 }
 
-local function is_stage(value)
-  return component.is(value) or stages.is(value) or instantiation.is_features(value)
-end
-
 local function all_differ(values, text)
   local seen = {}
   for _, value in ipairs(values) do
@@ -48,7 +44,7 @@ end
 
 --- search_table.labels_of(cells, name): key -> text for the values of a column: the shortest texts
 --- that are distinct.
-local function labels_of(cells, name)
+function search_table.labels_of(cells, name)
   local values, seen, label = {}, {}, {}
   for _, cell in ipairs(cells) do
     local value = cell.choice[name]
@@ -59,7 +55,10 @@ local function labels_of(cells, name)
     end
   end
   local of_stages = #values > 0
-  for _, value in ipairs(values) do of_stages = of_stages and is_stage(value) end
+  for _, value in ipairs(values) do
+    of_stages = of_stages and (component.is(value) or stages.is(value)
+      or instantiation.is_features(value))
+  end
   local text = function(value)
     return tostring(type(value) == "table" and value or options.show(value))
   end
@@ -71,14 +70,12 @@ local function labels_of(cells, name)
   return label
 end
 
-search_table.labels_of = labels_of
-
 -- texts[i][j]: column j of row i, "-" if the row has no such option.
 local function texts_of(self)
   local texts = {}
   for i in ipairs(self) do texts[i] = {} end
   for j, name in ipairs(self.names) do
-    local label = labels_of(self, name)
+    local label = search_table.labels_of(self, name)
     for i, row in ipairs(self) do
       local value = row.choice[name]
       texts[i][j] = value == nil and "-" or label[search_table.key_of(value)]

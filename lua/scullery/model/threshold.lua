@@ -1,5 +1,6 @@
 --- The probability from which the second of two classes is said, chosen on rows with known labels.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local dataset = require "scullery.data.dataset"
 local matching = require "scullery.data.matching"
 local metrics = require "scullery.metrics"
@@ -8,8 +9,6 @@ local options = require "scullery.base.options"
 local probabilities = require "scullery.model.probabilities"
 
 local threshold = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 --- threshold.check(f, value): raises an error unless the model can say its second class from a
 --- probability on, and value is one.
@@ -27,8 +26,8 @@ function threshold.check(f, value)
   end
 end
 
---- threshold.apply(f, scores, value): n x 1 labels, coded as in p:predict: the second class where its
---- probability is at least the value.
+--- threshold.apply(f, scores, value): n x 1 labels, coded as in p:predict: the second class where
+--- its probability is at least the value.
 function threshold.apply(f, scores, value)
   local P, n = probabilities.of(f, scores), scores:rows()
   local out, texts = core.zeros(n, 1), type(f.classes[1]) == "string"
@@ -44,8 +43,8 @@ end
 local Chosen = objects.class("threshold", { fields = "threshold by value rate cost rows" })
 
 function Chosen:__tostring()
-  return ("threshold %.6g, chosen by %s: %.4g on %d rows"):format(self.threshold, self.by, self.value,
-    self.rows)
+  return ("threshold %.6g, chosen by %s: %.4g on %d rows"):format(self.threshold, self.by,
+    self.value, self.rows)
 end
 
 local rules = options.declare("pipeline:threshold", {
@@ -58,8 +57,8 @@ local rules = options.declare("pipeline:threshold", {
     takes = "the least share of the second class that is found (recall), above 0" },
 })
 
--- What is gained with the rows of the highest probabilities said: right of them are of the class, of
--- inside in all.
+-- What is gained with the rows of the highest probabilities said: right of them are of the class,
+-- of inside in all.
 local function gain_of(o)
   if o.by == "f1" then
     return function(right, said, inside) return 2 * right / (said + inside) end
@@ -99,7 +98,8 @@ function threshold.choose(p, data, given)
   end
   local below = curve.threshold[place + 1] or 0
   return setmetatable({ threshold = (curve.threshold[place] + below) / 2, by = o.by,
-    value = o.by == "cost" and -best or best, rate = o.rate, cost = o.cost, rows = #labels }, Chosen)
+    value = o.by == "cost" and -best or best, rate = o.rate, cost = o.cost, rows = #labels },
+    Chosen)
 end
 
 return threshold

@@ -1,6 +1,7 @@
 --- Row weights of a training: those of the data set times the class weights.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
+local targets = require "scullery.data.targets"
 
 local weights = {}
 
@@ -45,8 +46,7 @@ function weights.of(ds, class_weights)
   if not class_weights then return ds.weights end
   if ds.task ~= "classification" then error("class_weights are for classification", 0) end
   if not ds.X then error("class_weights need the labels in memory; this data set streams", 0) end
-  local list, place, n = of_classes(ds, class_weights), {}, #ds
-  for k, label in ipairs(ds.classes) do place[type(label) == "string" and k or label] = k end
+  local list, place, n = of_classes(ds, class_weights), targets.places(ds.classes), #ds
   local w = ds.weights and ds.weights:astype("float64"):copy() or core.ones(n, 1)
   for i = 1, n do w:set(i, 1, w:get(i, 1) * list[place[ds.y:get(i, 1)]]) end
   return w

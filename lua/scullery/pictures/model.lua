@@ -132,7 +132,8 @@ local function wanted_kinds(p, what)
   if what ~= nil and not kinds[what] then
     local near = type(what) == "string" and options.nearest(what, { table.unpack(in_turn) })
     fail("takes \"%s\" or \"%s\", and got %s%s",
-      table.concat(in_turn, "\", \"", 1, #in_turn - 1), in_turn[#in_turn], options.show(what), near and (" (did you mean '%s'?)"):format(near) or "")
+      table.concat(in_turn, "\", \"", 1, #in_turn - 1), in_turn[#in_turn], options.show(what),
+      near and (" (did you mean '%s'?)"):format(near) or "")
   end
   if what == "calibration" then make_probabilities(p) end
   if what then

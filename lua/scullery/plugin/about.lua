@@ -109,15 +109,6 @@ local words = {
 
 local function joined(list) return #list > 0 and table.concat(list, ", ") or "none" end
 
-local function ability_rows(one)
-  local rows = {}
-  for _, id in ipairs(one.abilities) do
-    local short = id:match("^scullery%.(.-)/1$") or id
-    rows[#rows + 1] = { "  " .. short, words[short] or "" }
-  end
-  return rows
-end
-
 local function number(value) return type(value) == "number" and ("%.6g"):format(value) or value end
 
 local function facts_text(facts)
@@ -181,7 +172,11 @@ local left = { sides = { "left", "left" }, least = { 16 } }
 
 local function component_text(one)
   local parts = { one.text, text_table.text(data_rows(one), left) }
-  local rows = ability_rows(one)
+  local rows = {}
+  for i, id in ipairs(one.abilities) do
+    local short = id:match("^scullery%.(.-)/1$") or id
+    rows[i] = { "  " .. short, words[short] or "" }
+  end
   local depend = one.depends and ", with default options" or ""
   parts[#parts + 1] = #rows == 0 and "Abilities" .. depend .. ": none."
     or "Abilities" .. depend .. ":\n" .. text_table.text(rows, left)

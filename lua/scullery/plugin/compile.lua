@@ -2,6 +2,7 @@
 --- cache and loads it.
 local core = require "scullery.core"
 local compiler = require "scullery.plugin.compiler"
+local fail = require "scullery.base.fail"
 local folders = require "scullery.base.folders"
 local options = require "scullery.base.options"
 local sources = require "scullery.plugin.sources"
@@ -9,8 +10,6 @@ local sources = require "scullery.plugin.sources"
 local compile = {}
 
 local PRIVATE, WRITABLE, PATIENCE = tonumber("700", 8), tonumber("022", 8), 20
-
-local function fail(...) error(string.format(...), 0) end
 
 local function is_words(value)
   if type(value) == "string" then return true end
@@ -52,16 +51,6 @@ local function cache()
       folder)
   end
   return folder
-end
-
--- Removes unfinished objects of processes that have ended.
-local function remove_abandoned(folder)
-  for _, file in ipairs(core.folder(folder) or {}) do
-    local process = file.name:match("%.(%d+)%.part$")
-    if process and not core.file_about("/proc/" .. process) then
-      os.remove(folder .. "/" .. file.name)
-    end
-  end
 end
 
 -- ---------------------------------------------------------------- the compiler
@@ -119,6 +108,8 @@ local function messages(job, text)
   return table.concat(list, "\n")
 end
 
+-- Runs the compiler on the source of the job, on its standard input; raises its messages as an
+-- error if it fails.
 local function run(job, words)
   local done = compiler.run(job.command, words, job.source)
   local said = done.status ~= 0 and messages(job, done.message)
@@ -138,8 +129,16 @@ local function key_of(job)
   return core.digest(table.concat(parts, "\0"))
 end
 
+-- Compiles the job to the file `path` of the cache: under a name with this process's number first,
+-- so that no other process loads an incomplete object.
 local function make(job, folder, path)
-  remove_abandoned(folder)
+  -- unfinished objects of processes that have ended
+  for _, file in ipairs(core.folder(folder) or {}) do
+    local process = file.name:match("%.(%d+)%.part$")
+    if process and not core.file_about("/proc/" .. process) then
+      os.remove(folder .. "/" .. file.name)
+    end
+  end
   local part = ("%s.%d.part"):format(path, core.process())
   local ok, result = pcall(run, job, all_words(job.language, { "-g", "-shared", "-o", part },
     job.flags, { "-" }, { "-lm" }, job.own))
@@ -195,13 +194,6 @@ local function refusal(path, o)
     o.name or "*")
 end
 
--- The loader's message with the source's title in place of the object's path.
-local function of_source(text, path, title)
-  local from, to = text:find("plugin " .. path, 1, true)
-  if from ~= 1 then return title .. ": " .. text end
-  return title .. text:sub(to + 1)
-end
-
 --- compile.run(given): see sc.plugin.compile. Returns the list of components.
 function compile.run(given)
   local o = options.check("plugin.compile", given, rules, 0)
@@ -225,7 +217,9 @@ function compile.run(given)
   end
   if message then
     os.remove(path)
-    fail("%s", of_source(message, path, job.title))
+    -- the source's title in place of the object's path
+    local from, to = message:find("plugin " .. path, 1, true)
+    fail("%s%s", job.title, from == 1 and message:sub(to + 1) or ": " .. message)
   end
   return core.plugin_load(path, true)
 end

@@ -1,11 +1,10 @@
 --- The system's C compiler, run without a shell.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 
 local compiler = {}
 
 local PATIENCE = 300 -- seconds that one run may take
-
-local function fail(...) error(string.format(...), 0) end
 
 --- compiler.words(text): a command or flags as a list of words: a list, or a text split at spaces.
 function compiler.words(text)

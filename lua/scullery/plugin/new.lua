@@ -46,6 +46,7 @@ local targets = {}
 for name in ("all clean edit_cache help install package package_source preinstall \z
   rebuild_cache test"):gmatch "%S+" do targets[name] = true end
 
+-- Raises an error for names that a new plugin cannot have.
 local function check_free(kind, name)
   for _, entry in ipairs(core.plugin_list()) do
     if entry.kind == kind and entry.name == name and entry.origin == "built in" then
@@ -111,21 +112,17 @@ local function write(folder, files)
   error(first and message:sub(1, first - 1) .. folder .. message:sub(last + 1) or message, 0)
 end
 
-local function check_place(folder)
-  if core.real_path(folder) then fail("'%s' is there already", folder) end
-  local parent = folder:match "^(.*)/[^/]*$"
-  if parent and parent ~= "" and not core.real_path(parent) then
-    fail("there is no folder '%s'", parent)
-  end
-end
-
 --- new.make(given): creates the folder; given: the options of sc.plugin.new. Returns the folder and
 --- a list of its files, each { name, text, description }.
 function new.make(given)
   local o = options.check("plugin.new", given, rules, 0)
   check_free(o.kind, o.name)
   local folder = (o.folder or o.name):gsub("(.)/+$", "%1")
-  check_place(folder)
+  if core.real_path(folder) then fail("'%s' is there already", folder) end
+  local parent = folder:match "^(.*)/[^/]*$"
+  if parent and parent ~= "" and not core.real_path(parent) then
+    fail("there is no folder '%s'", parent)
+  end
   local files = files_of(o)
   write(folder, files)
   return folder, files
@@ -146,18 +143,12 @@ local function quoted(text)
   return text:find "[^%w_./+=:,@-]" and "'" .. text:gsub("'", "'\\''") .. "'" or text
 end
 
+-- The first line that a shell command prints, or nil.
 local function line_of(command)
   local pipe = assert(io.popen(command .. " 2>/dev/null"))
   local line = pipe:read "l"
   pipe:close()
   return line
-end
-
--- The name of this command if the shell finds it, else its path.
-local function own_word(command)
-  local found = line_of "command -v scullery"
-  return found and core.real_path(found) == core.real_path(command) and "scullery"
-    or quoted(command)
 end
 
 -- The option with which CMake finds this Scullery, " -D...", or "" if it does without.
@@ -169,9 +160,13 @@ local function hint_for(command)
     .. quoted(folder)
 end
 
+-- Prints the commands that build, test, check and install the new plugin.
 local function show_next(folder, name, language)
   local command = core.command()
-  local word, flags = own_word(command), line_of(quoted(command) .. " --cflags")
+  local found, flags = line_of "command -v scullery", line_of(quoted(command) .. " --cflags")
+  -- the name of this command if the shell finds it, else its path
+  local word = found and core.real_path(found) == core.real_path(command) and "scullery"
+    or quoted(command)
   say(("\nto build and to test it:\n  cd %s\n  cmake -B build%s\n  cmake --build build\n  \z
     ctest --test-dir build --output-on-failure"):format(quoted(folder), hint_for(command)))
   if flags then

@@ -38,16 +38,7 @@ local function sections_of(bytes, l)
   return list
 end
 
--- The names of the global symbols that it defines.
-local function exported_by(path)
-  local list, ok, symbols = {}, pcall(core.symbols, path)
-  for _, symbol in ipairs(ok and symbols or {}) do
-    if symbol.defined then list[#list + 1] = symbol.name end
-  end
-  table.sort(list)
-  return list
-end
-
+-- The texts of the .comment section: compilers name themselves there. Each text once.
 local function compilers_of(bytes, sections)
   local list, seen = {}, {}
   for _, section in pairs(sections) do
@@ -61,16 +52,22 @@ local function compilers_of(bytes, sections)
   return list
 end
 
---- object.read(path): { size, sha256, exported, compilers }: size in bytes, two lists of names. The
---- lists are empty if the file has no sections.
+--- object.read(path): { size, sha256, exported, compilers }: size in bytes; the names of the
+--- global symbols that the file defines, sorted; the compilers that made it. The lists are empty if
+--- the file has no sections.
 function object.read(path)
-  local about = { size = core.file_about(path).size, sha256 = core.sha256(path),
-    exported = exported_by(path), compilers = {} }
+  local about = { size = core.file_about(path).size, sha256 = core.sha256(path), exported = {},
+    compilers = {} }
+  local ok, symbols = pcall(core.symbols, path)
+  for _, symbol in ipairs(ok and symbols or {}) do
+    if symbol.defined then table.insert(about.exported, symbol.name) end
+  end
+  table.sort(about.exported)
   local file <close> = assert(io.open(path, "rb"))
   local bytes = file:read("a")
   if bytes:sub(1, 4) ~= "\127ELF" or #bytes < 64 then return about end
   local l = layout_of(bytes)
-  pcall(function()
+  pcall(function() -- offsets of a damaged file may point outside it
     about.compilers = compilers_of(bytes, sections_of(bytes, l))
   end)
   return about

@@ -1,6 +1,7 @@
 --- The user's folder of plugins: installing checks and copies a file; uninstalling removes it.
 local core = require "scullery.core"
 local about = require "scullery.plugin.about"
+local fail = require "scullery.base.fail"
 local folders = require "scullery.base.folders"
 local options = require "scullery.base.options"
 local say = require "scullery.base.say"
@@ -9,8 +10,6 @@ local place = {}
 
 local FOLDER, FILE = tonumber("755", 8), tonumber("644", 8)
 local WRITABLE = tonumber("022", 8)
-
-local function fail(...) error(string.format(...), 0) end
 
 --- place.folder(): the path of the folder of the user's plugins; it may not exist.
 function place.folder()
@@ -68,23 +67,7 @@ local function make_folder(path)
   end
 end
 
--- The paths of the components: the first is a file, the others are links to it.
-local function targets_of(list)
-  local folder, targets = place.folder(), {}
-  for i, one in ipairs(list) do
-    targets[i] = ("%s/%s/%s.so"):format(folder, one.kind, one.name)
-  end
-  return targets
-end
-
-local function check_targets(targets, bytes, given)
-  for _, target in ipairs(targets) do
-    if core.file_about(target) and read(target) ~= bytes and not given.force then
-      fail("%s is there already, and is another file: --force replaces it", target)
-    end
-  end
-end
-
+-- Writes the file of a plugin as targets[1], and links to it for its further components.
 local function put(targets, list, bytes)
   for i, one in ipairs(list) do
     make_folder(targets[i]:match("^(.*)/"))
@@ -114,13 +97,18 @@ function place.install(given)
   local list, message = about.file(path)
   if not list then fail("%s", message) end
   if list[1].origin == "built in" then fail("%s is built in", list[1].path) end
-  local bytes, targets = read(path), targets_of(list)
-  check_targets(targets, bytes, given)
+  local bytes, folder, targets = read(path), place.folder(), {}
+  for i, one in ipairs(list) do
+    targets[i] = ("%s/%s/%s.so"):format(folder, one.kind, one.name)
+    if core.file_about(targets[i]) and read(targets[i]) ~= bytes and not given.force then
+      fail("%s is there already, and is another file: --force replaces it", targets[i])
+    end
+  end
   check(path, given)
   if read(path) ~= bytes then
     fail("%s changed while it was checked; it was not installed", path)
   end
-  make_folder(place.folder())
+  make_folder(folder)
   put(targets, list, bytes)
 end
 

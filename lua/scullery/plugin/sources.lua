@@ -1,7 +1,7 @@
 --- Sources for sc.plugin.compile: a whole plugin unchanged, or one generated from a formula.
-local sources = { around = "what stands around the formula" } -- to the compiler, a file's name
+local fail = require "scullery.base.fail"
 
-local function fail(...) error(string.format(...), 0) end
+local sources = { around = "what stands around the formula" } -- to the compiler, a file's name
 
 -- The name of the number in a formula of each kind. The formula of a kernel uses one of several,
 -- each with the host's name for a number of a pair.

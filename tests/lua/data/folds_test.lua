@@ -33,8 +33,8 @@ function TestFoldsKeepGroupsTogetherAndClassesEven()
     counts[key] = (counts[key] or 0) + 1
   end
   for fold = 1, 4 do
-    lu.assertTrue(math.abs(counts[fold .. "b"] / (counts[fold .. "a"] + counts[fold .. "b"]) - 1 / 3)
-      < 0.12)
+    local a, b = counts[fold .. "a"], counts[fold .. "b"]
+    lu.assertTrue(math.abs(b / (a + b) - 1 / 3) < 0.12)
   end
   local cut, free = false, ds:fold_ids{ k = 4, groups = false }
   for i, fold in ipairs(free) do cut = cut or of[groups[i]] ~= fold end
@@ -105,7 +105,8 @@ function TestSearchesTakeGivenFoldsAndTime()
   local own = {}
   for i = 1, 120 do own[i] = 1 + i % 3 end
   local ridge = sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 1e-6, 1 } } }
-  for _, o in ipairs{ { folds = own }, { folds = "time", count = 3 }, { folds = 3, shuffle = false } } do
+  for _, o in ipairs{ { folds = own }, { folds = "time", count = 3 },
+    { folds = 3, shuffle = false } } do
     local best = ridge:search(ds, o)
     lu.assertEquals(best.choice["solver.lambda"], 1e-6)
     lu.assertEquals(#best.table[1].folds, 3)
@@ -132,7 +133,8 @@ function TestColumnsWithARoleAreNoFeatures()
     lu.assertEquals(ds.weights, sc.matrix{ 1, 2, 1, 2 })
     lu.assertEquals(ds.groups, sc.matrix{ 1, 2, 1, 2 })
     lu.assertEquals(ds.time:get(1, 1) - ds.time:get(4, 1), 3)
-    lu.assertEquals({ ds.schema.weights, ds.schema.groups, ds.schema.time }, { "w", "site", "when" })
+    lu.assertEquals({ ds.schema.weights, ds.schema.groups, ds.schema.time },
+      { "w", "site", "when" })
     local like = sc.data.csv(path, { like = ds, quiet = true })
     lu.assertEquals(like.weights, ds.weights)
     local given = { stream = true }

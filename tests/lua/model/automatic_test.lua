@@ -11,7 +11,8 @@ end
 
 local function plain(T)
   return sc.pipeline{ sc.standardize(),
-    sc.features{ p = sc.sampler.gaussian{}, phi = sc.nonlinearity.fourier(), T = T or 100, seed = 1 },
+    sc.features{ p = sc.sampler.gaussian{}, phi = sc.nonlinearity.fourier(), T = T or 100,
+      seed = 1 },
     sc.solver.ridge{} }
 end
 
@@ -49,7 +50,8 @@ function TestTheChoiceDependsOnTheRowsAlone()
   local weighted = sc.dataset{ X = ds.X, y = ds.y, task = "regression", weights = weights }
   local as_weights = choice_of(plain():fit(weighted))
   lu.assertEquals(copies[2], as_weights[2])
-  lu.assertAlmostEquals(copies[1], as_weights[1], 0.05 * copies[1]) -- standardize sees the weights not
+  -- standardize does not see weights
+  lu.assertAlmostEquals(copies[1], as_weights[1], 0.05 * copies[1])
 end
 
 function TestOnlyWhatIsNotGivenIsChosen()
