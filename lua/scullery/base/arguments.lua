@@ -21,6 +21,7 @@ local readers = {
 }
 local takes = { integer = "a whole number", float = "a number", string = "a text" }
 
+-- The type of an option by its default; raises an error for names and defaults that are not valid.
 local function kind_of(name, default)
   if type(name) ~= "string" or not name:find("^%a[%w_]*$") then
     fail("names of options are letters, digits and '_', not %s", options.show(name))
@@ -37,6 +38,7 @@ local function kind_of(name, default)
   return kind
 end
 
+-- The text of --help: the comment at the top of the script, then the options.
 local function usage(script, defaults)
   local lines = script_header.lines(script)
   if #lines > 0 then lines[#lines + 1] = "" end
@@ -70,13 +72,7 @@ local function is_option(word, kinds)
   return flag == "--set"
 end
 
-local function read(name, kind, text)
-  if text == nil then fail("%s takes %s, and nothing follows", flag_of(name), takes[kind]) end
-  local value = readers[kind](text)
-  if value == nil then fail("%s takes %s, and got '%s'", flag_of(name), takes[kind], text) end
-  return value
-end
-
+-- The options of the command line over the defaults; kinds: the type of each.
 local function parse(given, defaults, kinds)
   local result, i = {}, 1
   for name, default in pairs(defaults) do result[name] = default end
@@ -94,7 +90,10 @@ local function parse(given, defaults, kinds)
               objects.shown(value))
           end
         end
-        result[name] = read(name, kinds[name], value)
+        local flag, kind = flag_of(name), kinds[name]
+        if value == nil then fail("%s takes %s, and nothing follows", flag, takes[kind]) end
+        result[name] = readers[kind](value)
+        if result[name] == nil then fail("%s takes %s, and got '%s'", flag, takes[kind], value) end
       elseif value then
         fail("%s takes no value", flag_of(name))
       else

@@ -51,6 +51,7 @@ local function since(before, after)
   return list
 end
 
+-- The report of the stages between two states of the engine's clocks.
 local function report_of(before, after, seconds, processor)
   local stages = since(before, after)
   local other = seconds

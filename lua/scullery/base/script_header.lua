@@ -25,10 +25,6 @@ function script_header.lines(path)
   return list
 end
 
-local function begins_item(line)
-  return line:find("^[-*] ") ~= nil or line:find("^%d+%. ") ~= nil
-end
-
 --- script_header.paragraphs(path): the same comment as a list of { text =, code = true if the
 --- paragraph begins with an indented line, as a command does }. The lines of a paragraph are joined
 --- by spaces, except that items of a list ("- ", "1. ") begin a new line; lines of code are joined
@@ -40,7 +36,8 @@ function script_header.paragraphs(path)
     if line == "" then
       open = nil
     elseif open then
-      open.text = open.text .. ((open.code or begins_item(rest)) and "\n" or " ") .. rest
+      local begins_item = rest:find("^[-*] ") or rest:find("^%d+%. ")
+      open.text = open.text .. ((open.code or begins_item) and "\n" or " ") .. rest
     else
       open = { text = rest, code = line:find("^ ") ~= nil }
       list[#list + 1] = open

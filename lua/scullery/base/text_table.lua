@@ -5,21 +5,12 @@ local text_table = {}
 
 local LEAST = 4 -- the least width of a shortened cell, in columns
 
-local function is_number(cell)
-  return type(cell) == "number" or cell == "-" or cell == "" or tonumber(cell) ~= nil
-end
-
-local function shown(cell)
-  if math.type(cell) == "float" then return ("%.6g"):format(cell) end
-  return text.clean(tostring(cell))
-end
-
 -- "right" if all cells below the header are numbers or empty and at least one is a number.
 local function side_of(rows, j)
   local any = false
   for i = 2, #rows do
     local cell = rows[i][j]
-    if cell ~= nil and not is_number(cell) then return "left" end
+    if cell ~= nil and cell ~= "-" and cell ~= "" and not tonumber(cell) then return "left" end
     any = any or tonumber(cell) ~= nil
   end
   return any and "right" or "left"
@@ -47,7 +38,8 @@ function text_table.lines(rows, o)
   for i, row in ipairs(rows) do
     cells[i] = {}
     for j, cell in ipairs(row) do
-      cells[i][j] = shown(cell)
+      cells[i][j] = math.type(cell) == "float" and ("%.6g"):format(cell)
+        or text.clean(tostring(cell))
       widths[j] = math.max(widths[j] or least[j] or 0, text.width(cells[i][j]))
     end
   end

@@ -1,4 +1,5 @@
---- scullery bench data: ridge on dense features, searches, reading a file, cost by rows.
+--- scullery bench data: ridge on dense features, searches, reading a file, and how the cost grows
+--- with the number of rows.
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
@@ -18,8 +19,8 @@ local data = {}
 
 -- ---------------------------------------------------------------- RKHS weighting 2
 
---- data.weighting{ dtype =, T =, sigma =, width = }: thresholds, sign, a Gaussian K: features are
---- numbers.
+--- data.weighting{ dtype =, T =, sigma =, width = }: the features of an RKHS weighting over
+--- thresholds, with sign and a Gaussian kernel K on the parameters. They are numbers, not bits.
 function data.weighting(given)
   local inst = instantiation.new{ W = instantiation.space.threshold(),
     K = kernels.gaussian{ width = given.width or 1 },
@@ -27,25 +28,21 @@ function data.weighting(given)
   return inst:features{ T = given.T or 1000, seed = 0, dtype = given.dtype }
 end
 
---- data.weighted(solver, given): the pipeline of the rows on adult.
+--- data.weighted(solver, given): a pipeline for adult: standardised columns, a bias column, the
+--- features of data.weighting(given), a solver.
 function data.weighted(solver, given)
   return pipeline.new{ stages.standardize(), stages.add_bias(), data.weighting(given or {}),
     solver }
 end
 
+--- data.ridge(lambda): ridge with the RKHS norm of the weighting as its penalty.
 function data.ridge(lambda) return learners.ridge{ lambda = lambda, penalty = "rkhs" } end
 
 local function adult() return (named.load("adult"):parts()) end
 
-local function all_made(f)
-  core.levels(false)
-  local ok, result = pcall(f)
-  core.levels(true)
-  return ok and result or error(result, 0)
-end
-
--- Numbers that stand for a row when T features are summed by the values of columns: a constant, the
--- features of columns with more values than features, and the values of others but one.
+-- The length of the code that represents a row when T features are summed by the values of columns:
+-- 1 for a constant, plus for each column the smaller of its number of distinct values less one and
+-- its share of the features, T / (columns + 1).
 local function codes(X, T)
   local each, count = T / (X:cols() + 1), 1
   for j = 1, X:cols() do
@@ -62,149 +59,144 @@ local function codes(X, T)
   return count
 end
 
-local function numbers(dtype)
-  return function(report, id, quick)
-    local n = 32768 // (quick and 4 or 1)
-    local X = core.randn{ n, 20, seed = 1 }
-    local one = measure.best(5, function()
-      pipeline.new{ data.weighting{ dtype = dtype }, data.ridge(1e-3) }:fit(X, X:column(1))
-    end)
-    one.id, one.what = id, ("%d x 20 numbers, RKHS weighting 2, T = 1000, %s"):format(n, dtype)
-    one.floor = function() return floor.ridge(dtype, n, 0, 1000) end
-    report:row(one)
-  end
+-- Columns of random numbers, where no two rows share a value: every feature is computed.
+local function numbers(report, case, quick)
+  local n, dtype = 32768 // (quick and 4 or 1), case.dtype
+  local X = core.randn{ n, 20, seed = 1 }
+  local one = measure.best(5, function()
+    pipeline.new{ data.weighting{ dtype = dtype }, data.ridge(1e-3) }:fit(X, X:column(1))
+  end)
+  one.id, one.what = case.id, ("%d x 20 numbers, RKHS weighting 2, T = 1000, %s"):format(n, dtype)
+  one.floor = floor.ridge(dtype, n, 0, 1000)
+  report:row(one)
 end
 
-local function fit_made(dtype, train, times)
-  return all_made(function()
-    return measure.best(times, function()
-      data.weighted(data.ridge(1e-7), { dtype = dtype }):fit(train)
-    end)
+-- The best of several ridge fits, as measure.best gives it, with sums by values as they are set.
+local function fit_ridge(dtype, train, times)
+  return measure.best(times, function()
+    data.weighted(data.ridge(1e-7), { dtype = dtype }):fit(train)
   end)
 end
 
-local function made(dtype)
-  return function(report, id)
-    local train = adult()
-    local one = fit_made(dtype, train, 5)
-    one.id = id
-    one.what = ("adult, RKHS weighting 2, T = 1000, %s, all features made"):format(dtype)
-    one.floor = function() return floor.ridge(dtype, #train, 0, 1000) end
-    report:row(one)
-  end
+-- Ridge on adult with every feature computed.
+local function made(report, case)
+  local train = adult()
+  local one = measure.without({ core.levels }, function()
+    return fit_ridge(case.dtype, train, 5)
+  end)
+  one.id = case.id
+  one.what = ("adult, RKHS weighting 2, T = 1000, %s, all features made"):format(case.dtype)
+  one.floor = floor.ridge(case.dtype, #train, 0, 1000)
+  report:row(one)
 end
 
---- data.value_floor(train, dtype, passes, factors): a function that gives the seconds of so many
---- sums Phi'Phi by values, and of so many factorisations.
+--- data.value_floor(train, dtype, passes, factors): the floor in seconds of `passes` sums Phi'Phi
+--- by values and of `factors` factorisations, for T = 1000 features.
 function data.value_floor(train, dtype, passes, factors)
-  return function()
-    return passes * floor.sums(dtype, #train, codes(train.X, 1000)) + floor.factors(1000, factors)
-  end
+  return passes * floor.sums(dtype, #train, codes(train.X, 1000)) + floor.factors(1000, factors)
 end
 
-local function values(dtype)
-  return function(report, id)
-    local train = adult()
-    local one = measure.best(5, function()
-      data.weighted(data.ridge(1e-7), { dtype = dtype }):fit(train)
-    end)
-    one.id, one.what = id, ("adult, RKHS weighting 2, T = 1000, %s, by values"):format(dtype)
-    one.floor = data.value_floor(train, dtype, 1, 1)
-    report:row(one)
-  end
+-- Ridge on adult, where columns have few values and Phi'Phi is summed by them.
+local function values(report, case)
+  local train = adult()
+  local one = fit_ridge(case.dtype, train, 5)
+  one.id, one.what = case.id, ("adult, RKHS weighting 2, T = 1000, %s, by values"):format(
+    case.dtype)
+  one.floor = data.value_floor(train, case.dtype, 1, 1)
+  report:row(one)
 end
 
 local lambdas = { 1e-7, 1e-6, 1e-5, 1e-4, 1e-3 }
 
--- Fits are those with all features made, measured beside it.
-local function search(report, id, what, inst, times, passes, factors)
+-- A search over the lambdas and the options case.inst of the features, with 5 folds and the refit.
+-- `fits` is its time divided by that of one fit with every feature computed, measured beside it.
+local function search(report, case)
   local train = adult()
-  local fit = fit_made("float64", train, 2).seconds
-  local one = measure.best(times, function()
-    data.weighted(data.ridge(choose(lambdas)), inst):search(train, { folds = 5 })
+  local fit = measure.without({ core.levels }, function()
+    return fit_ridge("float64", train, 2)
+  end).seconds
+  local one = measure.best(case.times, function()
+    data.weighted(data.ridge(choose(lambdas)), case.inst):search(train, { folds = 5 })
   end)
-  one.id, one.what, one.fits = id, what, one.seconds / fit
-  one.floor = data.value_floor(train, "float64", passes, factors)
+  one.id, one.what, one.fits = case.id, case.what, one.seconds / fit
+  one.floor = data.value_floor(train, "float64", case.passes, case.factors)
   report:row(one)
-end
-
-local function lambda_search(report, id)
-  search(report, id, "adult, 5 lambdas x 5 folds and the refit", {}, 2, 1, 26)
-end
-
-local function whole_search(report, id)
-  search(report, id, "adult, 9 widths x 5 lambdas x 5 folds and the refit",
-    { sigma = choose{ 0.5, 1, 2 }, width = choose{ 0.5, 1, 2 } }, 1, 9, 226)
 end
 
 -- ---------------------------------------------------------------- other dense maps
 
---- data.digits(): MNIST in float32, both parts.
+--- data.digits(): the training and the test rows of MNIST, in float32.
 function data.digits() return named.load("mnist", { dtype = "float32" }):parts() end
 
---- data.sinks(sampler, D): their Fourier features.
+--- data.sinks(sampler, D): D Fourier features for MNIST ("random kitchen sinks"), in float32, with
+--- "gaussian" or "hadamard" rows.
 function data.sinks(sampler, D)
   return instantiation.features{ p = samplers[sampler]{ gamma = 0.025 },
     phi = nonlinearities.fourier(), T = D, seed = 1, dtype = "float32" }
 end
 
-local function mnist(report, id)
+local function mnist(report, case)
   local train, test = data.digits()
   local one = measure.once(function()
     return pipeline.new{ data.sinks("gaussian", 5000), learners.ridge{ lambda = 1e-6 } }:fit(train)
   end)
-  one.id, one.what = id, "MNIST 60,000 x 784, Fourier D = 5000, float32, ridge"
+  one.id, one.what = case.id, "MNIST 60,000 x 784, Fourier D = 5000, float32, ridge"
   one.error = one.result:error(test)
   one.note = ("test error %.4f"):format(one.error)
-  one.floor = function() return floor.ridge("float32", 60000, 784, 5000) end
+  one.floor = floor.ridge("float32", 60000, 784, 5000)
   report:row(one)
 end
 
 -- ---------------------------------------------------------------- reading, rows
 
-local function reading(report, id)
+-- Reading a compressed CSV file; the floor is reading its bytes alone, the better of two runs.
+local function reading(report, case)
   local one = measure.best(6, function() named.load("kddcup10") end)
   local path = named.path("kddcup10")[1]
-  one.id, one.what = id, "reading kddcup10 (494,021 rows, gzip, one-hot)"
+  one.id, one.what = case.id, "reading kddcup10 (494,021 rows, gzip, one-hot)"
   one.first_over_best = one.first / one.seconds
   one.floor = math.min(core.ceiling_file(path), (core.ceiling_file(path)))
   one.note = ("first %.3f s, %.2f times the best"):format(one.first, one.first_over_best)
   report:row(one)
 end
 
--- Generated rows: cost linear in n, memory flat.
-local function linear(n)
-  return function(report, id)
-    local rows = named.rows{ n = n, d = 20, read = function(first, count)
-      local X = core.randn{ count, 20, seed = first }
-      return X, X:column(1):copy()
-    end }
-    local one = measure.once(function()
-      pipeline.new{ instantiation.features{ p = samplers.gaussian{ sigma = 0.3 },
-        phi = nonlinearities.fourier(), T = 500, dtype = "float32" },
-                   learners.ridge{ lambda = 1e-4 } }:fit(rows)
-    end)
-    one.id, one.what = id, ("generated rows, n = %d, d = 20, D = 500"):format(n)
-    one.note = ("%.2f us a row"):format(one.seconds / n * 1e6)
-    one.floor = function() return floor.ridge("float32", n, 20, 500) end
-    report:row(one)
-  end
+-- Ridge on case.n generated rows, which are never all in memory: the seconds for each row and the
+-- peak of memory should not depend on n.
+local function generated(report, case)
+  local n = case.n
+  local rows = named.rows{ n = n, d = 20, read = function(first, count)
+    local X = core.randn{ count, 20, seed = first }
+    return X, X:column(1):copy()
+  end }
+  local one = measure.once(function()
+    pipeline.new{ instantiation.features{ p = samplers.gaussian{ sigma = 0.3 },
+      phi = nonlinearities.fourier(), T = 500, dtype = "float32" },
+      learners.ridge{ lambda = 1e-4 } }:fit(rows)
+  end)
+  one.id, one.what = case.id, ("generated rows, n = %d, d = 20, D = 500"):format(n)
+  one.note = ("%.2f us a row"):format(one.seconds / n * 1e6)
+  one.floor = floor.ridge("float32", n, 20, 500)
+  report:row(one)
 end
 
 data.cases = {
-  { id = "numbers_float64", run = numbers "float64" },
-  { id = "numbers_float32", run = numbers "float32" },
-  { id = "adult_made_float64", needs = "adult", run = made "float64" },
-  { id = "adult_made_float32", needs = "adult", run = made "float32" },
-  { id = "adult_values_float64", needs = "adult", run = values "float64" },
-  { id = "adult_values_float32", needs = "adult", run = values "float32" },
-  { id = "search_lambda", needs = "adult", run = lambda_search },
-  { id = "search_whole", needs = "adult", slow = true, run = whole_search },
+  { id = "numbers_float64", run = numbers, dtype = "float64" },
+  { id = "numbers_float32", run = numbers, dtype = "float32" },
+  { id = "adult_made_float64", needs = "adult", run = made, dtype = "float64" },
+  { id = "adult_made_float32", needs = "adult", run = made, dtype = "float32" },
+  { id = "adult_values_float64", needs = "adult", run = values, dtype = "float64" },
+  { id = "adult_values_float32", needs = "adult", run = values, dtype = "float32" },
+  { id = "search_lambda", needs = "adult", run = search, inst = {},
+    what = "adult, 5 lambdas x 5 folds and the refit", times = 2, passes = 1, factors = 26 },
+  { id = "search_whole", needs = "adult", slow = true, run = search,
+    what = "adult, 9 widths x 5 lambdas x 5 folds and the refit",
+    inst = { sigma = choose{ 0.5, 1, 2 }, width = choose{ 0.5, 1, 2 } },
+    times = 1, passes = 9, factors = 226 },
   { id = "mnist_ridge", needs = "mnist", slow = true, run = mnist },
   { id = "reading", needs = "kddcup10", run = reading },
-  { id = "rows_10000", run = linear(10000) },
-  { id = "rows_100000", slow = true, run = linear(100000) },
-  { id = "rows_1000000", slow = true, run = linear(1000000) },
+  { id = "rows_10000", run = generated, n = 10000 },
+  { id = "rows_100000", slow = true, run = generated, n = 100000 },
+  { id = "rows_1000000", slow = true, run = generated, n = 1000000 },
 }
 
 return data

@@ -1,20 +1,21 @@
---- scullery bench: this machine's rates, and how close the engine comes, in one run. Rows on real
---- data are left out where the data are not here.
+--- scullery bench: this machine's rates, and how close the engine comes to them, in one run. Rows
+--- on a data set that is not installed are skipped.
 local measure = require "scullery.bench.measure"
 local named = require "scullery.data"
 local report = require "scullery.bench.report"
 
 local bench = {}
 
---- bench.parts: what can be measured; without a choice all but predict and large.
+--- bench.parts: the names of all parts. Without a choice, all but predict and large run.
 bench.parts = { "maps", "bits", "data", "solvers", "predict", "large" }
 local usual = { "maps", "bits", "data", "solvers" }
 
--- A part has a list of cases: { id =, needs = data set or nil, slow = true: not with --quick,
--- run = function(report, id, quick) }.
+-- A part is a module with a list of cases. A case is { id = the row's name, needs = the name of a
+-- data set or nil, slow = true: skipped by --quick, run = function(report, case, quick) }; its
+-- other fields are parameters of `run`, so one function serves all cases of a kind.
 local function cases_of(part) return require("scullery.bench." .. part).cases end
 
---- bench.list(): { id =, part =, needs = } of every case.
+--- bench.list(): the list of { id =, part =, needs = } of every case, in the order of the parts.
 function bench.list()
   local list = {}
   for _, part in ipairs(bench.parts) do
@@ -25,6 +26,8 @@ function bench.list()
   return list
 end
 
+-- The cases to run: those named in `ids`, of any part; without ids, all cases of `parts`, or of the
+-- usual parts where that list is empty. An unknown id raises an error.
 local function chosen(parts, ids)
   local list, wanted = {}, {}
   for _, id in ipairs(ids) do wanted[id] = true end
@@ -53,12 +56,14 @@ local function run(case, to, quick)
       return to:skip(case.id, ("the set '%s' is not here (SCULLERY_DATA)"):format(case.needs))
     end
   end
-  case.run(to, case.id, quick)
+  case.run(to, case, quick)
 end
 
 --- bench.run{ parts = { "maps" }, row = { id, ... }, list = false, quick = false, json = false }:
---- these parts (an empty list: the usual ones) or these rows alone; quick: at small sizes; json: as
---- one JSON document at the end. Rates are measured first, but after the rows where rows are named.
+--- measure the cases of these parts (an empty list: the usual parts), or only the rows named. list:
+--- print the names of all rows and measure nothing. quick: small sizes. json: print one JSON
+--- document at the end in place of lines. The machine's rates are measured first; where rows are
+--- named, only the rates that their floors need are measured, after the row itself.
 function bench.run(given)
   if given.list then
     for _, one in ipairs(bench.list()) do print(("%-9s %s"):format(one.part, one.id)) end

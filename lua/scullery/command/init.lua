@@ -5,22 +5,23 @@ local say = require "scullery.base.say"
 
 local command = {}
 
+-- Each function command.NAME takes the list of the arguments of `scullery NAME` and returns the
+-- exit status: 0, or 1 after a message on standard error. Modules are loaded where they are used,
+-- so that a subcommand starts without the others.
+
 -- ---------------------------------------------------------------- plugin
 
 function command.plugin(arguments) return require "scullery.command.plugin" (arguments) end
 
 -- ---------------------------------------------------------------- data
 
-local function list_data() say(require("scullery.data").list()) end
-
-local function get_data(given)
-  for _, path in ipairs(require("scullery.data").get(given.name)) do print(path) end
-end
-
 function command.data(arguments)
+  local data = require "scullery.data"
   return parsing.run("data", "Named data sets.", {
-    { name = "list", help = "every named set, and whether it is here", action = list_data },
-    { name = "get", help = "fetch a set to the cache and check it", action = get_data,
+    { name = "list", help = "every named set, and whether it is here",
+      action = function() say(data.list()) end },
+    { name = "get", help = "fetch a set to the cache and check it",
+      action = function(given) for _, path in ipairs(data.get(given.name)) do print(path) end end,
       arguments = function(parser) parser:argument("name", "the set's name") end },
   }, arguments)
 end
@@ -52,20 +53,16 @@ end
 
 -- ---------------------------------------------------------------- bench
 
-local function bench_parser(parts)
+function command.bench(arguments)
+  local bench = require "scullery.bench"
   local parser = parsing.parser("bench", "This machine's rates, and how close the engine comes.")
   parser:argument("parts", "what is measured; all but predict and large where none is named")
-    :args("*"):choices(parts)
+    :args("*"):choices(bench.parts)
   parser:option("--row", "only this row; may be given again"):argname("ID"):count("*")
   parser:flag("--list", "names of the rows, measuring nothing")
   parser:flag("--quick", "small sizes")
   parser:flag("--json", "one JSON document instead of lines")
-  return parser
-end
-
-function command.bench(arguments)
-  local bench = require "scullery.bench"
-  local given = parsing.parse(bench_parser(bench.parts), arguments)
+  local given = parsing.parse(parser, arguments)
   if not given then return 1 end
   return parsing.plainly(bench.run, given)
 end

@@ -4,6 +4,7 @@ local checker = require "scullery.plugin.checker"
 local parsing = require "scullery.command.parsing"
 local say = require "scullery.base.say"
 
+-- scullery plugin list: one line for each plugin, with the reason for those that cannot be loaded.
 local function list()
   local about = require "scullery.plugin.about"
   local rows = { { "kind", "name", "version", "summary", "from", "path" } }
@@ -17,21 +18,18 @@ local function list()
   say(require("scullery.base.text_table").text(rows, { sides = sides }))
 end
 
--- A target is a file if it has a slash, or if it ends in .so and exists.
-local function is_file(target)
-  return target:find("/", 1, true) or target:find("%.so$") and require("scullery.core").file_about(
-    target) ~= nil
-end
-
+-- scullery plugin info: of a shared object, or of each plugin with this name. A target is a file if
+-- it has a slash, or if it ends in .so and exists.
 local function info(given)
-  local about = require "scullery.plugin.about"
-  if is_file(given.target) then
-    local found, message = about.file(given.target)
+  local about, target = require "scullery.plugin.about", given.target
+  if target:find("/", 1, true)
+    or target:find("%.so$") and require("scullery.core").file_about(target) then
+    local found, message = about.file(target)
     if not found then error(message, 0) end
     say(about.text(found))
     return
   end
-  local known = require("scullery.plugin.names").find(given.target)
+  local known = require("scullery.plugin.names").find(target)
   for i, entry in ipairs(known) do
     local one, message = about.component(entry.kind, entry.name)
     if not one then error(message, 0) end

@@ -37,6 +37,7 @@ local function copy(value, where, depth)
   return list
 end
 
+-- The name of an option; raises an error unless it is a text that --set can give.
 local function check_name(name, where)
   if type(name) ~= "string" or name == "" or name:find("[=%c]") or #name > 100 then
     fail("%s has the option %s; names are texts without '='", where, objects.shown(name))
@@ -89,6 +90,7 @@ end
 
 -- ---------------------------------------------------------------- a list
 
+-- Checked copies of the cells of a list; raises an error for other values than tables of options.
 local function given_list(given)
   local list = {}
   if rawlen(given) > MOST then fail("cells holds more than %d cells", MOST) end
@@ -108,6 +110,7 @@ end
 
 -- ---------------------------------------------------------------- --set
 
+-- Reads "name=value,value" of one --set into into[name] = { text, ... }.
 local function read_setting(text, into)
   local name, list = text:match("^([^=]+)=(.*)$")
   if not name then fail("--set takes name=value or name=value,value, and got '%s'", text) end
@@ -138,18 +141,6 @@ function cells.settings(arguments)
   return found
 end
 
--- name -> type of its values over all cells, "mixed" if there are several types.
-local function kinds_of(list)
-  local kinds = {}
-  for _, cell in ipairs(list) do
-    for name, value in pairs(cell) do
-      local kind = type(value)
-      kinds[name] = (kinds[name] == nil or kinds[name] == kind) and kind or "mixed"
-    end
-  end
-  return kinds
-end
-
 -- A text from the command line as a value of the option's type.
 local function typed(name, kind, text)
   if kind == "string" then return text end
@@ -162,7 +153,13 @@ end
 
 -- name -> values from --set, checked against the options of these cells.
 local function typed_settings(list, settings)
-  local kinds, result = kinds_of(list), {}
+  local kinds, result = {}, {} -- kinds: name -> type of its values, "mixed" if there are several
+  for _, cell in ipairs(list) do
+    for name, value in pairs(cell) do
+      local kind = type(value)
+      kinds[name] = (kinds[name] == nil or kinds[name] == kind) and kind or "mixed"
+    end
+  end
   for name, texts in pairs(settings) do
     local kind, seen = kinds[name], {}
     if not kind then
@@ -180,7 +177,8 @@ local function typed_settings(list, settings)
   return result
 end
 
--- Each cell with its value of the option replaced by each of the given values.
+-- Each cell with its value of the option replaced by each of the given values; cells without the
+-- option do not change.
 local function set_in(list, name, given)
   local result = {}
   for _, cell in ipairs(list) do

@@ -7,7 +7,8 @@ local values = require "scullery.experiment.values"
 
 local changes = {}
 
-local function told_data(data)
+-- "train: 100 x 5, 0123456789ab" for each data set of a record.
+local function data_text(data)
   if data == nil then return "no data" end
   local parts = {}
   for _, name in ipairs(values.sorted(data)) do
@@ -26,8 +27,8 @@ function changes.refuse_other_data(run)
     local data = record.status == "done" and record.data
     if record.status ~= "done" or (data and core.json_encode(data)) == own then return end
     error(("%s has results of other data (%s) than the script now has (%s). Use another \z
-      name, or remove that folder"):format(run.store.path, told_data(data),
-      told_data(run.about.data)), 0)
+      name, or remove that folder"):format(run.store.path, data_text(data),
+      data_text(run.about.data)), 0)
   end)
 end
 

@@ -50,6 +50,7 @@ local function leaves_of(tree, depth, path, list)
   return list
 end
 
+-- A text that identifies a list of labels.
 local function key_of(labels)
   local parts = {}
   for i, label in ipairs(labels) do parts[i] = ("%q"):format(label) end

@@ -26,12 +26,10 @@ local function fail(...) error(string.format(...), 0) end
 -- The canonical path that identifies an experiment.
 local function place_of(path) return core.real_path(path) or path end
 
-local function is_path(value)
-  return type(value) == "string" and value ~= "" and not value:find("\0", 1, true)
-end
-
-local folder_rule = { type = "any", test = is_path, takes = "the path of a folder",
-  default = "experiments" }
+local folder_rule = { type = "any", takes = "the path of a folder", default = "experiments",
+  test = function(value)
+    return type(value) == "string" and value ~= "" and not value:find("\0", 1, true)
+  end }
 local rules = { name = { type = "any", required = true },
   cells = { type = "table", required = true,
     takes = "a grid such as { T = { 100, 200 }, seed = { 1, 2 } } or a list of tables" },
@@ -110,6 +108,7 @@ local function run_cells(run)
   if not ok then error(message, 0) end
 end
 
+-- Returns the experiment; raises an error with the first failed cell unless failures are allowed.
 local function check_failures(exp, allowed)
   if exp.failed == 0 or allowed then return exp end
   for _, row in ipairs(exp.rows) do
@@ -129,11 +128,14 @@ local function all_done(there, list, retry)
   return true
 end
 
+-- The state of a run: options, cells, the fields of its records, and the stored results if any.
 local function new_run(o, path, list)
   return { name = o.name, cells = list, f = o.run, retry = o.retry, processes = o.processes,
     about = about(o), store = store.read(path) }
 end
 
+-- Runs the cells without results, in this process or in workers, and returns the experiment. If all
+-- cells have results, the stored ones are read and nothing is written.
 local function run_here_or_by_workers(o, path, list, call)
   local run = new_run(o, path, list)
   if run.store then
@@ -152,6 +154,8 @@ end
 
 -- ---------------------------------------------------------------- in a worker
 
+-- In a worker process, at the call of sc.experiment whose cells it runs: runs the cells that the
+-- parent process assigns, and ends the process.
 local function serve(o, path, list)
   local settings = own_settings
   own_settings, inside = nil, true
@@ -170,20 +174,7 @@ local function serve(o, path, list)
   end)
 end
 
--- The results of an experiment that the script runs before the one of this worker.
-local function read_only(path, list)
-  local there = store.read(path)
-  if not there then fail("%s: it was removed while the script was running", path) end
-  return results.new(there, list)
-end
-
 -- ---------------------------------------------------------------- what scripts call
-
-local function settings_of_shell()
-  local arguments = rawget(_G, "arg")
-  local has_script = type(arguments) == "table" and arguments[-1] ~= nil
-  return cells.settings(has_script and arguments or {})
-end
 
 --- sc.experiment{ name =, cells =, run = function(cell, context) return { error = 0.1 } end, folder
 --- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true }: runs the
@@ -210,11 +201,17 @@ function experiment.run(given)
   local call = calls
   local o = options.check("experiment", given, rules, 0)
   local path = store.path(o.folder, store.check_name(o.name))
-  local list = cells.of(o.cells, settings_of_shell())
+  local arguments = rawget(_G, "arg")
+  local has_script = type(arguments) == "table" and arguments[-1] ~= nil
+  local list = cells.of(o.cells, cells.settings(has_script and arguments or {}))
   if busy[place_of(path)] then
     fail("the experiment '%s' runs already: this is a cell of it", o.name)
   end
-  if own_settings and call < own_settings.call then return read_only(path, list) end
+  if own_settings and call < own_settings.call then -- a worker of a later experiment
+    local there = store.read(path)
+    if not there then fail("%s: it was removed while the script was running", path) end
+    return results.new(there, list)
+  end
   if own_settings then return serve(o, path, list) end
   if inside or next(busy) then o.processes = 1 end -- in a cell
   if o.processes > 1 and not workers.script() then

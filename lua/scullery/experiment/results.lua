@@ -24,16 +24,6 @@ local function row_of(record)
     message = record.message, about = about }
 end
 
--- Collects the names of the options and of the results.
-local function name_columns(self)
-  local of_cells, of_results = {}, {}
-  for _, row in ipairs(self.rows) do
-    for name in pairs(row.cell) do of_cells[name] = true end
-    for name in pairs(row.result) do of_results[name] = true end
-  end
-  self.options, self.columns = values.sorted(of_cells), values.sorted(of_results)
-end
-
 --- results.new(store, cells): the results of these cells; without cells of all that were ever run.
 function results.new(store, cells)
   local self = { name = store.header.name, folder = store.path, rows = {}, failed = 0, missing = 0,
@@ -45,10 +35,13 @@ function results.new(store, cells)
   if not cells then
     for _, record in pairs(store.latest) do table.insert(self.rows, row_of(record)) end
   end
+  local of_cells, of_results = {}, {}
   for _, row in ipairs(self.rows) do
     if row.status == "failed" then self.failed = self.failed + 1 end
+    for name in pairs(row.cell) do of_cells[name] = true end
+    for name in pairs(row.result) do of_results[name] = true end
   end
-  name_columns(self)
+  self.options, self.columns = values.sorted(of_cells), values.sorted(of_results)
   if not cells then table.sort(self.rows, values.order(self.options)) end
   return setmetatable(self, Experiment)
 end
@@ -105,6 +98,7 @@ function Experiment:compare(given) return summary.compare(self, given) end
 --- "seconds" for the shortest time to an error of 0.1; nil if no cell is within them.
 function Experiment:best(given) return summary.best(self, given) end
 
+-- A value as a field of a CSV file: floats to 17 digits, lists as JSON.
 local function field(value)
   if value == nil then return "" end
   if value ~= value then return "nan" end

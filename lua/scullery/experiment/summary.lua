@@ -79,17 +79,6 @@ local function varying(exp, rows)
   return list
 end
 
--- The results that are numbers in some row.
-local function numeric(exp, rows)
-  local list = {}
-  for _, name in ipairs(exp.columns) do
-    for _, row in ipairs(rows) do
-      if type(row.result[name]) == "number" then list[#list + 1] = name break end
-    end
-  end
-  return list
-end
-
 -- The checked options of a call: { rows, value = names, over = names, varying }.
 local function asked(exp, o)
   local rows = chosen(exp, o.where)
@@ -100,7 +89,12 @@ local function asked(exp, o)
   check_names(over, exp.options, "option")
   local value = list_of(o.value)
   check_names(value, exp.columns, "result")
-  if o.value == nil then value = numeric(exp, rows) end
+  -- by default, the results that are numbers in some row
+  for _, name in ipairs(o.value == nil and exp.columns or {}) do
+    for _, row in ipairs(rows) do
+      if type(row.result[name]) == "number" then value[#value + 1] = name break end
+    end
+  end
   return { rows = rows, value = value, over = over, varying = varying(exp, rows) }
 end
 
@@ -111,19 +105,7 @@ local function single(about)
     or "option 'value' is needed: the results are %s", table.concat(about.value, ", "))
 end
 
--- Raises an error if an option varies and is not named, so that no mean mixes different cells.
-local function check_covered(about, ...)
-  for _, name in ipairs(about.varying) do
-    local covered = contains(about.over, name)
-    for _, list in ipairs{ ... } do covered = covered or contains(list, name) end
-    if not covered then
-      fail("the option '%s' varies among the cells: name it in rows, columns, x, series or over, \z
-        or choose one value by where = { %s = ... }", name, name)
-    end
-  end
-end
-
--- The options that vary and are not named.
+-- The options that vary and are neither in `over` nor in one of the lists.
 local function rest(about, ...)
   local list = {}
   for _, name in ipairs(about.varying) do
@@ -132,6 +114,15 @@ local function rest(about, ...)
     if not named then list[#list + 1] = name end
   end
   return list
+end
+
+-- Raises an error if an option varies and is not named, so that no mean mixes different cells.
+local function check_covered(about, ...)
+  local name = rest(about, ...)[1]
+  if name then
+    fail("the option '%s' varies among the cells: name it in rows, columns, x, series or over, \z
+      or choose one value by where = { %s = ... }", name, name)
+  end
 end
 
 -- ---------------------------------------------------------------- means
@@ -155,6 +146,7 @@ local function grouped(rows, names)
   return groups
 end
 
+-- The mean of a result over the finished rows where it is a number: { mean, error, count } or nil.
 local function mean_of(rows, value, over)
   return seeds.mean(rows, function(row)
     local number = row.status == "done" and row.result[value]
@@ -191,6 +183,7 @@ function Table:__tostring()
   return table.concat(text, "\n")
 end
 
+-- Sentences on cells that a table does not count.
 local function notes_of(exp, about)
   local notes, failed = {}, 0
   for _, row in ipairs(about.rows) do if row.status == "failed" then failed = failed + 1 end end
@@ -202,7 +195,7 @@ local function notes_of(exp, about)
   return notes
 end
 
--- One line: its labels, and the statistics of each column.
+-- A row of a table: its labels, and the mean, standard error and count of each column.
 local function line_of(group, names, columns)
   local row = { labels = {}, means = {}, errors = {}, counts = {} }
   for i, name in ipairs(names) do
@@ -269,18 +262,16 @@ local series_rules = rules{ x = { type = "string", required = true }, value = { 
   series = { type = "string" }, along = { type = "string" } }
 options.declare("experiment:series", series_rules)
 
--- The position of a point on x: the value of the option, or the mean of the result.
-local function place_of(group, o, over)
-  if not o.along then return group.cell[o.x] end
-  local one = mean_of(group.rows, o.x, over)
-  return one and one.mean
-end
-
--- One curve.
+-- One curve: the means of `value` against the option o.x; with o.along, one point for each value of
+-- that option, at the mean of the result o.x.
 local function curve(rows, o, value, over, label)
   local one, has_errors = { x = {}, y = {}, error = {}, label = label }, false
   for _, group in ipairs(grouped(rows, { o.along or o.x })) do
-    local at, mean = place_of(group, o, over), mean_of(group.rows, value, over)
+    local at, mean = group.cell[o.x], mean_of(group.rows, value, over)
+    if o.along then
+      local one_x = mean_of(group.rows, o.x, over)
+      at = one_x and one_x.mean
+    end
     if mean and type(at) ~= "number" then
       fail("option x: '%s' is %s in some cell, and a curve needs numbers", o.x, options.show(at))
     end
@@ -322,16 +313,6 @@ local best_rules = rules{ value = { type = "string" },
   smallest = { type = "boolean", default = true }, most = { type = "table", default = {} } }
 options.declare("experiment:best", best_rules)
 
-local function check_most(most, columns)
-  for name, limit in next, most do
-    if type(limit) ~= "number" then
-      fail("option most: %s is %s; it takes a number for a result", options.show(name),
-        options.show(limit))
-    end
-    check_names({ name }, columns, "result")
-  end
-end
-
 -- True if the means of the rows are within the limits.
 local function within(rows, most, over)
   for name, limit in next, most do
@@ -346,7 +327,13 @@ function summary.best(exp, given)
   local o = options.check("experiment:best", given or {}, best_rules, 0)
   local about, best = asked(exp, o), nil
   local value, names = single(about), {}
-  check_most(o.most, exp.columns)
+  for name, limit in next, o.most do
+    if type(limit) ~= "number" then
+      fail("option most: %s is %s; it takes a number for a result", options.show(name),
+        options.show(limit))
+    end
+    check_names({ name }, exp.columns, "result")
+  end
   for _, name in ipairs(exp.options) do
     if not contains(about.over, name) then names[#names + 1] = name end
   end

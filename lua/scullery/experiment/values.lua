@@ -24,16 +24,11 @@ function values.is_list(value)
   return count == rawlen(value) and count > 0
 end
 
-local function encode_number(value)
+--- values.encode(value): a scalar or a list in the form that core.json_encode takes.
+function values.encode(value)
   if value ~= value then return { number = "nan" } end
   if value == math.huge then return { number = "inf" } end
   if value == -math.huge then return { number = "-inf" } end
-  return value
-end
-
---- values.encode(value): a scalar or a list in the form that core.json_encode takes.
-function values.encode(value)
-  if type(value) == "number" then return encode_number(value) end
   if type(value) ~= "table" then return value end
   local list = {}
   for i, item in ipairs(value) do list[i] = values.encode(item) end

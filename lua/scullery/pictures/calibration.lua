@@ -1,5 +1,5 @@
---- Pictures of a classification's probabilities: how often what was said with a probability comes
---- true, and which probabilities were said.
+--- Pictures of a classifier's probabilities: the calibration curve, which is the share of correct
+--- predictions against their probability, and a histogram of the probabilities.
 local metrics = require "scullery.metrics"
 local figures = require "scullery.pictures.figures"
 local numbers = require "scullery.pictures.numbers"
@@ -10,7 +10,7 @@ local calibration = {}
 
 local BINS = 10
 
--- The rows whose label the model knows: their probabilities and labels.
+-- The probabilities (a matrix) and the labels of the rows whose label the model knows.
 local function known_rows(about)
   local P, rows, labels = probabilities.of(about.model, about.scores), {}, {}
   for row = 1, about.n do
@@ -20,16 +20,17 @@ local function known_rows(about)
   return #rows == about.n and P or P:select(rows), labels
 end
 
--- The probability of the second of two classes, or of the likeliest of more.
+-- The probability of the second of two classes, or that of the most probable of several.
 local function judged_probabilities(P)
   local list = {}
   for i = 1, P:rows() do list[i] = P:cols() == 2 and P:get(i, 2) or P[i]:max() end
   return list
 end
 
---- calibration.table(about): that of sc.metrics.calibration, each bin with low_share and
---- high_share, the ends of Wilson's 95 % interval for the share that came true; and the
---- probabilities.
+--- calibration.table(about): the table of sc.metrics.calibration, where each bin also has low_share
+--- and high_share, the ends of Wilson's 95 % interval for its share of correct predictions; and the
+--- list of the probabilities. about: the result of pictures.model.judged, here and in the other
+--- kinds.
 function calibration.table(about)
   local P, labels = known_rows(about)
   if #labels == 0 then error("no row has a label that was seen in training", 0) end
@@ -40,7 +41,7 @@ function calibration.table(about)
   return found, judged_probabilities(P)
 end
 
---- calibration.figures(about): the two pictures.
+--- calibration.figures(about): the calibration curve and the histogram, as a list.
 function calibration.figures(about)
   local found, list = calibration.table(about)
   local x, y, low, high = {}, {}, {}, {}

@@ -1,6 +1,6 @@
---- Pictures of a model's coefficients: the largest, and how they fall off. Without features they
---- are those of the columns, by name; where each feature looks at one column, the columns' weights
---- are drawn.
+--- Pictures of a model's coefficients: the largest ones, and all of them by rank. Without features
+--- they are the coefficients of the columns, by name. If each feature depends on one column, the
+--- sum of the coefficients' absolute values is drawn for each column.
 local core = require "scullery.core"
 local figures = require "scullery.pictures.figures"
 local plot = require "scullery.plot"
@@ -10,8 +10,8 @@ local coefficients = {}
 
 local MOST_BARS, MOST_RANKS = 20, 200
 
---- coefficients.column_names(f): the names of the columns that reach the features or the solver of
---- the model f: those of the data, through the stages.
+--- coefficients.column_names(f): the names of the columns after the stages of the model f, which
+--- are the input of its features or of its solver.
 function coefficients.column_names(f)
   local names = {}
   for j = 1, f.dim do names[j] = f.names and f.names[j] or ("x%d"):format(j) end
@@ -27,7 +27,8 @@ function coefficients.column_names(f)
   return names
 end
 
--- The column that each parameter looks at, where each looks at one: its place in column_names.
+-- For each parameter the number of the one column that it depends on (an index into column_names);
+-- nil if the parameters of this sampler depend on several columns.
 local function columns_of(f)
   local sampler = f.features.inst.p
   if f.map_info.entries > 0 then return nil end
@@ -44,8 +45,8 @@ local function columns_of(f)
   end
 end
 
---- coefficients.sizes(p): |a_t| of each feature or column of a fitted pipeline, over all targets;
---- and a_t itself where there is one.
+--- coefficients.sizes(p): the norm over all targets of each row a_t of the weights of a fitted
+--- pipeline; for a single target also a list of the numbers a_t.
 function coefficients.sizes(p)
   local weights = p:weights()
   local sizes, signed = {}, weights:cols() == 1 and {} or nil
@@ -56,8 +57,8 @@ function coefficients.sizes(p)
   return sizes, signed
 end
 
---- coefficients.of_columns(f, sizes): names of columns, and for each the sum of |a_t| over the
---- features that look at it; nil where features are no functions of one column each.
+--- coefficients.of_columns(f, sizes): the names of the columns, and for each the sum of |a_t| over
+--- the features that depend on it; nil if features depend on several columns.
 function coefficients.of_columns(f, sizes)
   local columns = f.map and columns_of(f)
   if not columns then return nil end
@@ -72,7 +73,7 @@ end
 
 -- ------------------------------------------------------------ drawing
 
--- The places of the largest, largest first.
+-- The indices of the sizes in descending order.
 local function ranking(sizes)
   local order = {}
   for t = 1, #sizes do order[t] = t end
@@ -83,6 +84,7 @@ local function ranking(sizes)
   return order
 end
 
+-- A figure of the MOST_BARS largest sizes that are not 0. labels: of the two axes.
 local function bars(title, names, values, sizes, labels)
   local order, shown, heights, notes = ranking(sizes), {}, {}, {}
   for k = 1, math.min(#order, MOST_BARS) do
@@ -96,7 +98,8 @@ local function bars(title, names, values, sizes, labels)
     x_label = labels[1], y_label = labels[2] }, notes)
 end
 
--- Ranks that are drawn: all where there are few, else at equal distances on a log axis.
+-- The ranks that are drawn: all if they are few, otherwise MOST_RANKS at equal distances on a log
+-- axis.
 local function ranks_of(count)
   local list, last = {}, 0
   for k = 0, MOST_RANKS do
@@ -106,6 +109,7 @@ local function ranks_of(count)
   return list
 end
 
+-- A figure of the sizes that are not 0 against their rank, on log axes.
 local function decay(sizes)
   local order, sorted, zeros = ranking(sizes), {}, 0
   for _, t in ipairs(order) do
@@ -119,13 +123,8 @@ local function decay(sizes)
     marks = #x <= 30 }, notes)
 end
 
-local function numbered(count)
-  local names = {}
-  for t = 1, count do names[t] = ("%d"):format(t) end
-  return names
-end
-
---- coefficients.figures(about): the most telling picture; and, for who wants more, another.
+--- coefficients.figures(about): a list with the most informative picture, and a list of further
+--- ones.
 function coefficients.figures(about)
   local f = about.model
   local sizes, signed = coefficients.sizes(about.pipeline)
@@ -139,7 +138,9 @@ function coefficients.figures(about)
     return { bars("Weight of the columns", names, sums, sums,
       { "column", "sum of |coefficient|" }) }, { decay(sizes) }
   end
-  return { decay(sizes) }, { bars("Largest coefficients", numbered(#sizes), signed or sizes, sizes,
+  names = {}
+  for t = 1, #sizes do names[t] = ("%d"):format(t) end
+  return { decay(sizes) }, { bars("Largest coefficients", names, signed or sizes, sizes,
     { "feature, by number", value }) }
 end
 

@@ -1,5 +1,5 @@
---- Pictures of a classification's mistakes: for each true class the share of its rows, and their
---- number, that were given each class.
+--- Pictures of a classifier's confusion matrix: for each true class, the share or the number of its
+--- rows that were predicted as each class.
 local figures = require "scullery.pictures.figures"
 local numbers = require "scullery.pictures.numbers"
 local plot = require "scullery.plot"
@@ -8,8 +8,9 @@ local confusion = {}
 
 local MOST_NUMBERS = 12 -- classes whose cells have room for numbers
 
---- confusion.counts(about): counts[i][j] of rows of class i that were given class j; rows a class;
---- wrong rows in all, those of unknown labels among them.
+--- confusion.counts(about): three results: counts[i][j] = the number of rows of class i predicted
+--- as class j; the number of rows of each class; the number of wrong rows, which include those with
+--- labels that the model does not know.
 function confusion.counts(about)
   local counts, sizes, wrong = {}, {}, about.strangers
   for i in ipairs(about.classes) do
@@ -39,7 +40,7 @@ local function heatmap(title, label, values, names, true_names, range)
     numbers = #names <= MOST_NUMBERS }
 end
 
---- confusion.figures(about): the shares of each true class; and, for who wants both, the counts.
+--- confusion.figures(about): a list with the figure of shares, and a list with that of counts.
 function confusion.figures(about)
   local counts, sizes, wrong = confusion.counts(about)
   local shares, names, true_names = {}, {}, {}

@@ -26,7 +26,7 @@ local rules = {
 }
 options.declare("plot.embedding", rules)
 
--- A list with an entry a row, of a list or of a matrix of one column.
+-- A list with one entry for each row, from a list or from a matrix of one column.
 local function labels_of(name, given, n)
   local list = given
   if core.is_matrix(given) then
@@ -47,7 +47,7 @@ local function labels_of(name, given, n)
   return list
 end
 
--- Rows and labels of what was given, the rows mapped where that was asked for.
+-- The rows (a matrix) and labels of the options, after the option `through`.
 local function read(o)
   local X, y = o.X, o.y
   if dataset.is(X) then
@@ -84,6 +84,7 @@ function embedding.points(X)
   return points, shares
 end
 
+-- The entries of a list at these rows.
 local function pick(list, rows)
   if not list then return nil end
   local some = {}
@@ -91,7 +92,7 @@ local function pick(list, rows)
   return some
 end
 
--- Markers: those given, or the labels.
+-- The texts of the markers: those given, or the labels; nil without the option.
 local function markers(o, y, n)
   if o.text == nil then return nil end
   if o.text ~= true then return labels_of("text", o.text, n) end
@@ -100,11 +101,11 @@ local function markers(o, y, n)
 end
 
 --- sc.plot.embedding{ X =[, y =, text =, through =, seed = 0] }: rows as points on their first two
---- principal components; the axes tell the share of the variance of each. X: a matrix, a list of
---- rows, or a data set, whose labels are y. y: a label a row: a colour each. text: a list of
---- markers, or true for the labels themselves (digits). through: a fitted pipeline or features:
---- the embedding is that of what it makes of the rows (p:transform). Of more than 2000 rows so many
---- are drawn, at random; all count for the components.
+--- principal components; the labels of the axes give the share of the variance of each. X: a
+--- matrix, a list of rows, or a data set, whose labels are y. y: one label for each row; each label
+--- has its own colour. text: a list of markers, or true for the labels themselves (digits).
+--- through: a fitted pipeline or features that transform the rows first (p:transform). Of more than
+--- 2000 rows, 2000 are drawn at random; all of them determine the components.
 function embedding.plot(given)
   local o = options.check("plot.embedding", given, rules, 0)
   local X, y = read(o)

@@ -12,7 +12,7 @@ local experiment = {}
 local MOST_LINES, MOST_BARS = 7, 30
 local WIDTH = 900 -- pixels: legends are long
 
--- The figure, or nil where no point of it is finite.
+-- The figure that draw(given) makes; nil if it has no finite point.
 local function drawn(draw, given)
   local ok, figure = attempt(draw, given)
   if ok then return figure end
@@ -30,6 +30,7 @@ local function with_result(grouped, result)
   return list
 end
 
+-- The number of different combinations of these options among the groups.
 local function combinations(list, names)
   local known, count = {}, 0
   for _, group in ipairs(list) do
@@ -39,7 +40,7 @@ local function combinations(list, names)
   return count
 end
 
--- The other options, of those that differ among these groups.
+-- The options other than `without` that differ among these groups.
 local function others_of(list, varying, without)
   local others = {}
   for _, one in ipairs(varying) do
@@ -48,8 +49,9 @@ local function others_of(list, varying, without)
   return others
 end
 
--- The options whose combinations are lines: all others, or, where these are too many lines, the one
--- with the most values that fit.
+-- The options whose combinations are drawn as lines, and the options over which is averaged: all
+-- and none if the lines are few enough, otherwise the option with the most values that fit and the
+-- rest.
 local function split_by(list, others)
   if combinations(list, others) <= MOST_LINES then return others, {} end
   local chosen
@@ -60,7 +62,8 @@ local function split_by(list, others)
   return { chosen }, others_of(list, others, chosen)
 end
 
--- The points of one line: at each value of the option the mean over all rows there.
+-- The points of one line: at each value of the option the mean over all its rows, with its standard
+-- error; the list of errors is nil if no point has one.
 local function points_of(list, option, result, repeated)
   local rows_at, x, y, deviation = {}, {}, {}, {}
   for _, group in ipairs(list) do
@@ -81,8 +84,9 @@ local function points_of(list, option, result, repeated)
   return x, y, banded and deviation or nil
 end
 
--- A line for each combination of the options `by`. repeated: the names of the seeds; nil where rows
--- differ in other options, are no repetitions, their spread is no error, and no band is drawn.
+-- The lines, one for each combination of the options `by`, and a list of all their values.
+-- repeated: the names of the seeds; nil if rows at one point also differ in other options. Their
+-- spread is then not an error, and no band is drawn.
 local function lines_of(list, option, result, by, repeated)
   local known, order, series, all = {}, {}, {}, {}
   for _, group in ipairs(list) do
@@ -101,7 +105,7 @@ local function lines_of(list, option, result, by, repeated)
   return series, all
 end
 
--- A result against an option; nil where there is nothing to draw.
+-- A figure of a result against an option; nil if there is nothing to draw.
 local function line(grouped, option, result)
   local having = with_result(grouped, result)
   local by, averaged = split_by(having, others_of(having, grouped.varying, option))
@@ -126,6 +130,7 @@ end
 
 -- ---------------------------------------------------------------- bars
 
+-- A figure with one bar for each group; nil if there are too many.
 local function bars(grouped, result)
   local having, names, means, deviation = with_result(grouped, result), {}, {}, {}
   if #having == 0 or #having > MOST_BARS then return nil end
@@ -141,8 +146,8 @@ end
 
 -- ---------------------------------------------------------------- all
 
---- experiment.figures(grouped): of what groups.of gives: a list of { figure, result, option };
---- option is nil of bars.
+--- experiment.figures(grouped): the pictures of an experiment as a list of { figure, result =,
+--- option = their names }; option is nil for bars. grouped: the result of groups.of.
 function experiment.figures(grouped)
   local list, numeric = {}, {}
   for _, option in ipairs(grouped.varying) do

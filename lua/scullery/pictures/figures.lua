@@ -1,4 +1,5 @@
---- What pictures of the library's objects add to figures of sc.plot: notes, and lines of any slope.
+--- Additions to figures of sc.plot that the pictures of this folder share: notes, and straight
+--- lines of any slope.
 local texts = require "scullery.plot.texts"
 
 local figures = {}
@@ -10,14 +11,16 @@ local in_words = { error = "error (share of wrong labels)",
 --- figures.score_label(name): the label of an axis that shows a score.
 function figures.score_label(name) return in_words[name] or name end
 
---- figures.noted(figure, notes): the figure, with sentences below its first panel.
+--- figures.noted(figure, notes): adds sentences below the first panel of a figure; returns the
+--- figure.
 function figures.noted(figure, notes)
   local list = figure.panels[1].notes
   for _, note in ipairs(notes) do list[#list + 1] = texts.clean(note) end
   return figure
 end
 
--- A segment between the ends of the axes, which may be logarithmic; nil where it lies outside.
+-- The part of a segment { x1, y1, x2, y2 } within the ranges of the axes, which may be logarithmic;
+-- nil if there is none.
 local function clipped(axes, segment)
   local function scaled(axis, value) return axis.log and math.log(value) or value end
   local function unscaled(axis, value) return axis.log and math.exp(value) or value end
@@ -38,8 +41,8 @@ local function clipped(axes, segment)
   return ends
 end
 
---- figures.ruled(figure, { x1, y1, x2, y2 }, label): the figure, with a thin straight line in its
---- first panel, as far as it lies between the ends of the axes.
+--- figures.ruled(figure, { x1, y1, x2, y2 }, label): adds a thin straight line, clipped to the
+--- axes, to the first panel of a figure; returns the figure.
 function figures.ruled(figure, segment, label)
   local panel = figure.panels[1]
   local ends = clipped({ panel.x, panel.y }, segment)

@@ -7,14 +7,15 @@ local search_table = require "scullery.model.search_table"
 local KernelError, Pipeline, Table = kernel_error.class, recipe.class, search_table.class
 
 --- p:plot([what][, data][, { title =, width =, height = }]): a figure of the fitted pipeline on a
---- data set, or on the rows that it learnt from where they are kept; it says on which.
+--- data set, or on its training rows if they are in memory; the title says on which.
 --- what: "residuals" (of a regression: against the predictions, and observed against predicted
---- values), "confusion" (of a classification: the share of each true class that was given each
---- class), "calibration" (how often the probabilities come true, with Wilson's 95 % intervals, and
---- which were said; calls p:calibrate{} where there are none), "coefficients" (the largest, and
---- their decay; where each feature looks at one column the weights of the columns), "roc", "pr" and
---- "lift" (of a classification: how well the scores rank the rows, with the area under the curve).
---- Without it: all that apply as the model is, except the last three.
+--- values), "confusion" (of a classification: the share of each true class that is predicted as
+--- each class), "calibration" (the share of correct predictions against their probability, with
+--- Wilson's 95 % intervals, and a histogram of the probabilities; calls p:calibrate{} if there are
+--- none), "coefficients" (the largest, and all by rank; the weights of the columns if each feature
+--- depends on one column), "roc", "pr" and "lift" (of a classification: how well the scores rank the
+--- rows, with the area under the curve). Without it: all that apply to the model without further
+--- computation, except the last three.
 function Pipeline:plot(what, data, given)
   recipe.fitted(self, "pipeline:plot", true)
   local plot = require("scullery.pictures.model").plot
@@ -29,9 +30,9 @@ end
 function Table:plot(given) return require("scullery.pictures.search").plot(self, given) end
 
 --- result:plot{ with =, labels =, title =, width =, height = }: a figure of the rms error against
---- T, a curve for each sampler, on log axes with bands of 1 standard error over the seeds, and a
---- line of slope -1/2. with: a list of other results that are drawn in the same picture. labels:
---- the curves' names, in their order.
+--- T on log axes: one curve for each sampler, with bands of 1 standard error over the seeds, and a
+--- line of slope -1/2. with: a list of other results to draw in the same picture. labels: the names
+--- of the curves, in their order.
 function KernelError:plot(given)
   return require("scullery.pictures.kernel_error").plot(self, given)
 end

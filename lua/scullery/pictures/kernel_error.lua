@@ -23,7 +23,8 @@ local rules = { with = { test = is_results, takes = "a list of results of sc.ker
   labels = { test = is_texts, takes = "a list of texts" }, title = { type = "string" },
   width = { type = "integer" }, height = { type = "integer" } }
 
--- rms +- its standard error; a band that reaches 0 is cut off, as the axis is logarithmic.
+-- A curve of the rms error with a band of 1 standard error, which is clipped above 0 for the log
+-- axis.
 local function series_of(curve, label)
   local one = { x = {}, y = {}, low = {}, high = {}, label = label }
   for i, row in ipairs(curve.rows) do
@@ -36,7 +37,7 @@ local function series_of(curve, label)
   return one
 end
 
--- A line of slope -1/2 below all curves.
+-- The ends of a line of slope -1/2, the rate of Monte Carlo estimates, below all curves.
 local function monte_carlo(series)
   local first, last, least = math.huge, 0, math.huge
   for _, one in ipairs(series) do
@@ -50,7 +51,7 @@ local function monte_carlo(series)
   return { first, height / math.sqrt(first), last, height / math.sqrt(last) }
 end
 
--- The curves of one result or of several, which are told apart by their nonlinearities too.
+-- The curves of all results; with several results their names include the nonlinearity.
 local function all_series(results, labels)
   local series, exact = {}, true
   for _, result in ipairs(results) do

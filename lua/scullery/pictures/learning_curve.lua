@@ -1,5 +1,5 @@
---- Learning curves: the error of a pipeline on rows that it has learnt from, and on others, against
---- the number of rows.
+--- Learning curves: the training error and the test error of a pipeline against the number of
+--- training rows.
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
@@ -31,8 +31,8 @@ options.declare("plot.learning_curve", rules)
 
 -- ------------------------------------------------------------ subsets of rows
 
--- Rows in an order of which each beginning has the classes in proportion, as far as whole rows
--- allow.
+-- A random order of the rows in which each prefix has the classes in proportion, up to rounding. A
+-- row is placed by its number among the rows of its class, divided by the size of the class.
 local function nested_order(ds, seed)
   local order = core.permutation(#ds, seed, 35)
   if ds.task ~= "classification" then return order end
@@ -53,7 +53,7 @@ local function nested_order(ds, seed)
   return order
 end
 
--- Numbers of rows at equal distances on a log axis, up to all that the smallest training part has.
+-- SIZES numbers of rows at equal distances on a log axis, up to `most`, the smallest training part.
 local function default_sizes(ds, most)
   local least = math.min(most, math.max(10, 2 * #(ds.classes or {})))
   local sizes = {}
@@ -64,6 +64,7 @@ local function default_sizes(ds, most)
   return sizes
 end
 
+-- The option `sizes` as a list; raises an error unless they are ascending whole numbers in range.
 local function check_sizes(given, most, classes)
   local last, list = 0, {}
   for i, size in ipairs(given) do
@@ -100,7 +101,8 @@ end
 
 local function rows_text(count) return count == 1 and "1 row" or ("%d rows"):format(count) end
 
--- One fold: the scores of models of more and more of the rows outside it.
+-- Adds the scores of one fold: of models fitted to longer and longer prefixes of the rows outside
+-- it.
 local function run_fold(o, criterion, train, test, rows)
   local order = nested_order(train, o.seed)
   for _, row in ipairs(rows) do
@@ -113,6 +115,7 @@ local function run_fold(o, criterion, train, test, rows)
   end
 end
 
+-- The table behind the picture.
 local function measure(o, criterion, folds, sizes)
   local rows = setmetatable({ score = criterion.name, folds = o.folds, seed = o.seed }, Table)
   for i, size in ipairs(sizes) do rows[i] = { rows = size, folds = { train = {}, test = {} } } end
@@ -131,6 +134,7 @@ end
 
 -- ------------------------------------------------------------ the picture
 
+-- The figure of the table.
 local function draw(o, rows)
   local x, series, lows = {}, {}, {}
   for i, row in ipairs(rows) do x[i] = row.rows end
@@ -164,13 +168,13 @@ local function check(given)
 end
 
 --- sc.plot.learning_curve{ pipeline =, data =[, sizes =, folds = 5, seed = 0, score =] }: a figure,
---- and the table behind it. For each of k folds the recipe is fitted to parts of the rows outside
---- it, smaller ones within larger ones (of each class in proportion), and judged on the rows that
---- it learnt from and on those of the fold. sizes: numbers of rows, ascending; by default six at
---- equal distances on a log axis. score: as in p:search; "error" of a classification and "mse" of a
---- regression unless said. Bands: 1 standard error over the folds. The table: a row a size, .rows,
---- .train, .train_stderr, .test, .test_stderr, .folds.train, .folds.test (lists of the folds'
---- scores); it prints.
+--- and the table behind it. For each of k folds the recipe is fitted to nested subsets of the rows
+--- outside it (each with the classes in proportion), and scored on the subset and on the fold.
+--- sizes: numbers of rows, ascending; by default six at equal distances on a log axis. score: as in
+--- p:search; by default "error" for a classification and "mse" for a regression. Bands: 1 standard
+--- error over the folds. The table has one row for each size, with the fields rows, train,
+--- train_stderr, test, test_stderr, folds.train, folds.test (lists of the scores of the folds); it
+--- prints.
 function learning_curve.plot(given)
   local o, ds = check(given)
   local criterion = criteria.of(o.score or (ds.task == "classification" and "error" or "mse"),

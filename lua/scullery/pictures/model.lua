@@ -1,5 +1,5 @@
---- Pictures of a fitted pipeline: residuals of a regression; confusion and calibration of a
---- classification; coefficients where it is linear in its features.
+--- Pictures of a fitted pipeline: residuals of a regression; confusion matrix and calibration of a
+--- classification; coefficients of a model that is linear in its features.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local matching = require "scullery.data.matching"
@@ -13,8 +13,8 @@ local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ predictions and truth
 
--- For each row the place of its true class, nil where the model does not know it; and how many
--- those are.
+-- For each row the index of its true class, nil if the model does not know the label; and the
+-- number of rows with unknown labels.
 local function true_places(targets)
   local places, strangers, c = {}, 0, targets:cols()
   for i = 1, targets:rows() do
@@ -25,7 +25,7 @@ local function true_places(targets)
   return places, strangers
 end
 
--- For each row the place of the class that the model gives it.
+-- For each row the index of the predicted class.
 local function said_places(f, scores)
   local place, list = {}, dataset.texts_of(f:decide(scores), f.classes)
   for k, label in ipairs(f.classes) do place[label] = k end
@@ -33,7 +33,7 @@ local function said_places(f, scores)
   return list
 end
 
--- The rows of a data set, or those of training: by what they are called in the pictures.
+-- The given data set or the training rows, and a description of them for the pictures.
 local function rows_of(p, data)
   local ds = data or p.data
   if not ds then
@@ -43,10 +43,11 @@ local function rows_of(p, data)
   return ds, ("the %d %s"):format(n, ds == p.data and "rows that it learnt from" or "rows given")
 end
 
---- model.judged(pipeline[, data]): what pictures and reports draw: model, pipeline, n rows (in
---- words rows_text), scores and targets (n x c each); of a classification classes, and for each row
---- the place of its class (truth; nil where training never saw it: strangers) and of the predicted
---- one (said). data: a data set, by default the rows that the model learnt from.
+--- model.judged(pipeline[, data]): the predictions that pictures and reports draw: { model,
+--- pipeline, n = the number of rows, rows_text = their description, scores, targets = n x c
+--- matrices }; for a classification also classes, truth and said = the index of the true and of the
+--- predicted class of each row, strangers = the number of rows whose label was never seen in
+--- training (their truth is nil). data: a data set, by default the training rows.
 function model.judged(p, data)
   local f = p.fitted
   local ds, text = rows_of(p, data)
@@ -64,7 +65,8 @@ end
 
 -- ------------------------------------------------------------ the kinds of pictures
 
--- Whether a kind applies to a model: true, or nil and why not.
+-- A function of a model: true if it is of this task, otherwise nil and the reason why the picture
+-- does not apply.
 local function of_task(task, what)
   return function(f)
     if f.task == task then return true end
@@ -81,7 +83,8 @@ local function has_probabilities(f)
   return nil, "the model has no probabilities yet: call p:calibrate{} first"
 end
 
--- Who asks for the picture of the probabilities asks for them: as p:probabilities does.
+-- Calibrates a classifier without probabilities, as p:probabilities does; only for what =
+-- "calibration".
 local function make_probabilities(p)
   if is_classification(p.fitted) and p.data and not probabilities.known(p.fitted) then
     probabilities.calibrate(p)
@@ -117,17 +120,18 @@ local in_turn = { "residuals", "confusion", "calibration", "coefficients", "roc"
 --- model.names: the kinds of pictures.
 model.names = in_turn
 
---- model.applies(pipeline, what): whether there is such a picture of the model; else nil and a
---- sentence.
+--- model.applies(pipeline, what): true if there is such a picture of the model, otherwise nil and
+--- the reason.
 function model.applies(p, what) return kinds[what].applies(p.fitted) end
 
---- model.figures(what, about): the pictures of one kind, and a list of those that say more.
+--- model.figures(what, about): a list of the main pictures of one kind, and a list of further ones.
 function model.figures(what, about)
   local draw = kinds[what].figures or require("scullery.pictures." .. what).figures
   local figures, more = draw(about)
   return figures, more or {}
 end
 
+-- The list of kinds to draw: `what`, or all that apply.
 local function wanted_kinds(p, what)
   if what ~= nil and not kinds[what] then
     local near = type(what) == "string" and options.nearest(what, { table.unpack(in_turn) })
@@ -171,7 +175,7 @@ local PANEL_WIDTH, PANEL_HEIGHT = 560, 420
 
 local function append(list, more) return table.move(more, 1, #more, #list + 1, list) end
 
--- All pictures of one kind; of several kinds the most telling, and one that fills the last row.
+-- All pictures of one kind; for several kinds the main ones, and one more if it fills the last row.
 local function gather(p, list, data)
   local about, figures, rest = { model = p.fitted, pipeline = p }, {}, {}
   for _, name in ipairs(list) do

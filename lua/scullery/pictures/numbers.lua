@@ -23,8 +23,8 @@ function numbers.wilson(hits, n)
   return hits <= 0 and 0.0 or centre - half, hits >= n and 1.0 or centre + half
 end
 
---- numbers.log_spaced(values): whether ascending numbers lie more evenly on a log axis than on a
---- linear one.
+--- numbers.log_spaced(values): true if ascending numbers are more evenly spaced on a log axis than
+--- on a linear one.
 function numbers.log_spaced(values)
   local n = #values
   if n < 2 or values[1] <= 0 then return false end
@@ -37,7 +37,8 @@ function numbers.log_spaced(values)
   return unevenness(math.log) < unevenness(function(v) return v end)
 end
 
---- numbers.wide(values): whether positive numbers span so much that they want a log axis.
+--- numbers.wide(values): true if positive numbers span so many magnitudes that they need a log
+--- axis.
 function numbers.wide(values)
   local low, high = math.huge, -math.huge
   for _, value in ipairs(values) do
@@ -50,8 +51,8 @@ end
 
 local MOST_POINTS = 2000 -- more make a picture heavy and say no more
 
---- numbers.sample(n, seed): the numbers of the rows that a picture draws, ascending: all of them,
---- or 2000 at random; second: a sentence that says so, or nil.
+--- numbers.sample(n, seed): the numbers of the rows that a picture draws, ascending: all n, or 2000
+--- at random; the second result is a note about the sample, or nil.
 function numbers.sample(n, seed)
   local rows = {}
   if n <= MOST_POINTS then
@@ -63,7 +64,7 @@ function numbers.sample(n, seed)
   return rows, ("%d of %d rows are drawn, chosen at random (seed %d)"):format(MOST_POINTS, n, seed)
 end
 
---- numbers.column(X, j[, rows]): column j of a matrix as a list; of these rows alone.
+--- numbers.column(X, j[, rows]): column j of a matrix as a list, or its entries in these rows.
 function numbers.column(X, j, rows)
   local list = {}
   if rows then

@@ -27,7 +27,7 @@ local function group_means(predicted, residual)
   return { x = x, y = y, error = errors, label = "mean" }
 end
 
--- One target: predicted and observed values, their differences and the sum of their squares.
+-- Target j: lists of predicted and observed values and residuals, and the sum of squared residuals.
 local function read_target(about, j)
   local target = { predicted = numbers.column(about.scores, j),
     observed = numbers.column(about.targets, j), residual = {}, square = 0 }
@@ -52,7 +52,7 @@ local function error_notes(about, targets)
   return notes
 end
 
--- A series a target.
+-- One series for each target.
 local function series_of(targets, x, y)
   local list = {}
   for j, one in ipairs(targets) do
@@ -62,7 +62,7 @@ local function series_of(targets, x, y)
   return list
 end
 
---- residuals.figures(about): the two pictures.
+--- residuals.figures(about): the two pictures, as a list.
 function residuals.figures(about)
   local targets = {}
   for j = 1, math.min(about.scores:cols(), MOST_TARGETS) do

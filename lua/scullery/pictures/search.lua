@@ -16,8 +16,9 @@ local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ options and their values
 
--- One searched option: its values in the order in which they are drawn, as numbers (ascending) or
--- as words, and the place of each.
+-- A searched option as { name, values = in the order in which they are drawn (numbers ascending),
+-- texts = of the values, place = { [key] = index of the value }, numeric, rows = the number of
+-- cells with it }.
 local function read_option(cells, name)
   local one = { name = name, values = {}, place = {}, numeric = true, rows = 0 }
   for _, row in ipairs(cells) do
@@ -79,7 +80,7 @@ local function spread(cells, one)
   return high > low and high - low or 0
 end
 
--- The options that were given a name to draw.
+-- The options with the given names, one or two; raises an error for other names.
 local function named(all, given)
   local names, chosen = {}, {}
   for i, one in ipairs(all) do names[i] = one.name end
@@ -119,7 +120,7 @@ end
 
 -- ------------------------------------------------------------ notes
 
--- Whether a value is drawn elsewhere than in the list.
+-- The names of the options with several values that are not drawn.
 local function others(all, chosen)
   local list = {}
   for _, one in ipairs(all) do
@@ -130,6 +131,7 @@ local function others(all, chosen)
   return list
 end
 
+-- "lambda = 0.1, width = 2" for the best cell and the options that are drawn.
 local function best_text(cells, chosen)
   local parts = {}
   for i, one in ipairs(chosen) do
@@ -140,6 +142,7 @@ local function best_text(cells, chosen)
   return table.concat(parts, ", ")
 end
 
+-- The note on the meaning of `bars` ("error bars", "band"); nil without standard errors.
 local function error_text(cells, bars)
   local row = cells.best or cells[1]
   if not row.stderr then return nil end
@@ -169,12 +172,12 @@ end
 
 -- ------------------------------------------------------------ drawing
 
--- No number is kept as the worst: it is a gap.
+-- The score of a row; NaN, which is drawn as a gap, if it is infinite.
 local function mean_of(row)
   return math.abs(row.mean) < math.huge and row.mean or 0 / 0
 end
 
--- Means and standard errors of points, and whether they want a log axis.
+-- The means of points, their standard errors or nil, and true if the values need a log axis.
 local function scores_of(points)
   local means, errors, lows = {}, {}, {}
   for i, point in ipairs(points) do
@@ -184,6 +187,7 @@ local function scores_of(points)
   return means, points[1].row.stderr and errors or nil, numbers.wide(lows)
 end
 
+-- Sorts the points by their value of option k.
 local function by_place(points, k)
   table.sort(points, function(a, b) return a.at[k] < b.at[k] end)
   return points
@@ -204,7 +208,7 @@ local function best_rule(cells, one, label)
   return value and { { x = value, label = label } } or nil
 end
 
--- One option of numbers; or one of numbers (the first) and one of words, a line each.
+-- A line over an option of numbers; with a second option, of words, one line for each word.
 local function draw_lines(cells, given, chosen, notes)
   local number, word, series, wide = chosen[1], chosen[2], {}, true
   for k = 1, word and #word.values or 1 do
@@ -228,6 +232,7 @@ local function draw_lines(cells, given, chosen, notes)
     rules = best_rule(cells, number, "best") })), notes)
 end
 
+-- Bars for an option of words, the best score first.
 local function draw_bars(cells, given, chosen, notes)
   local points, names = profile(cells, chosen), {}
   table.sort(points, function(a, b)
@@ -244,6 +249,7 @@ local function draw_bars(cells, given, chosen, notes)
     error = errors, x_label = chosen[1].name, y_label = figures.score_label(cells.score) })), notes)
 end
 
+-- A heatmap over two options; combinations that were not searched are empty cells.
 local function draw_heatmap(cells, given, chosen, notes)
   local x, y, values = chosen[1], chosen[2], {}
   for i in ipairs(y.values) do
@@ -258,7 +264,7 @@ local function draw_heatmap(cells, given, chosen, notes)
     numbers = #x.values * #y.values <= MOST_NUMBERS })), notes)
 end
 
--- Numbers drawn at random make no grid: the score against each option.
+-- Two options whose values were drawn at random, and make no grid: the score against each of them.
 local function draw_scatters(cells, given, chosen, notes)
   local panels = {}
   for k, one in ipairs(chosen) do
@@ -274,11 +280,7 @@ local function draw_scatters(cells, given, chosen, notes)
     or ("Search: %s"):format(cells.score), width = given.width, height = given.height }
 end
 
-local function is_grid(cells, chosen)
-  local size = #chosen[1].values * #chosen[2].values
-  return 2 * #profile(cells, chosen) > size
-end
-
+-- The picture for one or two options, see the head of this file.
 local function draw(cells, given, all, chosen)
   local one, two = chosen[1], chosen[2]
   if two and two.numeric and not one.numeric then one, two = two, one end
@@ -291,7 +293,8 @@ local function draw(cells, given, all, chosen)
   if one.numeric and not two.numeric and #two.values <= MOST_LINES then
     return draw_lines(cells, given, { one, two }, notes_of(cells, all, chosen, "bands"))
   end
-  if one.numeric and two.numeric and not is_grid(cells, chosen) then
+  local is_grid = 2 * #profile(cells, chosen) > #one.values * #two.values
+  if one.numeric and two.numeric and not is_grid then
     return draw_scatters(cells, given, chosen, notes_of(cells, all, chosen, "error bars"))
   end
   return draw_heatmap(cells, given, { one, two }, notes_of(cells, all, chosen))

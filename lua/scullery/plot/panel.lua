@@ -48,8 +48,8 @@ local function fault_of(value, axis)
   if axis.log and value < SMALLEST then return "log" end
 end
 
--- Ends of whiskers and bands: none where it is no number, the axis's end where a log axis has none;
--- infinite ones are LARGEST until the axis is known.
+-- An end of a whisker or band: NaN if it is not a number; 0, later the end of the axis, if it is
+-- not positive on a log axis; +-LARGEST for infinite ends until the axis is known.
 local function clean_end(value, axis)
   local fault = fault_of(value, axis)
   if fault == "log" then return 0 end
@@ -58,6 +58,7 @@ local function clean_end(value, axis)
   return fault and 0 / 0 or value
 end
 
+-- Replaces values of a layer that cannot be drawn by NaN, and counts them in faults[reason].
 local function clean_layer(layer, axes, faults)
   local x, y = {}, {}
   for i, given in ipairs(layer.x) do
@@ -98,13 +99,14 @@ end
 
 local function limits() return { low = math.huge, high = -math.huge } end
 
+-- Extends a limit { low, high } by a value; nil, NaN and, on a log axis, values <= 0 do not count.
 local function take(limit, value, log)
   if not value or value ~= value or log and value <= 0 then return end
   if value < limit.low then limit.low = value end
   if value > limit.high then limit.high = value end
 end
 
--- The end of a whisker; an infinite one makes no axis longer.
+-- Extends a limit by the end of a whisker, unless the end is infinite.
 local function take_end(limit, value, log)
   if value and math.abs(value) < LARGEST then take(limit, value, log) end
 end
@@ -123,7 +125,7 @@ local function take_layer(layer, axes, x_limit, y_limit)
   if layer.kind == "bars" then take(y_limit, 0, axes.y.log) end
 end
 
--- Room beside the data; not where bars stand on the axis.
+-- The limit with a margin on each side of the data, except where bars begin at the axis.
 local function padded(axis, limit, bars)
   local low, high = limit.low, limit.high
   if axis.log then
@@ -159,7 +161,7 @@ local function set_range(title, axis, limit, given, bars, name)
   padded(axis, limit, bars)
 end
 
--- Infinite ends of whiskers and bands go to the axis's end.
+-- Replaces infinite ends of whiskers and bands by the end of the axis.
 local function end_at_axis(layer, axis)
   for i, value in ipairs(layer.low or {}) do
     if value == -LARGEST then layer.low[i] = axis.low end
@@ -199,7 +201,7 @@ local function check_rules(title, given)
   return list
 end
 
--- The rule as a segment between the ends of the axes; nil where a log axis does not hold it.
+-- A rule as a segment between the ends of the axes; nil if a log axis cannot show it.
 local function rule_layer(o, x, y)
   local layer = { kind = "rule", label = o.label and texts.clean(o.label) }
   if o.x then
@@ -229,9 +231,9 @@ local function nothing(title, layers)
     or ": no point can be drawn: none is finite, and positive where an axis is logarithmic"), 0)
 end
 
---- panel.make(title, o, given): a panel as back ends take it. o: checked options; given = {
---- layers = with lists as they were given, x =, y =: fields of the axes beside those of the
---- options, data = what is saved, colour_bar = }.
+--- panel.make(title, o, given): a panel in the form that figure.lua describes. title: of the
+--- function, for errors. o: checked options. given = { layers = with the lists of the user, x =, y
+--- = more fields of the axes, data = the series that fig:data saves, colour_bar = }.
 function panel.make(title, o, given)
   local axes, layers, faults = { x = axis_of(o, "x"), y = axis_of(o, "y") }, given.layers, {}
   for name, axis in pairs(axes) do

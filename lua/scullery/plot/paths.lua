@@ -1,8 +1,8 @@
---- Paths of SVG in fewer bytes: coordinates with one digit behind the point become steps from the
---- point before. Sums of whole tenths are exact, so that every point stays where it is.
+--- Shorter SVG paths: absolute coordinates with at most one decimal become steps from the previous
+--- point. Steps are added as whole tenths, so that no point moves by rounding.
 local paths = {}
 
--- Tenths of a number that has no more digits than one behind the point, as a whole number.
+-- A number with at most one decimal as a whole number of tenths; nil for other numbers.
 local function tenths(text)
   if not text:find("^%-?%d+%.?%d?$") then return nil end
   return math.tointeger(tonumber((("%.1f"):format(tonumber(text)):gsub("%.", "")))) -- "-0.5": -05
@@ -15,7 +15,7 @@ local function shown(count)
   return ("%s%s.%d"):format(sign, whole == 0 and "" or whole, rest)
 end
 
--- Numbers after each other: a minus sign parts two as well as a space does.
+-- Appends numbers; a minus sign separates two numbers without a space.
 local function add(parts, ...)
   for i = 1, select("#", ...) do
     local text = shown((select(i, ...)))
@@ -25,7 +25,7 @@ local function add(parts, ...)
   end
 end
 
--- Appends a command's letter, unless it goes on with the one before.
+-- Appends the letter of a command, unless it repeats the previous command.
 local function command(parts, state, letter)
   if state.letter ~= letter then
     parts[#parts + 1] = letter
@@ -61,7 +61,8 @@ local function line(parts, state, x, y)
   state.x, state.y = x, y
 end
 
--- One command of the long form and its numbers; false where it is none that is known here.
+-- Appends one absolute command with its numbers as steps; returns false if the command is not
+-- known.
 local function take(parts, state, letter, numbers, text)
   if letter == "M" and #numbers >= 2 and #numbers % 2 == 0 then
     move(parts, state, numbers[1], numbers[2])
@@ -85,8 +86,9 @@ local function take(parts, state, letter, numbers, text)
   return true
 end
 
---- paths.relative(d): the value of a path's attribute d in steps; as it is, where it has other
---- commands than M, H, V and z (l alone before z), or numbers of more digits.
+--- paths.relative(d): the attribute d of a path with relative coordinates; unchanged if that is not
+--- shorter, or if it has commands other than M, H, V and z (or l before z) or more than one
+--- decimal.
 function paths.relative(d)
   local parts, state = { "" }, {}
   for letter, text in d:gmatch("(%a)([^%a]*)") do

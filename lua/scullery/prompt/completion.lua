@@ -121,22 +121,17 @@ local function options_call(code, last)
   return call_at(code, open - 1), open
 end
 
-local function given_already(code, open, last)
-  local seen = {}
-  for at = open + 1, last - 1 do
-    if code[at].kind == "name" and code[at + 1].text == "=" then seen[code[at].text] = true end
-  end
-  return seen
-end
-
--- Options that may follow token `last`, a "{" or ",".
+-- Options that may follow token `last`, a "{" or ",": those that are not given yet.
 local function option_candidates(code, last, environment)
   local text = code[last] and code[last].text
   if text ~= "{" and text ~= "," and text ~= ";" then return nil end
   local path, open = options_call(code, last)
   local rows = rows_of(path, environment)
   if not rows then return nil end
-  local seen, list = given_already(code, open, last), {}
+  local seen, list = {}, {}
+  for at = open + 1, last - 1 do
+    if code[at].kind == "name" and code[at + 1].text == "=" then seen[code[at].text] = true end
+  end
   for _, row in ipairs(rows) do
     if not seen[row.name] then
       list[#list + 1] = { name = row.name, about = row.help or row.takes }
@@ -186,24 +181,7 @@ local function topics()
   return list
 end
 
-local function plugin_names(kind)
-  local list = {}
-  for _, entry in ipairs(core.plugin_list()) do
-    if not kind or entry.kind == kind then
-      list[#list + 1] = { name = kind and entry.name or entry.kind .. "." .. entry.name }
-    end
-  end
-  return list
-end
-
-local function pictures()
-  local list = {}
-  for _, name in ipairs(require("scullery.pictures.model").names) do
-    list[#list + 1] = { name = name }
-  end
-  return list
-end
-
+-- True if the path is a call of the method with this title ("class:method"), as far as is known.
 local function is_method(path, title, environment)
   if not path.method then return false end
   load_declarations()
@@ -263,8 +241,18 @@ local function quoted_candidates(code, last, quote, typed, environment)
     return place == 1 and data_sets() or { { name = "train" }, { name = "test" } }
   end
   if name == "sc.data.path" then return data_sets() end
-  if name == "sc.plugin.info" or name == "sc.plugin.reload" then return plugin_names() end
-  if place == 1 and is_method(path, "pipeline:plot", environment) then return pictures() end
+  if name == "sc.plugin.info" or name == "sc.plugin.reload" then
+    local list = {}
+    for i, entry in ipairs(core.plugin_list()) do
+      list[i] = { name = entry.kind .. "." .. entry.name }
+    end
+    return list
+  end
+  if place == 1 and is_method(path, "pipeline:plot", environment) then
+    local list = {}
+    for i, kind in ipairs(require("scullery.pictures.model").names) do list[i] = { name = kind } end
+    return list
+  end
   if is_path_argument(path, place, environment) then
     return files.matching(typed, quote)
   end
@@ -272,6 +260,7 @@ end
 
 -- ---------------------------------------------------------------- names
 
+-- The names of the environment and Lua's keywords.
 local function name_candidates(environment)
   local names, list = {}, {}
   values.collect(environment, names)
@@ -281,12 +270,8 @@ local function name_candidates(environment)
   return list
 end
 
-local function about_member(path, name, value)
-  if path[1] ~= "sc" and type(value) ~= "function" then return nil end
-  local member = path[1] == "sc" and name or nil
-  return function() return require("scullery.help.topics").brief(value, member) end
-end
-
+-- The fields (separator ".") or methods (":") of the value at the end of a path. Their descriptions
+-- are functions, so that only those that are displayed are looked up.
 local function member_candidates(path, separator, environment)
   local value = completion.follow(path, environment)
   if value == nil then return {} end
@@ -295,7 +280,10 @@ local function member_candidates(path, separator, environment)
   for name in pairs(names) do
     local member = values.index(value, name)
     if separator == "." or type(member) == "function" then
-      list[#list + 1] = { name = name, about = about_member(path, name, member) }
+      local known = path[1] == "sc" or type(member) == "function"
+      list[#list + 1] = { name = name, about = known and function()
+        return require("scullery.help.topics").brief(member, path[1] == "sc" and name or nil)
+      end or nil }
     end
   end
   return list
@@ -314,6 +302,8 @@ end
 
 -- ---------------------------------------------------------------- the whole
 
+-- The candidates that begin with the typed text, sorted, each once. Names with a leading "_" are
+-- offered only after a typed "_".
 local function matching(list, partial)
   local found, seen = {}, {}
   for _, one in ipairs(list) do
@@ -327,7 +317,7 @@ local function matching(list, partial)
   return found
 end
 
--- `:command argument`
+-- The same as completion.find for a text such as `:time EXPR`; nil if the text is not a command.
 local function at_command(text, environment)
   local partial = text:match("^%s*:(%a*)$")
   if partial then

@@ -22,6 +22,7 @@ local escapes = { ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\\"] = "\\\\
 
 local function escaped(byte) return ("\\x%02x"):format(byte) end
 
+-- A text in quotes with escapes, cut to `most` bytes.
 local function quoted(text, most)
   local rest = #text - most
   if rest > 0 then text = text:sub(1, most) end
@@ -129,12 +130,6 @@ local function sorted_keys(value, length)
   return keys
 end
 
-local function list_length(value)
-  local length = 0
-  while rawget(value, length + 1) ~= nil do length = length + 1 end
-  return length
-end
-
 local show
 
 local function key_text(key, state)
@@ -155,7 +150,8 @@ end
 
 -- The parts of a table as texts: the list part first, then keys.
 local function parts_of(value, state)
-  local parts, length = {}, list_length(value)
+  local parts, length = {}, 0
+  while rawget(value, length + 1) ~= nil do length = length + 1 end
   local keys = sorted_keys(value, length)
   local most = state.depth == 0 and MOST_ITEMS or MOST_INNER
   for i = 1, math.min(length, most) do
@@ -189,6 +185,7 @@ local function filled(parts, width)
   return lines
 end
 
+-- A table in braces: on one line if it fits; a table that contains itself is named by its path.
 local function table_text(value, state)
   if next(value) == nil then return "{}" end
   if state.paths[value] then
@@ -213,6 +210,7 @@ local function table_text(value, state)
   return "{\n" .. table.concat(texts, "\n") .. "\n}"
 end
 
+-- A table of any class: a namespace of the library, an object with its own text, or a plain table.
 local function any_table(value, state)
   local meta = debug.getmetatable(value)
   local namespace = objects.namespaces[value]
@@ -241,6 +239,7 @@ end
 
 -- ---------------------------------------------------------------- texts
 
+-- The first MOST_LINES lines, and the number of the rest.
 local function cut(text)
   local lines, at = 0, 0
   while lines < MOST_LINES do

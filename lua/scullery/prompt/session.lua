@@ -37,6 +37,7 @@ end
 
 -- ---------------------------------------------------------------- running
 
+-- The message of an error value of any type.
 local function plain_message(raised)
   if type(raised) == "string" or type(raised) == "number" then return tostring(raised) end
   local meta = debug.getmetatable(raised)
@@ -88,13 +89,6 @@ function Session:status(text)
   return code.chunk and "whole" or code.unfinished and "unfinished" or "invalid"
 end
 
--- Records a successful text for :save.
-local function remember(self, code, values)
-  local has_value = values.n > 0 and values[1] ~= nil
-  if has_value then rawset(self.environment, "_", values[1]) end
-  self.log[#self.log + 1] = code.script(has_value)
-end
-
 --- session:evaluate(text[, around]): runs a text of Lua: true, its values packed, true if they are
 --- to be shown; or false and the messages. around(f): called to run f; returns the values of f.
 function Session:evaluate(text, around)
@@ -107,11 +101,14 @@ function Session:evaluate(text, around)
     self.failed = self.failed + 1
     return false, values, trace
   end
-  remember(self, code, values)
+  local has_value = values.n > 0 and values[1] ~= nil
+  if has_value then rawset(self.environment, "_", values[1]) end
+  self.log[#self.log + 1] = code.script(has_value) -- for :save
   if code.silent then values = { n = 0 } end
   return true, values
 end
 
+-- The help text about `text`: its value if it is an expression, otherwise the topic of that name.
 local function help_on(self, text)
   local help = require "scullery.help"
   if text == "" then return help.text() end
@@ -120,11 +117,6 @@ local function help_on(self, text)
   if code.chunk then ok, values = pcall(code.chunk) end
   if ok and values ~= nil then return help.text(values) end
   return help.text((text:match("^[\"'](.*)[\"']$") or text))
-end
-
-local function printed(text)
-  if text and text ~= "" then print(require("scullery.help").painted(text)) end
-  return true, { n = 0 }
 end
 
 --- session:run(text): true and its values as table.pack gives them (none if they are not to be
@@ -139,7 +131,9 @@ function Session:run(text)
   if about then
     local ok, result, trace = protected(help_on, self, about)
     if not ok then return false, result, trace end
-    return printed(result[1])
+    local shown = result[1]
+    if shown and shown ~= "" then print(require("scullery.help").painted(shown)) end
+    return true, { n = 0 }
   end
   if is_farewell(self, text) then
     self.ended = true

@@ -45,17 +45,15 @@ local function size_text(bytes)
   return ("%d B"):format(bytes)
 end
 
-local function count_of(value)
-  local count = 0
-  for _ in next, value do count = count + 1 end
-  return count == 1 and "1 entry" or count .. " entries"
-end
-
 -- The type and shape, on one line.
 local function about(value)
   local kind = type(value)
   if kind == "string" then return ("string, %d bytes"):format(#value) end
-  if kind == "table" and not debug.getmetatable(value) then return "table, " .. count_of(value) end
+  if kind == "table" and not debug.getmetatable(value) then
+    local count = 0
+    for _ in next, value do count = count + 1 end
+    return "table, " .. (count == 1 and "1 entry" or count .. " entries")
+  end
   if kind == "number" or kind == "boolean" then return kind .. ", " .. tostring(value) end
   local shown = display.text({ value }, { width = 10000 }):match("^{ (.*) }$") or kind
   return text.shorten(shown:match("^[^\n]*"), MOST_COLUMNS)

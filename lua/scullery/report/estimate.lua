@@ -1,4 +1,4 @@
---- What the features of a model estimate: their kernel, and how far they are from it on some rows.
+--- The error of a model's features as an estimate of their kernel, measured on some rows.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 
@@ -6,7 +6,8 @@ local estimate = {}
 
 local MOST_ROWS = 200
 
--- Rows spread evenly over those of a data set in the model's terms, through the stages.
+-- At most MOST_ROWS rows, spread evenly over the data set, after the stages of the model f: a
+-- float64 matrix. The data set has the columns of the model.
 local function some_rows(f, ds)
   local n, rows = #ds, {}
   local count = math.min(n, MOST_ROWS)
@@ -16,9 +17,10 @@ local function some_rows(f, ds)
   return core.transform(source, f.stages):astype("float64")
 end
 
---- estimate.kernel(f, ds): of the model f with features, on up to 200 rows of a data set in memory:
---- { rows =, rms =, largest =, scale = the largest |k| }, the error of <Phi(x), Phi(y)> over all
---- pairs of rows against the kernel in closed form; nil and a sentence where there is none.
+--- estimate.kernel(f, ds): compares <Phi(x), Phi(y)> with the kernel k(x, y) in closed form, for
+--- all pairs of up to 200 rows of a data set in memory and the features Phi of the model f. Returns
+--- { rows = their number, rms = the root mean square of the differences, largest = the largest
+--- |difference|, scale = the largest |k| }; nil and a sentence if this is not possible.
 function estimate.kernel(f, ds)
   if not f.map then return nil, "the model has no features: it is linear in the columns" end
   if not ds or not ds.X then return nil, "there are no rows in memory to compare on" end

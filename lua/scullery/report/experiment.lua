@@ -1,5 +1,5 @@
---- The report of an experiment: one HTML page with its results, pictures, failures, costs, and what
---- is needed to run it again.
+--- The report of an experiment: one HTML page with its results, pictures, failures and costs, and
+--- the commands and versions that reproduce it. sc.publish puts its own tables and pictures first.
 local groups = require "scullery.experiment.groups"
 local html = require "scullery.report.html"
 local pictures = require "scullery.pictures.experiment"
@@ -8,14 +8,13 @@ local values = require "scullery.experiment.values"
 
 local report = {}
 
+-- The most rows of a table, pictures of a page, bytes of an error message, and different texts in a
+-- fact; the page says how many more there are.
 local MOST_ROWS, MOST_FIGURES, MOST_MESSAGE, MOST_TEXTS = 500, 24, 2000, 10
 
 -- ---------------------------------------------------------------- numbers as texts
 
-local function counted(count, noun)
-  return ("%d %s"):format(count, count == 1 and noun or noun .. "s")
-end
-
+-- A time as a text, in the unit that leaves three digits or fewer.
 local function duration(seconds)
   if seconds < 1e-3 then return ("%.0f µs"):format(seconds * 1e6) end
   if seconds < 1 then return ("%.0f ms"):format(seconds * 1e3) end
@@ -30,15 +29,23 @@ end
 
 -- ---------------------------------------------------------------- results
 
--- The columns of the table of results: { head, whether its texts are numbers, cell of a group }.
-local function columns_of(grouped)
-  local list = {}
-  for _, option in ipairs(grouped.varying) do
-    list[#list + 1] = { option.name, false, function(group)
-      local value = group.cell[option.name]
+-- A column is { its head, true if its texts are aligned as numbers, a function from an item to its
+-- cell }; the items of a table are groups or rows, which both have the field `cell`.
+
+-- Appends one column for each option.
+local function add_option_columns(list, options)
+  for _, option in ipairs(options) do
+    list[#list + 1] = { option.name, false, function(item)
+      local value = item.cell[option.name]
       return type(value) == "table" and values.show(value) or value
     end }
   end
+end
+
+-- The columns of the table of results, whose items are groups of cells that differ only in seeds.
+local function columns_of(grouped)
+  local list = {}
+  add_option_columns(list, grouped.varying)
   list[#list + 1] = { "cells", true, function(group)
     local done = tostring(#group.done)
     return group.failed == 0 and done or ("%s, %d failed"):format(done, group.failed)
@@ -58,7 +65,7 @@ local function columns_of(grouped)
   return list
 end
 
--- A table of the columns, a row for each of the items.
+-- Adds a table with these columns and one row for each item, up to MOST_ROWS.
 local function add_table(page, columns, items, caption)
   local heads, rows, numbers = {}, {}, {}
   for j, column in ipairs(columns) do
@@ -108,21 +115,14 @@ local function failed_rows(rows)
   return list
 end
 
--- All options of a row but those that are the same everywhere.
-local function cell_text(row, grouped)
-  local parts = {}
-  for _, options in ipairs{ grouped.varying, grouped.seeds } do
-    local text = groups.label(row.cell, options)
-    if text ~= "" then parts[#parts + 1] = text end
-  end
-  return table.concat(parts, ", ")
-end
-
 local function add_failures(page, failed, grouped)
   if #failed == 0 then return end
   page:heading("Cells that failed")
+  -- the options that are not the same in all cells
+  local options = table.move(grouped.seeds, 1, #grouped.seeds, #grouped.varying + 1,
+    { table.unpack(grouped.varying) })
   add_table(page, {
-    { "cell", false, function(row) return cell_text(row, grouped) end },
+    { "cell", false, function(row) return groups.label(row.cell, options) end },
     { "message", false, function(row)
       local text = tostring(row.message or "")
       return #text > MOST_MESSAGE and text:sub(1, MOST_MESSAGE) .. "..." or text
@@ -136,14 +136,8 @@ end
 local function add_cells(page, rows, grouped)
   page:heading("Every cell")
   local columns = {}
-  for _, options in ipairs{ grouped.varying, grouped.seeds } do
-    for _, option in ipairs(options) do
-      columns[#columns + 1] = { option.name, false, function(row)
-        local value = row.cell[option.name]
-        return type(value) == "table" and values.show(value) or value
-      end }
-    end
-  end
+  add_option_columns(columns, grouped.varying)
+  add_option_columns(columns, grouped.seeds)
   for _, names in ipairs{ grouped.results, grouped.others } do
     for _, name in ipairs(names) do
       columns[#columns + 1] = { name, false, function(row)
@@ -165,11 +159,13 @@ end
 
 -- ---------------------------------------------------------------- how it was made
 
--- The different texts that the rows give, as one text; nil where none gives any.
-local function distinct(rows, read)
+-- The different values of a fact among the rows, in alphabetical order, as one text; nil if no row
+-- has it. what: a field of row.about, or a function from row.about to a text.
+local function distinct(rows, what)
   local list, seen = {}, {}
   for _, row in ipairs(rows) do
-    local text = row.about and read(row.about)
+    local text = row.about
+    if text then if type(what) == "string" then text = text[what] else text = what(text) end end
     if text and not seen[text] then seen[text], list[#list + 1] = true, tostring(text) end
   end
   table.sort(list)
@@ -180,6 +176,8 @@ end
 
 local function digest(text) return text and ", SHA-256 " .. text:sub(1, 16) or "" end
 
+-- "train: 100 x 5, SHA-256 0123..." for each data set that the cells of one run used. Data sets
+-- that were given without names are numbered, and their numbers are not shown.
 local function data_text(about)
   local parts = {}
   for _, name in ipairs(values.sorted(about.data or {})) do
@@ -190,7 +188,7 @@ local function data_text(about)
   return #parts > 0 and table.concat(parts, "; ") or nil
 end
 
--- The plugins of all cells; cells may have loaded more or fewer.
+-- The plugins that some cell had loaded, with their versions.
 local function plugins_text(rows)
   local seen = {}
   for _, row in ipairs(rows) do
@@ -202,11 +200,8 @@ local function plugins_text(rows)
   return #list > 0 and table.concat(list, ", ") or nil
 end
 
-local function script_text(about)
-  return about.script and about.script.path .. digest(about.script.sha256)
-end
-
--- From the first to the last time that a cell ended.
+-- "FIRST to LAST", the times at which the first and the last cell ended. They are texts in ISO
+-- 8601, whose alphabetical order is that of time.
 local function times(rows)
   local first, last
   for _, row in ipairs(rows) do
@@ -217,12 +212,13 @@ local function times(rows)
   return first and (first == last and first or first .. " to " .. last)
 end
 
--- A text as the shell takes it, quoted where it must be.
+-- A text as one word of a POSIX shell, in quotes if it holds other characters than these.
 local function shell_word(text)
   if not text:find("[^%w_./-]") then return text end
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
+-- The command lines that run the scripts of the cells again and that print the stored results.
 local function commands_of(experiment)
   local lines, seen = {}, {}
   for _, row in ipairs(experiment.rows) do
@@ -245,37 +241,38 @@ local function add_origin(page, experiment, grouped)
   page:heading("How to reproduce")
   page:code(table.concat(commands_of(experiment), "\n"))
   page:facts{
-    { "script", distinct(rows, script_text) }, { "data", distinct(rows, data_text) },
+    { "script", distinct(rows, function(about)
+      return about.script and about.script.path .. digest(about.script.sha256)
+    end) }, { "data", distinct(rows, data_text) },
     { "options of all cells", #grouped.fixed > 0 and groups.label(rows[1].cell, grouped.fixed)
       or nil },
-    { "Scullery", distinct(rows, function(about) return about.scullery end) },
+    { "Scullery", distinct(rows, "scullery") },
     { "plugins", plugins_text(rows) },
-    { "machine", distinct(rows, function(about) return about.machine end) },
-    { "instruction set", distinct(rows, function(about) return about.instruction_set end) },
-    { "threads", distinct(rows, function(about) return about.threads end) },
+    { "machine", distinct(rows, "machine") },
+    { "instruction set", distinct(rows, "instruction_set") },
+    { "threads", distinct(rows, "threads") },
     { "time", times(rows) },
     { "results", experiment.folder and experiment.folder .. "/results.jsonl" } }
 end
 
 -- ---------------------------------------------------------------- the whole
 
-local function total(rows, name)
-  local sum
-  for _, row in ipairs(rows) do if row[name] then sum = (sum or 0) + row[name] end end
-  return sum
-end
-
+-- "Experiment: 12 cells done, 1 failed, 3 still to run; 2.5 s in all."
 local function subtitle(experiment, failed)
-  local rows, missing = experiment.rows, experiment.missing or 0
-  local seconds = total(rows, "seconds")
-  return ("Experiment: %s done%s%s%s."):format(counted(#rows - failed, "cell"),
+  local rows, missing, seconds = experiment.rows, experiment.missing or 0, nil
+  for _, row in ipairs(rows) do
+    if row.seconds then seconds = (seconds or 0) + row.seconds end
+  end
+  local done = #rows - failed
+  return ("Experiment: %d cell%s done%s%s%s."):format(done, done == 1 and "" or "s",
     failed > 0 and (", %d failed"):format(failed) or "",
     missing > 0 and (", %d still to run"):format(missing) or "",
     seconds and "; " .. duration(seconds) .. " in all" or "")
 end
 
---- report.page(experiment[, title, front]): the page of an experiment. front(page) adds what stands
---- first, in the place of the pictures that are drawn of each result otherwise.
+--- report.page(experiment[, title, front]): the page of an experiment, as html.page makes it.
+--- front(page) adds the first part of the page; it replaces the pictures of each result, which are
+--- drawn without it.
 function report.page(experiment, title, front)
   local rows = experiment.rows
   local failed, grouped = failed_rows(rows), groups.of(rows)
@@ -294,16 +291,17 @@ function report.page(experiment, title, front)
   return page
 end
 
---- report.summary(experiment): one line: how many cells, how long in all, with what.
+--- report.summary(experiment): one line: the number of cells, their time in all, the threads and
+--- the instruction set.
 function report.summary(experiment)
   local rows = experiment.rows
-  local loops = distinct(rows, function(about) return about.instruction_set end)
-  local threads = distinct(rows, function(about) return about.threads end)
+  local loops = distinct(rows, "instruction_set")
+  local threads = distinct(rows, "threads")
   return subtitle(experiment, #failed_rows(rows)):gsub("^Experiment: ", ""):gsub("%.$", "")
     .. (threads and (" (threads: %s; %s)"):format(threads, loops or "-") or "")
 end
 
---- report.save(experiment, path): write the report, whole or not at all.
+--- report.save(experiment, path): writes the report to an .html file, complete or not at all.
 function report.save(experiment, path)
   html.check_path(path)
   report.page(experiment):save(path)

@@ -1,6 +1,6 @@
---- Pages of reports: one HTML file that opens in any browser and prints well. It holds its style
---- and its pictures (SVG, or Unicode text where there is no gnuplot), runs no script and fetches
---- nothing. Every text is escaped. The page is well-formed XML too.
+--- Pages of reports: one HTML file that opens in any browser and prints well. It contains its style
+--- and its pictures (SVG, or Unicode text if gnuplot is missing), runs no script and loads nothing
+--- from the network. Every text is escaped. The page is also well-formed XML.
 local core = require "scullery.core"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -44,20 +44,18 @@ figure svg { max-width: 100%; height: auto; }
 local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
   ["'"] = "&#39;" }
 
--- A byte that is no UTF-8, and what XML forbids, is shown as the replacement character.
 local REPLACEMENT = "\u{FFFD}"
-local function clean(text)
-  return (valid(text, REPLACEMENT):gsub("[\0-\8\11\12\14-\31\127]", REPLACEMENT)
-    :gsub("\xEF\xBF[\xBE\xBF]", REPLACEMENT))
-end
 
---- html.escape(value): a value as text for a page: characters that HTML gives a meaning are
---- escaped, and bytes that are no text become the replacement character.
+--- html.escape(value): a value as text for a page: &, <, > and quotation marks become entities;
+--- bytes that are not UTF-8, and characters that XML forbids (control characters, U+FFFE, U+FFFF),
+--- become U+FFFD.
 function html.escape(value)
-  return (clean(tostring(value)):gsub("[&<>\"']", entities))
+  return (valid(tostring(value), REPLACEMENT)
+    :gsub("[\0-\8\11\12\14-\31\127]", REPLACEMENT)
+    :gsub("\xEF\xBF[\xBE\xBF]", REPLACEMENT):gsub("[&<>\"']", entities))
 end
 
--- Numbers as tables show them; texts as they are.
+-- A value as a cell of a table: floats to six significant digits, nil as "".
 local function shown(value)
   if value == nil then return "" end
   if math.type(value) == "integer" then return ("%d"):format(value) end
@@ -72,7 +70,7 @@ local Page = objects.class("report page", { example = "page",
 
 function Page.__tostring() return "a report page" end
 
---- html.page{ title =, subtitle = }: an empty page; its methods add to it from the top.
+--- html.page{ title =, subtitle = }: an empty page. Its methods append parts in the order of calls.
 function html.page(given)
   local o = options.check("report.page", given, { title = { type = "string", required = true },
     subtitle = { type = "string" } })
@@ -82,8 +80,8 @@ end
 
 local function add(self, ...) self.parts[#self.parts + 1] = string.format(...) end
 
---- page:heading(text[, level]): a heading; level 2 (a section, which the list of contents names) or
---- 3.
+--- page:heading(text[, level]): a heading. level 2, the default: a section with an entry in the
+--- list of contents; level 3: a heading inside a section.
 function Page:heading(text, level)
   if level == 3 then return add(self, "<h3>%s</h3>", html.escape(text)) end
   self.sections[#self.sections + 1] = text
@@ -93,7 +91,7 @@ end
 --- page:paragraph(text): a paragraph.
 function Page:paragraph(text) add(self, "<p>%s</p>", html.escape(text)) end
 
---- page:list(texts): a list of sentences; nothing where there are none.
+--- page:list(texts): a list of sentences; nothing if `texts` is empty.
 function Page:list(texts)
   if #texts == 0 then return end
   local items = {}
@@ -101,10 +99,10 @@ function Page:list(texts)
   add(self, "<ul>%s</ul>", table.concat(items, "\n"))
 end
 
---- page:code(text): a text of fixed width, line by line.
+--- page:code(text): a text in a monospaced font; its line ends are kept.
 function Page:code(text) add(self, "<pre>%s</pre>", html.escape(text)) end
 
--- For each column whether its cells are numbers (nil and "" say nothing).
+-- For each column, true if it has cells and all of them are numbers; nil and "" do not count.
 local function number_columns(columns, rows)
   local list = {}
   for j = 1, columns do
@@ -120,6 +118,7 @@ local function number_columns(columns, rows)
   return list
 end
 
+-- One row of a table as elements, tag "th" or "td"; numbers[j]: column j is aligned right.
 local function cells(tag, columns, row, numbers)
   local list = {}
   for j = 1, columns do
@@ -130,8 +129,8 @@ local function cells(tag, columns, row, numbers)
 end
 
 --- page:table{ heads = { text, ... }, rows = { { value, ... }, ... }, caption =, marked = row
---- number, numbers = { [column] = true } }: a table. Columns of numbers stand to the right, as do
---- those that `numbers` names; nil is an empty cell. marked: the row that stands out.
+--- number, numbers = { [column] = true } }: a table. Columns of numbers, and those in `numbers`,
+--- are aligned right; nil is an empty cell. marked: the number of the row that is highlighted.
 function Page:table(given)
   local columns, rows = #given.heads, given.rows
   local numbers = number_columns(columns, rows)
@@ -150,8 +149,8 @@ function Page:table(given)
   add(self, "%s", table.concat(lines, "\n"))
 end
 
---- page:facts{ { name, value }, ... }: a table of names and values; pairs without a value are left
---- out.
+--- page:facts{ { name, value }, ... }: a table with one row for each pair; pairs whose value is nil
+--- are left out.
 function Page:facts(pairs_of)
   local lines = { '<div class="scroll"><table><tbody>' }
   for i = 1, #pairs_of do
@@ -167,8 +166,8 @@ end
 
 -- ---------------------------------------------------------------- pictures
 
--- The SVG as an element of a page: without the XML head, its ids told apart from those of other
--- pictures on the page.
+-- The <svg> element of a picture, without the XML declaration; nil if there is none. Its ids, and
+-- the references to them, get the prefix, because ids must be unique on a page.
 local function inline(svg, prefix)
   local body = svg:match("<svg.*</svg>")
   if not body then return nil end
@@ -177,8 +176,9 @@ local function inline(svg, prefix)
   return (body:gsub("url%(%s*#", "url(#" .. prefix))
 end
 
--- A picture of characters: each has a box as wide as its columns, as a browser takes those that its
--- monospaced font lacks, such as braille dots, from fonts of other widths.
+-- A picture in characters, escaped. Each character beyond ASCII is put in a box as wide as its
+-- columns, because a browser takes characters that its monospaced font lacks, such as braille dots,
+-- from fonts of other widths.
 local function boxed(picture)
   return (html.escape(picture):gsub("[\xC2-\xF4][\x80-\xBF]+", function(character)
     local columns = core.text_width("a" .. character) - 1 -- none where it combines with that before
@@ -187,8 +187,8 @@ local function boxed(picture)
   end))
 end
 
---- page:figure(figure[, caption]): a figure of sc.plot, as SVG; as Unicode text where gnuplot is
---- missing, which a line below it says.
+--- page:figure(figure[, caption]): a figure of sc.plot, as SVG; as Unicode text if gnuplot is
+--- missing, with the reason below it.
 function Page:figure(figure, caption)
   self.figures = self.figures + 1
   local svg, reason = figure:svg()
@@ -207,6 +207,7 @@ end
 
 -- ---------------------------------------------------------------- the whole
 
+-- Links to the sections, for pages with three or more.
 local function contents(self)
   if #self.sections < 3 then return "" end
   local links = {}
@@ -216,7 +217,7 @@ local function contents(self)
   return ('<p class="contents">%s</p>\n'):format(table.concat(links, " &#183; "))
 end
 
---- page:text(): the page as text.
+--- page:text(): the whole page as the text of an HTML file.
 function Page:text()
   local title = html.escape(self.title)
   local subtitle = self.subtitle and ('<p class="subtitle">%s</p>\n'):format(
@@ -228,13 +229,13 @@ function Page:text()
     table.concat(self.parts, "\n"), "\n</body>\n</html>\n" }
 end
 
---- html.check_path(path): refuse what is no path of an .html file.
+--- html.check_path(path): raises an error unless the path ends with .html or .htm.
 function html.check_path(path)
   if type(path) == "string" and path:lower():find("%.html?$") then return end
   error("takes the path of an .html file, and got " .. options.show(path), 0)
 end
 
---- page:save(path): write the page, whole or not at all.
+--- page:save(path): writes the page to an .html file, complete or not at all.
 function Page:save(path)
   html.check_path(path)
   core.write_text(path, self:text())

@@ -1,5 +1,5 @@
---- Measures of a model with their error: of a classification shares of rows with Wilson's
---- intervals, of a regression means over rows with standard errors.
+--- Measures of a model on some rows, with their uncertainty: for a classification, shares of rows
+--- with Wilson's 95 % intervals; for a regression, means over rows with standard errors.
 local confusion = require "scullery.pictures.confusion"
 local numbers = require "scullery.pictures.numbers"
 local probabilities = require "scullery.model.probabilities"
@@ -8,26 +8,20 @@ local measures = {}
 
 local INTERVAL, MOST_CLASSES = "95 % interval (Wilson)", 200
 
-local function percent(value) return ("%.2f %%"):format(100 * value) end
-
--- A share of rows, its interval, and the counts.
+-- Three texts: a share of rows in per cent, its interval, and its counts.
 local function share(hits, n)
   if n == 0 then return "-", "", "0 of 0" end
   local low, high = numbers.wilson(hits, n)
-  return percent(hits / n), ("%.2f to %.2f %%"):format(100 * low, 100 * high),
+  return ("%.2f %%"):format(100 * hits / n), ("%.2f to %.2f %%"):format(100 * low, 100 * high),
     ("%d of %d"):format(hits, n)
 end
 
--- The largest class, which a model that knows nothing would say.
-local function majority(sizes)
-  local most = 1
-  for k, size in ipairs(sizes) do if size > sizes[most] then most = k end end
-  return most
-end
-
+-- The accuracy, beside that of a model that always predicts the largest class. Also returns the
+-- confusion matrix, counts[true class][predicted class], and the size of each class.
 local function classification(about)
   local counts, sizes, wrong = confusion.counts(about)
-  local most = majority(sizes)
+  local most = 1
+  for k, size in ipairs(sizes) do if size > sizes[most] then most = k end end
   local always = ("accuracy of always saying %s"):format(tostring(about.classes[most]))
   local rows = { { "accuracy", share(about.n - wrong, about.n) },
     { always, share(sizes[most], about.n) } }
@@ -35,7 +29,7 @@ local function classification(about)
     numbers = { [2] = true, [3] = true, [4] = true } }, counts, sizes
 end
 
--- A row a class.
+-- A table with one row for each class: recall = right / rows, precision = right / predicted.
 local function by_class(about, counts, sizes)
   local rows = {}
   for k = 1, math.min(#about.classes, MOST_CLASSES) do
@@ -56,7 +50,8 @@ local function value_row(name, mean, stderr)
   return { name, ("%.5g"):format(mean), stderr and ("%.2g"):format(stderr) or "" }
 end
 
--- Of one target.
+-- Appends the rows of target j: mean squared error, its root (whose error is that of the mean
+-- divided by twice the root), mean absolute error, and R2 = 1 - sum (y - f)^2 / sum (y - mean y)^2.
 local function of_target(about, j, suffix, rows)
   local squares, sizes, y = {}, {}, {}
   for i = 1, about.n do
@@ -86,8 +81,8 @@ local function regression(about)
     numbers = { [2] = true, [3] = true } }
 end
 
---- measures.table(about): heads, rows and columns of numbers of a table for page:table; about: what
---- pictures.model.judged gives. Second, of a classification: a table of its classes.
+--- measures.table(about): { heads, rows, numbers } for page:table; about: the result of
+--- pictures.model.judged. The second result, for a classification only, is a table by class.
 function measures.table(about)
   if not about.classes then return regression(about) end
   local whole, counts, sizes = classification(about)
@@ -96,8 +91,9 @@ end
 
 local LEAST = 1e-15 -- as in sc.metrics.log_loss
 
---- measures.log_loss(about): the mean -log of the probability of the true class, and its standard
---- error; nil where the model has no probabilities or knows no label of the rows.
+--- measures.log_loss(about): the mean of -log p over the rows, p the probability that the model
+--- gives to the true class, and its standard error; nil if the model has no probabilities or knows
+--- none of the labels.
 function measures.log_loss(about)
   if not about.classes or not probabilities.known(about.model) then return nil end
   local P, losses = probabilities.of(about.model, about.scores), {}

@@ -1,5 +1,5 @@
---- The report of a fitted pipeline as one HTML page: what it is, what it learnt from, how good it
---- is, how it was chosen, and how to make it again.
+--- The report of a fitted pipeline as one HTML page: its parts and options, its training data, its
+--- accuracy, the search that chose it, and a script that fits it again.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local estimate = require "scullery.report.estimate"
@@ -14,15 +14,12 @@ local script = require "scullery.report.script"
 
 local report = {}
 
+-- The most columns in the table of the data, and the most names in a sentence.
 local MOST_COLUMNS, MOST_NAMED = 200, 20
 
 -- ---------------------------------------------------------------- what it is
 
-local function title_of(p)
-  local features = p.features and (" on %s features"):format(p.features:label()) or ""
-  return ("solver.%s%s"):format(p.solver.name, features)
-end
-
+-- "classification of 2 classes: no, yes".
 local function task_text(f)
   if f.task ~= "classification" then
     return f.targets > 1 and ("regression of %d targets"):format(f.targets) or "regression"
@@ -41,17 +38,14 @@ local function seconds_text(f)
   return table.concat(parts, ", ")
 end
 
--- The solver's time within a search is not measured apart.
-local function time_name(f)
-  for _, one in ipairs(f.seconds) do
-    if one[1]:find("^solver%.") then return "time of the fit" end
-  end
-  return "time of the stages, without the search and the solver"
-end
-
 local function summary(page, p)
   local f, info = p.fitted, p.fitted.map_info
   local said = f.report or {}
+  -- within a search the time of the solver is not measured separately
+  local time_name = "time of the stages, without the search and the solver"
+  for _, one in ipairs(f.seconds) do
+    if one[1]:find("^solver%.") then time_name = "time of the fit" end
+  end
   page:heading("The model")
   page:facts{ { "task", task_text(f) },
     { "learnt from", ("%d rows of %d columns"):format(f.n, f.dim) },
@@ -61,7 +55,7 @@ local function summary(page, p)
     { "note", said.note }, { "training loss", said.loss },
     { "class weights", f.class_weights and options.show(f.class_weights) },
     { "probabilities", f.calibration and tostring(f.calibration) },
-    { time_name(f), #f.seconds > 0 and seconds_text(f) or nil },
+    { time_name, #f.seconds > 0 and seconds_text(f) or nil },
     { "version", "Scullery " .. core.version } }
   page:heading("Stages, with all options", 3)
   local lines = {}
@@ -73,31 +67,28 @@ end
 
 -- ---------------------------------------------------------------- the columns
 
+-- "3: red, green, blue", the categories of a column.
 local function levels_text(column)
   local shown = table.move(column.levels, 1, math.min(#column.levels, MOST_NAMED), 1, {})
   if #column.levels > MOST_NAMED then shown[#shown + 1] = "..." end
   return ("%d: %s"):format(#column.levels, table.concat(shown, ", "))
 end
 
-local what_missing = {
-  number = function(column)
-    return column.fill and ("become %.6g"):format(column.fill) or "are refused"
-  end,
-  category = function(column)
-    return (column.missing or 0) > 0 and "a category of their own" or "are refused"
-  end,
-}
-what_missing.date = what_missing.number
-
+-- A column of the data as a row of the table: name, kind, categories, the number of missing values
+-- in training, and what the model does with missing values in new rows.
 local function column_row(column)
-  if column.kind == "skipped" then return { column.name, "left out", "", "", "" } end
-  local fate = what_missing[column.kind]
-  return { column.name, column.kind == "date" and "date, as days since 1970-01-01" or column.kind,
-    column.levels and levels_text(column) or "", column.missing or 0,
-    fate and fate(column) or "" }
+  local kind, missing = column.kind, ""
+  if kind == "skipped" then return { column.name, "left out", "", "", "" } end
+  if kind == "number" or kind == "date" then
+    missing = column.fill and ("become %.6g"):format(column.fill) or "are refused"
+  elseif kind == "category" then
+    missing = (column.missing or 0) > 0 and "a category of their own" or "are refused"
+  end
+  return { column.name, kind == "date" and "date, as days since 1970-01-01" or kind,
+    column.levels and levels_text(column) or "", column.missing or 0, missing }
 end
 
--- Columns of which nothing is known but perhaps their names.
+-- A sentence about columns of which at most the names are known.
 local function plain_text(f)
   if not f.names then return ("%d columns of numbers, without names."):format(f.dim) end
   local shown = table.move(f.names, 1, math.min(f.dim, MOST_NAMED), 1, {})
@@ -122,6 +113,7 @@ end
 
 -- ---------------------------------------------------------------- how good it is
 
+-- The measures on some rows, about: the result of pictures.model.judged.
 local function accuracy_on(page, about, with_classes)
   local t, by_class = measures.table(about)
   t.caption = "On " .. about.rows_text .. (about.training
@@ -139,14 +131,14 @@ local function accuracy_on(page, about, with_classes)
   end
 end
 
--- The figure that make() gives; a sentence in its place where nothing can be drawn.
+-- Adds the figure that make(...) returns, or a sentence if it raises an error.
 local function add_figure(page, make, ...)
   local ok, figure = options.attempt(make, ...)
   if ok then return page:figure(figure) end
   page:paragraph("No picture: " .. options.plain(figure) .. ".")
 end
 
--- Those of one kind, side by side.
+-- All pictures of one kind (see pictures.model) side by side in one figure.
 local function side_by_side(what, about)
   local figures, more = pictures.figures(what, about)
   table.move(more, 1, #more, #figures + 1, figures)
@@ -154,8 +146,6 @@ local function side_by_side(what, about)
   figures.columns, figures.width, figures.height = #figures, 480 * #figures, 400
   return plot.panels(figures)
 end
-
-local function figures_of(page, what, about) add_figure(page, side_by_side, what, about) end
 
 local function accuracy(page, p, judged)
   page:heading("Accuracy")
@@ -166,7 +156,9 @@ local function accuracy(page, p, judged)
   end
   for i, about in ipairs(judged) do accuracy_on(page, about, i == 1) end
   for _, what in ipairs{ "confusion", "residuals", "calibration" } do
-    if pictures.applies(p, what) then figures_of(page, what, judged[1]) end
+    if pictures.applies(p, what) then
+      add_figure(page, side_by_side, what, judged[1])
+    end
   end
 end
 
@@ -197,12 +189,6 @@ end
 
 -- ---------------------------------------------------------------- features and coefficients
 
-local function kernel_text(found)
-  return ("Over all pairs of %d rows they differ from its closed form by %.3g (root mean square), \z
-    at most %.3g; the kernel's largest value is %.3g."):format(found.rows, found.rms,
-    found.largest, found.scale)
-end
-
 local function weighting_text(f)
   local info = f.map_info
   return ("An RKHS weighting f(x) = E[alpha(w) phi(w, x)], alpha in the space of the kernel K on \z
@@ -210,6 +196,7 @@ local function weighting_text(f)
     info.method, info.samples > 0 and (" with %d samples"):format(info.samples) or "")
 end
 
+-- The norm of the function, and a bound on the risk where p:bound() knows one for this solver.
 local function guarantee(page, p)
   page:paragraph((p.fitted:has_kernel() and "Norm of the function, sqrt(a'Ga): %.4g."
     or "Norm of the coefficients, ||a||: %.4g."):format(p:norm()))
@@ -229,7 +216,9 @@ local function features(page, p, ds)
   else
     local found, why = estimate.kernel(f, ds)
     page:paragraph("Products of features, <Phi(x), Phi(y)>, estimate a kernel. "
-      .. (found and kernel_text(found) or why:gsub("^%l", string.upper) .. "."))
+      .. (found and ("Over all pairs of %d rows they differ from its closed form by %.3g (root \z
+      mean square), at most %.3g; the kernel's largest value is %.3g."):format(found.rows,
+      found.rms, found.largest, found.scale) or why:gsub("^%l", string.upper) .. "."))
   end
   page:code(tostring(f.features.inst))
   if f.weights then guarantee(page, p) end
@@ -238,19 +227,16 @@ end
 local function coefficients(page, p)
   if not pictures.applies(p, "coefficients") then return end
   page:heading("Coefficients")
-  figures_of(page, "coefficients", { model = p.fitted, pipeline = p })
+  add_figure(page, side_by_side, "coefficients", { model = p.fitted, pipeline = p })
 end
 
 -- ---------------------------------------------------------------- how to make it again
 
-local function data_facts(p)
-  if p.data and p.data.X then return fingerprint.of(p.data) end
-  return p.data_known or { rows = p.fitted.n, cols = p.fitted.dim }
-end
-
+-- A script that fits the model again, and the facts by which a reader can compare the two.
 local function reproduction(page, p)
   local text, notes, needs_file = script.fit(p)
-  local data = data_facts(p)
+  local data = p.data and p.data.X and fingerprint.of(p.data) or p.data_known
+    or { rows = p.fitted.n, cols = p.fitted.dim }
   page:heading("How to make it again")
   page:paragraph(needs_file and "Save the script as fit.lua and give it the file of the rows that \z
     the model learnt from; other options of the reader belong into the line that begins with \z
@@ -272,20 +258,17 @@ end
 local rules = { data = { test = dataset.is, takes = "a data set" }, title = { type = "string" } }
 options.declare("pipeline:report", rules)
 
--- The rows given, then those that it learnt from.
-local function judged_rows(p, data)
-  local list = {}
-  if data then list[1] = pictures.judged(p, data) end
-  if p.data and p.data ~= data then list[#list + 1] = pictures.judged(p) end
-  return list
-end
-
---- report.page(pipeline, { data =, title = }): the page, not saved yet.
+--- report.page(pipeline, { data =, title = }): the report as html.page makes it, not saved yet.
+--- data: a data set on which the model is judged first; then it is judged on its training rows, if
+--- they are in memory.
 function report.page(p, given)
   local o = options.check("pipeline:report", given, rules, 0)
-  local page = html.page{ title = o.title or "Model report: " .. title_of(p),
-    subtitle = "Made by Scullery " .. core.version }
-  local judged = judged_rows(p, o.data)
+  local title = ("Model report: solver.%s%s"):format(p.solver.name,
+    p.features and (" on %s features"):format(p.features:label()) or "")
+  local page = html.page{ title = o.title or title, subtitle = "Made by Scullery " .. core.version }
+  local judged = {}
+  if o.data then judged[1] = pictures.judged(p, o.data) end
+  if p.data and p.data ~= o.data then judged[#judged + 1] = pictures.judged(p) end
   summary(page, p)
   accuracy(page, p, judged)
   search(page, p)
@@ -296,7 +279,7 @@ function report.page(p, given)
   return page
 end
 
---- report.save(pipeline, path, given): see Pipeline:report.
+--- report.save(pipeline, path, given): writes the report to an .html file; see Pipeline:report.
 function report.save(p, path, given)
   html.check_path(path)
   report.page(p, given):save(path)

@@ -1,4 +1,5 @@
---- What a script found, as files: a page, a section of a Markdown page, pictures and numbers.
+--- sc.publish: the results of a script as files: an HTML page, a section of a Markdown page,
+--- pictures and tables of numbers.
 local comparison = require "scullery.experiment.comparison"
 local core = require "scullery.core"
 local csv_text = require "scullery.base.csv_text"
@@ -24,7 +25,7 @@ local function is_plain(value)
     and type(value.rows) == "table"
 end
 
--- Tables of experiments: from their class to what gives their cells.
+-- Tables of experiments: class -> function from a table to its heads, rows and notes.
 local cells_of = { [comparison.class] = comparison.cells, [summary.class] = summary.cells }
 
 local function is_text(value) return type(value) == "string" or type(value) == "number" end
@@ -35,7 +36,8 @@ local function is_list_of(list, test)
   return #list > 0 or next(list) == nil
 end
 
--- Whether a value is a row of at most so many cells; a cell may be missing.
+-- True if a value is a row of at most `count` cells, each a text, a number or a boolean; cells may
+-- be missing.
 local function is_row(value, count)
   if type(value) ~= "table" or getmetatable(value) then return false end
   for j, cell in next, value do
@@ -45,7 +47,8 @@ local function is_row(value, count)
   return true
 end
 
--- A table that a script has made.
+-- Raises an error unless table i of a script, { columns =, rows =, title =, notes = }, is
+-- well-formed.
 local function check_plain(value, i)
   local function need(holds, name, takes)
     if holds then return end
@@ -54,13 +57,12 @@ local function check_plain(value, i)
   end
   need(is_list_of(value.columns, is_text) and #value.columns > 0, "columns", "a list of names")
   need(is_list_of(value.rows, function(row) return is_row(row, #value.columns) end), "rows",
-    "a list of lists of numbers, texts or booleans, one a column")
+    "a list of lists of numbers, texts or booleans, one for each column")
   need(value.title == nil or type(value.title) == "string", "title", "a text")
   need(value.notes == nil or is_list_of(value.notes, is_text), "notes", "a list of texts")
 end
 
--- { title, heads, rows, notes } of a comparison, of a table of an experiment, or of { columns =,
--- rows = }.
+-- Table i of the option `tables` as { title, heads, rows, notes }, in this module called `one`.
 local function table_of(value, i)
   if is_plain(value) then
     check_plain(value, i)
@@ -76,6 +78,7 @@ local function table_of(value, i)
   return { title = rawget(value, "title"), heads = heads, rows = rows, notes = notes }
 end
 
+-- A cell as text; floats to six significant digits.
 local function shown(value)
   if value == nil then return "" end
   if value ~= value then return "nan" end -- whatever its sign
@@ -84,26 +87,25 @@ end
 
 local no_numbers = { ["-"] = true, [""] = true, nan = true, inf = true, ["-inf"] = true }
 
--- Whether all texts of a column are numbers, perhaps with their standard errors, or nothing.
-local function is_numeric(rows, j)
-  local any = false
-  for _, row in ipairs(rows) do
-    local said = shown(row[j])
-    local number = tonumber(said) or tonumber((said:match("^(%S+) %+%- %S+$")))
-    if not number and not no_numbers[said] then return false end
-    any = any or number ~= nil
-  end
-  return any
-end
-
+-- For each column, true if it has a number, perhaps with a standard error ("0.1 +- 0.02"), and each
+-- other cell is a number or one of no_numbers.
 local function numeric_columns(one)
   local list = {}
-  for j in ipairs(one.heads) do list[j] = is_numeric(one.rows, j) end
+  for j in ipairs(one.heads) do
+    local any, all = false, true
+    for _, row in ipairs(one.rows) do
+      local said = shown(row[j])
+      local number = tonumber(said) or tonumber((said:match("^(%S+) %+%- %S+$")))
+      any, all = any or number ~= nil, all and (number ~= nil or no_numbers[said] ~= nil)
+    end
+    list[j] = any and all
+  end
   return list
 end
 
 local function line_of(text) return (text:gsub("%s*\n%s*", " ")) end
 
+-- The table as aligned text for the terminal: title, rows, notes.
 local function text_of(one)
   local lines, sides = { one.heads }, {}
   for j, numeric in ipairs(numeric_columns(one)) do sides[j] = numeric and "right" or "left" end
@@ -116,6 +118,7 @@ local function text_of(one)
   return (one.title and one.title .. "\n" or "") .. table.concat(text, "\n")
 end
 
+-- The table as rows for csv_text.write; floats to 17 significant digits, so that none is rounded.
 local function csv_of(one)
   local lines = { one.heads }
   for i, row in ipairs(one.rows) do
@@ -130,12 +133,12 @@ end
 
 -- ---------------------------------------------------------------- Markdown
 
--- "<" before a letter would begin a tag.
+-- A cell of a Markdown table on one line: "|" would end the cell, "<" before a letter begin a tag.
 local function escaped(text)
   return (line_of(shown(text)):gsub("|", "\\|"):gsub("<([%a/!?])", "&lt;%1"))
 end
 
--- A file's name as a link has it.
+-- The file name of a path, percent-encoded for a link.
 local function link_to(path)
   return (path:match("[^/]*$"):gsub("[^%w%-_.~]", function(byte)
     return ("%%%02X"):format(byte:byte())
@@ -159,6 +162,7 @@ local function markdown_of(one)
   return (one.title and one.title .. "\n\n" or "") .. table.concat(lines, "\n")
 end
 
+-- The Markdown section: title, paragraphs, tables, pictures, and a line on the experiment.
 local function markdown_section(about)
   local parts = { "### " .. line_of(about.title) }
   for _, paragraph in ipairs(about.paragraphs) do
@@ -177,6 +181,7 @@ end
 
 -- ---------------------------------------------------------------- the page
 
+-- A paragraph of the script's comment; its lines that begin with "- " or "* " become a list.
 local function add_paragraph(page, paragraph)
   if paragraph.code then
     page:code(paragraph.text)
@@ -190,6 +195,7 @@ local function add_paragraph(page, paragraph)
   page:list(items)
 end
 
+-- The first part of the page: paragraphs, tables and pictures.
 local function add_front(page, about)
   for _, paragraph in ipairs(about.paragraphs) do add_paragraph(page, paragraph) end
   if #about.tables > 0 then page:heading("Tables") end
@@ -207,21 +213,14 @@ local function add_front(page, about)
   for _, fig in ipairs(about.figures) do page:figure(fig) end
 end
 
-local function page_of(about)
-  local function front(page) add_front(page, about) end
-  if about.experiment then return report.page(about.experiment, about.title, front) end
-  local page = html.page{ title = about.title }
-  front(page)
-  return page
-end
-
 -- ---------------------------------------------------------------- files
 
 local function numbered(stem, k, ending)
   return ("%s%s.%s"):format(stem, k > 1 and "_" .. k or "", ending)
 end
 
--- The picture as SVG; as Unicode text where gnuplot is missing.
+-- Saves figure k as SVG, or as Unicode text if gnuplot is missing: { path, text = its characters or
+-- nil, title }.
 local function save_picture(fig, stem, k)
   local svg = fig:svg()
   local path = numbered(stem, k, svg and "svg" or "txt")
@@ -231,6 +230,7 @@ local function save_picture(fig, stem, k)
   return { path = path, text = text, title = title }
 end
 
+-- Writes all files of sc.publish and returns their paths. Sets about.pictures.
 local function save_all(stem, about)
   local written = {}
   about.pictures = {}
@@ -248,7 +248,14 @@ local function save_all(stem, about)
     end
   end
   core.write_text(stem .. ".md", markdown_section(about))
-  page_of(about):save(stem .. ".html")
+  local page
+  if about.experiment then
+    page = report.page(about.experiment, about.title, function(p) add_front(p, about) end)
+  else
+    page = html.page{ title = about.title }
+    add_front(page, about)
+  end
+  page:save(stem .. ".html")
   table.move({ stem .. ".md", stem .. ".html" }, 1, 2, #written + 1, written)
   return written
 end
@@ -258,46 +265,30 @@ local function is_list(value)
     and (#value > 0 or next(value) == nil)
 end
 
-local function is_experiment(value)
-  return getmetatable(value) == results.class
-end
-
 local rules = { title = { type = "string" },
   tables = { type = "table", default = {}, test = is_list, takes = "a list of tables" },
   figures = { type = "table", default = {}, test = is_list, takes = "a list of figures" },
-  experiment = { type = "any", test = is_experiment, takes = "what sc.experiment{...} returned" } }
+  experiment = { type = "any",
+    test = function(value) return getmetatable(value) == results.class end,
+    takes = "what sc.experiment{...} returned" } }
 options.declare("publish", rules)
 
-local function check_stem(stem)
-  if type(stem) == "string" and stem:find("[^/]$") and not stem:find("\0", 1, true) then return end
-  fail("takes a path without an ending, as in \"out/table1\", and got %s", options.show(stem))
-end
-
--- What the comment of the script says: its first paragraph is the title, without its full stop.
-local function add_header(about)
-  local path = script_header.path()
-  about.paragraphs = path and script_header.paragraphs(path) or {}
-  local first = about.paragraphs[1]
-  if first and not first.code then
-    table.remove(about.paragraphs, 1)
-    about.title = about.title or first.text:gsub("%.$", "")
-  end
-end
-
---- sc.publish(stem, { title =, tables = {}, figures = {}, experiment = }): write what a script
---- found: STEM.html, one page that opens in any browser; STEM.md, a section of a Markdown page;
---- STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode where gnuplot is missing); STEM.csv, all
---- cells of the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...). Folders are made
---- where they are missing. The tables and the paths are printed.
+--- sc.publish(stem, { title =, tables = {}, figures = {}, experiment = }): writes the results of a
+--- script: STEM.html, one page that opens in any browser; STEM.md, a section of a Markdown page;
+--- STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode if gnuplot is missing); STEM.csv, all
+--- cells of the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...). Missing folders
+--- are made. The tables and the paths are printed.
 ---
---- The comment that the script begins with is the text of both pages: its first paragraph is the
---- title, unless one is given; lines that are indented are shown as they are.
+--- The comment at the top of the script is the text of both pages. Its first paragraph is the
+--- title, unless the option `title` is given; indented lines are shown unchanged, as code.
 ---
 --- tables: exp:compare{}, exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ...
---- }, title =, notes = {} }. experiment: its costs and cells stand at the end of the page. Files
---- are written whole or not at all. Returns the list of paths.
+--- }, title =, notes = {} }. experiment: its costs and cells are the end of the page. Each file is
+--- written complete or not at all. Returns the list of paths.
 function publish.run(stem, given)
-  check_stem(stem)
+  if type(stem) ~= "string" or not stem:find("[^/]$") or stem:find("\0", 1, true) then
+    fail("takes a path without an ending, as in \"out/table1\", and got %s", options.show(stem))
+  end
   local o = options.check("publish", given or {}, rules, 0)
   if #o.tables == 0 and #o.figures == 0 and not o.experiment then
     fail("there is nothing to publish: give tables, figures or an experiment")
@@ -310,7 +301,13 @@ function publish.run(stem, given)
         options.show(fig))
     end
   end
-  add_header(about)
+  local path = script_header.path()
+  about.paragraphs = path and script_header.paragraphs(path) or {}
+  local first = about.paragraphs[1]
+  if first and not first.code then -- the title, without its full stop
+    table.remove(about.paragraphs, 1)
+    about.title = about.title or first.text:gsub("%.$", "")
+  end
   about.title = about.title or stem:match("[^/]*$")
   local folder = stem:match("^(.*)/[^/]*$")
   if folder and folder ~= "" then folders.make(folder) end

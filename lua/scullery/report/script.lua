@@ -1,4 +1,4 @@
---- A recipe as the text of a Lua script that makes it again.
+--- A fitted pipeline as the text of a Lua script that builds and fits it again.
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
@@ -17,6 +17,7 @@ for word in ("and break do else elseif end false for function goto if in local n
 
 local write
 
+-- A number as Lua source that is read back as the same number.
 local function number_text(value)
   if math.type(value) == "integer" then return ("%d"):format(value) end
   if value ~= value then return "0/0" end
@@ -25,7 +26,7 @@ local function number_text(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
--- Whole numbers that are kept as floats stay floats.
+-- The same, with ".0" behind floats that are whole numbers, so that they stay floats.
 local function float_text(value)
   local text = number_text(value)
   return math.type(value) == "float" and text:find("^%-?%d+$") and text .. ".0" or text
@@ -37,6 +38,7 @@ local function key_text(key)
     or float_text(key))
 end
 
+-- The keys outside the list part of a table, in an order that does not depend on the run.
 local function sorted_keys(value)
   local keys = {}
   for key in pairs(value) do
@@ -49,7 +51,7 @@ local function sorted_keys(value)
   return keys
 end
 
--- Parts in braces: on one line where they fit, else a line each.
+-- The parts between braces: on one line if it fits, otherwise each part on its own line.
 local function braces(head, parts, indent)
   if #parts == 0 then return head .. "{}" end
   local line = ("%s{ %s }"):format(head, table.concat(parts, ", "))
@@ -83,7 +85,8 @@ local function write_features(features, indent, deep, notes)
   return braces("sc.features", parts, indent)
 end
 
--- Any value of a recipe; what no text can make is nil there, and told in notes.
+-- A value of a recipe as Lua source. A value without a source form, such as a matrix, becomes nil,
+-- and a sentence about it is added to notes.
 function write(value, indent, deep, notes)
   local kind = type(value)
   if deep > MOST_DEEP then
@@ -109,8 +112,8 @@ function write(value, indent, deep, notes)
   return "nil"
 end
 
---- script.pipeline(p): the text of `sc.pipeline{ ... }` that makes the recipe of p, as it was
---- fitted; second: a list of sentences on what the text lacks (matrices).
+--- script.pipeline(p): the text of `sc.pipeline{ ... }` with the recipe of p as it was fitted. The
+--- second result is a list of sentences about values that the text lacks, such as matrices.
 function script.pipeline(p)
   local parts, notes = {}, {}
   for _, stage in ipairs(p.rows) do parts[#parts + 1] = write(stage, "  ", 1, notes) end
@@ -126,8 +129,8 @@ function script.pipeline(p)
   return ("sc.pipeline{\n%s\n}"):format(table.concat(parts, "\n")), notes
 end
 
--- The options by which a file of the rows is read: the target and the columns left out by name,
--- where they are known.
+-- The call that reads a file of the rows, with the target, the skipped columns and the task if they
+-- are known.
 local function reader_text(p)
   local schema = p.fitted and p.fitted.schema
   if schema and schema.format == "libsvm" then return "sc.data.libsvm(path)" end
@@ -141,7 +144,8 @@ local function reader_text(p)
   return ("sc.data.csv(path, %s)"):format(write(given, "", 1, {}))
 end
 
--- Rows of which nothing is known but what they are like: the shell names their file.
+-- The lines that read the training rows if their origin is not known: from a file that is named on
+-- the command line.
 local function from_file(p)
   local f = p.fitted
   local schema = f.schema
@@ -157,7 +161,8 @@ local train = %s
 ]]):format(f.n, f.dim, form, reader_text(p))
 end
 
--- Rows that were loaded or read by one call, perhaps split; nil where no text can say it.
+-- The lines that load the training rows as the script did, by one call and perhaps a split; nil if
+-- the origin is not known or has no source form.
 local function from_origin(p)
   local origin = p.data and dataset.origin(p.data)
   if not origin then return nil end
@@ -176,9 +181,9 @@ local function from_origin(p)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- script.fit(p): a whole script that learns the model again; second: a list of sentences on what
---- it lacks; third: whether the shell has to name a file of the rows, as it is not known where they
---- come from.
+--- script.fit(p): a complete script that fits the model again. The second result is a list of
+--- sentences about values that it lacks; the third is true if it takes the file of the rows as an
+--- argument, because the origin of the rows is not known.
 function script.fit(p)
   local made, notes = script.pipeline(p)
   local rows = from_origin(p)

@@ -1,4 +1,4 @@
---- Bars by name: lying, so that names have room; a line a bar.
+--- Bars by name, drawn horizontally so that names have room: one line for each bar.
 local canvas = require "scullery.plot.unicode.canvas"
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
@@ -8,10 +8,11 @@ local text = require "scullery.base.text"
 
 local bars = {}
 
-local VALUES_FROM = 40 -- columns from which on values are written behind the bars
+local VALUES_FROM = 40 -- least columns of a picture with the values behind its bars
 
--- Bars in the order of the names: { layer =, place =, i =, name = for the first of a name }, false
--- between groups of several.
+-- The lines of the picture in the order of the names: { layer =, place = the layer's number, i =
+-- the bar's number in it, name = the name, for its first bar alone }; false is an empty line
+-- between names that have several bars.
 local function rows_of(panel, layers)
   local names, of, rows = panel.x.categories, {}, {}
   for place, layer in ipairs(layers) do
@@ -31,6 +32,7 @@ local function rows_of(panel, layers)
   return rows
 end
 
+-- The names on the left of the bars, as frame.left gives them.
 local function left_of(panel, rows, width)
   local left, most = { gutter = 0, label = panel.x.label or "" }, math.max(5, width // 3)
   local cut = false
@@ -47,8 +49,9 @@ end
 
 local function clamp(v) return math.max(0, math.min(1, v)) end
 
--- A bar from the base to its value in eighths of a column; where it lies on the left of the base,
--- in whole columns. At least one, so that it is seen.
+-- Draws a bar between two shares of the axis, base and value, to an eighth of a column. A bar to
+-- the left of the base has whole columns, because there are no characters that are filled from the
+-- right. It covers at least one cell, so that it is visible.
 local function draw_bar(plot, r, base, share, fill, colour)
   local whole = 8 * plot.columns
   local from, to = math.floor(base * whole + 0.5), math.floor(share * whole + 0.5)
@@ -66,7 +69,7 @@ local function draw_bar(plot, r, base, share, fill, colour)
   end
 end
 
--- From low to high, crossed at the value, where the bar below it ends.
+-- Draws a whisker between two shares of the axis over the bar, with a cross where the bar ends.
 local function draw_whisker(plot, r, low, high, value)
   if not (low <= high and high >= 0 and low <= 1) then return end
   local first = frame.column(math.max(0, low), plot.columns)
@@ -93,7 +96,7 @@ local function draw_row(plot, r, row)
   end
 end
 
--- A value of the axis across all bars.
+-- Draws the rules: vertical lines across all bars at a value of the axis.
 local function draw_rules(plot, panel)
   for _, rule in ipairs(frame.layers(panel, "rule")) do
     local share = plot.share(rule.y1)
@@ -103,7 +106,7 @@ local function draw_rules(plot, panel)
   end
 end
 
--- " 0.123" behind each bar, as wide as the widest.
+-- The values as texts, by the number of their row, and the width of the longest.
 local function values_of(rows)
   local list, most = {}, 0
   for r, row in ipairs(rows) do
@@ -116,6 +119,7 @@ local function values_of(rows)
   return list, most
 end
 
+-- The entries of the legend, see frame.legend.
 local function entries_of(panel, layers, colour)
   local entries = {}
   if not panel.legend then return entries end
@@ -133,8 +137,9 @@ local function entries_of(panel, layers, colour)
   return entries
 end
 
---- bars.block(panel, o): the picture of a panel of bars by name, as a list of lines. It takes a
---- line a bar, whatever o.height is.
+--- bars.block(panel, o): the picture of a panel of bars by name, as a list of lines { text =, width
+--- = }. Its height is that of its bars; o.height does not matter. o: { width = columns, colour =
+--- true for escape sequences }.
 function bars.block(panel, o)
   local layers = frame.layers(panel, "bars")
   local rows = rows_of(panel, layers)

@@ -1,6 +1,7 @@
---- A rectangle of character cells. A cell holds braille dots (2 x 4), a character under them
---- (shades, bars, rules) and one over them (marks, texts); it shows the topmost. Columns, rows and
---- dots count from 0 at the top left.
+--- A rectangle of character cells on which the pictures of this folder are drawn. A cell has three
+--- layers: a character below (shades, bars, rules), 2 x 4 braille dots (lines, points), a character
+--- above (marks, texts); it shows the topmost. Columns, rows and dots are counted from 0 at the top
+--- left.
 local core = require "scullery.core"
 local ink = require "scullery.plot.unicode.ink"
 
@@ -9,7 +10,7 @@ local canvas = {}
 local Canvas = {}
 Canvas.__index = Canvas
 
---- canvas.new(columns, rows): an empty one.
+--- canvas.new(columns, rows): an empty canvas. Its tables are indexed by row * columns + column.
 function canvas.new(columns, rows)
   return setmetatable({ columns = columns, rows = rows, dots = {}, dots_ink = {}, under = {},
     under_ink = {}, over = {}, over_ink = {}, paper = {}, written = {} }, Canvas)
@@ -18,7 +19,8 @@ end
 -- The bit of dot (x & 1, y & 3) in the characters from U+2800 on, at (y & 3) * 2 + (x & 1).
 local BITS = { [0] = 0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80 }
 
---- canvas:dot(x, y[, colour]): a dot, x in 0 .. 2 columns - 1, y in 0 .. 4 rows - 1.
+--- canvas:dot(x, y[, colour]): sets a dot, x in 0 .. 2 columns - 1, y in 0 .. 4 rows - 1. colour:
+--- the code of a terminal of 256 colours, here and below.
 function Canvas:dot(x, y, colour)
   local at = (y >> 2) * self.columns + (x >> 1)
   local dots = self.dots
@@ -26,8 +28,8 @@ function Canvas:dot(x, y, colour)
   self.dots_ink[at] = colour
 end
 
---- canvas:segment(x0, y0, x1, y1[, colour, period]): dots along the line between two dots, both
---- included (Bresenham); period: every so manieth dot alone.
+--- canvas:segment(x0, y0, x1, y1[, colour, period]): sets the dots on the line between two dots,
+--- both included, by Bresenham's algorithm. period: k sets each k-th dot only, for dashed lines.
 function Canvas:segment(x0, y0, x1, y1, colour, period)
   local dx, dy = math.abs(x1 - x0), -math.abs(y1 - y0)
   local step_x, step_y = x0 < x1 and 1 or -1, y0 < y1 and 1 or -1
@@ -48,6 +50,7 @@ function Canvas:segment(x0, y0, x1, y1, colour, period)
 end
 
 --- canvas:put_under(column, row, glyph[, colour, paper]): a character of one column below the dots.
+--- paper: the colour of the cell's background.
 function Canvas:put_under(column, row, glyph, colour, paper)
   local at = row * self.columns + column
   self.under[at], self.under_ink[at], self.paper[at] = glyph, colour, paper
@@ -59,8 +62,8 @@ function Canvas:put_over(column, row, glyph, colour)
   self.over[at], self.over_ink[at] = glyph, colour
 end
 
---- canvas:write(column, row, text[, colour]): a text above the dots, where it lies on the canvas
---- and meets no other text (canvas.written[cell]); returns whether it was written.
+--- canvas:write(column, row, text[, colour]): writes a text above the dots and returns true; writes
+--- nothing and returns false if it would leave the canvas or overlap a text written before.
 function Canvas:write(column, row, text, colour)
   local pieces, widths = core.text_pieces(text)
   local columns = 0
@@ -78,27 +81,22 @@ function Canvas:write(column, row, text, colour)
   return true
 end
 
+-- The visible character of a cell and its colour.
 local function cell(self, at)
   if self.over[at] then return self.over[at], self.over_ink[at] end
   if self.dots[at] then return utf8.char(0x2800 + self.dots[at]), self.dots_ink[at] end
   return self.under[at] or " ", self.under_ink[at]
 end
 
--- The cells of a row up to its last that is not empty.
-local function used(self, row)
-  for column = self.columns - 1, 0, -1 do
-    local at = row * self.columns + column
-    if self.paper[at] or cell(self, at) ~= " " then return column + 1 end
-  end
-  return 0
-end
-
---- canvas:lines(): a list of { text =, width = }, one a row, without the empty cells at its end.
+--- canvas:lines(): a list of { text =, width = columns }, one for each row, without the empty cells
+--- at its end.
 function Canvas:lines()
   local lines = {}
   for row = 0, self.rows - 1 do
-    local spans, width = ink.spans(), used(self, row)
-    for at = row * self.columns, row * self.columns + width - 1 do
+    local spans, first, width = ink.spans(), row * self.columns, self.columns
+    while width > 0 and not self.paper[first + width - 1]
+      and cell(self, first + width - 1) == " " do width = width - 1 end
+    for at = first, first + width - 1 do
       local glyph, colour = cell(self, at)
       spans:add(glyph, colour, self.paper[at])
     end

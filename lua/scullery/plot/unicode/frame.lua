@@ -1,5 +1,5 @@
---- What stands around a canvas: title, axes with their ticks and labels, legend, notes. A picture
---- is a list of lines { text =, width = }.
+--- The parts of a picture around its canvas: title, axes with ticks and labels, legend, notes. A
+--- picture is a list of lines { text =, width = columns }.
 local ink = require "scullery.plot.unicode.ink"
 local scale = require "scullery.plot.unicode.scale"
 local text = require "scullery.base.text"
@@ -12,19 +12,21 @@ local MOST_TICKS = 10
 local LEAST_NAME = 4 -- columns of a name that is cut
 local GAP = "   " -- between entries of the legend
 
---- frame.add(lines, s[, side, columns]): s as one more line, on a side of so many columns.
+--- frame.add(lines, s[, side, columns]): appends s as a line; side: "left", "right" or "centre" of
+--- that many columns.
 function frame.add(lines, s, side, columns)
   if side and side ~= "left" then s = text.pad(s, columns, side) end
   s = s:gsub(" +$", "")
   lines[#lines + 1] = { text = s, width = text.width(s) }
 end
 
---- frame.add_wrapped(lines, s, side, columns): s in as many lines as it takes.
+--- frame.add_wrapped(lines, s, side, columns): the same, wrapped to several lines if necessary.
 function frame.add_wrapped(lines, s, side, columns)
   for _, line in ipairs(text.wrap(s or "", columns)) do frame.add(lines, line, side, columns) end
 end
 
---- frame.label(axis, ticks): the axis' label with what its ticks count.
+--- frame.label(axis, ticks): the label of an axis with the offset and the unit of its ticks, as in
+--- "time, less 1000, × 1e6".
 function frame.label(axis, ticks)
   local parts = {}
   if axis.label and axis.label ~= "" then parts[1] = axis.label end
@@ -40,7 +42,8 @@ function frame.layers(panel, kind)
   return list
 end
 
---- frame.notes(panel, ...): the notes of a drawing, any of them nil, and those of the panel.
+--- frame.notes(panel, ...): a list of the given notes, some of which may be nil, then those of the
+--- panel.
 function frame.notes(panel, ...)
   local list = {}
   for i = 1, select("#", ...) do list[#list + 1] = (select(i, ...)) end
@@ -49,7 +52,8 @@ end
 
 -- ------------------------------------------------------------ legend
 
---- frame.legend(entries, columns, colour): lines of { sample =, label =, colour = } side by side.
+--- frame.legend(entries, columns, colour): the legend as lines of at most `columns` columns, with
+--- several entries { sample =, label =, colour = } in each. colour: true to colour the samples.
 function frame.legend(entries, columns, colour)
   local lines, line, used = {}, nil, 0
   for _, entry in ipairs(entries) do
@@ -76,8 +80,8 @@ end
 
 -- ------------------------------------------------------------ axes
 
---- frame.rows(panel, o, legend): rows for the canvas of a panel so that all of it is o.height
---- lines, where that leaves half of them; o.rows where it says so.
+--- frame.rows(panel, o, legend): the rows of the canvas: o.rows if given; otherwise as many as make
+--- the picture o.height lines high, but at least half of o.height.
 function frame.rows(panel, o, legend)
   if o.rows then return o.rows end
   local lines = {}
@@ -87,13 +91,15 @@ function frame.rows(panel, o, legend)
   return math.max(LEAST_ROWS, o.height // 2, o.height - #lines - #legend - 3)
 end
 
---- frame.row(share, rows): the row of a share of the way from the bottom to the top.
+--- frame.row(share, rows): the row at a share of the axis, 0 at the bottom and 1 at the top.
 function frame.row(share, rows) return (math.floor((1 - share) * (4 * rows - 1) + 0.5)) // 4 end
 
---- frame.column(share, columns): the column of a share of the way from left to right.
+--- frame.column(share, columns): the column at a share of the axis, 0 on the left and 1 on the
+--- right.
 function frame.column(share, columns) return (math.floor(share * (2 * columns - 1) + 0.5)) // 2 end
 
--- The value i of a category, and all numbers' ticks, as { share =, text = }.
+-- The ticks of an axis, { share =, text = }: all its categories (category i has the value i), or
+-- about `most` numbers.
 local function ticks_of(axis, most)
   local share, list = scale.share(axis), {}
   if axis.categories then
@@ -108,14 +114,14 @@ local function ticks_of(axis, most)
   return list
 end
 
---- frame.short(name, columns): a clean name in at most so many columns, without some of its middle
---- where that helps: names that stand together often differ at their ends.
+--- frame.short(name, columns): a name cut to at most that many columns. With 6 or more the middle
+--- is left out, because names in one list often differ at their ends.
 function frame.short(name, columns)
   return (columns >= 6 and texts.short or text.shorten)(name, columns)
 end
 
---- frame.are_numbers(names): whether all names are numbers: they are never cut, and a reader knows
---- those that are left out.
+--- frame.are_numbers(names): true if all names are numbers. Numbers are never cut, and need no note
+--- if some are left out, because a reader can infer those.
 function frame.are_numbers(names)
   for _, name in ipairs(names) do if not tonumber(name) then return false end end
   return true
@@ -123,14 +129,14 @@ end
 
 local function is_inside(share) return share >= -1e-9 and share <= 1 + 1e-9 end
 
--- The most columns that names or numbers on the left may take.
-local function gutter_most(width) return math.max(width // 3, width - LEAST_COLUMNS - 40, 5) end
-
---- frame.left(axis, rows, width): the labels on the left: { [row] = text }, .gutter = their
---- columns, .label = what stands above them, .note where names were left out or cut.
+--- frame.left(axis, rows, width): the labels on the left of the canvas: { [row] = text }, with the
+--- fields gutter = the columns of the longest, label = the line above them, note = a sentence if
+--- names were left out or cut.
 function frame.left(axis, rows, width)
   local ticks = ticks_of(axis, math.max(2, rows // 3))
-  local left, most = { gutter = 0 }, math.min(gutter_most(width), width - LEAST_COLUMNS - 1)
+  local most = math.min(math.max(width // 3, width - LEAST_COLUMNS - 40, 5),
+    width - LEAST_COLUMNS - 1)
+  local left = { gutter = 0 }
   for _, tick in ipairs(ticks) do
     local row = is_inside(tick.share) and frame.row(math.min(1, math.max(0, tick.share)), rows)
     if row and left[row] then left.dropped = true end
@@ -148,8 +154,8 @@ function frame.left(axis, rows, width)
   return left
 end
 
---- frame.note_of(axis, most, dropped): the sentence on names that were cut to `most` columns, or
---- left out; nil where neither is true.
+--- frame.note_of(axis, most, dropped): the note that names were cut to `most` columns (nil: they
+--- were not) or left out (dropped); nil if neither.
 function frame.note_of(axis, most, dropped)
   local parts = {}
   if most then parts[1] = ("are cut to %d columns"):format(most) end
@@ -158,7 +164,8 @@ function frame.note_of(axis, most, dropped)
   return ("names of the %s axis %s"):format(axis, table.concat(parts, " and "))
 end
 
--- The line of labels, each centred at its column of the canvas, or nil where two would meet.
+-- The labels below the canvas as one line, each centred at its column; nil if two would be less
+-- than `gap` columns apart.
 local function labels_line(ticks, gutter, columns, gap)
   local line, used = {}, 0
   for _, tick in ipairs(ticks) do
@@ -172,9 +179,9 @@ local function labels_line(ticks, gutter, columns, gap)
   return table.concat(line)
 end
 
---- frame.names_below({ { column =, text = }, ... }, gutter, columns[, numbers]): as frame.below, of
---- names: cut to the distance between them, every k-th where that is too little. numbers: so
---- they are.
+--- frame.names_below({ { column =, text = }, ... }, gutter, columns[, numbers]): as frame.below,
+--- for names: each is cut to the distance between two; if that is too short, each k-th name is
+--- shown. numbers: true if the names are numbers, which are not cut.
 function frame.names_below(ticks, gutter, columns, numbers)
   if #ticks == 0 then return { line = "", ticks = ticks } end
   local pitch, longest = columns, 0
@@ -198,6 +205,7 @@ function frame.names_below(ticks, gutter, columns, numbers)
   end
 end
 
+-- The ticks of an axis that are on the canvas, as { text =, column = }, and the label of the axis.
 local function placed(axis, columns, most)
   local list = {}
   local ticks = ticks_of(axis, most)
@@ -210,8 +218,8 @@ local function placed(axis, columns, most)
   return list, frame.label(axis, ticks)
 end
 
---- frame.below(axis, gutter, columns): what stands below the canvas: .line of labels, .ticks = {
---- { column = } }, .label, .note.
+--- frame.below(axis, gutter, columns): the axis below the canvas: { line = the labels of the ticks,
+--- ticks = { { column = }, ... }, label =, note = }.
 function frame.below(axis, gutter, columns)
   if axis.categories then
     local list, label = placed(axis, columns, 1)
@@ -239,7 +247,7 @@ end
 
 -- ------------------------------------------------------------ the whole
 
--- The rows of the canvas with what stands on their left and behind them.
+-- Appends the rows of the canvas, each with its label on the left and its text on the right.
 local function canvas_lines(lines, left, parts)
   local columns, behind = parts.canvas.columns, parts.behind or {}
   for i, row in ipairs(parts.canvas:lines()) do
@@ -262,8 +270,8 @@ local function axis_line(gutter, columns, ticks)
 end
 
 --- frame.assemble(panel, o, { canvas =, left =, below =, legend =, notes =[, behind =] }): the
---- picture of a panel, as a list of lines; .title and .head: how many of them are the title, and
---- stand above the canvas. behind[i]: a text behind row i.
+--- picture of a panel, as a list of lines with the fields title = the number of lines of the title,
+--- head = the number of lines above the canvas. behind[i]: a text on the right of row i.
 function frame.assemble(panel, o, parts)
   local lines, left, below = {}, parts.left, parts.below
   local columns = parts.canvas.columns

@@ -1,4 +1,4 @@
---- The characters of pictures, and ASCII in their place.
+--- The characters of pictures, and the ASCII characters that replace them.
 local core = require "scullery.core"
 
 local glyphs = {}
@@ -9,19 +9,20 @@ glyphs.whisker = { top = "┬", middle = "│", bottom = "┴" }
 glyphs.whisker_flat = { first = "├", middle = "─", last = "┤", value = "┼" }
 glyphs.missing = "·"
 
---- Parts of a cell that are filled from below, and from the left, in eighths.
+--- A cell filled from below or from the left, by 1 to 8 eighths.
 glyphs.from_below = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 glyphs.from_left = { "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" }
 glyphs.upper_half = "▀"
 
---- From low to high.
+--- The shades of a heatmap from its lowest value to its highest.
 glyphs.shades = { " ", "░", "▒", "▓", "█" }
 
 local SHAPES = { "●", "■", "▲", "◆", "○", "□", "△", "◇" }
 local BANDS = { "░", "∙", "▒", ":" }
 local FILLS = { "█", "▒", "░", "▓" }
 
---- glyphs.mark(colour): the mark of series 1, 2, ...: eight shapes, then letters, then again.
+--- glyphs.mark(colour): the mark of series 1, 2, ...: eight shapes, then the letters a to z and A
+--- to Z, then the shapes again.
 function glyphs.mark(colour)
   local place = (colour - 1) % (#SHAPES + 52)
   if place < #SHAPES then return SHAPES[place + 1] end
@@ -32,7 +33,7 @@ end
 --- glyphs.shading(place): the shade of the 1st, 2nd, ... error band of a panel.
 function glyphs.shading(place) return BANDS[(place - 1) % #BANDS + 1] end
 
---- glyphs.fill(place): what the 1st, 2nd, ... series of bars of a panel are filled with.
+--- glyphs.fill(place): the character that fills the bars of the 1st, 2nd, ... series of a panel.
 function glyphs.fill(place) return FILLS[(place - 1) % #FILLS + 1] end
 
 -- ------------------------------------------------------------ ASCII
@@ -45,18 +46,16 @@ local ascii = { ["…"] = "~", ["×"] = "x", ["·"] = "?", ["∙"] = ",", ["─"
 for i, c in ipairs(glyphs.from_below) do ascii[c] = i < 3 and "_" or i < 6 and "=" or "#" end
 for i, c in ipairs(glyphs.from_left) do ascii[c] = i < 5 and "|" or "#" end
 
--- Dots in the upper, the lower, both or the middle rows of a cell.
-local function ascii_dots(mask)
-  local above, below = mask & 0x09 ~= 0, mask & 0xC0 ~= 0
-  return above and below and ":" or above and "'" or below and "_" or "-"
-end
-
---- glyphs.ascii(text): a picture for terminals that have no UTF-8: other letters become "?".
+--- glyphs.ascii(text): a picture in ASCII, for terminals without UTF-8. Characters that have no
+--- replacement become "?" in each of their columns.
 function glyphs.ascii(text)
   return (text:gsub("[\xC2-\xF4][\x80-\xBF]+", function(character)
     local code = utf8.codepoint(character)
     if ascii[character] then return ascii[character] end
-    if code >= 0x2800 and code < 0x2900 then return ascii_dots(code - 0x2800) end
+    if code >= 0x2800 and code < 0x2900 then -- braille dots: in the first row, the last, both
+      local first, last = code & 0x09 ~= 0, code & 0xC0 ~= 0
+      return first and last and ":" or first and "'" or last and "_" or "-"
+    end
     return ("?"):rep(core.text_width("a" .. character) - 1) -- some combine with what is before
   end))
 end

@@ -1,5 +1,5 @@
---- A table of numbers as cells: shades, or the colours of their background, with the numbers where
---- they have room.
+--- A heatmap in characters: each cell is a shade, or has a background colour, with its number if
+--- there is room.
 local canvas = require "scullery.plot.unicode.canvas"
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
@@ -13,8 +13,7 @@ local WIDEST, HIGHEST = 8, 3 -- columns and rows of a cell
 local STEPS, LEAST_STEPS = 10, 4 -- of the bar that shows the range
 local NAME_WIDEST = 12      -- columns of a cell for the sake of its name
 
--- The value that a cell of the canvas shows: the mean of those that share it; NaN where none is a
--- number.
+-- The value of a cell of the canvas: the mean of the numbers in a block; NaN if it has none.
 local function mean_of(values, top, bottom, left, right)
   local sum, count = 0, 0
   for i = top, bottom do
@@ -26,8 +25,8 @@ local function mean_of(values, top, bottom, left, right)
   return count > 0 and sum / count * 4 or 0 / 0
 end
 
--- How a side of `count` values lies on at most `most` places: cells, places each (1 where several
--- values share a place), values each.
+-- The layout of `count` values on at most `most` columns or rows of the canvas: the number of
+-- cells, the columns of a cell (1 if a cell merges several values), the values of a cell.
 local function layout(count, most, largest)
   if count <= most then return count, math.min(largest, most // count), 1 end
   local each = math.ceil(count / most)
@@ -65,7 +64,7 @@ local function limits(panel, values)
   return middle - 1, middle + 1
 end
 
--- A cell's glyph, colour and background at a share of the range.
+-- The character, colour and background of a cell at a share of the range.
 local function look(share, colour)
   if share ~= share then return glyphs.missing end
   share = math.max(0, math.min(1, share))
@@ -90,7 +89,7 @@ local function longest_number(values)
   return most
 end
 
--- A number in the middle of its cell, without shades beside it where that can be.
+-- Writes a number in the middle of its cell, with spaces beside it if there is room.
 local function write_number(plot, place, value, letters)
   local s = number_text(value)
   if s == "" then return end
@@ -114,7 +113,7 @@ end
 
 -- ------------------------------------------------------------ names
 
--- Names in the middle of their cells: those of the first value where several share one.
+-- The names of the rows on the left; a cell that merges several rows has the name of the first.
 local function left_of(panel, width)
   local most, longest = math.max(5, width // 3), 0
   local names = panel.y.categories
@@ -153,7 +152,7 @@ end
 
 -- ------------------------------------------------------------ colour bar
 
--- The ends of the range as texts, and the steps that have room between them.
+-- The ends of the range as texts, and the number of shades with room between them.
 local function ends_of(low, high, width)
   for digits = 3, 1, -1 do
     local form = ("%%.%dg"):format(digits)
@@ -163,7 +162,7 @@ local function ends_of(low, high, width)
   end
 end
 
--- "low ░▒▓█ high  label", the label in lines of its own where it has no room there.
+-- "low ░▒▓█ high  label" as lines; the label is on separate lines if it has no room on the first.
 local function colour_bar(panel, o, low, high)
   local lines, line = {}, ink.spans()
   local label = panel.colour_bar and panel.colour_bar.label or ""
@@ -200,7 +199,7 @@ local function longest_name(names)
   return most
 end
 
--- How many cells there are, their columns and rows, and the values that each shows.
+-- Sets the fields of plot for the layout: numbers of cells, their columns and rows, merged values.
 local function lay_out(plot, panel, layer, o, left)
   local rows, most = frame.rows(panel, o, { 1 }), o.width - left.gutter - 1
   local longest = layer.numbers and longest_number(layer.values) or 0

@@ -1,4 +1,4 @@
---- Upright bars over an axis of numbers, filled by eighths of a cell.
+--- Vertical bars over an axis of numbers, whose ends are drawn to an eighth of a cell.
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
 local points = require "scullery.plot.unicode.points"
@@ -9,8 +9,8 @@ local THIN = 2 -- columns of a bar, below which bars of several series overlap
 
 local function clamp(v) return math.max(0, math.min(1, v)) end
 
--- Where bars of several series stand side by side in bins and are thin, all of them take the width
--- of their bin: the bin's width and the middles of the bins; nil elsewhere.
+-- The width and the middles of the bins, if bars of several series are side by side and too thin to
+-- be drawn apart: each bar is then drawn as wide as its bin. nil otherwise.
 local function shared_bins(plot, layers)
   local one, n = layers[1], #layers
   local width = one and one.width or 1
@@ -22,12 +22,13 @@ local function shared_bins(plot, layers)
   return step, middles
 end
 
--- The column that begins at a share: the same one for two bars that touch, however they round.
+-- The column that begins at a share of the axis. The margin against rounding errors makes it the
+-- same for two bars that touch.
 local function edge(plot, share)
   return math.floor(clamp(share) * plot.columns + 0.5 + 1e-9)
 end
 
--- The first and last column of a bar, one at least; nil where it lies beside the canvas.
+-- The first and the last column of a bar, at least one column; nil if it is outside the canvas.
 local function columns_of(plot, middle, width)
   local from, to = plot.x(middle - width / 2), plot.x(middle + width / 2)
   if from ~= from and to == to then from = 0 end -- it begins below a log axis
@@ -37,8 +38,8 @@ local function columns_of(plot, middle, width)
   return math.min(first, plot.columns - 1), math.min(last, plot.columns - 1)
 end
 
--- The height of a layer's bars in each column, as shares of the y axis: the one that is farthest
--- from the base, which is the second result.
+-- The ends of a layer's bars in each column, as shares of the y axis (the farthest from the base if
+-- a column has several bars), and the share of the base.
 local function heights(plot, layer, width, middles)
   local base = plot.y(layer.base or 0)
   base = base == base and clamp(base) or 0
@@ -56,7 +57,8 @@ local function heights(plot, layer, width, middles)
   return list, base
 end
 
--- One column from the base to a height, in eighths from below; `fill` in whole cells.
+-- Draws one column from the base to a height: whole cells as `fill`, the last as eighths from
+-- below.
 local function draw_column(plot, c, base, height, fill, colour)
   local whole = 8 * plot.rows
   local low = math.floor(math.min(base, height) * whole + 0.5)
@@ -76,8 +78,8 @@ local function draw_column(plot, c, base, height, fill, colour)
   end
 end
 
---- histogram.draw(panel, plot): the bars of a panel. Where bars of several series overlap, the
---- shorter ones stand in front.
+--- histogram.draw(panel, plot): draws the bars of a panel; where bars overlap, shorter ones are in
+--- front. plot: as in lines.lua.
 function histogram.draw(panel, plot)
   local all, layers = {}, frame.layers(panel, "bars")
   local step, middles = shared_bins(plot, layers)

@@ -1,5 +1,6 @@
---- Pictures in characters, for a terminal or a file of text. What is drawn is the description that
---- the front end (plot.lua) makes of a figure.
+--- Pictures in characters, for a terminal or a text file. This is one of the two back ends of plot/
+--- (the other writes scripts for gnuplot): it draws the description of a figure that plot.figure
+--- makes.
 local glyphs = require "scullery.plot.unicode.glyphs"
 local text = require "scullery.base.text"
 local core = require "scullery.core"
@@ -9,10 +10,11 @@ local unicode = {}
 local WIDTH, HEIGHT = 80, 20
 local LEAST_WIDTH, LEAST_HEIGHT = 20, 8
 local MOST_WIDTH = 10000
-local PANEL_WIDTH = 36 -- columns from which on panels stand side by side
+local PANEL_WIDTH = 36 -- least columns of panels that are drawn side by side
 local GAP = 3
 
--- The module that draws a panel: heatmap, bars (nothing but bars by name) or xy.
+-- The name of the module that draws a panel: heatmap; bars, if all layers are bars by name; else
+-- xy.
 local function drawer_of(panel)
   local count = {}
   for _, layer in ipairs(panel.layers) do count[layer.kind] = (count[layer.kind] or 0) + 1 end
@@ -22,11 +24,12 @@ local function drawer_of(panel)
 end
 
 local function block_of(panel, o)
-  local drawer = drawer_of(panel)
-  return require("scullery.plot.unicode." .. drawer).block(panel, o)
+  return require("scullery.plot.unicode." .. drawer_of(panel)).block(panel, o)
 end
 
--- The pictures of panels that stand side by side; canvases that can have any height have one.
+-- The pictures of panels first .. last, which will be side by side. Canvases whose height is free
+-- are drawn again with the height of the lowest, and get empty lines above so that they begin
+-- together.
 local function row_of(panels, first, last, o)
   local blocks, rows, head = {}, math.huge, 0
   for k = first, last do
@@ -46,7 +49,7 @@ local function row_of(panels, first, last, o)
   return blocks
 end
 
--- Blocks of `width` columns side by side, as lines.
+-- Appends blocks, each of `width` columns, side by side as lines.
 local function beside(blocks, width, lines)
   local most = 0
   for _, block in ipairs(blocks) do most = math.max(most, #block) end
@@ -63,14 +66,14 @@ local function beside(blocks, width, lines)
   end
 end
 
---- unicode.must_be_ascii(): whether what standard output shows cannot be UTF-8: it is a terminal,
---- and the locale has another code. Files and pipes get UTF-8 in any locale.
+--- unicode.must_be_ascii(): true if standard output is a terminal in a locale without UTF-8. Files
+--- and pipes get UTF-8 in any locale.
 function unicode.must_be_ascii() return core.terminal().output and not core.locale_is_utf8() end
 
 --- unicode.text(figure[, { width = 80, height = 20, colour = false, ascii = false }]): the picture
---- of a description, lines of at most `width` columns (20 or more). height: lines of a row of
---- panels, where they have room for their data then. colour: by escape sequences for terminals of
---- 256 colours. ascii: no other characters.
+--- of a figure as a text, with lines of at most `width` columns (20 or more). height: the lines of
+--- each row of panels; a panel without room for its data is higher. colour: true adds escape
+--- sequences for terminals of 256 colours. ascii: true for ASCII characters only.
 function unicode.text(figure, o)
   o = o or {}
   local width = math.max(LEAST_WIDTH, math.min(o.width or WIDTH, MOST_WIDTH))

@@ -1,4 +1,4 @@
---- Colours of a terminal of 256: those of series, shades from low to high, and texts in them.
+--- Colours as codes of a terminal of 256 colours, and texts with escape sequences.
 local colours = require "scullery.plot.colours"
 
 local ink = {}
@@ -18,19 +18,20 @@ local function nearest_level(value)
   return best - 1
 end
 
--- The code that is nearest to a colour.
+-- The code of the cube's colour nearest to this one, red, green and blue in 0 .. 255.
 local function code_of(red, green, blue)
   return 16 + 36 * nearest_level(red) + 6 * nearest_level(green) + nearest_level(blue)
 end
 
---- ink.series(colour): the code of series 1, 2, ...
+--- ink.series(colour): the code of the colour of series 1, 2, ...
 function ink.series(colour)
   local red, green, blue = colours.rgb(colour)
   local code = code_of(LIGHTER * red, LIGHTER * green, LIGHTER * blue)
   return code == 16 and BLACK or code
 end
 
---- ink.ramp(share): the code of a value at a share of its range, in [0, 1], and that of text on it.
+--- ink.ramp(share): the code of the heatmap's colour at a share of its range, in [0, 1], and the
+--- code of a readable text on it.
 function ink.ramp(share)
   local red, green, blue = colours.at(share)
   return code_of(red, green, blue), colours.is_dark(red, green, blue) and LIGHT_TEXT or DARK_TEXT
@@ -39,7 +40,8 @@ end
 local Spans = {}
 Spans.__index = Spans
 
---- ink.spans(): a line in the making: spans:add(text[, colour[, paper]]), spans:text().
+--- ink.spans(): builds a line: spans:add(text[, colour[, paper]]) appends a text in a colour on a
+--- background, spans:text() returns the line. An escape sequence is written only at a change.
 function ink.spans() return setmetatable({ parts = {} }, Spans) end
 
 function Spans:add(text, colour, paper)

@@ -1,4 +1,6 @@
---- Lines by braille dots, their error bands by shades, and rules.
+--- Draws lines as braille dots, their error bands as shades, and rules. Arguments: plot = { canvas
+--- =, columns =, rows =, x =, y = functions from a value to its share of the axis, ink =, ... } of
+--- xy.lua.
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
 local scale = require "scullery.plot.unicode.scale"
@@ -6,15 +8,16 @@ local scale = require "scullery.plot.unicode.scale"
 local lines = {}
 
 local MARKS_APART = 9 -- columns between the marks of a line
-local COVERED = 0.3   -- of a cell by a band: from this on it is shaded
+local COVERED = 0.3   -- least share of a cell under a band for the cell to be shaded
 
 -- ------------------------------------------------------------ segments
 
--- The part of the segment within [0, 1] x [0, 1] (Liang and Barsky): its ends, or nil.
+-- The ends of the part of a segment within [0, 1] x [0, 1], by the algorithm of Liang and Barsky;
+-- nil if there is none.
 local function clip(x0, y0, x1, y1)
   local first, last = 0, 1
   local dx, dy = x1 - x0, y1 - y0
-  if dx - dx ~= 0 or dy - dy ~= 0 then return nil end -- too far to be told
+  if dx - dx ~= 0 or dy - dy ~= 0 then return nil end -- overflow
   local function side(step, room)
     if step == 0 then return room >= 0 end
     local at = room / step
@@ -28,7 +31,7 @@ end
 
 local function is_inside(x, y) return x >= 0 and x <= 1 and y >= 0 and y <= 1 end
 
--- A segment between two places, shares of the axes, in dots.
+-- Draws a segment between two points, given as shares of the axes, as dots.
 local function draw_segment(plot, x0, y0, x1, y1, colour, period)
   if not (is_inside(x0, y0) and is_inside(x1, y1)) then
     x0, y0, x1, y1 = clip(x0, y0, x1, y1)
@@ -41,14 +44,15 @@ end
 
 -- ------------------------------------------------------------ lines
 
--- Remembers the last row that a line had in a column, for the marks of one of several.
+-- Records the row of a line in its column, where its marks are drawn if the panel has several
+-- lines.
 local function trace(plot, rows, x, y)
   if is_inside(x, y) then
     rows[frame.column(x, plot.columns)] = frame.row(y, plot.rows)
   end
 end
 
--- The columns of long segments between their ends.
+-- The same for the columns between the ends of a segment.
 local function trace_between(plot, rows, x0, y0, x1, y1)
   local from, to = frame.column(x0, plot.columns), frame.column(x1, plot.columns)
   if from > to then from, to, x0, y0, x1, y1 = to, from, x1, y1, x0, y0 end
@@ -58,10 +62,11 @@ local function trace_between(plot, rows, x0, y0, x1, y1)
   end
 end
 
+-- Draws a line, which NaN interrupts. Returns rows[column] for mark_line.
 local function draw_line(plot, layer, colour)
   local xs, ys, share_x, share_y = layer.x, layer.y, plot.x, plot.y
   local rows, px, py, alone = {}, nil, nil, false
-  local function end_run() -- a point without neighbours is a line without length
+  local function end_run() -- a point between two gaps has no segment: it gets a mark
     if alone and is_inside(px, py) then
       plot.canvas:put_over(frame.column(px, plot.columns), frame.row(py, plot.rows),
         glyphs.mark(layer.colour or 1), colour)
@@ -91,7 +96,8 @@ local function draw_line(plot, layer, colour)
   return rows
 end
 
--- Marks along a line, at other columns than those of the other lines; one at least.
+-- Puts marks on a line, MARKS_APART columns apart and at least one, in other columns than the marks
+-- of the other lines.
 local function mark_line(plot, rows, layer, place, colour)
   local offset = MARKS_APART * (place - 1) // math.max(1, plot.lines) + MARKS_APART // 3
   local mark, first, last, any = glyphs.mark(layer.colour or 1), nil, nil, false
@@ -111,6 +117,7 @@ local function mark_line(plot, rows, layer, place, colour)
   end
 end
 
+-- Puts a mark on each point of a line.
 local function mark_points(plot, layer, colour)
   local mark = glyphs.mark(layer.colour or 1)
   for i = 1, #layer.x do
@@ -123,7 +130,8 @@ end
 
 -- ------------------------------------------------------------ bands
 
--- What a band covers in each column, as shares of the y axis: low[c], high[c].
+-- The lowest and the highest share of the y axis that a band covers in each column: low[c],
+-- high[c].
 local function envelope(plot, layer)
   local low, high = {}, {}
   local function cover(c, from, to)
@@ -154,7 +162,7 @@ local function envelope(plot, layer)
   return low, high
 end
 
--- Shades the cells of which the band covers enough; where bands overlap they take turns.
+-- Shades the cells under a band. Where bands overlap, their shades alternate from cell to cell.
 local function draw_band(plot, layer, place, bands, colour)
   local low, high = envelope(plot, layer)
   local shade = glyphs.shading(plot.colour and 1 or place)
@@ -174,6 +182,7 @@ end
 
 -- ------------------------------------------------------------ rules
 
+-- Draws a straight line: as characters if it is horizontal or vertical, otherwise as dots.
 local function draw_rule(plot, layer)
   local x0, y0, x1, y1 = plot.x(layer.x1), plot.y(layer.y1), plot.x(layer.x2), plot.y(layer.y2)
   x0, y0, x1, y1 = clip(x0, y0, x1, y1)

@@ -1,4 +1,5 @@
---- Points: marks, braille dots where there are many of one series, texts at their places, whiskers.
+--- Draws points: as marks, as braille dots if a single series has many, or as their own texts; and
+--- whiskers. plot: as in lines.lua.
 local core = require "scullery.core"
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
@@ -7,7 +8,7 @@ local text = require "scullery.base.text"
 
 local points = {}
 
-local MANY = 100 -- points from which on a single series is drawn by dots
+local MANY = 100 -- least points of a single series that is drawn as dots
 local SAMPLE = 8 -- columns of a text in the legend
 
 local function has_whiskers(layer) return layer.low ~= nil and layer.high ~= nil end
@@ -17,7 +18,7 @@ local function by_dots(layer, plot)
     and not layer.text and not has_whiskers(layer)
 end
 
---- points.sample(layer, plot): what stands for it in the legend: of texts the first one.
+--- points.sample(layer, plot): the sample of a layer in the legend: its first text, or its mark.
 function points.sample(layer, plot)
   for _, own in ipairs(layer.text or {}) do
     if own ~= "" then return text.shorten(tostring(own), SAMPLE) end
@@ -25,7 +26,7 @@ function points.sample(layer, plot)
   return by_dots(layer, plot) and "⠶" or glyphs.mark(layer.colour or 1)
 end
 
--- f(i, x, y) for the points that lie on the canvas, as shares of the axes.
+-- Calls f(i, x, y) for the points on the canvas; x and y are shares of the axes.
 local function each_inside(layer, plot, f)
   local xs, ys, share_x, share_y = layer.x, layer.y, plot.x, plot.y
   for i = 1, #xs do
@@ -53,7 +54,7 @@ local function draw_whisker(plot, column, low, high, colour)
   end
 end
 
---- points.draw_whiskers(plot, layer, colour): from low to high at the column of each point.
+--- points.draw_whiskers(plot, layer, colour): draws a vertical line from low to high at each point.
 function points.draw_whiskers(plot, layer, colour)
   for i = 1, #layer.x do
     local x = plot.x(layer.x[i])
@@ -66,7 +67,7 @@ end
 
 -- ------------------------------------------------------------ marks and texts
 
--- What most points of a cell are shown as: votes[key][cell] = points.
+-- For each cell, the entry of votes with the most points there; ties go to the first in `order`.
 local function elect(votes, order)
   local most, chosen = {}, {}
   for _, key in ipairs(order) do
@@ -77,6 +78,7 @@ local function elect(votes, order)
   return chosen
 end
 
+-- Counts one more point in cell `at` for a mark: votes[key] = { glyph, colour, cells[at] = count }.
 local function vote(votes, order, key, glyph, colour, at)
   local one = votes[key]
   if not one then
@@ -86,7 +88,8 @@ local function vote(votes, order, key, glyph, colour, at)
   one.cells[at] = (one.cells[at] or 0) + 1
 end
 
--- Texts of more than one character, in order, where there is room; the others vote for a mark.
+-- Writes the texts of several columns, in order, where there is room; the others are counted as
+-- marks.
 local function write_texts(plot, wide, votes, order)
   local missed = 0
   for _, one in ipairs(wide) do
@@ -103,6 +106,7 @@ local function write_texts(plot, wide, votes, order)
   end
 end
 
+-- Counts the marks and the texts of one column of a layer; appends longer texts to `wide`.
 local function collect(layer, plot, votes, order, wide)
   local colour, mark = plot.ink(layer.colour), glyphs.mark(layer.colour or 1)
   local columns, rows = plot.columns, plot.rows
@@ -127,8 +131,8 @@ local function collect(layer, plot, votes, order, wide)
   end)
 end
 
---- points.draw(panel, plot): the points of a panel. Where points of several series or texts share a
---- cell, it shows what most of them are.
+--- points.draw(panel, plot): draws the points of a panel. A cell with points of several series or
+--- texts shows the most frequent one.
 function points.draw(panel, plot)
   local votes, order, wide = {}, {}, {}
   for _, layer in ipairs(frame.layers(panel, "points")) do

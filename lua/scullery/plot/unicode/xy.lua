@@ -1,4 +1,7 @@
---- Panels of lines, points, histograms and rules over two axes of numbers.
+--- Panels with lines, points, histograms and rules over two axes of numbers. It makes the table
+--- `plot` for the modules that draw the layers: { canvas, columns, rows = of the canvas, x, y =
+--- functions from a value to its share of the axis, ink = function from a series to its colour,
+--- several = more than one colour, lines, points = numbers of layers, colour }.
 local canvas = require "scullery.plot.unicode.canvas"
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
@@ -14,7 +17,7 @@ local LEAST_COLUMNS, LEAST_ROWS = 10, 5 -- of a canvas whose axes have one scale
 
 local drawn = { line = true, points = true }
 
--- Whether lines and points need marks to be told apart: more than one colour.
+-- True if lines and points have more than one colour, and marks have to distinguish them.
 local function has_several(panel)
   local first
   for _, layer in ipairs(panel.layers) do
@@ -26,7 +29,7 @@ local function has_several(panel)
   return false
 end
 
--- The sample of a layer in the legend; `place`: the how manieth of its kind it is.
+-- The sample of a layer in the legend; place: its number among the layers of its kind.
 local function sample_of(layer, place, plot)
   local colour = layer.colour or 1
   if layer.kind == "rule" then return glyphs.rule end
@@ -36,6 +39,7 @@ local function sample_of(layer, place, plot)
   return layer.low and sample .. glyphs.shading(plot.colour and 1 or place) or sample
 end
 
+-- The entries of the legend, each once; see frame.legend.
 local function entries_of(panel, plot)
   local entries, places, seen = {}, {}, {}
   for _, layer in ipairs(panel.legend and panel.layers or {}) do
@@ -53,7 +57,8 @@ local function entries_of(panel, plot)
   return entries
 end
 
--- Columns and rows for axes of one scale, as dots are about as wide as high.
+-- The columns and rows of the canvas; for a panel with one scale for both axes, reduced so that a
+-- dot is the same distance on both. Dots are about as wide as they are high.
 local function equal_sides(panel, columns, rows)
   local wide, high = panel.x.high - panel.x.low, panel.y.high - panel.y.low
   local per = math.max(wide / (2 * columns), high / (4 * rows)) -- units a dot
@@ -62,8 +67,8 @@ local function equal_sides(panel, columns, rows)
     math.min(rows, math.max(LEAST_ROWS, math.ceil(high / per / 4)))
 end
 
---- xy.block(panel, o): the picture of a panel, as a list of lines; .rows: those of its canvas. o:
---- width, height or rows (of the canvas), colour.
+--- xy.block(panel, o): the picture of a panel, as a list of lines with the field rows = the rows of
+--- its canvas. o: { width =, height = of the picture or rows = of the canvas, colour = }.
 function xy.block(panel, o)
   local plot = { several = has_several(panel), colour = o.colour,
     lines = #frame.layers(panel, "line"), points = #frame.layers(panel, "points") }
