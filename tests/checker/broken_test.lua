@@ -73,7 +73,8 @@ for _, one in ipairs(faults) do
   end
 end
 
-for _, component in ipairs{ "bell", "long", "wave", "side", "ramp" } do
+for _, component in ipairs{ "bell", "long", "wave", "side", "ramp", "normal", "column",
+  "pairs", "pitches", "turned", "taught", "logistic" } do
   TestBroken["test_good_" .. component] = function()
     check_good(component, faults.specimen(component))
   end

@@ -25,6 +25,12 @@ local function gram(name)
   return "put @/table gram gram_" .. name .. "\nset @/table diagonal null"
 end
 local function tilt(name) return gram("right") .. "\nput @/tilt tilt tilt_" .. name end
+-- A sampler that draws this way, with its law alone; without abilities.
+local function draw(name) return "put @/table draw " .. name .. "\ndrop @ characteristic" end
+local function draw_alone(name) return "put @/table draw " .. name .. "\ndrop @ *" end
+local function layout(name) return "put @/table layout " .. name .. "\ndrop @ *" end
+-- The sampler normal with that ability alone, whose table is a specimen's.
+local function offer(ability, from) return ("drop @ *\noffer @ %s %s"):format(ability, from) end
 local function at_loop(line) return "at @.loop " .. line end
 
 local faults = {
@@ -166,6 +172,63 @@ local faults = {
     "put @ create create_returns_77" },
   { "plugin_writes_file", "wave", "surroundings fail", { "bytes written" },
     at_loop "meddle file" },
+
+  -- samplers
+  { "sampler_apply_float32", "turned", "apply fail", { "float32" },
+    "put @/structured apply apply_large_float32" },
+  { "sampler_apply_place", "turned", "apply fail", {},
+    "put @/structured apply apply_large_first_row" },
+  { "sampler_bias", "normal", "guard-pages fail", { "the bias of parameter" },
+    layout "layout_with_bias" },
+  { "sampler_characteristic", "normal", "characteristic fail", {},
+    "put @/characteristic characteristic characteristic_wide" },
+  { "sampler_collision", "pitches", "collision fail", {},
+    "put @/collision collision collision_euclidean" },
+  { "sampler_columns", "column", "law fail", { "column" }, "drop @ distribution",
+    "put @/table draw draw_first_column_twice" },
+  { "sampler_count", "normal", "layout fail", {}, layout "layout_any_count" },
+  { "sampler_degrees", "pairs", "law fail", { "in-degree" }, "put @/law law law_of_two_degrees" },
+  { "sampler_delta_stride", "normal", "characteristic fail", {},
+    "put @/characteristic characteristic characteristic_packed" },
+  { "sampler_distribution", "column", "distribution fail", {},
+    "put @/distribution distribution distribution_wide" },
+  { "sampler_factor", "logistic", "characteristic fail", { "sigma = 0.3" },
+    "put @/table factor factor_cosh" },
+  { "sampler_family", "normal", "law fail", { "distribution function" }, draw "draw_uniform" },
+  { "sampler_first", "normal", "batches fail", {}, draw "draw_from_0" },
+  { "sampler_idle_option", "logistic", "effects warn", { "option 'sigma' changes nothing" },
+    "put @/table draw draw_right", "set @/table make null", "set @/table moments null",
+    "set @/table factor null" },
+  { "sampler_last_column", "normal", "guard-pages fail", { "left as it was" },
+    draw_alone "draw_but_last" },
+  { "sampler_learn", "taught", "learn fail", { "depends on the blocks" },
+    "put @/learn learn learn_first_rows" },
+  { "sampler_make_tail", "logistic", "simple-form fail", {}, "put @/table make make_pairs",
+    "set @/table factor null", "set @/table normals int 1", "set @/table family int 1" },
+  { "sampler_moments", "normal", "law fail", {}, draw "draw_wide" },
+  { "sampler_nan", "normal", "range fail", {}, draw_alone "draw_log_of_0" },
+  { "sampler_neighbours", "normal", "independence fail", { "t + 1" }, draw "draw_overlapping" },
+  { "sampler_order", "normal", "repeated fail", {}, draw "draw_goes_on" },
+  { "sampler_pair_kernel", "normal", "kernel fail", { "fourier" },
+    "put general/pair-kernel kernel kernel_laplacian",
+    offer("pair-kernel", "general/pair-kernel") },
+  { "sampler_place", "normal", "batches fail", { "parameter" }, draw "draw_antithetic" },
+  { "sampler_pool", "normal", "pool fail", { "twice" }, "put shared/pool rows pool_rows",
+    "put shared/pool pool pool_twice", offer("pool", "shared/pool") },
+  { "sampler_same_columns", "normal", "law fail", { "not independent" },
+    draw "draw_same_columns" },
+  { "sampler_scales", "normal", "scales fail", {}, "put general/scales scales scales_by_place",
+    offer("scales", "general/scales") },
+  { "sampler_seed", "normal", "seeds fail", { "seed" }, draw "draw_by_seed_1" },
+  { "sampler_stateless", "taught", "learn fail", { "do not use the state" },
+    "put @/table draw draw_right" },
+  { "sampler_stream", "normal", "seeds fail", {}, draw "draw_by_stream_0" },
+  { "sampler_stride", "normal", "guard-pages fail", {}, draw "draw_packed" },
+  { "sampler_support", "pairs", "range fail", { "ascend" }, "put @/table draw draw_descending" },
+  { "sampler_width", "logistic", "characteristic fail", { "sigma = 0.3" },
+    "put @/table make make_wide" },
+  { "sampler_writes_past", "normal", "guard-pages crash", { "slot draw" },
+    draw "draw_one_more" },
 }
 
 --- faults.specimen(component, lines ...): a file with the specimen, under the name "broken"; a
