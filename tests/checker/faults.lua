@@ -31,6 +31,17 @@ local function draw_alone(name) return "put @/table draw " .. name .. "\ndrop @ 
 local function layout(name) return "put @/table layout " .. name .. "\ndrop @ *" end
 -- The sampler normal with that ability alone, whose table is a specimen's.
 local function offer(ability, from) return ("drop @ *\noffer @ %s %s"):format(ability, from) end
+-- A solver by this slot alone, without abilities; with a loss, one member of which is another.
+local function solve(name) return "put @/table solve solve_" .. name .. "\ndrop @ *" end
+local function loss(member, name)
+  return "set square/loss probabilities null\nput square/loss " .. member .. " " .. name
+    .. "\ndrop @ *\noffer @ loss square/loss"
+end
+local function objective(name)
+  return "put @/objective objective objective_" .. name .. "\ndrop @ penalty\ndrop @ path"
+end
+-- The solution of the right slot, without abilities, with this member changed.
+local function at_solve(line) return "drop @ *\nat @.solve " .. line end
 local function at_loop(line) return "at @.loop " .. line end
 
 local faults = {
@@ -229,6 +240,95 @@ local faults = {
     "put @/table make make_wide" },
   { "sampler_writes_past", "normal", "guard-pages crash", { "slot draw" },
     draw "draw_one_more" },
+
+  -- solvers
+  { "solver_blocks", "descent", "blocks fail", { "blocks of 17 rows" }, solve "blocks_alike" },
+  { "solver_bound", "descent", "loss fail", { "above its bound" },
+    loss("bound", "bound_without_target") },
+  { "solver_classes", "descent", "classes fail", { "the other way round" }, solve "classes" },
+  { "solver_clips_weights", "descent", "weights fail", { "and all weights times" },
+    solve "weights_clipped" },
+  { "solver_counts_calls", "descent", "same-bits fail", { "once more" }, solve "counts_calls" },
+  { "solver_decide_blocks", "fitted", "decide fail", { "these alone" },
+    "put @/model decide decide_mixed" },
+  { "solver_decide_reads_past", "fitted", "decide crash", { "slot decide" },
+    "put @/model decide decide_reads_past" },
+  { "solver_decide_stride", "fitted", "decide fail", { "is not finite" },
+    "put @/model decide decide_packed" },
+  { "solver_destroy", "fitted", "no-growth fail", { "bytes more" },
+    "put @/model destroy destroy_nothing" },
+  { "solver_early", "descent", "stationary warn", { "says converged to a tolerance" },
+    solve "early" },
+  { "solver_endless", "descent", "solves timeout", { "slot solve" }, at_solve "hang" },
+  { "solver_estimate", "guess", "estimate fail", { "fits without a row each" } },
+  { "solver_first_target", "descent", "targets fail", { "in another order" },
+    solve "first_target" },
+  { "solver_float32", "descent", "float32 crash", { "slot solve" },
+    solve "sums_visit", "set @/table dtypes int 3" },
+  { "solver_gap_above", "descent", "solves fail", { "with a gap of 0.5" },
+    at_solve "set gap double 0.5" },
+  { "solver_idle", "descent", "learns fail", { "says converged" }, solve "idle" },
+  { "solver_keeps_rows", "descent", "rows crash", { "slot solve" }, solve "keeps_rows" },
+  { "solver_leaks", "descent", "no-growth fail", { "bytes more" }, solve "leaks" },
+  { "solver_leaks_on_failure", "descent", "failures fail", { "bytes are lost" },
+    solve "loses_sums" },
+  { "solver_lipschitz", "descent", "loss fail", { "Lipschitz constant" },
+    loss("lipschitz", "lipschitz_without_target") },
+  { "solver_load_borrows", "fitted", "save crash", { "slot decide" },
+    "put @/model load load_borrows" },
+  { "solver_load_trusts", "fitted", "damaged crash", { "slot load" },
+    "put @/model load load_any_size" },
+  { "solver_loose", "descent", "tolerance fail", { "says converged with tolerance" },
+    solve "loose" },
+  { "solver_negative_gap", "descent", "solves fail", { "a gap of -1" },
+    at_solve "set gap double -1" },
+  { "solver_no_intercept", "centred", "intercept fail", { "with a constant" }, solve "sums_visit" },
+  { "solver_no_limit", "descent", "limit fail", { "max_iterations = 1: says converged" },
+    at_solve "set outcome int 1", "at @.solve set residual double nan",
+    "at @.solve set tolerance double nan" },
+  { "solver_no_weights", "descent", "weights fail", { "rows with weights" },
+    solve "weights_ignored" },
+  { "solver_objective", "descent", "objective fail", { "no combination" }, objective "root" },
+  { "solver_one_step", "descent", "optimal fail", { "a step" },
+    "put @/table solve solve_one_step", "drop @ penalty", "drop @ path" },
+  { "solver_other_status", "descent", "failures fail", { "returned" }, solve "other_status" },
+  { "solver_path", "descent", "path fail", { "alone and on the path" },
+    "put @/path solve path_ascending", "drop @ penalty", "drop @ objective" },
+  { "solver_penalty", "descent", "penalty fail", { "orthogonal" }, solve "penalises_first" },
+  { "solver_probabilities", "descent", "loss fail", { "sum to" },
+    "drop @ *", "put square/loss probabilities probabilities_apart", "offer @ loss square/loss" },
+  { "solver_progress", "descent", "solves fail", { "takes a share in [0, 1]" }, solve "percent" },
+  { "solver_reads_past_rows", "descent", "rows crash", { "slot solve" }, solve "reads_past" },
+  { "solver_role", "descent", "simpler fail", { "the simpler model has the larger penalty" },
+    solve "inverse" },
+  { "solver_save_loses", "fitted", "save fail", { "saved and loaded" },
+    "put @/model save save_first", "put @/model load load_first" },
+  { "solver_short_memory", "descent", "short-memory crash", { "slot solve" },
+    solve "trusts_memory" },
+  { "solver_silent", "descent", "solves fail", { "left the outcome of its solution unsaid" },
+    at_solve "set outcome int 0" },
+  { "solver_slope", "descent", "loss fail", { "the slope at" }, loss("slope", "slope_half") },
+  { "solver_sparse", "descent", "sparse crash", { "slot solve" },
+    solve "sums_visit", "offer @ sparse-rows square/sparse-rows" },
+  { "solver_start", "descent", "start fail", { "from a random point" }, solve "from_start" },
+  { "solver_swallows_cancel", "descent", "cancelled fail", { 'failed with status "cancelled"',
+    "SCL_STATUS_OK" },
+    solve "swallows_cancel" },
+  { "solver_swallows_error", "descent", "failures fail", { "SCL_STATUS_OK" },
+    solve "swallows_error" },
+  { "solver_threads", "descent", "any-threads fail", { "1 and 4 threads" }, solve "by_threads" },
+  { "solver_unknown", "descent", "stationary warn", { "SCL_ABILITY_OBJECTIVE" },
+    solve "other_penalty" },
+  { "solver_unweighted", "descent", "weights fail", { "rows with weights" }, solve "unweighted" },
+  { "solver_verb_in_visit", "descent",
+    "rows fail", { "problem.progress was called from inside a visit" },
+    solve "asks_inside" },
+  { "solver_writes_past", "descent", "solves crash", { "slot solve" }, solve "writes_past" },
+  { "solver_writes_rows", "descent", "rows crash", { "slot solve" }, solve "writes_rows" },
+  { "solver_wrong_objective", "descent", "optimal fail", { "gives" }, objective "half" },
+  { "solver_zero_column", "descent", "edges fail", { "is not finite" }, solve "divides" },
+  { "solver_zero_weights", "descent", "weights fail", { "rows of weight 0" },
+    solve "weights_raised" },
 }
 
 --- faults.specimen(component, lines ...): a file with the specimen, under the name "broken"; a
