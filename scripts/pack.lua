@@ -6,8 +6,8 @@
 --
 -- The key and the seed of a cell are left out, as they follow from the cell itself; so is the
 -- checksum at the end of each line, as gzip has its own. Results are rounded to ten significant
--- digits, where the tables show nine at most; the seconds of a cell to four; the data of pictures to
--- eight. An experiment that was packed before is packed again, with the lines added since.
+-- digits, where the tables show nine at most; the seconds of a cell to four; the data of pictures
+-- to eight. An experiment that was packed before is packed again, with the lines added since.
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local function output_of(command)
