@@ -1,9 +1,13 @@
--- Packs results.jsonl of experiments into results.jsonl.gz beside it, as scripts/cells holds them.
+-- Packs results.jsonl of experiments into results.jsonl.gz beside it, as scripts/cells holds them,
+-- and the data of pictures (NAME.csv) into NAME.csv.gz, as docs/gallery holds them.
 --
 --     scullery scripts/pack.lua experiments/NAME [experiments/OTHER ...]
+--     scullery scripts/pack.lua docs/gallery/NAME.csv [...]
 --
--- What follows from a cell (its key and its seed) is left out, and the checksums that lines end in,
--- as gzip has one of its own. What was packed before is packed again, with what was added since.
+-- The key and the seed of a cell are left out, as they follow from the cell itself; so is the
+-- checksum at the end of each line, as gzip has its own. Results are rounded to ten significant
+-- digits, where the tables show nine at most; the seconds of a cell to four; the data of pictures
+-- to eight. An experiment that was packed before is packed again, with the lines added since.
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local function output_of(command)
@@ -19,13 +23,35 @@ local function exists(path)
   return file ~= nil
 end
 
+-- The text with every number that has a decimal point rounded to `digits` significant digits.
+local function rounded(text, digits)
+  return (text:gsub("%f[%w.-]%-?%d+%.%d+[eE]?[+-]?%d*%f[^%w.]", function(number)
+    local short = ("%%.%dg"):format(digits):format(tonumber(number))
+    return #short < #number and short or nil
+  end))
+end
+
 local function shortened(line)
   local checksum = ',"checksum":"' .. ("%x"):rep(16) .. '"}$'
   local key = ',"key":"' .. ("%x"):rep(64) .. '",'
-  return (line:gsub(checksum, "}"):gsub(key, ","):gsub(',"seed":%d+,"status"', ',"status"'))
+  line = line:gsub(checksum, "}"):gsub(key, ","):gsub(',"seed":%d+,"status"', ',"status"')
+  line = line:gsub('"result":%b{}', function(result) return rounded(result, 10) end)
+  local function brief(seconds) return rounded(seconds, 4) end
+  return (line:gsub('"processor_seconds":[%d.e+-]+', brief)
+    :gsub('"seconds":[%d.e+-]+,"status"', brief))
 end
 
-for _, folder in ipairs(arg) do
+-- Writes the lines to path.gz and removes the file at `path`.
+local function pack(path, lines)
+  local packed = assert(io.popen("gzip -9n > " .. quote(path .. ".gz.new"), "w"))
+  packed:write(table.concat(lines, "\n"), "\n")
+  assert(packed:close())
+  assert(os.rename(path .. ".gz.new", path .. ".gz"))
+  os.remove(path)
+  print(("%s.gz: %d lines"):format(path, #lines))
+end
+
+local function pack_experiment(folder)
   local path, lines = folder .. "/results.jsonl", {}
   local was_packed = exists(path .. ".gz")
   if was_packed then
@@ -41,10 +67,15 @@ for _, folder in ipairs(arg) do
     end
   end
   assert(#lines > 0, folder .. " holds no results")
-  local packed = assert(io.popen("gzip -9n > " .. quote(path .. ".gz.new"), "w"))
-  packed:write(table.concat(lines, "\n"), "\n")
-  assert(packed:close())
-  assert(os.rename(path .. ".gz.new", path .. ".gz"))
-  os.remove(path)
-  print(("%s.gz: %d lines"):format(path, #lines))
+  pack(path, lines)
+end
+
+for _, path in ipairs(arg) do
+  if path:find "%.csv$" then
+    local lines = {}
+    for line in io.lines(path) do lines[#lines + 1] = rounded(line, 8) end
+    pack(path, lines)
+  else
+    pack_experiment(path)
+  end
 end

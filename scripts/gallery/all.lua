@@ -1,7 +1,7 @@
 -- All pictures of the gallery, and the data behind them: build/scullery scripts/gallery/all.lua
 -- [FOLDER [NAME ...]] writes FOLDER/NAME.svg and NAME.csv (docs/gallery, all names). A picture of a
 -- data set that is not here is skipped. GALLERY_FORMAT=png writes PNG. In the tree the data are
--- packed: gzip -9nf docs/gallery/*.csv.
+-- packed: build/scullery scripts/pack.lua docs/gallery/*.csv.
 local folder = arg[1] or "docs/gallery"
 local ending = os.getenv "GALLERY_FORMAT" or "svg"
 

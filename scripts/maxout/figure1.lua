@@ -75,8 +75,8 @@ for k, q in ipairs{ 8, 32 } do
   found.rows[k] = row
   panels[k] = sc.plot.scatter{ title = ("q = %d"):format(q), x_label = "distance of the points",
     y_label = "distance of their features", series = {
-      thinned(before, after, 7, "features"), thinned(before, exact, 7, "their kernel"),
-      thinned(before, theorem, 7, "theorem 1") } }
+      thinned(before, after, 17, "features"), thinned(before, exact, 17, "their kernel"),
+      thinned(before, theorem, 17, "theorem 1") } }
 end
 sc.publish(args.out .. "/maxout/figure1" .. (args.quick and "_quick" or ""), { tables = { found },
   figures = { sc.plot.panels(panels) } })

@@ -1,7 +1,8 @@
 /* A width that waits for a law does not look at it. */
 // caught by: bind fail
 // says: same K
-#include "kernel.h"
+#include <scullery/plugin.h>
+
 #include <stdio.h>
 
 typedef struct waiting {

@@ -128,7 +128,7 @@ end
 -- Nobody kills this one.
 local function complete(name)
   local before = done_cells(name)
-  local status, _, errors = support.shell(("cd %s && timeout 100 %s"):format(support.quote(folder),
+  local status, _, errors = support.shell(("cd %s && timeout 300 %s"):format(support.quote(folder),
     command .. arguments(name, 2)))
   if status ~= 0 then finding("the last run: status %s: %s", tostring(status), errors) end
   check_starts(name, before)

@@ -14,7 +14,7 @@ end
 function browser.dom(path)
   local folder = os.tmpname()
   os.remove(folder)
-  local status, out, err = support.shell(("timeout 120 %s --headless --no-sandbox --disable-gpu \z
+  local status, out, err = support.shell(("timeout 360 %s --headless --no-sandbox --disable-gpu \z
     --disable-dev-shm-usage --host-resolver-rules='MAP * ~NOTFOUND' --user-data-dir=%s --dump-dom \z
     %s"):format(browser.name(), folder, support.quote("file://" .. path)))
   support.shell("rm -rf " .. folder)

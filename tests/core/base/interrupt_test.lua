@@ -38,7 +38,7 @@ local function began(wait)
   os.execute(("(sleep %g; kill -INT $PPID) >/dev/null 2>&1 &"):format(wait or 0.3))
 end
 ]] .. call)
-    local status, _, err = support.shell(("timeout 60 prlimit --as=%s %s %s"):format(
+    local status, _, err = support.shell(("timeout 180 prlimit --as=%s %s %s"):format(
       (os.getenv "SCULLERY_SANITIZE" or "") == "" and "6000000000" or "unlimited",
       support.quote(support.binary), script))
     os.remove(script)

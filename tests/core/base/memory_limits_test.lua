@@ -14,7 +14,7 @@ for i = 1, X:rows() do numbers[i] = X:get(i, 1) * X:get(i, 2) + X:get(i, 3) end
 local function under_limits(arguments)
   local done = 0
   for _, megabytes in ipairs(LIMITS) do
-    local status, _, err = support.shell(("timeout 60 prlimit --as=%d %s %s"):format(
+    local status, _, err = support.shell(("timeout 180 prlimit --as=%d %s %s"):format(
       megabytes * 1000000, support.quote(support.binary), arguments))
     local said = ("%d MB: %s: %s"):format(megabytes, status, err)
     lu.assertTrue(status == 0 or status == 1, said)
@@ -94,7 +94,7 @@ print((X * X):sum(), io.open("/proc/self/status"):read("a"):match("Threads:%s*(%
 ]])
   local results = {}
   for i, limit in ipairs{ 500000000, 20000000000 } do
-    local status, out = support.shell(("SCULLERY_THREADS=8 timeout 60 prlimit --as=%d %s %s")
+    local status, out = support.shell(("SCULLERY_THREADS=8 timeout 180 prlimit --as=%d %s %s")
       :format(limit, support.quote(support.binary), path))
     lu.assertEquals(status, 0)
     results[i] = { out:match("^(%S+)\t(%d+)") }
@@ -115,7 +115,7 @@ end
 
 function TestMemoryLimits.test_luas_own_memory()
   if sanitized then lu.skip("a sanitizer needs terabytes of address space") end
-  local status, _, err = support.shell(("timeout 60 prlimit --as=400000000 %s -e %s"):format(
+  local status, _, err = support.shell(("timeout 180 prlimit --as=400000000 %s -e %s"):format(
     support.quote(support.binary),
     support.quote "local t = {} for i = 1, 1e9 do t[i] = { i } end"))
   lu.assertEquals(status, 1)

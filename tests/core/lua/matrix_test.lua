@@ -443,12 +443,17 @@ function TestSafety:test_a_matrix_that_vanishes_in_the_middle_is_an_error()
   local finalizer = setmetatable({}, { __gc = function() release(Z) end })
   lu.assertIsTable(finalizer)
   finalizer = nil -- luacheck: ignore
+  local said
   for _ = 1, 40 do
-    local ok = pcall(function() return Z + sc.zeros(2, 2) end)
+    local ok, message = pcall(function() return Z + sc.zeros(2, 2) end)
     sc.zeros(1000, 1000)
-    if not ok then break end
+    if not ok then
+      said = message
+      break
+    end
   end
   lu.assertFalse(core.is_matrix(Z))
+  lu.assertStrContains(said, "the left side was released")
 end
 
 function TestSafety:test_temporaries_are_collected()

@@ -32,10 +32,12 @@ scl_plugin_list specimen_list __asm__("scullery_plugins");
 SCL_EXPORT scl_plugin_list specimen_list;
 
 static const scl_plugin *const specimens[] = {
-    &specimen_plain, &specimen_general, &specimen_split, &specimen_lattice, &specimen_rotated,
-    &specimen_few,   &specimen_shared,  &specimen_pupil, &specimen_wrapper, &specimen_wave,
-    &specimen_waves, &specimen_side,    &specimen_cell,  &specimen_bell,    &specimen_long,
-    &specimen_twice, &specimen_square,  &specimen_mean,  &specimen_ramp};
+    &specimen_plain,    &specimen_general, &specimen_split,   &specimen_lattice, &specimen_rotated,
+    &specimen_few,      &specimen_shared,  &specimen_pupil,   &specimen_wrapper, &specimen_wave,
+    &specimen_waves,    &specimen_side,    &specimen_cell,    &specimen_bell,    &specimen_long,
+    &specimen_twice,    &specimen_square,  &specimen_mean,    &specimen_ramp,    &specimen_normal,
+    &specimen_column,   &specimen_pairs,   &specimen_pitches, &specimen_turned,  &specimen_taught,
+    &specimen_logistic, &specimen_descent, &specimen_centred, &specimen_guess,   &specimen_fitted};
 enum { SPECIMENS = sizeof specimens / sizeof *specimens, GARBAGE = 0xa5 };
 
 /* ------------------------------------------------------------ the layout of version 1 */
@@ -339,7 +341,7 @@ static void set_member(piece *p, const char *rest) {
 
 static void put_function(piece *p, const char *rest) {
   static const fault *const all[] = {faults_of_kernels, faults_of_nonlinearities,
-                                     faults_of_instances};
+                                     faults_of_instances, faults_of_samplers, faults_of_solvers};
   char member[60] = "";
   size_t size;
   const char *name = rest + strcspn(rest, " ") + 1;

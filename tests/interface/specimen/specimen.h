@@ -12,6 +12,10 @@ extern const scl_plugin specimen_plain, specimen_general, specimen_split, specim
 extern const scl_plugin specimen_wave, specimen_waves, specimen_side, specimen_cell, specimen_ramp;
 extern const scl_plugin specimen_bell, specimen_long, specimen_twice;
 extern const scl_plugin specimen_square, specimen_mean;
+/* Right plugins without more, on which the script puts wrong slots. */
+extern const scl_plugin specimen_normal, specimen_column, specimen_pairs, specimen_pitches,
+    specimen_turned, specimen_taught, specimen_logistic, specimen_descent, specimen_centred,
+    specimen_guess, specimen_fitted;
 
 /* The descriptor of one: its table by SCL_SAMPLER(...) and the like. */
 #define SPECIMEN(word, text, ...)                                                                  \
@@ -57,7 +61,8 @@ typedef struct fault {
 } fault;
 #define FAULT(name)                                                                                \
   { #name, (void (*)(void))name }
-extern const fault faults_of_kernels[], faults_of_nonlinearities[], faults_of_instances[];
+extern const fault faults_of_kernels[], faults_of_nonlinearities[], faults_of_instances[],
+    faults_of_samplers[], faults_of_solvers[];
 
 /* ------------------------------------------------------------ tables that cross the boundary */
 

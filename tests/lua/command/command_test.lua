@@ -295,7 +295,7 @@ end
 -- Whoever catches every error is ended by the second press.
 function TestInterrupt:test_second_ctrl_c_ends_a_script_that_catches_errors()
   skip_where_signals_wait()
-  local status, out = shell(("timeout 60 sh -c %s"):format(quote(quote(binary) .. " -e "
+  local status, out = shell(("timeout 180 sh -c %s"):format(quote(quote(binary) .. " -e "
     .. quote([[io.popen("sleep 0.5; kill -INT $PPID; sleep 0.3; kill -INT $PPID")
     local function loop() ]] .. forever .. [[ end
     while true do pcall(loop) end]]) .. "; echo status $?")))
@@ -305,7 +305,7 @@ end
 -- A function written in C that does not look up: all that is left is to end the process.
 function TestInterrupt:test_second_ctrl_c_ends_what_does_not_react()
   skip_where_signals_wait()
-  local status, out = shell(("timeout 60 sh -c %s"):format(quote(quote(binary) .. " -e "
+  local status, out = shell(("timeout 180 sh -c %s"):format(quote(quote(binary) .. " -e "
     .. quote([[io.popen("sleep 0.5; kill -INT $PPID; sleep 0.3; kill -INT $PPID")
     local text = ("a"):rep(100000) text:find((".-"):rep(6) .. "b")]]) .. "; echo status $?")))
   lu.assertEquals({ status, out }, { 0, "status 130\n" })

@@ -434,7 +434,7 @@ local ds = sc.dataset{ X = X, y = X:slice(1, 30, 1, 1) }
 
 local function run(folder, body, before)
   support.write(folder .. "/s.lua", (before or "") .. library .. body)
-  return support.shell(("cd %s && timeout 100 %s s.lua"):format(quote(folder), quote(
+  return support.shell(("cd %s && timeout 300 %s s.lua"):format(quote(folder), quote(
     support.binary:sub(1, 1) == "/" and support.binary
       or io.popen("pwd"):read("l") .. "/" .. support.binary)))
 end

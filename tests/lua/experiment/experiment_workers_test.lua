@@ -143,7 +143,7 @@ end
 function TestWorkers:test_the_example_that_ships()
   local example = quote(absolute(os.getenv("SCULLERY_SOURCE") or ".")
     .. "/scripts/experiment.lua")
-  local status, out, err = support.shell(("cd %s; timeout 100 %s %s --set T=5,20 --set seed=1,2")
+  local status, out, err = support.shell(("cd %s; timeout 300 %s %s --set T=5,20 --set seed=1,2")
     :format(quote(folder), binary, example))
   lu.assertEquals({ status, err }, { 0, "" })
   lu.assertStrContains(out, "smallest error: 0.0")
@@ -157,7 +157,7 @@ function TestWorkers:test_a_stock_interpreter()
   support.write(path("s.lua"), "sc = require 'scullery'\n" .. support.read(path("s.lua")))
   local build = absolute(support.build)
   local status, out, err = support.shell(("cd %s; LUA_PATH='%s/share/lua/5.4/?.lua;\z
-%s/share/lua/5.4/?/init.lua' LUA_CPATH='%s/lib/lua/5.4/?.so' timeout 60 lua5.4 s.lua"):format(
+%s/share/lua/5.4/?/init.lua' LUA_CPATH='%s/lib/lua/5.4/?.so' timeout 180 lua5.4 s.lua"):format(
     quote(folder), build, build, build))
   lu.assertEquals({ status, err }, { 0, "" })
   lu.assertStrContains(out, "6 cells done")
@@ -335,7 +335,7 @@ function TestTogether:test_a_cell_that_failed_runs_once_in_runs_at_once()
       os.execute "sleep 0.02"
     end
     error "no"]], "allow_failures = true")
-  support.shell(("cd %s; timeout 60 %s s.lua & timeout 60 %s s.lua & wait"):format(quote(folder),
+  support.shell(("cd %s; timeout 180 %s s.lua & timeout 180 %s s.lua & wait"):format(quote(folder),
     binary, binary))
   lu.assertEquals(notes(), { "1", "2", "3", "4", "5", "6" })
 end
@@ -391,7 +391,7 @@ function TestDisks:test_a_full_disk_in_the_middle()
   script [[do return { i = cell.i, text = ("x"):rep(30000) } end]]
   local disk = quote(path("e"))
   local status, _, err = support.shell("unshare -m sh -c " .. quote(([[mkdir %s
-    mount -t tmpfs -o size=128k tmpfs %s && cd %s || exit 77; timeout 60 %s s.lua; s=$?
+    mount -t tmpfs -o size=128k tmpfs %s && cd %s || exit 77; timeout 180 %s s.lua; s=$?
     cp -r e kept; exit $s]]):format(disk, disk, quote(folder), binary)))
   assert(os.execute(("cd %s && rmdir e && mv kept e"):format(quote(folder))))
   check_full(status, err, "No space left on device")

@@ -252,7 +252,7 @@ local function on_terminal(locale)
   lu.skipIf(support.shell("command -v script") ~= 0, "there is no script(1) to make a terminal")
   local command = support.quote(support.binary)
     .. ' -e "sc.plot.line{ x = { 1, 2 }, y = { 1, 2 } }:show()"'
-  local status, out = support.shell(("TERM=dumb LC_ALL=%s timeout 60 script -qec %s /dev/null")
+  local status, out = support.shell(("TERM=dumb LC_ALL=%s timeout 180 script -qec %s /dev/null")
     :format(locale, support.quote(command)))
   lu.assertEquals(status, 0, out)
   return out

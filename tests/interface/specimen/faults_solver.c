@@ -1,0 +1,806 @@
+/* Right solvers in the plainest form, and wrong slots for them, for "put".
+ *
+ * descent, centred (with an unpenalised constant), guess (with an estimate of its risk, and that is
+ * wrong) and fitted (whose result is a model): ridge regression by conjugate gradients,
+ *
+ *   min_a (1/W) sum_i w_i (<a, phi_i> - y_i)^2 + lambda ||a||^2,   W = sum_i w_i,
+ *
+ * so that (M/W + lambda I) a = r/W with M = Phi'W Phi, r = Phi'W y. */
+#include "specimen.h"
+
+#include <threads.h>
+
+typedef struct ridge {
+  scl_base base;
+  double lambda, tolerance;
+  size_t max_iterations;
+  bool intercept;
+  int32_t estimate;
+} ridge;
+
+static const scl_host *host_of(const void *self) { return ((const ridge *)self)->base.host; }
+static double lambda_of(const void *self) { return ((const ridge *)self)->lambda; }
+
+/* Sums over rows. */
+typedef struct sums {
+  size_t d, c;
+  double *moment, *right; /* D x D, D x c */
+  double total;
+} sums;
+
+static scl_status sums_open(const scl_problem *problem, sums *s, scl_error *error) {
+  const size_t d = problem->features, c = problem->targets, numbers = d * (d + c);
+  *s = (sums){.d = d, .c = c, .moment = problem->host->allocate((numbers + 1) * sizeof(double))};
+  if (s->moment == NULL)
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu sums",
+                               numbers);
+  memset(s->moment, 0, numbers * sizeof(double));
+  s->right = s->moment + d * d;
+  return SCL_STATUS_OK;
+}
+
+/* One row more. */
+static void sums_add(sums *s, const double *phi, const double *y, double weight) {
+  for (size_t i = 0; i < s->d; i++) {
+    for (size_t j = 0; j < s->d; j++)
+      s->moment[i * s->d + j] += weight * phi[i] * phi[j];
+    for (size_t j = 0; j < s->c; j++)
+      s->right[i * s->c + j] += weight * phi[i] * y[j];
+  }
+  s->total += weight;
+}
+
+static const double *row_of(const scl_rows *rows, size_t i) {
+  return (const double *)rows->features.data + (ptrdiff_t)i * rows->features.row_stride;
+}
+static double weight_of(const scl_rows *rows, size_t i) {
+  return rows->weights == NULL ? 1 : rows->weights[i];
+}
+
+/* A visit of float64 rows; its context is a sums. */
+static scl_status sums_visit(void *context, const scl_rows *rows, scl_error *error) {
+  sums *s = context;
+  (void)error;
+  for (size_t i = 0; i < rows->count; i++)
+    sums_add(s, row_of(rows, i), rows->targets + i * s->c, weight_of(rows, i));
+  return SCL_STATUS_OK;
+}
+
+/* The sums as the host makes them, centred with an intercept. */
+static scl_status sums_normal(const scl_problem *problem, sums *s, scl_error *error) {
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
+  const scl_status status = problem->normal(problem, &normal, error);
+  if (status != SCL_STATUS_OK) return status;
+  problem->host->symmetric->dense(normal.moment, s->moment, (ptrdiff_t)s->d);
+  memcpy(s->right, normal.right, s->d * s->c * sizeof(double));
+  s->total = normal.total;
+  return SCL_STATUS_OK;
+}
+
+static double dot(size_t n, const double *a, const double *b) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+/* Target j from 0, `room` of 4 D numbers; the residual relative to the right-hand side. */
+static double descend(const ridge *self, const sums *s, double lambda, size_t j, double *room,
+                      scl_solution *out) {
+  const size_t d = s->d;
+  double *x = room, *r = room + d, *p = room + 2 * d, *q = room + 3 * d;
+  for (size_t i = 0; i < d; i++) {
+    x[i] = 0;
+    r[i] = p[i] = s->right[i * s->c + j] / s->total;
+  }
+  const double first = sqrt(dot(d, r, r));
+  double square = first * first;
+  size_t step = 0;
+  for (; step < self->max_iterations && sqrt(square) > self->tolerance * first; step++) {
+    for (size_t i = 0; i < d; i++)
+      q[i] = dot(d, s->moment + i * d, p) / s->total + lambda * p[i];
+    const double length = square / dot(d, p, q), before = square;
+    for (size_t i = 0; i < d; i++) {
+      x[i] += length * p[i];
+      r[i] -= length * q[i];
+    }
+    square = dot(d, r, r);
+    for (size_t i = 0; i < d; i++)
+      p[i] = r[i] + square / before * p[i];
+  }
+  out->iterations = step > out->iterations ? step : out->iterations;
+  for (size_t i = 0; i < d; i++)
+    out->coefficients[i * s->c + j] = x[i];
+  return first > 0 ? sqrt(square) / first : 0;
+}
+
+/* Solve all targets from the sums. */
+static scl_status sums_solve(const ridge *self, const scl_problem *problem, const sums *s,
+                             double lambda, scl_solution *out, scl_error *error) {
+  const scl_host *host = problem->host;
+  double *room = host->allocate((4 * s->d + 1) * sizeof *room);
+  if (room == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a step");
+  out->residual = 0;
+  out->tolerance = self->tolerance;
+  for (size_t j = 0; j < s->c; j++)
+    out->residual = fmax(out->residual, descend(self, s, lambda, j, room, out));
+  out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  host->release(room);
+  return SCL_STATUS_OK;
+}
+
+static void sums_close(const scl_problem *problem, sums *s) { problem->host->release(s->moment); }
+
+/* From the host's sums. */
+static scl_status ridge_for(const ridge *self, const scl_problem *problem, double lambda,
+                            scl_solution *out, scl_error *error) {
+  sums s;
+  scl_status status = problem->progress(problem, "solving", 0, NAN, error);
+  if (status == SCL_STATUS_OK) status = sums_open(problem, &s, error);
+  if (status != SCL_STATUS_OK) return status;
+  status = sums_normal(problem, &s, error);
+  if (status == SCL_STATUS_OK) status = sums_solve(self, problem, &s, lambda, out, error);
+  sums_close(problem, &s);
+  return status;
+}
+
+static scl_status ridge_solve(const void *self, const scl_problem *problem, scl_solution *out,
+                              scl_error *error) {
+  UPSET(problem->host, "descent.solve", error);
+  const scl_status status = ridge_for(self, problem, ((const ridge *)self)->lambda, out, error);
+  disturb("descent.solve", "scl_solution", out);
+  return status;
+}
+
+/* The same from a walk with this visit. */
+static scl_status ridge_walk(const ridge *self, const scl_problem *problem, scl_visit visit,
+                             scl_solution *out, scl_error *error) {
+  sums s;
+  scl_status status = sums_open(problem, &s, error);
+  if (status != SCL_STATUS_OK) return status;
+  status = problem->walk(problem, visit, &s, error);
+  if (status == SCL_STATUS_OK) status = sums_solve(self, problem, &s, self->lambda, out, error);
+  sums_close(problem, &s);
+  return status;
+}
+
+static scl_status ridge_path(const void *self, const scl_problem *problem, const double *values,
+                             size_t count, scl_solution *const *out, scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++)
+    status = ridge_for(self, problem, values[k], out[k], error);
+  return status;
+}
+
+/* (1/W) sum_i w_i ||f_i + b - y_i||^2 + lambda ||a||^2; room: n (2 c + 1) numbers. */
+static scl_status objective_in(const scl_problem *problem, double lambda, const double *a,
+                               const double *b, double *room, double *value, scl_error *error) {
+  const size_t n = problem->rows, c = problem->targets;
+  double *f = room, *y = room + n * c, *w = room + 2 * n * c, total = 0, sum = 0;
+  scl_status status = problem->responses(problem, y, w, error);
+  if (status == SCL_STATUS_OK) status = problem->product(problem, a, c, f, error);
+  for (size_t i = 0; i < n; i++)
+    total += w[i];
+  for (size_t i = 0; i < n * c; i++) {
+    const double r = f[i] + (b == NULL ? 0 : b[i % c]) - y[i];
+    sum += w[i / c] * r * r / total;
+  }
+  *value = sum + lambda * dot(problem->features * c, a, a);
+  return status;
+}
+
+static scl_status objective_for(const scl_problem *problem, double lambda, const double *a,
+                                const double *b, double *value, scl_error *error) {
+  const scl_host *host = problem->host;
+  double *room = host->allocate(problem->rows * (2 * problem->targets + 1) * sizeof *room);
+  if (room == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for scores");
+  const scl_status status = objective_in(problem, lambda, a, b, room, value, error);
+  host->release(room);
+  return status;
+}
+
+static scl_status ridge_objective(const void *self, const scl_problem *problem, const double *a,
+                                  const double *b, double *value, scl_error *error) {
+  return objective_for(problem, ((const ridge *)self)->lambda, a, b, value, error);
+}
+
+static scl_penalty ridge_penalty(const void *self) {
+  (void)self;
+  return SCL_PENALTY_L2;
+}
+
+#define RIDGE_OPTIONS                                                                              \
+  SCL_NUMBER(ridge, lambda, "1e-3", "regularisation of the mean loss", SCL_POSITIVE,               \
+             .role = SCL_ROLE_REGULARISATION),                                                     \
+      SCL_NUMBER(ridge, tolerance, "1e-8", "norm of the residual, relative", SCL_BETWEEN(0, 1)),   \
+      SCL_INTEGER(ridge, max_iterations, "1000", "steps at most", SCL_WITHIN(1, 1e9))
+#define RIDGE_ABILITIES                                                                            \
+  SCL_ABILITIES(                                                                                   \
+      SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = ridge_objective),       \
+      SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = ridge_penalty),               \
+      SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = ridge_path))
+
+static const scl_option plain_options[] = {RIDGE_OPTIONS};
+SPECIMEN(descent, "ridge regression", SCL_SOLVER(.solve = ridge_solve),
+         SCL_INSTANCE(ridge, plain_options), RIDGE_ABILITIES);
+
+static const scl_option centred_options[] = {
+    RIDGE_OPTIONS,
+    SCL_BOOLEAN(ridge, intercept, "false", "fit a constant", .role = SCL_ROLE_INTERCEPT)};
+SPECIMEN(centred, "ridge regression with a constant", SCL_SOLVER(.solve = ridge_solve),
+         SCL_INSTANCE(ridge, centred_options), RIDGE_ABILITIES);
+
+/* ------------------------------------------------------------ a leave-one-out error that is none */
+
+/* Leaves no row out. */
+static scl_status solve_and_guess(const void *self, const scl_problem *problem, scl_solution *out,
+                                  scl_error *error) {
+  double value = 0;
+  scl_status status = ridge_solve(self, problem, out, error);
+  if (status != SCL_STATUS_OK || ((const ridge *)self)->estimate == 0) return status;
+  status = objective_for(problem, 0, out->coefficients, NULL, &value, error);
+  out->score = value;
+  return status;
+}
+
+static const scl_option guess_options[] = {
+    RIDGE_OPTIONS, SCL_WORD(ridge, estimate, "none|loo", "none", "its own estimate of the risk",
+                            .role = SCL_ROLE_ESTIMATE)};
+SPECIMEN(guess, "ridge regression with an estimate", SCL_SOLVER(.solve = solve_and_guess),
+         SCL_INSTANCE(ridge, guess_options));
+
+/* ------------------------------------------------------------ wrong visits
+ *
+ * The slot `solve` from a walk that adds each row with this weight, w being its own. */
+#define SOLVE_BY(visit)                                                                            \
+  static scl_status solve_##visit(const void *self, const scl_problem *problem, scl_solution *out, \
+                                  scl_error *error) {                                              \
+    return ridge_walk(self, problem, visit, out, error);                                           \
+  }
+#define WEIGHTED(name, weight)                                                                     \
+  static scl_status name(void *context, const scl_rows *rows, scl_error *error) {                  \
+    sums *s = context;                                                                             \
+    (void)error;                                                                                   \
+    for (size_t i = 0; i < rows->count; i++) {                                                     \
+      const double w = weight_of(rows, i);                                                         \
+      sums_add(s, row_of(rows, i), rows->targets + i * s->c, weight);                              \
+    }                                                                                              \
+    return SCL_STATUS_OK;                                                                          \
+  }                                                                                                \
+  SOLVE_BY(name)
+
+/* Not centred, and without progress. */
+SOLVE_BY(sums_visit)
+/* Each block of rows has the same say, however many rows it has. */
+WEIGHTED(blocks_alike, w / (double)rows->count)
+WEIGHTED(weights_clipped, fmin(w, 5))
+/* Looks at no weights, but leaves rows of weight 0 out. */
+WEIGHTED(weights_ignored, w > 0 ? 1 : 0)
+/* Learns from rows of weight 0. */
+WEIGHTED(weights_raised, fmax(w, 0.1))
+
+/* Takes targets of -1 as 0. */
+static scl_status targets_raised(void *context, const scl_rows *rows, scl_error *error) {
+  sums *s = context;
+  double y[16];
+  (void)error;
+  for (size_t i = 0; i < rows->count; i++) {
+    for (size_t j = 0; j < s->c; j++)
+      y[j] = fmax(rows->targets[i * s->c + j], 0);
+    sums_add(s, row_of(rows, i), y, weight_of(rows, i));
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status solve_classes(const void *self, const scl_problem *problem, scl_solution *out,
+                                scl_error *error) {
+  return problem->task == SCL_TASK_REGRESSION
+             ? ridge_solve(self, problem, out, error)
+             : ridge_walk(self, problem, targets_raised, out, error);
+}
+
+/* Reads one number past the last row of a block. */
+static scl_status reads_past(void *context, const scl_rows *rows, scl_error *error) {
+  const volatile double *last = row_of(rows, rows->count - 1);
+  (void)last[rows->features.cols];
+  return sums_visit(context, rows, error);
+}
+SOLVE_BY(reads_past)
+
+/* Centres the rows that it is shown in place. */
+static scl_status writes_rows(void *context, const scl_rows *rows, scl_error *error) {
+  double *x = (double *)(uintptr_t)rows->features.data;
+  for (size_t i = 0; i < rows->count; i++)
+    x[(ptrdiff_t)i * rows->features.row_stride] -= 1;
+  return sums_visit(context, rows, error);
+}
+SOLVE_BY(writes_rows)
+
+static scl_status copy_block(void *context, const scl_rows *rows, scl_error *error) {
+  (void)error;
+  memcpy(context, rows, sizeof *rows);
+  return SCL_STATUS_OK;
+}
+
+/* Reads the rows of a block when its visit has ended. */
+static scl_status solve_keeps_rows(const void *self, const scl_problem *problem, scl_solution *out,
+                                   scl_error *error) {
+  scl_rows last;
+  scl_status status = problem->walk(problem, copy_block, &last, error);
+  if (status == SCL_STATUS_OK) status = ridge_solve(self, problem, out, error);
+  if (status == SCL_STATUS_OK) out->score = row_of(&last, 0)[0];
+  return status;
+}
+
+typedef struct looking {
+  const scl_problem *problem;
+  sums *sums;
+} looking;
+
+static scl_status asks_inside(void *context, const scl_rows *rows, scl_error *error) {
+  const looking *l = context;
+  (void)l->problem->progress(l->problem, "solving", 0.5, NAN, NULL);
+  return sums_visit(l->sums, rows, error);
+}
+
+/* ------------------------------------------------------------ wrong sums
+ *
+ * The slot `solve` from sums s that are opened and closed: `fill` makes them and sets the status,
+ * `change` is done to them, `after` to the coefficients. */
+#define SOLVE_SUMS(name, fill, change, after)                                                      \
+  static scl_status name(const void *self, const scl_problem *problem, scl_solution *out,          \
+                         scl_error *error) {                                                       \
+    sums s;                                                                                        \
+    scl_status status = sums_open(problem, &s, error);                                             \
+    if (status != SCL_STATUS_OK) return status;                                                    \
+    fill;                                                                                          \
+    change;                                                                                        \
+    if (status == SCL_STATUS_OK)                                                                   \
+      status = sums_solve(self, problem, &s, lambda_of(self), out, error);                         \
+    after;                                                                                         \
+    sums_close(problem, &s);                                                                       \
+    return status;                                                                                 \
+  }
+#define NORMAL status = sums_normal(problem, &s, error)
+#define WALK status = problem->walk(problem, sums_visit, &s, error)
+#define EACH_COEFFICIENT for (size_t i = 0; i < problem->features * problem->targets; i++)
+
+/* A penalty of i a_i^2 more for column i, without an ability that says so. */
+SOLVE_SUMS(solve_other_penalty, NORMAL,
+           for (size_t i = 0; status == SCL_STATUS_OK && i < s.d; i++) s.moment[i * s.d + i] +=
+           (double)i * s.total, )
+/* Penalises its first coefficient ten times as much. */
+SOLVE_SUMS(solve_penalises_first, NORMAL, s.moment[0] += 9 * lambda_of(self) * s.total, )
+/* Divides weighted sums by the number of rows, not by their weight. */
+SOLVE_SUMS(solve_unweighted, WALK, s.total = (double)problem->rows, )
+/* Loses its sums where a walk fails. */
+SOLVE_SUMS(solve_loses_sums, WALK, if (status != SCL_STATUS_OK) return status, )
+/* Takes a walk that failed for one that ended; without rows, no division by 0. */
+SOLVE_SUMS(solve_swallows_error, (void)problem->walk(problem, sums_visit, &s, error),
+           s.total += 1e-300, )
+/* Calls a verb from inside a visit. */
+SOLVE_SUMS(solve_asks_inside, looking l; l.problem = problem;
+           l.sums = &s, status = problem->walk(problem, asks_inside, &l, error), )
+/* Divides by the length of each column. */
+SOLVE_SUMS(solve_divides, NORMAL, ,
+           EACH_COEFFICIENT out->coefficients[i] *=
+           s.moment[i / s.c * (s.d + 1)] / s.moment[i / s.c * (s.d + 1)])
+
+/* A step of gradient descent for target j; a hundredth of the residual. */
+static double step_down(const ridge *self, const sums *s, size_t j, double *a, size_t c) {
+  double square = 0, right = 0;
+  double gradient[64];
+  for (size_t i = 0; i < s->d; i++) {
+    gradient[i] = self->lambda * a[i * c + j] - s->right[i * c + j] / s->total;
+    for (size_t k = 0; k < s->d; k++)
+      gradient[i] += s->moment[i * s->d + k] * a[k * c + j] / s->total;
+    square += gradient[i] * gradient[i];
+    right += s->right[i * c + j] / s->total * s->right[i * c + j] / s->total;
+  }
+  for (size_t i = 0; i < s->d; i++)
+    a[i * c + j] -= 0.2 * gradient[i];
+  return right > 0 ? sqrt(square / right) / 100 : 0;
+}
+
+/* Ends at a hundred times its tolerance. */
+static scl_status solve_early(const void *instance, const scl_problem *problem, scl_solution *out,
+                              scl_error *error) {
+  const ridge *self = instance;
+  sums s;
+  scl_status status = sums_open(problem, &s, error);
+  if (status == SCL_STATUS_OK) status = sums_normal(problem, &s, error);
+  out->residual = INFINITY;
+  for (out->iterations = 0; out->residual > self->tolerance && out->iterations < 1000;
+       out->iterations++)
+    out->residual = step_down(self, &s, 0, out->coefficients, s.c);
+  out->tolerance = self->tolerance;
+  out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  sums_close(problem, &s);
+  return status;
+}
+
+/* ------------------------------------------------------------ wrong before or after it solves
+ *
+ * The slot `solve` with statements before and after the right one. */
+#define SOLVE(name, before, after)                                                                 \
+  static scl_status name(const void *self, const scl_problem *problem, scl_solution *out,          \
+                         scl_error *error) {                                                       \
+    before;                                                                                        \
+    const scl_status status = ridge_solve(self, problem, out, error);                              \
+    after;                                                                                         \
+    return status;                                                                                 \
+  }
+
+/* Its result depends on how often it was called. */
+static size_t calls;
+SOLVE(solve_counts_calls, , EACH_COEFFICIENT out->coefficients[i] *= 1 + 1e-12 * (double)calls;
+      calls++)
+/* Solves the first of several targets alone. */
+SOLVE(solve_first_target, , EACH_COEFFICIENT if (i % problem->targets > 0) out->coefficients[i] = 0)
+/* Keeps the memory of each solve. */
+SOLVE(solve_leaks, (void)problem->host->allocate(1000), )
+/* Returns a status of its own where a verb failed. */
+SOLVE(solve_other_status, ,
+      if (status != SCL_STATUS_OK) return problem->host->fail(error, SCL_STATUS_NUMERIC,
+                                                              "it did not work out"))
+/* Gives its progress in percent. */
+SOLVE(solve_percent,
+      const scl_status percent = problem->progress(problem, "solving", 50, NAN, error);
+      if (percent != SCL_STATUS_OK) return percent, )
+/* Does not look whether it got the memory that it asked for. */
+SOLVE(solve_trusts_memory, double *room = problem->host->allocate(sizeof *room);
+      *room = 1, problem->host->release(room))
+/* Writes one number past its coefficients. */
+SOLVE(solve_writes_past, out->coefficients[problem->features * problem->targets] = 0, )
+
+static scl_status solve_idle(const void *self, const scl_problem *problem, scl_solution *out,
+                             scl_error *error) {
+  (void)self;
+  out->outcome = SCL_OUTCOME_CONVERGED;
+  return problem->progress(problem, "solving", 1, NAN, error);
+}
+
+/* Stops at a hundred times the tolerance that it was given, and says that it converged. */
+static scl_status solve_loose(const void *self, const scl_problem *problem, scl_solution *out,
+                              scl_error *error) {
+  ridge loose = *(const ridge *)self;
+  loose.tolerance = fmin(0.5, 5000 * loose.tolerance);
+  const scl_status status = ridge_solve(&loose, problem, out, error);
+  out->residual = out->tolerance = NAN;
+  return status;
+}
+
+/* Ends after one step and says that it converged. */
+static scl_status solve_one_step(const void *self, const scl_problem *problem, scl_solution *out,
+                                 scl_error *error) {
+  ridge once = *(const ridge *)self;
+  once.max_iterations = 1;
+  const scl_status status = ridge_solve(&once, problem, out, error);
+  out->outcome = SCL_OUTCOME_CONVERGED;
+  out->residual = NAN;
+  return status;
+}
+
+/* Its regularisation is 1 over the option that has the role. */
+static scl_status solve_inverse(const void *self, const scl_problem *problem, scl_solution *out,
+                                scl_error *error) {
+  return ridge_for(self, problem, 0.01 / lambda_of(self), out, error);
+}
+
+/* Goes on when problem.progress says that the user cancelled. */
+static scl_status solve_swallows_cancel(const void *self, const scl_problem *problem,
+                                        scl_solution *out, scl_error *error) {
+  (void)problem->progress(problem, "solving", 0, NAN, NULL);
+  return ridge_walk(self, problem, sums_visit, out, error);
+}
+
+/* Adds what it finds to the point that it starts from. */
+static scl_status solve_from_start(const void *self, const scl_problem *problem, scl_solution *out,
+                                   scl_error *error) {
+  const size_t count = problem->features * problem->targets;
+  double *start = problem->host->allocate((count + 1) * sizeof *start);
+  if (start == NULL)
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the start");
+  memcpy(start, out->coefficients, count * sizeof *start);
+  const scl_status status = ridge_solve(self, problem, out, error);
+  for (size_t i = 0; i < count; i++)
+    out->coefficients[i] += start[i];
+  problem->host->release(start);
+  return status;
+}
+
+enum { TASKS = 64 };
+
+static scl_status note_thread(void *context, size_t index, scl_error *error) {
+  thrd_t *met = context;
+  (void)error;
+  met[index] = thrd_current();
+  (void)thrd_sleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  return SCL_STATUS_OK;
+}
+
+/* Shrinks its coefficients by the number of threads that its tasks met. */
+static scl_status solve_by_threads(const void *self, const scl_problem *problem, scl_solution *out,
+                                   scl_error *error) {
+  thrd_t met[TASKS];
+  size_t threads = 0;
+  scl_status status = problem->host->parallel(TASKS, note_thread, met, error);
+  for (size_t i = 0; i < TASKS; i++) {
+    size_t before = 0;
+    while (before < i && !thrd_equal(met[before], met[i]))
+      before++;
+    threads += before == i;
+  }
+  if (status == SCL_STATUS_OK) status = ridge_solve(self, problem, out, error);
+  for (size_t i = 0; i < problem->features * problem->targets; i++)
+    out->coefficients[i] /= (double)threads;
+  return status;
+}
+
+/* ------------------------------------------------------------ wrong abilities */
+
+/* Gives the solutions in ascending order of the values. */
+static scl_status path_ascending(const void *self, const scl_problem *problem, const double *values,
+                                 size_t count, scl_solution *const *out, scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
+    size_t place = 0;
+    for (size_t i = 0; i < count; i++)
+      place += values[i] < values[k] || (values[i] == values[k] && i < k);
+    status = ridge_for(self, problem, values[k], out[place], error);
+  }
+  return status;
+}
+
+/* Another objective than the one that it minimises. */
+static scl_status objective_half(const void *self, const scl_problem *problem, const double *a,
+                                 const double *b, double *value, scl_error *error) {
+  return objective_for(problem, lambda_of(self) / 2, a, b, value, error);
+}
+
+/* No sum of a loss and a penalty. */
+static scl_status objective_root(const void *self, const scl_problem *problem, const double *a,
+                                 const double *b, double *value, scl_error *error) {
+  const scl_status status = ridge_objective(self, problem, a, b, value, error);
+  *value = sqrt(*value);
+  return status;
+}
+
+/* For the loss of the specimen square: bound and Lipschitz constant forget the target, the slope
+ * lacks the factor 2, and probabilities do not sum to 1. */
+static double bound_without_target(const void *self, double reach) {
+  (void)self;
+  return reach * reach;
+}
+
+static double lipschitz_without_target(const void *self, double reach) {
+  (void)self;
+  return 2 * reach;
+}
+
+static void slope_half(const void *self, size_t c, const double *f, const double *y, double *out) {
+  (void)self;
+  for (size_t j = 0; j < c; j++)
+    out[j] = f[j] - y[j];
+}
+
+static int32_t probabilities_apart(const void *self, size_t c, const double *f, double *out) {
+  (void)self;
+  for (size_t j = 0; j < c; j++)
+    out[j] = 1 / (1 + exp(-f[j]));
+  if (c == 1) out[1] = out[0];
+  if (c == 1) out[0] = 1 - out[1];
+  return 1;
+}
+
+/* ------------------------------------------------------------ fitted: the coefficients as a model */
+
+typedef struct model {
+  size_t d, c;
+  const double *a; /* D x c: own, but for load_borrows */
+  double own[];
+} model;
+
+static model *model_new(const scl_host *host, size_t d, size_t c, scl_error *error) {
+  model *m = host->allocate(sizeof *m + d * c * sizeof *m->own);
+  if (m == NULL)
+    (void)host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a model");
+  else
+    *m = (model){.d = d, .c = c, .a = m->own};
+  return m;
+}
+
+static void model_destroy(const void *self, void *m) { host_of(self)->release(m); }
+
+static scl_status model_fit(const void *self, const scl_problem *problem, void **out,
+                            scl_solution *account, scl_error *error) {
+  model *m = model_new(problem->host, problem->features, problem->targets, error);
+  if (m == NULL) return SCL_STATUS_NO_MEMORY;
+  memset(m->own, 0, m->d * m->c * sizeof *m->own);
+  scl_solution solution = *account;
+  solution.coefficients = m->own;
+  const scl_status status = ridge_walk(self, problem, sums_visit, &solution, error);
+  account->outcome = solution.outcome;
+  account->iterations = solution.iterations;
+  account->residual = solution.residual;
+  account->tolerance = solution.tolerance;
+  if (status == SCL_STATUS_OK)
+    *out = m;
+  else
+    model_destroy(self, m);
+  return status;
+}
+
+static scl_status model_decide(const void *self, const void *a_model, const scl_const_block *rows,
+                               double *scores, ptrdiff_t stride, scl_error *error) {
+  const model *m = a_model;
+  (void)self;
+  (void)error;
+  for (size_t i = 0; i < rows->rows; i++)
+    for (size_t j = 0; j < m->c; j++) {
+      const double *x = (const double *)rows->data + (ptrdiff_t)i * rows->row_stride;
+      double sum = 0;
+      for (size_t k = 0; k < m->d; k++)
+        sum += x[k] * m->a[k * m->c + j];
+      scores[(ptrdiff_t)i * stride + (ptrdiff_t)j] = sum;
+    }
+  return SCL_STATUS_OK;
+}
+
+static scl_status model_save(const void *self, const void *a_model, scl_archive *archive,
+                             scl_error *error) {
+  const model *m = a_model;
+  const scl_array array = {
+      .data = m->a, .dtype = SCL_DTYPE_FLOAT64, .rank = 2, .sizes = {m->d, m->c}};
+  (void)self;
+  return archive->put(archive, "coefficients", &array, error);
+}
+
+static scl_status model_load(const void *self, const scl_archive *archive, size_t features,
+                             size_t targets, void **out, scl_error *error) {
+  const size_t sizes[] = {features, targets};
+  scl_array array;
+  const scl_status status =
+      archive->get(archive, "coefficients", SCL_DTYPE_FLOAT64, 2, sizes, &array, error);
+  if (status != SCL_STATUS_OK) return status;
+  model *m = model_new(host_of(self), features, targets, error);
+  if (m == NULL) return SCL_STATUS_NO_MEMORY;
+  memcpy(m->own, array.data, features * targets * sizeof *m->own);
+  *out = m;
+  return SCL_STATUS_OK;
+}
+
+SPECIMEN(fitted, "ridge regression as a model", SCL_SOLVER(.solve = NULL),
+         SCL_INSTANCE(ridge, plain_options),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = model_fit,
+                                 .decide = model_decide, .save = model_save, .load = model_load,
+                                 .destroy = model_destroy)));
+
+/* The scores of a row depend on the rows beside it. */
+static scl_status decide_mixed(const void *self, const void *m, const scl_const_block *rows,
+                               double *scores, ptrdiff_t stride, scl_error *error) {
+  const scl_status status = model_decide(self, m, rows, scores, stride, error);
+  for (size_t i = 1; i < rows->rows; i++)
+    scores[(ptrdiff_t)i * stride] += 1e-3 * scores[0];
+  return status;
+}
+
+/* Reads one number past each row. */
+static scl_status decide_reads_past(const void *self, const void *m, const scl_const_block *rows,
+                                    double *scores, ptrdiff_t stride, scl_error *error) {
+  const volatile double *x = rows->data;
+  for (size_t i = 0; i < rows->rows; i++)
+    (void)x[(ptrdiff_t)i * rows->row_stride + (ptrdiff_t)rows->cols];
+  return model_decide(self, m, rows, scores, stride, error);
+}
+
+/* Takes scores for packed. */
+static scl_status decide_packed(const void *self, const void *m, const scl_const_block *rows,
+                                double *scores, ptrdiff_t stride, scl_error *error) {
+  (void)stride;
+  return model_decide(self, m, rows, scores, (ptrdiff_t)((const model *)m)->c, error);
+}
+
+static void destroy_nothing(const void *self, void *m) { (void)self, (void)m; }
+
+/* Takes the sizes of a saved array for granted. */
+static scl_status load_any_size(const void *self, const scl_archive *archive, size_t features,
+                                size_t targets, void **out, scl_error *error) {
+  const size_t any[] = {0, 0};
+  scl_array array;
+  const scl_status status =
+      archive->get(archive, "coefficients", SCL_DTYPE_FLOAT64, 2, any, &array, error);
+  if (status != SCL_STATUS_OK) return status;
+  model *m = model_new(host_of(self), features, targets, error);
+  if (m == NULL) return SCL_STATUS_NO_MEMORY;
+  memcpy(m->own, array.data, features * targets * sizeof *m->own);
+  *out = m;
+  return SCL_STATUS_OK;
+}
+
+/* The model points into the archive, which ends with the call. */
+static scl_status load_borrows(const void *self, const scl_archive *archive, size_t features,
+                               size_t targets, void **out, scl_error *error) {
+  const size_t sizes[] = {features, targets};
+  scl_array array;
+  const scl_status status =
+      archive->get(archive, "coefficients", SCL_DTYPE_FLOAT64, 2, sizes, &array, error);
+  if (status != SCL_STATUS_OK) return status;
+  model *m = model_new(host_of(self), features, targets, error);
+  if (m == NULL) return SCL_STATUS_NO_MEMORY;
+  m->a = array.data;
+  *out = m;
+  return SCL_STATUS_OK;
+}
+
+/* Saves the coefficients of the first feature only. */
+static scl_status save_first(const void *self, const void *a_model, scl_archive *archive,
+                             scl_error *error) {
+  const model *m = a_model;
+  const scl_array array = {.data = m->a, .dtype = SCL_DTYPE_FLOAT64, .rank = 2, .sizes = {1, m->c}};
+  (void)self;
+  return archive->put(archive, "coefficients", &array, error);
+}
+
+static scl_status load_first(const void *self, const scl_archive *archive, size_t features,
+                             size_t targets, void **out, scl_error *error) {
+  const size_t sizes[] = {1, targets};
+  scl_array array;
+  const scl_status status =
+      archive->get(archive, "coefficients", SCL_DTYPE_FLOAT64, 2, sizes, &array, error);
+  if (status != SCL_STATUS_OK) return status;
+  model *m = model_new(host_of(self), features, targets, error);
+  if (m == NULL) return SCL_STATUS_NO_MEMORY;
+  memset(m->own, 0, features * targets * sizeof *m->own);
+  memcpy(m->own, array.data, targets * sizeof *m->own);
+  *out = m;
+  return SCL_STATUS_OK;
+}
+
+const fault faults_of_solvers[] = {FAULT(solve_sums_visit),
+                                   FAULT(solve_blocks_alike),
+                                   FAULT(solve_weights_clipped),
+                                   FAULT(solve_weights_ignored),
+                                   FAULT(solve_weights_raised),
+                                   FAULT(solve_classes),
+                                   FAULT(solve_reads_past),
+                                   FAULT(solve_writes_rows),
+                                   FAULT(solve_keeps_rows),
+                                   FAULT(solve_other_penalty),
+                                   FAULT(solve_penalises_first),
+                                   FAULT(solve_unweighted),
+                                   FAULT(solve_loses_sums),
+                                   FAULT(solve_swallows_error),
+                                   FAULT(solve_asks_inside),
+                                   FAULT(solve_divides),
+                                   FAULT(solve_early),
+                                   FAULT(solve_counts_calls),
+                                   FAULT(solve_first_target),
+                                   FAULT(solve_leaks),
+                                   FAULT(solve_other_status),
+                                   FAULT(solve_percent),
+                                   FAULT(solve_trusts_memory),
+                                   FAULT(solve_writes_past),
+                                   FAULT(solve_idle),
+                                   FAULT(solve_loose),
+                                   FAULT(solve_one_step),
+                                   FAULT(solve_inverse),
+                                   FAULT(solve_swallows_cancel),
+                                   FAULT(solve_from_start),
+                                   FAULT(solve_by_threads),
+                                   FAULT(path_ascending),
+                                   FAULT(objective_half),
+                                   FAULT(objective_root),
+                                   FAULT(bound_without_target),
+                                   FAULT(lipschitz_without_target),
+                                   FAULT(slope_half),
+                                   FAULT(probabilities_apart),
+                                   FAULT(decide_mixed),
+                                   FAULT(decide_reads_past),
+                                   FAULT(decide_packed),
+                                   FAULT(destroy_nothing),
+                                   FAULT(load_any_size),
+                                   FAULT(load_borrows),
+                                   FAULT(save_first),
+                                   FAULT(load_first),
+                                   {NULL, NULL}};
