@@ -1,6 +1,7 @@
-/* Features that take two values, made as bits: thresholds by comparing a column of x with each of
- * its thresholds, all others by the sign of z, tile by tile. NaN, of a projection that overflows,
- * is neither above nor below 0: it counts as 0 does. */
+/* Features that take two values, made as bits. A feature is high where z > 0, and also where z = 0 if
+ * the nonlinearity says so. Thresholds compare a column of x with each of its thresholds; all other
+ * spaces take the signs of a projected tile. A projection that overflows to NaN is neither above
+ * nor below 0, and counts as 0 does. */
 #include "algebra/bits.h"
 
 #include "base/loops.h"
@@ -20,13 +21,14 @@ double scl_map_feature_scale(const scl_map *map, size_t t) {
 
 bool scl_map_two_values(const scl_map *map, scl_two_values *out) {
   scl_ability_two_valued values;
-  if (!scl_map_uses_bits() || map->bare || !map->kind->two_valued || map->fan_in != 1 ||
+  if (!scl_map_uses_bits() || map->bare || !map->kind->phi_of_z || map->fan_in != 1 ||
       map->fan_out != 1 || !scl_nonlinearity_two_valued(map->phi, &values))
     return false;
   const bool narrow = map->dtype == SCL_DTYPE_FLOAT32;
   *out =
       (scl_two_values){narrow ? (double)(float)values.low : values.low,
                        narrow ? (double)(float)values.high : values.high, values.zero_is_high != 0};
+  /* A scaled value that overflows must be reported as a number: such a map makes no bits. */
   const double largest = fmax(fabs(out->low), fabs(out->high)),
                most = narrow ? (double)3.4e38f : 1e308;
   bool finite = isfinite(out->low) && isfinite(out->high);
@@ -42,7 +44,7 @@ void scl_map_low_and_high(const scl_map *map, double *low, double *high) {
     const double scale = scl_map_feature_scale(map, t);
     low[t] = scale * values.low;
     high[t] = scale * values.high;
-    if (map->dtype == SCL_DTYPE_FLOAT32) {
+    if (map->dtype == SCL_DTYPE_FLOAT32) { /* round as scl_map_apply does */
       low[t] = (double)(float)low[t];
       high[t] = (double)(float)high[t];
     }
@@ -55,10 +57,11 @@ typedef struct signing {
   const scl_map *map;
   const scl_bits *bits;
   size_t rows;
-  bool zero;
+  bool zero; /* whether z = 0 counts as high */
 } signing;
 
-/* Up to 64 rows of z and eight columns, or fewer at the tile's end. */
+/* words[j] = the bits of feature col + j for up to 64 rows of z from `row` on, the first row in the
+ * lowest bit. There are SCL_BITS_COLUMNS features, or fewer at the end of the tile. */
 static void sign_columns(const signing *job, const scl_block *z, size_t row, size_t rows,
                          size_t col, uint64_t words[SCL_BITS_COLUMNS]) {
   const scl_loops *loops = scl_loops_get();
@@ -81,16 +84,17 @@ static void sign_columns(const signing *job, const scl_block *z, size_t row, siz
   }
 }
 
-static scl_status sign_tile(void *context, const scl_block *z, size_t first_row, size_t first,
-                            scl_error *error) {
+static scl_status sign_tile(void *context, const scl_map_tile *tile, scl_error *error) {
   const signing *job = context;
+  const scl_block *z = &tile->z;
   uint64_t words[SCL_BITS_COLUMNS];
   (void)error;
   for (size_t i = 0; i < z->rows; i += SCL_BITS_ROWS)
     for (size_t j = 0; j < z->cols; j += SCL_BITS_COLUMNS) {
       sign_columns(job, z, i, scl_min(SCL_BITS_ROWS, z->rows - i), j, words);
       for (size_t k = j; k < scl_min(j + SCL_BITS_COLUMNS, z->cols); k++)
-        *scl_bits_at(job->bits, first + k, (first_row + i) / SCL_BITS_ROWS) = words[k - j];
+        *scl_bits_at(job->bits, tile->first + k, (tile->first_row + i) / SCL_BITS_ROWS) =
+            words[k - j];
     }
   return SCL_STATUS_OK;
 }
@@ -104,15 +108,12 @@ typedef struct comparing {
   ptrdiff_t x_stride;
   size_t rows;
   const scl_bits *bits;
-  bool equal;
+  bool equal;   /* whether x_i = t counts as high */
   char *turned; /* dim x SCL_LANES numbers a thread */
   size_t each;
 } comparing;
 
-static bool compares(const scl_map *map) {
-  return map->space->by_threshold && map->pool == NULL && map->projection->bias == NULL;
-}
-
+/* Bits of the 64 rows that share a word, for all features. Rows past the last one get 0. */
 static void compare_word(void *context, size_t word) {
   const comparing *job = context;
   const scl_loops *loops = scl_loops_get();
@@ -136,7 +137,8 @@ static void compare_word(void *context, size_t word) {
   }
 }
 
-static scl_status compare(comparing *job, scl_error *error) {
+/* Bits of all rows by comparison, on the pool's threads. */
+static scl_status compare_rows(comparing *job, scl_error *error) {
   const size_t threads = scl_pool_threads();
   job->each = (job->map->dim * SCL_LANES * scl_dtype_size(job->map->dtype) + 63) / 64 * 64;
   job->turned = scl_allocate_array(threads, job->each);
@@ -152,15 +154,15 @@ scl_status scl_map_apply_bits(const scl_map *map, const void *x, ptrdiff_t x_str
   if (rows == 0) return SCL_STATUS_OK;
   if (!scl_map_two_values(map, &values))
     return scl_fail(error, SCL_STATUS_INTERNAL, "this map's features are not bits");
-  if (compares(map)) {
+  if (map->space->by_threshold && map->pool == NULL && map->projection->bias == NULL) {
     comparing job = {.map = map,
                      .x = x,
                      .x_stride = x_stride,
                      .rows = rows,
                      .bits = bits,
                      .equal = values.zero_is_high};
-    return compare(&job, error);
+    return compare_rows(&job, error);
   }
   signing job = {map, bits, rows, values.zero_is_high};
-  return scl_map_project(map, x, x_stride, rows, sign_tile, &job, error);
+  return scl_tiles_run(map, x, x_stride, rows, 0, map->count, sign_tile, &job, error);
 }

@@ -1,3 +1,7 @@
+/* A dictionary of cells: for each grid a hash table with open addressing, whose keys are the names of
+ * the cells (words, packed into as few bytes as the grid's numbers need). Rows are named tile by
+ * tile; learning visits the rows of each grid in order, so that the numbers of cells do not depend
+ * on the number of threads. */
 #include "map/cells.h"
 
 #include "base/loops.h"
@@ -11,8 +15,8 @@ typedef struct slot {
   uint32_t tag, entry;
 } slot;
 
-/* One grid's cells, numbered in the order in which rows brought them. Key e stands at keys + e
- * words width. */
+/* The cells of one grid, numbered in the order in which rows first fell into them. Key e is at
+ * keys + e words width. */
 typedef struct grid {
   slot *table;
   size_t mask, count, room; /* table size - 1, cells, cells that keys has room for */
@@ -21,81 +25,74 @@ typedef struct grid {
 } grid;
 
 struct scl_cells {
-  scl_instance *phi;
+  scl_instance *phi; /* names cells: `words` whole numbers of the dim numbers z of a row */
   size_t dim, grids, words;
   double *shift, *pitch; /* dim x grids each: neighbouring grids adjacent */
-  uint32_t *odd;         /* words */
-  grid *grid;
-  size_t *start; /* grids + 1 once settled: the first feature of each grid */
-  bool settled;
+  uint32_t *odd;         /* words: factors of the hash */
+  grid *grid;            /* grids */
+  size_t *start;         /* grids + 1 once settled: the first feature of each grid */
+  bool settled;          /* false while cells are learnt, when no feature has a number */
 };
 
-enum { GROUP = 8, TILE_ROWS = 64, FIRST_TABLE = 64 };
+enum {
+  GROUP = 8,       /* grids whose cells are named together: their numbers are adjacent */
+  TILE_ROWS = 64,  /* rows named together */
+  FIRST_TABLE = 64 /* slots of a grid's first table, and cells of its first memory for keys */
+};
 
 /* ------------------------------------------------------------ making */
 
-static scl_status reserve(scl_cells *cells, scl_error *error) {
+/* An empty dictionary with memory for the grids' numbers, which the caller fills in. */
+static scl_status create_blank(scl_instance *phi, size_t dim, size_t grids, size_t words,
+                               scl_cells **out, scl_error *error) {
+  scl_cells *cells = scl_allocate_zero(sizeof *cells);
+  if (cells == NULL) return scl_fail_memory(error, sizeof *cells, "cells");
+  cells->phi = scl_instance_share(phi);
+  cells->dim = dim;
+  cells->grids = grids;
+  cells->words = words;
   const size_t numbers = cells->dim * cells->grids;
   cells->shift = scl_allocate_array(numbers + 1, sizeof *cells->shift);
   cells->pitch = scl_allocate_array(numbers + 1, sizeof *cells->pitch);
   cells->odd = scl_allocate_array(cells->words + 1, sizeof *cells->odd);
   cells->grid = scl_allocate_zero((cells->grids + 1) * sizeof *cells->grid);
   cells->start = scl_allocate_zero((cells->grids + 1) * sizeof *cells->start);
-  if (!cells->shift || !cells->pitch || !cells->odd || !cells->grid || !cells->start)
+  if (!cells->shift || !cells->pitch || !cells->odd || !cells->grid || !cells->start) {
+    scl_cells_destroy(cells);
     return scl_fail_memory(error, 2 * numbers * sizeof *cells->shift, "grids");
+  }
+  for (size_t t = 0; t < grids; t++)
+    cells->grid[t].width = 1;
   uint64_t state = 0x9E3779B97F4A7C15u; /* any fixed odd numbers without pattern: they only spread
                                            cells over the table */
   for (size_t k = 0; k < cells->words; k++) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     cells->odd[k] = (uint32_t)(state >> 32) | 1u;
   }
+  *out = cells;
   return SCL_STATUS_OK;
 }
 
-static void set_grids(scl_cells *cells, const scl_parameters *grids) {
+scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out,
+                            scl_error *error) {
+  size_t words, levels;
+  SCL_TRY(scl_nonlinearity_key(phi, grids->dim, &words, &levels, error));
+  SCL_TRY(create_blank(phi, grids->dim, grids->count, words, out, error));
+  scl_cells *cells = *out;
   for (size_t t = 0; t < cells->grids; t++)
     for (size_t j = 0; j < cells->dim; j++) {
       const double *row = grids->weights + (ptrdiff_t)t * grids->stride;
       cells->pitch[j * cells->grids + t] = row[j];
       cells->shift[j * cells->grids + t] = row[cells->dim + j];
     }
-}
-
-scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out,
-                            scl_error *error) {
-  scl_cells *cells = scl_allocate_zero(sizeof *cells);
-  if (cells == NULL) return scl_fail_memory(error, sizeof *cells, "cells");
-  size_t levels;
-  cells->phi = scl_instance_share(phi);
-  cells->dim = grids->dim;
-  cells->grids = grids->count;
-  scl_status status = scl_nonlinearity_key(phi, grids->dim, &cells->words, &levels, error);
-  if (status == SCL_STATUS_OK) status = reserve(cells, error);
-  if (status != SCL_STATUS_OK) {
-    scl_cells_destroy(cells);
-    return status;
-  }
-  set_grids(cells, grids);
-  *out = cells;
   return SCL_STATUS_OK;
 }
 
 scl_status scl_cells_create_empty(const scl_cells *like, scl_cells **out, scl_error *error) {
   const size_t bytes = like->dim * like->grids * sizeof(double);
-  scl_cells *cells = scl_allocate_zero(sizeof *cells);
-  if (cells == NULL) return scl_fail_memory(error, sizeof *cells, "cells");
-  cells->phi = scl_instance_share(like->phi);
-  cells->dim = like->dim;
-  cells->grids = like->grids;
-  cells->words = like->words;
-  const scl_status status = reserve(cells, error);
-  if (status != SCL_STATUS_OK) {
-    scl_cells_destroy(cells);
-    return status;
-  }
-  memcpy(cells->pitch, like->pitch, bytes);
-  memcpy(cells->shift, like->shift, bytes);
-  *out = cells;
+  SCL_TRY(create_blank(like->phi, like->dim, like->grids, like->words, out, error));
+  memcpy((*out)->pitch, like->pitch, bytes);
+  memcpy((*out)->shift, like->shift, bytes);
   return SCL_STATUS_OK;
 }
 
@@ -124,6 +121,7 @@ size_t scl_cells_bytes(const scl_cells *cells) {
 
 /* ------------------------------------------------------------ keys */
 
+/* Bytes a word that hold all words of a key as signed numbers: 1, 2 or 4. */
 static unsigned width_of(size_t words, const int32_t *word) {
   uint32_t bits = 0; /* all magnitudes together */
   for (size_t k = 0; k < words; k++)
@@ -145,6 +143,7 @@ static void pack(size_t words, const int32_t *word, unsigned width, unsigned cha
     memcpy(key, word, words * sizeof *word);
 }
 
+/* The words of a packed key. */
 static void unpack(size_t words, const unsigned char *key, unsigned width, int32_t *word) {
   for (size_t k = 0; k < words; k++) {
     int16_t half;
@@ -157,6 +156,7 @@ static void unpack(size_t words, const unsigned char *key, unsigned width, int32
   }
 }
 
+/* A table's hash of a key: the high half of the mixed sum of the key's words times `odd`. */
 static uint32_t tag_of(uint64_t sum) {
   sum ^= sum >> 32;
   sum *= 0xD6E8FEB86659FD93u;
@@ -172,6 +172,7 @@ static size_t find(const grid *g, size_t bytes, uint32_t tag, const unsigned cha
   return SIZE_MAX;
 }
 
+/* Put an entry into the first empty slot from that of its tag on. The table is never full. */
 static void place(slot *table, size_t mask, slot what) {
   size_t at = what.tag & mask;
   while (table[at].entry != 0)
@@ -202,7 +203,7 @@ static scl_status make_room(grid *g, size_t words, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* All keys again, with more bytes a word. */
+/* Pack all keys again, with more bytes a word. `word` is memory for one key. Tags do not change. */
 static scl_status widen(grid *g, size_t words, unsigned width, int32_t *word, scl_error *error) {
   unsigned char *keys = scl_allocate_array(scl_max(g->room, 1), words * width);
   if (keys == NULL) return scl_fail_memory(error, g->room * words * width, "the cells of a grid");
@@ -229,6 +230,7 @@ typedef struct tile {
   unsigned char *key;  /* words x 4 bytes */
 } tile;
 
+/* Bytes of a tile's arrays, in whole cache lines and one more: no two threads share a line. */
 static size_t tile_bytes(const scl_cells *cells) {
   const size_t numbers = (size_t)TILE_ROWS * GROUP;
   const size_t bytes = cells->dim * numbers * sizeof(double) +
@@ -237,6 +239,7 @@ static size_t tile_bytes(const scl_cells *cells) {
   return (bytes + 255) / 64 * 64;
 }
 
+/* A tile whose arrays are in `memory`, for the group of `grids` grids from `first` on. */
 static tile tile_in(const scl_cells *cells, char *memory, size_t first, size_t grids) {
   const size_t numbers = (size_t)TILE_ROWS * GROUP;
   tile t = {.cells = cells, .first = first, .grids = grids, .z = (double *)(void *)memory};
@@ -247,9 +250,8 @@ static tile tile_in(const scl_cells *cells, char *memory, size_t first, size_t g
   return t;
 }
 
-/* The cells of number j of each row; often, as in one-hot columns, they are those of the row
- * before.
- */
+/* z of column j for each row, in all grids of the group. A number that repeats the row before, as in
+ * one-hot columns, is not computed again. */
 static void name_numbers(tile *t, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows,
                          size_t j) {
   const scl_cells *cells = t->cells;
@@ -267,7 +269,7 @@ static void name_numbers(tile *t, scl_dtype dtype, const void *x, ptrdiff_t x_st
   }
 }
 
-/* Fill word and tag for rows (at most TILE_ROWS) of x. */
+/* Name the cells of at most TILE_ROWS rows of x: fill word and tag of the tile. */
 static scl_status name_cells(tile *t, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
                              size_t rows, scl_error *error) {
   const scl_cells *cells = t->cells;
@@ -290,7 +292,7 @@ static scl_status name_cells(tile *t, scl_dtype dtype, const void *x, ptrdiff_t 
   return SCL_STATUS_OK;
 }
 
-/* Bring near the slots of the table that the rows' cells of one grid fall on. */
+/* Prefetch the slots of a grid's table at which the search for the cells of the rows begins. */
 static void prefetch(const tile *t, size_t g, size_t rows) {
   const grid *at = &t->cells->grid[t->first + g];
 #if defined(__GNUC__)
@@ -301,6 +303,7 @@ static void prefetch(const tile *t, size_t g, size_t rows) {
 #endif
 }
 
+/* Add the cell with these words to a grid, if the grid does not have it. */
 static scl_status learn_cell(tile *t, grid *g, const int32_t *word, uint32_t tag,
                              scl_error *error) {
   const size_t words = t->cells->words;
@@ -317,6 +320,7 @@ static scl_status learn_cell(tile *t, grid *g, const int32_t *word, uint32_t tag
   return SCL_STATUS_OK;
 }
 
+/* The feature of a cell, -1 if it was not learnt. */
 static int32_t find_cell(tile *t, size_t place_of_grid, const int32_t *word, uint32_t tag) {
   const scl_cells *cells = t->cells;
   const grid *g = &cells->grid[place_of_grid];
@@ -337,42 +341,33 @@ typedef struct work {
   scl_dtype dtype;
   const void *x;
   ptrdiff_t x_stride;
-  size_t rows, groups;
-  int32_t *columns;
-  char *memory;
-  size_t each;
+  size_t rows, groups; /* groups of GROUP grids, the last one smaller */
+  int32_t *columns;    /* finding: rows x grids */
+  char *memory;        /* a tile for each thread */
+  size_t each;         /* bytes of a tile */
 } work;
 
-static const void *rows_from(const work *job, size_t first) {
-  return scl_at(job->x, job->dtype, (ptrdiff_t)first * job->x_stride);
-}
-
-static scl_status learn_rows(const work *job, tile *t, size_t first, size_t rows,
+/* Learn or find the cells of rows first .. first+rows-1 in the tile's group of grids. */
+static scl_status visit_rows(const work *job, tile *t, size_t first, size_t rows,
                              scl_error *error) {
-  grid *grids = job->learner->grid + t->first;
-  const size_t words = job->cells->words;
-  SCL_TRY(name_cells(t, job->dtype, rows_from(job, first), job->x_stride, rows, error));
+  const size_t words = job->cells->words, grids = job->cells->grids;
+  const void *x = scl_at(job->x, job->dtype, (ptrdiff_t)first * job->x_stride);
+  SCL_TRY(name_cells(t, job->dtype, x, job->x_stride, rows, error));
   for (size_t g = 0; g < t->grids; g++) {
     prefetch(t, g, rows);
-    for (size_t i = 0; i < rows; i++)
-      SCL_TRY(learn_cell(t, &grids[g], t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g],
-                         error));
+    for (size_t i = 0; i < rows; i++) {
+      const int32_t *word = t->word + (i * GROUP + g) * words;
+      const uint32_t tag = t->tag[i * GROUP + g];
+      if (job->learner != NULL)
+        SCL_TRY(learn_cell(t, &job->learner->grid[t->first + g], word, tag, error));
+      else
+        job->columns[(first + i) * grids + t->first + g] = find_cell(t, t->first + g, word, tag);
+    }
   }
   return SCL_STATUS_OK;
 }
 
-static scl_status find_rows(const work *job, tile *t, size_t first, size_t rows, scl_error *error) {
-  const size_t words = job->cells->words;
-  SCL_TRY(name_cells(t, job->dtype, rows_from(job, first), job->x_stride, rows, error));
-  for (size_t g = 0; g < t->grids; g++) {
-    prefetch(t, g, rows);
-    for (size_t i = 0; i < rows; i++)
-      job->columns[(first + i) * job->cells->grids + t->first + g] =
-          find_cell(t, t->first + g, t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g]);
-  }
-  return SCL_STATUS_OK;
-}
-
+/* Index: a tile of rows (finding alone), then a group of grids. */
 static scl_status cells_task(void *context, size_t index, scl_error *error) {
   const work *job = context;
   const size_t first = index % job->groups * GROUP,
@@ -383,12 +378,12 @@ static scl_status cells_task(void *context, size_t index, scl_error *error) {
   const size_t begin = learn ? 0 : index / job->groups * TILE_ROWS,
                end = learn ? job->rows : scl_min(begin + TILE_ROWS, job->rows);
   for (size_t at = begin; at < end; at += TILE_ROWS)
-    SCL_TRY((learn ? learn_rows : find_rows)(job, &t, at, scl_min(TILE_ROWS, end - at), error));
+    SCL_TRY(visit_rows(job, &t, at, scl_min(TILE_ROWS, end - at), error));
   return SCL_STATUS_OK;
 }
 
-/* A task of each group of grids, `times` over. */
-static scl_status run(work *job, scl_job task, size_t times, scl_error *error) {
+/* Run `task` for each group of grids, `times` times over, with a tile's memory for each thread. */
+static scl_status run_groups(work *job, scl_job task, size_t times, scl_error *error) {
   const size_t threads = scl_pool_threads();
   job->groups = (job->cells->grids + GROUP - 1) / GROUP;
   job->each = tile_bytes(job->cells);
@@ -400,7 +395,7 @@ static scl_status run(work *job, scl_job task, size_t times, scl_error *error) {
   return status;
 }
 
-/* Learn what another dictionary holds. */
+/* Learn the cells of another dictionary, in a group of grids. */
 static scl_status merge_task(void *context, size_t index, scl_error *error) {
   const work *job = context;
   const size_t first = index * GROUP, grids = scl_min(GROUP, job->cells->grids - first),
@@ -417,24 +412,18 @@ static scl_status merge_task(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static void start_widths(scl_cells *cells) {
-  for (size_t t = 0; t < cells->grids; t++)
-    if (cells->grid[t].width == 0) cells->grid[t].width = 1;
-  cells->settled = false;
-}
-
 scl_status scl_cells_learn(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
                            size_t rows, scl_error *error) {
   work job = {
       .learner = cells, .cells = cells, .dtype = dtype, .x = x, .x_stride = x_stride, .rows = rows};
-  start_widths(cells);
-  return rows == 0 ? SCL_STATUS_OK : run(&job, cells_task, 1, error);
+  cells->settled = false;
+  return rows == 0 ? SCL_STATUS_OK : run_groups(&job, cells_task, 1, error);
 }
 
 scl_status scl_cells_merge(scl_cells *into, const scl_cells *from, scl_error *error) {
   work job = {.learner = into, .cells = into, .from = from};
-  start_widths(into);
-  return run(&job, merge_task, 1, error);
+  into->settled = false;
+  return run_groups(&job, merge_task, 1, error);
 }
 
 size_t scl_cells_words(const scl_cells *cells) { return cells->words; }
@@ -456,7 +445,7 @@ scl_status scl_cells_import(scl_cells *cells, const int64_t *counts, const int32
   tile t = tile_in(cells, memory, 0, 0);
   scl_status status = SCL_STATUS_OK;
   size_t left = rows;
-  start_widths(cells);
+  cells->settled = false;
   for (size_t k = 0; status == SCL_STATUS_OK && k < cells->grids; k++) {
     const bool fits = counts[k] >= 0 && (size_t)counts[k] <= left;
     for (int64_t e = 0; status == SCL_STATUS_OK && fits && e < counts[k]; e++, words += each) {
@@ -497,5 +486,5 @@ scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x
               .x_stride = x_stride,
               .rows = rows,
               .columns = columns};
-  return run(&job, cells_task, (rows + TILE_ROWS - 1) / TILE_ROWS, error);
+  return run_groups(&job, cells_task, (rows + TILE_ROWS - 1) / TILE_ROWS, error);
 }

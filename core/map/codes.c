@@ -1,4 +1,5 @@
-/* The categories that some nonlinearities give instead of features. */
+/* Codes: the category of each row and parameter, for nonlinearities with finitely many categories
+ * (maxout: which of its numbers is largest). Nearest-neighbour search and hashing use them. */
 #include "map/kinds.h"
 #include "plugin/blocks.h"
 
@@ -7,12 +8,12 @@ typedef struct coding {
   int32_t *codes; /* rows x T */
 } coding;
 
-static scl_status categories_of(void *context, const scl_block *z, size_t first_row, size_t first,
-                                scl_error *error) {
+/* Codes of a tile. The nonlinearity takes float64 alone, so that a float32 tile is copied. */
+static scl_status write_codes(void *context, const scl_map_tile *tile, scl_error *error) {
   const coding *job = context;
   const scl_map *map = job->map;
-  const scl_const_block from = scl_block_view(z);
-  int32_t *to = job->codes + first_row * map->count + first;
+  const scl_const_block from = scl_block_view(&tile->z);
+  int32_t *to = job->codes + tile->first_row * map->count + tile->first;
   const ptrdiff_t stride = (ptrdiff_t)map->count;
   if (map->dtype == SCL_DTYPE_FLOAT64)
     return scl_nonlinearity_categories(map->phi, &from, to, stride, error);
@@ -29,7 +30,8 @@ static scl_status categories_of(void *context, const scl_block *z, size_t first_
 scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error) {
   size_t words = 0;
   *levels = 0;
-  if (map->kind->has_codes && scl_nonlinearity_has_categories(map->phi))
+  if (scl_instance_kind(map->phi) == SCL_KIND_NONLINEARITY &&
+      !(map->shape.flags & SCL_SHAPE_ONE_HOT) && scl_nonlinearity_has_categories(map->phi))
     SCL_TRY(scl_nonlinearity_key(map->phi, map->fan_in, &words, levels, error));
   if (words == 1 && *levels > 0) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
@@ -41,10 +43,10 @@ scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, 
                          int32_t *codes, scl_error *error) {
   size_t levels;
   SCL_TRY(scl_map_levels(map, &levels, error));
-  if (map->kernel != NULL)
+  if (!map->kind->phi_of_z)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "codes belong to features without K");
   coding job = {map, codes};
-  SCL_TRY(scl_map_project(map, x, x_stride, rows, categories_of, &job, error));
+  SCL_TRY(scl_tiles_run(map, x, x_stride, rows, 0, map->count, write_codes, &job, error));
   for (size_t i = 0; i < rows * map->count; i++)
     if (codes[i] < 0 || (size_t)codes[i] >= levels)
       return scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s gave the code %ld of %zu",

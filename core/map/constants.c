@@ -6,32 +6,36 @@
 #include <math.h>
 #include <string.h>
 
-/* sup over standard deviations r up to `most` of E phi(a) phi(b), (a, b) normal with variances r^2
- * and correlation rho: a search over scales. NaN where the dual does not answer. */
-static double dual_at(const scl_map *map, double variance, double rho, scl_error *error) {
-  const scl_moments m = {0, 0, variance, variance, rho * variance};
-  return scl_nonlinearity_dual(map->phi, &m, error);
-}
-
+/* sup over standard deviations r up to `most` of E phi(a) phi(b), where (a, b) are normal with mean 0,
+ * variances r^2 and correlation rho. r goes over a grid of e^-10 to e^10, in steps of 5 %. NaN if
+ * the nonlinearity has no dual for these moments. */
 static double largest_dual(const scl_map *map, double rho, double most, bool scale_free,
                            scl_error *error) {
-  double best = dual_at(map, 1, rho, error);
+  const scl_moments unit = {0, 0, 1, 1, rho};
+  double best = scl_nonlinearity_dual(map->phi, &unit, error);
   if (scale_free || isnan(best)) return best;
-  if (most < 1) best = dual_at(map, most * most, rho, error);
+  if (most < 1) { /* r = 1 is out of reach */
+    const scl_moments m = {0, 0, most * most, most * most, rho * (most * most)};
+    best = scl_nonlinearity_dual(map->phi, &m, error);
+  }
   for (int step = -200; step <= 200; step++) {
-    const double size = fmin(exp(step * 0.05), most), value = dual_at(map, size * size, rho, error);
+    const double size = fmin(exp(step * 0.05), most), square = size * size;
+    const scl_moments m = {0, 0, square, square, rho * square};
+    const double value = scl_nonlinearity_dual(map->phi, &m, error);
     if (value > best) best = value;
   }
   return best;
 }
 
+/* log(exp(a) + exp(b)), also where one of them is -infinity. */
 static double log_sum(double a, double b) {
   const double high = fmax(a, b);
   return isinf(high) && high < 0 ? high : high + log(exp(a - high) + exp(b - high));
 }
 
-/* log E K(w, w) and log E E K(u, w) over all in-degrees and scalars. */
-static void masses(const scl_map *map, double *log_diagonal, double *log_mass) {
+/* With tilts: log E K(w, w) and log E E K(u, w). Sparse parameters of different in-degrees have K = 0,
+ * so that both are sums over in-degrees; K of several scalars is a product, with equal factors. */
+static void tilted_masses(const scl_map *map, double *log_diagonal, double *log_mass) {
   *log_diagonal = *log_mass = -INFINITY;
   for (size_t i = 0; i < map->n_tilts; i++) {
     const scl_tilt_set *set = &map->tilts[i];
@@ -43,9 +47,10 @@ static void masses(const scl_map *map, double *log_diagonal, double *log_mass) {
   *log_mass *= (double)map->fan_in;
 }
 
-/* Without a tilt: E K(w, w) and E E |K(u, w)| from samples, three standard errors added. */
-static scl_status simulate(const scl_map *map, double *log_diagonal, double *log_mass,
-                           scl_error *error) {
+/* Without a tilt: the logs of E K(w, w) and E E |K(u, w)|, estimated from samples with three standard
+ * errors added, so that they are upper bounds with high probability. */
+static scl_status simulate_masses(const scl_map *map, double *log_diagonal, double *log_mass,
+                                  scl_error *error) {
   enum { SAMPLES = 512 };
   scl_parameter_set u = {0}, v = {0};
   double *k = scl_allocate_array(SAMPLES * SAMPLES, sizeof *k), mass = 0, square = 0, diagonal = 0,
@@ -90,12 +95,13 @@ static scl_status simulate(const scl_map *map, double *log_diagonal, double *log
   return status;
 }
 
-/* Dense centred rows of one width: what the joint law of (u, w) gives. */
+/* The joint law of (u, w) under K p p, which is normal for a tilt of dense parameters with mean 0. */
 typedef struct joint {
   double correlation, pair_scale; /* largest over columns */
   bool usable;
 } joint;
 
+/* usable: a bound by duals exists. Its correlation and scale are the largest of any column. */
 static joint joint_law(const scl_map *map) {
   joint out = {0, 0, map->n_tilts == 1 && map->fan_in == 1 && map->space->seen == SCL_SPACE_DENSE};
   for (size_t j = 0; out.usable && j < map->dim; j++) {
@@ -110,17 +116,17 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
                              scl_error *error) {
   double log_diagonal, log_mass;
   scl_error failure = {0};
-  if (map->kernel == NULL)
+  if (map->kernel == NULL || scl_map_is_section(map))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "kappa and theta belong to an instantiation with K; this one has none");
   const scl_ability_facts facts = scl_nonlinearity_facts(map->phi);
   if (map->tilts == NULL) {
-    SCL_TRY(simulate(map, &log_diagonal, &log_mass, error));
+    SCL_TRY(simulate_masses(map, &log_diagonal, &log_mass, error));
     *out = (scl_constants){facts.bound * exp(log_diagonal / 2), facts.bound * exp(log_mass / 2),
                            facts.bound * exp(log_mass / 2), false, false};
     return SCL_STATUS_OK;
   }
-  masses(map, &log_diagonal, &log_mass);
+  tilted_masses(map, &log_diagonal, &log_mass);
   const double mass = exp(log_mass / 2), diagonal = exp(log_diagonal / 2);
   *out = (scl_constants){.kappa = facts.bound * diagonal,
                          .theta = facts.bound * mass,

@@ -1,3 +1,5 @@
+/* The expectation of K(u, w) phi(w, x) over the sampler's law, outside of a pipeline: for tests of a
+ * closed form against samples, and for users who want the operator itself. */
 #include "map/expectation.h"
 
 #include "algebra/dense.h"
@@ -6,9 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* values_(kT+t, i) = exp(log_scale) phi_i,(kT+t) */
-static scl_status by_map(const scl_map *map, const scl_matrix *x, scl_matrix *out,
-                         scl_error *error) {
+/* Exact or by quadrature, values (D x n) are the transposed features of the map with the left-out
+ * factor put back: values_(kT+t, i) = exp(log_scale) phi_i,(kT+t). */
+static scl_status expect_by_features(const scl_map *map, const scl_matrix *x, scl_matrix *out,
+                                     scl_error *error) {
   const size_t d = scl_map_features(map), n = x->rows;
   scl_matrix rows, phi;
   SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &rows, error));
@@ -36,9 +39,9 @@ typedef struct simulation {
   const scl_map_spec *spec;
   const scl_map *shape; /* for the kernel bound to the law */
   scl_matrix x;         /* float64, row-major */
-  size_t u, outputs, n;
+  size_t u, outputs, n; /* parameters of U, fan_out of phi, rows of x */
   double *sum, *square; /* (outputs u) x n */
-  size_t drawn;
+  size_t drawn;         /* samples so far */
 } simulation;
 
 /* One batch: samples' features without K (n x outputs BATCH, times sqrt(BATCH)) and K(U,
@@ -88,6 +91,7 @@ static scl_status add_batch(simulation *s, double *phi, double *products, scl_er
   return status;
 }
 
+/* The largest standard error of any entry, and the largest value; infinity if sums overflowed. */
 static double worst_error(const simulation *s, double *largest) {
   const double n = (double)s->drawn;
   double worst = 0;
@@ -101,8 +105,10 @@ static double worst_error(const simulation *s, double *largest) {
   return worst;
 }
 
-static scl_status simulate(simulation *s, double tolerance, size_t most, scl_expectation *out,
-                           scl_error *error) {
+/* Draw batch after batch, until the standard error is at most tolerance times the largest value, or
+ * the next batch would pass `most` samples. */
+static scl_status expect_by_samples(simulation *s, double tolerance, size_t most,
+                                    scl_expectation *out, scl_error *error) {
   const size_t entries = s->outputs * s->u * s->n;
   double *memory = scl_allocate_zero((2 * entries + s->n * s->outputs * BATCH + s->u * s->n + 1) *
                                      sizeof *memory),
@@ -148,7 +154,7 @@ scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tole
   out->method = scl_map_method(map);
   scl_status status;
   if (out->method != SCL_METHOD_MONTE_CARLO) {
-    status = by_map(map, x, &out->values, error);
+    status = expect_by_features(map, x, &out->values, error);
     out->gap = scl_map_quadrature_gap(map);
   } else {
     simulation s = {.spec = spec,
@@ -157,7 +163,7 @@ scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tole
                     .outputs = scl_map_features(map) / scl_map_count(map),
                     .n = x->rows};
     status = scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &s.x, error);
-    if (status == SCL_STATUS_OK) status = simulate(&s, tolerance, most, out, error);
+    if (status == SCL_STATUS_OK) status = expect_by_samples(&s, tolerance, most, out, error);
     scl_matrix_release(&s.x);
   }
   scl_map_destroy(map);

@@ -48,6 +48,7 @@ static void add_column(scl_moments *m, double mean, double scale, double x, doub
   m->covariance += scale * scale * x * y;
 }
 
+/* P(t < z) of the threshold t = -bias: normal or uniform. */
 static double threshold_distribution(const scl_law *law, double z) {
   if (law->bias == SCL_BIAS_GAUSSIAN)
     return 0.5 * erfc(-(z + law->bias_a) / (law->bias_b * SCL_SQRT2));
@@ -56,12 +57,14 @@ static double threshold_distribution(const scl_law *law, double z) {
   return p < 0 ? 0 : p > 1 ? 1 : p;
 }
 
+/* Moments of (a + b0, b + b0), for a normal b0 independent of both. */
 static scl_moments shifted(const scl_moments *m, double mean, double variance) {
   return (scl_moments){m->mean_a + mean, m->mean_b + mean, m->var_a + variance, m->var_b + variance,
                        m->covariance + variance};
 }
 
-/* E over the bias too. */
+/* E phi(a + bias) phi(b + bias) for normal (a, b) with moments m. A uniform bias is integrated by
+ * Gauss-Legendre nodes. */
 static double with_bias(const pair_kernel *k, const scl_moments *m) {
   const scl_law *law = k->law;
   const bool fixed = m->var_a == 0 && m->var_b == 0; /* nothing random but the bias */
@@ -89,8 +92,8 @@ static double normal_pairs(const pair_kernel *k, const double *x, const double *
   return with_bias(k, &m);
 }
 
-/* One support: normal weights, or the mean over all signs (the first one fixed where there is no
- * bias to tell w from -w apart: not used, for phi need not be even). */
+/* The kernel of weights on one support: normal weights, or the mean over the 2^degree signs of
+ * rademacher weights. All signs are needed, because phi need not be even. */
 static double one_support(const pair_kernel *k, const size_t *column, size_t degree,
                           const double *x, const double *y) {
   const scl_law *law = k->law;
@@ -128,6 +131,8 @@ static bool next_support(size_t *column, size_t degree, size_t dim) {
   return false;
 }
 
+/* The mean over in-degrees and, for each, over all supports of that size with equal weight. Dense rows
+ * have all columns as their one support. */
 static double mean_over_supports(const pair_kernel *k, const double *x, const double *y,
                                  size_t *column) {
   const scl_law *law = k->law;
@@ -148,6 +153,8 @@ static double mean_over_supports(const pair_kernel *k, const double *x, const do
   return total;
 }
 
+/* Thresholds: column j is drawn with probability 1/d, and the dual of phi takes the probabilities
+ * that its threshold is below x_j and below y_j. */
 static double thresholds(const pair_kernel *k, const double *x, const double *y) {
   double sum = 0;
   for (size_t j = 0; j < k->draw.dim; j++) {
@@ -158,6 +165,7 @@ static double thresholds(const pair_kernel *k, const double *x, const double *y)
   return sum / (double)k->draw.dim;
 }
 
+/* Kernels of x - y alone: the sampler's collision probability, or its characteristic function. */
 static scl_status of_difference(const pair_kernel *k, const double *x, const double *y,
                                 double *delta, double *value, scl_error *error) {
   const size_t d = k->draw.dim;
@@ -169,6 +177,7 @@ static scl_status of_difference(const pair_kernel *k, const double *x, const dou
   return status;
 }
 
+/* *value = the kernel of one pair of rows. delta (dim) and column (dim) are scratch. */
 static scl_status pair_value(const pair_kernel *k, const double *x, const double *y, double *delta,
                              size_t *column, double *value, scl_error *error) {
   if (k->way == CELLS || k->way == HARMONIC) return of_difference(k, x, y, delta, value, error);
@@ -184,6 +193,7 @@ static scl_status pair_value(const pair_kernel *k, const double *x, const double
 
 /* ------------------------------------------------------------ which way */
 
+/* Whether the bias is uniform over whole periods of 2 pi, up to rounding. */
 static bool whole_period(const scl_law *law) {
   const double turns = (law->bias_b - law->bias_a) / (2 * SCL_PI);
   return law->bias == SCL_BIAS_UNIFORM && turns > 0.5 && fabs(turns - round(turns)) < 1e-9;
@@ -206,11 +216,7 @@ static bool is_scale_free(const pair_kernel *k) {
   return scl_nonlinearity_facts(k->phi).scale_free != 0;
 }
 
-/* Neighbouring rows of a pool must be independent for a dual of several scalars. */
-static bool independent_rows(const scl_map *map) {
-  return map->fan_in == 1 || map->layout.block == 1 || !scl_sampler_has_pool(map->sampler);
-}
-
+/* The first way of the list at the head of this file whose conditions hold. */
 static way choose_way(const pair_kernel *k, bool harmonic) {
   const scl_law *law = k->law;
   const scl_space_rule *space = k->map->space;
@@ -223,7 +229,10 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
   if (harmonic && scl_sampler_has_characteristic(k->sampler) &&
       (!phase || !own_bias || whole_period(law)))
     return HARMONIC;
-  if (k->dual == NULL || phase || !independent_rows(k->map)) return NO_WAY;
+  /* A dual of several scalars takes independent ones, which neighbouring rows of a pool are not. */
+  const bool independent =
+      k->map->fan_in == 1 || k->map->layout.block == 1 || !scl_sampler_has_pool(k->map->sampler);
+  if (k->dual == NULL || phase || !independent) return NO_WAY;
   const bool several =
       k->map->fan_in > 1; /* each scalar has a support, signs and a bias of its own */
   if (several &&
@@ -257,6 +266,7 @@ static void rescale_rows(scl_matrix *rows) {
   }
 }
 
+/* Refuse rows for which <w, x> has no finite mean or variance. */
 static scl_status check_variances(const scl_law *law, const char *name, const scl_matrix *rows,
                                   scl_error *error) {
   for (size_t i = 0; i < rows->rows; i++) {
@@ -273,9 +283,10 @@ static scl_status check_variances(const scl_law *law, const char *name, const sc
   return SCL_STATUS_OK;
 }
 
-/* Duals take variances: rows that have none are scaled where that changes nothing, and refused
- * elsewhere. */
-static scl_status mend_rows(const pair_kernel *k, scl_matrix *x, scl_matrix *y, scl_error *error) {
+/* Duals take variances, which overflow for rows of very large numbers. Such rows are rescaled if that
+ * does not change the kernel, and refused otherwise. */
+static scl_status bound_variances(const pair_kernel *k, scl_matrix *x, scl_matrix *y,
+                                  scl_error *error) {
   if (k->way != NORMAL_PAIRS && k->way != SUPPORTS) return SCL_STATUS_OK;
   if (k->law->bias == SCL_BIAS_NONE && is_scale_free(k)) {
     rescale_rows(x);
@@ -312,14 +323,20 @@ static scl_status fill_row(void *context, size_t i, scl_error *error) {
   return status;
 }
 
-static scl_status fill(const pair_kernel *k, const scl_matrix *x, const scl_matrix *y,
-                       scl_matrix *out, scl_error *error) {
+/* *out, made here, = the kernel of all pairs of rows, one task for each row of x. */
+static scl_status by_pairs(const pair_kernel *k, const scl_matrix *x, const scl_matrix *y,
+                           scl_matrix *out, scl_error *error) {
   scl_matrix from_x, from_y = {0};
   SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &from_x, error));
   scl_status status = scl_matrix_copy(y, SCL_DTYPE_FLOAT64, &from_y, error);
-  if (status == SCL_STATUS_OK) status = mend_rows(k, &from_x, &from_y, error);
-  filling job = {k, from_x.data, from_y.data, y->rows, out};
-  if (status == SCL_STATUS_OK) status = scl_pool_try(x->rows, fill_row, &job, error);
+  if (status == SCL_STATUS_OK) status = bound_variances(k, &from_x, &from_y, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_matrix_create(x->rows, y->rows, SCL_DTYPE_FLOAT64, out, error);
+  if (status == SCL_STATUS_OK) {
+    filling job = {k, from_x.data, from_y.data, y->rows, out};
+    status = scl_pool_try(x->rows, fill_row, &job, error);
+    if (status != SCL_STATUS_OK) scl_matrix_release(out);
+  }
   scl_matrix_release(&from_y);
   scl_matrix_release(&from_x);
   return status;
@@ -327,7 +344,8 @@ static scl_status fill(const pair_kernel *k, const scl_matrix *x, const scl_matr
 
 /* ------------------------------------------------------------ a kernel that a part names */
 
-/* The kernel that one of the parts names for the pair; *out stays NULL where none does. */
+/* The kernel component that the sampler, or else the nonlinearity, names for the pair. *out stays NULL
+ * if neither names one. */
 static scl_status named_kernel(const scl_map *map, scl_instance **out, scl_error *error) {
   char text[240];
   const scl_instance *from = map->sampler;
@@ -344,6 +362,7 @@ static scl_status named_kernel(const scl_map *map, scl_instance **out, scl_error
   return status;
 }
 
+/* The kernel matrix by a named kernel; SCL_STATUS_UNSUPPORTED without one. */
 static scl_status by_name(const pair_kernel *k, const char *what, const scl_matrix *x,
                           const scl_matrix *y, scl_matrix *out, scl_error *error) {
   scl_instance *kernel = NULL;
@@ -359,23 +378,11 @@ static scl_status by_name(const pair_kernel *k, const char *what, const scl_matr
 
 /* ------------------------------------------------------------ entry points */
 
-static scl_status by_pairs(const pair_kernel *k, const scl_matrix *x, const scl_matrix *y,
-                           scl_matrix *out, scl_error *error) {
-  SCL_TRY(scl_matrix_create(x->rows, y->rows, SCL_DTYPE_FLOAT64, out, error));
-  const scl_status status = fill(k, x, y, out, error);
-  if (status != SCL_STATUS_OK) scl_matrix_release(out);
-  return status;
-}
-
-static scl_status check_rows(const scl_map *map, const char *what, const scl_matrix *x,
-                             const scl_matrix *y, scl_error *error) {
-  SCL_TRY(scl_map_check_rows(map, what, x, error));
-  return scl_map_check_rows(map, what, y, error);
-}
-
-static scl_status evaluate(const scl_map *map, scl_dual dual, bool harmonic, double amplitude,
-                           const char *what, const scl_matrix *x, const scl_matrix *y,
-                           scl_matrix *out, scl_error *error) {
+/* E f(a, b) for the dual of some f (features, or the agreement of codes), in the best way. `what` is
+ * its name in sentences. */
+static scl_status evaluate_dual(const scl_map *map, scl_dual dual, bool harmonic, double amplitude,
+                                const char *what, const scl_matrix *x, const scl_matrix *y,
+                                scl_matrix *out, scl_error *error) {
   scl_law_set law;
   pair_kernel k = {.map = map,
                    .phi = map->phi,
@@ -393,31 +400,32 @@ static scl_status evaluate(const scl_map *map, scl_dual dual, bool harmonic, dou
   return status;
 }
 
-scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
-                           scl_matrix *out, scl_error *error) {
-  SCL_TRY(check_rows(map, "kernel", x, y, error));
-  if (map->kind->induced == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "the induced kernel belongs to random features without K; with K there are "
-                    ":expectation and :gram");
-  return map->kind->induced(map, x, y, out, error);
-}
-
-scl_status scl_map_phi_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
-                               scl_matrix *out, scl_error *error) {
+scl_status scl_map_induced_by_law(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
+                                  scl_matrix *out, scl_error *error) {
   double amplitude = 1;
   const bool harmonic = scl_nonlinearity_harmonic(map->phi, &amplitude);
-  return evaluate(map, scl_nonlinearity_has_dual(map->phi) ? scl_nonlinearity_dual : NULL, harmonic,
-                  amplitude, "the kernel", x, y, out, error);
+  return evaluate_dual(map, scl_nonlinearity_has_dual(map->phi) ? scl_nonlinearity_dual : NULL,
+                       harmonic, amplitude, "the kernel", x, y, out, error);
+}
+
+scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
+                           scl_matrix *out, scl_error *error) {
+  SCL_TRY(scl_map_check_rows(map, "kernel", x, error));
+  SCL_TRY(scl_map_check_rows(map, "kernel", y, error));
+  if (map->kind->induced != NULL) return map->kind->induced(map, x, y, out, error);
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "the induced kernel belongs to random features without K; with K there are "
+                  ":expectation and :gram");
 }
 
 scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error) {
-  if (map->kind->induced != scl_map_phi_induced || !scl_nonlinearity_has_code_dual(map->phi))
+  if (map->kind->induced != scl_map_induced_by_law || !scl_nonlinearity_has_code_dual(map->phi))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "no closed form is declared for the agreement of codes of %s.%s",
                     scl_kind_name(scl_instance_kind(map->phi)), scl_instance_name(map->phi));
-  SCL_TRY(check_rows(map, "collision", x, y, error));
-  return evaluate(map, scl_nonlinearity_code_dual, false, 1, "the agreement of codes", x, y, out,
-                  error);
+  SCL_TRY(scl_map_check_rows(map, "collision", x, error));
+  SCL_TRY(scl_map_check_rows(map, "collision", y, error));
+  return evaluate_dual(map, scl_nonlinearity_code_dual, false, 1, "the agreement of codes", x, y,
+                       out, error);
 }

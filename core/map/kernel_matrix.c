@@ -1,4 +1,5 @@
-/* A kernel between rows of data. */
+/* A kernel between rows of data, k(x_i, y_j): sections' induced kernel, and kernels that users apply
+ * to matrices. Rows of X are divided into strips, one task each. */
 #include "algebra/pilot.h"
 #include "base/loops.h"
 #include "base/pool.h"
@@ -7,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { STRIP = 256 /* rows a task */, FEW = 8 };
+enum {
+  STRIP = 256, /* rows of X for each task */
+  FEW = 8      /* rows of Y that are too few to find where its columns are */
+};
 
 typedef struct strips {
   const scl_instance *kernel;
@@ -26,7 +30,8 @@ static scl_status fill_strip(void *context, size_t index, scl_error *error) {
                          error);
 }
 
-static scl_status check_rows(const scl_matrix *x, const char *name, scl_error *error) {
+/* Refuse a NaN or infinity; `name` is the matrix's in the sentence. */
+static scl_status check_finite_rows(const scl_matrix *x, const char *name, scl_error *error) {
   size_t row, col;
   if (!scl_matrix_find_nonfinite(x, &row, &col)) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -55,9 +60,10 @@ scl_status scl_kernel_check_values(const scl_kernel_values *k, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-/* Numbers that the kernel does not take: the first row of X or Y that has them, found one by
- * one. */
-static bool blame(const strips *job, const scl_matrix *rows, const char *name, scl_error *error) {
+/* After a kernel refused some numbers: find the first row of a matrix that it refuses by itself, and
+ * name it in the error. Returns whether there is one. */
+static bool name_refused_row(const strips *job, const scl_matrix *rows, const char *name,
+                             scl_error *error) {
   double k;
   for (size_t i = 0; i < rows->rows; i++) {
     const scl_const_parameters u =
@@ -69,11 +75,12 @@ static bool blame(const strips *job, const scl_matrix *rows, const char *name, s
   return false;
 }
 
-static scl_status fill(const strips *job, scl_error *error) {
+/* Compute all strips, and refuse values that are not finite. */
+static scl_status fill_strips(const strips *job, scl_error *error) {
   const scl_status status =
       scl_pool_try((job->x->rows + STRIP - 1) / STRIP, fill_strip, (void *)(uintptr_t)job, error);
   if (status == SCL_STATUS_BAD_DATA)
-    (void)(blame(job, job->x, "X", error) || blame(job, job->y, "Y", error));
+    (void)(name_refused_row(job, job->x, "X", error) || name_refused_row(job, job->y, "Y", error));
   if (status != SCL_STATUS_OK) return status;
   const scl_kernel_values values = {.kernel = job->kernel,
                                     .left = "row",
@@ -85,10 +92,10 @@ static scl_status fill(const strips *job, scl_error *error) {
   return scl_kernel_check_values(&values, error);
 }
 
-/* Where columns are far from 0, which K does not see: both about a point near them. Of a few rows
- * alone nothing is known. */
-static scl_status centre(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
-                         scl_error *error) {
+/* A shift-invariant kernel of x - y loses digits where both are far from 0. Subtract a point near
+ * the rows of Y from both matrices, in place, if Y has enough rows to say where they are. */
+static scl_status centre_rows(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
+                              scl_error *error) {
   if (y->rows < FEW || scl_kernel_shift(kernel) != SCL_SHIFT_KEEPS) return SCL_STATUS_OK;
   double *pilot = scl_allocate_array(y->cols + 1, sizeof *pilot);
   if (pilot == NULL) return scl_fail_memory(error, y->cols * sizeof *pilot, "a row");
@@ -101,6 +108,7 @@ static scl_status centre(const scl_instance *kernel, const scl_matrix *x, const 
   return SCL_STATUS_OK;
 }
 
+/* In float64: X and Y are copied, as centring changes them. */
 scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error) {
   scl_matrix u, v = {0};
@@ -111,16 +119,16 @@ scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, co
   if (x->cols != y->cols)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                     "X has %zu columns and Y has %zu: they must be the same", x->cols, y->cols);
-  SCL_TRY(check_rows(x, "X", error));
-  SCL_TRY(check_rows(y, "Y", error));
+  SCL_TRY(check_finite_rows(x, "X", error));
+  SCL_TRY(check_finite_rows(y, "Y", error));
   SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &u, error));
   scl_status status = scl_matrix_copy(y, SCL_DTYPE_FLOAT64, &v, error);
-  if (status == SCL_STATUS_OK) status = centre(kernel, &u, &v, error);
+  if (status == SCL_STATUS_OK) status = centre_rows(kernel, &u, &v, error);
   if (status == SCL_STATUS_OK)
     status = scl_matrix_create_raw(x->rows, y->rows, SCL_DTYPE_FLOAT64, out, error);
   if (status == SCL_STATUS_OK) {
     const strips job = {kernel, &u, &v, out};
-    status = fill(&job, error);
+    status = fill_strips(&job, error);
     if (status != SCL_STATUS_OK) scl_matrix_release(out);
   }
   scl_matrix_release(&u);

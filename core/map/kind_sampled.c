@@ -1,19 +1,20 @@
-/* An RKHS weighting by Monte Carlo, where K has no tilt for the sampler's law or phi no smoothing:
+/* Kind `sampled`: a nonlinearity with a K, in place of the mean over the sampler's law p the mean
+ * over samples w_s of it (Monte Carlo):
  *
- *   Phi(x)_t = (1/S) sum_s K(w_t, w_s) phi(w_s, x),   w_s ~ p, s = 1 .. S
+ *   Phi(x)_t = 1/S sum_s K(w_s, w_t) phi(<w_s, x>)
  *
- * All parameters share the samples w_s, so that features are one product: those of an inner map over
- * the samples, without K, times the mixing matrix. */
+ * A map without K makes the features of the samples, and one product mixes them. */
 #include "algebra/dense.h"
 #include "base/loops.h"
 #include "base/random.h"
 #include "map/kinds.h"
+#include "plugin/blocks.h"
 #include <float.h>
 #include <math.h>
 
-enum { DEFAULT_SAMPLES = 4096 };
+enum { DEFAULT_SAMPLES = 4096 }; /* a standard error of 1/64 of the spread of K phi */
 
-/* The value of K that the dtype of the mixing cannot hold, where there is one. */
+/* Refuse a value of K that the dtype of the mixing matrix cannot hold. k is samples x count. */
 static scl_status check_mixing(const scl_map *map, const double *k, size_t number,
                                scl_error *error) {
   const double most = FLT_MAX * sqrt((double)number);
@@ -33,9 +34,9 @@ static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, siz
   const size_t count = map->count, size = scl_dtype_size(map->dtype);
   scl_parameter_set own = {0};
   double *k = scl_allocate_array(number * count + 1, sizeof *k);
-  map->sampled.mixing = scl_allocate_array(number * count, size);
+  map->own.sampling.mixing = scl_allocate_array(number * count, size);
   scl_status status =
-      k == NULL || map->sampled.mixing == NULL
+      k == NULL || map->own.sampling.mixing == NULL
           ? scl_fail_memory(error, number * count * sizeof *k, "Monte Carlo weights")
           : SCL_STATUS_OK;
   if (status == SCL_STATUS_OK) status = scl_map_own_parameters(map, &own, error);
@@ -44,12 +45,13 @@ static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, siz
                                   (ptrdiff_t)count, error);
   if (status == SCL_STATUS_OK) status = check_mixing(map, k, number, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < number * count; i++)
-    scl_set_number(map->sampled.mixing, map->dtype, i, k[i] / sqrt((double)number));
+    scl_set_number(map->own.sampling.mixing, map->dtype, i, k[i] / sqrt((double)number));
   scl_parameters_release(&own);
   scl_release(k);
   return status;
 }
 
+/* Samples are not parameters: their stream is another, so that the two are independent. */
 scl_status scl_map_draw_samples(const scl_map *map, uint64_t seed, size_t first, size_t count,
                                 scl_parameter_set *out, scl_error *error) {
   scl_layout layout;
@@ -68,11 +70,11 @@ scl_status scl_map_draw_samples(const scl_map *map, uint64_t seed, size_t first,
   return status;
 }
 
-/* A map over samples of p, addressed by another stream than the parameters, without K. */
-static scl_status sampled_build(scl_map *map, const scl_map_spec *spec, scl_parameter_set *drawn,
-                                scl_error *error) {
-  (void)drawn;
+/* The slot `make`: draw the samples, make the inner map of them as given parameters, and mix. */
+static scl_status sampled_make(scl_map *map, const scl_map_spec *spec,
+                               const scl_parameter_set *drawn, scl_error *error) {
   const size_t number = spec->samples == 0 ? DEFAULT_SAMPLES : spec->samples;
+  (void)drawn;
   scl_parameter_set samples;
   scl_matrix rows = {0};
   SCL_TRY(scl_map_draw_samples(map, map->seed, 0, number, &samples, error));
@@ -84,75 +86,97 @@ static scl_status sampled_build(scl_map *map, const scl_map_spec *spec, scl_para
                               .dtype = map->dtype,
                               .parameters = &rows,
                               .scale = 1 / sqrt((double)number)};
-  if (status == SCL_STATUS_OK) status = scl_map_create(&inner, &map->sampled.inner, error);
+  if (status == SCL_STATUS_OK) status = scl_map_create(&inner, &map->own.sampling.inner, error);
   if (status == SCL_STATUS_OK) status = set_mixing(map, &samples, number, error);
   scl_matrix_release(&rows);
   scl_parameters_release(&samples);
   return status;
 }
 
-/* K and phi are finite, and their products may not be. */
-static scl_status check_mixture(const scl_map *map, size_t first, size_t count, const void *phi,
-                                ptrdiff_t stride, size_t rows, scl_error *error) {
+/* ------------------------------------------------------------ applying */
+
+/* Refuse mixed features that are not finite: K and phi are, but their products may overflow. */
+static scl_status check_mixture(const scl_map *map, const scl_map_request *request,
+                                scl_error *error) {
   const scl_loops *loops = scl_loops_get();
-  for (size_t i = 0; i < rows; i++)
+  for (size_t i = 0; i < request->rows; i++)
     for (size_t plane = 0; plane < map->fan_out; plane++) {
-      const void *row = scl_at(phi, map->dtype, (ptrdiff_t)i * stride + (ptrdiff_t)(plane * count));
+      const void *row =
+          scl_at(request->phi, map->dtype,
+                 (ptrdiff_t)i * request->phi_stride + (ptrdiff_t)(plane * request->count));
       size_t j = 0;
-      if (map->dtype == SCL_DTYPE_FLOAT64 && loops->finite_f64(count, row)) continue;
-      while (j < count && isfinite(scl_number(row, map->dtype, j)))
+      if (map->dtype == SCL_DTYPE_FLOAT64 && loops->finite_f64(request->count, row)) continue;
+      while (j < request->count && isfinite(scl_number(row, map->dtype, j)))
         j++;
-      if (j < count)
+      if (j < request->count)
         return scl_fail(error, SCL_STATUS_NUMERIC,
                         "feature %zu, the mean of K phi over samples, is not finite in %s on some "
                         "row, though K and phi are: kernel.%s or nonlinearity.%s is too large",
-                        plane * map->count + first + j + 1, scl_dtype_name(map->dtype),
+                        plane * map->count + request->first + j + 1, scl_dtype_name(map->dtype),
                         scl_instance_name(map->kernel), scl_instance_name(map->phi));
     }
   return SCL_STATUS_OK;
 }
 
-/* Features of the samples, then their mixture. */
-static scl_status sampled_apply(const scl_map *map, size_t first, size_t count, const void *x,
-                                ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
+/* phi (rows x count) = features of the samples (rows x S) times mixing (S x count), for each output
+ * of phi. */
+static scl_status sampled_apply(const scl_map *map, const scl_map_request *request,
                                 scl_error *error) {
-  const size_t inner = scl_map_features(map->sampled.inner), size = scl_dtype_size(map->dtype),
-               samples = map->sampled.inner->count;
-  void *features = scl_allocate_array(rows * inner, size);
-  if (features == NULL) return scl_fail_memory(error, rows * inner * size, "Monte Carlo features");
+  const scl_map *inner = map->own.sampling.inner;
+  const size_t width = scl_map_features(inner), size = scl_dtype_size(map->dtype),
+               samples = inner->count, rows = request->rows;
+  void *features = scl_allocate_array(rows * width, size);
+  if (features == NULL) return scl_fail_memory(error, rows * width * size, "Monte Carlo features");
   scl_status status =
-      scl_map_apply(map->sampled.inner, x, x_stride, rows, features, (ptrdiff_t)inner, error);
+      scl_map_apply(inner, request->x, request->x_stride, rows, features, (ptrdiff_t)width, error);
   for (size_t plane = 0; status == SCL_STATUS_OK && plane < map->fan_out; plane++)
-    scl_gemm_parallel(map->dtype, false, false, rows, count, samples, 1,
-                      scl_at(features, map->dtype, (ptrdiff_t)(plane * samples)), (ptrdiff_t)inner,
-                      scl_at(map->sampled.mixing, map->dtype, (ptrdiff_t)first),
+    scl_gemm_parallel(map->dtype, false, false, rows, request->count, samples, 1,
+                      scl_at(features, map->dtype, (ptrdiff_t)(plane * samples)), (ptrdiff_t)width,
+                      scl_at(map->own.sampling.mixing, map->dtype, (ptrdiff_t)request->first),
                       (ptrdiff_t)map->count, 0,
-                      scl_at_mutable(phi, map->dtype, (ptrdiff_t)(plane * count)), phi_stride);
-  if (status == SCL_STATUS_OK)
-    status = check_mixture(map, first, count, phi, phi_stride, rows, error);
+                      scl_at_mutable(request->phi, map->dtype, (ptrdiff_t)(plane * request->count)),
+                      request->phi_stride);
+  if (status == SCL_STATUS_OK) status = check_mixture(map, request, error);
   scl_release(features);
   return status;
 }
 
-static size_t sampled_bytes(const scl_map *map) {
-  const scl_map *inner = map->sampled.inner;
-  return inner == NULL
-             ? 0
-             : scl_map_bytes(inner) + inner->count * map->count * scl_dtype_size(map->dtype);
+/* ------------------------------------------------------------ the other slots */
+
+static bool sampled_claims(const scl_map *map, const scl_map_spec *spec) {
+  (void)map, (void)spec;
+  return true;
 }
 
 static void sampled_release(scl_map *map) {
-  scl_map_destroy(map->sampled.inner);
-  scl_release(map->sampled.mixing);
+  scl_map_destroy(map->own.sampling.inner);
+  scl_release(map->own.sampling.mixing);
+}
+
+static size_t sampled_bytes(const scl_map *map) {
+  const scl_map *inner = map->own.sampling.inner;
+  if (inner == NULL) return 0;
+  return scl_map_bytes(inner) + inner->count * map->count * scl_dtype_size(map->dtype);
+}
+
+static void sampled_fill_spec(const scl_map *map, scl_map_spec *spec) {
+  spec->kernel = map->kernel;
+  spec->monte_carlo = true;
+  spec->samples = scl_map_samples(map);
 }
 
 const scl_map_kind scl_map_kind_sampled = {.name = "sampled",
-                                           .needs_natural = true,
-                                           .has_codes = true,
-                                           .check = scl_parts_check_nonlinearity,
-                                           .bind = scl_weighting_bind,
-                                           .build = sampled_build,
-                                           .apply = sampled_apply,
-                                           .gram = scl_weighting_gram,
+                                           .method = SCL_METHOD_MONTE_CARLO,
+                                           .keeps_parameters = true,
+                                           .claims = sampled_claims,
+                                           .make = sampled_make,
+                                           .release = sampled_release,
                                            .bytes = sampled_bytes,
-                                           .release = sampled_release};
+                                           .fill_spec = sampled_fill_spec,
+                                           .features = scl_map_dense_features,
+                                           .apply = sampled_apply,
+                                           .gram = scl_map_kernel_gram};
+
+size_t scl_map_samples(const scl_map *map) {
+  return map->kind != &scl_map_kind_sampled || map->bare ? 0 : map->own.sampling.inner->count;
+}

@@ -1,4 +1,4 @@
-/* Kernel sections: features k(w_t, x), with which a linear model is the Nystrom method (Williams
+/* Kind `section`: kernel sections, features k(w_t, x), with which a linear model is the Nystrom method (Williams
  * and Seeger 2001).
  *
  *   plain      Phi(x) = k(W, x)            ||f||^2 = a' k(W, W) a    (penalty "rkhs")
@@ -14,38 +14,40 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of a task, and the columns of k that it computes at a time. */
+/* Rows of a task, and columns of k(x, W) that the kernel computes in one call. */
 enum { TILE_ROWS = 64, TILE_COLUMNS = 1024 };
 
 /* ------------------------------------------------------------ composing */
 
+/* A shift-invariant kernel of two points is computed more exactly after a point near them is
+ * subtracted from both. Sets own.sections.pilot where the parameters are far from 0. */
 static scl_status find_pilot(scl_map *map, scl_error *error) {
   const scl_parameters *w = &map->natural.view;
   const size_t numbers = (w->count + 1) * map->dim;
   if (w->support != NULL || w->reals != map->dim || scl_kernel_shift(map->phi) != SCL_SHIFT_KEEPS)
     return SCL_STATUS_OK;
-  map->section.pilot = scl_allocate_array(numbers + 1, sizeof *map->section.pilot);
-  if (map->section.pilot == NULL)
-    return scl_fail_memory(error, numbers * sizeof *map->section.pilot, "parameters");
-  if (scl_pilot_find(w->weights, w->stride, w->count, map->dim, map->section.pilot)) {
-    scl_release(map->section.pilot);
-    map->section.pilot = NULL;
+  double *pilot = scl_allocate_array(numbers + 1, sizeof *pilot);
+  if (pilot == NULL) return scl_fail_memory(error, numbers * sizeof *pilot, "parameters");
+  if (scl_pilot_find(w->weights, w->stride, w->count, map->dim, pilot)) {
+    scl_release(pilot);
     return SCL_STATUS_OK;
   }
-  scl_pilot_subtract(w->weights, w->stride, w->count, map->dim, map->section.pilot,
-                     map->section.pilot + map->dim, (ptrdiff_t)map->dim);
+  scl_pilot_subtract(w->weights, w->stride, w->count, map->dim, pilot, pilot + map->dim,
+                     (ptrdiff_t)map->dim);
+  map->own.sections.pilot = pilot;
   return SCL_STATUS_OK;
 }
 
-/* Parameters as the kernel meets them: less the pilot. */
+/* Parameters first .. first+count-1 as the kernel gets them: less the pilot, if there is one. */
 static scl_const_parameters parameters_at(const scl_map *map, size_t first, size_t count) {
   scl_const_parameters w = scl_parameters_part_view(&map->natural.view, first, count);
-  if (map->section.pilot == NULL) return w;
-  w.weights = map->section.pilot + (first + 1) * map->dim;
+  if (map->own.sections.pilot == NULL) return w;
+  w.weights = map->own.sections.pilot + (first + 1) * map->dim;
   w.stride = (ptrdiff_t)map->dim;
   return w;
 }
 
+/* k between two runs of parameters: scl_symmetric_fill calls it for rectangles of k(W, W). */
 static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
                                  size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const scl_map *map = context;
@@ -73,14 +75,6 @@ static scl_status create_gram(const scl_map *map, scl_symmetric **out, scl_error
 static const double JITTERS[] = {0, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6};
 enum { TRIES = sizeof JITTERS / sizeof *JITTERS };
 
-static double mean_diagonal(const scl_symmetric *gram) {
-  const size_t order = scl_symmetric_order(gram);
-  double mean = 0;
-  for (size_t t = 0; t < order; t++)
-    mean += scl_symmetric_get(gram, t, t) / (double)order;
-  return mean;
-}
-
 /* L of k(W, W) + jitter mean I. Where it is not positive definite: SCL_STATUS_NUMERIC, and the
  * place in *pivot, which else is T. */
 static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_error *error) {
@@ -89,12 +83,15 @@ static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_er
   *pivot = map->count;
   scl_status status = create_gram(map, &gram, error);
   if (status == SCL_STATUS_OK) {
-    algebra->shift(jitter * mean_diagonal(gram), gram);
+    double mean = 0;
+    for (size_t t = 0; t < map->count; t++)
+      mean += scl_symmetric_get(gram, t, t) / (double)map->count;
+    algebra->shift(jitter * mean, gram);
     status = algebra->factor(gram, pivot, error);
   }
   if (status == SCL_STATUS_OK) {
-    algebra->dense(gram, map->section.whitening, (ptrdiff_t)map->count);
-    map->section.jitter = jitter;
+    algebra->dense(gram, map->own.sections.whitening, (ptrdiff_t)map->count);
+    map->own.sections.jitter = jitter;
   }
   algebra->destroy(gram);
   return status;
@@ -105,8 +102,9 @@ static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_er
 static scl_status whiten(scl_map *map, scl_error *error) {
   const size_t bytes = map->count * map->count * sizeof(double);
   size_t pivot = 0;
-  map->section.whitening = scl_allocate(bytes);
-  if (map->section.whitening == NULL) return scl_fail_memory(error, bytes, "the factor of k(W, W)");
+  map->own.sections.whitening = scl_allocate(bytes);
+  if (map->own.sections.whitening == NULL)
+    return scl_fail_memory(error, bytes, "the factor of k(W, W)");
   for (size_t i = 0; i < TRIES; i++) {
     const scl_status status = factor_gram(map, JITTERS[i], &pivot, error);
     if (status != SCL_STATUS_NUMERIC || pivot == map->count) return status;
@@ -117,36 +115,17 @@ static scl_status whiten(scl_map *map, scl_error *error) {
                   scl_instance_name(map->phi), map->count, JITTERS[TRIES - 1], pivot + 1);
 }
 
-static scl_status section_bind(scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  if (spec->kernel != NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "kernel.%s as phi makes features k(w, x), whose K is k itself: leave K out",
-                    scl_instance_name(map->phi));
-  if (!scl_sampler_has_law(map->sampler)) return SCL_STATUS_OK;
-  scl_instance *bound;
-  SCL_TRY(scl_law_create(&map->origin, &map->law, error));
-  SCL_TRY(scl_instance_bind(map->phi, &map->law.law, &bound, error));
-  scl_instance_release(map->phi);
-  map->phi = bound;
-  return SCL_STATUS_OK;
-}
-
-/* Rows that parameters share become rows of each, because a section needs one row a feature. */
-static scl_status unshare(scl_map *map, scl_error *error) {
-  scl_parameter_set own;
-  if (map->pool == NULL) return SCL_STATUS_OK;
-  SCL_TRY(scl_map_own_parameters(map, &own, error));
-  scl_parameters_release(&map->natural);
-  map->natural = own;
-  scl_release(map->pool);
-  map->pool = NULL;
-  return SCL_STATUS_OK;
-}
-
-static scl_status section_build(scl_map *map, const scl_map_spec *spec, scl_parameter_set *drawn,
-                                scl_error *error) {
-  scl_parameters_release(drawn); /* `natural` has the rows; whitening needs the memory */
-  SCL_TRY(unshare(map, error));
+static scl_status section_make(scl_map *map, const scl_map_spec *spec,
+                               const scl_parameter_set *drawn, scl_error *error) {
+  (void)drawn;
+  if (map->pool != NULL) { /* rows that parameters share become rows of each */
+    scl_parameter_set rows;
+    SCL_TRY(scl_map_own_parameters(map, &rows, error));
+    scl_parameters_release(&map->natural);
+    map->natural = rows;
+    scl_release(map->pool);
+    map->pool = NULL;
+  }
   SCL_TRY(find_pilot(map, error));
   return spec->whiten ? whiten(map, error) : SCL_STATUS_OK;
 }
@@ -155,19 +134,18 @@ static scl_status section_build(scl_map *map, const scl_map_spec *spec, scl_para
 
 typedef struct application {
   const scl_map *map;
-  const void *x;
-  void *phi;
-  ptrdiff_t x_stride, phi_stride;
-  size_t rows, first, count;
-  size_t begin, end; /* columns of k needed: whitened features need all before them */
+  const scl_map_request *request; /* its rows and columns are those of x and phi */
+  size_t begin, end;              /* columns of k needed: whitened features need all before them */
   double *scratch;
   size_t scratch_each; /* numbers a thread: rows of x, then of k */
 } application;
 
+/* Rows first .. first+rows-1 of x as packed float64. */
 static void widen_rows(const application *job, size_t first, size_t rows, double *to) {
   const size_t dim = job->map->dim;
   for (size_t i = 0; i < rows; i++) {
-    const void *from = scl_at(job->x, job->map->dtype, (ptrdiff_t)(first + i) * job->x_stride);
+    const void *from =
+        scl_at(job->request->x, job->map->dtype, (ptrdiff_t)(first + i) * job->request->x_stride);
     if (job->map->dtype == SCL_DTYPE_FLOAT64)
       memcpy(to + i * dim, from, dim * sizeof *to);
     else
@@ -175,40 +153,40 @@ static void widen_rows(const application *job, size_t first, size_t rows, double
   }
 }
 
-/* Whether float32 holds them. */
-static bool narrow_finite(size_t count, const float *x) {
-  int bad = 0;
-  for (size_t i = 0; i < count; i++)
-    bad |= !(fabsf(x[i]) <= FLT_MAX);
-  return bad == 0;
-}
-
+/* Report the first of the features k that float32 cannot hold. */
 static scl_status refuse_narrow(const application *job, const double *k, scl_error *error) {
   size_t j = 0;
-  while (j + 1 < job->count && fabs(k[j]) <= FLT_MAX)
+  while (j + 1 < job->request->count && fabs(k[j]) <= FLT_MAX)
     j++;
   return scl_fail(error, SCL_STATUS_NUMERIC,
                   "feature %zu of kernel.%s is %.3g on some row, too large for float32: scale the "
                   "data; dtype = \"float64\" holds it",
-                  job->first + j + 1, scl_instance_name(job->map->phi), k[j]);
+                  job->request->first + j + 1, scl_instance_name(job->map->phi), k[j]);
 }
 
+/* Write rows first .. first+rows-1 of the features from k (rows x width), which begins at column
+ * `begin`, in the map's dtype. */
 static scl_status write_rows(const application *job, size_t first, size_t rows, const double *k,
                              size_t width, scl_error *error) {
-  const size_t skip = job->first - job->begin;
+  const size_t skip = job->request->first - job->begin;
   for (size_t i = 0; i < rows; i++) {
-    void *to = scl_at_mutable(job->phi, job->map->dtype, (ptrdiff_t)(first + i) * job->phi_stride);
+    void *to = scl_at_mutable(job->request->phi, job->map->dtype,
+                              (ptrdiff_t)(first + i) * job->request->phi_stride);
     const double *from = k + i * width + skip;
-    if (job->map->dtype == SCL_DTYPE_FLOAT64)
-      memcpy(to, from, job->count * sizeof *from);
-    else
-      scl_narrow(job->count, from, to);
-    if (job->map->dtype == SCL_DTYPE_FLOAT32 && !narrow_finite(job->count, to))
-      return refuse_narrow(job, from, error);
+    if (job->map->dtype == SCL_DTYPE_FLOAT64) {
+      memcpy(to, from, job->request->count * sizeof *from);
+      continue;
+    }
+    int bad = 0; /* without a branch, so that the loop is vectorised */
+    scl_narrow(job->request->count, from, to);
+    for (size_t j = 0; j < job->request->count; j++)
+      bad |= !(fabsf(((const float *)to)[j]) <= FLT_MAX);
+    if (bad != 0) return refuse_narrow(job, from, error);
   }
   return SCL_STATUS_OK;
 }
 
+/* Report the first value of k (numbers, in rows of `width`) that is not finite. */
 static scl_status refuse_value(const application *job, const double *k, size_t numbers,
                                size_t width, scl_error *error) {
   size_t at = 0;
@@ -220,22 +198,17 @@ static scl_status refuse_value(const application *job, const double *k, size_t n
                   job->begin + at % width + 1, scl_instance_name(job->map->phi), k[at]);
 }
 
-static scl_status refuse_whitened(const application *job, scl_error *error) {
-  return scl_fail(error, SCL_STATUS_NUMERIC,
-                  "a feature L^-1 k(W, x) is not finite on some row, though k is: kernel.%s spans "
-                  "too many orders of magnitude; scale the data",
-                  scl_instance_name(job->map->phi));
-}
-
-static scl_status apply_rows(void *context, size_t index, scl_error *error) {
+/* One task. Row i of k is k(x_i, W) of columns begin .. end-1; whitening solves L f = k for each row
+ * in place, for which it needs all columns before the last one wanted. */
+static scl_status section_rows(void *context, size_t index, scl_error *error) {
   const application *job = context;
   const scl_map *map = job->map;
-  const size_t first = index * TILE_ROWS, rows = scl_min(TILE_ROWS, job->rows - first),
+  const size_t first = index * TILE_ROWS, rows = scl_min(TILE_ROWS, job->request->rows - first),
                width = job->end - job->begin;
   double *x = job->scratch + scl_pool_worker() * job->scratch_each, *k = x + TILE_ROWS * map->dim;
   widen_rows(job, first, rows, x);
-  if (map->section.pilot != NULL)
-    scl_pilot_subtract(x, (ptrdiff_t)map->dim, rows, map->dim, map->section.pilot, x,
+  if (map->own.sections.pilot != NULL)
+    scl_pilot_subtract(x, (ptrdiff_t)map->dim, rows, map->dim, map->own.sections.pilot, x,
                        (ptrdiff_t)map->dim);
   const scl_const_parameters u = scl_dense_rows(x, (ptrdiff_t)map->dim, rows, map->dim);
   for (size_t at = 0; at < width; at += TILE_COLUMNS) {
@@ -245,26 +218,24 @@ static scl_status apply_rows(void *context, size_t index, scl_error *error) {
   }
   if (!scl_loops_get()->finite_f64(rows * width, k))
     return refuse_value(job, k, rows * width, width, error);
-  if (map->section.whitening != NULL) {
-    scl_trsm_right(rows, width, map->section.whitening, (ptrdiff_t)map->count, k, (ptrdiff_t)width);
-    if (!scl_loops_get()->finite_f64(rows * width, k)) return refuse_whitened(job, error);
+  if (map->own.sections.whitening != NULL) {
+    scl_trsm_right(rows, width, map->own.sections.whitening, (ptrdiff_t)map->count, k,
+                   (ptrdiff_t)width);
+    if (!scl_loops_get()->finite_f64(rows * width, k))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "a feature L^-1 k(W, x) is not finite on some row, though k is: kernel.%s "
+                      "spans too many orders of magnitude; scale the data",
+                      scl_instance_name(map->phi));
   }
   return write_rows(job, first, rows, k, width, error);
 }
 
-static scl_status section_apply(const scl_map *map, size_t first, size_t count, const void *x,
-                                ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
+static scl_status section_apply(const scl_map *map, const scl_map_request *request,
                                 scl_error *error) {
   application job = {.map = map,
-                     .x = x,
-                     .phi = phi,
-                     .x_stride = x_stride,
-                     .phi_stride = phi_stride,
-                     .rows = rows,
-                     .first = first,
-                     .count = count,
-                     .begin = map->section.whitening == NULL ? first : 0,
-                     .end = first + count};
+                     .request = request,
+                     .begin = map->own.sections.whitening == NULL ? request->first : 0,
+                     .end = request->first + request->count};
   const size_t threads = scl_pool_threads();
   job.scratch_each = (TILE_ROWS * (map->dim + job.end - job.begin) + 7) / 8 * 8;
   job.scratch = scl_allocate_array(threads * job.scratch_each, sizeof(double));
@@ -272,16 +243,17 @@ static scl_status section_apply(const scl_map *map, size_t first, size_t count, 
     return scl_fail_memory(error, threads * job.scratch_each * sizeof(double),
                            "a tile of kernel sections per thread");
   const scl_status status =
-      scl_pool_try((rows + TILE_ROWS - 1) / TILE_ROWS, apply_rows, &job, error);
+      scl_pool_try((request->rows + TILE_ROWS - 1) / TILE_ROWS, section_rows, &job, error);
   scl_release(job.scratch);
   return status;
 }
 
 /* ------------------------------------------------------------ G */
 
+/* Whitened sections are orthonormal in the RKHS of k: their Gram matrix is the identity. */
 static scl_status section_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
   scl_status status;
-  if (map->section.whitening != NULL) {
+  if (map->own.sections.whitening != NULL) {
     SCL_TRY(scl_symmetric_create(map->count, out, error));
     scl_service_symmetric.shift(1, *out);
     return SCL_STATUS_OK;
@@ -293,31 +265,50 @@ static scl_status section_gram(const scl_map *map, scl_symmetric **out, scl_erro
   return status;
 }
 
-/* ------------------------------------------------------------ the kind */
+/* ------------------------------------------------------------ the other slots */
 
-static size_t section_bytes(const scl_map *map) {
-  size_t numbers = 0;
-  if (map->section.whitening != NULL) numbers += map->count * map->count;
-  if (map->section.pilot != NULL) numbers += (map->count + 1) * map->dim;
-  return numbers * sizeof(double);
+static bool section_claims(const scl_map *map, const scl_map_spec *spec) {
+  (void)spec;
+  return scl_instance_kind(map->phi) == SCL_KIND_KERNEL;
 }
 
 static void section_release(scl_map *map) {
-  SCL_RELEASE(map->section.whitening, map->section.pilot);
+  SCL_RELEASE(map->own.sections.whitening, map->own.sections.pilot);
 }
 
+static size_t section_bytes(const scl_map *map) {
+  const scl_sections *own = &map->own.sections;
+  return (own->whitening == NULL ? 0 : map->count * map->count * sizeof(double)) +
+         (own->pilot == NULL ? 0 : (map->count + 1) * map->dim * sizeof(double));
+}
+
+static void section_fill_spec(const scl_map *map, scl_map_spec *spec) {
+  spec->whiten = map->own.sections.whitening != NULL;
+}
+
+/* The Nystrom method approximates k itself. */
 static scl_status section_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                                   scl_matrix *out, scl_error *error) {
   return scl_kernel_matrix(map->phi, x, y, out, error);
 }
 
 const scl_map_kind scl_map_kind_section = {.name = "section",
-                                           .needs_natural = true,
-                                           .check = scl_parts_check_section,
-                                           .bind = section_bind,
-                                           .build = section_build,
+                                           .method = SCL_METHOD_DIRECT,
+                                           .keeps_parameters = true,
+                                           .claims = section_claims,
+                                           .make = section_make,
+                                           .release = section_release,
+                                           .bytes = section_bytes,
+                                           .fill_spec = section_fill_spec,
+                                           .features = scl_map_dense_features,
                                            .apply = section_apply,
                                            .gram = section_gram,
-                                           .induced = section_induced,
-                                           .bytes = section_bytes,
-                                           .release = section_release};
+                                           .induced = section_induced};
+
+bool scl_map_is_section(const scl_map *map) { return map->kind == &scl_map_kind_section; }
+bool scl_map_is_whitened(const scl_map *map) {
+  return scl_map_is_section(map) && map->own.sections.whitening != NULL;
+}
+double scl_map_jitter(const scl_map *map) {
+  return scl_map_is_section(map) ? map->own.sections.jitter : 0;
+}

@@ -1,17 +1,22 @@
-/* An RKHS weighting (Dube and Marchand 2023) where K has a tilt for the sampler's law:
+/* Kinds `exact` and `quadrature`: a nonlinearity with a K that has a tilt for the sampler's law p
+ * (Dube and Marchand 2023). K(w_t, w) p(w) = c(w_t) p_t(w), where p_t is normal about a tilted
+ * parameter w_t', so that
  *
- *   Phi(x)_t = E_{w~p} K(w_t, w) phi(w, x) = c(w_t) S(<w_t', x>, v),   S(m, v) = E phi(N(m, v^2))
+ *   Phi(x)_t = E_{w~p} K(w_t, w) phi(<w, x>) = c(w_t) S(<w_t', x>, v),  S(m, v) = E phi(N(m, v^2))
  *
- * w_t' = offset + shrink w_t is the tilted parameter, v the standard deviation that is left of z, and
- * S the smoothing of phi: in closed form where phi declares one (method "exact"), else by
- * one-dimensional quadrature. c(w_t) takes the place of the scales s_t. */
+ * S is the nonlinearity's closed form, or a one-dimensional quadrature (smoothing.c). */
+#include "base/loops.h"
 #include "map/kinds.h"
 #include "map/smoothing.h"
 #include "plugin/blocks.h"
 #include <math.h>
 #include <string.h>
 
-/* Row r of `natural`: how many numbers it has, and the column of number k. */
+static const double SMALL_SQUARE = 1e-280; /* a sum of squares below it may have lost terms */
+
+/* ------------------------------------------------------------ making: tilted parameters */
+
+/* How many weights row r of `natural` has: of sparse rows the in-degree. */
 static size_t degree_of(const scl_map *map, size_t r) {
   const scl_parameters *rows = &map->natural.view;
   size_t degree = 0;
@@ -20,13 +25,19 @@ static size_t degree_of(const scl_map *map, size_t r) {
     degree++;
   return degree;
 }
+/* The column of x that weight k of row r belongs to. */
 static size_t column_of(const scl_map *map, size_t r, size_t k) {
   const scl_parameters *rows = &map->natural.view;
   return rows->support == NULL ? k : (size_t)rows->support[r * rows->integers + k];
 }
 
-/* Tilt row r: its weights into w, squared spreads into v (one an entry; else NULL); returns log c,
- * -infinity where its in-degree has no probability. */
+/* Tilt row r of `natural`. For each of its weights, on column j:
+ *
+ *   w' = offset_j + shrink_j w           (written to w)
+ *   v  = spread_j^2                      (written to v, unless that is NULL)
+ *   log c += log0_j + log1_j w + log2_j w^2
+ *
+ * Returns log c, which also has the log probability of the in-degree; -infinity if that is 0. */
 static double tilt_row(const scl_map *map, size_t r, double *w, double *v) {
   const size_t degree = degree_of(map, r), which = map->space->by_degree ? degree : 0;
   const double *from = map->natural.view.weights + r * map->natural.layout.reals;
@@ -43,30 +54,24 @@ static double tilt_row(const scl_map *map, size_t r, double *w, double *v) {
   return log_c;
 }
 
-/* One spread a parameter: that of its column. */
+/* SCL_SPREAD_PARAMETER: each parameter has the spread of its one column. */
 static scl_status set_parameter_spreads(scl_map *map, scl_error *error) {
   const size_t size = scl_dtype_size(map->dtype);
   const double *spread = map->tilts->tilt.spread;
-  map->spread.parameter = scl_allocate_array(map->count, size);
-  if (map->spread.parameter == NULL) return scl_fail_memory(error, map->count * size, "spreads");
+  map->own.weighting.parameter_spread = scl_allocate_array(map->count, size);
+  if (map->own.weighting.parameter_spread == NULL)
+    return scl_fail_memory(error, map->count * size, "spreads");
   for (size_t t = 0; t < map->count; t++) {
     const double one = spread[column_of(map, t, 0)];
-    scl_set_number(map->spread.parameter, map->dtype, t, one);
-    if (one != spread[column_of(map, 0, 0)]) map->spread.stride = 1;
+    scl_set_number(map->own.weighting.parameter_spread, map->dtype, t, one);
+    if (one != spread[column_of(map, 0, 0)]) map->own.weighting.spread_stride = 1;
   }
   return SCL_STATUS_OK;
 }
 
-static scl_status set_column_spreads(scl_map *map, scl_error *error) {
-  const size_t bytes = (map->dim + 1) * sizeof(double);
-  map->spread.column = scl_allocate(bytes);
-  if (map->spread.column == NULL) return scl_fail_memory(error, bytes, "spreads");
-  memcpy(map->spread.column, map->tilts->tilt.spread, map->dim * sizeof(double));
-  return SCL_STATUS_OK;
-}
-
-/* c(w_t) is the product over the scalars' rows; its largest factor is taken out where it is out of
- * reach: up to there, features keep their true scale, and penalties mean what they say. */
+/* scale_t = c(w_t) exp(-log_scale), where c(w_t) is the product of c over the rows of the scalars of
+ * parameter t. log_scale is 0 as long as the largest c is in the range of the dtype, so that
+ * features have their true scale and penalties their meaning; else it is the log of that c. */
 static scl_status set_scales(scl_map *map, const double *log_row, scl_error *error) {
   double *log_c = scl_allocate_array(map->count + 1, sizeof *log_c);
   map->scale = scl_allocate_array(map->count, scl_dtype_size(map->dtype));
@@ -98,7 +103,8 @@ static scl_status set_scales(scl_map *map, const double *log_row, scl_error *err
   return SCL_STATUS_OK;
 }
 
-/* The projection on tilted rows. Structured ones stay so: shrink and offset go to the columns. */
+/* The projection on tilted rows. Structured rows cannot be tilted number by number; the projection
+ * applies shrink and offset to the columns of x instead. */
 static scl_status project_tilted(scl_map *map, const scl_parameter_set *drawn,
                                  const scl_parameter_set *tilted, scl_error *error) {
   const scl_tilt *tilt = &map->tilts->tilt;
@@ -114,7 +120,8 @@ static scl_status project_tilted(scl_map *map, const scl_parameter_set *drawn,
   return scl_projection_create(&spec, &map->projection, error);
 }
 
-/* The standard deviation of z: what it depends on is the space's to say. */
+/* Store what the standard deviation of z depends on, which the space of the parameters decides.
+ * `squares` has the squared spreads of each entry of a support, for SCL_SPREAD_ENTRY. */
 static scl_status set_spreads(scl_map *map, const scl_parameter_set *squares, scl_error *error) {
   const scl_projection_spec spec = {.origin = &map->origin,
                                     .layout = &squares->layout,
@@ -122,15 +129,23 @@ static scl_status set_spreads(scl_map *map, const scl_parameter_set *squares, sc
                                     .planes = map->pool != NULL ? 1 : map->fan_in,
                                     .dtype = map->dtype};
   if (map->space->spread == SCL_SPREAD_ENTRY)
-    return scl_projection_create(&spec, &map->spread.variance, error);
-  return (map->space->spread == SCL_SPREAD_ROW ? set_column_spreads : set_parameter_spreads)(map,
-                                                                                             error);
+    return scl_projection_create(&spec, &map->variance, error);
+  if (map->space->spread == SCL_SPREAD_PARAMETER) return set_parameter_spreads(map, error);
+  const size_t bytes = (map->dim + 1) * sizeof(double);
+  double *spread = scl_allocate(bytes);
+  if (spread == NULL) return scl_fail_memory(error, bytes, "spreads");
+  memcpy(spread, map->tilts->tilt.spread, map->dim * sizeof(double));
+  map->own.weighting.column_spread = spread;
+  return SCL_STATUS_OK;
 }
 
-/* Weights tilted, scales c(w_t), spreads. */
-static scl_status tilt_parameters(scl_map *map, const scl_parameter_set *drawn, scl_error *error) {
+/* The slot `make`. Features need three things: the projection on tilted weights, the scales c(w_t)
+ * and the spreads. */
+static scl_status weighted_make(scl_map *map, const scl_map_spec *spec,
+                                const scl_parameter_set *drawn, scl_error *error) {
   const size_t rows = map->natural.view.count, reals = map->natural.layout.reals;
   const bool entries = map->space->spread == SCL_SPREAD_ENTRY;
+  (void)spec;
   scl_parameter_set tilted = {0}, squares = {0}; /* copies, whose weights are written over */
   double *log_row = scl_allocate_array(rows + 1, sizeof *log_row);
   scl_status status = log_row == NULL
@@ -151,50 +166,181 @@ static scl_status tilt_parameters(scl_map *map, const scl_parameter_set *drawn, 
   return status;
 }
 
-/* ------------------------------------------------------------ the kind */
+/* ------------------------------------------------------------ features of a tile */
 
-static scl_status start_gap(scl_map *map, scl_error *error) {
-  const size_t bytes = sizeof *map->quadrature_gap;
-  map->quadrature_gap = scl_allocate(bytes);
-  if (map->quadrature_gap == NULL) return scl_fail_memory(error, bytes, "a quadrature");
-  atomic_init(map->quadrature_gap, 0);
+/* ||spread o x||, divided by its largest entry before it is squared: for rows whose sum of squares
+ * overflows or loses terms. */
+static double scaled_norm(const scl_map *map, const void *row) {
+  double largest = 0, sum = 0;
+  for (size_t j = 0; j < map->dim; j++)
+    largest =
+        fmax(largest, fabs(scl_number(row, map->dtype, j) * map->own.weighting.column_spread[j]));
+  if (largest == 0 || !isfinite(largest)) return largest;
+  for (size_t j = 0; j < map->dim; j++) {
+    const double share =
+        scl_number(row, map->dtype, j) * map->own.weighting.column_spread[j] / largest;
+    sum += share * share;
+  }
+  return largest * sqrt(sum);
+}
+
+/* sum_j (factor_j x_j)^2 in double, as loops->square_f64 has it for double. */
+static double square_f32(size_t count, const double *factor, const float *x) {
+  double sum = 0;
+  for (size_t j = 0; j < count; j++) {
+    const double v = (double)x[j] * factor[j];
+    sum += v * v;
+  }
+  return sum;
+}
+
+/* v of each row of a tile: the norm of spread o x, in the map's dtype at `to`. */
+static void row_spreads(const scl_map_tile *tile, void *to) {
+  const scl_loops *loops = scl_loops_get();
+  const scl_map *map = tile->map;
+  const double *spread = map->own.weighting.column_spread;
+  for (size_t i = 0; i < tile->rows; i++) {
+    const void *row = scl_at(tile->x.x, map->dtype, (ptrdiff_t)i * tile->x.x_stride);
+    const double sum = map->dtype == SCL_DTYPE_FLOAT64 ? loops->square_f64(map->dim, spread, row)
+                                                       : square_f32(map->dim, spread, row);
+    const bool in_range = sum > SMALL_SQUARE && isfinite(sum);
+    scl_set_number(to, map->dtype, i, in_range ? sqrt(sum) : scaled_norm(map, row));
+  }
+}
+
+/* The standard deviations of z in a tile: one a row, one a parameter, or one for each entry. */
+static scl_status find_spreads(const scl_map_tile *tile, scl_spread *v, scl_error *error) {
+  const scl_map *map = tile->map;
+  const scl_weighting *w = &map->own.weighting;
+  scl_block variances;
+  switch (map->space->spread) {
+  case SCL_SPREAD_ROW:
+    row_spreads(tile, tile->spreads);
+    *v = (scl_spread){tile->spreads, 1, 0, 0};
+    return SCL_STATUS_OK;
+  case SCL_SPREAD_PARAMETER:
+    *v = (scl_spread){
+        scl_at(w->parameter_spread, map->dtype, (ptrdiff_t)tile->first * w->spread_stride), 0,
+        w->spread_stride, 0};
+    return SCL_STATUS_OK;
+  case SCL_SPREAD_ENTRY:
+    break;
+  }
+  variances = scl_tile_block(tile, tile->v, map->fan_in);
+  SCL_TRY(scl_tile_project(tile, &tile->squares, &variances, error));
+  const size_t numbers = variances.planes * (size_t)variances.plane_stride;
+  double *wide = tile->v;
+  float *narrow = tile->v;
+  /* Variances that rounding made negative count as 0. */
+  if (map->dtype == SCL_DTYPE_FLOAT64)
+    for (size_t i = 0; i < numbers; i++)
+      wide[i] = sqrt(fmax(wide[i], 0));
+  else
+    for (size_t i = 0; i < numbers; i++)
+      narrow[i] = sqrtf(fmaxf(narrow[i], 0));
+  *v = (scl_spread){tile->v, variances.row_stride, 1, variances.plane_stride};
   return SCL_STATUS_OK;
 }
 
-static scl_status weighted_build(scl_map *map, const scl_map_spec *spec, scl_parameter_set *drawn,
-                                 scl_error *error) {
-  (void)spec;
-  if (map->method == SCL_METHOD_QUADRATURE) SCL_TRY(start_gap(map, error));
-  return tilt_parameters(map, drawn, error);
+static scl_status exact_tile(const scl_map *map, const scl_map_tile *tile, scl_error *error) {
+  const scl_const_block z = scl_block_view(&tile->z);
+  scl_spread v;
+  SCL_TRY(find_spreads(tile, &v, error));
+  return scl_nonlinearity_smooth(map->phi, &z, &v, &tile->y, error);
 }
 
-static scl_status weighted_features(const scl_map *map, const scl_block *z, const scl_spread *v,
-                                    const scl_block *out, scl_error *error) {
-  const scl_const_block in = scl_block_view(z);
-  return map->method == SCL_METHOD_EXACT
-             ? scl_nonlinearity_smooth(map->phi, &in, v, out, error)
-             : scl_smooth_quadrature(map->phi, &in, v, out, map->quadrature_gap, error);
+static scl_status quadrature_tile(const scl_map *map, const scl_map_tile *tile, scl_error *error) {
+  const scl_const_block z = scl_block_view(&tile->z);
+  scl_spread v;
+  SCL_TRY(find_spreads(tile, &v, error));
+  return scl_smooth_quadrature(map->phi, &z, &v, &tile->y, map->own.weighting.quadrature_gap,
+                               error);
 }
 
-static size_t weighted_bytes(const scl_map *map) {
-  return map->spread.variance == NULL ? 0 : scl_projection_bytes(map->spread.variance);
+/* ------------------------------------------------------------ the other slots */
+
+static bool exact_claims(const scl_map *map, const scl_map_spec *spec) {
+  return map->tilts != NULL && !spec->monte_carlo && !spec->quadrature &&
+         scl_nonlinearity_smooths(map->phi);
 }
 
+/* The quadrature is one-dimensional: it takes one number a parameter, but where a nonlinearity of
+ * several has a closed form, which the user declined. */
+static bool quadrature_claims(const scl_map *map, const scl_map_spec *spec) {
+  return map->tilts != NULL && !spec->monte_carlo &&
+         (map->fan_in == 1 || scl_nonlinearity_smooths(map->phi));
+}
+
+/* All threads raise one number, which scl_map_quadrature_gap reads. */
+static scl_status quadrature_make(scl_map *map, const scl_map_spec *spec,
+                                  const scl_parameter_set *drawn, scl_error *error) {
+  _Atomic double *gap = scl_allocate(sizeof *gap);
+  if (gap == NULL) return scl_fail_memory(error, sizeof *gap, "a quadrature");
+  atomic_init(gap, 0);
+  map->own.weighting.quadrature_gap = gap;
+  return weighted_make(map, spec, drawn, error);
+}
+
+/* A map by keep_some reports into the gap of the map that it was made from. */
 static void weighted_release(scl_map *map) {
-  scl_projection_destroy(map->spread.variance);
-  SCL_RELEASE(map->spread.column, map->spread.parameter, (void *)map->quadrature_gap);
+  scl_weighting *w = &map->own.weighting;
+  SCL_RELEASE(w->column_spread, w->parameter_spread);
+  if (!w->shared_gap) scl_release((void *)w->quadrature_gap);
 }
 
-const scl_map_kind scl_map_kind_weighted = {.name = "weighted",
-                                            .needs_natural = true,
-                                            .smooths = true,
-                                            .has_codes = true,
-                                            .one_by_one = true,
-                                            .check = scl_parts_check_nonlinearity,
-                                            .bind = scl_weighting_bind,
-                                            .build = weighted_build,
-                                            .apply = scl_tiles_apply,
-                                            .features = weighted_features,
-                                            .gram = scl_weighting_gram,
-                                            .bytes = weighted_bytes,
-                                            .release = weighted_release};
+static void weighted_fill_spec(const scl_map *map, scl_map_spec *spec) {
+  spec->kernel = map->kernel;
+  spec->quadrature = map->kind->method == SCL_METHOD_QUADRATURE;
+}
+
+/* Parameters of one column each have a spread each, or one in common. */
+static scl_status weighted_keep_some(const scl_map *map, const size_t *keep, size_t count,
+                                     scl_map *some, scl_error *error) {
+  const scl_weighting *all = &map->own.weighting;
+  const size_t size = scl_dtype_size(map->dtype), numbers = all->spread_stride == 0 ? 1 : count;
+  char *spread = scl_allocate_array(numbers + 1, size);
+  some->own.weighting = (scl_weighting){.parameter_spread = spread,
+                                        .spread_stride = all->spread_stride,
+                                        .quadrature_gap = all->quadrature_gap,
+                                        .shared_gap = true};
+  if (spread == NULL) return scl_fail_memory(error, numbers * size, "spreads");
+  for (size_t i = 0; i < numbers; i++)
+    memcpy(spread + i * size,
+           scl_at(all->parameter_spread, map->dtype, (ptrdiff_t)keep[i] * all->spread_stride),
+           size);
+  return SCL_STATUS_OK;
+}
+
+const scl_map_kind scl_map_kind_exact = {.name = "exact",
+                                         .method = SCL_METHOD_EXACT,
+                                         .keeps_parameters = true,
+                                         .separate = true,
+                                         .claims = exact_claims,
+                                         .make = weighted_make,
+                                         .release = weighted_release,
+                                         .fill_spec = weighted_fill_spec,
+                                         .keep_some = weighted_keep_some,
+                                         .features = scl_map_dense_features,
+                                         .apply = scl_map_apply_tiles,
+                                         .tile = exact_tile,
+                                         .gram = scl_map_kernel_gram};
+
+/* Not `separate`: the number of nodes depends on all entries of a tile. */
+const scl_map_kind scl_map_kind_quadrature = {.name = "quadrature",
+                                              .method = SCL_METHOD_QUADRATURE,
+                                              .keeps_parameters = true,
+                                              .claims = quadrature_claims,
+                                              .make = quadrature_make,
+                                              .release = weighted_release,
+                                              .fill_spec = weighted_fill_spec,
+                                              .keep_some = weighted_keep_some,
+                                              .features = scl_map_dense_features,
+                                              .apply = scl_map_apply_tiles,
+                                              .tile = quadrature_tile,
+                                              .gram = scl_map_kernel_gram};
+
+double scl_map_quadrature_gap(const scl_map *map) {
+  return map->kind != &scl_map_kind_quadrature || map->bare
+             ? 0
+             : atomic_load(map->own.weighting.quadrature_gap);
+}

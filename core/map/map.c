@@ -1,8 +1,8 @@
+/* Making maps, and what a map says about itself. */
 #include "base/random.h"
 #include "base/text.h"
 #include "map/kinds.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *scl_method_name(scl_method method) {
@@ -12,28 +12,25 @@ const char *scl_method_name(scl_method method) {
 
 /* ------------------------------------------------------------ what a map says of itself */
 
-size_t scl_map_features(const scl_map *map) {
-  return map->cells != NULL ? scl_cells_count(map->cells) : map->count * map->fan_out;
-}
+size_t scl_map_features(const scl_map *map) { return map->kind->features(map); }
 size_t scl_map_bytes(const scl_map *map) {
   const scl_layout *layout = &map->natural.layout;
-  const size_t size = scl_dtype_size(map->dtype),
-               natural = layout->reals * sizeof(double) + layout->integers * sizeof(int32_t);
-  size_t bytes = map->count * size + map->natural.view.count * natural +
+  const size_t natural = layout->reals * sizeof(double) + layout->integers * sizeof(int32_t);
+  size_t bytes = map->count * scl_dtype_size(map->dtype) + map->natural.view.count * natural +
                  map->count * map->fan_in * sizeof(int32_t) + scl_matrix_bytes(&map->state);
   if (map->projection != NULL) bytes += scl_projection_bytes(map->projection);
-  return map->kind->bytes == NULL ? bytes : bytes + map->kind->bytes(map);
+  if (map->variance != NULL) bytes += scl_projection_bytes(map->variance);
+  return bytes + (map->kind->bytes == NULL ? 0 : map->kind->bytes(map));
 }
 size_t scl_map_count(const scl_map *map) { return map->count; }
 size_t scl_map_dim(const scl_map *map) { return map->dim; }
 size_t scl_map_fan_in(const scl_map *map) { return map->fan_in; }
 scl_dtype scl_map_dtype(const scl_map *map) { return map->dtype; }
-scl_method scl_map_method(const scl_map *map) { return map->method; }
+scl_method scl_map_method(const scl_map *map) { return map->kind->method; }
 bool scl_map_has_kernel(const scl_map *map) { return map->kind->gram != NULL; }
-bool scl_map_is_section(const scl_map *map) { return map->kind == &scl_map_kind_section; }
-bool scl_map_is_whitened(const scl_map *map) { return map->section.whitening != NULL; }
-double scl_map_jitter(const scl_map *map) { return map->section.jitter; }
 double scl_map_log_scale(const scl_map *map) { return map->log_scale; }
+/* In range, features written out are multiplied by exp(log_scale); below, the factor would make them
+ * 0. */
 double scl_map_left_out(const scl_map *map) {
   return map->log_scale < -scl_log_reach(map->dtype) ? map->log_scale : 0;
 }
@@ -43,17 +40,12 @@ scl_status scl_map_check_rows(const scl_map *map, const char *what, const scl_ma
   return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s: the rows have %zu columns where %zu are taken",
                   what, x->cols, map->dim);
 }
-size_t scl_map_samples(const scl_map *map) {
-  return map->sampled.inner == NULL ? 0 : map->sampled.inner->count;
-}
-double scl_map_quadrature_gap(const scl_map *map) {
-  return map->quadrature_gap == NULL ? 0 : atomic_load(map->quadrature_gap);
-}
-size_t scl_map_entries(const scl_map *map) { return map->cells != NULL ? map->count : 0; }
-double scl_map_entry_value(const scl_map *map) { return 1 / sqrt((double)map->count); }
+/* ------------------------------------------------------------ sizes */
 
+/* Sizes past these are mistakes: they are refused before anything is drawn. */
 enum { MOST_FEATURES = 500000000 };
 
+/* Bytes of parameters and scales, estimated in double, where products of sizes do not wrap around. */
 static scl_status check_size(const scl_map *map, scl_error *error) {
   const double features = (double)map->count * (double)map->fan_out,
                size = (double)scl_dtype_size(map->dtype),
@@ -69,7 +61,8 @@ static scl_status check_size(const scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* T: given, said by the sampler, or missing. */
+/* T: the number of given parameters, or what the sampler's layout says, which repeats the user's T or
+ * knows its own. A bare map may have none. */
 static scl_status find_count(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   if (map->given) {
     map->count = spec->parameters->rows / map->fan_in;
@@ -92,7 +85,8 @@ static scl_status find_count(scl_map *map, const scl_map_spec *spec, scl_error *
 
 /* ------------------------------------------------------------ parameters */
 
-/* A random phase for nonlinearities that need one and samplers that bring none. */
+/* Phases uniform on [-pi, pi], as biases, for nonlinearities that need one (fourier) and samplers
+ * without a bias. Phase t depends on (seed, t) alone. */
 static scl_status add_phase(scl_map *map, scl_parameter_set *set, scl_error *error) {
   const size_t count = set->view.count;
   set->view.bias = scl_allocate_array(count + 1, sizeof(double));
@@ -105,7 +99,8 @@ static scl_status add_phase(scl_map *map, scl_parameter_set *set, scl_error *err
   return SCL_STATUS_OK;
 }
 
-/* Shared rows: how many, and which of them each parameter reads. */
+/* Samplers with a pool draw fewer rows than the parameters need, which share them: how many rows, and
+ * which of them each parameter reads. Given parameters are stored one by one. */
 static scl_status get_pool(scl_map *map, scl_error *error) {
   const char *name = scl_instance_name(map->sampler);
   const size_t numbers = map->count * map->fan_in;
@@ -132,19 +127,25 @@ static scl_status get_pool(scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* The rows that the map projects on: given, or drawn, with a phase where one is needed. */
-static scl_status get_parameters(scl_map *map, const scl_map_spec *spec, scl_parameter_set *out,
-                                 scl_error *error) {
+/* Before parameters are drawn: their state and their pool. */
+static scl_status prepare_drawing(scl_map *map, scl_error *error) {
   map->plane = map->count;
-  if (map->given)
-    return scl_parameters_from_matrix(&map->layout, map->dim, spec->parameters, out, error);
+  if (map->bare || map->given) return SCL_STATUS_OK;
   if (scl_sampler_learns(map->sampler) && map->state.storage == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "sampler.%s learns its parameters from rows: fit the features first",
                     scl_instance_name(map->sampler));
   SCL_TRY(get_pool(map, error));
   map->plane = scl_parameters_plane(&map->layout, map->count);
+  return SCL_STATUS_OK;
+}
+
+/* The rows that the map projects on: given, or drawn, with a phase where one is needed. */
+static scl_status get_parameters(scl_map *map, const scl_map_spec *spec, scl_parameter_set *out,
+                                 scl_error *error) {
   const bool shared = map->pool != NULL;
+  if (map->given)
+    return scl_parameters_from_matrix(&map->layout, map->dim, spec->parameters, out, error);
   SCL_TRY(scl_parameters_draw(&map->origin, &map->layout, 0, shared ? map->pool_rows : map->count,
                               shared ? 1 : map->fan_in, out, error));
   const bool phase =
@@ -154,7 +155,8 @@ static scl_status get_parameters(scl_map *map, const scl_map_spec *spec, scl_par
   return status;
 }
 
-scl_status scl_map_keep_natural(scl_map *map, const scl_parameter_set *drawn, scl_error *error) {
+/* Store the drawn parameters as kernels see them: dense rows in place of structured ones. */
+static scl_status keep_natural(scl_map *map, const scl_parameter_set *drawn, scl_error *error) {
   const bool shared = map->pool != NULL;
   const size_t rows = shared ? map->pool_rows : map->count, planes = shared ? 1 : map->fan_in;
   if (map->space->seen == map->layout.space)
@@ -163,6 +165,7 @@ scl_status scl_map_keep_natural(scl_map *map, const scl_parameter_set *drawn, sc
                               planes, &map->natural, error);
 }
 
+/* One row copied for each scalar, also of rows that several parameters read. */
 scl_status scl_map_own_parameters(const scl_map *map, scl_parameter_set *out, scl_error *error) {
   SCL_TRY(scl_parameters_reserve(&map->natural.layout, map->dim, 0, map->count * map->fan_in, out,
                                  error));
@@ -173,24 +176,31 @@ scl_status scl_map_own_parameters(const scl_map *map, scl_parameter_set *out, sc
   return SCL_STATUS_OK;
 }
 
-scl_status scl_map_parameters(const scl_map *map, scl_matrix *out, scl_error *error) {
-  scl_parameter_set set;
-  if (map->natural.view.weights == NULL) { /* drawn again, with the phase that the map added */
-    scl_map *again;
-    SCL_TRY(scl_map_draw_again(map, &again, error));
-    const scl_status status = scl_map_parameters(again, out, error);
-    scl_map_destroy(again);
-    return status;
+/* ------------------------------------------------------------ composing */
+
+/* Parameters that share rows have no scales by the sampler: it sees rows, not parameters. */
+scl_status scl_map_set_scales(scl_map *map, const scl_parameter_set *drawn, double common,
+                              scl_error *error) {
+  double *scale = scl_allocate_array(map->count + 1, sizeof *scale);
+  if (scale == NULL) return scl_fail_memory(error, map->count * sizeof *scale, "feature scales");
+  scl_draw draw = scl_origin_draw(&map->origin, 0, map->fan_in);
+  draw.total = map->count;
+  const scl_const_parameters view =
+      scl_parameters_part_view(&drawn->view, 0, scl_min(map->count, drawn->view.count));
+  scl_status status = SCL_STATUS_OK;
+  if (common == 0 && map->pool == NULL) {
+    status = scl_sampler_scales(map->sampler, &draw, &view, scale, error);
+  } else {
+    for (size_t t = 0; t < map->count; t++)
+      scale[t] = common > 0 ? common : 1 / sqrt((double)map->count);
   }
-  if (map->cells != NULL) return scl_parameters_matrix(&map->natural, out, error);
-  SCL_TRY(scl_map_own_parameters(map, &set, error));
-  const scl_status status = scl_parameters_matrix(&set, out, error);
-  scl_parameters_release(&set);
+  if (status == SCL_STATUS_OK && (map->scale = scl_convert(scale, map->count, map->dtype)) == NULL)
+    status = scl_fail_memory(error, map->count * sizeof *scale, "feature scales");
+  scl_release(scale);
   return status;
 }
 
-/* ------------------------------------------------------------ composing */
-
+/* Structured rows become dense ones, of d numbers. */
 scl_layout scl_map_seen_layout(const scl_map *map) {
   scl_layout layout = map->layout;
   if (map->space->seen == layout.space) return layout;
@@ -201,72 +211,59 @@ scl_layout scl_map_seen_layout(const scl_map *map) {
   return layout;
 }
 
-/* Structured rows that come as a matrix are the dense ones that they stand for. */
-static void see_as_dense(scl_map *map) {
-  map->layout = scl_map_seen_layout(map);
-  map->space = scl_space_of(map->layout.space);
-}
-
-/* The kind before a K is bound, and the shape of phi. */
+/* A kernel as phi makes one feature of one row. */
 static scl_status get_shape(scl_map *map, scl_error *error) {
-  if (scl_instance_kind(map->phi) == SCL_KIND_KERNEL) {
-    map->kind = &scl_map_kind_section;
-    map->shape = (scl_shape){.head = SCL_HEAD(scl_shape),
-                             .fan_in = 1,
-                             .fan_out = 1,
-                             .spaces = SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_STRUCTURED),
-                             .dtypes = SCL_DTYPES_FLOAT};
-    return SCL_STATUS_OK;
-  }
-  SCL_TRY(scl_nonlinearity_shape(map->phi, &map->shape, error));
-  const bool one_hot = map->shape.flags & SCL_SHAPE_ONE_HOT;
-  map->kind = one_hot ? &scl_map_kind_cells : &scl_map_kind_plain;
-  if (one_hot) map->shape.fan_in = map->shape.fan_out = 1;
+  if (scl_instance_kind(map->phi) != SCL_KIND_KERNEL)
+    return scl_nonlinearity_shape(map->phi, &map->shape, error);
+  map->shape = (scl_shape){.head = SCL_HEAD(scl_shape),
+                           .fan_in = 1,
+                           .fan_out = 1,
+                           .spaces = SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_STRUCTURED),
+                           .dtypes = SCL_DTYPES_FLOAT};
   return SCL_STATUS_OK;
 }
 
-static scl_status check_kinds(const scl_map_spec *spec, scl_error *error) {
-  SCL_TRY(scl_instance_expect(spec->sampler, SCL_KIND_SAMPLER, error));
-  if (scl_instance_kind(spec->phi) != SCL_KIND_KERNEL)
-    SCL_TRY(scl_instance_expect(spec->phi, SCL_KIND_NONLINEARITY, error));
-  return spec->kernel == NULL ? SCL_STATUS_OK
-                              : scl_instance_expect(spec->kernel, SCL_KIND_KERNEL, error);
+/* Layout, space, shape and sizes, of parts that fit together; the origin of the parameters. */
+static scl_status compose(scl_map *map, const scl_map_spec *spec, scl_error *error) {
+  SCL_TRY(scl_parameters_layout(map->sampler, map->dim, spec->count, &map->layout, error));
+  map->space = scl_space_of(map->layout.space);
+  map->given = spec->parameters != NULL;
+  map->bare = spec->bare;
+  SCL_TRY(get_shape(map, error));
+  SCL_TRY(scl_map_check_parts(map, spec, error));
+  const bool one_hot = map->shape.flags & SCL_SHAPE_ONE_HOT;
+  map->fan_in = one_hot ? 1 : map->shape.fan_in;
+  map->fan_out = one_hot ? 1 : map->shape.fan_out;
+  SCL_TRY(find_count(map, spec, error));
+  SCL_TRY(check_size(map, error));
+  if (map->given) { /* structured rows in a matrix are the dense ones that they stand for */
+    map->layout = scl_map_seen_layout(map);
+    map->space = scl_space_of(map->layout.space);
+  }
+  if (spec->state != NULL) map->state = scl_matrix_share(spec->state);
+  map->origin = scl_origin_of(map->sampler, map->dim, map->count, map->seed, SCL_STREAM_PARAMETERS,
+                              &map->state);
+  return SCL_STATUS_OK;
 }
 
-/* Draw the parameters, and make what the kind needs to be applied. */
-static scl_status build(scl_map *map, const scl_map_spec *spec, scl_error *error) {
+/* Draw the parameters, and let the kind make the rest of them. */
+static scl_status make(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   scl_parameter_set drawn = {0};
   scl_status status = SCL_STATUS_OK;
+  if (map->bare) return SCL_STATUS_OK;
   SCL_TRY(get_parameters(map, spec, &drawn, error));
-  if (map->kind->needs_natural || map->given || spec->keep)
-    status = scl_map_keep_natural(map, &drawn, error);
-  if (status == SCL_STATUS_OK) status = map->kind->build(map, spec, &drawn, error);
+  if (map->kind->keeps_parameters || map->given || spec->keep)
+    status = keep_natural(map, &drawn, error);
+  if (status == SCL_STATUS_OK) status = map->kind->make(map, spec, &drawn, error);
   scl_parameters_release(&drawn);
   return status;
 }
 
-static scl_status compose(scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  SCL_TRY(scl_parameters_layout(map->sampler, map->dim, spec->count, &map->layout, error));
-  map->space = scl_space_of(map->layout.space);
-  SCL_TRY(get_shape(map, error));
-  SCL_TRY(map->kind->check(map, error));
-  map->given = spec->parameters != NULL;
-  map->bare = spec->bare;
-  map->fan_in = map->shape.fan_in;
-  map->fan_out = map->shape.fan_out;
-  SCL_TRY(find_count(map, spec, error));
-  SCL_TRY(check_size(map, error));
-  if (map->given) see_as_dense(map);
-  if (spec->state != NULL) map->state = scl_matrix_share(spec->state);
-  map->origin = scl_origin_of(map->sampler, map->dim, map->count, map->seed, SCL_STREAM_PARAMETERS,
-                              &map->state);
-  map->method = SCL_METHOD_DIRECT;
-  SCL_TRY(map->kind->bind(map, spec, error));
-  return map->bare ? SCL_STATUS_OK : build(map, spec, error);
-}
-
 scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *error) {
-  SCL_TRY(check_kinds(spec, error));
+  SCL_TRY(scl_instance_expect(spec->sampler, SCL_KIND_SAMPLER, error));
+  if (scl_instance_kind(spec->phi) != SCL_KIND_KERNEL)
+    SCL_TRY(scl_instance_expect(spec->phi, SCL_KIND_NONLINEARITY, error));
+  if (spec->kernel != NULL) SCL_TRY(scl_instance_expect(spec->kernel, SCL_KIND_KERNEL, error));
   scl_map *map = scl_allocate_zero(sizeof *map);
   if (map == NULL) return scl_fail_memory(error, sizeof *map, "a feature map");
   map->sampler = scl_instance_share(spec->sampler);
@@ -274,7 +271,13 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
   map->dim = spec->dim;
   map->seed = spec->seed;
   map->dtype = spec->dtype;
-  const scl_status status = compose(map, spec, error);
+  scl_status status = compose(map, spec, error);
+  if (status == SCL_STATUS_OK) status = prepare_drawing(map, error);
+  if (status == SCL_STATUS_OK) status = scl_map_bind_kernel(map, spec, error);
+  if (status == SCL_STATUS_OK) {
+    map->kind = scl_map_kind_of(map, spec);
+    status = make(map, spec, error);
+  }
   if (status == SCL_STATUS_OK)
     *out = map;
   else
@@ -284,25 +287,39 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
 
 /* ------------------------------------------------------------ maps made from maps */
 
-/* What made the map, without K. */
+/* A spec that makes the map again, but for parameters that were given. It borrows from the map. */
 static scl_map_spec spec_of(const scl_map *map) {
-  return (scl_map_spec){.sampler = map->sampler,
-                        .phi = map->phi,
-                        .dim = map->dim,
-                        .count = map->count,
-                        .seed = map->seed,
-                        .dtype = map->dtype,
-                        .state = map->state.storage == NULL ? NULL : &map->state,
-                        .whiten = map->section.whitening != NULL};
+  scl_map_spec spec = {.sampler = map->sampler,
+                       .phi = map->phi,
+                       .dim = map->dim,
+                       .count = map->count,
+                       .seed = map->seed,
+                       .dtype = map->dtype,
+                       .state = map->state.storage == NULL ? NULL : &map->state};
+  if (map->kind->fill_spec != NULL) map->kind->fill_spec(map, &spec);
+  return spec;
 }
 
-scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *error) {
-  scl_map_spec spec = spec_of(map);
-  spec.keep = true;
-  return scl_map_create(&spec, out, error);
+scl_status scl_map_parameters(const scl_map *map, scl_matrix *out, scl_error *error) {
+  scl_status status;
+  if (map->natural.view.weights == NULL) { /* drawn again, with the phase that the map added */
+    scl_map_spec spec = spec_of(map);
+    scl_map *again;
+    spec.keep = true;
+    SCL_TRY(scl_map_create(&spec, &again, error));
+    status = scl_map_parameters(again, out, error);
+    scl_map_destroy(again);
+    return status;
+  }
+  scl_parameter_set set;
+  if (map->pool == NULL) return scl_parameters_matrix(&map->natural, out, error);
+  SCL_TRY(scl_map_own_parameters(map, &set, error));
+  status = scl_parameters_matrix(&set, out, error);
+  scl_parameters_release(&set);
+  return status;
 }
 
-/* The spec with the map's own parameters as a matrix, where they were given. */
+/* Create from a spec, which gets the map's own parameters as a matrix if they were given. */
 static scl_status create_with_own(const scl_map *map, scl_map_spec spec, scl_map **out,
                                   scl_error *error) {
   if (!map->given) return scl_map_create(&spec, out, error); /* the same draw */
@@ -314,8 +331,10 @@ static scl_status create_with_own(const scl_map *map, scl_map_spec spec, scl_map
   return status;
 }
 
+/* A spec without K and with scale 1. Sections stay whitened. */
 scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error) {
   scl_map_spec spec = spec_of(map);
+  spec.kernel = NULL;
   spec.scale = 1;
   return create_with_own(map, spec, out, error);
 }
@@ -327,10 +346,12 @@ scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **ou
   return create_with_own(map, spec, out, error);
 }
 
+/* The parameters kept are given to the new map as a matrix; plane k of the matrix has scalar k of each
+ * parameter. */
 scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out,
                           scl_error *error) {
   scl_matrix all, rows;
-  if (map->cells != NULL)
+  if (map->kind->apply == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "one-hot features have no parameters to select");
   SCL_TRY(scl_map_parameters(map, &all, error));
   scl_status status =
@@ -341,12 +362,8 @@ scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, 
         memcpy(scl_matrix_row(&rows, k * count + i), scl_matrix_row(&all, k * map->count + keep[i]),
                all.cols * sizeof(double));
     scl_map_spec spec = spec_of(map);
-    spec.kernel = map->kernel;
     spec.count = 0;
     spec.parameters = &rows;
-    spec.quadrature = map->method == SCL_METHOD_QUADRATURE;
-    spec.monte_carlo = map->method == SCL_METHOD_MONTE_CARLO;
-    spec.samples = scl_map_samples(map);
     status = scl_map_create(&spec, out, error);
     scl_matrix_release(&rows);
   }
@@ -358,6 +375,7 @@ void scl_map_destroy(scl_map *map) {
   if (map == NULL) return;
   if (map->kind != NULL && map->kind->release != NULL) map->kind->release(map);
   scl_projection_destroy(map->projection);
+  scl_projection_destroy(map->variance);
   SCL_RELEASE(map->pool, map->scale);
   scl_map_release_tilts(map);
   scl_law_release(&map->law);

@@ -30,15 +30,18 @@ typedef struct scl_map_spec {
   size_t dim, count; /* d and T; T is 0 where the user left it out */
   uint64_t seed;
   scl_dtype dtype;
-  const scl_matrix *parameters; /* instead of drawing: rows as scl_parameters_matrix writes them
-                                   (count is then their number) */
-  const scl_matrix *state;      /* what the sampler learnt (scl_flow_learn_state), or NULL */
-  bool whiten;                  /* kernel sections: show L^-1 k(W, x) */
-  bool bare; /* only what the parts say of themselves: nothing is drawn, nothing can be applied */
+  /* Instead of drawing: rows as scl_parameters_matrix writes them; T is then their number over
+   * fan_in. NULL: draw. */
+  const scl_matrix *parameters;
+  const scl_matrix *state; /* what the sampler learnt (scl_flow_learn_state), or NULL */
+  bool whiten;             /* kernel sections: show L^-1 k(W, x) */
+  /* Compose the parts and draw no parameters: for questions about the parts. Such a map cannot be
+   * applied. */
+  bool bare;
   bool quadrature, monte_carlo; /* use this method even where there is a closed form */
   size_t samples;               /* Monte Carlo: how many; 0: chosen */
-  double scale; /* s_t of every parameter, whatever the sampler says; 0: as it says */
-  bool keep;    /* keep the parameters as drawn, though nothing but scl_map_parameters needs them */
+  double scale;                 /* s_t of every parameter; 0: the sampler's scales */
+  bool keep; /* store the parameters as drawn, though only scl_map_parameters needs them */
 } scl_map_spec;
 
 typedef struct scl_map scl_map;
@@ -54,12 +57,12 @@ scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **ou
 scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out,
                           scl_error *error);
 void scl_map_destroy(scl_map *map);
-/* Whether the features of `few` are those of the first parameters of `many`, times *ratio. Both are
- * of the same parts and options, but for T. Structured, shared and learnt parameters are none. */
+/* Whether the features of `few` are those of the first parameters of `many`, times *ratio. Both maps
+ * have the same parts and options, but for T. False for structured, shared and learnt parameters. */
 bool scl_map_is_first_of(const scl_map *few, const scl_map *many, double *ratio);
 
 size_t scl_map_features(const scl_map *map); /* D; of one-hot cells: those learnt so far */
-size_t scl_map_bytes(const scl_map *map);    /* what it holds in memory, about */
+size_t scl_map_bytes(const scl_map *map);    /* approximate memory */
 size_t scl_map_count(const scl_map *map);    /* T */
 size_t scl_map_dim(const scl_map *map);
 size_t scl_map_fan_in(const scl_map *map); /* scalars a parameter */
@@ -81,7 +84,7 @@ double scl_map_log_scale(const scl_map *map);
 /* The log of a factor that features written out still lack: log_scale where exp(log_scale) would
  * bring them near underflow, else 0. */
 double scl_map_left_out(const scl_map *map);
-/* What K's width came to ("width = 1.83"); empty without K. */
+/* The width of the kernel after it is bound to the law ("width = 1.83"); empty without a kernel. */
 void scl_map_describe_kernel(const scl_map *map, char *text, size_t size);
 
 /* One-hot cells: how many entries a row has (T; 0: features are dense), and what each is. */
@@ -97,7 +100,7 @@ scl_status scl_map_settle(scl_map *map, scl_cells *cells, scl_error *error);
 const scl_cells *scl_map_cells(const scl_map *map);
 scl_status scl_map_restore_cells(scl_map *map, const int64_t *counts, const int32_t *words,
                                  size_t rows, scl_error *error);
-/* columns (rows x T) = the feature of each row's cell in each grid, -1 where it is none of those
+/* columns (rows x T) = the feature of each row's cell in each grid, -1 for a cell that was not
  * learnt. */
 scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                                int32_t *columns, scl_error *error);

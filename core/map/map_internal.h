@@ -1,4 +1,4 @@
-/* What the files of the map share. */
+/* The struct of a map, and the functions that files of this folder share. */
 #ifndef SCULLERY_MAP_INTERNAL_H
 #define SCULLERY_MAP_INTERNAL_H
 
@@ -8,74 +8,81 @@
 #include "plugin/nonlinearity.h"
 #include <stdatomic.h>
 
-/* The tilt for parameters of one in-degree (sparse), or for all (any other space: one of these). */
+typedef struct scl_map_kind scl_map_kind; /* kinds.h */
+
+/* K's tilt of the law of one in-degree (sparse parameters), or of the whole law (all others). */
 typedef struct scl_tilt_set {
   scl_tilt tilt;
-  double *memory;    /* NULL: in-degree of probability 0 */
-  double log_degree; /* log P(in-degree), 0 where there is none */
+  double *memory;    /* of the tilt's lists; NULL: the in-degree has probability 0 */
+  double log_degree; /* log P(in-degree); 0 where there are no in-degrees */
 } scl_tilt_set;
 
-typedef struct scl_map_kind scl_map_kind;
+/* Kinds `exact` and `quadrature` (kind_weighted.c). The standard deviation v of z under the tilted
+ * law has one of three forms, by the space of the parameters. */
+typedef struct scl_weighting {
+  double *column_spread;   /* one v for each row of x, the norm of spread o x: spreads, dim */
+  void *parameter_spread;  /* one v for each parameter: count numbers in the map's dtype */
+  ptrdiff_t spread_stride; /* of parameter_spread: 0 where all are equal, else 1 */
+  _Atomic double *quadrature_gap; /* scl_map_quadrature_gap; NULL in the kind `exact` */
+  bool shared_gap;                /* another map owns the gap */
+} scl_weighting;
+
+/* Kind `sampled` (kind_sampled.c): Phi = inner's features times mixing. */
+typedef struct scl_sampling {
+  scl_map *inner; /* without K, over samples w_s of the law, with scales 1/sqrt(samples) */
+  void *mixing;   /* samples x count, dtype: K(w_s, w_t) / sqrt(samples) */
+} scl_sampling;
+
+/* Kind `section` (kind_section.c). */
+typedef struct scl_sections {
+  double *whitening; /* L, count x count, row-major lower: k(W, W) + jitter I = L L'; or NULL */
+  double jitter;     /* over the mean of the diagonal of k(W, W) */
+  /* For a shift-invariant kernel whose parameters W are far from 0: a point near W (dim numbers),
+   * then W less that point (count x dim); or NULL. */
+  double *pilot;
+} scl_sections;
 
 struct scl_map {
-  scl_instance *sampler,
-      *phi;             /* phi: a nonlinearity, or a kernel (its sections, bound to the law) */
-  scl_instance *kernel; /* K, bound to the sampler's law; NULL without K */
-  scl_origin origin;    /* of the parameters; its sampler is `sampler` */
-  scl_matrix state;     /* what the sampler learnt; empty where it learns nothing */
-  size_t dim, count, fan_in, fan_out;
+  /* What the map is made of. */
+  scl_instance *sampler;
+  scl_instance *phi; /* a nonlinearity; or a kernel k, bound to the sampler's law: its sections */
+  scl_instance
+      *kernel;       /* what compares parameters: K, bound to the law, or k of sections; or NULL */
+  scl_origin origin; /* of the parameters; its sampler is `sampler` */
+  scl_matrix state;  /* what the sampler learnt; empty where it learns nothing */
+  size_t dim, count; /* d and T */
+  size_t fan_in, fan_out; /* numbers z that phi takes for a parameter, and features that it makes */
   uint64_t seed;
   scl_dtype dtype;
-  scl_method method;
   scl_layout layout;           /* dense where structured rows were given as a matrix */
   const scl_space_rule *space; /* of the layout */
   scl_shape shape;             /* of kernel sections: one number to one feature */
-  const scl_map_kind *kind;    /* chosen once, by scl_map_create (kinds.h) */
-  bool given, bare;            /* given: parameters came as a matrix */
+  bool given, bare;            /* scl_map_spec: parameters given as a matrix; nothing drawn */
 
   /* Row of scalar k of parameter t: pool[t fan_in + k] where rows are shared, else k plane + t. */
   size_t plane;
   int32_t *pool;
   size_t pool_rows;
 
-  /* float64, as drawn, structured ones as dense rows (plane = count): kept when given, when there
-   * is a kernel, and of kernel sections. */
+  /* float64, as drawn, structured ones as dense rows (plane = count). Stored where the kind needs
+   * them, where they were given and where the caller asked for them; else empty. */
   scl_parameter_set natural;
-  scl_projection *projection; /* tilted where there is a tilt */
+  scl_projection *projection; /* x to z; with a tilt, on tilted parameters */
+  scl_projection *variance;   /* x^2 to v^2, for SCL_SPREAD_ENTRY; else NULL */
   void *scale;                /* count: s_t, or c(w_t) exp(-log_scale), in dtype */
   double log_scale;
 
-  /* Of maps with a K: the sampler's law, and the tilts of K for it (NULL: there are none). */
-  scl_law_set law;
-  scl_tilt_set *tilts;
+  scl_law_set law;     /* of one parameter; empty where there is no kernel or no law */
+  scl_tilt_set *tilts; /* K's, NULL where K has no tilt for the law */
   size_t n_tilts;
 
-  /* Of weighted maps: the standard deviation of z, of each column of x (dim, float64), of each
-   * parameter (count, dtype; stride 0: all are the same), or as a projection of x^2 on the squared
-   * spreads of each entry of a support; and the largest gap of the quadrature. */
-  struct {
-    double *column;
-    void *parameter;
-    ptrdiff_t stride;
-    scl_projection *variance;
-  } spread;
-  _Atomic double *quadrature_gap;
-
-  /* Of sampled maps: a map over `samples` drawn w_s without K, and mixing (samples x count, dtype) =
-   * K(w_s, w_t) / samples. */
-  struct {
-    scl_map *inner;
-    void *mixing;
-  } sampled;
-
-  /* Of sections: L (count x count, row-major lower), k(W, W) + jitter I = L L', with the jitter over
-   * the mean of the diagonal. W far from 0 with a kernel that does not see it: a point near W (dim)
-   * and behind it W less that point (count x dim). */
-  struct {
-    double *whitening, jitter, *pilot;
-  } section;
-
-  scl_cells *cells; /* of one-hot cells: the dictionary of occupied cells */
+  const scl_map_kind *kind; /* chosen once, in scl_map_create */
+  union {
+    scl_weighting weighting;
+    scl_sampling sampling;
+    scl_sections sections;
+    scl_cells *cells; /* the dictionary of occupied cells */
+  } own;              /* only the files of the kind read these */
 };
 
 /* The row of the projection (and, with plane = count, of `natural`) that scalar k of parameter t
@@ -84,27 +91,40 @@ static inline size_t scl_map_row(const scl_map *map, size_t plane, size_t t, siz
   return map->pool == NULL ? k * plane + t : (size_t)map->pool[t * map->fan_in + k];
 }
 
-/* map.c: rows of the map's dimension; the sentence begins with `what`. */
+/* parts.c: whether sampler, phi and K fit together; the sentence says what would. Needs the map's
+ * layout, space and shape. */
+scl_status scl_map_check_parts(const scl_map *map, const scl_map_spec *spec, scl_error *error);
+
+/* map.c. Refuses rows that do not have the map's dimension; the sentence begins with `what`. */
 scl_status scl_map_check_rows(const scl_map *map, const char *what, const scl_matrix *x,
                               scl_error *error);
 /* The layout of parameters as kernels see them, and as matrices hold them. */
 scl_layout scl_map_seen_layout(const scl_map *map);
-/* Keep the drawn parameters as kernels see them, dense rows in place of structured ones; the
- * map's own parameters, one scalar after the other whatever is shared; the same map without K, its
- * parameters kept. */
-scl_status scl_map_keep_natural(scl_map *map, const scl_parameter_set *drawn, scl_error *error);
+/* *out = the map's own parameters from `natural`: scalar k of parameter t in row k count + t, also
+ * where rows are shared. */
 scl_status scl_map_own_parameters(const scl_map *map, scl_parameter_set *out, scl_error *error);
-scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *error);
+/* s_t of every parameter of a map without K: `common`, or what the sampler says where it is 0. */
+scl_status scl_map_set_scales(scl_map *map, const scl_parameter_set *drawn, double common,
+                              scl_error *error);
 
-/* weighting.c. K between parameters u and v given as sets of rows (scalar k of parameter t in row
- * k count + t), called `left` and `right` in the sentence of a K that is not finite. */
+/* map_kernel.c: bind K, or k of sections, to the sampler's law, and ask K for its tilts. */
+scl_status scl_map_bind_kernel(scl_map *map, const scl_map_spec *spec, scl_error *error);
 void scl_map_release_tilts(scl_map *map);
+/* K between parameters u and v given as sets of rows (scalar k of parameter t in row k count + t),
+ * which the sentence of a K that is not finite calls `left` and `right`. */
 scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, size_t u_count,
                                 const char *left, const scl_parameter_set *v, size_t v_count,
                                 const char *right, double *out, ptrdiff_t stride, scl_error *error);
+/* The slot `gram` of kinds with K. */
+scl_status scl_map_kernel_gram(const scl_map *map, scl_symmetric **out, scl_error *error);
 
-/* kernel_matrix.c: refuse K that is NaN or infinite between two lists of which this is a part: what
- * they are ("parameter", "sample", "row"), and how many come before the part. */
+/* induced_kernel.c: the slot `induced` of kinds with a nonlinearity and without K. */
+scl_status scl_map_induced_by_law(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
+                                  scl_matrix *out, scl_error *error);
+
+/* kernel_matrix.c: refuse values of K that are NaN or infinite. They are a part of a matrix between
+ * two lists: what the lists hold ("parameter", "sample", "row"), and how many come before the
+ * part. */
 typedef struct scl_kernel_values {
   const scl_instance *kernel;
   const char *left, *right;
@@ -113,12 +133,5 @@ typedef struct scl_kernel_values {
   ptrdiff_t stride;
 } scl_kernel_values;
 scl_status scl_kernel_check_values(const scl_kernel_values *k, scl_error *error);
-
-/* apply.c: z of all rows and parameters, tile by tile, without phi: `take` is called on many
- * threads, with the first row and the first parameter of a tile. First rows are multiples of 64. */
-typedef scl_status (*scl_take_tile)(void *context, const scl_block *z, size_t first_row,
-                                    size_t first, scl_error *error);
-scl_status scl_map_project(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
-                           scl_take_tile take, void *context, scl_error *error);
 
 #endif

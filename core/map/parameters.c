@@ -1,3 +1,5 @@
+/* Parameters: drawing them, copying them, and the matrices of which users give and get them. What
+ * depends on the space of the parameters is in the table of space.c. */
 #include "map/parameters.h"
 
 #include "base/pool.h"
@@ -25,7 +27,7 @@ scl_draw scl_origin_draw(const scl_origin *origin, size_t plane, size_t planes) 
   scl_draw draw = origin->draw;
   draw.plane = plane;
   draw.planes = planes;
-  draw.address.stream += (uint64_t)plane << 32;
+  draw.address.stream += (uint64_t)plane << 32; /* planes draw from streams far apart */
   draw.state = origin->state.numbers == NULL ? NULL : &origin->state;
   return draw;
 }
@@ -41,7 +43,7 @@ scl_status scl_parameters_layout(const scl_instance *sampler, size_t dim, size_t
     return scl_fail(error, SCL_STATUS_INTERNAL,
                     "sampler.%s describes no parameter space that this version knows",
                     scl_instance_name(sampler));
-  if (!space->fits_layout(out, dim))
+  if (space->fits_layout != NULL && !space->fits_layout(out, dim))
     return scl_fail(error, SCL_STATUS_INTERNAL,
                     "sampler.%s describes %zu reals and %zu integers a parameter, which its space "
                     "(%s) does not have",
@@ -68,7 +70,7 @@ scl_status scl_parameters_reserve(const scl_layout *layout, size_t dim, size_t f
                                .integers = layout->integers,
                                .stride = (ptrdiff_t)layout->reals,
                                .support_stride = (ptrdiff_t)layout->integers};
-  bool enough = bytes < 1e14;
+  bool enough = bytes < 1e14; /* beyond, products of sizes might wrap around */
   if (enough)
     out->view.weights = scl_allocate_zero(scl_max(count * layout->reals, 1) * sizeof(double));
   enough = enough && out->view.weights != NULL;
@@ -132,7 +134,7 @@ size_t scl_parameters_plane(const scl_layout *layout, size_t count) {
 /* ------------------------------------------------------------ drawing, in batches of 64 on the
  * pool */
 
-enum { BATCH = 64 };
+enum { BATCH = 64 }; /* parameters of a task; rounded up to whole blocks of structured ones */
 
 typedef struct drawing {
   const scl_instance *sampler;
@@ -141,6 +143,7 @@ typedef struct drawing {
   size_t batch;
 } drawing;
 
+/* Which numbers a parameter gets depends on its index alone, so that batches do not matter. */
 static scl_status draw_batch(void *context, size_t index, scl_error *error) {
   const drawing *job = context;
   const size_t from = index * job->batch;
@@ -150,6 +153,7 @@ static scl_status draw_batch(void *context, size_t index, scl_error *error) {
 }
 
 /* What a sampler drew is checked here once, so that the projection may trust it. */
+/* Refuse drawn parameters that are not finite, or that their space cannot have. */
 static scl_status check_drawn(const scl_instance *sampler, const scl_parameter_set *set,
                               scl_error *error) {
   const scl_parameters *view = &set->view;
@@ -165,34 +169,31 @@ static scl_status check_drawn(const scl_instance *sampler, const scl_parameter_s
       return scl_fail(error, SCL_STATUS_NUMERIC,
                       "sampler.%s drew a bias that is not finite (parameter %zu)", name,
                       view->first + i + 1);
-  return scl_space_of(view->space)->check_drawn(name, view, error);
-}
-
-/* The rows of one plane. */
-static scl_status draw_plane(const scl_origin *origin, const scl_draw *draw, size_t block,
-                             const scl_parameters *all, scl_error *error) {
-  const size_t batch = (BATCH + block - 1) / block * block;
-  drawing job = {origin->sampler, draw, all, batch};
-  return scl_pool_try((all->count + batch - 1) / batch, draw_batch, &job, error);
+  const scl_space_rule *space = scl_space_of(view->space);
+  return space->check_drawn == NULL ? SCL_STATUS_OK : space->check_drawn(name, view, error);
 }
 
 scl_status scl_parameters_draw(const scl_origin *origin, const scl_layout *layout, size_t first,
                                size_t count, size_t fan_in, scl_parameter_set *out,
                                scl_error *error) {
-  const size_t plane = scl_parameters_plane(layout, count);
+  const size_t plane = scl_parameters_plane(layout, count),
+               batch = (BATCH + layout->block - 1) / layout->block * layout->block;
   SCL_TRY(scl_parameters_reserve(layout, origin->draw.dim, first, plane * fan_in, out, error));
   scl_status status = SCL_STATUS_OK;
   for (size_t k = 0; status == SCL_STATUS_OK && k < fan_in; k++) {
     const scl_draw draw = scl_origin_draw(origin, k, fan_in);
     scl_parameters part = scl_parameters_part(&out->view, k * plane, plane);
     part.first = first;
-    status = draw_plane(origin, &draw, layout->block, &part, error);
+    drawing job = {origin->sampler, &draw, &part, batch};
+    status = scl_pool_try((plane + batch - 1) / batch, draw_batch, &job, error);
   }
   if (status == SCL_STATUS_OK) status = check_drawn(origin->sampler, out, error);
   if (status != SCL_STATUS_OK) scl_parameters_release(out);
   return status;
 }
 
+/* Whole blocks are asked for, because a structured sampler makes their rows together; of the last
+ * block only the rows wanted are copied. */
 scl_status scl_parameters_dense(const scl_origin *origin, const scl_parameter_set *set,
                                 size_t plane, size_t count, size_t fan_in, scl_parameter_set *out,
                                 scl_error *error) {
@@ -226,6 +227,7 @@ scl_status scl_parameters_dense(const scl_origin *origin, const scl_parameter_se
 
 /* ------------------------------------------------------------ as a matrix */
 
+/* Numbers of a parameter in a row of a matrix. */
 static size_t matrix_cols(const scl_layout *layout) {
   return layout->integers + layout->reals + (layout->has_bias ? 1 : 0);
 }
@@ -245,7 +247,8 @@ scl_status scl_parameters_matrix(const scl_parameter_set *set, scl_matrix *out, 
   return SCL_STATUS_OK;
 }
 
-/* Row i of the matrix; false where it names a column that is not there, which *column says. */
+/* Read row i of the matrix into parameter i. Returns false if the row names a column that the data do
+ * not have, and *column is then that number. */
 static bool read_row(const scl_layout *layout, size_t dim, const scl_matrix *rows, size_t i,
                      scl_parameter_set *out, double *column) {
   const double lowest = scl_space_of(layout->space)->least_column + 1;
@@ -282,6 +285,7 @@ scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, cons
 
 /* ------------------------------------------------------------ the law */
 
+/* Without a law, the family stays SCL_FAMILY_OTHER, and the sampler states its bias alone. */
 scl_status scl_law_create(const scl_origin *origin, scl_law_set *out, scl_error *error) {
   const size_t dim = origin->draw.dim;
   const scl_draw draw = scl_origin_draw(origin, 0, 1);

@@ -40,7 +40,7 @@ void scl_parameters_copy_row(const scl_parameter_set *set, size_t from, scl_para
 /* How many rows are drawn for `count` parameters: whole blocks of structured ones. */
 size_t scl_parameters_plane(const scl_layout *layout, size_t count);
 /* Room, filled by the sampler; in parallel, and the same in any batch. With fan_in q, scalar k of
- * parameter t is row k plane + t of the set: a draw of its own. */
+ * parameter t is row k plane + t of the set, drawn independently of the others. */
 scl_status scl_parameters_draw(const scl_origin *origin, const scl_layout *layout, size_t first,
                                size_t count, size_t fan_in, scl_parameter_set *out,
                                scl_error *error);
@@ -56,8 +56,8 @@ scl_const_parameters scl_parameters_part_view(const scl_parameters *all, size_t 
 /* From the rows of a matrix in the form that scl_parameters_matrix writes. */
 scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, const scl_matrix *rows,
                                       scl_parameter_set *out, scl_error *error);
-/* One row a parameter: its columns (from 1; 0 past the in-degree), its numbers, then b where there
- * is a bias. */
+/* One row for each parameter: its columns (from 1; 0 past the in-degree), its numbers, and its bias,
+ * if the layout has one. */
 scl_status scl_parameters_matrix(const scl_parameter_set *set, scl_matrix *out, scl_error *error);
 void scl_parameters_release(scl_parameter_set *set);
 

@@ -1,11 +1,12 @@
-/* Whether sampler, phi and K fit together, and what would fit where they do not. */
+/* Whether the parts of a map fit together: sampler, phi and K. Each refusal says what would fit. A
+ * sampler may carry a tag, and goes then with nonlinearities that name the tag, because its
+ * parameters mean nothing to others. */
 #include "base/text.h"
-#include "map/kinds.h"
+#include "map/map_internal.h"
 #include "plugin/registry.h"
-#include <stdio.h>
 #include <string.h>
 
-/* "dense, sparse or grid": the spaces of a set. */
+/* The names of the spaces in a set of bits: "dense, sparse or grid". */
 static const char *spaces_text(uint32_t spaces, char text[120]) {
   size_t used = 0;
   text[0] = 0;
@@ -18,17 +19,19 @@ static const char *spaces_text(uint32_t spaces, char text[120]) {
   return text;
 }
 
-/* The tag of samplers whose parameters are rows of data: kernels take them. */
+/* The tag of samplers whose parameters are rows of data. Kernels as phi take them. */
 static const char *const ROWS_TAG = "landmarks";
 
 /* ------------------------------------------------------------ what goes with a tag, in words */
 
+/* A search of the registry for components that go with a tag; the text lists their names. */
 typedef struct takers {
   const char *tag; /* of a sampler; or the tags of a nonlinearity, "a|b" */
   char *text;
   size_t size, used, dim;
 } takers;
 
+/* Append "kind.name" to the list, unless the text is full. */
 static void add_taker(takers *t, const char *kind, const char *name) {
   if (t->used + strlen(kind) + strlen(name) + 4 > t->size) return;
   t->used = scl_append(t->text, t->size, t->used, t->used > 0 ? ", " : "");
@@ -80,6 +83,8 @@ static void takers_text(const char *tag, char *text, size_t size) {
     (void)scl_append(text, size, 0, "no nonlinearity that is installed");
 }
 
+/* Refuse a pair whose tags differ: name what goes with the sampler's tag, or without one what goes
+ * with the nonlinearity's. */
 static scl_status refuse_tag(const scl_map *map, scl_error *error) {
   const char *tag = map->layout.tag, *kind = scl_kind_name(scl_instance_kind(map->phi));
   const char *phi = scl_instance_name(map->phi), *sampler = scl_instance_name(map->sampler);
@@ -97,7 +102,9 @@ static scl_status refuse_tag(const scl_map *map, scl_error *error) {
                   found.used > 0 ? text : "no sampler that is installed");
 }
 
-scl_status scl_parts_check_section(const scl_map *map, scl_error *error) {
+/* A kernel as phi: its parameters are dense rows w of data, or structured rows that can be written
+ * out as such. */
+static scl_status check_section(const scl_map *map, scl_error *error) {
   const char *phi = scl_instance_name(map->phi), *sampler = scl_instance_name(map->sampler);
   const char *tag = map->layout.tag;
   const bool rows = map->layout.space == SCL_SPACE_DENSE || scl_sampler_has_rows(map->sampler);
@@ -114,7 +121,9 @@ scl_status scl_parts_check_section(const scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-scl_status scl_parts_check_nonlinearity(const scl_map *map, scl_error *error) {
+/* A nonlinearity and the space of the parameters: their tags, cells with one-hot features, and how
+ * many numbers a parameter gives. */
+static scl_status check_nonlinearity(const scl_map *map, scl_error *error) {
   const char *sampler = scl_instance_name(map->sampler), *phi = scl_instance_name(map->phi);
   const bool one_hot = map->shape.flags & SCL_SHAPE_ONE_HOT;
   char fits[120];
@@ -142,12 +151,13 @@ scl_status scl_parts_check_nonlinearity(const scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-scl_status scl_parts_check_kernel(const scl_map *map, const scl_instance *k, scl_error *error) {
-  const char *kernel = scl_instance_name(k), *sampler = scl_instance_name(map->sampler);
-  if (!(scl_kernel_spaces(k) & SCL_BIT(map->space->seen)))
+/* K between the sampler's parameters: a space that K is defined on, weights to compare, no bias. */
+static scl_status check_kernel(const scl_map *map, const scl_map_spec *spec, scl_error *error) {
+  const char *kernel = scl_instance_name(spec->kernel), *sampler = scl_instance_name(map->sampler);
+  if (!(scl_kernel_spaces(spec->kernel) & SCL_BIT(map->space->seen)))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "kernel.%s is not defined on the parameters of sampler.%s", kernel, sampler);
-  if (map->space->seen != map->layout.space && !scl_sampler_has_rows(map->sampler))
+  if (map->space->seen != map->layout.space && !map->given && !scl_sampler_has_rows(map->sampler))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "kernel.%s compares weights w, and sampler.%s has none", kernel, sampler);
   if (map->layout.has_bias)
@@ -156,4 +166,22 @@ scl_status scl_parts_check_kernel(const scl_map *map, const scl_instance *k, scl
                     "the weights alone: bias = \"none\", and sc.add_bias() before the features "
                     "gives every parameter a constant term");
   return SCL_STATUS_OK;
+}
+
+scl_status scl_map_check_parts(const scl_map *map, const scl_map_spec *spec, scl_error *error) {
+  if (scl_instance_kind(map->phi) == SCL_KIND_KERNEL) {
+    SCL_TRY(check_section(map, error));
+    if (spec->kernel == NULL) return SCL_STATUS_OK;
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "kernel.%s as phi makes features k(w, x), whose K is k itself: leave K out",
+                    scl_instance_name(map->phi));
+  }
+  SCL_TRY(check_nonlinearity(map, error));
+  if (spec->kernel == NULL) return SCL_STATUS_OK;
+  if (map->shape.flags & SCL_SHAPE_ONE_HOT)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "nonlinearity.%s does not go with a K: cells of different grids share no "
+                    "meaning, so their mean has none; without K it estimates the sampler's kernel",
+                    scl_instance_name(map->phi));
+  return check_kernel(map, spec, error);
 }

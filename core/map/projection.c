@@ -35,7 +35,7 @@ void scl_projection_destroy(scl_projection *p) {
   scl_release(p);
 }
 
-size_t scl_projection_bytes(const scl_projection *p) { return p->rule->bytes(p); }
+size_t scl_projection_bytes(const scl_projection *p) { return p->bytes; }
 
 size_t scl_projection_block(const scl_projection *p) {
   return p->rule->whole_blocks ? p->structured.layout.block : 1;
@@ -43,6 +43,7 @@ size_t scl_projection_block(const scl_projection *p) {
 
 bool scl_projection_turns(const scl_projection *p) { return p->begin != NULL; }
 
+/* to (dim x SCL_LANES) = the transpose of `rows` rows of x, with zeros after the last of them. */
 #define TURN(suffix, type)                                                                         \
   static void turn_##suffix(size_t dim, const type *x, ptrdiff_t stride, size_t rows, type *to) {  \
     for (size_t i = 0; i < SCL_LANES; i++)                                                         \
@@ -60,19 +61,15 @@ void scl_projection_turn(const scl_projection *p, const void *x, ptrdiff_t x_str
     turn_f32(p->dim, x, x_stride, rows, turned);
 }
 
-static void add_bias(const scl_projection *p, const scl_tile *t) {
-  const scl_loops *loops = scl_loops_get();
-  for (size_t i = 0; p->bias != NULL && i < t->rows; i++) {
-    void *z = scl_at_mutable(t->z, p->dtype, (ptrdiff_t)i * t->z_stride);
-    if (p->dtype == SCL_DTYPE_FLOAT64)
-      loops->plus_f64(t->cols, (const double *)p->bias + t->first, z);
-    else
-      loops->plus_f32(t->cols, (const float *)p->bias + t->first, z);
-  }
-}
-
 scl_status scl_projection_apply(const scl_projection *p, const scl_tile *tile, scl_error *error) {
+  const scl_loops *loops = scl_loops_get();
   SCL_TRY(p->rule->project(p, tile, error));
-  add_bias(p, tile);
+  for (size_t i = 0; p->bias != NULL && i < tile->rows; i++) {
+    void *z = scl_at_mutable(tile->z, p->dtype, (ptrdiff_t)i * tile->z_stride);
+    if (p->dtype == SCL_DTYPE_FLOAT64)
+      loops->plus_f64(tile->cols, (const double *)p->bias + tile->first, z);
+    else
+      loops->plus_f32(tile->cols, (const float *)p->bias + tile->first, z);
+  }
   return SCL_STATUS_OK;
 }

@@ -22,6 +22,7 @@ typedef struct scl_projection {
   const struct scl_space_rule *rule; /* the way it is done: sparse rows may have become dense */
   scl_dtype dtype;
   size_t dim, rows;
+  size_t bytes; /* of the stored rows */
   void *weights;
   int32_t *support;
   size_t slots;      /* sparse: columns kept a parameter */

@@ -1,3 +1,6 @@
+/* Quadrature of S(m, v) for all entries of a block together, so that phi is called on whole blocks.
+ * The interval of z is split where phi breaks, because a Gauss rule converges fast on smooth pieces
+ * alone. */
 #include "map/smoothing.h"
 
 #include "plugin/blocks.h"
@@ -32,21 +35,25 @@ void scl_gauss_legendre(size_t count, double *nodes, double *weights) {
 
 /* ------------------------------------------------------------ quadrature, in float64 */
 
-enum { FIRST_NODES = 32, LAST_NODES = 1024, REACH = 9 };
+enum {
+  FIRST_NODES = 32,
+  LAST_NODES = 1024,
+  REACH = 9 /* the normal density beyond 9 is below 1e-18 */
+};
 
 static const double TOLERANCE = 1e-10;
 
-/* What one rule needs: packed numbers, rows x cols, and rows x cols x outputs. */
+/* The integrals of a block, all numbers packed. An entry is a row and a parameter. */
 typedef struct rule {
   const scl_instance *phi;
   size_t rows, cols, outputs;
-  double *m, *v, *at;
-  double *value, *previous, *sum;
-  const double *breaks;
+  double *m, *v;          /* rows x cols: mean and standard deviation of each entry */
+  double *at;             /* rows x cols: where phi is evaluated */
+  double *value;          /* outputs x rows x cols: phi there */
+  double *previous, *sum; /* the same shape: integrals by the rule before, and by this one */
+  const double *breaks;   /* where phi is not smooth, ascending */
   size_t n_breaks;
 } rule;
-
-static double density(double z) { return exp(-z * z / 2) / sqrt(2 * SCL_PI); }
 
 /* Where piece `piece` of the entry's interval [-REACH, REACH] in z begins: phi breaks at z = (b -
  * m)/v. */
@@ -75,7 +82,7 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
       for (size_t i = 0; i < count; i++) {
         const double low = edge(r, i, piece), high = edge(r, i, piece + 1),
                      node = (low + high + (high - low) * x[k]) / 2;
-        const double weight = w[k] * (high - low) / 2 * density(node);
+        const double weight = w[k] * (high - low) / 2 * (exp(-node * node / 2) / sqrt(2 * SCL_PI));
         for (size_t o = 0; o < r->outputs; o++)
           r->sum[o * count + i] += weight * r->value[o * count + i];
       }
@@ -83,7 +90,7 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
   return SCL_STATUS_OK;
 }
 
-/* The largest difference over the largest value; 0 where all is 0. */
+/* The largest difference of two lists over the largest value of b; 0 if they are equal. */
 static double relative_gap(const double *a, const double *b, size_t count) {
   double gap = 0, size = 0;
   for (size_t i = 0; i < count; i++) {
@@ -93,7 +100,8 @@ static double relative_gap(const double *a, const double *b, size_t count) {
   return gap > 0 ? gap / size : 0;
 }
 
-/* The sum that two rules agree on, or the last one and *gap. */
+/* Double the number of nodes until two rules agree: r->sum is the last one's, and *gap its relative
+ * difference from the one before. */
 static scl_status refine(const rule *r, double *gap, scl_error *error) {
   double x[LAST_NODES], w[LAST_NODES];
   const size_t count = r->rows * r->cols * r->outputs;
@@ -107,13 +115,14 @@ static scl_status refine(const rule *r, double *gap, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Blocks of different sizes miss by different amounts: the largest stays. */
-static void report(_Atomic double *gap, double found) {
+/* Raise *gap to the gap that a block found, if that missed the tolerance. Many threads call it. */
+static void raise_gap(_Atomic double *gap, double found) {
   double known = gap == NULL ? INFINITY : atomic_load(gap);
   while (found > TOLERANCE && found > known)
     if (atomic_compare_exchange_weak(gap, &known, found)) break;
 }
 
+/* Means and standard deviations of a block, as packed float64. */
 static void read_numbers(const scl_const_block *m, const scl_spread *v, rule *r) {
   for (size_t i = 0; i < m->rows; i++)
     for (size_t j = 0; j < m->cols; j++) {
@@ -124,6 +133,7 @@ static void read_numbers(const scl_const_block *m, const scl_spread *v, rule *r)
     }
 }
 
+/* Packed integrals into a block, in its dtype. */
 static void write_numbers(const double *sum, const scl_block *out) {
   for (size_t o = 0; o < out->planes; o++)
     for (size_t i = 0; i < out->rows; i++)
@@ -161,7 +171,7 @@ scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_const_block 
   read_numbers(m, v, &r);
   const scl_status status = refine(&r, &found, error);
   if (status == SCL_STATUS_OK) {
-    report(gap, found);
+    raise_gap(gap, found);
     write_numbers(r.sum, out);
   }
   scl_release(memory);

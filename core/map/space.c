@@ -1,3 +1,5 @@
+/* The rules of parameter spaces: for each space how its rows are checked, stored and projected, and
+ * the table of them at the end. */
 #include "map/space.h"
 
 #include "algebra/dense.h"
@@ -12,23 +14,9 @@ static void *row_of_z(const scl_projection *p, const scl_tile *t, size_t i) {
   return scl_at_mutable(t->z, p->dtype, (ptrdiff_t)i * t->z_stride);
 }
 
-/* Numbers of row t of the spec, converted to `to`. */
-static void convert_row(const scl_projection *p, const scl_projection_spec *spec, size_t t,
-                        size_t count, void *to) {
-  const double *from = spec->rows->weights + (ptrdiff_t)t * spec->rows->stride;
-  if (p->dtype == SCL_DTYPE_FLOAT64)
-    memcpy(to, from, count * sizeof *from);
-  else
-    scl_narrow(count, from, to);
-}
-
-static scl_status check_nothing(const char *name, const scl_parameters *drawn, scl_error *error) {
-  (void)name, (void)drawn, (void)error;
-  return SCL_STATUS_OK;
-}
-
-static scl_status check_columns(const char *name, const scl_parameters *drawn, int32_t lowest,
-                                scl_error *error) {
+/* Refuse a support that names a column which the data do not have. */
+static scl_status check_columns(const char *name, const scl_parameters *drawn, scl_error *error) {
+  const int32_t lowest = scl_space_of(drawn->space)->least_column;
   for (size_t i = 0; i < drawn->count * drawn->integers; i++)
     if (drawn->support[i] < lowest || (size_t)(drawn->support[i] + 1) > drawn->dim)
       return scl_fail(error, SCL_STATUS_INTERNAL, "sampler.%s drew column %ld of %zu", name,
@@ -45,10 +33,17 @@ static bool dense_fits(const scl_layout *layout, size_t dim) {
 static scl_status dense_store(scl_projection *p, const scl_projection_spec *spec,
                               scl_error *error) {
   const size_t bytes = scl_max(p->rows * p->dim, 1) * scl_dtype_size(p->dtype);
+  p->bytes = p->rows * p->dim * scl_dtype_size(p->dtype);
   p->weights = scl_allocate(bytes);
   if (p->weights == NULL) return scl_fail_memory(error, bytes, "the parameters");
-  for (size_t t = 0; t < p->rows; t++)
-    convert_row(p, spec, t, p->dim, scl_at_mutable(p->weights, p->dtype, (ptrdiff_t)(t * p->dim)));
+  for (size_t t = 0; t < p->rows; t++) {
+    const double *from = spec->rows->weights + (ptrdiff_t)t * spec->rows->stride;
+    void *to = scl_at_mutable(p->weights, p->dtype, (ptrdiff_t)(t * p->dim));
+    if (p->dtype == SCL_DTYPE_FLOAT64)
+      memcpy(to, from, p->dim * sizeof *from);
+    else
+      scl_narrow(p->dim, from, to);
+  }
   return SCL_STATUS_OK;
 }
 
@@ -58,10 +53,6 @@ static scl_status dense_project(const scl_projection *p, const scl_tile *t, scl_
   scl_gemm(p->dtype, false, true, t->rows, t->cols, p->dim, 1, t->x, t->x_stride, w,
            (ptrdiff_t)p->dim, 0, t->z, t->z_stride);
   return SCL_STATUS_OK;
-}
-
-static size_t dense_bytes(const scl_projection *p) {
-  return p->rows * p->dim * scl_dtype_size(p->dtype);
 }
 
 /* ------------------------------------------------------------ sparse
@@ -74,8 +65,8 @@ static size_t dense_bytes(const scl_projection *p) {
 
 enum { RUN = 64 };
 
-/* A gathered product, one on turned rows, and a result there, which goes to a row of its own, cost
- * about this many dense products. */
+/* Costs in dense products: a gathered product, a product on turned rows, and a result on
+ * turned rows, each of which is written to another row of z. */
 static const size_t GATHER_COST = 24, LANES_COST = 3, TURNED_COST = 64;
 
 static bool sparse_fits(const scl_layout *layout, size_t dim) {
@@ -83,8 +74,9 @@ static bool sparse_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == layout->integers;
 }
 
+/* Columns of the data that ascend; after the first -1 the support is empty. */
 static scl_status sparse_check(const char *name, const scl_parameters *drawn, scl_error *error) {
-  SCL_TRY(check_columns(name, drawn, -1, error));
+  SCL_TRY(check_columns(name, drawn, error));
   for (size_t t = 0; t < drawn->count; t++) {
     const int32_t *columns = drawn->support + (ptrdiff_t)t * drawn->support_stride;
     for (size_t i = 1; i < drawn->integers; i++)
@@ -99,6 +91,7 @@ static const int32_t *support_of(const scl_parameters *rows, size_t t) {
   return rows->support + (ptrdiff_t)t * rows->support_stride;
 }
 
+/* The in-degree of a parameter: columns before the first -1. */
 static size_t degree_of(const scl_parameters *rows, size_t t) {
   size_t degree = 0;
   while (degree < rows->integers && support_of(rows, t)[degree] >= 0)
@@ -110,9 +103,11 @@ static double weight_of(const scl_parameters *rows, size_t t, size_t k) {
   return rows->weights[(ptrdiff_t)t * rows->stride + (ptrdiff_t)k];
 }
 
+/* Store sparse rows as dense ones: the projection goes on by the rule of the dense space. */
 static scl_status spell_out(scl_projection *p, const scl_projection_spec *spec, scl_error *error) {
   const size_t bytes = scl_max(p->rows * p->dim, 1) * scl_dtype_size(p->dtype);
   p->rule = scl_space_of(SCL_SPACE_DENSE);
+  p->bytes = p->rows * p->dim * scl_dtype_size(p->dtype);
   p->weights = scl_allocate_zero(bytes);
   if (p->weights == NULL) return scl_fail_memory(error, bytes, "the parameters");
   for (size_t t = 0; t < p->rows; t++)
@@ -122,8 +117,10 @@ static scl_status spell_out(scl_projection *p, const scl_projection_spec *spec, 
   return SCL_STATUS_OK;
 }
 
+/* Store slot after slot: weights and support are slots x rows. */
 static scl_status by_slots(scl_projection *p, const scl_projection_spec *spec, scl_error *error) {
   const size_t count = scl_max(p->slots * p->rows, 1), runs = (p->rows + RUN - 1) / RUN;
+  p->bytes = p->rows * scl_max(p->slots, 1) * (scl_dtype_size(p->dtype) + sizeof *p->support);
   p->weights = scl_allocate_zero(count * scl_dtype_size(p->dtype));
   p->support = scl_allocate_zero(count * sizeof *p->support);
   p->degree = scl_allocate_zero((runs + 1) * sizeof *p->degree);
@@ -141,8 +138,10 @@ static scl_status by_slots(scl_projection *p, const scl_projection_spec *spec, s
   return SCL_STATUS_OK;
 }
 
+/* Store parameter after parameter; `count` is the sum of their in-degrees. */
 static scl_status by_lanes(scl_projection *p, const scl_projection_spec *spec, size_t count,
                            scl_error *error) {
+  p->bytes = count * (scl_dtype_size(p->dtype) + sizeof *p->support) + p->rows * sizeof *p->begin;
   p->weights = scl_allocate_array(count + 1, scl_dtype_size(p->dtype));
   p->support = scl_allocate_array(count + 1, sizeof *p->support);
   p->begin = scl_allocate_array(p->rows + 1, sizeof *p->begin);
@@ -161,6 +160,7 @@ static scl_status by_lanes(scl_projection *p, const scl_projection_spec *spec, s
   return SCL_STATUS_OK;
 }
 
+/* Choose the cheapest of the three ways, by the costs above. */
 static scl_status sparse_store(scl_projection *p, const scl_projection_spec *spec,
                                scl_error *error) {
   size_t count = 0;
@@ -172,7 +172,7 @@ static scl_status sparse_store(scl_projection *p, const scl_projection_spec *spe
   return few ? by_lanes(p, spec, count, error) : spell_out(p, spec, error);
 }
 
-/* Parameter by parameter, all rows at once. */
+/* z of turned rows, parameter by parameter, all SCL_LANES rows at once. */
 static void project_turned(const scl_projection *p, const scl_tile *t) {
   const scl_loops *loops = scl_loops_get();
   union {
@@ -197,6 +197,7 @@ static void project_turned(const scl_projection *p, const scl_tile *t) {
   }
 }
 
+/* On turned rows: those of the task, or else turned here, SCL_LANES at a time. */
 static scl_status lanes_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
   if (t->turned != NULL) {
     project_turned(p, t);
@@ -241,13 +242,6 @@ static scl_status sparse_project(const scl_projection *p, const scl_tile *t, scl
   return SCL_STATUS_OK;
 }
 
-static size_t sparse_bytes(const scl_projection *p) {
-  if (p->begin != NULL)
-    return p->begin[p->rows] * (scl_dtype_size(p->dtype) + sizeof(int32_t)) +
-           p->rows * sizeof *p->begin;
-  return p->rows * scl_max(p->slots, 1) * (scl_dtype_size(p->dtype) + sizeof(int32_t));
-}
-
 /* ------------------------------------------------------------ threshold: one number and one
  * column */
 
@@ -255,13 +249,10 @@ static bool threshold_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == 1 && layout->integers == 1 && dim > 0 && dim < INT32_MAX;
 }
 
-static scl_status threshold_check(const char *name, const scl_parameters *drawn, scl_error *error) {
-  return check_columns(name, drawn, 0, error);
-}
-
 static scl_status threshold_store(scl_projection *p, const scl_projection_spec *spec,
                                   scl_error *error) {
   const size_t size = scl_dtype_size(p->dtype);
+  p->bytes = p->rows * (size + sizeof *p->support);
   p->weights = scl_allocate_array(p->rows + 1, size);
   p->support = scl_allocate_array(p->rows + 1, sizeof *p->support);
   if (p->weights == NULL || p->support == NULL)
@@ -287,10 +278,6 @@ static scl_status threshold_project(const scl_projection *p, const scl_tile *t, 
   return SCL_STATUS_OK;
 }
 
-static size_t threshold_bytes(const scl_projection *p) {
-  return p->rows * (scl_dtype_size(p->dtype) + sizeof(int32_t));
-}
-
 /* ------------------------------------------------------------ grid: cells.c does the rest */
 
 static bool grid_fits(const scl_layout *layout, size_t dim) {
@@ -311,14 +298,12 @@ static scl_status grid_check(const char *name, const scl_parameters *drawn, scl_
 /* ------------------------------------------------------------ structured: the sampler
  * multiplies */
 
-static bool structured_fits(const scl_layout *layout, size_t dim) {
-  (void)layout, (void)dim;
-  return true;
-}
-
+/* Keep the sampler's numbers, and the column factors and offsets of a tilt, if they change anything. */
 static scl_status structured_store(scl_projection *p, const scl_projection_spec *spec,
                                    scl_error *error) {
   const scl_parameter_set rows = {*spec->layout, *spec->rows};
+  p->bytes =
+      p->rows * (spec->layout->reals * sizeof(double) + spec->layout->integers * sizeof(int32_t));
   p->origin = *spec->origin;
   p->origin.sampler = scl_instance_share(spec->origin->sampler);
   SCL_TRY(scl_parameters_copy(&rows, 0, p->rows, &p->structured, error));
@@ -332,7 +317,7 @@ static scl_status structured_store(scl_projection *p, const scl_projection_spec 
   return SCL_STATUS_OK;
 }
 
-/* <offset, x> is the same for all parameters. */
+/* Add <offset, x>, which is the same for all parameters, to each row of z. */
 static void add_offset(const scl_projection *p, const scl_tile *t) {
   for (size_t i = 0; p->offset != NULL && i < t->rows; i++) {
     const void *x = row_of_x(p, t, i);
@@ -345,7 +330,7 @@ static void add_offset(const scl_projection *p, const scl_tile *t) {
   }
 }
 
-/* Rows times the columns' factors, in fresh memory. */
+/* factor o x for the rows of a tile, packed, in fresh memory; NULL: none left. */
 static void *scaled_rows(const scl_projection *p, const scl_tile *t) {
   void *scaled = scl_allocate_array(t->rows * p->dim + 1, scl_dtype_size(p->dtype));
   for (size_t i = 0; scaled != NULL && i < t->rows; i++)
@@ -356,6 +341,8 @@ static void *scaled_rows(const scl_projection *p, const scl_tile *t) {
   return scaled;
 }
 
+/* z = <factor o w + offset, x> = <w, factor o x> + <offset, x>, where the sampler makes <w, .>. A tile
+ * never crosses planes, whose parameters the sampler counts from 0. */
 static scl_status structured_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
   void *scaled = p->factor == NULL ? NULL : scaled_rows(p, t);
   if (p->factor != NULL && scaled == NULL)
@@ -383,11 +370,6 @@ static scl_status structured_project(const scl_projection *p, const scl_tile *t,
   return status;
 }
 
-static size_t structured_bytes(const scl_projection *p) {
-  const scl_layout *layout = &p->structured.layout;
-  return p->rows * (layout->reals * sizeof(double) + layout->integers * sizeof(int32_t));
-}
-
 /* ------------------------------------------------------------ the table */
 
 static const scl_space_rule rules[] = {
@@ -398,10 +380,8 @@ static const scl_space_rule rules[] = {
                          .several = true,
                          .spread = SCL_SPREAD_ROW,
                          .fits_layout = dense_fits,
-                         .check_drawn = check_nothing,
                          .store = dense_store,
-                         .project = dense_project,
-                         .bytes = dense_bytes},
+                         .project = dense_project},
     [SCL_SPACE_SPARSE] = {.summary =
                               "weights w on a support N of few columns: z = <w_N, x_N> (+ b)",
                           .rows = "sparse rows",
@@ -415,8 +395,7 @@ static const scl_space_rule rules[] = {
                           .fits_layout = sparse_fits,
                           .check_drawn = sparse_check,
                           .store = sparse_store,
-                          .project = sparse_project,
-                          .bytes = sparse_bytes},
+                          .project = sparse_project},
     [SCL_SPACE_THRESHOLD] = {.summary = "(i, t), a column and a threshold: z = x_i - t",
                              .rows = "thresholds",
                              .matrix_row = "column and threshold",
@@ -425,10 +404,9 @@ static const scl_space_rule rules[] = {
                              .seen = SCL_SPACE_THRESHOLD,
                              .spread = SCL_SPREAD_PARAMETER,
                              .fits_layout = threshold_fits,
-                             .check_drawn = threshold_check,
+                             .check_drawn = check_columns,
                              .store = threshold_store,
-                             .project = threshold_project,
-                             .bytes = threshold_bytes},
+                             .project = threshold_project},
     [SCL_SPACE_GRID] = {.summary =
                             "pitches and shifts, one a column: the cell floor((x_j - u_j)/delta_j)",
                         .rows = "grids",
@@ -446,11 +424,8 @@ static const scl_space_rule rules[] = {
                               .several = true,
                               .whole_blocks = true,
                               .spread = SCL_SPREAD_ROW,
-                              .fits_layout = structured_fits,
-                              .check_drawn = check_nothing,
                               .store = structured_store,
-                              .project = structured_project,
-                              .bytes = structured_bytes},
+                              .project = structured_project},
 };
 
 scl_space scl_space_count(void) { return (scl_space)(sizeof rules / sizeof *rules); }

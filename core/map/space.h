@@ -25,14 +25,15 @@ typedef struct scl_space_rule {
   bool by_threshold;      /* z = x_i - t: pairs of rows meet through distribution functions */
   int32_t least_column;   /* in support: -1 where a column may be absent */
   scl_spread_kind spread;
+  /* Whether a layout has the numbers that the space needs; NULL: any. */
   bool (*fits_layout)(const scl_layout *layout, size_t dim);
-  /* Beyond finite weights; `name` is the sampler's. */
+  /* Refuse drawn parameters, whose weights are finite, that the space cannot have; `name` is the
+   * sampler's. NULL: all are valid. */
   scl_status (*check_drawn)(const char *name, const scl_parameters *drawn, scl_error *error);
-  /* Projection: store the rows, project a tile on them (all but the bias), say their bytes. NULL:
-   * rows of this space are not projected. */
+  /* Projection: store the rows and set p->bytes; project a tile on them, but for the bias. NULL: rows
+   * of this space are not projected. */
   scl_status (*store)(scl_projection *p, const scl_projection_spec *spec, scl_error *error);
   scl_status (*project)(const scl_projection *p, const scl_tile *tile, scl_error *error);
-  size_t (*bytes)(const scl_projection *p);
 } scl_space_rule;
 
 /* The row of a space, NULL where this version knows none; all spaces are 0 ..

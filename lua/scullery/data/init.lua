@@ -210,8 +210,8 @@ end
 local function stream_npy(path, o)
   local kind, classes = o.task or o.classes and "classification", o.classes
   if o.y and (not kind or kind == "classification" and not classes) then -- y is small: one column
-    local _, found, task = targets.read(core.read_npy(o.y, o.unpacked), nil, kind)
-    kind, classes = task, found
+    local _, found, read_as = targets.read(core.read_npy(o.y, o.unpacked), nil, kind)
+    kind, classes = read_as, found
   end
   if kind == "classification" and not classes then
     error("a streaming classification needs option 'y' or 'classes'", 0)
@@ -264,10 +264,10 @@ local function guess_rows(o)
   if type(y) == "table" and not getmetatable(y) then y = core.matrix(y) end
   if not core.is_matrix(y) then return "regression" end -- the first pass says what is wrong
   local finite = y:isfinite()
-  local task, guess = targets.guess(y)
+  local kind, guess = targets.guess(y)
   if not finite then return "regression" end
   if guess then warn("data.rows: " .. guess) end
-  return task, task == "classification" and select(2, targets.read(y, nil, task)) or nil
+  return kind, kind == "classification" and select(2, targets.read(y, nil, kind)) or nil
 end
 
 local function generated_rows(given)

@@ -1,16 +1,12 @@
-/* The part of a map that K brings (Dube and Marchand 2023), whatever the kind: K bound to the
- * sampler's law, its tilts, the method, and K between parameters (G). */
+/* The kernel between parameters, of all kinds that have one: bound to the sampler's law p, asked
+ * for its tilts of p, and as a matrix. */
 #include "map/kinds.h"
 #include <math.h>
 #include <string.h>
 
-/* The kernel between parameters: K, or of kernel sections phi itself. */
-static const scl_instance *kernel_of(const scl_map *map) {
-  return scl_map_is_section(map) ? map->phi : map->kernel;
-}
-
 /* ------------------------------------------------------------ the tilt */
 
+/* In-degrees of probability 0 have no memory. */
 void scl_map_release_tilts(scl_map *map) {
   for (size_t i = 0; map->tilts != NULL && i < map->n_tilts; i++)
     scl_release(map->tilts[i].memory);
@@ -19,6 +15,7 @@ void scl_map_release_tilts(scl_map *map) {
   map->n_tilts = 0;
 }
 
+/* K's tilt of one law, with memory for its lists. */
 static scl_status get_tilt(scl_map *map, const scl_law *law, scl_tilt_set *out, scl_error *error) {
   const size_t numbers = SCL_TILT_LISTS * map->dim;
   out->memory = scl_allocate_zero((numbers + 1) * sizeof(double));
@@ -27,7 +24,8 @@ static scl_status get_tilt(scl_map *map, const scl_law *law, scl_tilt_set *out, 
   return scl_kernel_tilt(map->kernel, law, &out->tilt, error);
 }
 
-/* A tilt for each in-degree, asked for with the law that has this one alone. */
+/* Sparse parameters: a tilt for each in-degree s. K is asked with the law of parameters that have
+ * in-degree s with certainty, whose scales contain the factor of that in-degree. */
 static scl_status get_degree_tilts(scl_map *map, scl_error *error) {
   const size_t d = map->dim;
   const scl_law *all = &map->law.law;
@@ -54,10 +52,11 @@ static scl_status get_degree_tilts(scl_map *map, scl_error *error) {
   return status;
 }
 
-/* SCL_STATUS_UNSUPPORTED, without a sentence, where there is no closed form. */
+/* Ask K for its tilts. map->tilts stays NULL where K has no closed form for the law, which is not a
+ * failure. */
 static scl_status get_tilts(scl_map *map, scl_error *error) {
   const bool by_degree = map->space->by_degree;
-  if (!scl_kernel_has_tilt(map->kernel)) return SCL_STATUS_UNSUPPORTED;
+  if (!scl_kernel_has_tilt(map->kernel)) return SCL_STATUS_OK;
   map->n_tilts = by_degree ? scl_min(map->law.law.max_degree, map->dim) + 1 : 1;
   map->tilts = scl_allocate_zero(map->n_tilts * sizeof *map->tilts);
   if (map->tilts == NULL) return scl_fail_memory(error, map->n_tilts * sizeof *map->tilts, "tilts");
@@ -65,8 +64,34 @@ static scl_status get_tilts(scl_map *map, scl_error *error) {
   const scl_status status =
       by_degree ? get_degree_tilts(map, &found) : get_tilt(map, &map->law.law, map->tilts, &found);
   if (status != SCL_STATUS_OK) scl_map_release_tilts(map);
-  if (status != SCL_STATUS_UNSUPPORTED && error != NULL) *error = found;
+  if (status == SCL_STATUS_OK || status == SCL_STATUS_UNSUPPORTED) return SCL_STATUS_OK;
+  if (error != NULL) *error = found;
   return status;
+}
+
+/* ------------------------------------------------------------ binding */
+
+/* A sampler without a law leaves the kernel unbound: its width must be given. */
+scl_status scl_map_bind_kernel(scl_map *map, const scl_map_spec *spec, scl_error *error) {
+  const bool section = scl_instance_kind(map->phi) == SCL_KIND_KERNEL;
+  scl_instance *kernel = section ? map->phi : spec->kernel;
+  if (kernel == NULL) return SCL_STATUS_OK;
+  if (!scl_sampler_has_law(map->sampler)) {
+    map->kernel = scl_instance_share(kernel);
+    return SCL_STATUS_OK;
+  }
+  SCL_TRY(scl_law_create(&map->origin, &map->law, error));
+  map->law.law.fan_in = map->fan_in;
+  SCL_TRY(scl_instance_bind(kernel, &map->law.law, &map->kernel, error));
+  if (!section) return get_tilts(map, error);
+  scl_instance_release(map->phi);
+  map->phi = scl_instance_share(map->kernel);
+  return SCL_STATUS_OK;
+}
+
+void scl_map_describe_kernel(const scl_map *map, char *text, size_t size) {
+  text[0] = 0;
+  if (map->kernel != NULL) scl_kernel_describe(map->kernel, text, size);
 }
 
 /* ------------------------------------------------------------ K between parameters: the product
@@ -88,16 +113,15 @@ static scl_status plane_of(const scl_map *map, size_t first, size_t count, size_
   return SCL_STATUS_OK;
 }
 
-/* out (u x v) times K(u_i, v_j), or set to it where `first`. */
+/* Multiply out (u x v) by K(u_i, v_j), or set it to K if this is the first factor. */
 static scl_status multiply_gram(const scl_map *map, const scl_const_parameters *u,
                                 const scl_const_parameters *v, bool first, double *out,
                                 ptrdiff_t stride, scl_error *error) {
-  const scl_instance *kernel = kernel_of(map);
-  if (first) return scl_kernel_gram(kernel, u, v, out, stride, error);
+  if (first) return scl_kernel_gram(map->kernel, u, v, out, stride, error);
   double *factor = scl_allocate_array(u->count * v->count + 1, sizeof *factor);
   if (factor == NULL)
     return scl_fail_memory(error, u->count * v->count * sizeof *factor, "a factor of K");
-  const scl_status status = scl_kernel_gram(kernel, u, v, factor, (ptrdiff_t)v->count, error);
+  const scl_status status = scl_kernel_gram(map->kernel, u, v, factor, (ptrdiff_t)v->count, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++)
     for (size_t j = 0; j < v->count; j++)
       out[(ptrdiff_t)i * stride + (ptrdiff_t)j] *= factor[i * v->count + j];
@@ -105,7 +129,8 @@ static scl_status multiply_gram(const scl_map *map, const scl_const_parameters *
   return status;
 }
 
-/* K between parameters of the map: rows u0 .. u0+u_count-1 against columns v0 .. */
+/* K between parameters u0 .. u0+u_count-1 and v0 .. v0+v_count-1 of the map, as a product over the
+ * scalars of a parameter. */
 static scl_status gram_inside(const scl_map *map, size_t u0, size_t u_count, size_t v0,
                               size_t v_count, double *out, ptrdiff_t stride, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
@@ -130,7 +155,7 @@ scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, 
                                vs = scl_parameters_part_view(&v->view, k * v_count, v_count);
     SCL_TRY(multiply_gram(map, &us, &vs, k == 0, out, stride, error));
   }
-  const scl_kernel_values values = {.kernel = kernel_of(map),
+  const scl_kernel_values values = {.kernel = map->kernel,
                                     .left = left,
                                     .right = right,
                                     .rows = u_count,
@@ -140,42 +165,10 @@ scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, 
   return scl_kernel_check_values(&values, error);
 }
 
-/* ------------------------------------------------------------ binding K */
-
-/* E K phi in closed form, or by a one-dimensional quadrature, which takes one scalar a
- * parameter. */
-static scl_method choose_method(const scl_map *map, const scl_map_spec *spec, bool tilted) {
-  const bool closed = scl_nonlinearity_smooths(map->phi);
-  if (!tilted || spec->monte_carlo || (!closed && map->fan_in > 1)) return SCL_METHOD_MONTE_CARLO;
-  return closed && !spec->quadrature ? SCL_METHOD_EXACT : SCL_METHOD_QUADRATURE;
-}
-
-scl_status scl_weighting_bind(scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  SCL_TRY(scl_parts_check_kernel(map, spec->kernel, error));
-  scl_status status = SCL_STATUS_UNSUPPORTED;
-  if (scl_sampler_has_law(map->sampler)) {
-    SCL_TRY(scl_law_create(&map->origin, &map->law, error));
-    map->law.law.fan_in = map->fan_in;
-    SCL_TRY(scl_instance_bind(spec->kernel, &map->law.law, &map->kernel, error));
-    status = get_tilts(map, error);
-    if (status != SCL_STATUS_OK && status != SCL_STATUS_UNSUPPORTED) return status;
-  } else {
-    map->kernel = scl_instance_share(spec->kernel);
-  }
-  map->method = choose_method(map, spec, status == SCL_STATUS_OK);
-  map->kind =
-      map->method == SCL_METHOD_MONTE_CARLO ? &scl_map_kind_sampled : &scl_map_kind_weighted;
-  return SCL_STATUS_OK;
-}
-
-void scl_map_describe_kernel(const scl_map *map, char *text, size_t size) {
-  text[0] = 0;
-  if (kernel_of(map) != NULL) scl_kernel_describe(kernel_of(map), text, size);
-}
-
 /* ------------------------------------------------------------ G */
 
-/* The rectangle may straddle outputs: entries of different outputs are 0. */
+/* A rectangle of G, for scl_symmetric_fill. G has a block for each output of phi; the rectangle may
+ * cross blocks, and entries between different outputs are 0. */
 static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
                                  size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const scl_map *map = context;
@@ -192,7 +185,7 @@ static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, s
     for (size_t i = 0; i < r1 - r0; i++)
       for (size_t j = 0; j < c1 - c0; j++)
         at[(ptrdiff_t)i * stride + (ptrdiff_t)j] *= factor;
-    const scl_kernel_values values = {.kernel = kernel_of(map),
+    const scl_kernel_values values = {.kernel = map->kernel,
                                       .left = "parameter",
                                       .right = "parameter",
                                       .first_row = r0 - begin,
@@ -206,7 +199,14 @@ static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, s
   return SCL_STATUS_OK;
 }
 
-scl_status scl_weighting_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
+scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
+  if (map->kind->gram != NULL) return map->kind->gram(map, out, error);
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "these features have no K (and phi is no kernel, which has k itself as K), so "
+                  "no Gram matrix of parameters");
+}
+
+scl_status scl_map_kernel_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
   if (!isfinite(exp(-2 * map->log_scale)))
     return scl_fail(error, SCL_STATUS_NUMERIC,
                     "the features are of the order exp(%.0f), too small for an RKHS norm in double "
@@ -218,13 +218,6 @@ scl_status scl_weighting_gram(const scl_map *map, scl_symmetric **out, scl_error
   scl_symmetric_destroy(*out);
   *out = NULL;
   return status;
-}
-
-scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
-  if (map->kind->gram != NULL) return map->kind->gram(map, out, error);
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "these features have no K (and phi is no kernel, which has k itself as K), so "
-                  "no Gram matrix of parameters");
 }
 
 scl_status scl_map_gram_matrix(const scl_map *map, scl_matrix *out, scl_error *error) {
@@ -241,11 +234,12 @@ scl_status scl_map_gram_matrix(const scl_map *map, scl_matrix *out, scl_error *e
   return status;
 }
 
+/* The matrices hold given parameters, so that nothing is drawn: a bare map serves. */
 scl_status scl_map_kernel_between(const scl_map *map, const scl_matrix *u, const scl_matrix *v,
                                   scl_matrix *out, scl_error *error) {
   scl_parameter_set left, right;
   const scl_layout layout = scl_map_seen_layout(map);
-  if (kernel_of(map) == NULL)
+  if (map->kernel == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "this instantiation has no K");
   if (u->rows % map->fan_in != 0 || v->rows % map->fan_in != 0)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
