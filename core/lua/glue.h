@@ -1,4 +1,5 @@
-/* Lua glue: userdata, argument checks, errors. No mathematics here. Every file core/lua/NAME.c
+/* Lua glue: userdata, argument checks, errors. No mathematics here. Every file core/lua/NAME.c, and
+ * core/define/define.c,
  * defines scl_lua_open_NAME, which adds its functions to the table `scullery.core` on top of the
  * stack.
  *

@@ -1,6 +1,6 @@
 /* Arguments and results of a script's functions: numbers, matrices, random numbers, views of the
- * host's tables (lua/define.h). */
-#include "lua/define.h"
+ * host's tables (define/define.h). */
+#include "define/define.h"
 #include "lua/list.h"
 #include "lua/matrix.h"
 #include "plugin/host.h"

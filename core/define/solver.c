@@ -1,8 +1,8 @@
 /* Solvers of a script's functions (sc.solver.define): solve, the loss that it minimises, its
  * objective. The problem is an object of Lua (define_problem.c) that can be used until the function
  * returns. */
-#include "lua/define.h"
-#include "lua/define_problem.h"
+#include "define/define.h"
+#include "define/problem.h"
 #include "lua/matrix.h"
 
 #include <math.h>

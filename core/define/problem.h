@@ -2,7 +2,7 @@
 #ifndef SCULLERY_LUA_DEFINE_PROBLEM_H
 #define SCULLERY_LUA_DEFINE_PROBLEM_H
 
-#include "lua/define.h"
+#include "define/define.h"
 
 typedef struct scl_defined_problem {
   const scl_problem *problem;

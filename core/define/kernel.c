@@ -1,6 +1,6 @@
 /* Kernels of a script's functions (sc.kernel.define): finish (of a number of each pair of rows) or
  * eval (of two rows). */
-#include "lua/define.h"
+#include "define/define.h"
 
 typedef struct defined_kernel {
   scl_defined base;

@@ -1,7 +1,7 @@
 /* The object `problem` of a solver that a script defines: its methods call the problem of the host,
  * and copy numbers to and from matrices. Phi is the n x D matrix of features, Y the n x c targets.
  * Every method checks that the problem can still be used: a script may keep the object. */
-#include "lua/define_problem.h"
+#include "define/problem.h"
 
 #include "lua/matrix.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Samplers of a script's functions (sc.sampler.define): make (independent coordinates) or draw
  * (a whole parameter), their law, and what they learn from rows. */
-#include "lua/define.h"
+#include "define/define.h"
 #include "lua/list.h"
 #include "lua/matrix.h"
 

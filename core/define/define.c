@@ -1,7 +1,7 @@
 /* scullery.core: components that a script defines: descriptors from tables of fields.
  * lua/scullery/compose/define.lua checks the fields first, with sentences for the user; what is
  * checked here protects memory. */
-#include "lua/define_internal.h"
+#include "define/internal.h"
 #include "lua/list.h"
 
 #include <math.h>

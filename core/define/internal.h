@@ -2,7 +2,7 @@
 #ifndef SCULLERY_LUA_DEFINE_INTERNAL_H
 #define SCULLERY_LUA_DEFINE_INTERNAL_H
 
-#include "lua/define.h"
+#include "define/define.h"
 #include <stdatomic.h>
 
 /* A reference to a value of the Lua registry that an instance keeps. Instances end on any

@@ -11,7 +11,7 @@
 
 typedef struct scl_definition scl_definition;
 
-/* The part of one kind: core/lua/define_KIND.c. */
+/* The part of one kind: core/define/KIND.c. */
 typedef struct scl_define_kind {
   size_t instance_size; /* of a struct that begins with an scl_defined */
   /* Fill in table and abilities, from the fields of the definition at place `fields`. */

@@ -1,6 +1,6 @@
-/* Calls of the functions that a script gave for slots (lua/define.h). */
+/* Calls of the functions that a script gave for slots (define/define.h). */
 #include "lua/call.h"
-#include "lua/define_internal.h"
+#include "define/internal.h"
 #include "lua/options.h"
 #include "plugin/host.h"
 

@@ -1,6 +1,6 @@
 /* Nonlinearities of a script's functions (sc.nonlinearity.define): eval, smooth, dual,
  * threshold_dual, and facts. A function is called for each row and parameter. */
-#include "lua/define.h"
+#include "define/define.h"
 #include "lua/list.h"
 
 #include <math.h>
