@@ -32,7 +32,9 @@ end
 
 local floor_of = {}
 for i, room in ipairs{ "base", "algebra", "plugin", "map", "rows", "learn", "codes",
-  "data/files", "data", "model", "progress", "lua", "define", "module", "host", "checker" } do floor_of[room] = i end
+  "data/files", "data", "model", "progress", "lua", "define", "module", "host", "checker" } do
+  floor_of[room] = i
+end
 
 -- The innermost folder of a path that is a room: data/csv belongs to data, data/files is a room.
 local function room_of(path)

@@ -269,8 +269,8 @@ local function constructor(kind, name)
     for key, value in pairs(given or {}) do copy[key] = value end
     for _, option in ipairs(core.plugin_info(kind, name).options) do
       -- "auto" is to leave the choice to p:fit, as if the option were not given
-      local name = option.name
-      if copy[name] == "auto" and component.is_chosen(option) then copy[name] = nil end
+      local key = option.name
+      if copy[key] == "auto" and component.is_chosen(option) then copy[key] = nil end
     end
     local self = setmetatable({ kind = kind, name = name, given = copy }, Component)
     local facts = facts_of(self)

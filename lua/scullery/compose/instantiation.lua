@@ -106,6 +106,17 @@ function instantiation.searched(self)
   return list
 end
 
+--- instantiation.with_part(features, name, part): a copy with another sampler (name "p") or
+--- nonlinearity ("phi"), not fitted.
+function instantiation.with_part(self, name, part)
+  local copy, inst = setmetatable({}, Features), {}
+  for key, value in pairs(self) do copy[key] = value end
+  for key, value in pairs(self.inst) do inst[key] = value end
+  inst[name] = part
+  copy.inst, copy.fitted, copy.origin = setmetatable(inst, getmetatable(self.inst)), nil, nil
+  return copy
+end
+
 --- instantiation.resolved(features, choices): a copy with every searched option replaced by its
 --- choice.
 function instantiation.resolved(self, choices)

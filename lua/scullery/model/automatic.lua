@@ -247,19 +247,42 @@ local function about(open, chosen, few, n)
   return ("%s, chosen on %d of %d rows"):format(table.concat(said, ", "), #few, n)
 end
 
+-- Width and regularisation on a sample; nil if there are too few rows, or no candidate was finite.
+-- Further: the sample, the folds of its rows, and the number of the distinct row of each row of ds.
+local function find(p, open, ds)
+  local few, of = sample_of(p, ds, p.features and ROWS or KERNEL_ROWS)
+  if #few < 2 * FOLDS then return nil end
+  local ids = folds_of(few)
+  local chosen = choose_on_sample(p, open, few, ids)
+  if not chosen.lambda and open.lambda or not chosen.width and open.width then return nil end
+  return chosen, few, ids, of
+end
+
+--- automatic.fill(p, ds): for a search: the pipeline with the options that p:fit would choose, with
+--- the first value of each searched one, and the searched ones as they are. Second: a sentence
+--- about the choice, or nil.
+function automatic.fill(p, ds)
+  local open = automatic.open(p)
+  if not open then return p, nil end
+  local chosen, few = find(filled(p, {}, {}), open, ds)
+  if not chosen then return p, nil end
+  local copy = setmetatable({}, recipe.class)
+  for key, value in pairs(p) do copy[key] = value end
+  if open.width then
+    copy.features = instantiation.with_part(p.features, open.part,
+      component.with(p.features.inst[open.part], open.width, chosen.width))
+  end
+  if open.lambda then copy.solver = component.with(p.solver, open.lambda, chosen.lambda) end
+  return copy, about(open, chosen, few, #ds)
+end
+
 --- automatic.choose(p, ds): the pipeline with the open options filled in, to be fitted to ds.
 --- Second: a sentence about the choice. Third: stages, map and training of all rows, if they were
 --- made.
 function automatic.choose(p, ds)
   local open = automatic.open(p)
-  local few, of = sample_of(p, ds, p.features and ROWS or KERNEL_ROWS)
-  local n = #ds
-  if #few < 2 * FOLDS then return filled(p, {}, {}), nil end
-  local ids = folds_of(few)
-  local chosen = choose_on_sample(p, open, few, ids)
-  if not chosen.lambda and open.lambda or not chosen.width and open.width then
-    return filled(p, {}, {}), nil -- no candidate was finite
-  end
+  local n, chosen, few, ids, of = #ds, find(p, open, ds)
+  if not chosen then return filled(p, {}, {}), nil end
   local ready
   if open.lambda and p.features and n > 1.5 * #few and
     core.solver_facts(component.instance(p.solver)).path_option == open.lambda then

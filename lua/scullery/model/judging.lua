@@ -1,5 +1,6 @@
 --- Cross-validation: models without each fold, judged on that fold. The folds share one pass over
 --- the rows if nothing before the solver is learnt from rows in a way that they must not share.
+local automatic = require "scullery.model.automatic"
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
@@ -139,7 +140,9 @@ local function stages_per_fold(run, ds, folds, k, criterion)
   local level <close> = progress.level{ name = "fold", total = k }
   for f = 1, k do
     local train, test = judging.split(ds, folds, f)
-    local made = judging.prepare(run.pipeline, train, dataset.source_of_targets(train), run.choices)
+    local p = run.pipeline
+    if automatic.open(p) then p = automatic.choose(p, train) end
+    local made = judging.prepare(p, train, dataset.source_of_targets(train), run.choices)
     candidates[f] = judging.solve(made, 0, run.path)
     for c, one in ipairs(judge_on(test, run, made, candidates[f], criterion)) do
       values[c] = values[c] or {}
@@ -154,7 +157,8 @@ end
 --- made}. run: pipeline, choices, path, shared. k: the number of folds that are judged, 1 for a
 --- hold-out. stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
-  if stages == "fold" or folds.pairs or recipe.learns(run.pipeline, run.choices) then
+  local apart = stages == "fold" or folds.pairs or automatic.open(run.pipeline)
+  if apart or recipe.learns(run.pipeline, run.choices) then
     return stages_per_fold(run, ds, folds, k, criterion)
   elseif k == 1 then
     -- as shared_stages for a hold-out: only the features of the training rows are summed

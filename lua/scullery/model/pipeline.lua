@@ -43,6 +43,12 @@ end
 --- pipeline without a solver takes p:fit(X). A number that is NaN or infinite is an error that
 --- names its row and column.
 ---
+--- What is not given is chosen from the rows: a width of the features (without a K: of the sampler,
+--- or of a kernel as phi) among 1/8, 1/4, 1/2, 1 and 2 times the "median" rule, and the solver's
+--- regularisation, by the loss on held-out rows of a sample of at most 4000 distinct rows; with more
+--- rows, the regularisation is chosen again on all of them. The option may also be given as "auto".
+--- p:info().chosen says what was chosen; p.fitted has the values.
+---
 --- progress = f, among the options: f is called during the work with a table of stage, done, total,
 --- loss, iteration, rows, seconds, rate, left and levels. stage: "learning" (a pass: done of total
 --- rows), or "solving", "descending" and the like (a solver: done is a share, total 1; iteration
@@ -344,6 +350,9 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- without each of k outer folds; .table.outer = { mean, stderr, folds, choices } is an unbiased
 --- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
 ---
+--- A width or a regularisation that is not given is chosen once, on all rows, as p:fit does, before
+--- the cells are tried.
+---
 --- each = "solver", or the name of a searched option: .each has, for each value of that option (for
 --- a stage its name), the best pipeline with it, fitted. The compared solvers share the passes over
 --- the rows, and so do values of features.T: the sums of the largest T contain those of the others
@@ -369,8 +378,9 @@ end
 --- fold number of each row. groups: as in ds:split: rows of one group are in one fold. shuffle =
 --- false: folds are consecutive rows.
 ---
---- repeats: the number of repetitions with different folds (seed, seed + 1, ...). .stderr is that
---- of one repetition, because all repetitions share the rows. score: "accuracy" for a
+--- A width or a regularisation that is not given is chosen for each fold from its own training
+--- rows. repeats: the number of repetitions with different folds (seed, seed + 1, ...). .stderr is
+--- that of one repetition, because all repetitions share the rows. score: "accuracy" for a
 --- classification and "r2" for a regression, or as in p:search. stages, progress: as in p:search.
 function Pipeline:cv(data, given)
   return require("scullery.model.judging").cv(self, data, given)

@@ -3,6 +3,7 @@
 --- sums of the other folds. Every value of the solver's path option reuses these sums, as do other
 --- solvers and other options of theirs; solvers without shared sums run in parallel, one fold each.
 --- A second pass judges all candidates at once.
+local automatic = require "scullery.model.automatic"
 local choose = require "scullery.compose.choose"
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
@@ -105,7 +106,7 @@ local function split_path(self, draws)
 end
 
 -- The runs: each is a pipeline, choices that share no pass, and the path that it goes through.
-local function plan(self, o)
+local function plan(self, ds, o)
   local runs, cells = {}, 0
   for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
     local p = variant.pipeline
@@ -114,10 +115,13 @@ local function plan(self, o)
       error(("folds = \"%s\": solver.%s does not estimate its risk; give folds = k"):format(
         o.folds, p.solver.name), 0)
     end
+    local chosen
+    p, chosen = automatic.fill(p, ds)
     local path, rest = split_path(p, o.draws)
     for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed)
       or grid(rest)) do
-      runs[#runs + 1] = { pipeline = p, stages = variant.choice, choices = choices, path = path }
+      runs[#runs + 1] = { pipeline = p, stages = variant.choice, choices = choices, path = path,
+        chosen = chosen }
       cells = cells + (path and #path.values or 1)
     end
     choose.check_combinations("pipeline:search", cells)
@@ -276,7 +280,7 @@ local function refit(ds, source, cell, all_kept)
   local fits = judging.solve(made, 0, path)
   local solver = made.solver
   if path then solver = component.with(solver, run.path.option, path.values[1]) end
-  return fitting.keep(result, ds, made.prepared, solver, fits[1])
+  return fitting.keep(result, ds, made.prepared, solver, fits[1], nil, run.chosen)
 end
 
 -- The column for the option `each`: for "solver" the stage that is a solver, or nil if there is
@@ -455,7 +459,7 @@ local function run_whole(self, data, o)
   end
   if folds then judging.check_folds(ds, folds, o.judged) end
   local source, coded = dataset.source_of_targets(ds)
-  local runs, planned = plan(self, o)
+  local runs, planned = plan(self, ds, o)
   local cells = search_table.new(runs, criterion)
   local column = o.each and column_of_each(self, cells, o.each)
   group(runs)
