@@ -122,9 +122,11 @@ function component.resolved(self, choices)
 end
 
 --- component.is_chosen(option): true if p:fit may choose an option (a row of core.plugin_info) that
---- is not given: a width, or the regularisation of a solver.
+--- is not given: a width, or the regularisation of a solver where it is a number (neighbours are
+--- counted).
 function component.is_chosen(option)
-  return option.role == "regularisation" or option.takes:find('"median"', 1, true) ~= nil
+  return option.role == "regularisation" and option.takes_number
+    or option.takes:find('"median"', 1, true) ~= nil
 end
 
 --- component.role(self, role): the name of its option with that role ("regularisation", "capacity",
@@ -269,8 +271,8 @@ local function constructor(kind, name)
     for key, value in pairs(given or {}) do copy[key] = value end
     for _, option in ipairs(core.plugin_info(kind, name).options) do
       -- "auto" is to leave the choice to p:fit, as if the option were not given
-      local name = option.name
-      if copy[name] == "auto" and component.is_chosen(option) then copy[name] = nil end
+      local key = option.name
+      if copy[key] == "auto" and component.is_chosen(option) then copy[key] = nil end
     end
     local self = setmetatable({ kind = kind, name = name, given = copy }, Component)
     local facts = facts_of(self)

@@ -14,8 +14,8 @@ local KernelError, Pipeline, Table = kernel_error.class, recipe.class, search_ta
 --- Wilson's 95 % intervals, and a histogram of the probabilities; calls p:calibrate{} if there are
 --- none), "coefficients" (the largest, and all by rank; the weights of the columns if each feature
 --- depends on one column), "roc", "pr" and "lift" (of a classification: how well the scores rank
---- the rows, with the area under the curve). Without it: all that apply to the model without further
---- computation, except the last three.
+--- the rows, with the area under the curve). Without it: all that apply to the model without
+--- further computation, except the last three.
 function Pipeline:plot(what, data, given)
   recipe.fitted(self, "pipeline:plot", true)
   local plot = require("scullery.pictures.model").plot
