@@ -287,6 +287,10 @@ local function one_by_one(ds, groups)
     ids[i] = of[value]
   end
   if count < 2 then fail("folds = \"loo\": all rows are in one group") end
+  if groups then
+    tell(groups, ("folds = \"loo\": each of the %d groups%s is a fold"):format(count,
+      group_name(ds)))
+  end
   return ids
 end
 
