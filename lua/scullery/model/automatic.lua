@@ -175,13 +175,26 @@ end
 
 -- ---------------------------------------------------------------- judging
 
--- The weighted sum over rows of the square loss of each candidate. decisions: n x (count c).
-local function losses(decisions, wanted, w, count)
-  local list, n, c = {}, wanted:rows(), wanted:cols()
+-- The losses of rows, to be summed over columns: the square loss, or -log p of the class where the
+-- scores say probabilities. The square loss of log-odds would want them all near -1 and +1.
+local function losses_of_rows(solver, decisions, wanted, task)
+  local P = task == "classification" and core.own_probabilities(solver, decisions)
+  if not P then
+    local gap = decisions - wanted
+    return gap:mul(gap)
+  end
+  local right = wanted:map(function(t) return t > 0 and 1 or 0 end)
+  if wanted:cols() == 1 then right = core.hcat(1 - right, right) end
+  return P:map(function(v) return -math.log(math.max(v, 1e-300)) end):mul(right)
+end
+
+-- The weighted sum over the rows of ds of the loss of each candidate. decisions: n x (count c).
+local function losses(p, decisions, wanted, ds, count)
+  local list, n, c, solver = {}, wanted:rows(), wanted:cols(), component.instance(p.solver)
   for k = 1, count do
-    local gap = decisions:slice(1, n, (k - 1) * c + 1, k * c) - wanted
-    local square = w:t() * gap:mul(gap)
-    list[k] = square:sum()
+    local some = decisions:slice(1, n, (k - 1) * c + 1, k * c)
+    local sums = ds.weights:t() * losses_of_rows(solver, some, wanted, ds.task)
+    list[k] = sums:sum()
   end
   return list
 end
@@ -199,7 +212,7 @@ local function judge(p, prepared, fits, ds)
   while at <= #fits do
     local some = table.move(fits, at, math.min(#fits, at + together - 1), 1, {})
     local decisions, wanted = core.decisions_apart(walk, { some })
-    table.move(losses(decisions, wanted, ds.weights, #some), 1, #some, #list + 1, list)
+    table.move(losses(p, decisions, wanted, ds, #some), 1, #some, #list + 1, list)
     at = at + #some
   end
   return list

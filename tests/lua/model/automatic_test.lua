@@ -156,6 +156,22 @@ function TestAClassOfOneRow()
   end
 end
 
+-- Scores of a logistic regression are log-odds: judged by their distance from -1 and +1, the largest
+-- lambda would win.
+function TestLogOddsAreJudgedByTheirProbabilities()
+  local n = 1200
+  local X, chance = sc.randn{ n, 2, seed = 20 }, sc.rand{ n, 1, seed = 21 }
+  local labels = {}
+  for i = 1, n do
+    labels[i] = chance:get(i, 1) < 1 / (1 + math.exp(-5 * X:get(i, 1))) and "yes" or "no"
+  end
+  local ds = sc.dataset{ X = X, y = labels }
+  local chosen = sc.pipeline{ sc.solver.logistic{} }:fit(ds)
+  local free = sc.pipeline{ sc.solver.logistic{ lambda = 1e-6 } }:fit(ds)
+  lu.assertTrue(chosen.fitted.solver.given.lambda <= 1e-3)
+  lu.assertAlmostEquals(chosen.fitted.weights:get(1, 1), free.fitted.weights:get(1, 1), 0.5)
+end
+
 -- Rows of a group are nearly equal: a choice that is judged on rows of its own groups learns noise.
 function TestGroupsAreJudgedWhole()
   local groups, n, each = {}, 9000, 60
@@ -172,8 +188,8 @@ function TestGroupsAreJudgedWhole()
   for _, of in ipairs{ "whole", "cut" } do
     local ds = sc.dataset{ X = X, y = values, task = "regression",
       groups = of == "whole" and groups or nil }
-    lambdas[of] = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 100, seed = 1,
-      phi = sc.nonlinearity.fourier() }, sc.solver.ridge{} }:fit(ds).fitted.solver.given.lambda
+    lambdas[of] = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 100,
+      seed = 1, phi = sc.nonlinearity.fourier() }, sc.solver.ridge{} }:fit(ds).fitted.solver.given.lambda
   end
   lu.assertTrue(lambdas.whole > 0.1) -- 0.01 where rows of the judging groups are learnt from
   lu.assertTrue(lambdas.cut < 1e-4)
