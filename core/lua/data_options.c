@@ -195,6 +195,7 @@ static void read_roles(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
   for (size_t k = 0; k < SCL_COLUMN_ROLES; k++) {
     if (lua_getfield(L, t->place, scl_column_role_names[k]) != LUA_TNIL) {
+      if (lua_type(L, -1) != LUA_TSTRING) refuse_value(t, scl_column_role_names[k]);
       check_text(L, -1, t->title, scl_column_role_names[k]);
       o->roles[k] = lua_tostring(L, -1); /* the table keeps it while we read */
     }

@@ -136,27 +136,40 @@ static int sample(lua_State *L) {
   return 1;
 }
 
-/* core.distinct_rows(source, stages, most, weights or nil) -> {X =, y =, weights =, of =, rows = a list}: at
- * most `most` distinct rows, by their contents (rows/distinct.h) */
+/* The field `name` of the table on top of the stack becomes a new matrix, to be filled. */
+static scl_matrix *new_field(lua_State *L, const char *name) {
+  scl_matrix *matrix = scl_lua_new_matrix(L);
+  lua_setfield(L, -2, name);
+  return matrix;
+}
+
+/* core.distinct_rows(source, stages, most, weights or nil) -> {X =, y =, weights =, of =, rows = a
+ * list}: at most `most` distinct rows, by their contents (rows/distinct.h); y where the source has
+ * targets. All that may raise is made before or after the rows are held. */
 static int distinct_rows(lua_State *L) {
   const scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   const size_t most = scl_lua_check_size(L, 3, 1, (size_t)1 << 40, "most");
-  const scl_matrix *weights = lua_isnil(L, 4) ? NULL : scl_lua_check_matrix(L, 4);
-  if (weights != NULL && (weights->rows != flow.source->rows || weights->cols != 1))
-    return luaL_error(L, "row weights are %d x %d where there are %d rows", (int)weights->rows,
-                      (int)weights->cols, (int)flow.source->rows);
+  const scl_matrix *weights = lua_isnil(L, 4) ? NULL : scl_lua_hold_matrix(L, 4);
+  const size_t n = flow.source->rows, room = scl_min(most, n);
+  if (weights != NULL && (weights->rows != n || weights->cols != 1))
+    return luaL_error(L, "row weights are %I x %I where there are %I rows",
+                      (LUAI_UACINT)weights->rows, (LUAI_UACINT)weights->cols, (LUAI_UACINT)n);
   scl_distinct_rows found;
-  lua_createtable(L, 0, 4);
+  size_t *places = lua_newuserdatauv(L, (room + 1) * sizeof *places, 0);
+  lua_createtable(L, 0, 5);
+  scl_matrix *x = new_field(L, "X"), *y = NULL;
+  if (flow.source->targets > 0) y = new_field(L, "y");
+  scl_matrix *weight = new_field(L, "weights"), *of = new_field(L, "of");
   SCL_LUA_TRY(L, scl_flow_distinct(&flow, most, weights, &found, &error));
   const size_t count = found.weight.rows;
-  size_t *places = lua_newuserdatauv(L, (count + 1) * sizeof *places, 0);
   memcpy(places, found.place, count * sizeof *places);
-  lua_insert(L, -2); /* below the table */
-  scl_lua_set_matrix(L, "X", &found.x);
-  if (found.y.storage != NULL) scl_lua_set_matrix(L, "y", &found.y);
-  scl_lua_set_matrix(L, "weights", &found.weight);
-  scl_lua_set_matrix(L, "of", &found.of);
-  scl_distinct_release(&found);
+  *x = found.x;
+  if (y != NULL) *y = found.y;
+  *weight = found.weight;
+  *of = found.of;
+  scl_release(found.place);
+  scl_lua_account(L, scl_matrix_bytes(x) + scl_matrix_bytes(weight) + scl_matrix_bytes(of) +
+                         (y == NULL ? 0 : scl_matrix_bytes(y)));
   lua_createtable(L, (int)scl_min(count, INT32_MAX), 0);
   for (size_t k = 0; k < count; k++) {
     lua_pushinteger(L, (lua_Integer)places[k] + 1);

@@ -267,7 +267,7 @@ function TestPlaces:test_a_message_begins_with_the_line_of_the_script()
       function() local a = fitted:score(3) return a end,
       function() local a = sc.metrics.f1({ 1 }, { 1, 2 }) return a end,
       function() local a = sc.solver.ridge{ lamda = 1 } return a end,
-      function() local a = sc.features{ T = 5 } return a end,
+      function() local a = sc.features{ T = 0 } return a end,
       function() local a = ds.split{ test = 1 } return a end,
       function() local a = ds:splt{ test = 1 } return a end,
       function() fitted.solver.lambda = 5 end,

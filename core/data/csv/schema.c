@@ -156,6 +156,13 @@ static scl_status find_target(csv_schema *schema, scl_error *error) {
                          : SCL_STATUS_OK;
 }
 
+static bool is_feature(const scl_schema *like, const char *name) {
+  for (size_t j = 0; j < like->n_columns; j++)
+    if (like->columns[j].kind != SCL_COLUMN_SKIPPED && strcmp(like->columns[j].name, name) == 0)
+      return true;
+  return false;
+}
+
 /* The columns with a role. A schema's roles are optional: files to predict seldom have them. */
 static scl_status find_roles(csv_schema *schema, scl_error *error) {
   const scl_csv_options *o = schema->options;
@@ -169,6 +176,12 @@ static scl_status find_roles(csv_schema *schema, scl_error *error) {
     if (count == 0 && !said) continue;
     if (count == 0) return refuse_name(schema, scl_column_role_names[k], name, error);
     csv_column *column = &schema->column[found->place];
+    if (said && o->like != NULL && is_feature(o->like, name))
+      return scl_fail(
+          error, SCL_STATUS_BAD_OPTION,
+          "%s: option '%s' names the column '%s', which is a feature where 'like' comes "
+          "from",
+          schema->paths[0], scl_column_role_names[k], name);
     if (count > 1 || column->target || column->aside || column->skipped)
       return scl_fail(error, SCL_STATUS_BAD_OPTION,
                       "%s: option '%s' names the column '%s', which %s", schema->paths[0],

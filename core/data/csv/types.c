@@ -185,11 +185,15 @@ static scl_status lay_out_features(csv_schema *schema, scl_error *error) {
     schema->cols_out += column->outs;
   }
   if (schema->cols_out > 0) return SCL_STATUS_OK;
+  bool roles = false;
+  for (size_t k = 0; k < SCL_COLUMN_ROLES; k++)
+    roles = roles || schema->role[k] >= 0;
   return scl_fail(
-      error, SCL_STATUS_BAD_DATA, "%s: no column is left for X: it has %zu, separated by '%s'%s",
+      error, SCL_STATUS_BAD_DATA, "%s: no column is left for X: it has %zu, separated by '%s'%s%s",
       schema->paths[0], schema->columns,
       schema->separator == '\t' ? "tab" : (char[]){schema->separator, 0},
-      schema->target >= 0 ? ", and one of them is the target (target = false for none)" : "");
+      schema->target >= 0 ? ", and one of them is the target (target = false for none)" : "",
+      roles ? "; columns of weights, groups and time are no features" : "");
 }
 
 scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {

@@ -122,9 +122,11 @@ function component.resolved(self, choices)
 end
 
 --- component.is_chosen(option): true if p:fit may choose an option (a row of core.plugin_info) that
---- is not given: a width, or the regularisation of a solver.
+--- is not given: a width, or the regularisation of a solver where it is a number (neighbours are
+--- counted).
 function component.is_chosen(option)
-  return option.role == "regularisation" or option.takes:find('"median"', 1, true) ~= nil
+  return option.role == "regularisation" and option.takes_number
+    or option.takes:find('"median"', 1, true) ~= nil
 end
 
 --- component.role(self, role): the name of its option with that role ("regularisation", "capacity",

@@ -287,6 +287,10 @@ local function one_by_one(ds, groups)
     ids[i] = of[value]
   end
   if count < 2 then fail("folds = \"loo\": all rows are in one group") end
+  if groups then
+    tell(groups, ("folds = \"loo\": each of the %d groups%s is a fold"):format(count,
+      group_name(ds)))
+  end
   return ids
 end
 
@@ -307,7 +311,9 @@ local function by_groups(ds, groups, o, k)
       #list == 1 and "" or "s")
   end
   for s = 1, k do shares[s] = 1 / k end
-  tell(groups, ("folds keep the %d groups%s together"):format(#list, group_name(ds)))
+  if not o.quiet then
+    tell(groups, ("folds keep the %d groups%s together"):format(#list, group_name(ds)))
+  end
   return (divide_groups(list, #ds, shares))
 end
 
@@ -408,7 +414,8 @@ local function by_time(ds, groups, o)
 end
 
 --- folds.of(ds, o): the folds of the rows. o: folds (a number of folds, "loo", "time", or a list),
---- and seed, stratify, groups, shuffle, count, gap, horizon (see ds:fold_ids and p:cv).
+--- and seed, stratify, groups, shuffle, count, gap, horizon (see ds:fold_ids and p:cv); quiet: no
+--- line about groups.
 function folds.of(ds, o)
   local how, n, groups = o.folds, #ds, wanted_groups(ds, o.groups)
   for _, name in ipairs{ "count", "gap", "horizon" } do

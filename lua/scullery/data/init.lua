@@ -43,8 +43,26 @@ end
 
 local roles = { "weights", "groups", "time" } -- in the order of their columns, the last of X
 
--- Moves the columns of roles from X, or from a stream, to fields of their own.
-local function take_roles(result, source)
+-- True if numbers of roles are to be read beside features of float32: groups and times are often
+-- whole numbers with more digits than that has.
+local function roles_are_wider(o)
+  local like = o.like or {}
+  for _, role in ipairs(roles) do
+    if (o[role] or like[role]) and o.dtype == "float32" then return true end
+  end
+  return false
+end
+
+local function in_float64(o)
+  local copy = {}
+  for name, value in pairs(o) do copy[name] = value end
+  copy.dtype = "float64"
+  return copy
+end
+
+-- Moves the columns of roles from X, or from a stream, to fields of their own. wide: a stream of
+-- the same rows in float64, where the other one is of float32.
+local function take_roles(result, source, wide)
   local features, named = {}, {}
   for _, role in ipairs(roles) do
     if result.schema[role] then named[#named + 1] = role end
@@ -56,7 +74,7 @@ local function take_roles(result, source)
   for k, role in ipairs(named) do
     result.names[kept + k] = nil
     local column = result.X and result.X:column(kept + k):copy()
-      or core.transform(core.source_columns(source, { kept + k }), {})
+      or core.transform(core.source_columns(wide or source, { kept + k }), {})
     column = column:astype("float64")
     result[role] = role == "weights" and targets.weights(column, rows) or column
   end
@@ -82,14 +100,18 @@ local function read_csv(path, given, brief)
   if stream ~= nil and type(stream) ~= "boolean" then
     error("option 'stream' got " .. options.show(stream) .. "; it takes true or false", 0)
   end
-  local source, result
+  local source, result, wide
+  local wider = roles_are_wider(o)
   if stream then
     if type(path) == "table" and #path ~= 1 then error("stream = true takes one path", 0) end
-    source, result = core.stream_csv(type(path) == "table" and path[1] or path, o)
+    local one = type(path) == "table" and path[1] or path
+    source, result = core.stream_csv(one, o)
+    wide = wider and core.stream_csv(one, in_float64(o)) or nil
   else
-    result = core.read_csv(path, o)
+    result = core.read_csv(path, wider and in_float64(o) or o)
   end
-  take_roles(result, source)
+  take_roles(result, source, wide)
+  if wider and not stream then result.X = result.X:astype("float32") end
   local lines, done = schema.report(result, o)
   if not o.quiet then schema.tell(path, brief and done or lines) end
   local ds = dataset.from_table(result, result.source or source, lines)

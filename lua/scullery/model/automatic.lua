@@ -14,7 +14,9 @@ local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local instantiation = require "scullery.compose.instantiation"
+local folds = require "scullery.data.folds"
 local recipe = require "scullery.model.recipe"
+local targets = require "scullery.data.targets"
 local weights = require "scullery.model.weights"
 
 local automatic = {}
@@ -28,13 +30,17 @@ local FOLDS = 5
 
 -- ---------------------------------------------------------------- what is to be chosen
 
--- The option of a component that takes a width from the data, if it was not given.
+-- The option of a component that takes a width from the data, if the width was not given, neither
+-- by this option nor by another one (gamma for sigma, theta for width): the component refuses two.
 local function open_width(part)
+  local name
   for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do
     if option.takes:find('"median"', 1, true) then
-      return part.given[option.name] == nil and option.name or nil
+      if part.given[option.name] ~= nil then return nil end
+      name = name or option.name
     end
   end
+  return name and pcall(component.instance, component.with(part, name, 1)) and name or nil
 end
 
 -- The part of the features whose width is to be chosen ("p" or "phi"), and its option. With a K two
@@ -48,10 +54,24 @@ local function width_of(features)
   end
 end
 
--- The solver's option of regularisation, if it was not given.
+-- The solver's option of regularisation (a row of core.plugin_info), if it was not given.
 local function open_lambda(solver)
-  local name = component.role(solver, "regularisation")
-  return name and solver.given[name] == nil and name or nil
+  for _, option in ipairs(core.plugin_info("solver", solver.name).options) do
+    if component.is_chosen(option) and option.role == "regularisation" then
+      return solver.given[option.name] == nil and option or nil
+    end
+  end
+end
+
+-- Those of the values that the open option of regularisation takes.
+local function allowed(p, values)
+  local option, list = open_lambda(p.solver), {}
+  for _, value in ipairs(values) do
+    local inside = value > option.low or value == option.low and not option.low_open
+    local below = value < option.high or value == option.high and not option.high_open
+    if inside and below then list[#list + 1] = value end
+  end
+  return list
 end
 
 --- automatic.open(p): what p:fit chooses from the data: { part =, width =, lambda = }, the names of
@@ -61,7 +81,7 @@ function automatic.open(p)
   local part, width = width_of(p.features)
   local lambda = open_lambda(p.solver)
   if not (width or lambda) then return nil end
-  return { part = part, width = width, lambda = lambda }
+  return { part = part, width = width, lambda = lambda and lambda.name }
 end
 
 -- A copy of the pipeline with the width and the regularisation filled in, and at most T parameters.
@@ -98,31 +118,83 @@ local function sample_of(p, ds, most)
   return few, found.of
 end
 
--- The fold of each row of the sample: groups stay together; else the rows of each class, in the
--- order of their hashes, are dealt out in turn.
-local function folds_of(few)
-  if few.groups then
-    local ok, ids = pcall(few.fold_ids, few, { k = FOLDS, seed = 0 })
-    if ok then return ids end
-  end
-  local ids, dealt = {}, {}
+-- The rows of each class (of all rows in a regression), in the order of the sample.
+local function strata_of(few)
+  local lists, place = {}, few.task == "classification" and targets.places(few.classes)
+  for k = 1, place and #few.classes or 1 do lists[k] = {} end
   for i = 1, #few do
-    local class = few.task == "classification" and few.y:get(i, 1) or 0
-    ids[i] = (dealt[class] or 0) % FOLDS + 1
-    dealt[class] = (dealt[class] or 0) + 1
+    local k = place and place[few.y:get(i, 1)] or 1
+    lists[k][#lists[k] + 1] = i
   end
-  return ids
+  return lists
+end
+
+-- How many folds of whole groups there can be.
+local function folds_of_groups(few)
+  local seen, count = {}, 0
+  for i = 1, few.groups and #few or 0 do
+    local value = few.groups:get(i, 1)
+    if not seen[value] then seen[value], count = true, count + 1 end
+  end
+  return math.min(count, FOLDS)
+end
+
+-- The fold of each row of the sample: groups stay together; else the rows of each class, in the
+-- order of their hashes, are dealt out in turn. Small classes go on where the last one ended.
+-- Second: whether groups stay together.
+local function folds_of(few)
+  local k = folds_of_groups(few)
+  if k >= 2 then return folds.of(few, { folds = k, seed = 0, quiet = true }), true end
+  local ids, next_fold = {}, 0
+  for _, rows in ipairs(strata_of(few)) do
+    local first = #rows < FOLDS and next_fold or 0
+    for at, i in ipairs(rows) do ids[i] = (first + at - 1) % FOLDS + 1 end
+    if #rows < FOLDS then next_fold = next_fold + #rows end
+  end
+  return ids, false
+end
+
+-- The folds that can be judged: those that leave rows of at least two classes to learn from.
+local function judged_folds(few, ids)
+  local held, strata, list = {}, strata_of(few), {}
+  for k, rows in ipairs(strata) do
+    held[k] = {}
+    for _, i in ipairs(rows) do held[k][ids[i]] = (held[k][ids[i]] or 0) + 1 end
+  end
+  for f = 1, folds.number(ids) do
+    local left, inside = 0, false
+    for k, rows in ipairs(strata) do
+      local count = held[k][f] or 0
+      inside = inside or count > 0
+      if count < #rows then left = left + 1 end
+    end
+    if inside and left >= math.min(#strata, 2) then list[#list + 1] = f end
+  end
+  return list
 end
 
 -- ---------------------------------------------------------------- judging
 
--- The weighted sum over rows of the square loss of each candidate. decisions: n x (count c).
-local function losses(decisions, targets, w, count)
-  local list, n, c = {}, targets:rows(), targets:cols()
+-- The losses of rows, to be summed over columns: the square loss, or -log p of the class where the
+-- scores say probabilities. The square loss of log-odds would want them all near -1 and +1.
+local function losses_of_rows(solver, decisions, wanted, task)
+  local P = task == "classification" and core.own_probabilities(solver, decisions)
+  if not P then
+    local gap = decisions - wanted
+    return gap:mul(gap)
+  end
+  local right = wanted:map(function(t) return t > 0 and 1 or 0 end)
+  if wanted:cols() == 1 then right = core.hcat(1 - right, right) end
+  return P:map(function(v) return -math.log(math.max(v, 1e-300)) end):mul(right)
+end
+
+-- The weighted sum over the rows of ds of the loss of each candidate. decisions: n x (count c).
+local function losses(p, decisions, wanted, ds, count)
+  local list, n, c, solver = {}, wanted:rows(), wanted:cols(), component.instance(p.solver)
   for k = 1, count do
-    local gap = decisions:slice(1, n, (k - 1) * c + 1, k * c) - targets
-    local square = w:t() * gap:mul(gap)
-    list[k] = square:sum()
+    local some = decisions:slice(1, n, (k - 1) * c + 1, k * c)
+    local sums = ds.weights:t() * losses_of_rows(solver, some, wanted, ds.task)
+    list[k] = sums:sum()
   end
   return list
 end
@@ -139,8 +211,8 @@ local function judge(p, prepared, fits, ds)
   local together = math.max(1, MOST // (#ds * columns))
   while at <= #fits do
     local some = table.move(fits, at, math.min(#fits, at + together - 1), 1, {})
-    local decisions, targets = core.decisions_apart(walk, { some })
-    table.move(losses(decisions, targets, ds.weights, #some), 1, #some, #list + 1, list)
+    local decisions, wanted = core.decisions_apart(walk, { some })
+    table.move(losses(p, decisions, wanted, ds, #some), 1, #some, #list + 1, list)
     at = at + #some
   end
   return list
@@ -174,17 +246,18 @@ local function median_width(p, open, few)
   return core.settings(settled.made)[open.width]
 end
 
--- The sum of the losses on folds 1 to `judged` for each value of the regularisation.
-local function try(p, few, ids, open, values, judged)
-  local source = dataset.source_of_targets(few)
+-- The sum of the losses on the first `most` of the folds `judged` for each value of the
+-- regularisation.
+local function try(p, few, folding, open, values, most)
+  local source, ids, judged = dataset.source_of_targets(few), folding.ids, folding.judged
   local prepared = recipe.prepare(p, source)
   local training <close> = core.training(source, prepared.stages, prepared.map,
     { classes = few.task == "classification" and #few.classes or 0, dtype = p.dtype, folds = ids,
       block = p.block, allowance = p.allowance, weights = few.weights, quiet = true })
   local sums = {}
-  for f = 1, judged do
-    local rows = {}
-    for i, fold in ipairs(ids) do if fold == f then rows[#rows + 1] = i end end
+  for place = 1, math.min(most, #judged) do
+    local f = judged[place]
+    local _, rows = folds.rows(ids, f)
     local fits = open.lambda and fits_of(p, training, f, open.lambda, values)
       or { core.solve(training, component.instance(p.solver), f)[1] }
     for k, loss in ipairs(judge(p, prepared, fits, few:select(rows))) do
@@ -196,13 +269,15 @@ end
 
 -- Width and regularisation on the sample: the width with few values of the regularisation, then the
 -- regularisation for that width. Fewer folds are judged where there are many rows.
-local function choose_on_sample(p, open, few, ids)
+local function choose_on_sample(p, open, few, folding)
   local chosen, least, many = {}, math.huge, #few > 1500
+  local few_lambdas = open.lambda and allowed(p, FEW_LAMBDAS)
+  local lambdas = open.lambda and allowed(p, LAMBDAS)
   if open.width then
     local median = median_width(p, open, few)
     for _, factor in ipairs(FACTORS) do
       local tried = filled(p, open, { width = median * factor }, FEW_FEATURES)
-      for _, loss in ipairs(try(tried, few, ids, open, FEW_LAMBDAS, many and 1 or 2)) do
+      for _, loss in ipairs(try(tried, few, folding, open, few_lambdas, many and 1 or 2)) do
         if loss < least then least, chosen.width, chosen.factor = loss, median * factor, factor end
       end
     end
@@ -210,25 +285,36 @@ local function choose_on_sample(p, open, few, ids)
   if not open.lambda then return chosen end
   least = math.huge
   local tried = filled(p, open, chosen, FEATURES)
-  for k, loss in ipairs(try(tried, few, ids, open, LAMBDAS, many and 2 or FOLDS)) do
-    if loss < least then least, chosen.lambda = loss, LAMBDAS[k] end
+  for k, loss in ipairs(try(tried, few, folding, open, lambdas, many and 2 or FOLDS)) do
+    if loss < least then least, chosen.lambda = loss, lambdas[k] end
   end
   return chosen
 end
 
--- The regularisation again, on all rows but those of the sample's first fold, which judge.
-local function choose_on_all(p, open, ds, few, ids, of, chosen)
-  local source = dataset.source_of_targets(ds)
-  local folds, rows, values = {}, {}, {}
-  for i, fold in ipairs(ids) do if fold == 1 then rows[#rows + 1] = i end end
-  for i = 1, #ds do
-    local k = math.tointeger(of:get(i, 1))
-    folds[i] = k > 0 and ids[k] == 1 and 1 or 2
+-- 1 for each row of the data set that is among these rows of the sample, or in a group of theirs if
+-- groups stay together; 2 for all others.
+local function sides_of(ds, few, rows, of, together)
+  local sides, judges, groups = {}, {}, {}
+  for _, i in ipairs(rows) do
+    judges[i] = true
+    if together then groups[few.groups:get(i, 1)] = true end
   end
+  for i = 1, #ds do
+    sides[i] = (judges[math.tointeger(of:get(i, 1))] or together and groups[ds.groups:get(i, 1)])
+      and 1 or 2
+  end
+  return sides
+end
+
+-- The regularisation again, on all rows but those of the sample's first judged fold, which judge.
+local function choose_on_all(p, open, ds, few, folding, of, chosen)
+  local source, values = dataset.source_of_targets(ds), {}
+  local _, rows = folds.rows(folding.ids, folding.judged[1])
   for k, near in ipairs(NEAR) do values[k] = chosen.lambda * near end
+  values = allowed(folding.open, values)
   local prepared = recipe.prepare(p, source)
   local training = core.training(source, prepared.stages, prepared.map,
-    recipe.training_options(p, ds, folds))
+    recipe.training_options(p, ds, sides_of(ds, few, rows, of, folding.together)))
   local best, least = nil, math.huge
   local sums = judge(p, prepared, fits_of(p, training, 1, open.lambda, values), few:select(rows))
   for k, loss in ipairs(sums) do
@@ -248,14 +334,18 @@ local function about(open, chosen, few, n)
 end
 
 -- Width and regularisation on a sample; nil if there are too few rows, or no candidate was finite.
--- Further: the sample, the folds of its rows, and the number of the distinct row of each row of ds.
+-- Further: the sample, how its rows are folded, and the number of the distinct row of each row of
+-- ds.
 local function find(p, open, ds)
   local few, of = sample_of(p, ds, p.features and ROWS or KERNEL_ROWS)
   if #few < 2 * FOLDS then return nil end
-  local ids = folds_of(few)
-  local chosen = choose_on_sample(p, open, few, ids)
+  local folding = { open = p }
+  folding.ids, folding.together = folds_of(few)
+  folding.judged = judged_folds(few, folding.ids)
+  if #folding.judged == 0 then return nil end
+  local chosen = choose_on_sample(p, open, few, folding)
   if not chosen.lambda and open.lambda or not chosen.width and open.width then return nil end
-  return chosen, few, ids, of
+  return chosen, few, folding, of
 end
 
 --- automatic.fill(p, ds): for a search: the pipeline with the options that p:fit would choose, with
@@ -281,12 +371,13 @@ end
 --- made.
 function automatic.choose(p, ds)
   local open = automatic.open(p)
-  local n, chosen, few, ids, of = #ds, find(p, open, ds)
+  local n, chosen, few, folding, of = #ds, find(p, open, ds)
   if not chosen then return filled(p, {}, {}), nil end
   local ready
   if open.lambda and p.features and n > 1.5 * #few and
     core.solver_facts(component.instance(p.solver)).path_option == open.lambda then
-    chosen.lambda, ready = choose_on_all(filled(p, open, chosen), open, ds, few, ids, of, chosen)
+    chosen.lambda, ready = choose_on_all(filled(p, open, chosen), open, ds, few, folding, of,
+      chosen)
   end
   return filled(p, open, chosen), about(open, chosen, few, n), ready
 end

@@ -58,31 +58,32 @@ function Criterion:__tostring() return "criterion " .. self.name end
 
 -- The criterion of a metric with the options `given`. With options, the engine's counts do not
 -- suffice, and the metric is computed from labels.
-local function by_name(name, given)
+local function by_name(name, given, option)
   local known = named[name]
   if not known then
     local names = keys.sorted(named)
-    fail("option 'score' got %s%s; it takes %s, or a function", options.show(name),
+    fail("option '%s' got %s%s; it takes %s, or a function", option, options.show(name),
       objects.suggestion(name, names), table.concat(names, ", "))
   end
   local self = setmetatable({ name = name, given = given }, Criterion)
   for key, value in pairs(known) do self[key] = value end
   if next(given) then self.tally, self.takes = nil, self.takes or "labels" end
   self.measure = rawget(metrics, name)
-  if not self.measure and not self.tally then fail("score = \"%s\" has no options", name) end
+  if not self.measure and not self.tally then fail("%s = \"%s\" has no options", option, name) end
   return self
 end
 
---- criteria.of(score, task): the criterion for an option `score`; by default the accuracy of a
---- classification, R2 of a regression.
-function criteria.of(score, task)
+--- criteria.of(score, task, option): the criterion for an option of that name (default "score"); by
+--- default the accuracy of a classification, R2 of a regression.
+function criteria.of(score, task, option)
+  option = option or "score"
   if score == nil then score = task == classes and "accuracy" or "r2" end
   local given, better = {}, nil
   if type(score) == "table" then
     for key, value in pairs(score) do if key ~= 1 then given[key] = value end end
     score, better, given.better = score[1], given.better, nil
     if better ~= nil and better ~= "larger" and better ~= "smaller" then
-      fail("option 'score': 'better' got %s; it takes \"larger\" or \"smaller\"",
+      fail("option '%s': 'better' got %s; it takes \"larger\" or \"smaller\"", option,
         options.show(better))
     end
   end
@@ -90,12 +91,12 @@ function criteria.of(score, task)
   for known in pairs(not name and named or {}) do -- a metric as a function, sc.metrics.NAME
     if rawequal(rawget(metrics, known), score) then name = known end
   end
-  local self = name and by_name(name, given)
+  local self = name and by_name(name, given, option)
     or setmetatable({ name = "score", takes = "function", larger = true, measure = score,
       given = given }, Criterion)
   if better then self.larger = better == "larger" end
   if self.task and self.task ~= task then
-    fail("score = \"%s\" is for a %s, and this is a %s", self.name, self.task, task)
+    fail("%s = \"%s\" is for a %s, and this is a %s", option, self.name, self.task, task)
   end
   return self
 end

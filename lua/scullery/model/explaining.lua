@@ -57,6 +57,7 @@ end
 local function rows_of(p, data)
   local ds = data or p.data
   if not ds then fail("the rows that the model learnt from are not here: give a data set") end
+  if not dataset.is(ds) then fail("takes a data set, and got %s", options.show(ds)) end
   if not ds.X then fail("this data set streams; load it in memory (without stream = true)") end
   local f = p.fitted
   local found = matching.judged(ds, f)
@@ -90,7 +91,7 @@ local importance_rules = options.declare("pipeline:importance", {
 
 local function importance_of(p, ds, o)
   local f = p.fitted
-  local criterion = criteria.of(o.metric, f.task)
+  local criterion = criteria.of(o.metric, f.task, "metric")
   local base, list = judging.of_model(criterion, f, ds), {}
   local sign, n = criterion.larger and 1 or -1, #ds
   local columns = columns_of(ds)
@@ -124,6 +125,7 @@ function explaining.importance(p, data, given)
   local o = options.check("pipeline:importance", given, importance_rules, 0)
   local ds = rows_of(p, data)
   if not ds.y then fail("the data set has no y") end
+  if #ds < 2 then fail("the data set has one row: there is nothing to shuffle") end
   return progress.watched("pipeline:importance", o.progress, importance_of, p, ds, o)
 end
 

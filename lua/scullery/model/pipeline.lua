@@ -87,13 +87,24 @@ local function predict(title, f, X, given, what)
   return progress.of(title, given, f.predict, f, matching.source(X, f), what)
 end
 
+local label_rules = options.declare("pipeline:predict",
+  { threshold = { type = "any" }, progress = progress.rule })
+options.declare("pipeline:labels", label_rules)
+
 -- Labels, or values of a regression; given: { threshold =, progress = } or nil.
 local function predict_labels(title, f, X, given)
-  local at = type(given) == "table" and given.threshold
-  if not at then return predict(title, f, X, given, "labels") end
-  local threshold = require "scullery.model.threshold"
-  guarded(title, threshold.check, f, at)
-  return threshold.apply(f, predict(title, f, X, { progress = given.progress }, "scores"), at)
+  local o = options.check(title, given, label_rules, 0)
+  local at, watching = o.threshold, o.progress and { progress = o.progress }
+  local said
+  if at == nil then
+    said = predict(title, f, X, watching, "labels")
+  else
+    local threshold = require "scullery.model.threshold"
+    guarded(title, threshold.check, f, at)
+    said = threshold.apply(f, predict(title, f, X, watching, "scores"), at)
+  end
+  if f.classes then dataset.labels_of[said] = { task = f.task, classes = f.classes } end
+  return said
 end
 
 --- p:decision(X[, { progress = f }]): the scores of rows, n x c; one column for two classes and for
@@ -113,9 +124,7 @@ end
 --- sign of the score. The model needs probabilities: p:probabilities says which models have them.
 function Pipeline:predict(X, given)
   local f = need(self, "pipeline:predict", true)
-  local said = predict_labels("pipeline:predict", f, X, given)
-  if f.classes then dataset.labels_of[said] = { task = f.task, classes = f.classes } end
-  return said
+  return predict_labels("pipeline:predict", f, X, given)
 end
 
 --- p:labels(X[, { threshold =, progress = f }]): the predicted labels as a list of texts or
@@ -125,7 +134,7 @@ function Pipeline:labels(X, given)
   if f.task ~= "classification" then
     error("this model is a regression, which has no labels: p:predict(X) gives its values", 0)
   end
-  return dataset.texts_of(self:predict(X, given), f.classes)
+  return dataset.texts_of(predict_labels("pipeline:labels", f, X, given), f.classes)
 end
 
 --- p:probabilities(X[, { progress = f }]): probabilities of the classes, n x c in the order of

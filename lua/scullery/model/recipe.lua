@@ -132,8 +132,8 @@ end
 function recipe.new(given, ...)
   if select("#", ...) > 0 or stages.is(given) or instantiation.is_features(given)
     or component.is(given) or choose.is(given) then
-    error("pipeline: its stages come in braces, as one list: sc.pipeline{ sc.standardize(), \z
-      sc.solver.ridge{} }", 2)
+    error("pipeline: its stages come in braces, as one list: sc.pipeline{ sc.standardize(), ... }",
+      2)
   end
   if type(given) ~= "table" then
     error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2)

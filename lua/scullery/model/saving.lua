@@ -114,9 +114,26 @@ end
 
 -- ------------------------------------------------------------ saving
 
+-- A copy without the class that prints it.
+local function plain(one)
+  local copy = {}
+  for key, value in pairs(one) do copy[key] = value end
+  return copy
+end
+
+-- The table of a search, with plain choices.
+local function plain_cells(cells)
+  local copy, outer = setmetatable(plain(cells), getmetatable(cells)), cells.outer
+  if outer then
+    copy.outer = plain(outer)
+    copy.outer.choices = {}
+    for k, choice in ipairs(outer.choices) do copy.outer.choices[k] = plain(choice) end
+  end
+  return copy
+end
+
 local function encode_pipeline(self, arrays, o)
-  local f, choice = self.fitted, self.choice and {}
-  for name, value in pairs(self.choice or {}) do choice[name] = value end
+  local f = self.fitted
   if o.parameters and not (f and f.map) then
     fail("parameters = true is for a fitted pipeline with features, which this is not")
   end
@@ -128,8 +145,8 @@ local function encode_pipeline(self, arrays, o)
       options = description.encode(own, arrays, "pipeline") },
     model = f and encode_model(f, arrays, o),
     data = self.data and fingerprint.of(self.data) or self.data_known,
-    choice = self.choice and description.encode(choice, arrays, "choice"),
-    table = self.table and description.encode(self.table, arrays, "table") }
+    choice = self.choice and description.encode(plain(self.choice), arrays, "choice"),
+    table = self.table and description.encode(plain_cells(self.table), arrays, "table") }
 end
 
 local function encode_features(self, arrays, o)

@@ -389,8 +389,8 @@ end
 
 function TestSplits:test_mistakes_are_sentences()
   local ds = of_sizes{ 5, 5 }
-  fails("dataset:split: unknown option 'tset' (did you mean 'test'?); it takes seed, stratify, \z
-    test", ds.split, ds, { tset = 1 })
+  fails("dataset:split: unknown option 'tset' (did you mean 'test'?); it takes groups, seed, \z
+    shuffle, stratify, test", ds.split, ds, { tset = 1 })
   for _, bad in ipairs{ 0, -1, 1.5, 0 / 0, "half" } do
     fails("option 'test' got", ds.split, ds, { test = bad })
   end
@@ -450,7 +450,7 @@ end
 
 TestStreams = {}
 
--- n rows (i, i^2); y = i.
+-- n rows (i, i^2); y = 0 or 1, in turn.
 local function squares(n, given)
   local all = { n = n, d = 2, read = function(first, count)
     local X, y = sc.zeros(count, 2), sc.zeros(count, 1)
@@ -467,7 +467,7 @@ end
 
 function TestStreams:test_a_generator_is_a_data_set_of_its_size()
   local ds = squares(1000)
-  lu.assertEquals({ #ds, ds.X, ds.task }, { 1000, nil, "regression" })
+  lu.assertEquals({ #ds, ds.X, ds.task }, { 1000, nil, "classification" })
   lu.assertStrContains(tostring(ds), "streaming")
 end
 
@@ -536,7 +536,7 @@ function TestStreams:test_mistakes_are_sentences()
   fails("one column of labels, and option 'targets' got 2", squares, 5,
     { classes = { 0, 1 }, targets = 2 })
   fails("data.csv: stream = true takes one path", sc.data.csv, { "a", "b" }, { stream = true })
-  fails("data.npy: a streaming classification needs option 'classes'", sc.data.npy, "a",
+  fails("data.npy: a streaming classification needs option 'y' or 'classes'", sc.data.npy, "a",
     { stream = true, task = "classification" })
 end
 

@@ -171,6 +171,44 @@ end
 
 -- ------------------------------------------------------------ targets
 
+-- 2^24 + 1 and seconds since 1970 are no numbers of float32.
+function TestRolesKeepTheirDigitsBesideFloat32()
+  local lines = { "a,g,t,w,y" }
+  for i = 1, 6 do
+    lines[#lines + 1] = ("%d,%d,%d,%.17g,%g"):format(i, 16777216 + i, 1700000000 + i, i / 3,
+      i * 0.1)
+  end
+  with_file(table.concat(lines, "\n") .. "\n", function(path)
+    for _, stream in ipairs{ false, true } do
+      local ds = sc.data.csv(path, { target = "y", groups = "g", time = "t", weights = "w",
+        dtype = "float32", stream = stream, quiet = true })
+      for i = 1, 6 do
+        lu.assertEquals(ds.groups:get(i, 1), 16777216.0 + i)
+        lu.assertEquals(ds.time:get(i, 1), 1700000000.0 + i)
+        lu.assertEquals(ds.weights:get(i, 1), i / 3)
+      end
+      lu.assertEquals({ ds:size() }, { 6, 1 })
+      if ds.X then lu.assertEquals(ds.X:dtype(), "float32") end
+      local again = sc.data.csv(path, { like = ds, dtype = "float32", quiet = true })
+      lu.assertEquals(again.time:get(2, 1), 1700000002.0)
+    end
+  end)
+end
+
+function TestSentencesAboutRoles()
+  with_file("a,b,w,y\n1,2,1,0.5\n2,1,1,0.1\n3,4,2,0.7\n", function(path)
+    local ds = sc.data.csv(path, { target = "y", weights = "w", quiet = true })
+    lu.assertErrorMsgContains("option 'weights' got false; it takes a column's name", sc.data.csv,
+      path, { weights = false })
+    lu.assertErrorMsgContains("option 'groups' got table; it takes a column's name",
+      sc.data.csv, path, { groups = { "a", "b" } })
+    lu.assertErrorMsgContains("option 'groups' names the column 'a', which is a feature",
+      sc.data.csv, path, { like = ds, groups = "a" })
+    lu.assertErrorMsgContains("columns of weights, groups and time are no features", sc.data.csv,
+      path, { target = "y", weights = "w", skip = { "a", "b" } })
+  end)
+end
+
 function TestTwoValuesAreAClassification()
   local y = sc.matrix{ 0, 1, 0, 1, 1, 0 }
   lu.assertEquals(sc.dataset{ X = sc.randn{ 6, 1, seed = 1 }, y = y }.task, "classification")

@@ -182,9 +182,10 @@ function TestLike:test_files_without_a_header_go_by_place()
     { { 1, 2, 1, 0 } })
 end
 
-function TestLike:test_dropped_columns_and_equal_names_stay_as_they_were()
-  local ds = read("a,a,b,y\n1,2,x,3\n4,5,y,6\n", { categorical = "drop" })
-  lu.assertEquals(rows(read("a,y,a\n7,0,8\n", { like = ds }).X), { { 7, 8 } })
+function TestLike:test_dropped_columns_stay_dropped_and_equal_names_are_refused()
+  local ds = read("a,c,b,y\n1,2,x,3\n4,5,y,6\n", { categorical = "drop" })
+  lu.assertEquals(rows(read("c,y,a\n7,0,8\n", { like = ds }).X), { { 8, 7 } })
+  refuses("columns 1 and 2 are both called 'a'", read, "a,a,y\n1,2,3\n4,5,6\n")
 end
 
 function TestLike:test_separator_and_words_for_missing_come_along()
@@ -382,7 +383,8 @@ function TestGuesses:test_few_whole_numbers_called_class_are_classes()
     lu.assertEquals(read(text:format(name), { task = "regression" }).task, "regression")
   end
   lu.assertEquals(read(text:format "y").task, "regression")
-  lu.assertEquals(read("a,class\n1,0.5\n2,1\n3,0.5\n4,1\n").task, "regression")
+  lu.assertEquals(read("a,class\n1,0.5\n2,1\n3,0.5\n4,1\n").task, "classification") -- two values
+  lu.assertEquals(read("a,class\n1,0.5\n2,1\n3,0.5\n4,2\n5,1\n6,2\n").task, "regression")
   local lines = { "a,target" }
   for i = 1, 100 do lines[#lines + 1] = i .. "," .. i % 60 end
   lu.assertEquals(read(table.concat(lines, "\n")).task, "regression")

@@ -110,4 +110,93 @@ function TestOtherSolversAreChosenForToo()
   end
 end
 
+-- A width that another option gives is given.
+function TestAWidthGivenByAnotherOptionIsKept()
+  local ds = smooth(60, 13)
+  for _, p in ipairs{ sc.sampler.gaussian{ gamma = 1 }, sc.sampler.gaussian{ gamma = "median" },
+    sc.sampler.student{ length = 1 }, sc.sampler.orthogonal{ gamma = 2 } } do
+    local fitted = sc.pipeline{ sc.features{ p = p, phi = sc.nonlinearity.fourier(), T = 20 },
+      sc.solver.ridge{} }:fit(ds)
+    lu.assertEquals(fitted.fitted.features.inst.p.given, p.given)
+    lu.assertStrContains(fitted:info().chosen, "lambda = ")
+  end
+  local kernel = sc.kernel.gaussian{ gamma = 0.5 }
+  local fitted = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, phi = kernel, T = 20 },
+    sc.solver.ridge{} }:fit(ds)
+  lu.assertEquals(fitted.fitted.features.inst.phi.given, kernel.given)
+end
+
+-- Neighbours are counted: what is chosen for lambda is no number of them.
+function TestANumberOfNeighboursKeepsItsDefault()
+  local ds = smooth(60, 14)
+  local p = sc.pipeline{ sc.solver.knn{} }:fit(ds)
+  lu.assertNil(p:info().chosen)
+  lu.assertErrorMsgContains("option 'k' got \"auto\"; it takes a whole number", function()
+    sc.solver.knn{ k = "auto" }
+  end)
+end
+
+-- Candidates lie where the option takes them.
+function TestOnlyValuesThatTheOptionTakesAreTried()
+  local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{}, phi = sc.nonlinearity.fourier(),
+    K = sc.kernel.gaussian{}, T = 20 }, sc.solver.optimal_stepsize{ iterations = 5 } }
+  local lambda = p:fit(smooth(200, 15)).fitted.solver.given.lambda
+  lu.assertTrue(lambda > 0 and lambda < 1)
+end
+
+-- One row of a class cannot be held out by solvers that need two classes.
+function TestAClassOfOneRow()
+  local labels = {}
+  for i = 1, 40 do labels[i] = i == 7 and "rare" or "common" end
+  local ds = sc.dataset{ X = sc.randn{ 40, 2, seed = 16 }, y = labels }
+  for _, solver in ipairs{ sc.solver.svm{}, sc.solver.adaboost{}, sc.solver.ridge{} } do
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{}, T = 20,
+      phi = sc.nonlinearity.fourier() }, solver }:fit(ds)
+    lu.assertStrContains(p:info().chosen, "times the median rule", solver.name)
+  end
+end
+
+-- Scores of a logistic regression are log-odds: judged by their distance from -1 and +1, the largest
+-- lambda would win.
+function TestLogOddsAreJudgedByTheirProbabilities()
+  local n = 1200
+  local X, chance = sc.randn{ n, 2, seed = 20 }, sc.rand{ n, 1, seed = 21 }
+  local labels = {}
+  for i = 1, n do
+    labels[i] = chance:get(i, 1) < 1 / (1 + math.exp(-5 * X:get(i, 1))) and "yes" or "no"
+  end
+  local ds = sc.dataset{ X = X, y = labels }
+  local chosen = sc.pipeline{ sc.solver.logistic{} }:fit(ds)
+  local free = sc.pipeline{ sc.solver.logistic{ lambda = 1e-6 } }:fit(ds)
+  lu.assertTrue(chosen.fitted.solver.given.lambda <= 1e-3)
+  lu.assertAlmostEquals(chosen.fitted.weights:get(1, 1), free.fitted.weights:get(1, 1), 0.5)
+end
+
+-- Rows of a group are nearly equal: a choice that is judged on rows of its own groups learns noise.
+function TestGroupsAreJudgedWhole()
+  local groups, n, each = {}, 9000, 60
+  local X, values = sc.zeros(n, 3), sc.zeros(n, 1)
+  local centres, noise = sc.randn{ n // each, 3, seed = 17 }, sc.randn{ n // each, 1, seed = 18 }
+  local shift = sc.randn{ n, 3, seed = 19 } * 0.01
+  for i = 1, n do
+    local g = (i - 1) // each + 1
+    groups[i] = g
+    for j = 1, 3 do X:set(i, j, centres:get(g, j) + shift:get(i, j)) end
+    values:set(i, 1, math.sin(centres:get(g, 1)) + 2 * noise:get(g, 1))
+  end
+  local lambdas = {}
+  for _, of in ipairs{ "whole", "cut" } do
+    local ds = sc.dataset{ X = X, y = values, task = "regression",
+      groups = of == "whole" and groups or nil }
+    lambdas[of] = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 100,
+      seed = 1, phi = sc.nonlinearity.fourier() }, sc.solver.ridge{} }:fit(ds).fitted.solver.given.lambda
+  end
+  lu.assertTrue(lambdas.whole > 0.1) -- 0.01 where rows of the judging groups are learnt from
+  lu.assertTrue(lambdas.cut < 1e-4)
+  local one = {}
+  for i = 1, n do one[i] = 1 end
+  lu.assertNotNil(plain(20):fit(sc.dataset{ X = X, y = values, task = "regression",
+    groups = one }):info().chosen)
+end
+
 os.exit(lu.LuaUnit.run())

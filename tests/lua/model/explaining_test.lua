@@ -123,4 +123,27 @@ function TestCurvesAndTheirAreas()
   end
 end
 
+-- Sentences name the method that was called and the option that it has.
+function TestSentencesNameTheMethodAndItsOption()
+  local ds = regression()
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(ds)
+  local function fails(text, f, ...) lu.assertErrorMsgContains(text, f, ...) end
+  fails("pipeline:importance: option 'metric' got \"rmsee\" (did you mean 'rmse'?)", p.importance,
+    p, ds, { metric = "rmsee" })
+  fails("pipeline:importance: metric = \"auc\" is for a classification", p.importance, p, ds,
+    { metric = "auc" })
+  fails("pipeline:importance: takes a data set, and got a 500 x 3 matrix", p.importance, p, ds.X)
+  fails("pipeline:importance: the data set has one row", p.importance, p, ds:select{ 1 })
+  fails("pipeline:predict: unknown option 'treshold' (did you mean 'threshold'?)", p.predict, p,
+    ds.X, { treshold = 0.5 })
+  fails("pipeline:predict: unknown option 'progres'", p.predict, p, ds.X,
+    { threshold = 0.5, progres = true })
+  local y = ds.y:map(function(v) return v > 0 and 1 or 0 end)
+  local q = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.dataset{ X = ds.X, y = y,
+    task = "classification" })
+  fails("pipeline:labels: unknown option 'treshold'", q.labels, q, ds.X, { treshold = 0.5 })
+  fails("pipeline:labels: option 'threshold' is a probability", q.labels, q, ds.X,
+    { threshold = 0.5 })
+end
+
 os.exit(lu.LuaUnit.run())

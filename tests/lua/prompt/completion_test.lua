@@ -118,7 +118,7 @@ function TestCompletion:test_words_that_an_option_takes()
   lu.assertEquals(one 'unknown:search(ds, { rule = "on', "one_se")
   lu.assertEquals(at 'sc.solver.ridge{ lambda = "', {})
   lu.assertEquals(at 'sc.sampler.gaussian{ gamma = "', { "median", "scale" }) -- beside numbers
-  lu.assertEquals(at 'unknown:search(ds, { folds = "', { "gcv", "loo" })
+  lu.assertEquals(at 'unknown:search(ds, { folds = "', { "gcv", "loo", "time" })
 end
 
 function TestCompletion:test_names_in_quotes()
@@ -131,7 +131,7 @@ end
 
 function TestCompletion:test_kinds_of_pictures_in_quotes()
   environment.p = sc.pipeline{ sc.standardize() }
-  local all = { "calibration", "coefficients", "confusion", "residuals" }
+  local all = { "calibration", "coefficients", "confusion", "lift", "pr", "residuals", "roc" }
   lu.assertEquals(at 'p:plot("', all)
   lu.assertEquals(one 'p:plot "res', "residuals")
   lu.assertEquals(at 'unknown:plot("', all)
