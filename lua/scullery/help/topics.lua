@@ -449,8 +449,32 @@ function help.painted(text, colour)
   return (text:gsub("\n(%u[%w ]*:)%f[\n\0]", function(heading) return "\n" .. bold(heading) end))
 end
 
+-- Show a text by the program that PAGER names; it may end before it has read everything, so it
+-- reads a file and no pipe.
+local function page(text, pager)
+  local path = os.tmpname()
+  local file = io.open(path, "w")
+  local well = file and file:write(text, "\n") and file:close()
+  if well then
+    io.stdout:flush()
+    well = os.execute(('LESS="${LESS-FRX}" %s <"%s"'):format(pager, path))
+  end
+  os.remove(path)
+  return well
+end
+
+--- help.show(text): prints a text of help, painted; on a terminal that it does not fit on, by the
+--- program that the environment variable PAGER names.
+function help.show(text)
+  local painted, terminal = help.painted(text), core.terminal()
+  local pager = os.getenv "PAGER"
+  local lines = select(2, painted:gsub("\n", "\n")) + 1
+  local long = terminal.output and pager and pager ~= "" and lines >= terminal.rows
+  if not (long and page(painted, pager)) then print(painted) end
+end
+
 return setmetatable(help, {
-  __call = objects.guarded("help", function(_, ...) print(help.painted(help.text(...))) end),
+  __call = objects.guarded("help", function(_, ...) help.show(help.text(...)) end),
   __tostring = function()
     return "help() gives an overview; help(x) explains a function, a plugin, an object or a \z
       \"name\""

@@ -239,6 +239,24 @@ function TestPrompt:test_twenty_columns()
   lu.assertStrContains(text, "adaboost\nbox\ncg\n")
 end
 
+function TestPrompt:test_errors_are_broken_between_words()
+  local text = play({ [[type error(("word "):rep(30), 0)\r]], "wait word word", "wait > ",
+    [[type exit\r]], "end" }, { columns = 40 })
+  lu.assertStrContains(text, "\n" .. ("word "):rep(7) .. "word\nword")
+end
+
+function TestPrompt:test_long_help_goes_through_the_pager()
+  local steps = { [[type sc.data.csv?\r]], "wait unpacked", "wait > ", [[type ridge?\r]],
+    "wait Options:", "wait > ", [[type exit\r]], "end" }
+  local environment = { PAGER = "sed s/^/#/" }
+  local text = play(steps, { environment = environment, rows = 40 })
+  lu.assertStrContains(text, "\n#  separator")
+  lu.assertNotStrContains(text, "\n#  lambda")
+  lu.assertNotStrContains(play(steps), "\n#  separator")
+  environment.PAGER = "nosuchprogram"
+  lu.assertStrContains(play(steps, { environment = environment }), "\n  separator")
+end
+
 -- ---------------------------------------------------------------- Ctrl-C
 
 local fit = [[type p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, ]]
