@@ -2,7 +2,8 @@
 --- JSON; an answer one or several of JSON, with that number as id. core/host/notebook.c reads and
 --- sends the lines; scripts/jupyter/child.py is the other end.
 ---
----   { ask = "run", code }           display ..., then done with ok, and data or message
+---   { ask = "run", code, cell }     display ..., then done with ok, and data and metadata, or
+---                                   message; cell: the number of the cell
 ---   { ask = "complete", text }      text before the cursor: done with start (a byte), matches
 ---   { ask = "inspect", text, at }   the byte of the cursor: done with data where there is help
 ---   { ask = "status", code }        done with status: whole, unfinished or invalid
@@ -16,13 +17,16 @@ local server = {}
 local asks = {}
 
 function asks.run(given, state)
+  state.session.chunk = given.cell and ("=cell %d"):format(given.cell) or nil
   local ok, values = state.session:run(given.code)
   if not ok then return { ok = false, message = rich.message(values) } end
   if state.session.ended then
     state.session.ended = false
     print("A notebook ends by Jupyter's menu: Kernel, Shut Down.")
   end
-  return { ok = true, data = values.n > 0 and rich.result(values) or nil }
+  local data, metadata
+  if values.n > 0 then data, metadata = rich.result(values) end
+  return { ok = true, data = data, metadata = metadata }
 end
 
 function asks.complete(given)
@@ -50,7 +54,10 @@ function server.start(send)
     send(core.json_encode(answer))
   end
 
-  rich.on_show(function(figure) reply{ event = "display", data = rich.figure(figure) } end)
+  rich.on_show(function(figure)
+    local data, metadata = rich.figure(figure)
+    reply{ event = "display", data = data, metadata = metadata }
+  end)
 
   local function answer(line)
     current = math.tointeger(line:match("^%d+"))

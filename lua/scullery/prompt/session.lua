@@ -68,6 +68,7 @@ local function protected(f, ...)
 end
 
 --- session.new{ environment = _G, reseed = true } -> a session with the names of the environment.
+--- Its field chunk is the name of the texts in errors, for load ("=prompt" by default).
 --- reseed = false: the state of math.random does not change, and :save cannot reproduce it.
 function session.new(given)
   local environment = given and given.environment or _G
@@ -79,7 +80,7 @@ function session.new(given)
 end
 
 --- session:read(text): see statements.read.
-function Session:read(text) return statements.read(text, self.environment) end
+function Session:read(text) return statements.read(text, self.environment, self.chunk) end
 
 --- session:status(text): "whole": it can be run; "unfinished": more lines may complete it;
 --- "invalid": they cannot.

@@ -14,7 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 
 PATH = os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "tour.ipynb")
-PICTURE = "image/svg+xml"
+PICTURE, PICTURES = "image/svg+xml", ("image/svg+xml", "image/png")
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.?\d*(?:e[-+]?\d+)?")
 SECONDS = re.compile(r"\d+(?:\.\d+)? (?:s|ms|seconds)\b")
 
@@ -44,7 +44,7 @@ def texts(cell):
             text = text.split("\n")[0].strip()
         if not text:
             continue  # a line of progress that is no more
-        types = [one for one in sorted(data) if one != PICTURE or shutil.which("gnuplot")]
+        types = [one for one in sorted(data) if one not in PICTURES or shutil.which("gnuplot")]
         result.append((output.output_type, types, SECONDS.sub("SECONDS", text)))
     return result
 
