@@ -28,13 +28,17 @@ local FOLDS = 5
 
 -- ---------------------------------------------------------------- what is to be chosen
 
--- The option of a component that takes a width from the data, if it was not given.
+-- The option of a component that takes a width from the data, if none was given: several options
+-- may name the same width (sigma and gamma).
 local function open_width(part)
+  local open
   for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do
     if option.takes:find('"median"', 1, true) then
-      return part.given[option.name] == nil and option.name or nil
+      if part.given[option.name] ~= nil then return nil end
+      open = open or option.name
     end
   end
+  return open
 end
 
 -- The part of the features whose width is to be chosen ("p" or "phi"), and its option. With a K two

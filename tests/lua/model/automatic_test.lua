@@ -110,4 +110,15 @@ function TestOtherSolversAreChosenForToo()
   end
 end
 
+-- sigma and gamma name one width: with either given, none is chosen.
+function TestAWidthByAnyOfItsNamesIsKept()
+  local ds = smooth(100, 3)
+  for name, value in pairs{ gamma = 0.25, sigma = 2 } do
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ [name] = value }, T = 40,
+      phi = sc.nonlinearity.fourier(), seed = 1 }, sc.solver.ridge{} }:fit(ds)
+    lu.assertNotStrContains(p:info().chosen, "sigma")
+    lu.assertNotStrContains(p:info().chosen, "gamma")
+  end
+end
+
 os.exit(lu.LuaUnit.run())
