@@ -223,11 +223,14 @@ function Session:enter(text)
 end
 
 --- session:editing(): the callbacks of a line editor: { status(text), add(text) as completion.add,
---- colour = true if the terminal has colours }.
+--- indented(text) and ended(text) as indentation.next and ended, colour = true if the terminal has
+--- colours }.
 function Session:editing()
   local terminal = require("scullery.core").terminal
+  local indentation = require "scullery.prompt.indentation"
   return { colour = terminal().colour,
     status = function(text) return self:status(text) end,
+    indented = indentation.next, ended = indentation.ended,
     add = function(text)
       return require("scullery.prompt.completion").add(text, self.environment, terminal().columns)
     end }
