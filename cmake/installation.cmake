@@ -45,7 +45,7 @@ install(FILES docs/from_scikit_learn.md DESTINATION share/scullery) # help() rea
 install(DIRECTORY core/include/scullery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${MADE}/scullery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 install(DIRECTORY ${MADE}/reference DESTINATION share/doc/scullery OPTIONAL)
-install(DIRECTORY docs/ DESTINATION share/doc/scullery FILES_MATCHING PATTERN "reference" EXCLUDE PATTERN "*.md" PATTERN "*.svg" PATTERN "*.csv" PATTERN "*.csv.gz" PATTERN "*.ipynb")
+install(DIRECTORY docs/ DESTINATION share/doc/scullery FILES_MATCHING PATTERN "reference" EXCLUDE PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.csv" PATTERN "*.csv.gz" PATTERN "*.ipynb")
 install(FILES scripts/embed/predict.c scripts/embed/predict.py DESTINATION share/doc/scullery/examples)
 install(FILES LICENSE DESTINATION share/doc/scullery RENAME copyright)
 

@@ -135,10 +135,10 @@ class Child:
 
     # ------------------------------------------------------------ asking
 
-    def ask(self, request, show=lambda name, text: None, display=lambda data, metadata: None,
+    def ask(self, request, show=lambda name, text: None, display=lambda data: None,
             progress=lambda text: None):
         """The answer to a request. Meanwhile show(stream, text) is called with what the child
-        prints, display(data, metadata) with its pictures, and progress(text) with a line that tells how far
+        prints, display(data) with its pictures, and progress(text) with a line that tells how far
         it is, "" where there is none any more. Died where the child ends."""
         self.count += 1
         printed = Printed(show)
@@ -168,7 +168,7 @@ class Child:
                     if answer["event"] == "progress":
                         progress(answer["text"])
                     elif printed.admits(answer["data"]):
-                        display(answer["data"], answer.get("metadata") or {})
+                        display(answer["data"])
             printed.flush_due()
 
     def descriptor(self, name):

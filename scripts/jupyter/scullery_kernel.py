@@ -202,9 +202,9 @@ class SculleryKernel(Kernel):
             if not silent:
                 self.tell("stream", {"name": stream, "text": text})
 
-        def display(data, metadata):
+        def display(data):
             if not silent:
-                self.tell("display_data", {"data": data, "metadata": metadata})
+                self.tell("display_data", {"data": data, "metadata": {}})
 
         progress = Progress(lambda kind, content: silent or self.tell(kind, content))
         try:
@@ -226,7 +226,7 @@ class SculleryKernel(Kernel):
             return self.failure("Error", answer["message"], silent)
         if data and not silent:
             self.tell("execute_result", {"execution_count": self.execution_count, "data": data,
-                                         "metadata": answer.get("metadata") or {}})
+                                         "metadata": {}})
         return {"status": "ok", "execution_count": self.execution_count, "payload": [],
                 "user_expressions": {}}
 

@@ -41,28 +41,24 @@ function rich.base64(bytes)
   return table.concat(parts)
 end
 
--- The picture as PNG in base64, nil where it cannot be drawn, and its size in pixels of the page:
--- the picture has twice as many.
+-- The picture as PNG in base64, nil where it cannot be drawn.
 local function png_of(figure)
-  local ok, png = options.attempt(require("scullery.plot.gnuplot").draw, figure, "png")
-  if not ok or #png > MOST_PICTURE then return nil end
-  local width, height = (">I4I4"):unpack(png, 17)
-  return rich.base64(png), { width = width // 2, height = height // 2 }
+  local draw = require("scullery.plot.gnuplot").draw
+  local ok, png = options.attempt(draw, figure, "small_png")
+  return ok and #png <= MOST_PICTURE and rich.base64(png) or nil
 end
 
 --- rich.figure(figure): its picture in Unicode and, where there is gnuplot, as SVG and as PNG,
---- which is what a notebook that is not trusted shows; and metadata: the size of the PNG.
+--- which is what a notebook that is not trusted shows.
 function rich.figure(figure)
   local text, svg = figure:text{ width = WIDTH }, figure:svg()
   if svg and #svg > MOST_PICTURE then svg = nil end
-  local png, size
-  if svg then png, size = png_of(figure) end
   return { ["text/plain"] = rich.utf8(text), ["image/svg+xml"] = svg and rich.utf8(svg) or nil,
-    ["image/png"] = png }, png and { ["image/png"] = size } or nil
+    ["image/png"] = svg and png_of(figure) or nil }
 end
 
 --- rich.result(values): the output for a cell's values (from table.pack): the same text as at the
---- prompt, and as HTML where a table is in it; a single figure as its picture, with metadata.
+--- prompt, and as HTML where a table is in it; a single figure as its picture.
 function rich.result(values)
   if values.n == 1 and figures.is(values[1]) then return rich.figure(values[1]) end
   local text, tables = html.with_tables(display.values, values, { width = WIDTH })

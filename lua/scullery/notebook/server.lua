@@ -2,8 +2,8 @@
 --- JSON; an answer one or several of JSON, with that number as id. core/host/notebook.c reads and
 --- sends the lines; scripts/jupyter/child.py is the other end.
 ---
----   { ask = "run", code, cell }     display ..., then done with ok, and data and metadata, or
----                                   message; cell: the number of the cell
+---   { ask = "run", code, cell }     display ..., then done with ok, and data or message; cell: the
+---                                   number of the cell
 ---   { ask = "complete", text }      text before the cursor: done with start (a byte), matches
 ---   { ask = "inspect", text, at }   the byte of the cursor: done with data where there is help
 ---   { ask = "status", code }        done with status: whole, unfinished or invalid
@@ -24,9 +24,7 @@ function asks.run(given, state)
     state.session.ended = false
     print("A notebook ends by Jupyter's menu: Kernel, Shut Down.")
   end
-  local data, metadata
-  if values.n > 0 then data, metadata = rich.result(values) end
-  return { ok = true, data = data, metadata = metadata }
+  return { ok = true, data = values.n > 0 and rich.result(values) or nil }
 end
 
 function asks.complete(given)
@@ -54,10 +52,7 @@ function server.start(send)
     send(core.json_encode(answer))
   end
 
-  rich.on_show(function(figure)
-    local data, metadata = rich.figure(figure)
-    reply{ event = "display", data = data, metadata = metadata }
-  end)
+  rich.on_show(function(figure) reply{ event = "display", data = rich.figure(figure) } end)
 
   local function answer(line)
     current = math.tointeger(line:match("^%d+"))
