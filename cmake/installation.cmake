@@ -41,15 +41,16 @@ install(TARGETS core checker DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
 install(DIRECTORY lua/scullery DESTINATION ${SCULLERY_LUA_FILES} PATTERN "*.swp" EXCLUDE)
 install(DIRECTORY checker/lua/ DESTINATION ${SCULLERY_LUA_FILES}/scullery_checker PATTERN "*.swp" EXCLUDE)
 install(DIRECTORY scripts/jupyter DESTINATION share/scullery FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+install(FILES docs/from_scikit_learn.md DESTINATION share/scullery) # help() reads its tables
 install(DIRECTORY core/include/scullery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${MADE}/scullery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 install(DIRECTORY ${MADE}/reference DESTINATION share/doc/scullery OPTIONAL)
-install(DIRECTORY docs/ DESTINATION share/doc/scullery FILES_MATCHING PATTERN "reference" EXCLUDE PATTERN "*.md" PATTERN "*.svg" PATTERN "*.csv" PATTERN "*.csv.gz" PATTERN "*.ipynb")
+install(DIRECTORY docs/ DESTINATION share/doc/scullery FILES_MATCHING PATTERN "reference" EXCLUDE PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.csv" PATTERN "*.csv.gz" PATTERN "*.ipynb")
 install(FILES scripts/embed/predict.c scripts/embed/predict.py DESTINATION share/doc/scullery/examples)
 install(FILES LICENSE DESTINATION share/doc/scullery RENAME copyright)
 
 # The build tree is laid out like an installation, with files of the source linked so that an edit shows at once.
-foreach(link "share/lua/5.4/scullery lua/scullery" "share/lua/5.4/scullery_checker checker/lua" "share/scullery/jupyter scripts/jupyter" "include core/include")
+foreach(link "share/lua/5.4/scullery lua/scullery" "share/lua/5.4/scullery_checker checker/lua" "share/scullery/jupyter scripts/jupyter" "share/scullery/from_scikit_learn.md docs/from_scikit_learn.md" "include core/include")
   separate_arguments(link)
   list(GET link 0 name)
   list(GET link 1 source)

@@ -97,7 +97,8 @@ class Session:
             [line.rstrip() for line in self.screen.display[:self.screen.cursor.y + 1]]
 
     def type(self, text):
-        for part in text if isinstance(text, tuple) else (text + ENTER,):
+        # the prompt indents lines by itself
+        for part in text if isinstance(text, tuple) else (text.lstrip() + ENTER,):
             if isinstance(part, float):
                 self.pump(part)
             else:

@@ -61,10 +61,8 @@ static bool is_unfinished(const char *text, size_t length) {
 
 /* Sequences that no key sends, bound to functions of libedit that ours go on with. */
 #define ACCEPT "\033[scl~a"
-#define HISTORY_BACK "\033[scl~b"
-#define HISTORY_ON "\033[scl~c"
-#define LINE_UP "\033[scl~d"
-#define LINE_DOWN "\033[scl~e"
+#define LINE_UP "\033[scl~b"
+#define LINE_DOWN "\033[scl~c"
 
 /* Let libedit continue with the function that is bound to `keys`. */
 static unsigned char go_on(EditLine *editor, const char *keys) {
@@ -72,9 +70,48 @@ static unsigned char go_on(EditLine *editor, const char *keys) {
   return CC_NORM;
 }
 
-/* Begin a new line of the statement. */
+static bool has_newline(const char *from, const char *to) {
+  return memchr(from, '\n', (size_t)(to - from)) != NULL;
+}
+
+/* Put `text` in place of what stands before the cursor. */
+static bool replace_before_cursor(EditLine *editor, const char *text) {
+  const LineInfoW *line = el_wline(editor);
+  const int length = (int)(line->cursor - line->buffer);
+  if (length > 0) el_deletestr(editor, length);
+  return el_insertstr(editor, text) == 0;
+}
+
+/* Put `text` in place of the whole statement, the cursor at its end. */
+static bool replace_all(EditLine *editor, const char *text) {
+  const LineInfoW *line = el_wline(editor);
+  (void)el_cursor(editor, (int)(line->lastchar - line->cursor));
+  return replace_before_cursor(editor, text);
+}
+
+/* Whether more input waits already: text that is pasted without brackets brings its own spaces. */
+static bool more_waits(void) {
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  return poll(&input, 1, 0) > 0;
+}
+
+/* Ask function `name` for another text in place of what stands before the cursor; whether it was
+ * replaced. */
+static bool ask_for_text(EditLine *editor, const char *name) {
+  const LineInfo *line = el_line(editor);
+  if (more_waits()) return false;
+  const int place = ask(name, line->buffer, (size_t)(line->cursor - line->buffer), 1);
+  if (place == 0) return false;
+  const char *text = lua_tostring(self.L, place);
+  const bool replaced = text != NULL && replace_before_cursor(editor, text);
+  lua_settop(self.L, place - 1);
+  return replaced;
+}
+
+/* Begin a new line of the statement, indented by its open blocks and brackets. */
 static unsigned char new_line(EditLine *editor, int key) {
   (void)key;
+  if (ask_for_text(editor, "indented")) return CC_REFRESH;
   return el_insertstr(editor, "\n") == 0 ? CC_REFRESH : CC_ERROR;
 }
 
@@ -83,25 +120,87 @@ static unsigned char enter(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   if (is_unfinished(line->buffer, (size_t)(line->lastchar - line->buffer)))
     return new_line(editor, key);
-  return go_on(editor, ACCEPT);
+  const bool at_end = line->cursor == line->lastchar;
+  const bool moved =
+      at_end && has_newline(line->buffer, line->cursor) && ask_for_text(editor, "ended");
+  (void)go_on(editor, ACCEPT);
+  return moved ? CC_REFRESH : CC_NORM;
 }
 
-static bool has_newline(const char *from, const char *to) {
-  return memchr(from, '\n', (size_t)(to - from)) != NULL;
+/* Where Up and Down are in the history. The statement that was typed is kept, and what stood before
+ * its cursor is what statements of the history must begin with. */
+static struct {
+  char *typed, *shown; /* the statement typed, and the one shown last; NULL before the first Up */
+  size_t prefix;       /* bytes of typed that were before the cursor */
+  int back;            /* how many statements back the shown one is; 0: the typed one */
+} browsing;
+
+static void forget_browsing(void) {
+  free(browsing.typed);
+  free(browsing.shown);
+  browsing.typed = browsing.shown = NULL;
+  browsing.back = 0;
 }
 
-/* Up: the line above within the statement; from its first line the statement before it. */
+/* The statement `back` ones before the present; NULL where there is none. */
+static const char *statement_before(int back) {
+  HistEvent event;
+  int found = history(self.history, &event, H_FIRST);
+  for (; back > 1 && found >= 0; back--)
+    found = history(self.history, &event, H_NEXT);
+  return found < 0 ? NULL : event.str;
+}
+
+/* Begin at the present where the statement is not the one shown last; false without memory. */
+static bool begin_browsing(EditLine *editor) {
+  const LineInfo *line = el_line(editor);
+  const size_t length = (size_t)(line->lastchar - line->buffer);
+  if (browsing.shown != NULL && strlen(browsing.shown) == length &&
+      memcmp(browsing.shown, line->buffer, length) == 0)
+    return true;
+  forget_browsing();
+  browsing.typed = strndup(line->buffer, length);
+  browsing.prefix = (size_t)(line->cursor - line->buffer);
+  return browsing.typed != NULL;
+}
+
+/* Show the next statement before (+1) or after (-1) the shown one that begins as typed; past the
+ * last of them the typed one. */
+static unsigned char browse(EditLine *editor, int direction) {
+  if (!begin_browsing(editor)) return CC_ERROR;
+  const char *text = NULL;
+  int back = browsing.back;
+  do {
+    back += direction;
+    text = back <= 0 ? browsing.typed : statement_before(back);
+  } while (back > 0 && text != NULL &&
+           (strncmp(text, browsing.typed, browsing.prefix) != 0 ||
+            (browsing.shown != NULL && strcmp(text, browsing.shown) == 0)));
+  if (text == NULL || back < 0) return CC_ERROR;
+  char *shown = strdup(text);
+  if (shown == NULL || !replace_all(editor, shown)) {
+    free(shown);
+    return CC_ERROR;
+  }
+  free(browsing.shown);
+  browsing.shown = shown;
+  browsing.back = back;
+  return CC_REFRESH;
+}
+
+/* Up: the line above within the statement; from its first line the statement before it that begins
+ * with what stands before the cursor. */
 static unsigned char up(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   (void)key;
-  return go_on(editor, has_newline(line->buffer, line->cursor) ? LINE_UP : HISTORY_BACK);
+  return has_newline(line->buffer, line->cursor) ? go_on(editor, LINE_UP) : browse(editor, 1);
 }
 
 /* Down: the line below within the statement; from its last line the next statement. */
 static unsigned char down(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   (void)key;
-  return go_on(editor, has_newline(line->cursor, line->lastchar) ? LINE_DOWN : HISTORY_ON);
+  return has_newline(line->cursor, line->lastchar) ? go_on(editor, LINE_DOWN) : browse(editor, -1);
 }
 
 /* Characters from the cursor to the beginning (negative) or the end of its line; a character of
@@ -264,8 +363,6 @@ static void bind_keys(EditLine *editor) {
       {"\033[1;5C", "em-next-word"},
       {"\033[1;5D", "ed-prev-word"},
       {ACCEPT, "ed-newline"},
-      {HISTORY_BACK, "ed-prev-history"},
-      {HISTORY_ON, "ed-next-history"},
       {LINE_UP, "ed-prev-line"},
       {LINE_DOWN, "ed-next-line"},
   };
@@ -333,6 +430,7 @@ void scl_editor_open(lua_State *L, int place, bool colour) {
 void scl_editor_close(void) {
   if (self.editor != NULL) el_end(self.editor);
   if (self.history != NULL) history_end(self.history);
+  forget_browsing();
   self.editor = NULL;
   self.history = NULL;
   use_locale(false);
@@ -351,6 +449,7 @@ static scl_typed edit(void) {
   use_locale(true);
   const char *text = el_gets(self.editor, &count);
   use_locale(false);
+  forget_browsing();
   (void)fputs("\033[?2004l", stdout);
   (void)fflush(stdout);
   const bool cleared = scl_interrupted(); /* libedit leaves the line at a signal */

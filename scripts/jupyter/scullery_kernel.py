@@ -4,6 +4,8 @@
 Jupyter's protocol by Debian's python3-ipykernel, and keeps no state but the child.
 """
 
+import collections
+import fnmatch
 import os
 import signal
 import subprocess
@@ -14,6 +16,7 @@ from ipykernel.kernelbase import Kernel
 
 from child import Child, Died
 
+TEXT, NUMBER = (str, "a text"), (int, "a whole number")  # types in requests
 COMMAND = os.environ.get("SCULLERY_COMMAND", "scullery")
 
 
@@ -47,6 +50,37 @@ class Progress:
                          "transient": {"display_id": self.name}})
 
 
+class History:
+    """The cells that ran, for requests of a front end: (session, number, code) of each, or with
+    output (session, number, (code, text of its value)). There is one session, of number 1."""
+
+    FIELDS = ("hist_access_type", "output", "raw", "session", "start", "stop", "n", "pattern",
+              "unique")
+    MOST = 10000
+
+    def __init__(self):
+        self.cells = collections.deque(maxlen=self.MOST)
+
+    def add(self, number, code, text):
+        self.cells.append((number, code, text))
+
+    def find(self, kind, output=False, session=None, start=None, stop=None, n=None, pattern=None,
+             unique=False):
+        cells = list(self.cells)
+        if kind == "range":
+            cells = [cell for cell in cells if session in (None, 0, 1)
+                     and cell[0] >= (start or 0) and (stop is None or cell[0] < stop)]
+        elif kind == "search":
+            cells = [cell for cell in cells if fnmatch.fnmatchcase(cell[1], pattern or "*")]
+            if unique:
+                cells = sorted({code: (number, code, text) for number, code, text in cells}.values())
+        elif kind != "tail":
+            cells = []
+        if n is not None and kind != "range":
+            cells = cells[max(0, len(cells) - max(0, n)):]
+        return [(1, number, (code, text) if output else code) for number, code, text in cells]
+
+
 class SculleryKernel(Kernel):
     implementation = "scullery"
     implementation_version = version()
@@ -58,6 +92,60 @@ class SculleryKernel(Kernel):
     def __init__(self, **options):
         super().__init__(**options)
         self.child = None
+        self.history = History()
+
+    # ------------------------------------------------------------ requests of any shape
+
+    async def process_control(self, message, *more):
+        """A message without a delimiter, or of no known shape, would end the loop that answers
+        interrupt and shutdown: nothing but a log is left of it."""
+        try:
+            await super().process_control(message, *more)
+        except Exception:
+            self.log.error("Invalid control message", exc_info=True)
+
+    async def answer(self, kind, handle, stream, ident, parent, types):
+        """Handle a request whose content has these types, or say which has not."""
+        content = parent["content"] if isinstance(parent["content"], dict) else {}
+        for name, (taken, words) in types.items():
+            value = content.get(name)
+            if not isinstance(value, taken) or isinstance(value, bool):
+                message = f"{kind}_request: {name} takes {words}, and got {value!r:.60}"
+                self.session.send(stream, f"{kind}_reply", {
+                    "status": "error", "ename": "BadRequest", "evalue": message,
+                    "traceback": [message]}, parent, ident)
+                return
+        await handle(stream, ident, parent)
+
+    async def complete_request(self, stream, ident, parent):
+        await self.answer("complete", super().complete_request, stream, ident, parent,
+                          {"code": TEXT, "cursor_pos": NUMBER})
+
+    async def inspect_request(self, stream, ident, parent):
+        if isinstance(parent["content"], dict):
+            for name in ("detail_level", "omit_sections"):  # of no meaning here
+                parent["content"].pop(name, None)
+        await self.answer("inspect", super().inspect_request, stream, ident, parent,
+                          {"code": TEXT, "cursor_pos": NUMBER})
+
+    async def is_complete_request(self, stream, ident, parent):
+        await self.answer("is_complete", super().is_complete_request, stream, ident, parent,
+                          {"code": TEXT})
+
+    async def history_request(self, stream, ident, parent):
+        content = parent["content"] if isinstance(parent["content"], dict) else {}
+        types = {"hist_access_type": TEXT}
+        for name, wanted in (("n", NUMBER), ("session", NUMBER), ("start", NUMBER),
+                             ("stop", NUMBER), ("pattern", TEXT)):
+            if content.get(name) is not None:
+                types[name] = wanted
+        if isinstance(parent["content"], dict):
+            parent["content"] = {"output": False, "raw": True, **{
+                name: value for name, value in content.items() if name in History.FIELDS}}
+        await self.answer("history", super().history_request, stream, ident, parent, types)
+
+    def do_history(self, hist_access_type, output, raw, **given):
+        return {"status": "ok", "history": self.history.find(hist_access_type, output, **given)}
 
     # ------------------------------------------------------------ the child
 
@@ -120,8 +208,8 @@ class SculleryKernel(Kernel):
 
         progress = Progress(lambda kind, content: silent or self.tell(kind, content))
         try:
-            answer = self.ask({"ask": "run", "code": code}, show=show, display=display,
-                              progress=progress.show)
+            answer = self.ask({"ask": "run", "code": code, "cell": self.execution_count},
+                              show=show, display=display, progress=progress.show)
         except OSError as error:
             return self.failure("NoProcess", f"{COMMAND} cannot be started: {error.strerror}; "
                                 "`scullery notebook install` names it anew", silent)
@@ -131,17 +219,21 @@ class SculleryKernel(Kernel):
                                 silent)
         finally:
             progress.show("")
+        data = answer.get("data") or {}
+        if store_history and not silent:
+            self.history.add(self.execution_count, code, data.get("text/plain"))
         if not answer["ok"]:
             return self.failure("Error", answer["message"], silent)
-        if answer.get("data") and not silent:
-            self.tell("execute_result", {"execution_count": self.execution_count,
-                                         "data": answer["data"], "metadata": {}})
+        if data and not silent:
+            self.tell("execute_result", {"execution_count": self.execution_count, "data": data,
+                                         "metadata": {}})
         return {"status": "ok", "execution_count": self.execution_count, "payload": [],
                 "user_expressions": {}}
 
     # ------------------------------------------------------------ the editor
 
     def do_complete(self, code, cursor_pos):
+        cursor_pos = max(0, min(cursor_pos, len(code)))
         before = code[:cursor_pos]
         answer = self.ask_quietly({"ask": "complete", "text": before}) or {}
         matches = answer.get("matches") or []
@@ -152,7 +244,7 @@ class SculleryKernel(Kernel):
                 "cursor_end": cursor_pos, "metadata": {}}
 
     def do_inspect(self, code, cursor_pos, detail_level=0, omit_sections=()):
-        at = len(code[:cursor_pos].encode())
+        at = len(code[:max(0, cursor_pos)].encode())
         answer = self.ask_quietly({"ask": "inspect", "text": code, "at": at}) or {}
         data = answer.get("data") or {}
         return {"status": "ok", "found": bool(data), "data": data, "metadata": {}}

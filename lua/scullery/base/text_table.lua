@@ -3,6 +3,8 @@ local text = require "scullery.base.text"
 
 local text_table = {}
 
+local watcher
+
 local LEAST = 4 -- the least width of a shortened cell, in columns
 
 -- "right" if all cells below the header are numbers or empty and at least one is a number.
@@ -52,8 +54,15 @@ function text_table.lines(rows, o)
     end
     lines[i] = table.concat(row, (" "):rep(gap)):gsub("%s+$", "")
   end
+  if watcher then
+    watcher{ rows = rows, sides = sides, lines = table.move(lines, 1, #lines, 1, {}) }
+  end
   return lines
 end
+
+--- text_table.watch(f): makes text_table.lines call f{ rows =, sides =, lines = } for each table;
+--- nil ends it. A notebook shows the tables in a text as HTML.
+function text_table.watch(f) watcher = f end
 
 --- text_table.text(rows[, o]): text_table.lines as one text.
 function text_table.text(rows, o) return table.concat(text_table.lines(rows, o), "\n") end

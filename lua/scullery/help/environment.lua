@@ -22,5 +22,7 @@ return {
     "the user's own plugins are in its folder scullery/plugins; default: ~/.local/share" },
   { "XDG_STATE_HOME", "a full path",
     "the history of the prompt is in its folder scullery; default: ~/.local/state" },
+  { "PAGER", "a command of the shell",
+    "shows help that is taller than the terminal; default: none" },
   { "NO_COLOR", "anything", "no colours" },
 }

@@ -378,18 +378,44 @@ function help.search(words)
   return list
 end
 
-local MOST_FOUND = 12
+local MOST_FOUND, MOST_ROWS = 12, 4
 
--- The text for help "name": that of the topic; else the topics that contain the words, with a
--- suggestion for a misspelt name.
+-- What people who come from elsewhere call by a name, or nil: the topics that it means, and the
+-- rows about it in the page on scikit-learn.
+local function familiar_text(asked)
+  local familiar, parts = require "scullery.help.familiar", {}
+  local found, topics = {}, help.topics()
+  for i, one in ipairs(familiar.topics(asked)) do
+    found[i] = { one[1], one[2] or about(topics[one[1]]) }
+  end
+  if found[1] then parts[1] = listing(("What is called '%s' elsewhere:"):format(asked), found) end
+  local rows = {}
+  for i, row in ipairs(familiar.rows(asked)) do
+    if i > MOST_ROWS then break end
+    rows[i] = { row[1], row[3] == "" and row[2] or row[2] .. "; " .. row[3] }
+  end
+  if rows[1] then
+    parts[#parts + 1] = listing("Coming from scikit-learn, NumPy or pandas:", rows)
+  end
+  return parts[1] and table.concat(parts, "\n")
+end
+
+-- The topics whose texts have the words, or nil.
+local function found_text(asked)
+  local topics, rows = help.search(asked), {}
+  for i = 1, math.min(#topics, MOST_FOUND) do rows[i] = { topics[i].name, topics[i].about } end
+  return #topics > 0 and listing(("Topics whose texts have '%s':"):format(asked), rows)
+    .. (#topics > MOST_FOUND and "\n  and others: more words find fewer" or "") or nil
+end
+
+-- The text for help "name": that of the topic; else what it is called here, and the topics that
+-- contain the words, with a suggestion for a misspelt name.
 local function name_text(name)
   local text, near = help.topic(name)
   if text then return text end
   local asked = trim(name:sub(1, LONGEST_NAME))
-  local topics, rows = help.search(asked), {}
-  for i = 1, math.min(#topics, MOST_FOUND) do rows[i] = { topics[i].name, topics[i].about } end
-  local found = #topics > 0 and listing(("Topics whose texts have '%s':"):format(asked), rows)
-    .. (#topics > MOST_FOUND and "\n  and others: more words find fewer" or "")
+  local known, found = familiar_text(asked), found_text(asked)
+  if known then return known .. (found and "\n" .. found or "") end
   if found and asked:find("%s") then return found end
   return ("There is no help on '%s'%s%s"):format(#name > LONGEST_NAME
     and name:sub(1, LONGEST_NAME) .. "..." or name,
@@ -423,8 +449,32 @@ function help.painted(text, colour)
   return (text:gsub("\n(%u[%w ]*:)%f[\n\0]", function(heading) return "\n" .. bold(heading) end))
 end
 
+-- Show a text by the program that PAGER names; it may end before it has read everything, so it
+-- reads a file and no pipe.
+local function page(text, pager)
+  local path = os.tmpname()
+  local file = io.open(path, "w")
+  local well = file and file:write(text, "\n") and file:close()
+  if well then
+    io.stdout:flush()
+    well = os.execute(('LESS="${LESS-FRX}" %s <"%s"'):format(pager, path))
+  end
+  os.remove(path)
+  return well
+end
+
+--- help.show(text): prints a text of help, painted; on a terminal that it does not fit on, by the
+--- program that the environment variable PAGER names.
+function help.show(text)
+  local painted, terminal = help.painted(text), core.terminal()
+  local pager = os.getenv "PAGER"
+  local lines = select(2, painted:gsub("\n", "\n")) + 1
+  local long = terminal.output and pager and pager ~= "" and lines >= terminal.rows
+  if not (long and page(painted, pager)) then print(painted) end
+end
+
 return setmetatable(help, {
-  __call = objects.guarded("help", function(_, ...) print(help.painted(help.text(...))) end),
+  __call = objects.guarded("help", function(_, ...) help.show(help.text(...)) end),
   __tostring = function()
     return "help() gives an overview; help(x) explains a function, a plugin, an object or a \z
       \"name\""

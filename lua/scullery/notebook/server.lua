@@ -2,7 +2,8 @@
 --- JSON; an answer one or several of JSON, with that number as id. core/host/notebook.c reads and
 --- sends the lines; scripts/jupyter/child.py is the other end.
 ---
----   { ask = "run", code }           display ..., then done with ok, and data or message
+---   { ask = "run", code, cell }     display ..., then done with ok, and data or message; cell: the
+---                                   number of the cell
 ---   { ask = "complete", text }      text before the cursor: done with start (a byte), matches
 ---   { ask = "inspect", text, at }   the byte of the cursor: done with data where there is help
 ---   { ask = "status", code }        done with status: whole, unfinished or invalid
@@ -16,6 +17,7 @@ local server = {}
 local asks = {}
 
 function asks.run(given, state)
+  state.session.chunk = given.cell and ("=cell %d"):format(given.cell) or nil
   local ok, values = state.session:run(given.code)
   if not ok then return { ok = false, message = rich.message(values) } end
   if state.session.ended then

@@ -15,6 +15,7 @@ gnuplot.absent = "gnuplot is not installed, or not in PATH: apt-get install gnup
 -- The end of a complete picture in each format.
 local endings = { svg = "</svg>%s*$", png = "IEND\xaeB`\x82$", pdf = "%%%%EOF%s*$",
   sixel = "\27\\%s*$" }
+endings.small_png = endings.png
 
 -- gnuplot's own reason: the last meaningful line of its message.
 local function reason_of(message)
@@ -28,7 +29,7 @@ end
 
 local function fail(...) error(string.format(...), 0) end
 
---- gnuplot.draw(figure, format): the bytes of the picture; format: "svg", "png", "pdf" or "sixel".
+--- gnuplot.draw(figure, format): the bytes of the picture; format: as in script.of.
 --- Raises an error if gnuplot is missing, lacks the format, fails, or takes more than two minutes.
 function gnuplot.draw(figure, format)
   local ran = core.run_program({ "gnuplot", "--default-settings" }, SECONDS,

@@ -23,13 +23,15 @@ local terminals = {
   svg = 'svg size %d,%d fixed noenhanced font "DejaVu Sans,13" background rgb "white"',
   png = 'pngcairo size %d,%d noenhanced font "DejaVu Sans,9.75" fontscale 2 linewidth 2 \z
     pointscale 2 background rgb "white"',
+  small_png = 'pngcairo size %d,%d noenhanced font "DejaVu Sans,9.75" background rgb "white"',
   pdf = 'pdfcairo size %.4fin,%.4fin noenhanced font "DejaVu Sans,9.75" fontscale 0.77 \z
     linewidth 1.3 dashlength 1.5 background rgb "white"',
   sixel = 'sixelgd size %d,%d noenhanced font "DejaVu Sans,10" background rgb "white" truecolor',
 }
 
-local scales = { svg = 1, png = 2, pdf = 1 / 96, sixel = 1 }
-local points = { svg = 1, png = 0.75, pdf = 0.75, sixel = 0.75 } -- of fonts, a pixel
+local scales = { svg = 1, png = 2, small_png = 1, pdf = 1 / 96, sixel = 1 }
+-- of fonts, a pixel
+local points = { svg = 1, png = 0.75, small_png = 0.75, pdf = 0.75, sixel = 0.75 }
 
 -- Lines of text that fit into so many pixels.
 local function wrapped(s, room, character)
@@ -157,7 +159,8 @@ local function panel_lines(panel, size)
   return table.concat(lines, "\n")
 end
 
---- script.of(figure, format): the script; format: "svg", "png", "pdf" or "sixel".
+--- script.of(figure, format): the script; format: "svg", "png" (two pixels for one of the figure),
+--- "small_png" (one), "pdf" or "sixel".
 function script.of(figure, format)
   local scale, count = scales[format], #figure.panels
   local lines = { "set encoding utf8", "set terminal "

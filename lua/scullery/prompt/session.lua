@@ -1,9 +1,12 @@
---- Sessions: how the prompt and notebooks run a text. An expression is evaluated and its values are
---- shown, a statement is run; also `= x`, a `;` at the end, `x?` and `:commands`.
+--- Sessions: how the prompt and notebooks run a text. An expression is evaluated and its values
+--- are shown, a statement is run; also `= x`, a `;` at the end, `x?`, `:commands` and `!commands`
+--- of the shell.
 local display = require "scullery.prompt.display"
+local pasted = require "scullery.prompt.pasted"
 local texts = require "scullery.base.text"
 local statements = require "scullery.prompt.statements"
 local tokens = require "scullery.prompt.tokens"
+local unset = require "scullery.prompt.unset"
 
 local session = {}
 
@@ -17,6 +20,9 @@ local function command_of(text)
   if text:find("^%s*:%s*$") then return "", "" end
   return text:match("^%s*:(%a[%w_]*)%s*(.-)%s*$")
 end
+
+-- The command of the shell in `!command`, or nil.
+local function shell_command(text) return text:match("^%s*!%s*(.-)%s*$") end
 
 -- The subject of `?x` or `x?` ("" for none), or nil.
 local function asked(text)
@@ -62,6 +68,7 @@ local function protected(f, ...)
 end
 
 --- session.new{ environment = _G, reseed = true } -> a session with the names of the environment.
+--- Its field chunk is the name of the texts in errors, for load ("=prompt" by default).
 --- reseed = false: the state of math.random does not change, and :save cannot reproduce it.
 function session.new(given)
   local environment = given and given.environment or _G
@@ -73,11 +80,14 @@ function session.new(given)
 end
 
 --- session:read(text): see statements.read.
-function Session:read(text) return statements.read(text, self.environment) end
+function Session:read(text) return statements.read(text, self.environment, self.chunk) end
 
 --- session:status(text): "whole": it can be run; "unfinished": more lines may complete it;
 --- "invalid": they cannot.
 function Session:status(text)
+  if shell_command(text) then return "whole" end
+  local list = pasted.statements(text, function(statement) return self:status(statement) end)
+  if list then return self:status(list[#list]) end
   local word, argument = command_of(text)
   if word then
     local commands = require "scullery.prompt.session_commands"
@@ -99,7 +109,8 @@ function Session:evaluate(text, around)
   else ok, values, trace = protected(code.chunk) end
   if not ok then
     self.failed = self.failed + 1
-    return false, values, trace
+    local message = unset.in_message(values, self.environment)
+    return false, message, message .. trace:sub(#values + 1)
   end
   local has_value = values.n > 0 and values[1] ~= nil
   if has_value then rawset(self.environment, "_", values[1]) end
@@ -119,9 +130,40 @@ local function help_on(self, text)
   return help.text((text:match("^[\"'](.*)[\"']$") or text))
 end
 
+-- Run a command of the shell, whose output goes where that of statements goes.
+local function run_shell(command)
+  local message
+  if command == "" then
+    message = "! takes a command of the shell, such as !ls"
+  elseif command:gsub("\\\n", ""):find("\n", 1, true) then
+    message = "! takes one line: what follows it goes into a statement of its own"
+  else
+    io.stdout:flush()
+    local well, how, number = os.execute(command)
+    if well then return true, { n = 0 } end
+    message = ("!%s: %s %d"):format(command, how == "exit" and "exit status" or how, number)
+  end
+  return false, message, message
+end
+
+-- Run the statements that were pasted with their prompts; the values of all but the last are
+-- printed here.
+local function run_pasted(self, list)
+  for i = 1, #list - 1 do
+    local ok, values, trace = self:run(list[i])
+    if not ok then return ok, values, trace end
+    if values.n > 0 then print(display.values(values)) end
+  end
+  return self:run(list[#list])
+end
+
 --- session:run(text): true and its values as table.pack gives them (none if they are not to be
 --- shown); or false, the message, and the message with its traceback. Sets _ to the first value.
 function Session:run(text)
+  local command = shell_command(text)
+  if command then return run_shell(command) end
+  local list = pasted.statements(text, function(statement) return self:status(statement) end)
+  if list then return run_pasted(self, list) end
   local word, argument = command_of(text)
   if word then
     local commands = require "scullery.prompt.session_commands"
@@ -132,11 +174,16 @@ function Session:run(text)
     local ok, result, trace = protected(help_on, self, about)
     if not ok then return false, result, trace end
     local shown = result[1]
-    if shown and shown ~= "" then print(require("scullery.help").painted(shown)) end
+    if shown and shown ~= "" then require("scullery.help").show(shown) end
     return true, { n = 0 }
   end
   if is_farewell(self, text) then
     self.ended = true
+    return true, { n = 0 }
+  end
+  local name = unset.name(text, self.environment)
+  if name then
+    print(unset.sentence(name, self.environment))
     return true, { n = 0 }
   end
   return self:evaluate(text)
@@ -149,13 +196,25 @@ end
 
 -- ---------------------------------------------------------------- at the prompt
 
+-- The message of an error in lines of at most `columns` - 1 columns, and its traceback as it is.
+local function wrapped(message, columns)
+  local fold = require("scullery.help.folding").fold
+  local lines, at = {}, message:find("\nstack traceback:", 1, true) or #message + 1
+  for line in message:sub(1, at - 1):gmatch("[^\n]+") do
+    lines[#lines + 1] = fold(line, columns - 1)
+  end
+  return table.concat(lines, "\n") .. message:sub(at)
+end
+
 --- session:enter(text): runs a text and prints its values. Returns true if the session has ended,
 --- and the message with its traceback if the text failed.
 function Session:enter(text)
   local ok, values, trace = self:run(text)
-  if not ok then return self.ended, trace end
+  local terminal = require("scullery.core").terminal()
+  if not ok then
+    return self.ended, terminal.output and wrapped(trace, terminal.columns) or trace
+  end
   if values.n > 0 then
-    local terminal = require("scullery.core").terminal()
     local shown = display.values(values, { width = terminal.columns - 1,
       colour = terminal.colour })
     io.stdout:write(shown, "\n")
@@ -164,11 +223,14 @@ function Session:enter(text)
 end
 
 --- session:editing(): the callbacks of a line editor: { status(text), add(text) as completion.add,
---- colour = true if the terminal has colours }.
+--- indented(text) and ended(text) as indentation.next and ended, colour = true if the terminal has
+--- colours }.
 function Session:editing()
   local terminal = require("scullery.core").terminal
+  local indentation = require "scullery.prompt.indentation"
   return { colour = terminal().colour,
     status = function(text) return self:status(text) end,
+    indented = indentation.next, ended = indentation.ended,
     add = function(text)
       return require("scullery.prompt.completion").add(text, self.environment, terminal().columns)
     end }

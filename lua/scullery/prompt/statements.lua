@@ -127,12 +127,13 @@ function statements.has_open_block(text)
   return not chunk and message:find("'end' expected.* near <eof>$") ~= nil
 end
 
---- statements.read(text, environment): { chunk, message, unfinished, silent, script }: the function
---- to run, or the message of an error; unfinished: true if more text may complete it; silent: true
---- if its values are not to be shown; script(has_value): the text as a statement of a script, which
---- sets _ if there was a value.
-function statements.read(text, environment)
-  local function compile(code) return load(code, "=prompt", "t", environment) end
+--- statements.read(text, environment[, name]): { chunk, message, unfinished, silent, script }: the
+--- function to run, or the message of an error; unfinished: true if more text may complete it;
+--- silent: true if its values are not to be shown; script(has_value): the text as a statement of a
+--- script, which sets _ if there was a value. name: of the text in errors, as load takes it
+--- ("=prompt").
+function statements.read(text, environment, name)
+  local function compile(code) return load(code, name or "=prompt", "t", environment) end
   local body, silent = stripped(text)
   local function nothing() end
   if #tokens.code(body) == 0 and load(body) then

@@ -26,6 +26,10 @@ local function history()
   return lines
 end
 
+-- A statement without the spaces that Enter puts at the beginning of its lines, or not, where the
+-- next keys came before.
+local function flush_left(statement) return (statement:gsub("\\012 +", "\\012")) end
+
 local function count(text, word)
   return select(2, text:gsub(word:gsub("%p", "%%%0"), ""))
 end
@@ -53,8 +57,24 @@ end
 function TestPrompt:test_enter_goes_on_until_the_statement_is_whole()
   play{ [[type for i = 7, 8 do\r]], [[type print(i * 11)\r]], [[type end\r]], [[wait 77]],
     [[wait 88]], [[type exit\r]], "end" }
-  lu.assertEquals(history(), { "_HiStOrY_V2_", [[for i = 7, 8 do\012print(i * 11)\012end]],
-    "exit" })
+  lu.assertEquals(flush_left(history()[2]), [[for i = 7, 8 do\012print(i * 11)\012end]])
+end
+
+function TestPrompt:test_lines_are_indented_by_their_blocks()
+  local steps = {}
+  for _, line in ipairs{ { "for i = 7, 8 do", [[\n  ]] }, { "if i > 7 then", [[\n    ]] },
+    { "print(i * 11)", [[\n    ]] }, { "end", [[\n  ]] }, { "end", "88" } } do
+    -- Enter is typed when the line has come, so that no more keys wait behind it
+    for _, step in ipairs{ "type " .. line[1], "wait " .. line[1], [[type \r]],
+      "wait " .. line[2] } do
+      steps[#steps + 1] = step
+    end
+  end
+  steps[#steps + 1] = [[type exit\r]]
+  steps[#steps + 1] = "end"
+  play(steps)
+  lu.assertEquals(history()[2],
+    [[for i = 7, 8 do\012  if i > 7 then\012    print(i * 11)\012  end\012end]])
 end
 
 function TestPrompt:test_a_statement_of_several_lines_is_edited_as_one()
@@ -62,7 +82,7 @@ function TestPrompt:test_a_statement_of_several_lines_is_edited_as_one()
     -- back to the statement, up to its second line, whose end is changed
     [[type \e[A\e[A]], [[wait 2 }]], [[type \e[A\x05 5,\r]], [[type #t\r]], "wait 3\r",
     [[type exit\r]], "end" }
-  lu.assertEquals(history()[4], [[t = {\0121, 5,\0122 }]])
+  lu.assertEquals(flush_left(history()[4]), [[t = {\0121, 5,\0122 }]])
 end
 
 function TestPrompt:test_pasted_lines_run_one_by_one_or_in_brackets_as_one()
@@ -88,6 +108,18 @@ function TestPrompt:test_history_is_found_by_the_next_session()
   play{ [[type first = 'marker' .. 1\r]], [[type first\r]], "wait marker1", [[type exit\r]], "end" }
   play{ [[type \e[A\e[A\e[A]], "wait = 'marker' .. 1", [[type ; print(first)\r]], "wait marker1",
     [[type exit\r]], "end" }
+end
+
+function TestPrompt:test_up_finds_what_begins_as_typed()
+  play{ [[type apple = 11\r]], [[type beta = 2\r]], [[type apply = 33\r]], [[type gamma = 4\r]],
+    [[type app\e[A]], "wait app", [[type \e[A + 100\r]], -- apple
+    [[type apple\r]], "wait 111\r", [[type be\e[A * 50\r]], [[type beta\r]], "wait 100\r",
+    -- down again: what was typed
+    [[type ga\e[A\e[Bmma + 3\r]], "wait 7\r",
+    -- nothing begins so: what was typed stays
+    [[type 60 + 6\e[A\r]], "wait 66\r",
+    -- without a beginning: the statement before
+    [[type \e[A\e[A\e[B\r]], "wait 66\r", [[type exit\r]], "end" }
 end
 
 function TestPrompt:test_ctrl_r_searches()
@@ -237,6 +269,24 @@ function TestPrompt:test_twenty_columns()
     "wait solver.ridge", [[type exit\r]], "end" }, { columns = 20 })
   lu.assertStrContains(text, "  alpha = 1,\n")
   lu.assertStrContains(text, "adaboost\nbox\ncg\n")
+end
+
+function TestPrompt:test_errors_are_broken_between_words()
+  local text = play({ [[type error(("word "):rep(30), 0)\r]], "wait word word", "wait > ",
+    [[type exit\r]], "end" }, { columns = 40 })
+  lu.assertStrContains(text, "\n" .. ("word "):rep(7) .. "word\nword")
+end
+
+function TestPrompt:test_long_help_goes_through_the_pager()
+  local steps = { [[type sc.data.csv?\r]], "wait unpacked", "wait > ", [[type ridge?\r]],
+    "wait Options:", "wait > ", [[type exit\r]], "end" }
+  local environment = { PAGER = "sed s/^/#/" }
+  local text = play(steps, { environment = environment, rows = 40 })
+  lu.assertStrContains(text, "\n#  separator")
+  lu.assertNotStrContains(text, "\n#  lambda")
+  lu.assertNotStrContains(play(steps), "\n#  separator")
+  environment.PAGER = "nosuchprogram"
+  lu.assertStrContains(play(steps, { environment = environment }), "\n  separator")
 end
 
 -- ---------------------------------------------------------------- Ctrl-C

@@ -311,4 +311,51 @@ function TestScript:test_it_is_written_whole_or_not_at_all()
   lu.assertStrMatches(said, ":save: /nosuch/folder/s%.lua: .+") -- and no place in a file of ours
 end
 
+-- ---------------------------------------------------------------- what people type elsewhere
+
+TestHabits = {}
+function TestHabits:setUp() start() end
+
+function TestHabits:test_commands_of_the_shell()
+  local path = os.tmpname()
+  values("!echo one two > " .. path)
+  lu.assertEquals(support.read(path), "one two\n")
+  values("  ! true")
+  values("!echo one \\\n three > " .. path)
+  lu.assertEquals(support.read(path), "one three\n")
+  os.remove(path)
+  lu.assertEquals(message("!exit 3"), "!exit 3: exit status 3")
+  lu.assertStrContains(message("!"), "such as !ls")
+  lu.assertStrContains(message("!true\nx = 1"), "! takes one line")
+  lu.assertEquals(s:status("!ls ("), "whole")
+end
+
+function TestHabits:test_pasted_prompts_and_output_are_left_out()
+  lu.assertEquals(values("> 40 + 2"), 42)
+  lu.assertEquals(values(">> 40 + 2"), 42)
+  local text = "> x = 1\n> for i = 1, 2 do\n  x = x + i\nend\n>\n> t = {\n>> x,\n>> 5 }\n"
+    .. "> x > 1\ntrue\nany output\n> x + #t"
+  lu.assertEquals(printed(text .. ";"), "true\n")
+  lu.assertEquals(values("x"), 4)
+  lu.assertEquals(values("> x = 1\n> x + 1\n2"), 2)
+  lu.assertEquals(s:status("> for i = 1, 2 do"), "unfinished")
+  lu.assertEquals(s:status("> x = 1\n> x"), "whole")
+  lu.assertStrContains(message("> x = 7\n> error('mine', 0)\n> x = 8"), "mine")
+  lu.assertEquals(values("x"), 7)
+end
+
+function TestHabits:test_a_name_without_a_value_is_told_with_the_nearest()
+  values("dataset_of_mine = 1")
+  lu.assertEquals(printed("dataset_of_mien"),
+    "'dataset_of_mien' is not set (did you mean 'dataset_of_mine'?)\n")
+  lu.assertEquals(printed("standardize"),
+    "'standardize' is not set (did you mean 'sc.standardize'?)\n")
+  lu.assertEquals(printed("ridge"), "'ridge' is not set (did you mean 'sc.solver.ridge'?)\n")
+  lu.assertEquals(printed("q"), "'q' is not set\n")
+  lu.assertStrContains(message("1 + dataset_of_mien"),
+    "(global 'dataset_of_mien'): 'dataset_of_mien' is not set (did you mean 'dataset_of_mine'?)")
+  lu.assertStrContains(message("ridge{}"), "did you mean 'sc.solver.ridge'?")
+  lu.assertNotStrContains(message("do local x = nil; x.y = 1 end"), "is not set")
+end
+
 os.exit(lu.LuaUnit.run(), true)

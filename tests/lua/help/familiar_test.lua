@@ -1,0 +1,56 @@
+-- Words that people bring along: what help "imputation" and help "predict_proba" find.
+local lu = require "luaunit"
+local help = require "scullery.help"
+local familiar = require "scullery.help.familiar"
+
+local source = os.getenv("SCULLERY_SOURCE") or "."
+
+TestFamiliarWords = {}
+
+function TestFamiliarWords:test_every_word_leads_to_topics_that_exist()
+  local topics = help.topics()
+  for _, word in ipairs(familiar.words()) do
+    lu.assertNil((help.topic(word)), word .. " is a topic itself: its row is never shown")
+    for _, one in ipairs(familiar.topics(word)) do lu.assertNotNil(topics[one[1]], one[1]) end
+  end
+end
+
+function TestFamiliarWords:test_what_a_newcomer_asks_for()
+  for word, answer in pairs{
+    imputation = "missing_values", sep = "separator", shape = "matrix:rows", cv = "pipeline:cv",
+    predict_proba = "pipeline:probabilities", coef_ = "pipeline:weights", rbf = "sampler.gaussian",
+    n_components = "features", ["Cross-Validation"] = "pipeline:cv", SVC = "solver.svm",
+    RBFSampler = "nonlinearity.fourier", fillna = "missing_values", n_jobs = "sc.threads",
+    GridSearchCV = "p:search", xyzzy = "There is no help on 'xyzzy'",
+  } do
+    lu.assertStrContains(help.text(word), answer)
+  end
+  lu.assertNotStrContains(help.text("imputation"), "did you mean")
+end
+
+function TestFamiliarWords:test_rows_of_a_whole_name_come_alone()
+  local rows = familiar.rows("Ridge")
+  lu.assertTrue(#rows > 0)
+  for _, row in ipairs(rows) do lu.assertStrContains(row[1], "Ridge") end
+  lu.assertEquals(#familiar.rows("KernelRidge"), 1)
+  lu.assertEquals(familiar.rows("nosuchname"), {})
+  for _, row in ipairs(rows) do lu.assertNotStrContains(table.concat(row), "`") end
+end
+
+-- Whatever the page lists is found under its own name.
+function TestFamiliarWords:test_every_name_of_the_page_is_found()
+  local theirs, count = false, 0
+  for line in io.lines(source .. "/docs/from_scikit_learn.md") do
+    local first, second = line:match("^| ([^|]*) | ([^|]*) |")
+    if second == "Scullery" then theirs = true elseif not line:find("^|") then theirs = false end
+    if theirs and first and second ~= "Scullery" then
+      for name in first:gmatch("`([%a_][%w_]*)") do
+        count = count + 1
+        lu.assertTrue(#familiar.rows(name) > 0, name)
+      end
+    end
+  end
+  lu.assertTrue(count > 60, tostring(count))
+end
+
+os.exit(lu.LuaUnit.run(), true)
