@@ -14,6 +14,8 @@ local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local instantiation = require "scullery.compose.instantiation"
+local options = require "scullery.base.options"
+local warn = require "scullery.base.warn"
 local folds = require "scullery.data.folds"
 local recipe = require "scullery.model.recipe"
 local targets = require "scullery.data.targets"
@@ -348,13 +350,32 @@ local function find(p, open, ds)
   return chosen, few, folding, of
 end
 
+-- find() where an error about the sample says nothing that helps: its rows have other numbers than
+-- those of the data. The fit with the declared defaults that follows raises its own error, or is
+-- said to have these. Ctrl-C ends the work.
+local function try_to_find(p, open, ds)
+  local found = table.pack(pcall(find, p, open, ds))
+  if found[1] then return table.unpack(found, 2, found.n) end
+  local message = options.plain(found[2])
+  if message:find("interrupted!", 1, true) then error(found[2], 0) end
+  return nil, message
+end
+
+-- Says that options keep their defaults because none could be chosen.
+local function tell(open, message)
+  if not message then return end
+  warn(("%s could not be chosen and %s declared default: %s"):format(
+    table.concat({ open.width, open.lambda }, " and "), open.width and open.lambda
+    and "have their" or "has its", message))
+end
+
 --- automatic.fill(p, ds): for a search: the pipeline with the options that p:fit would choose, with
 --- the first value of each searched one, and the searched ones as they are. Second: a sentence
 --- about the choice, or nil.
 function automatic.fill(p, ds)
   local open = automatic.open(p)
   if not open then return p, nil end
-  local chosen, few = find(filled(p, {}, {}), open, ds)
+  local chosen, few = try_to_find(filled(p, {}, {}), open, ds)
   if not chosen then return p, nil end
   local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end
@@ -368,11 +389,11 @@ end
 
 --- automatic.choose(p, ds): the pipeline with the open options filled in, to be fitted to ds.
 --- Second: a sentence about the choice. Third: stages, map and training of all rows, if they were
---- made.
+--- made. Fourth: a function to call after the fit, or nil: it warns that nothing could be chosen.
 function automatic.choose(p, ds)
   local open = automatic.open(p)
-  local n, chosen, few, folding, of = #ds, find(p, open, ds)
-  if not chosen then return filled(p, {}, {}), nil end
+  local n, chosen, few, folding, of = #ds, try_to_find(p, open, ds)
+  if not chosen then return filled(p, {}, {}), nil, nil, few and function() tell(open, few) end end
   local ready
   if open.lambda and p.features and n > 1.5 * #few and
     core.solver_facts(component.instance(p.solver)).path_option == open.lambda then

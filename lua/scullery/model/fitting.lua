@@ -122,8 +122,8 @@ end
 local function learn(self, ds)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
-  local p, began, chosen, ready = self, core.now(), nil, nil
-  if automatic.open(self) then p, chosen, ready = automatic.choose(self, ds) end
+  local p, began, chosen, ready, tell = self, core.now(), nil, nil, nil
+  if automatic.open(self) then p, chosen, ready, tell = automatic.choose(self, ds) end
   local choosing = core.now() - began
   local prepared = ready and ready.prepared or recipe.prepare(p, source)
   began = core.now()
@@ -132,6 +132,7 @@ local function learn(self, ds)
     prepared.map, recipe.training_options(p, ds))
   local result = core.solve(training, component.instance(solver))[1]
   dataset.check_seen(coded)
+  if tell then tell() end
   if chosen then prepared.seconds[#prepared.seconds + 1] = { "choosing", choosing } end
   prepared.seconds[#prepared.seconds + 1] = { tostring(p.solver), core.now() - began }
   return p, prepared, solver, result, chosen

@@ -286,7 +286,9 @@ local function cross_validate(self, data, o)
     local folds = judging.folds(ds, o, o.seed + r - 1)
     result.k = folding.number(folds)
     judging.check_folds(ds, folds, result.k)
-    local run = judging.run({ pipeline = self, choices = {} }, ds, source, folds, result.k,
+    -- the folds of a stream cannot be taken apart: one choice serves them all
+    local p = ds.X and self or automatic.fill(self, ds)
+    local run = judging.run({ pipeline = p, choices = {} }, ds, source, folds, result.k,
       criterion, o.stages)
     dataset.check_seen(coded)
     local mean, stderr = judging.mean(run.values[1])
