@@ -1,6 +1,6 @@
 -- What a pipeline without options costs: its test error beside the one of a searched pipeline
 --
---   build/scullery scripts/defaults.lua [--out DIR] [--set seed=1,2] [--set data=wdbc,adult]
+--   build/scullery scripts/defaults.lua [--out DIR] [--table] [--set seed=1,2] [--set data=wdbc]
 --
 -- The pipeline is sc.standardize(), sc.features{}, sc.solver.ridge{}: Fourier features of the
 -- Gaussian kernel, T = 1000, whose width and lambda p:fit chooses. Beside it, the same features
@@ -9,21 +9,22 @@
 -- of the features. Sets of more than 20,000 rows are samples of 20,000 rows, MNIST of 10,000, drawn
 -- anew for each seed.
 --
--- Results are in DIR/defaults (default: experiments). Stop it at any time and start it again; it
--- prints a table in Markdown of the cells that are done. All cells take some hours on two cores.
--- Sets that are not on this machine are left out (scullery data get NAME).
+-- Results are in DIR/defaults (default: experiments). Stop it at any time and start it again. At
+-- the end it prints a table in Markdown of all cells that are done; --table prints it and runs
+-- nothing. All cells take some hours on two cores. Sets that are not on this machine are left out
+-- (scullery data get NAME).
 local sc = require "scullery"
-local args = sc.arguments{ out = "experiments" }
+local args = sc.arguments{ out = "experiments", table = false }
 local T = 1000
 
-local sets = {} -- small ones first
-for _, name in ipairs{ "salsa_housing", "salsa_forestfires", "salsa_insulin", "wdbc",
+local names = { -- small ones first
+  "salsa_housing", "salsa_forestfires", "salsa_insulin", "wdbc",
   "salsa_speech", "salsa_blog", "salsa_blog_comments", "salsa_airfoil", "salsa_music",
   "salsa_skillcraft", "salsa_galaxy", "salsa_telemonitoring", "spambase", "salsa_ccpp", "cpu_act",
   "salsa_propulsion", "california_housing", "house_16h", "covtype10k", "skin", "letter", "adult",
-  "mnist", "kddcup10" } do
-  if sc.data.path(name) then sets[#sets + 1] = name end
-end
+  "mnist", "kddcup10" }
+local sets = {} -- those that are here
+for _, name in ipairs(names) do if sc.data.path(name) then sets[#sets + 1] = name end end
 
 local function rows(cell)
   local ds, most = sc.data.load(cell.data), cell.data == "mnist" and 10000 or 20000
@@ -60,7 +61,7 @@ local function searched(train, seed)
     :search(train, { folds = 5, seed = seed })
 end
 
-local exp = sc.experiment{
+local exp = args.table and sc.experiment.open("defaults", { folder = args.out }) or sc.experiment{
   name = "defaults", folder = args.out,
   cells = { data = sets, seed = sc.range(1, 5) },
   run = function(cell)
@@ -104,7 +105,7 @@ end
 
 print("| | training rows x columns | seeds | no options | searched | ratio | seconds |")
 print("|---|---|---|---|---|---|---|")
-for _, name in ipairs(sets) do
+for _, name in ipairs(names) do
   local one = of[name]
   if one then
     local a, b = mean_and_error(one.plain), mean_and_error(one.searched)
