@@ -17,8 +17,7 @@ local function parts_of(text)
     line, rest = rest:match("^%-%-%s?([^\n]*)\n(.*)$")
     caption[#caption + 1] = line
   end
-  local code = rest:gsub("arg%[1%] or \"docs/gallery/([^\"]+)\"", "%1"):gsub("\nreturn fig%s*$", "")
-    :gsub("fig:save%(([%w_]+%.svg)%)", "fig:save(\"%1\")")
+  local code = rest:gsub("arg%[1%] or (\"[^\"]+\")", "%1"):gsub("\nreturn fig%s*$", "")
   return table.concat(caption, " "), code
 end
 

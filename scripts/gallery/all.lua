@@ -1,8 +1,10 @@
 -- All pictures of the gallery, and the data behind them: build/scullery scripts/gallery/all.lua
--- [FOLDER [NAME ...]] writes FOLDER/NAME.svg and NAME.csv (docs/gallery, all names). A picture of a
--- data set that is not here is skipped. GALLERY_FORMAT=png writes PNG. In the tree the data are
--- packed: build/scullery scripts/pack.lua docs/gallery/*.csv.
-local folder = arg[1] or "docs/gallery"
+-- [FOLDER [NAME ...]] writes FOLDER/NAME.svg and NAME.csv (docs/gallery of the tree, all names).
+-- Each script also runs alone, from any folder: it writes NAME.svg there, or the path that it is
+-- given. A picture of a data set that is not here is skipped. GALLERY_FORMAT=png writes PNG. In the
+-- tree the data are packed: build/scullery scripts/pack.lua docs/gallery/*.csv.
+local scripts = arg[0]:match("^(.*)/[^/]*$") or "."
+local folder = arg[1] or scripts .. "/../../docs/gallery"
 local ending = os.getenv "GALLERY_FORMAT" or "svg"
 
 local names = { "search_line", "search_heatmap", "search_stages", "classification", "scores",
@@ -13,7 +15,7 @@ local wanted = table.move(arg, 2, #arg, 1, {})
 if #wanted == 0 then wanted = names end
 
 for _, name in ipairs(wanted) do
-  local script = assert(loadfile(("scripts/gallery/%s.lua"):format(name)))
+  local script = assert(loadfile(("%s/%s.lua"):format(scripts, name)))
   arg = { ("%s/%s.%s"):format(folder, name, ending) } -- luacheck: ignore 121
   local made, fig = pcall(script)
   if made then

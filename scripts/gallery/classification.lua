@@ -11,5 +11,5 @@ local p = sc.pipeline{
 }:fit(train):calibrate{ folds = 5, seed = 0 }
 
 local fig = p:plot(test)
-fig:save(arg[1] or "docs/gallery/classification.svg")
+fig:save(arg[1] or "classification.svg")
 return fig

@@ -8,5 +8,5 @@ local features = sc.pipeline{
 
 local fig = sc.plot.embedding{ X = digits, through = features, text = true,
   title = "MNIST, Fourier features", width = 760, height = 680 }
-fig:save(arg[1] or "docs/gallery/digits.svg")
+fig:save(arg[1] or "digits.svg")
 return fig

@@ -10,5 +10,5 @@ local features = sc.pipeline{ sc.standardize(),
 local fig = sc.plot.panels{ sc.plot.embedding{ X = ds, through = rows, title = "Columns" },
   sc.plot.embedding{ X = ds, through = features, title = "Fourier features" }, width = 1200,
   height = 520, title = "wdbc: benign (B) and malignant (M)" }
-fig:save(arg[1] or "docs/gallery/embedding.svg")
+fig:save(arg[1] or "embedding.svg")
 return fig

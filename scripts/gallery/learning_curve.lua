@@ -11,5 +11,5 @@ local p = sc.pipeline{
 local fig, curve = sc.plot.learning_curve{ pipeline = p, data = sc.data.load("wdbc"), folds = 10,
   seed = 0, title = "Learning curve of ridge regression, wdbc" }
 print(curve)
-fig:save(arg[1] or "docs/gallery/learning_curve.svg")
+fig:save(arg[1] or "learning_curve.svg")
 return fig

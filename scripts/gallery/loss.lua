@@ -20,5 +20,5 @@ end
 
 local fig = sc.plot.line{ series = series, x_log = true, title = "Logistic regression, wdbc",
   x_label = "iteration", y_label = "regularised loss" }
-fig:save(arg[1] or "docs/gallery/loss.svg")
+fig:save(arg[1] or "loss.svg")
 return fig

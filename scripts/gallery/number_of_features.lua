@@ -27,5 +27,5 @@ local fig = sc.plot.line{ series = { line }, x_log = true, marks = true,
   title = "wdbc; band: 1 standard error over 10 seeds",
   x_label = "number of features T", y_label = "test error",
   rules = { { y = exact, label = "the kernel itself" } } }
-fig:save(arg[1] or "docs/gallery/number_of_features.svg")
+fig:save(arg[1] or "number_of_features.svg")
 return fig

@@ -17,5 +17,5 @@ local p = sc.pipeline{
 }:fit(waves(600, 1))
 
 local fig = p:plot("residuals", waves(300, 3))
-fig:save(arg[1] or "docs/gallery/regression.svg")
+fig:save(arg[1] or "regression.svg")
 return fig

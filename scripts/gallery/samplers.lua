@@ -9,5 +9,5 @@ local result = sc.kernel_error{ phi = sc.nonlinearity.fourier{ form = "pair" },
 print(result)
 
 local fig = result:plot{ title = "Error against the Gaussian kernel, 8 columns" }
-fig:save(arg[1] or "docs/gallery/samplers.svg")
+fig:save(arg[1] or "samplers.svg")
 return fig

@@ -18,5 +18,5 @@ end
 local fig = sc.plot.hist{ series = series, bins = 30, title = "Decisions on 285 test rows, wdbc",
   x_label = "decision f(x), M above 0", y_label = "rows",
   rules = { { x = 0, label = "boundary" } } }
-fig:save(arg[1] or "docs/gallery/scores.svg")
+fig:save(arg[1] or "scores.svg")
 return fig

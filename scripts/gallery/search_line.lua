@@ -10,5 +10,5 @@ local best = sc.pipeline{
 }:search(train, { folds = 5, seed = 0 })
 
 local fig = best.table:plot{ title = "Cross-validated error of ridge regression, wdbc" }
-fig:save(arg[1] or "docs/gallery/search_line.svg")
+fig:save(arg[1] or "search_line.svg")
 return fig

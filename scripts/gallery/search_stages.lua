@@ -12,5 +12,5 @@ local best = sc.pipeline{
 }:search(train, { folds = 10, seed = 0 })
 
 local fig = best.table:plot{ options = "stage 2", title = "Nonlinearities on wdbc, T = 100" }
-fig:save(arg[1] or "docs/gallery/search_stages.svg")
+fig:save(arg[1] or "search_stages.svg")
 return fig

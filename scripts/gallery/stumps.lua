@@ -10,5 +10,5 @@ local p = sc.pipeline{
 }:fit(train)
 
 local fig = p:plot("coefficients", { title = "Elastic net on 1000 random stumps, wdbc" })
-fig:save(arg[1] or "docs/gallery/stumps.svg")
+fig:save(arg[1] or "stumps.svg")
 return fig

@@ -9,16 +9,18 @@ local committed = "docs/gallery/"
 
 local function has_gnuplot() return (sc.plot.line{ y = { 1, 2 } }:svg()) ~= nil end
 
--- The scripts, run once into a folder of their own.
+-- The scripts, run once into a folder of their own, from another folder than that of the tree.
 local made
 local function folder()
   if made then return made end
   made = os.tmpname()
   os.remove(made)
   lu.assertEquals(support.shell("mkdir " .. support.quote(made)), 0)
-  local status, out, err = support.shell(("GALLERY_FORMAT=%s SCULLERY_DATA=%s %s %s %s"):format(
-    has_gnuplot() and "svg" or "txt", support.quote(os.getenv "SCULLERY_DATA" or ""),
-    support.quote(support.binary), "scripts/gallery/all.lua", support.quote(made)))
+  local run = "all=$(realpath scripts/gallery/all.lua) && binary=$(realpath %s) && cd %s && \z
+    GALLERY_FORMAT=%s SCULLERY_DATA=%s \"$binary\" \"$all\" ."
+  local status, out, err = support.shell(run:format(support.quote(support.binary),
+    support.quote(made), has_gnuplot() and "svg" or "txt",
+    support.quote(os.getenv "SCULLERY_DATA" or "")))
   lu.assertEquals(status, 0, err)
   io.stdout:write(out:match("[^\n]*skipped[^\n]*") or "", "\n")
   return made

@@ -31,28 +31,53 @@ function TestItIsShort()
   lu.assertTrue(count <= 25, count .. " lines")
 end
 
-function TestPredictionInNumPy()
-  local name = python()
-  lu.skipIf(not name, "there is no Python with NumPy")
-  local base = os.tmpname()
+-- What the printed program says of the rows, as a list of lines.
+local function lines_of(p, X)
+  local base, name, said = os.tmpname(), python(), {}
   support.write(base .. ".py", printed())
+  p:save(base .. ".model", { parameters = true })
+  write_rows(base .. ".csv", X)
+  local status, out, err = support.shell(("%s -P %s.py %s.model %s.csv"):format(name, base, base,
+    base))
+  for _, ending in ipairs{ "", ".py", ".model", ".csv" } do os.remove(base .. ending) end
+  lu.assertEquals(status, 0, err)
+  for line in out:gmatch("[^\n]+") do said[#said + 1] = line end
+  return said
+end
+
+function TestRegressionInNumPy()
+  lu.skipIf(not python(), "there is no Python with NumPy")
+  for targets = 1, 2 do
+    local X = sc.randn{ 80, 3, seed = 1 }
+    local ds = sc.dataset{ X = X, y = X:slice(1, 80, 1, targets):map(math.sin) * 100,
+      task = "regression" }
+    local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 },
+      phi = sc.nonlinearity.fourier(), T = 50 }, sc.solver.ridge{ lambda = 1e-3 } }:fit(ds)
+    local said, values = lines_of(p, X), p:predict(X)
+    lu.assertEquals(#said, 80)
+    for i, line in ipairs(said) do
+      local j = 0
+      for number in line:gmatch("[^,]+") do
+        j = j + 1
+        lu.assertAlmostEquals(tonumber(number), values:get(i, j), 1e-9)
+      end
+      lu.assertEquals(j, targets)
+    end
+  end
+end
+
+function TestPredictionInNumPy()
+  lu.skipIf(not python(), "there is no Python with NumPy")
   for _, classes in ipairs{ 2, 3 } do
     local ds = models.classes(90, classes)
     local train, test = ds:split{ test = 0.5, seed = 0 }
     local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian(),
       phi = sc.nonlinearity.fourier(), T = 50 },
       sc.solver.ridge{ lambda = 1e-3, intercept = true } }:fit(train)
-    p:save(base .. ".model", { parameters = true })
-    write_rows(base .. ".csv", test.X)
-    local status, out, err = support.shell(("%s -P %s.py %s.model %s.csv"):format(name, base, base,
-      base))
-    lu.assertEquals(status, 0, err)
-    local said, wanted = {}, {}
-    for label in out:gmatch("[^\n]+") do said[#said + 1] = label end
+    local said, wanted = lines_of(p, test.X), {}
     for i = 1, #test do wanted[i] = p.classes[p:predict(test.X):get(i, 1)] end
     lu.assertEquals(said, wanted)
   end
-  for _, ending in ipairs{ "", ".py", ".model", ".csv" } do os.remove(base .. ending) end
 end
 
 os.exit(lu.LuaUnit.run())

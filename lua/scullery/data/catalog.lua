@@ -9,6 +9,7 @@
 ---   raw file if it is known, and the conversion to the compact form (see fetch.lua): header, drop,
 ---   replace, lines, order.
 --- entry.names: the column names of a file without a header.
+--- format "generated": no files; the function of that name in generated.lua makes the rows.
 local UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 local FIGSHARE = "https://ndownloader.figshare.com/files/" -- the copies of the UCI files that scikit-learn fetches, with its sums
 local MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
@@ -65,6 +66,11 @@ return {
     files = { { name = "wdbc.csv", sha256 = "d1c759cb110155a49fc1e59f67cfc3d74ed15760bff521a451fc64f47af26c05" } },
     format = "csv", target = "diagnosis", task = "classification", rows = 569, columns = 31,
     about = "Breast Cancer Wisconsin (Diagnostic), UCI; W. Wolberg, N. Street, O. Mangasarian, 1995 (shipped)",
+  },
+  friedman1 = {
+    files = {},
+    format = "generated", task = "regression", rows = 2000, columns = 11,
+    about = "Friedman 1, made by its equation from a seed; J. Friedman, 1991; noise of variance 1, columns 6 to 10 idle",
   },
   adult = {
     files = { { name = "adult.train.csv.gz", rows = 32561, sha256 = "a833df349bf96e939cb2de65a084d3a21cd64c4781a95551430453ac6892bb3b",

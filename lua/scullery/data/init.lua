@@ -368,16 +368,22 @@ local function locate(entry)
     if not path then return nil, file.name end
     paths[i], where = path, where or folder
   end
-  return paths, where
+  return paths, entry.format == "generated" and "generated" or where
 end
 
---- sc.data.path(name): the paths of the files of a named set, as a list; nil and the name of the
---- missing file if one is not on this machine.
+--- sc.data.path(name): the paths of the files of a named set, as a list (empty for a set that is
+--- computed); nil and the name of the missing file if one is not on this machine.
 function data.path(name) return locate(options.guard("data.path", 2, entry_of, name)) end
 
 -- A data set from the local files of an entry. Files of an "idx" entry: images first, as many files
 -- of labels after them.
-local function read_entry(entry, paths, o)
+local function read_entry(name, entry, paths, o)
+  if entry.format == "generated" then
+    if o.stream then error("option 'stream' is for sets in one .csv file", 0) end
+    local ds = require("scullery.data.generated")[name]()
+    if o.dtype == "float32" then ds.X = ds.X:astype("float32") end
+    return ds
+  end
   if entry.format == "csv" then
     return read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype,
       stream = o.stream, columns = entry.names }, true)
@@ -425,7 +431,7 @@ local function load_set(name, part, given)
       folder and name that folder in SCULLERY_DATA")
       :format(name, missing, name), 0)
   end
-  local ds = read_entry(entry, paths, o)
+  local ds = read_entry(name, entry, paths, o)
   if entry.keep then ds = keep_classes(ds, entry.keep) end
   if entry.parts then ds.part_first, ds.part_rows = entry.parts.first or 1, entry.parts end
   if part == nil then
@@ -461,7 +467,7 @@ end
 
 --- sc.data.list(): a list of the named sets, which prints as a table. Each is { name, rows, columns
 --- (of the file), task, about, here (true if it is on this machine), where ("SCULLERY_DATA",
---- "cache", "shipped" or nil), path (of the first file) }.
+--- "cache", "shipped", "generated" (computed by an equation) or nil), path (of the first file) }.
 function data.list()
   local list = setmetatable({}, List)
   for name, entry in pairs(require "scullery.data.catalog") do

@@ -7,6 +7,7 @@ local values = require "scullery.experiment.values"
 local shown = {}
 
 local MOST_NUMBERS = 10 -- the most results in the line of a row
+local MOST_DECIMALS = 7
 
 -- "T = 500, method = a".
 local function named(list)
@@ -23,15 +24,27 @@ local function named(list)
   return table.concat(parts, ", ")
 end
 
+-- A number without a standard error: four significant digits, from 1000 to 1e9 all whole ones.
+local function alone(mean)
+  local whole = math.abs(mean) >= 999.5 and math.abs(mean) < 1e9
+  return (whole and "%.0f" or "%.4g"):format(mean)
+end
+
 --- shown.with_error(mean, error, sign): "0.0352 +- 0.0037" for the sign "+-": the mean to the
 --- second digit of its standard error; "0.0352 +- 0" if that is 0 within rounding; the mean alone
 --- if the error is nil.
 function shown.with_error(mean, error, sign)
   if mean ~= mean then return "nan" end
-  if not error or error ~= error or error == math.huge then return ("%.6g"):format(mean) end
-  if error <= 1e-12 * math.abs(mean) then return ("%.6g %s 0"):format(mean, sign) end
+  if not error or error ~= error or error == math.huge then return alone(mean) end
+  if error <= 1e-12 * math.abs(mean) then return ("%s %s 0"):format(alone(mean), sign) end
   local digits = 1 - math.floor(math.log(error, 10))
-  if digits < 0 or digits > 12 then return ("%.6g %s %.2g"):format(mean, sign, error) end
+  if digits > MOST_DECIMALS and mean ~= 0 then -- 4.42e-06 in place of 0.00000442
+    local significant = math.max(digits + math.floor(math.log(math.abs(mean), 10)), 1)
+    return ("%%.%de %%s %%.1e"):format(math.min(significant, 12)):format(mean, sign, error)
+  end
+  if digits < 0 or digits > MOST_DECIMALS then
+    return ("%.6g %s %.2g"):format(mean, sign, error)
+  end
   local form = ("%%.%df %s %%.%df"):format(digits, sign, digits)
   return form:format(mean, error)
 end

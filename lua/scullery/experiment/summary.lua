@@ -234,6 +234,12 @@ local function columns_of(about, name)
   return list
 end
 
+-- What a table shows, for pages: its results are means over the seeds.
+local function caption(about)
+  local over = #about.over > 0 and ", means over " .. table.concat(about.over, " and ") or ""
+  return #about.value > 0 and table.concat(about.value, ", ") .. over or nil
+end
+
 local table_rules = rules{ rows = names_rule, value = names_rule, columns = { type = "string" },
   title = { type = "string" } }
 options.declare("experiment:table", table_rules)
@@ -248,7 +254,7 @@ function summary.table(exp, given)
   if o.rows == nil then names = rest(about, across) else check_covered(about, names, across) end
   local columns = columns_of(about, o.columns)
   local self = { row_names = names, rows = {}, column_names = {}, notes = notes_of(exp, about),
-    title = o.title }
+    title = o.title or caption(about) }
   for j, column in ipairs(columns) do self.column_names[j] = column.name end
   for i, group in ipairs(grouped(about.rows, names)) do
     self.rows[i] = line_of(group, names, columns)

@@ -82,7 +82,7 @@ local function column_row(column)
   if kind == "number" or kind == "date" then
     missing = column.fill and ("become %.6g"):format(column.fill) or "are refused"
   elseif kind == "category" then
-    missing = (column.missing or 0) > 0 and "a category of their own" or "are refused"
+    missing = (column.missing or 0) > 0 and "a category of their own" or "0 in all its columns"
   end
   return { column.name, kind == "date" and "date, as days since 1970-01-01" or kind,
     column.levels and levels_text(column) or "", column.missing or 0, missing }

@@ -78,11 +78,13 @@ local function table_of(value, i)
   return { title = rawget(value, "title"), heads = heads, rows = rows, notes = notes }
 end
 
--- A cell as text; floats to six significant digits.
+-- A cell as text; floats to four significant digits, those from 1000 to 1e9 as whole numbers.
 local function shown(value)
   if value == nil then return "" end
   if value ~= value then return "nan" end -- whatever its sign
-  return math.type(value) == "float" and ("%.6g"):format(value) or tostring(value)
+  if math.type(value) ~= "float" then return tostring(value) end
+  local whole = math.abs(value) >= 999.5 and math.abs(value) < 1e9
+  return (whole and "%.0f" or "%.4g"):format(value)
 end
 
 local no_numbers = { ["-"] = true, [""] = true, nan = true, inf = true, ["-inf"] = true }
@@ -171,9 +173,10 @@ local function markdown_section(about)
   end
   for _, one in ipairs(about.tables) do parts[#parts + 1] = markdown_of(one) end
   for _, picture in ipairs(about.pictures) do
+    local caption = line_of(picture.title or about.title)
     parts[#parts + 1] = picture.text and "```text\n" .. picture.text .. "\n```"
-      or ("![%s](%s)"):format(line_of((picture.title or about.title):gsub("[%[%]]", "")),
-        link_to(picture.path))
+      or ("![%s](%s)"):format(caption:gsub("[%[%]]", ""), link_to(picture.path))
+    if picture.title then parts[#parts + 1] = "*" .. caption:gsub("[*\\]", "\\%0") .. "*" end
   end
   if about.experiment then parts[#parts + 1] = report.summary(about.experiment) .. "." end
   return table.concat(parts, "\n\n") .. "\n"

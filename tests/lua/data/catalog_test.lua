@@ -23,6 +23,29 @@ function TestNamedSets:test_wdbc_is_shipped()
   lu.assertEquals(ds.names[1] ~= nil and #ds.names, 30)
 end
 
+function TestNamedSets:test_friedman1_is_made_by_its_equation()
+  local ds = sc.data.load "friedman1"
+  lu.assertEquals({ #ds, ds.X:cols(), ds.task, ds.target, ds.names[10] },
+    { 2000, 10, "regression", "y", "x10" })
+  lu.assertEquals(ds.X, sc.data.load("friedman1").X)
+  lu.assertEquals(ds.y, sc.data.load("friedman1").y)
+  local sum, squares = 0, 0
+  for i = 1, #ds do
+    local x = ds.X:row(i)
+    local e = ds.y:get(i, 1) - 10 * math.sin(math.pi * x:get(1, 1) * x:get(1, 2))
+      - 20 * (x:get(1, 3) - 0.5) ^ 2 - 10 * x:get(1, 4) - 5 * x:get(1, 5)
+    sum, squares = sum + e, squares + e ^ 2
+  end
+  -- four standard errors of the mean and of the variance of the noise
+  lu.assertAlmostEquals(sum / #ds, 0, 4 / math.sqrt(#ds))
+  lu.assertAlmostEquals(squares / #ds, 1, 4 * math.sqrt(2 / #ds))
+  lu.assertEquals(sc.data.load("friedman1", { dtype = "float32" }).X:dtype(), "float32")
+  lu.assertEquals(sc.data.path "friedman1", {})
+  fails("option 'stream' is for sets in one .csv file", sc.data.load, "friedman1",
+    { stream = true })
+  fails("has no official parts", sc.data.load, "friedman1", "train")
+end
+
 function TestNamedSets:test_the_catalog_is_whole()
   for name, entry in pairs(require "scullery.data.catalog") do
     lu.assertTrue(entry.rows > 0 and entry.columns > 1 and #entry.about > 0, name)

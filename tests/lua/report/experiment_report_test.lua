@@ -99,7 +99,7 @@ function TestNumbersWithErrors()
     { 0.035212, 0.0037123, "0.0352 ± 0.0037" }, { 1234.5, 12.3, "1234 ± 12" },
     { 1234567, 1234, "1.23457e+06 ± 1.2e+03" }, { 2, nil, "2" }, { 0.5, 0, "0.5 ± 0" },
     { 0.1, 1e-18, "0.1 ± 0" }, { 0, 1e-20, "0 ± 1e-20" }, { 0 / 0, 0 / 0, "nan" },
-    { 1, math.huge, "1" },
+    { 1, math.huge, "1" }, { 0.00000442, 5.6e-7, "4.42e-06 ± 5.6e-07" },
   } do
     local text = shown.with_error(case[1], case[2], "±"):gsub("^%-nan", "nan")
     lu.assertEquals(text, case[3])

@@ -33,6 +33,21 @@ local function python()
   return "python3"
 end
 
+-- What the page says of missing categories is what a prediction does with them.
+function TestMissingCategories()
+  in_folder(function(folder)
+    local path = folder .. "/rows.csv"
+    support.write(path, "c,d,x,y\n" .. ("u,u,1,a\nv,,2,b\nu,v,3,a\nv,u,4,b\n"):rep(3))
+    local ds = sc.data.csv(path, { quiet = true })
+    local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(ds)
+    local page = page_of(p, { data = ds })
+    has(page, "a category of their own", "0 in all its columns")
+    support.write(path, "c,d,x\n,,1\n")
+    local new = sc.data.csv(path, { like = p, target = false, quiet = true })
+    lu.assertEquals(new.X, sc.matrix{ { 0, 0, 0, 0, 1, 1 } })
+  end)
+end
+
 -- The page as XML, and as HTML whose elements are closed.
 local function check_form(text)
   local path = support.write(nil, text)

@@ -250,6 +250,21 @@ local function printed(f)
   return table.concat(lines, "\n"), result
 end
 
+function TestPublish:test_numbers_have_four_digits_and_tables_of_results_a_caption()
+  local numbers = { columns = { "seconds" }, rows = { { 4.14797 }, { 1234.56 }, { 2e-5 } } }
+  local exp = sc.experiment{ name = "caption", folder = folder,
+    cells = { T = { 1, 2 }, seed = { 1, 2 } }, run = function(cell)
+      return { error = cell.T + 0.01 * cell.seed }
+    end }
+  local stem = folder .. "/numbers"
+  printed(function()
+    return sc.publish(stem, { title = "N", tables = { numbers, exp:table() } })
+  end)
+  local markdown = support.read(stem .. ".md")
+  lu.assertStrContains(markdown, "| 4.148 |\n| 1235 |\n| 2e-05 |\n")
+  lu.assertStrContains(markdown, "error, means over seed\n\n| T | error |")
+end
+
 function TestPublish:test_files_of_tables_and_figures()
   local fig = sc.plot.line{ x = { 1, 2 }, y = { 1, 2 }, title = "A line" }
   local stem = folder .. "/deep/er/table1"
@@ -265,7 +280,7 @@ function TestPublish:test_files_of_tables_and_figures()
   lu.assertStrContains(support.read(stem .. ".html"), "&lt;c&gt;")
   lu.assertEquals(support.read(stem .. "_2.csv"), "name,value\na|b,1.5\n<c>,2\n")
   if fig:svg() then
-    lu.assertStrContains(markdown, "![A line](table1.svg)")
+    lu.assertStrContains(markdown, "![A line](table1.svg)\n\n*A line*\n")
     lu.assertStrContains(support.read(stem .. "_2.svg"), "<svg")
   end
 end

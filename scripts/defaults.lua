@@ -1,0 +1,116 @@
+-- What a pipeline without options costs: its test error beside the one of a searched pipeline
+--
+--   build/scullery scripts/defaults.lua [--out DIR] [--table] [--set seed=1,2] [--set data=wdbc]
+--
+-- The pipeline is sc.standardize(), sc.features{}, sc.solver.ridge{}: Fourier features of the
+-- Gaussian kernel, T = 1000, whose width and lambda p:fit chooses. Beside it, the same features
+-- and solver by a search over 7 widths (1/16 to 4 times the "median" rule) and 17 lambdas (1e-9 to
+-- 0.1) with 5 folds. A quarter of the rows are the test part; the seed is the one of the split and
+-- of the features. Sets of more than 20,000 rows are samples of 20,000 rows, MNIST of 10,000, drawn
+-- anew for each seed.
+--
+-- Results are in DIR/defaults (default: experiments). Stop it at any time and start it again. At
+-- the end it prints a table in Markdown of all cells that are done; --table prints it and runs
+-- nothing. All cells take some hours on two cores. Sets that are not on this machine are left out
+-- (scullery data get NAME).
+local sc = require "scullery"
+local args = sc.arguments{ out = "experiments", table = false }
+local T = 1000
+
+local names = { -- small ones first
+  "salsa_housing", "salsa_forestfires", "salsa_insulin", "wdbc",
+  "salsa_speech", "salsa_blog", "salsa_blog_comments", "salsa_airfoil", "salsa_music",
+  "salsa_skillcraft", "salsa_galaxy", "salsa_telemonitoring", "spambase", "salsa_ccpp", "cpu_act",
+  "salsa_propulsion", "california_housing", "house_16h", "covtype10k", "skin", "letter", "adult",
+  "mnist", "kddcup10" }
+local sets = {} -- those that are here
+for _, name in ipairs(names) do if sc.data.path(name) then sets[#sets + 1] = name end end
+
+local function rows(cell)
+  local ds, most = sc.data.load(cell.data), cell.data == "mnist" and 10000 or 20000
+  if #ds > most then
+    local _, sample = ds:split{ test = most, seed = cell.seed }
+    ds = sample
+  end
+  return ds:split{ test = 0.25, seed = cell.seed }
+end
+
+-- The inverse of the median distance between 1000 pairs of standardised rows.
+local function median_rule(train, seed)
+  local prepared = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1 } }:fit(train)
+  local order = sc.rand{ 1000, 2, seed = seed }
+  local distances = {}
+  for i = 1, 1000 do
+    local a, b = 1 + math.floor(#train * order:get(i, 1)), 1 + math.floor(#train * order:get(i, 2))
+    local Z = prepared:transform(train:select{ a, b }.X)
+    local gap = Z:row(1) - Z:row(2)
+    local distance = math.sqrt(gap:mul(gap):sum())
+    if distance > 0 then distances[#distances + 1] = distance end
+  end
+  table.sort(distances)
+  return 1 / distances[(#distances + 1) // 2]
+end
+
+local function searched(train, seed)
+  local sigmas = {}
+  for k = -4, 2 do sigmas[#sigmas + 1] = median_rule(train, seed) * 2.0 ^ k end
+  return sc.pipeline{ sc.standardize(),
+    sc.features{ p = sc.sampler.gaussian{ sigma = sc.choose(sigmas) },
+      phi = sc.nonlinearity.fourier(), T = T, seed = seed },
+    sc.solver.ridge{ lambda = sc.choose.log{ 1e-9, 1e-1, count = 17 } } }
+    :search(train, { folds = 5, seed = seed })
+end
+
+local exp = args.table and sc.experiment.open("defaults", { folder = args.out }) or sc.experiment{
+  name = "defaults", folder = args.out,
+  cells = { data = sets, seed = sc.range(1, 5) },
+  run = function(cell)
+    local train, test = rows(cell)
+    local begun = os.clock()
+    local plain = sc.pipeline{ sc.standardize(), sc.features{ seed = cell.seed },
+      sc.solver.ridge{} }:fit(train)
+    local fitted = os.clock()
+    local best = searched(train, cell.seed)
+    return { rows = #train, columns = train.X:cols(), task = train.task,
+      plain = 1 - plain:score(test), searched = 1 - best:score(test),
+      plain_seconds = fitted - begun, searched_seconds = os.clock() - fitted }
+  end,
+}
+
+-- ---------------------------------------------------------------- the table
+
+local function mean_and_error(values)
+  local sum, squares, n = 0, 0, #values
+  for _, v in ipairs(values) do sum = sum + v end
+  for _, v in ipairs(values) do squares = squares + (v - sum / n) ^ 2 end
+  return sum / n, n > 1 and math.sqrt(squares / (n - 1) / n) or 0 / 0
+end
+
+local function shown(values)
+  local mean, error = mean_and_error(values)
+  return error == error and ("%.4f +- %.4f"):format(mean, error) or ("%.4f"):format(mean)
+end
+
+local of = {}
+for _, row in ipairs(exp.rows) do
+  local name, result = row.cell.data, row.result
+  if row.status == "done" then
+    of[name] = of[name] or { first = result }
+    for key, value in pairs(result) do
+      of[name][key] = of[name][key] or {}
+      table.insert(of[name][key], value)
+    end
+  end
+end
+
+print("| | training rows x columns | seeds | no options | searched | ratio | seconds |")
+print("|---|---|---|---|---|---|---|")
+for _, name in ipairs(names) do
+  local one = of[name]
+  if one then
+    local a, b = mean_and_error(one.plain), mean_and_error(one.searched)
+    print(("| %s | %d x %d | %d | %s | %s | %.2f | %.1f, %.1f |"):format(name, one.first.rows,
+      one.first.columns, #one.plain, shown(one.plain), shown(one.searched), a / b,
+      (mean_and_error(one.plain_seconds)), (mean_and_error(one.searched_seconds))))
+  end
+end
