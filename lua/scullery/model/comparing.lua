@@ -192,8 +192,9 @@ end
 --- standard error), t, p }. The differences are paired: taken fold by fold. Their variance is s^2
 --- (1/J + n_test/n_train) over J folds and repetitions, because folds share training rows (Nadeau
 --- and Bengio 2003); p is two-sided, of Student's t with J - 1 degrees of freedom, and not
---- corrected for the number of pipelines. Other fields: score, larger (true if larger is better), ratio
---- (n_test/n_train), notes. comparison:save("c.csv") saves it. The other options are those of p:cv.
+--- corrected for the number of pipelines. Other fields: score, larger (true if larger is better),
+--- ratio (n_test/n_train), notes. comparison:save("c.csv") saves it. The other options are those of
+--- p:cv.
 function comparing.run(given)
   local list, o = arguments(given)
   return progress.watched("compare", o.progress, compare, list, o)

@@ -286,8 +286,8 @@ options.declare("publish", rules)
 --- title, unless the option `title` is given; indented lines are shown unchanged, as code.
 ---
 --- tables: exp:compare{}, exp:table{}, sc.compare{}, or { columns = { name, ... }, rows = { {
---- value, ... }, ... }, title =, notes = {} }. experiment: its costs and cells are the end of the page. Each file is
---- written complete or not at all. Returns the list of paths.
+--- value, ... }, ... }, title =, notes = {} }. experiment: its costs and cells are the end of the
+--- page. Each file is written complete or not at all. Returns the list of paths.
 function publish.run(stem, given)
   if type(stem) ~= "string" or not stem:find("[^/]$") or stem:find("\0", 1, true) then
     fail("takes a path without an ending, as in \"out/table1\", and got %s", options.show(stem))
