@@ -201,7 +201,11 @@ local function columns(page, p, ds, count)
       and (", the first %d columns"):format(#list) or "") }
   local names = {}
   for i = 1, math.min(count, #found) do names[i] = found[i].name end
-  add_figure(page, function() return p:plot("dependence", rows, { column = names }) end)
+  local classes = p.fitted.classes or {}
+  local class = #classes > 2 and classes[1] or nil
+  add_figure(page, function()
+    return p:plot("dependence", rows, { column = names, class = class })
+  end)
 end
 
 -- ---------------------------------------------------------------- how it was chosen

@@ -159,6 +159,17 @@ function TestMeasuresHaveIntervals()
   lu.assertAlmostEquals(found / math.sqrt(square / 1999 / 2000), 1, 0.5) -- 3 of its own errors
 end
 
+function TestThreeClassesAreExplained()
+  local X = sc.randn{ 90, 2, seed = 4 }
+  local ds = sc.dataset{ X = X, y = X:column(1):map(function(v)
+    return v > 0.5 and 3 or v > -0.5 and 2 or 1
+  end), task = "classification" }
+  local page = page_of(sc.pipeline{ sc.solver.logistic{ lambda = 1e-2 } }:fit(ds))
+  has(page, "AUC, mean over classes", "F1, mean over classes", "What the columns do",
+    "probability of 1")
+  lacks(page, "No picture")
+end
+
 function TestTheFeaturesErrorIsThatOfTheirKernel()
   local p = sc.pipeline{ sinks(40, 1e-3), sc.solver.ridge() }
   p:fit(train:subset(1, 50))
