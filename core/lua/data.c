@@ -99,7 +99,7 @@ static void push_table(lua_State *L, scl_table *table) {
     lua_rawseti(L, -2, (lua_Integer)k + 1);
   }
   lua_setfield(L, -2, "parts");
-if (table->whole_values > 0) scl_lua_set_integer(L, "whole_values", table->whole_values);
+  if (table->whole_values > 0) scl_lua_set_integer(L, "whole_values", table->whole_values);
   lua_pushstring(L, table->target); /* NULL: nil */
   lua_setfield(L, -2, "target");
   if (table->schema == NULL) return;

@@ -171,8 +171,8 @@ static void point_up(double *vector, size_t d) {
 
 /* out->total = the sum of all variances. Fails where it overflowed. diagonal: room for `order`
  * numbers. */
-static scl_status sum_variances(const scl_symmetric *sum, double total, size_t order, double *diagonal,
-                          scl_components *out, scl_error *error) {
+static scl_status sum_variances(const scl_symmetric *sum, double total, size_t order,
+                                double *diagonal, scl_components *out, scl_error *error) {
   scl_service_symmetric.diagonal(sum, diagonal);
   out->total = 0;
   for (size_t j = 0; j < order; j++)
