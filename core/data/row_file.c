@@ -14,6 +14,7 @@ enum { BUFFER_BYTES = 1 << 16, NUMBER_BYTES = 33 }; /* of a number: its text and
 struct scl_row_file {
   scl_output *output;
   bool npy, with_id;
+  unsigned digits;
   size_t cols, rows; /* rows so far */
   char *buffer;
   size_t used, room;
@@ -105,11 +106,49 @@ static scl_status widen_labels(scl_row_file *f, scl_error *error) {
 static scl_status put_header(scl_row_file *f, const scl_row_format *format, scl_error *error) {
   static const char empty[NPY_HEADER]; /* until the number of rows is known */
   if (f->npy) return put(f, empty, sizeof empty, error);
+  if (format->no_header) return SCL_STATUS_OK;
   if (f->with_id) SCL_TRY(put_field(f, format->id, strlen(format->id), ',', error));
   for (size_t j = 0; j < f->cols; j++)
     SCL_TRY(put_field(f, format->names[j], strlen(format->names[j]), j + 1 < f->cols ? ',' : '\n',
                       error));
   return SCL_STATUS_OK;
+}
+
+/* Copy the file at `path`, if there is one, before the rows. Its first line must be the header in
+ * the buffer, which is then not written again. */
+static scl_status copy_existing(scl_row_file *f, const char *path, const scl_row_format *format,
+                                scl_error *error) {
+  char bytes[1 << 13], last = '\n';
+  size_t got, seen = 0;
+  FILE *old = fopen(path, "rb");
+  if (old == NULL) return SCL_STATUS_OK;
+  bool same = true;
+  while (same && (got = fread(bytes, 1, sizeof bytes, old)) > 0) {
+    for (size_t i = 0; !format->no_header && i < got && seen + i < f->used; i++)
+      same = same && bytes[i] == f->buffer[seen + i];
+    scl_output_write(f->output, bytes, got);
+    seen += got;
+    last = bytes[got - 1];
+  }
+  const bool failed = ferror(old) != 0;
+  (void)fclose(old);
+  if (failed) return scl_fail(error, SCL_STATUS_IO, "%s: it cannot be read", path);
+  if (seen == 0) return SCL_STATUS_OK;
+  if (!same || (!format->no_header && seen < f->used))
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: its first line is not the header of these predictions, so they are not "
+                    "appended",
+                    path);
+  f->used = 0;
+  return last == '\n' ? SCL_STATUS_OK : put(f, "\n", 1, error);
+}
+
+/* Room for the whole header and the fields after it. */
+static size_t room_for(const scl_row_format *format) {
+  size_t room = BUFFER_BYTES + (format->id != NULL ? 2 * strlen(format->id) : 0);
+  for (size_t j = 0; j < format->cols; j++)
+    room += 2 * strlen(format->names[j]) + 3;
+  return room;
 }
 
 static scl_status prepare(scl_row_file *f, const scl_row_format *format, scl_error *error) {
@@ -133,13 +172,15 @@ scl_status scl_row_file_open(const char *path, const scl_row_format *format, scl
   if (f == NULL) return scl_fail_memory(error, sizeof *f, "a file");
   *f = (scl_row_file){.npy = format->npy,
                       .with_id = format->id != NULL,
+                      .digits = format->digits,
                       .cols = format->cols,
-                      .room = BUFFER_BYTES};
+                      .room = room_for(format)};
   scl_status status = prepare(f, format, error);
   if (status == SCL_STATUS_OK)
     status = path == NULL ? scl_output_open_standard(&f->output, error)
                           : scl_output_open(path, &f->output, error);
   if (status == SCL_STATUS_OK) status = put_header(f, format, error);
+  if (status == SCL_STATUS_OK && format->append) status = copy_existing(f, path, format, error);
   if (status == SCL_STATUS_OK)
     *out = f;
   else
@@ -157,6 +198,12 @@ static scl_status bad_place(double place, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%g is the place of no label", place);
 }
 
+/* Writes a number as text and returns its length. */
+static size_t put_number(const scl_row_file *f, double value, bool float32, char *text) {
+  if (f->digits == 0) return scl_format_number(value, float32, text);
+  return (size_t)snprintf(text, NUMBER_BYTES, "%.*g", (int)f->digits, value);
+}
+
 /* Row i as a line of text, or as the label at the place that it holds. */
 static scl_status put_text_row(scl_row_file *f, const scl_matrix *rows, size_t i,
                                scl_error *error) {
@@ -167,8 +214,8 @@ static scl_status put_text_row(scl_row_file *f, const scl_matrix *rows, size_t i
   }
   SCL_TRY(reserve(f, f->cols * NUMBER_BYTES, error));
   for (size_t j = 0; j < f->cols; j++) {
-    f->used += scl_format_number(scl_matrix_get(rows, i, j), rows->dtype == SCL_DTYPE_FLOAT32,
-                                 f->buffer + f->used);
+    f->used += put_number(f, scl_matrix_get(rows, i, j), rows->dtype == SCL_DTYPE_FLOAT32,
+                          f->buffer + f->used);
     f->buffer[f->used++] = j + 1 < f->cols ? ',' : '\n';
   }
   return SCL_STATUS_OK;

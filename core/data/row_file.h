@@ -15,6 +15,9 @@ typedef struct scl_row_format {
   /* Texts that the numbers 1, 2, ... of the one column stand for; NULL: numbers are themselves. */
   const char *const *labels;
   size_t n_labels;
+  bool no_header;  /* text without its first line */
+  bool append;     /* after the lines of the file that is there, whose first line is the same */
+  unsigned digits; /* significant digits of numbers in text; 0: as many as tell them apart */
 } scl_row_format;
 
 typedef struct scl_text_part {

@@ -106,15 +106,25 @@ static int block_notes(lua_State *L) {
 
 static void close_file(void *file) { scl_row_file_close(file); }
 
-/* core.row_file(path or nil, {names =, labels =, id =, npy =}) -> file for core.write_rows; without
- * a path the standard output; see scl_row_format */
+static bool flag_of(lua_State *L, const char *name) {
+  lua_getfield(L, 2, name);
+  return lua_toboolean(L, -1);
+}
+
+/* core.row_file(path or nil, {names =, labels =, id =, npy =, no_header =, append =, digits =}) ->
+ * file for core.write_rows; without a path the standard output; see scl_row_format */
 static int row_file(lua_State *L) {
   static const char title[] = "row_file";
   scl_row_format format = {0};
   scl_lua_copy_table(L, 2, "options");
   const char *path = scl_lua_opt_path(L, 1);
-  lua_getfield(L, 2, "npy");
-  format.npy = lua_toboolean(L, -1);
+  format.npy = flag_of(L, "npy");
+  format.no_header = flag_of(L, "no_header");
+  format.append = path != NULL && flag_of(L, "append");
+  lua_getfield(L, 2, "digits");
+  const lua_Integer digits = luaL_optinteger(L, -1, 0);
+  if (digits < 0 || digits > 17) return luaL_error(L, "%s: digits takes 0 to 17", title);
+  format.digits = (unsigned)digits;
   lua_getfield(L, 2, "id");
   format.id = luaL_optstring(L, -1, NULL);
   lua_getfield(L, 2, "names");

@@ -27,6 +27,7 @@ local sc = {
     add_bias = stages.add_bias, pca = stages.pca,
   pipeline = require "scullery.model.pipeline".new,
   load = require "scullery.model.saving".load,
+  compare = require "scullery.model.comparing".run,
   dataset = require "scullery.data.dataset".new,
   metrics = require "scullery.metrics",
   codes = require "scullery.compose.codes",
@@ -51,8 +52,8 @@ for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "pca", "pipeline", "dataset", "kernel_error", "profile", "arguments", "publish",
-  "range" } do
+  "add_bias", "pca", "pipeline", "compare", "dataset", "kernel_error", "profile", "arguments",
+  "publish", "range" } do
   sc[name] = objects.guarded(name, sc[name])
 end
 for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress",

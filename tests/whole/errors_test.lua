@@ -27,6 +27,7 @@ local samples = {
   codes = sc.codes(sc.ones(4, 3)), space = sc.space.dense(), ["search table"] = found.table,
   confusion = sc.metrics.confusion({ 1 }, { 1 }),
   ["cross-validation"] = fitted:cv(ds, { folds = 2 }),
+  ["paired comparison"] = sc.compare{ fitted, fitted, on = ds, folds = 2 },
 }
 
 local wrong_arguments = {
@@ -52,7 +53,7 @@ end
 -- Calls that write, fetch, load or print are left out: what they do wrong has tests of its own.
 local left_out = {}
 for name in ([[search table:better, data.get, data.load, codes:save, search table:save,
-  pipeline:save, features:save, dataset:save_schema]]):gmatch "[^,\n]+" do
+  pipeline:save, features:save, dataset:save_schema, paired comparison:save]]):gmatch "[^,\n]+" do
   left_out[name:match("^%s*(.-)%s*$")] = true
 end
 

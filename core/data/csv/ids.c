@@ -1,12 +1,27 @@
 /* The texts of a column of ids, which come along with rows. */
+#include "base/text.h"
 #include "data/csv/internal.h"
+
+#include <stdio.h>
+
+static scl_status refuse_name(const char *name, const csv_schema *schema, scl_error *error) {
+  const char **names = scl_allocate_array(schema->columns + 1, sizeof *names), *near = NULL;
+  char hint[120] = "";
+  for (size_t j = 0; names != NULL && j < schema->columns; j++)
+    names[j] = schema->column[j].name;
+  if (names != NULL) near = scl_nearest(name, names, schema->columns);
+  if (near != NULL) (void)snprintf(hint, sizeof hint, " (did you mean '%.60s'?)", near);
+  scl_release(names);
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "option 'id' names '%s', which is no column of %s%s", name, schema->paths[0],
+                  hint);
+}
 
 scl_status csv_ids_open(csv_ids *ids, const char *name, csv_schema *schema, scl_error *error) {
   const csv_name *found;
   if (name == NULL) return SCL_STATUS_OK;
   if (csv_names_find(&schema->names, name, strlen(name), &found) == 0)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                    "option 'id' names '%s', which is no column of %s", name, schema->paths[0]);
+    return refuse_name(name, schema, error);
   ids->wanted = true;
   ids->column = found->place;
   schema->column[ids->column].extra = false;

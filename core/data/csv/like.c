@@ -82,15 +82,30 @@ static void list_name(char *list, size_t size, size_t count, const char *name) {
     (void)scl_append(list, size, used, ", ...");
 }
 
+/* The free column whose name is most similar to `name`, or NULL. */
+static const char *nearest_free(const csv_schema *schema, const char *name) {
+  const char **names = scl_allocate_array(schema->columns + 1, sizeof *names), *near = NULL;
+  size_t count = 0;
+  if (names == NULL) return NULL; /* only a hint is lost */
+  for (size_t j = 0; j < schema->columns; j++)
+    if (is_free(schema, j)) names[count++] = schema->column[j].name;
+  near = scl_nearest(name, names, count);
+  scl_release(names);
+  return near;
+}
+
+/* missing: the names as a list; first: one of them. */
 static scl_status refuse_missing(const csv_schema *schema, const char *missing, size_t count,
-                                 scl_error *error) {
-  char names[300] = "";
+                                 const char *first, scl_error *error) {
+  char names[300] = "", hint[120] = "";
+  const char *near = nearest_free(schema, first);
   size_t listed = 0;
+  if (near != NULL) (void)snprintf(hint, sizeof hint, " (did you mean '%.60s'?)", near);
   for (size_t j = 0; j < schema->columns; j++)
     list_name(names, sizeof names, listed++, schema->column[j].name);
-  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the column%s %s %s missing; the file has %s",
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the column%s %s %s missing; the file has %s%s",
                   schema->paths[0], count == 1 ? "" : "s", missing, count == 1 ? "is" : "are",
-                  names);
+                  names, hint);
 }
 
 static void take_from(csv_column *column, const scl_column *like) {
@@ -121,6 +136,7 @@ scl_status csv_like_match(csv_schema *schema, scl_error *error) {
   const scl_schema *like = schema->options->like;
   enum { ENOUGH = 100 }; /* missing ones to list */
   char missing[300] = "";
+  const char *first = NULL;
   size_t count = 0, next = 0;
   for (size_t k = 0; k < like->n_columns && count < ENOUGH; k++) {
     const size_t j = find_free(schema, like->columns[k].name, next);
@@ -128,10 +144,11 @@ scl_status csv_like_match(csv_schema *schema, scl_error *error) {
       take_from(&schema->column[j], &like->columns[k]);
       next = j + 1;
     } else if (like->columns[k].kind != SCL_COLUMN_SKIPPED) {
+      if (count == 0) first = like->columns[k].name;
       list_name(missing, sizeof missing, count++, like->columns[k].name);
     }
   }
-  if (count > 0) return refuse_missing(schema, missing, count, error);
+  if (count > 0) return refuse_missing(schema, missing, count, first, error);
   schema->unknown = scl_allocate_zero(schema->columns * sizeof *schema->unknown);
   if (schema->unknown == NULL)
     return scl_fail_memory(error, schema->columns * sizeof *schema->unknown, "columns");

@@ -28,6 +28,13 @@ end
 
 -- ---------------------------------------------------------------- predict
 
+-- A converter of an option's text to a number, with a sentence for other texts.
+local function number_for(name)
+  return function(said)
+    return tonumber(said), ("%s takes a number, and got '%s'"):format(name, said)
+  end
+end
+
 local function predict_parser()
   local parser = parsing.parser("predict", "Predictions of a saved model for the rows of a file. \z
 Columns go by the names of the model's training data, labels are written as they were there.")
@@ -37,6 +44,12 @@ Columns go by the names of the model's training data, labels are written as they
 goes to the standard output")
   parser:mutex(parser:flag("--proba", "probabilities, a column a class"),
     parser:flag("--scores", "raw scores, a column a class (of two classes that of the second)"))
+  parser:option("--threshold", "for labels of two classes: the probability from which the second \z
+is said"):argname("P"):convert(number_for "--threshold")
+  parser:option("--digits", "significant digits of numbers in CSV, 1 to 17; without, as many as \z
+tell them apart"):argname("N"):convert(number_for "--digits")
+  parser:flag("--no-header", "CSV without the line of names")
+  parser:flag("--append", "rows go after those of the file of -o, where it is there")
   parser:option("--id", "a column of the CSV file that is copied before the predictions")
   parser:option("--format", "of the data; otherwise the name's ending says it, or the training \z
 data"):choices{ "csv", "npy", "libsvm" }

@@ -58,8 +58,11 @@ function matching.columns(ds, f)
     if not place[name] then missing[#missing + 1] = name end
   end
   if #missing > 0 then
-    fail("the data set has no column %s, which the model was fitted on; read the file as the \z
-      training data was, sc.data.csv(path, { like = train })", listed(missing))
+    for _, name in ipairs(here) do if not known[name] then extra[#extra + 1] = name end end
+    local near = options.nearest(missing[1], extra)
+    fail("the data set has no column %s%s, which the model was fitted on; read the file as the \z
+      training data was, sc.data.csv(path, { like = train })", listed(missing),
+      near and (" (did you mean '%s'?)"):format(near) or "")
   end
   for _, name in ipairs(here) do if not known[name] then extra[#extra + 1] = name end end
   if #extra > 0 then

@@ -90,6 +90,13 @@ function Experiment:series(given) return summary.series(self, given) end
 --- difference, ratio = the difference in standard errors, seconds }), notes. seconds is the mean of
 --- the result of that name, or of the cell's run time if there is none. comparison:differs(2) lists
 --- the rows with a difference of more than 2 standard errors; comparison:save("c.csv") saves all.
+---
+--- exp:compare{ rows =, value =, smallest = true, to = "best", ratio = }, without published:
+--- compares the cells with each other. Differences to the best (with to = "first", to the first)
+--- are paired over the options in `over`, so cells of one seed should share split and folds; the
+--- table is that of sc.compare. smallest = false: the largest value is the best. ratio: rows of a
+--- test part over rows of its training part, if the repetitions are splits or folds of one data
+--- set; their standard errors are then corrected as in sc.compare.
 function Experiment:compare(given) return summary.compare(self, given) end
 
 --- exp:best{ value =, smallest = true, most = {}, over =, where = {} }: the cell with the smallest

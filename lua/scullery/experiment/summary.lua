@@ -358,12 +358,25 @@ end
 
 -- ---------------------------------------------------------------- beside published numbers
 
-local compare_rules = rules{ published = { type = "table", required = true },
+local compare_rules = rules{ published = { type = "table" },
   rows = { type = "any", test = is_names, takes = "a name or a list of names", required = true },
   columns = { type = "string" }, value = { type = "string" },
   digits = { type = "integer", low = 0, high = 12 }, runs = { type = "integer", low = 1 },
-  title = { type = "string" }, label = { type = "string", default = "published" } }
+  title = { type = "string" }, label = { type = "string" },
+  smallest = { type = "boolean" }, to = { choices = { "best", "first" } },
+  ratio = { type = "number", low = 0 } }
 options.declare("experiment:compare", compare_rules)
+
+-- Options of one way to compare, and the way: with published numbers or among the cells.
+local function check_way(o)
+  local others = o.published and { "smallest", "to", "ratio" } or { "digits", "runs", "label" }
+  for _, name in ipairs(others) do
+    if o[name] ~= nil then
+      fail(o.published and "option '%s' is for comparisons among the cells, without published ="
+        or "option '%s' goes with published = ", name)
+    end
+  end
+end
 
 -- The mean seconds of a fit: of the result with that name if there is one, else of the cell.
 local function seconds_of(group, over)
@@ -376,21 +389,29 @@ end
 --- summary.compare(exp, given): see Experiment:compare.
 function summary.compare(exp, given)
   local o = options.check("experiment:compare", given, compare_rules, 0)
+  check_way(o)
   local about, list = asked(exp, o), {}
   local value, names = single(about), list_of(o.rows)
   names[#names + 1] = o.columns
   check_names(names, exp.options, "option")
   check_covered(about, names)
-  for _, group in ipairs(grouped(about.rows, names)) do
+  local groups = grouped(about.rows, names)
+  for _, group in ipairs(groups) do
+    group.labels = line_of(group, names, {}).labels
     local one = mean_of(group.rows, value, about.over)
     if one then
-      list[#list + 1] = { labels = line_of(group, names, {}).labels, mean = one.mean,
+      list[#list + 1] = { labels = group.labels, mean = one.mean,
         error = one.error, count = one.count, seconds = seconds_of(group, about.over) }
     end
   end
+  if not o.published then
+    return require("scullery.experiment.pairing").compare(groups, { over = about.over,
+      value = value, subject = table.concat(names, ", "), title = o.title, ratio = o.ratio,
+      larger = o.smallest == false, to = o.to, notes = notes_of(exp, about) })
+  end
   return require("scullery.experiment.comparison").new{ groups = list, names = names,
     value = value, published = o.published, digits = o.digits, runs = o.runs, title = o.title,
-    label = o.label, notes = notes_of(exp, about) }
+    label = o.label or "published", notes = notes_of(exp, about) }
 end
 
 return summary

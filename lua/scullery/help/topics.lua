@@ -140,6 +140,7 @@ local types = {
   figure = { "Figure", "scullery.plot.figure" },
   experiment = { "Experiment", "scullery.experiment.results", "scullery.report" },
   comparison = { "Comparison", "scullery.experiment.comparison" },
+  ["paired comparison"] = { "Paired", "scullery.metrics.paired" },
   ["search table"] = { "Table", "scullery.model.search_table", "scullery.pictures" },
 }
 

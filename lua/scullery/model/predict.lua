@@ -8,6 +8,7 @@ local pipeline = require "scullery.model.pipeline"
 local progress = require "scullery.base.progress"
 local probabilities = require "scullery.model.probabilities"
 local saving = require "scullery.model.saving"
+local threshold = require "scullery.model.threshold"
 
 local predict = {}
 
@@ -160,13 +161,40 @@ local function is_npy(path, id)
   return ending == "npy"
 end
 
---- predict.write(f, next_rows, wanted): writes the predictions of the model f for the rows of
---- next_rows() -> X, ids. wanted: kind = "labels", "scores" or "probabilities"; out = path, or nil
---- for standard output; id = name of the column of ids; before_end = a function that is called
---- before the file appears. Returns the number of rows.
-function predict.write(f, next_rows, wanted)
+-- How a file is written, from what is wanted (see predict.write).
+local function format_for(f, wanted)
   local format = formats_of[wanted.kind](f)
   format.npy, format.id = is_npy(wanted.out, wanted.id), wanted.id
+  format.no_header, format.append, format.digits = wanted.no_header, wanted.append, wanted.digits
+  local digits = wanted.digits
+  if digits and (math.tointeger(digits) == nil or digits < 1 or digits > 17) then
+    fail("--digits takes a whole number from 1 to 17, and got %s", options.show(digits))
+  end
+  format.digits = digits and math.tointeger(digits)
+  for _, name in ipairs{ "no_header", "append", "digits" } do
+    if format.npy and format[name] then
+      fail("--%s is for CSV, and a .npy file is written", (name:gsub("_", "-")))
+    end
+  end
+  if wanted.append and not wanted.out then
+    fail("--append needs the name of a file, -o FILE.csv")
+  end
+  return format
+end
+
+-- Predictions of a block of rows: see Model:predict.
+local function predicted(f, X, wanted)
+  if not wanted.threshold then return f:predict(core.source(X), wanted.kind) end
+  return threshold.apply(f, f:predict(core.source(X), "scores"), wanted.threshold)
+end
+
+--- predict.write(f, next_rows, wanted): writes the predictions of the model f for the rows of
+--- next_rows() -> X, ids. wanted: kind = "labels", "scores" or "probabilities"; threshold = the
+--- probability from which the second class is said, or nil; out = path, or nil for standard output;
+--- id = name of the column of ids; no_header, append, digits = of CSV (see scl_row_format);
+--- before_end = a function that is called before the file appears. Returns the number of rows.
+function predict.write(f, next_rows, wanted)
+  local format = format_for(f, wanted)
   -- whole blocks of the engine: each row has the same bits as if all rows were in memory
   local block = f.block or core.block_rows(core.source(core.zeros(1, f.dim)), f.stages, f.map,
     f.learnt and f.dtype or nil)
@@ -176,7 +204,7 @@ function predict.write(f, next_rows, wanted)
   local X, ids = next_rows() -- errors of the file come before any output
   local file <close>, count = core.row_file(wanted.out, format), 0
   while X do
-    core.write_rows(file, f:predict(core.source(X), wanted.kind), ids)
+    core.write_rows(file, predicted(f, X, wanted), ids)
     count = count + X:rows()
     level:step(count)
     collectgarbage() -- the collector counts objects, not the size of matrices
@@ -210,14 +238,27 @@ end
 
 -- ------------------------------------------------------------ the command
 
+-- Raises an error if --threshold cannot be applied.
+local function check_threshold(f, given)
+  if given.threshold == nil then return end
+  if given.proba or given.scores then
+    fail("--threshold is for labels, and goes with neither --proba nor --scores")
+  end
+  if given.score then fail("--score judges labels without --threshold: give one of the two") end
+  threshold.check(f, given.threshold)
+end
+
 local function run(given)
   local p = predict.model(given.model)
+  check_threshold(p.fitted, given)
   local format = given.format or predict.format(given.data, p.fitted)
   local line -- the score, printed after the predictions are complete
   if given.score then check_score(p, given.data, format) end
   local out = given.output ~= "-" and given.output or nil
   predict.write(p.fitted, predict.rows(given.data, p.fitted, format, given.id), { out = out,
-    id = given.id, kind = given.proba and "probabilities" or given.scores and "scores"
+    id = given.id, threshold = given.threshold, digits = given.digits,
+    no_header = given.no_header, append = given.append,
+    kind = given.proba and "probabilities" or given.scores and "scores"
       or "labels",
     before_end = given.score and function()
       line = ("%s %.6g"):format(p.fitted.task == "classification" and "accuracy" or "R2",
@@ -226,14 +267,15 @@ local function run(given)
   if line then (out and io.stdout or io.stderr):write(line, "\n") end
 end
 
---- predict.run{ model = path, data = path, output =, proba =, scores =, id =, format =, score = }:
---- the command; see scullery predict --help.
+--- predict.run{ model = path, data = path, output =, proba =, scores =, threshold =, id =,
+--- digits =, no_header =, append =, format =, score = }: the command; see scullery predict --help.
 function predict.run(given)
   local ok, message = pcall(run, given)
   if ok then return end
   -- without names of Lua functions and options, which a shell user does not know
   message = options.plain(message):gsub("^data%.[%w_]+: ", ""):gsub("^load: ", "")
   message = message:gsub("^%-: ", "standard input: "):gsub("^option 'id' names", "--id names")
+  message = message:gsub("^option 'threshold'", "--threshold")
   error(message, 0)
 end
 

@@ -1,21 +1,27 @@
 --- Methods that pictures add to the classes of the rooms below: plot.
+local explaining = require "scullery.model.explaining"
 local kernel_error = require "scullery.compose.kernel_error"
 local objects = require "scullery.base.objects"
 local recipe = require "scullery.model.recipe"
 local search_table = require "scullery.model.search_table"
 
 local KernelError, Pipeline, Table = kernel_error.class, recipe.class, search_table.class
+local Importance, Dependence = explaining.importance_class, explaining.dependence_class
 
---- p:plot([what][, data][, { title =, width =, height = }]): a figure of the fitted pipeline on a
---- data set, or on its training rows if they are in memory; the title says on which.
+--- p:plot([what][, data][, { title =, width =, height =, ... }]): a figure of the fitted pipeline
+--- on a data set, or on its training rows if they are in memory; the title says on which.
 --- what: "residuals" (of a regression: against the predictions, and observed against predicted
 --- values), "confusion" (of a classification: the share of each true class that is predicted as
 --- each class), "calibration" (the share of correct predictions against their probability, with
 --- Wilson's 95 % intervals, and a histogram of the probabilities; calls p:calibrate{} if there are
 --- none), "coefficients" (the largest, and all by rank; the weights of the columns if each feature
 --- depends on one column), "roc", "pr" and "lift" (of a classification: how well the scores rank
---- the rows, with the area under the curve). Without it: all that apply to the model without
---- further computation, except the last three.
+--- the rows, with the area under the curve), "importance" and "dependence" (what the columns do).
+--- Without it: all that apply to the model without further computation, except the last five.
+---
+--- "importance" takes repeats, metric and seed (see p:importance). "dependence" takes column (a
+--- name, or a list of up to 9; by default the four of largest importance), points, rows, class,
+--- seed (see p:dependence) and curves (25): that many single rows are drawn beside the mean.
 function Pipeline:plot(what, data, given)
   recipe.fitted(self, "pipeline:plot", true)
   local plot = require("scullery.pictures.model").plot
@@ -35,4 +41,17 @@ function Table:plot(given) return require("scullery.pictures.search").plot(self,
 --- of the curves, in their order.
 function KernelError:plot(given)
   return require("scullery.pictures.kernel_error").plot(self, given)
+end
+
+--- importance:plot{ title =, width =, height = }: a figure of the result of p:importance: a bar for
+--- each of the 15 most important columns, with 1 standard error over the repeats.
+function Importance:plot(given)
+  return require("scullery.pictures.explaining").importance(self, given)
+end
+
+--- dependence:plot{ title =, width =, height = }: a figure of the result of p:dependence: the mean
+--- against the column, with 1 standard error over the rows, and thin lines of the single rows in
+--- .curves; bars for a column of text.
+function Dependence:plot(given)
+  return require("scullery.pictures.explaining").dependence(self, given)
 end

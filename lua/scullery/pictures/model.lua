@@ -1,7 +1,9 @@
 --- Pictures of a fitted pipeline: residuals of a regression; confusion matrix and calibration of a
---- classification; coefficients of a model that is linear in its features.
+--- classification; coefficients of a model that is linear in its features; what its columns do.
 local core = require "scullery.core"
+local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
+local keys = require "scullery.base.keys"
 local matching = require "scullery.data.matching"
 local options = require "scullery.base.options"
 local plot = require "scullery.plot"
@@ -108,14 +110,28 @@ local function ranking(name)
   end }
 end
 
+-- Kinds for which a model of any task has a picture; their own options are in `own`.
+local function explanation(name)
+  return { applies = function() return true end, asked = true, figures = function(about)
+    return require("scullery.pictures.explaining").figures_of(name)(about)
+  end }
+end
+
 local kinds = {
   residuals = { applies = of_task("regression", "residuals"), needs_rows = true },
   confusion = { applies = of_task("classification", "confusion"), needs_rows = true },
   calibration = { applies = has_probabilities, needs_rows = true },
   coefficients = { applies = has_weights },
   roc = ranking "roc", pr = ranking "pr", lift = ranking "lift",
+  importance = explanation "importance", dependence = explanation "dependence",
 }
-local in_turn = { "residuals", "confusion", "calibration", "coefficients", "roc", "pr", "lift" }
+local in_turn = { "residuals", "confusion", "calibration", "coefficients", "roc", "pr", "lift",
+  "importance", "dependence" }
+
+-- The kinds of pictures that take an option of their own.
+local own = { repeats = { "importance" }, metric = { "importance" }, column = { "dependence" },
+  points = { "dependence" }, rows = { "dependence" }, curves = { "dependence" },
+  class = { "dependence" }, seed = { "importance", "dependence" } }
 
 --- model.names: the kinds of pictures.
 model.names = in_turn
@@ -154,9 +170,31 @@ end
 
 -- ------------------------------------------------------------ together
 
+local function is_names(value)
+  if type(value) ~= "table" or getmetatable(value) then return type(value) == "string" end
+  for _, name in ipairs(value) do if type(name) ~= "string" then return false end end
+  return #value > 0
+end
+
 local rules = { title = { type = "string" }, width = { type = "integer" },
-  height = { type = "integer" } }
+  height = { type = "integer" }, column = { test = is_names, takes = "a name or a list of names" },
+  repeats = { type = "integer", low = 1 }, metric = criteria.rule, seed = { type = "integer" },
+  points = { type = "integer", low = 2 }, rows = { type = "integer", low = 2 },
+  curves = { type = "integer", low = 0 }, class = { type = "any" } }
 options.declare("pipeline:plot", rules)
+
+-- Raises an error for an option of another kind of picture.
+local function check_own(what, o)
+  for _, name in ipairs(keys.sorted(own)) do
+    if o[name] ~= nil then
+      local fits = false
+      for _, kind in ipairs(own[name]) do fits = fits or kind == what end
+      if not fits then
+        fail("option '%s' is for \"%s\"", name, table.concat(own[name], "\" and \""))
+      end
+    end
+  end
+end
 
 -- p:plot(what, data, given), p:plot(data, given), p:plot(what, given), p:plot(given)
 local function arguments(what, data, given)
@@ -168,7 +206,9 @@ local function arguments(what, data, given)
   if data ~= nil and not dataset.is(data) then
     fail("takes a data set, and got %s", options.show(data))
   end
-  return what, data, options.check("pipeline:plot", given, rules, 0)
+  local o = options.check("pipeline:plot", given, rules, 0)
+  check_own(what, o)
+  return what, data, o
 end
 
 local PANEL_WIDTH, PANEL_HEIGHT = 560, 420
@@ -176,8 +216,8 @@ local PANEL_WIDTH, PANEL_HEIGHT = 560, 420
 local function append(list, more) return table.move(more, 1, #more, #list + 1, list) end
 
 -- All pictures of one kind; for several kinds the main ones, and one more if it fills the last row.
-local function gather(p, list, data)
-  local about, figures, rest = { model = p.fitted, pipeline = p }, {}, {}
+local function gather(p, list, data, o)
+  local about, figures, rest = { model = p.fitted, pipeline = p, data = data, options = o }, {}, {}
   for _, name in ipairs(list) do
     if kinds[name].needs_rows and not about.scores then about = model.judged(p, data) end
     local main, more = model.figures(name, about)
@@ -193,12 +233,14 @@ end
 function model.plot(p, what, data, given)
   local o
   what, data, o = arguments(what, data, given)
-  local figures, about = gather(p, wanted_kinds(p, what), data)
+  local figures, about = gather(p, wanted_kinds(p, what), data, o)
   if #figures == 0 then fail("there is no picture of this model") end
   local columns = math.min(#figures, #figures == 3 and 3 or 2)
   local rows = (#figures + columns - 1) // columns
-  figures.title = o.title or about.rows_text and ("%s on %s"):format(
-    p.fitted.solver:label(), about.rows_text) or p.fitted.solver:label()
+  local rows_text = about.rows_text
+  if what and kinds[what].asked and not rows_text then rows_text = select(2, rows_of(p, data)) end
+  figures.title = o.title or rows_text and ("%s on %s"):format(p.fitted.solver:label(), rows_text)
+    or p.fitted.solver:label()
   figures.columns, figures.width = columns, o.width or columns * PANEL_WIDTH
   figures.height = o.height or rows * PANEL_HEIGHT
   return plot.panels(figures)

@@ -6,7 +6,8 @@
 --   axis = { label (with its unit), log, low, high (finite, low < high), categories = names at 1 ..
 --     n, or nil; reversed = whether 1 is on top (heatmaps) }
 --   layers:
---     { kind = "line", x, y, low, high (a band, or nil), label, colour, marks }
+--     { kind = "line", x, y, low, high (a band, or nil), label, colour, marks, faint
+--       (thin and pale; left out in characters) }
 --     { kind = "points", x, y, low, high (whiskers or nil), text (markers or nil), label, colour }
 --     { kind = "bars", x, y, low, high, width, base = 0, label, colour }
 --     { kind = "cells", values = rows of numbers, numbers = whether they are written }

@@ -15,7 +15,7 @@ local DASHES = { "solid", "(9,4)", "(2,3)", "(9,3,2,3)", "(14,4,2,4,2,4)" }
 local PIXELS_MOST = 2500 -- cells drawn as rectangles; more as an image
 local CAP = 0.006 -- half the width of a whisker's cap, a share of the axis
 local NUMBER_LEAST = 7 -- pixels of the font in cells
-local GREY = "#505050"
+local GREY, PALE = "#505050", "#a0a8b0"
 
 local function pick(list, place) return list[(place - 1) % #list + 1] end
 
@@ -103,6 +103,10 @@ end
 
 local function add_line(made, layer)
   local data = add_data(made, rows_of{ layer.x, layer.y })
+  if layer.faint then
+    return add_plot(made, "%s using 1:2 with lines linecolor rgb \"%s\" linewidth 0.7 \z
+      dashtype solid %s", data, PALE, title_of(made, layer.label))
+  end
   add_plot(made, "%s using 1:2 with %s linecolor %s linewidth 2 dashtype %s pointtype %d \z
     pointsize 0.6 %s", data, layer.marks and "linespoints" or "lines", colour_of(layer),
     pick(DASHES, layer.colour), pick(MARKERS, layer.colour), title_of(made, layer.label))

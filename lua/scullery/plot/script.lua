@@ -73,12 +73,14 @@ local function tick_lines(axis, name, room)
     table.concat(marks, ", ")), turned
 end
 
--- Room on the left for the first of the turned names, where the y axis leaves too little; gnuplot's
+-- Room on the left for the first turned names, where the y axis leaves too little; gnuplot's
 -- own margin does not see it.
 local function turned_margin(panel, room)
-  local names = panel.x.categories
-  local length = math.min(NAME_MOST, text.width(names[1])) * CHARACTER * 0.71
-  local needed = length - room / #names / 2
+  local names, needed = panel.x.categories, 0
+  for i, name in ipairs(names) do
+    local length = math.min(NAME_MOST, text.width(name)) * CHARACTER * 0.71
+    needed = math.max(needed, length - room / #names * (i - 0.5))
+  end
   local used = 30 + (panel.y.label and 20 or 0)
   return needed > used and ("set lmargin %g"):format(needed / CHARACTER + 1) or ""
 end

@@ -5,10 +5,13 @@ local results = require "scullery.experiment.results"
 
 local Experiment, Pipeline = results.class, recipe.class
 
---- p:report("m.html"[, { data =, title = }]): write the fitted pipeline as an HTML page, whole or
---- not at all: stages with all options; accuracy with its error and pictures, on data and on the
---- training rows if they are in memory; the search; what the features estimate; coefficients;
---- columns; and a script that makes the model again.
+--- p:report("m.html"[, { data =, title =, columns = 4 }]): write the fitted pipeline as an HTML
+--- page, whole or not at all: stages with all options; accuracy with its error and pictures, on
+--- data and on the training rows if they are in memory (of a classification also AUC, average
+--- precision, F1, balanced accuracy, Brier score and the searched metric, with intervals by the
+--- jackknife); importance of the columns and the dependence on the first `columns` of them (0
+--- leaves this out); the search; what the features estimate; coefficients; columns; and a script
+--- that makes the model again.
 function Pipeline:report(path, given)
   recipe.fitted(self, "pipeline:report", true)
   objects.call("pipeline:report", require("scullery.report.model").save, self, path, given)

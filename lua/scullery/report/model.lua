@@ -5,6 +5,7 @@ local dataset = require "scullery.data.dataset"
 local estimate = require "scullery.report.estimate"
 local fingerprint = require "scullery.data.fingerprint"
 local html = require "scullery.report.html"
+local intervals = require "scullery.report.intervals"
 local matching = require "scullery.data.matching"
 local measures = require "scullery.report.measures"
 local options = require "scullery.base.options"
@@ -16,6 +17,7 @@ local report = {}
 
 -- The most columns in the table of the data, and the most names in a sentence.
 local MOST_COLUMNS, MOST_NAMED = 200, 20
+local EXPLAINED_ROWS, MOST_EXPLAINED = 500, 60 -- rows and columns for importance and dependence
 
 -- ---------------------------------------------------------------- what it is
 
@@ -119,6 +121,8 @@ local function accuracy_on(page, about, with_classes)
   t.caption = "On " .. about.rows_text .. (about.training
     and ": more favourable than on new rows." or ".")
   page:table(t)
+  local more = about.classes and intervals.table(about)
+  if more then page:table(more) end
   if by_class and with_classes then page:table(by_class) end
   local loss, stderr = measures.log_loss(about)
   if loss then
@@ -138,10 +142,14 @@ local function add_figure(page, make, ...)
   page:paragraph("No picture: " .. options.plain(figure) .. ".")
 end
 
--- All pictures of one kind (see pictures.model) side by side in one figure.
-local function side_by_side(what, about)
-  local figures, more = pictures.figures(what, about)
-  table.move(more, 1, #more, #figures + 1, figures)
+-- All pictures of these kinds (see pictures.model) side by side in one figure.
+local function side_by_side(kinds, about)
+  local figures = {}
+  for _, what in ipairs(kinds) do
+    local main, more = pictures.figures(what, about)
+    table.move(main, 1, #main, #figures + 1, figures)
+    table.move(more, 1, #more, #figures + 1, figures)
+  end
   if #figures == 1 then return figures[1] end
   figures.columns, figures.width, figures.height = #figures, 480 * #figures, 400
   return plot.panels(figures)
@@ -155,11 +163,49 @@ local function accuracy(page, p, judged)
     return
   end
   for i, about in ipairs(judged) do accuracy_on(page, about, i == 1) end
-  for _, what in ipairs{ "confusion", "residuals", "calibration" } do
-    if pictures.applies(p, what) then
-      add_figure(page, side_by_side, what, judged[1])
+  for _, kinds in ipairs{ { "confusion" }, { "residuals" }, { "roc", "pr" }, { "calibration" } } do
+    if pictures.applies(p, kinds[1]) then
+      add_figure(page, side_by_side, kinds, judged[1])
     end
   end
+end
+
+-- ---------------------------------------------------------------- what the columns do
+
+-- At most EXPLAINED_ROWS rows of a data set.
+local function some_rows(ds)
+  return #ds > EXPLAINED_ROWS and ds:sample{ rows = EXPLAINED_ROWS, seed = 0 } or ds
+end
+
+-- Importance of the columns as a table and a picture, and pictures of the dependence on the first
+-- `count` of them.
+local function columns(page, p, ds, count)
+  if count == 0 or not ds or not ds.X or not ds.y then return end
+  page:heading("What the columns do")
+  if p.fitted.dim > MOST_EXPLAINED then
+    page:paragraph(("Left out for %d columns: p:importance(ds) and p:plot(\"dependence\", ds) \z
+      show it."):format(p.fitted.dim))
+    return
+  end
+  local rows, list = some_rows(ds), {}
+  local found = p:importance(rows, { repeats = 3 })
+  for i = 1, math.min(#found, MOST_NAMED) do
+    local mean = math.abs(found[i].mean) > 1e-12 and found[i].mean or 0 -- rounding
+    list[i] = { found[i].name, ("%.4g"):format(mean), ("%.2g"):format(found[i].stderr) }
+  end
+  add_figure(page, found.plot, found)
+  page:table{ heads = { "column", "loss of " .. found.metric, "standard error" }, rows = list,
+    numbers = { [2] = true, [3] = true }, caption = ("Permutation importance on %d rows%s: what \z
+      the model loses when the column is shuffled. Columns that depend on each other may each \z
+      seem to matter little."):format(found.rows, #found > #list
+      and (", the first %d columns"):format(#list) or "") }
+  local names = {}
+  for i = 1, math.min(count, #found) do names[i] = found[i].name end
+  local classes = p.fitted.classes or {}
+  local class = #classes > 2 and classes[1] or nil
+  add_figure(page, function()
+    return p:plot("dependence", rows, { column = names, class = class })
+  end)
 end
 
 -- ---------------------------------------------------------------- how it was chosen
@@ -227,7 +273,7 @@ end
 local function coefficients(page, p)
   if not pictures.applies(p, "coefficients") then return end
   page:heading("Coefficients")
-  add_figure(page, side_by_side, "coefficients", { model = p.fitted, pipeline = p })
+  add_figure(page, side_by_side, { "coefficients" }, { model = p.fitted, pipeline = p })
 end
 
 -- ---------------------------------------------------------------- how to make it again
@@ -255,12 +301,13 @@ end
 
 -- ---------------------------------------------------------------- the page
 
-local rules = { data = { test = dataset.is, takes = "a data set" }, title = { type = "string" } }
+local rules = { data = { test = dataset.is, takes = "a data set" }, title = { type = "string" },
+  columns = { type = "integer", low = 0, high = 9, default = 4 } }
 options.declare("pipeline:report", rules)
 
---- report.page(pipeline, { data =, title = }): the report as html.page makes it, not saved yet.
---- data: a data set on which the model is judged first; then it is judged on its training rows, if
---- they are in memory.
+--- report.page(pipeline, { data =, title =, columns = 4 }): the report as html.page makes it, not
+--- saved yet. data: a data set on which the model is judged first; then it is judged on its
+--- training rows, if they are in memory. columns: see Pipeline:report.
 function report.page(p, given)
   local o = options.check("pipeline:report", given, rules, 0)
   local title = ("Model report: solver.%s%s"):format(p.solver.name,
@@ -271,6 +318,7 @@ function report.page(p, given)
   if p.data and p.data ~= o.data then judged[#judged + 1] = pictures.judged(p) end
   summary(page, p)
   accuracy(page, p, judged)
+  columns(page, p, o.data or p.data, o.columns)
   search(page, p)
   features(page, p, p.data or o.data and matching.judged(o.data, p.fitted))
   coefficients(page, p)

@@ -7,6 +7,7 @@ local figure = require "scullery.plot.figure"
 local folders = require "scullery.base.folders"
 local html = require "scullery.report.html"
 local options = require "scullery.base.options"
+local paired = require "scullery.metrics.paired"
 local report = require "scullery.report.experiment"
 local results = require "scullery.experiment.results"
 local say = require "scullery.base.say"
@@ -25,8 +26,9 @@ local function is_plain(value)
     and type(value.rows) == "table"
 end
 
--- Tables of experiments: class -> function from a table to its heads, rows and notes.
-local cells_of = { [comparison.class] = comparison.cells, [summary.class] = summary.cells }
+-- Tables of results: class -> function from a table to its heads, rows and notes.
+local cells_of = { [comparison.class] = comparison.cells, [summary.class] = summary.cells,
+  [paired.class] = paired.cells }
 
 local function is_text(value) return type(value) == "string" or type(value) == "number" end
 
@@ -71,8 +73,9 @@ local function table_of(value, i)
   end
   local cells = cells_of[type(value) == "table" and getmetatable(value)]
   if not cells then
-    fail("option 'tables': number %d is %s; it takes exp:compare{...}, exp:table{...} or \z
-      { columns = { name, ... }, rows = { { value, ... }, ... } }", i, options.show(value))
+    fail("option 'tables': number %d is %s; it takes exp:compare{...}, exp:table{...}, \z
+      sc.compare{...} or { columns = { name, ... }, rows = { { value, ... }, ... } }", i,
+      options.show(value))
   end
   local heads, rows, notes = cells(value)
   return { title = rawget(value, "title"), heads = heads, rows = rows, notes = notes }
@@ -285,9 +288,9 @@ options.declare("publish", rules)
 --- The comment at the top of the script is the text of both pages. Its first paragraph is the
 --- title, unless the option `title` is given; indented lines are shown unchanged, as code.
 ---
---- tables: exp:compare{}, exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ...
---- }, title =, notes = {} }. experiment: its costs and cells are the end of the page. Each file is
---- written complete or not at all. Returns the list of paths.
+--- tables: exp:compare{}, exp:table{}, sc.compare{}, or { columns = { name, ... }, rows = { {
+--- value, ... }, ... }, title =, notes = {} }. experiment: its costs and cells are the end of the
+--- page. Each file is written complete or not at all. Returns the list of paths.
 function publish.run(stem, given)
   if type(stem) ~= "string" or not stem:find("[^/]$") or stem:find("\0", 1, true) then
     fail("takes a path without an ending, as in \"out/table1\", and got %s", options.show(stem))

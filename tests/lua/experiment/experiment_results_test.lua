@@ -37,6 +37,28 @@ local function grid()
     end })
 end
 
+-- Without published numbers cells are compared with each other, seed by seed.
+function TestTables:test_cells_are_compared_in_pairs()
+  local exp = experiment{ cells = { method = { "a", "b", "c" }, seed = { 1, 2, 3, 4 } },
+    run = function(cell)
+      local noise = cell.method == "b" and cell.seed % 2 or 0
+      return { error = 10 * cell.seed + (cell.method == "c" and 5 or 0) + noise }
+    end }
+  local found = exp:compare{ rows = "method" }
+  lu.assertEquals({ found[1].name, found[2].name, found[3].name }, { "a", "b", "c" })
+  lu.assertEquals({ found[2].difference, found[3].difference, found[3].error }, { 0.5, 5, 0 })
+  lu.assertAlmostEquals(found[2].error, math.sqrt((4 * 0.25 / 3) / 4), 1e-12)
+  lu.assertAlmostEquals(exp:compare{ rows = "method", ratio = 0.25 }[2].error,
+    math.sqrt((4 * 0.25 / 3) * (1 / 4 + 0.25)), 1e-12)
+  lu.assertEquals(exp:compare{ rows = "method", smallest = false }[1].name, "c")
+  lu.assertStrContains(tostring(found), "paired over 4 repetitions")
+  fails({ "option 'digits' goes with published" }, exp.compare, exp, { rows = "method",
+    digits = 2 })
+  fails({ "option 'to' is for comparisons among the cells" }, exp.compare, exp, { rows = "method",
+    to = "best", published = { a = 1 } })
+  fails({ "one group of cells" }, exp.compare, exp, { rows = "method", where = { method = "a" } })
+end
+
 function TestTables:test_means_and_standard_errors_over_seeds()
   local t = grid():table{ rows = { "T", "method" }, value = "error" }
   lu.assertEquals({ t.row_names, t.column_names, #t.rows }, { { "T", "method" }, { "error" }, 4 })

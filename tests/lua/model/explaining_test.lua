@@ -55,6 +55,34 @@ function TestDependenceOfALinearModelIsALine()
   lu.assertErrorMsgContains("did you mean 'c'", p.dependence, p, ds, "cc")
 end
 
+-- Pictures show the numbers of the tables; curves of single rows are faint.
+function TestPicturesOfColumnsShowTheTables()
+  local ds = regression()
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-9 } }:fit(ds)
+  local list = p:importance(ds, { seed = 2 })
+  local bars = list:plot{ title = "mine" }.panels[1]
+  lu.assertEquals(bars.title, "mine")
+  lu.assertEquals(bars.x.categories, { "a", "b", "c" })
+  for i, one in ipairs(list) do
+    lu.assertAlmostEquals(bars.layers[1].y[i], one.mean, 1e-12)
+    lu.assertAlmostEquals(bars.layers[1].high[i] - one.mean, one.stderr, 1e-12)
+  end
+  lu.assertEquals(p:plot("importance", ds, { seed = 2 }).panels[1].layers[1].y, bars.layers[1].y)
+  local fig = p:plot("dependence", ds, { column = { "b", "a" }, curves = 3, points = 5 })
+  lu.assertEquals(#fig.panels, 2)
+  local d = p:dependence(ds, "b", { curves = 3, points = 5 })
+  local layers = fig.panels[1].layers
+  lu.assertEquals(#layers, 4)
+  for i = 1, 3 do lu.assertEquals({ layers[i].y, layers[i].faint }, { d.curves[i], true }) end
+  lu.assertEquals({ layers[4].y, layers[4].faint }, { d.mean, false })
+  lu.assertAlmostEquals(layers[4].high[1] - d.mean[1], d.stderr[1], 1e-12)
+  lu.assertEquals(p:plot("dependence", ds).panels[1].title, "Dependence on a")
+  lu.assertErrorMsgContains("did you mean 'a'", p.plot, p, "dependence", ds, { column = "aa" })
+  lu.assertErrorMsgContains('is for "importance"', p.plot, p, "dependence", ds, { repeats = 2 })
+  lu.assertErrorMsgContains("a name or a list of names", p.plot, p, "dependence", ds,
+    { column = 3 })
+end
+
 local function classes()
   local X = sc.randn{ 400, 2, seed = 5 }
   local y = (X:column(1) + sc.randn{ 400, 1, seed = 6 } * 0.5):map(function(v)

@@ -117,6 +117,19 @@ function TestColumns:test_missing_columns_are_refused_by_name()
     .. ": the column 'v' is missing; the file has 'shape', 'u'\n")
 end
 
+function TestColumns:test_a_near_name_is_suggested()
+  write("near.csv", "shap,u,v,other\nround,1,1,1\n")
+  local _, _, err = predict("colour.model", "near.csv")
+  lu.assertStrContains(err, "the column 'shape' is missing")
+  lu.assertStrContains(err, "(did you mean 'shap'?)")
+  local ds = sc.dataset{ X = sc.randn{ 3, 2, seed = 1 }, names = { "u", "width" } }
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(sc.dataset{ X = ds.X,
+    y = ds.X:column(1), names = { "u", "widths" }, task = "regression" })
+  lu.assertErrorMsgContains("no column \"widths\" (did you mean 'width'?)", p.predict, p, ds)
+  _, _, err = predict("colour.model", "new.csv", "--id nam")
+  lu.assertStrContains(err, "(did you mean 'name'?)")
+end
+
 function TestColumns:test_extra_columns_are_told_and_the_target_is_not()
   local status, out, err = predict("colour.model", "new.csv")
   lu.assertEquals({ status, out }, { 0, "prediction\ngreen\nblue\n" })
@@ -499,6 +512,82 @@ function TestStreams:test_memory_is_flat()
   local scale = (os.getenv("SCULLERY_SANITIZE") or "") == "" and 1 or 0.05
   local few, many = peak_of(1000000 * scale // 1 | 0), peak_of(4000000 * scale // 1 | 0)
   lu.assertTrue(many - few < 48e6, ("%.0f and %.0f bytes"):format(few, many))
+end
+
+-- ------------------------------------------------------------ how CSV is written
+
+TestWriting = { setUp = set_up, tearDown = tear_down }
+
+-- Rows X.csv and a model of two classes with probabilities.
+local function two_classes()
+  local X = sc.randn{ 40, 2, seed = 3 }
+  local ds = sc.dataset{ X = X, y = X:column(1):map(function(v) return v > 0.3 and 1 or 0 end),
+    task = "classification" }
+  local p = sc.pipeline{ sc.solver.logistic{ lambda = 0.1 } }:fit(ds)
+  p:save(path("two.model"))
+  X:save(path("X.csv"))
+  return p, X
+end
+
+function TestWriting:test_a_threshold_moves_the_labels()
+  local p, X = two_classes()
+  for _, at in ipairs{ 0.2, 0.7 } do
+    local want = { "prediction" }
+    for i, label in ipairs(p:labels(X, { threshold = at })) do
+      want[i + 1] = ("%d"):format(label)
+    end
+    lu.assertEquals(lines_of(predicted("two.model", "X.csv", "--threshold " .. at)), want)
+  end
+  for options, said in pairs{ ["--threshold 2"] = "--threshold got 2; it takes a probability",
+    ["--threshold x"] = "--threshold takes a number, and got 'x'",
+    ["--threshold 0.5 --proba"] = "goes with neither --proba nor --scores",
+    ["--threshold 0.5 --score"] = "judges labels without --threshold" } do
+    local status, out, err = predict("two.model", "X.csv", options)
+    lu.assertEquals({ status, out }, { 1, "" })
+    lu.assertStrContains(err, said)
+  end
+  local _, _, err = predict("colour.model", "plain.csv", "--threshold 0.5")
+  lu.assertStrContains(err, "is for two classes, and the model has 3")
+end
+
+function TestWriting:test_digits_and_no_header()
+  local p, X = two_classes()
+  local P, want = p:probabilities(X), {}
+  for i = 1, 40 do want[i] = ("%.3g,%.3g"):format(P:get(i, 1), P:get(i, 2)) end
+  local lines = lines_of(predicted("two.model", "X.csv", "--proba --digits 3"))
+  lu.assertEquals(table.remove(lines, 1), "0,1")
+  lu.assertEquals(lines, want)
+  lu.assertEquals(lines_of(predicted("two.model", "X.csv", "--proba --digits 3 --no-header")), want)
+  for options, said in pairs{ ["--digits 18"] = "a whole number from 1 to 17, and got 18",
+    ["--digits 2.5"] = "a whole number from 1 to 17, and got 2.5",
+    ["--digits 3 -o " .. path("out.npy")] = "--digits is for CSV",
+    ["--append"] = "--append needs the name of a file" } do
+    local status, _, err = predict("two.model", "X.csv", options)
+    lu.assertEquals(status, 1)
+    lu.assertStrContains(err, said)
+  end
+end
+
+-- Appended files are those of all rows at once; a file that does not fit stays as it was.
+function TestWriting:test_rows_are_appended()
+  two_classes()
+  local whole, out = predicted("two.model", "X.csv", "--proba"), path("out.csv")
+  local rows = whole:gsub("^[^\n]*\n", "")
+  local append = "--proba --append -o " .. out
+  predicted("two.model", "X.csv", append)
+  lu.assertEquals(support.read(out), whole)
+  predicted("two.model", "X.csv", append)
+  lu.assertEquals(support.read(out), whole .. rows)
+  local status, _, err = predict("two.model", "X.csv", "--append -o " .. out)
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(err, "its first line is not the header of these predictions")
+  lu.assertEquals(support.read(out), whole .. rows)
+  write("open.csv", "a,b\n1,2") -- without a line end
+  predicted("two.model", "X.csv", "--proba --append --no-header -o " .. path("open.csv"))
+  lu.assertEquals(support.read(path("open.csv")), "a,b\n1,2\n" .. rows)
+  write("short.csv", "0")
+  status = predict("two.model", "X.csv", "--proba --append -o " .. path("short.csv"))
+  lu.assertEquals({ status, support.read(path("short.csv")) }, { 1, "0" })
 end
 
 os.exit(lu.LuaUnit.run(), true)

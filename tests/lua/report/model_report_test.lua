@@ -146,6 +146,45 @@ function TestAClassificationIsReported()
   check_form(text)
 end
 
+-- Measures are those of sc.metrics on the same rows; the jackknife of a mean is its standard error.
+function TestMeasuresHaveIntervals()
+  local p = sc.pipeline{ sc.standardize(), sc.solver.logistic{ lambda = sc.choose{ 1e-3, 1e-1 } } }
+    :search(train, { folds = 3, score = "recall" })
+  local page = page_of(p, { data = test, columns = 2 })
+  local scores, said, truth = p:decision(test), p:predict(test), test.y
+  for name, value in pairs{ ["AUC of M"] = sc.metrics.auc(scores, truth),
+    ["average precision of M"] = sc.metrics.pr_auc(scores, truth),
+    ["F1 of M"] = sc.metrics.f1(said, truth),
+    ["balanced accuracy"] = sc.metrics.balanced_accuracy(said, truth),
+    ["Brier score"] = sc.metrics.brier(p:probabilities(test), truth),
+    ["recall (searched)"] = sc.metrics.recall(said, truth) } do
+    has(page, ("<td>%s</td><td class=\"number\">%.4g</td>"):format(name, value))
+  end
+  has(page, "What the columns do", "Permutation importance on 143 rows")
+  lacks(page_of(p, { data = test, columns = 0 }), "What the columns do")
+  local values, mean, square = {}, 0, 0
+  for i = 1, 2000 do values[i] = (i * 0.618034) % 1 end
+  for _, v in ipairs(values) do mean = mean + v / 2000 end
+  for _, v in ipairs(values) do square = square + (v - mean) ^ 2 end
+  local found = require("scullery.report.intervals").jackknife(2000, function(rows)
+    local sum = 0
+    for _, row in ipairs(rows) do sum = sum + values[row] end
+    return sum / #rows
+  end)
+  lu.assertAlmostEquals(found / math.sqrt(square / 1999 / 2000), 1, 0.5) -- 3 of its own errors
+end
+
+function TestThreeClassesAreExplained()
+  local X = sc.randn{ 90, 2, seed = 4 }
+  local ds = sc.dataset{ X = X, y = X:column(1):map(function(v)
+    return v > 0.5 and 3 or v > -0.5 and 2 or 1
+  end), task = "classification" }
+  local page = page_of(sc.pipeline{ sc.solver.logistic{ lambda = 1e-2 } }:fit(ds))
+  has(page, "AUC, mean over classes", "F1, mean over classes", "What the columns do",
+    "probability of 1")
+  lacks(page, "No picture")
+end
+
 function TestTheFeaturesErrorIsThatOfTheirKernel()
   local p = sc.pipeline{ sinks(40, 1e-3), sc.solver.ridge() }
   p:fit(train:subset(1, 50))

@@ -23,7 +23,18 @@ local function drawer_of(panel)
   return alone and panel.x.categories and "bars" or "xy"
 end
 
+-- The panel without faint lines, which characters are too coarse for.
+local function without_faint(panel)
+  local kept, count = {}, 0
+  for _, layer in ipairs(panel.layers) do
+    if layer.faint then count = count + 1 else kept[#kept + 1] = layer end
+  end
+  if count == 0 then return panel end
+  return setmetatable({ layers = kept, legend = panel.legend and #kept > 1 }, { __index = panel })
+end
+
 local function block_of(panel, o)
+  panel = without_faint(panel)
   return require("scullery.plot.unicode." .. drawer_of(panel)).block(panel, o)
 end
 
