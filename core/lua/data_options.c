@@ -170,7 +170,7 @@ static const scl_option csv_rows[] = {
            "columns do no harm"),
     OPAQUE("missing", TEXTS,
            "texts that mean a missing value, beside an empty field; default \"?\", \"NA\", "
-           "\"NaN\", \"nan\""),
+           "\"N/A\", \"NaN\", \"null\", \"None\", \"#N/A\" and the like"),
     WORD("missing_values", "median|error|row", NULL,
          "what a missing number becomes: the median of its column in the first file (of a "
          "stream: the mean), an error, or the row is left out"),
@@ -386,6 +386,17 @@ static int reader_options(lua_State *L) {
   return 0;
 }
 
+/* core.csv_missing() -> the texts that mean a missing value where nobody says others */
+static int csv_missing(lua_State *L) {
+  scl_csv_options o;
+  size_t count = 0;
+  scl_csv_defaults(&o);
+  while (o.missing[count] != NULL)
+    count++;
+  scl_lua_push_texts(L, o.missing, count);
+  return 1;
+}
+
 void scl_lua_open_data_options(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"reader_options", reader_options});
+  SCL_LUA_FUNCTIONS(L, {"reader_options", reader_options}, {"csv_missing", csv_missing});
 }

@@ -159,7 +159,7 @@ static scl_status take_number(const row_place *r, size_t j, const char *at, cons
   unsigned places;
   bool negative;
   double value;
-  if (p->kind != DATE && !r->schema->missing.first[(unsigned char)*at]) {
+  if (p->kind != DATE && !r->schema->missing.number[(unsigned char)*at]) {
     *stop = csv_plain_number(at, r->schema->separator, &digits, &places, &negative);
     if (*stop != NULL && digits <= (uint64_t)1 << 53) { /* both are exact in double: one rounding */
       value = places == 0 ? (double)digits : (double)digits / powers[places];

@@ -167,7 +167,7 @@ static bool scan_line(const scanning *job, size_t index, const char *at, const c
     unsigned places;
     bool negative;
     *stop = NULL;
-    if (fast && j < schema->columns && !schema->missing.first[(unsigned char)*at])
+    if (fast && j < schema->columns && !schema->missing.number[(unsigned char)*at])
       *stop = csv_plain_number(at, separator, &digits, &places, &negative);
     if (*stop != NULL) {
       tallies[j].numbers++;

@@ -34,7 +34,7 @@ local function csv_schema(f)
     columns[j] = { name = named and f.names[j] or ("column %d"):format(j), kind = "number" }
   end
   return { format = "csv", header = false, by_place = not named, columns = columns, cols = f.dim,
-    missing = { "?", "NA", "NaN", "nan" }, missing_values = "error" }
+    missing = core.csv_missing(), missing_values = "error" }
 end
 
 -- ------------------------------------------------------------ the rows

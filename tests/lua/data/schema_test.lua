@@ -64,13 +64,27 @@ function TestSchema:test_a_schema_says_how_each_column_was_read()
     { skip = "id" }).schema
   lu.assertEquals({ s.format, s.separator, s.header, s.missing_values, s.categorical, s.cols },
     { "csv", ",", true, "median", "onehot", 4 })
-  lu.assertEquals(s.missing, { "?", "NA", "NaN", "nan" })
+  lu.assertEquals(s.missing, core.csv_missing())
   lu.assertEquals(s.columns, { { name = "id", kind = "skipped" },
     { name = "u", kind = "number", fill = 1, missing = 1 },
     { name = "shape", kind = "category", levels = { "round" }, missing = 1 },
     { name = "when", kind = "date", fill = 2, missing = 0 } })
   lu.assertEquals(s.target, { name = "colour", kind = "category", task = "classification",
     place = 5 })
+end
+
+function TestSchema:test_the_usual_texts_for_nothing_are_missing()
+  for _, text in ipairs{ "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "null", "NULL", "None", "NaN",
+    "-nan", "1.#IND", "-1.#QNAN", "?" } do
+    local s = read(("a,b,y\n1,x,1\n%s,%s,2\n3,x,3\n"):format(text, text)).schema
+    lu.assertEquals({ s.columns[1].kind, s.columns[1].missing, s.columns[1].fill },
+      { "number", 1, 2 }, text)
+    lu.assertEquals({ s.columns[2].missing, s.columns[2].levels }, { 1, { "x" } }, text)
+  end
+  local s = read("a,y\nnone,1\nNone,2\nnone,3\n", { missing = "" }).schema
+  lu.assertEquals(s.columns[1].levels, { "None", "none" })
+  s = read("a,y\n-999,1\n5,2\n-99,3\n", { missing = "-999" }).schema
+  lu.assertEquals({ s.columns[1].missing, s.columns[1].fill }, { 1, -47 })
 end
 
 function TestSchema:test_parts_and_fits_keep_it()
@@ -478,7 +492,7 @@ function TestTelling:test_reading_says_what_was_guessed_and_done()
   end
   lu.assertEquals(select(2, said:gsub("\n", "")), 2) -- one line, and the status
   lu.assertEquals(says(("sc.data.csv(%q, { quiet = true })"):format(path)), "status 0\n")
-  local described = read("u,y\n1,2\n,3\n"):describe()
+  local described = tostring(read("u,y\n1,2\n,3\n"):describe())
   lu.assertStrContains(described, "target 'y' (the last column), regression")
   lu.assertStrContains(described, "missing numbers filled in: u (1 row, by 1)")
 end
