@@ -27,7 +27,7 @@ end
 
 local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
   fields = "X y names classes task target weights groups time source part_rows part_first schema \z
-    places codes strangers" })
+    places codes strangers form", hidden = "form" }) -- form: see model/target_form.lua
 
 local dataset = { class = Dataset }
 
@@ -320,7 +320,7 @@ local by_row = { "y", "weights", "groups", "time" } -- fields with a row for eac
 -- The data set of the rows that take(matrix) takes from a matrix with a row for each row of X.
 local function part(self, take)
   local made = setmetatable({ X = take(self.X), names = self.names, classes = self.classes,
-    task = self.task, target = self.target, schema = self.schema }, Dataset)
+    task = self.task, target = self.target, schema = self.schema, form = self.form }, Dataset)
   for _, name in ipairs(by_row) do made[name] = self[name] and take(self[name]) end
   said_of[made] = said_of[self]
   return remember(made)

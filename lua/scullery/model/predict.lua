@@ -196,7 +196,8 @@ local function judged_rows(path, f, format)
   end
   local like = csv_schema(f)
   if not like.target then fail("--score: the model's data have no column of targets by name") end
-  return data.csv(path, { like = like, target = like.target.name, stream = true, quiet = true })
+  return data.csv(path, { like = like, target = like.target.name, quiet = true,
+    stream = f.form == nil }) -- transformed targets are judged in memory
 end
 
 -- Raises an error if --score cannot be computed for this file and model.

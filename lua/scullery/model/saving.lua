@@ -155,9 +155,12 @@ function saving.save(value, path, given)
   local o, arrays = options.check("save", given, rules, 0), {}
   if dataset.is(value) and not value.schema then fail("this data set has no schema to save") end
   local body = encode(value, arrays, o)
-  -- the lowest version of the format that can represent the file: pilots came with version 2
+  -- the lowest version of the format that can represent the file: pilots came with version 2,
+  -- transformed targets with version 3
   body.format, body.version, body.scullery = FORMAT, 1, core.version
   for name in pairs(arrays) do if name:find("%.pilot$") then body.version = 2 end end
+  local f = pipeline.is(value) and value.fitted
+  if f and f.form then body.version = 3 end
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 
