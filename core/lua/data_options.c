@@ -158,6 +158,9 @@ static const scl_option csv_rows[] = {
     WORD("categorical", "onehot|drop", "onehot",
          "what becomes of columns of text: one column a level, or none"),
     OPAQUE("columns", TEXTS, "names, where the file has none or others are wanted"),
+    OPAQUE("derive", "a table of names with expressions or functions",
+           "computed columns, such as { ratio = \"a / b\", hour = \"hour(when)\", lag1 = "
+           "\"lag(y, 1)\" }"),
     DTYPE,
     WORD("fill", "median|error|row", NULL, "another name for missing_values"),
     OPAQUE("groups", "a column's name",

@@ -2,22 +2,24 @@
 --- several 0/1 columns.
 local columns = {}
 
--- The columns of X that a column of a schema became.
-local function width_of(column, schema)
-  if column.kind == "skipped" then return 0 end
+-- The columns of X that a column of a schema became; raw: of X as the reader of the file gives it,
+-- before columns that only computed columns take were left out.
+local function width_of(column, schema, raw)
+  if column.kind == "skipped" or column.helper and not raw then return 0 end
   if column.kind ~= "category" then return 1 end
   if schema.categorical == "drop" then return 0 end
   return #column.levels + ((column.missing or 0) > 0 and 1 or 0)
 end
 
---- columns.of(ds): a list of { name, first, last, kind, category, levels, missing }: columns first
---- .. last of X. kind: "number", "date" or "category". category: true for 0/1 columns of a text,
---- with its levels. missing: missing fields in the file that the schema was made from.
-function columns.of(ds)
+--- columns.of(ds[, raw]): a list of { name, first, last, kind, category, levels, missing }: columns
+--- first .. last of X. kind: "number", "date" or "category". category: true for 0/1 columns of a
+--- text, with its levels. missing: missing fields in the file that the schema was made from. raw: X
+--- is as the reader of the file gives it, without computed columns.
+function columns.of(ds, raw)
   local _, d = ds:size()
   local list, j, schema = {}, 1, ds.schema or {}
   for _, column in ipairs(schema.columns or {}) do
-    local width = width_of(column, schema)
+    local width = width_of(column, schema, raw)
     if width > 0 then
       list[#list + 1] = { name = column.name, first = j, last = j + width - 1, kind = column.kind,
         category = column.kind == "category", levels = column.levels,
@@ -25,7 +27,7 @@ function columns.of(ds)
       j = j + width
     end
   end
-  for _, column in ipairs(schema.derived or {}) do
+  for _, column in ipairs(not raw and schema.derived or {}) do
     list[#list + 1] = { name = column.name, first = j, last = j, kind = "number",
       missing = column.missing or 0 }
     j = j + 1

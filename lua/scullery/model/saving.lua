@@ -4,6 +4,7 @@ local automatic = require "scullery.model.automatic"
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local dataset = require "scullery.data.dataset"
+local derive = require "scullery.data.derive"
 local description = require "scullery.model.description"
 local fail = require "scullery.base.fail"
 local fingerprint = require "scullery.data.fingerprint"
@@ -154,13 +155,16 @@ function saving.save(value, path, given)
   end
   local o, arrays = options.check("save", given, rules, 0), {}
   if dataset.is(value) and not value.schema then fail("this data set has no schema to save") end
+  derive.check_saved(dataset.is(value) and value.schema
+    or pipeline.is(value) and value.fitted and value.fitted.schema or nil)
   local body = encode(value, arrays, o)
   -- the lowest version of the format that can represent the file: pilots came with version 2,
-  -- transformed targets with version 3
+  -- transformed targets and computed columns with version 3
   body.format, body.version, body.scullery = FORMAT, 1, core.version
   for name in pairs(arrays) do if name:find("%.pilot$") then body.version = 2 end end
   local f = pipeline.is(value) and value.fitted
-  if f and f.form then body.version = 3 end
+  local schema = f and f.schema or dataset.is(value) and value.schema or nil
+  if f and f.form or schema and schema.derived then body.version = 3 end
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 
