@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The last one of the format that is read: 2 has pilot means, 3 has targets that were transformed,
- * or computed columns. */
+ * computed columns, and dates whose day or month comes first. */
 enum { VERSION = 3 };
 
 /* ------------------------------------------------------------ opening */

@@ -160,6 +160,8 @@ typedef struct csv_column {
   bool forced_levels, forced_numbers;
   bool missing_level;             /* a category has a last column for missing fields */
   size_t numbers, texts, missing; /* fields of each sort */
+  size_t orders[SCL_DATE_ORDERS]; /* of the texts: dates in each order */
+  scl_date_order order;           /* of a column of dates */
   size_t dates, formatted;        /* of the texts: dates, and numbers such as "$5" and "1,000.50" */
   size_t large;                   /* of the numbers: whole ones beyond 2^53 */
   double fill;                    /* what a missing number becomes; NaN: not known */

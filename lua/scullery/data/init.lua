@@ -136,8 +136,9 @@ end
 --- path: a file, "-" for standard input, or a list of files with the same columns.
 ---
 --- A column of text becomes one 0/1 column for each distinct text, sorted; a missing text counts as
---- the text "?". A column of dates (2024-02-29, with or without a time) becomes days since
---- 1970-01-01. Text that is nearly unique, and numbers such as "$5" and "1,000.50", are refused;
+--- the text "?". A column of dates (2024-02-29, 31.12.2024, 12/31/2024, with or without a time)
+--- becomes days since 1970-01-01; dates = "day" or "month" says what comes first where no date of
+--- the column does. Nearly unique text, and numbers such as "$5" and "1,000.50", are refused;
 --- the message names the option that accepts them. The target is the last column, unless target
 --- names another. It is a classification if it is text, if it takes two values, or if it is few
 --- whole numbers in a column called class, label or target.

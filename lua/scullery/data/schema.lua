@@ -6,10 +6,10 @@
 --- list in the file's order, without the target, of { name, kind = "number" | "category" | "date" |
 --- "skipped", levels (of a category, in the order of its columns of X; where `missing` is not 0,
 --- one more column follows for missing fields), fill (what a missing number becomes; nil: it is
---- refused), missing (missing fields in training), loose ("$5" is a number) }. target: { name, kind
---- = "number" | "category", task, place in the file } or nil. cols: columns of X. derived: computed
---- columns (derive.lua). Of other data: {
---- format = "libsvm" | "npy" | "idx" | "matrix", cols, names or nil }.
+--- refused), missing (missing fields in training), loose ("$5" is a number), order ("day" or
+--- "month", of dates where it comes first) }. target: { name, kind = "number" | "category", task,
+--- place in the file } or nil. cols: columns of X. derived: computed columns (derive.lua). Of other
+--- data: { format = "libsvm" | "npy" | "idx" | "matrix", cols, names or nil }.
 local options = require "scullery.base.options"
 local warn = require "scullery.base.warn"
 

@@ -21,7 +21,8 @@ local schema_form = { format = "string", separator = "string?", header = "boolea
   columns = "table?", target = "table?", weights = "string?", groups = "string?", time = "string?",
   cols = "integer?", names = "table?", derived = "table?" }
 local column_form = { name = "string", kind = "string", levels = "table?", fill = "number?",
-  missing = "integer?", loose = "boolean?", helper = "boolean?" }
+  missing = "integer?", loose = "boolean?", helper = "boolean?",
+  order = "string?" }
 local derived_form = { name = "string", expression = "string", fill = "number?",
   missing = "integer?" }
 local target_form = { name = "string", kind = "string", task = "string?", place = "integer?" }

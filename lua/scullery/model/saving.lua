@@ -159,12 +159,14 @@ function saving.save(value, path, given)
     or pipeline.is(value) and value.fitted and value.fitted.schema or nil)
   local body = encode(value, arrays, o)
   -- the lowest version of the format that can represent the file: pilots came with version 2,
-  -- transformed targets and computed columns with version 3
+  -- transformed targets, computed columns and other orders of dates with version 3
   body.format, body.version, body.scullery = FORMAT, 1, core.version
   for name in pairs(arrays) do if name:find("%.pilot$") then body.version = 2 end end
   local f = pipeline.is(value) and value.fitted
   local schema = f and f.schema or dataset.is(value) and value.schema or nil
-  if f and f.form or schema and schema.derived then body.version = 3 end
+  local newer = f and f.form or schema and schema.derived
+  for _, column in ipairs(schema and schema.columns or {}) do newer = newer or column.order end
+  if newer then body.version = 3 end
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 
