@@ -47,18 +47,50 @@ static bool parse_time(const char *at, const char *end, double *share) {
   return at == end && hour < 24 && minute < 60 && second < 61;
 }
 
-bool scl_parse_date(const char *text, size_t length, double *days) {
+/* One digit or two. */
+static bool short_number(const char **at, const char *end, int *out) {
+  const bool two = *at + 1 < end && (*at)[1] >= '0' && (*at)[1] <= '9';
+  return digits(at, end, two ? 2 : 1, out);
+}
+
+/* "31.12.2024", "12/31/2024" */
+static bool parse_year_last(const char **at, const char *end, bool month_first, int *year,
+                            int *month, int *day) {
+  int first, second;
+  if (!short_number(at, end, &first) || *at >= end) return false;
+  const char between = **at;
+  if (between != '/' && between != '-' && (between != '.' || month_first)) return false;
+  if (!sign(at, end, between) || !short_number(at, end, &second) || !sign(at, end, between))
+    return false;
+  *month = month_first ? first : second;
+  *day = month_first ? second : first;
+  return digits(at, end, 4, year);
+}
+
+static bool parse_year_first(const char **at, const char *end, int *year, int *month, int *day) {
+  const char *text = *at;
+  if (end - text < 10 || (text[4] != '-' && text[4] != '/')) return false;
+  return digits(at, end, 4, year) && sign(at, end, text[4]) && digits(at, end, 2, month) &&
+         sign(at, end, text[4]) && digits(at, end, 2, day);
+}
+
+bool scl_parse_date_as(const char *text, size_t length, scl_date_order order, double *days) {
   const char *at = text, *end = text + length;
   int year, month, day;
   double share = 0;
-  if (length < 10 || (text[4] != '-' && text[4] != '/')) return false;
-  if (!digits(&at, end, 4, &year) || !sign(&at, end, text[4]) || !digits(&at, end, 2, &month) ||
-      !sign(&at, end, text[4]) || !digits(&at, end, 2, &day))
+  const bool read = order == SCL_YEAR_FIRST
+                        ? parse_year_first(&at, end, &year, &month, &day)
+                        : parse_year_last(&at, end, order == SCL_MONTH_FIRST, &year, &month, &day);
+  if (!read || year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
     return false;
-  if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
-    return false;
-  if (at < end && !sign(&at, end, 'T') && !sign(&at, end, ' ')) return false;
-  if (length > 10 && !parse_time(at, end, &share)) return false;
+  if (at < end) {
+    if (!sign(&at, end, 'T') && !sign(&at, end, ' ')) return false;
+    if (!parse_time(at, end, &share)) return false;
+  }
   *days = (double)days_of_date(year, month, day) + share;
   return true;
+}
+
+bool scl_parse_date(const char *text, size_t length, double *days) {
+  return scl_parse_date_as(text, length, SCL_YEAR_FIRST, days);
 }

@@ -3,6 +3,7 @@
 #define SCULLERY_SCHEMA_H
 
 #include "base/memory.h"
+#include "data/date.h"
 
 typedef enum scl_choice { SCL_AUTO = -1, SCL_NO = 0, SCL_YES = 1 } scl_choice;
 typedef enum scl_missing { SCL_MISSING_MEDIAN = 0, SCL_MISSING_ERROR, SCL_MISSING_ROW } scl_missing;
@@ -17,10 +18,11 @@ typedef enum scl_column_kind {
 typedef struct scl_column {
   char *name;
   scl_column_kind kind;
-  bool loose;     /* numbers may come as "$1,000.50" or "5%" */
-  double fill;    /* what a missing number becomes; NaN: nothing, it is refused */
-  size_t missing; /* missing fields in training */
-  char **levels;  /* n_levels texts, in the order of the columns of X */
+  scl_date_order order; /* of dates */
+  bool loose;           /* numbers may come as "$1,000.50" or "5%" */
+  double fill;          /* what a missing number becomes; NaN: nothing, it is refused */
+  size_t missing;       /* missing fields in training */
+  char **levels;        /* n_levels texts, in the order of the columns of X */
   size_t n_levels;
 } scl_column;
 

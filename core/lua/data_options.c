@@ -158,6 +158,12 @@ static const scl_option csv_rows[] = {
     WORD("categorical", "onehot|drop", "onehot",
          "what becomes of columns of text: one column a level, or none"),
     OPAQUE("columns", TEXTS, "names, where the file has none or others are wanted"),
+    WORD("dates", "day|month", NULL,
+         "what comes first in dates such as 03/04/2024; default: found where a date says it, as "
+         "31/12/2024 does"),
+    OPAQUE("derive", "a table of names with expressions or functions",
+           "computed columns, such as { ratio = \"a / b\", hour = \"hour(when)\", lag1 = "
+           "\"lag(y, 1)\" }"),
     DTYPE,
     WORD("fill", "median|error|row", NULL, "another name for missing_values"),
     OPAQUE("groups", "a column's name",
@@ -170,7 +176,7 @@ static const scl_option csv_rows[] = {
            "columns do no harm"),
     OPAQUE("missing", TEXTS,
            "texts that mean a missing value, beside an empty field; default \"?\", \"NA\", "
-           "\"NaN\", \"nan\""),
+           "\"N/A\", \"NaN\", \"null\", \"None\", \"#N/A\" and the like"),
     WORD("missing_values", "median|error|row", NULL,
          "what a missing number becomes: the median of its column in the first file (of a "
          "stream: the mean), an error, or the row is left out"),
@@ -251,7 +257,7 @@ static void read_numeric(option_table *t, scl_csv_options *o) {
 
 /* Raise where `like` comes with an option that the schema determines. */
 static void refuse_beside_like(option_table *t) {
-  static const char *const names[] = {"skip", "levels", "numeric", "categorical"};
+  static const char *const names[] = {"skip", "levels", "numeric", "categorical", "dates"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (lua_getfield(t->L, t->place, names[i]) == LUA_TNIL)
       lua_pop(t->L, 1);
@@ -305,6 +311,7 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   o.drop_categorical = word_of(&t, "categorical", 0) == 1;
   const int fill = word_of(&t, "missing_values", word_of(&t, "fill", -1));
   o.dtype = dtype_of(&t);
+  o.dates = word_of(&t, "dates", -1) + 1;
   o.unpacked = unpacked_of(&t);
   scl_settings_destroy(&t.settings); /* what follows may raise */
   read_target(&t, &o);
@@ -387,6 +394,17 @@ static int reader_options(lua_State *L) {
   return 0;
 }
 
+/* core.csv_missing() -> the texts that mean a missing value where nobody says others */
+static int csv_missing(lua_State *L) {
+  scl_csv_options o;
+  size_t count = 0;
+  scl_csv_defaults(&o);
+  while (o.missing[count] != NULL)
+    count++;
+  scl_lua_push_texts(L, o.missing, count);
+  return 1;
+}
+
 void scl_lua_open_data_options(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"reader_options", reader_options});
+  SCL_LUA_FUNCTIONS(L, {"reader_options", reader_options}, {"csv_missing", csv_missing});
 }

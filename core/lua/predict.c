@@ -40,9 +40,38 @@ static scl_source *read_parts(lua_State *L, scl_fitted *out) {
   return flow.source;
 }
 
+/* One number a target of the list in the field `key` of the table at `place`, in a userdata left on
+ * the stack. */
+static double *read_numbers(lua_State *L, int place, const char *key, size_t count) {
+  lua_getfield(L, place, key);
+  if (lua_type(L, -1) != LUA_TTABLE) luaL_error(L, "the model's form has no '%s'", key);
+  double *numbers = lua_newuserdatauv(L, (count + 1) * sizeof *numbers, 0);
+  for (size_t j = 0; j < count; j++) {
+    if (lua_rawgeti(L, -2, (lua_Integer)j + 1) != LUA_TNUMBER)
+      luaL_error(L, "the model's form has no number %I in '%s'", (LUAI_UACINT)j + 1, key);
+    numbers[j] = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+  }
+  return numbers;
+}
+
+/* How the targets of the model were transformed: {log, mean = {...}, scale = {...}}, or nothing. */
+static scl_target_form read_form(lua_State *L) {
+  scl_target_form form = {0};
+  const int place = push_field(L, "form");
+  if (place == 0) return form;
+  scl_lua_copy_table(L, place, "a form");
+  lua_getfield(L, place, "mean");
+  form.count = lua_type(L, -1) == LUA_TTABLE ? lua_rawlen(L, -1) : 0;
+  form.log = scl_lua_field_flag(L, place, "log");
+  form.mean = read_numbers(L, place, "mean", form.count);
+  form.scale = read_numbers(L, place, "scale", form.count);
+  return form;
+}
+
 /* core.predict(source, model, "scores" | "labels" | "probabilities"[, sigmoids or solver]) -> a row
  * for each row of the source. model: {stages, map, learnt or weights, intercept and pilot, dtype,
- * block, task, classes}. In place of the source: scores that were predicted before. */
+ * block, task, classes, form}. In place of the source: scores that were predicted before. */
 static int predict(lua_State *L) {
   static const char *const words[] = {"scores", "labels", "probabilities", NULL};
   const scl_prediction what = (scl_prediction)luaL_checkoption(L, 3, NULL, words);
@@ -55,6 +84,7 @@ static int predict(lua_State *L) {
                       strcmp(lua_tostring(L, -1), "classification") == 0;
   if (what == SCL_PREDICT_LABELS && classes != 0 && labels)
     fitted.classes = scl_lua_check_classes(L, classes, false);
+  if (what == SCL_PREDICT_LABELS && !labels) fitted.form = read_form(L);
   if (what == SCL_PREDICT_PROBABILITIES && lua_type(L, 4) != LUA_TTABLE) {
     fitted.by_loss = scl_lua_check_instance(L, 4, SCL_KIND_SOLVER);
   } else if (what == SCL_PREDICT_PROBABILITIES) { /* a sigmoid for each score of a row */

@@ -1,6 +1,7 @@
 /* scullery.core: passes over the rows of a source: stages and what is learnt before fitting,
  * features, samples. Most functions take (source, stages, map), from which scl_lua_flow makes a
  * flow. */
+#include "algebra/quartiles.h"
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "rows/chosen.h"
@@ -231,11 +232,18 @@ static int find_nonfinite(lua_State *L) {
   return 2;
 }
 
+/* core.quartiles(X) -> 3 x columns: lower quartile, median and upper quartile of each column */
+static int quartiles(lua_State *L) {
+  const scl_matrix *a = scl_lua_hold_matrix(L, 1);
+  SCL_LUA_PUSH_MATRIX(L, scl_matrix_quartiles(a, out, &error));
+  return 1;
+}
+
 void scl_lua_open_rows(lua_State *L) {
   SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 3}, {"pca", pca, 4},
                 {"projection_stage", projection_stage, 2}, {"stage_info", stage_info, 1},
                 {"learn", learn, 3}, {"learn_state", learn_state, 7}, {"learns", learns, 1},
                 {"widths", widths, 2}, {"sample", sample, 4}, {"distinct_rows", distinct_rows, 4},
                 {"transform", transform, 4}, {"walk", walk, 3}, {"block_rows", block_rows, 4},
-                {"find_nonfinite", find_nonfinite, 1});
+                {"find_nonfinite", find_nonfinite, 1}, {"quartiles", quartiles, 1});
 }

@@ -3,7 +3,7 @@
  *   { format = "csv", separator = ",", header = true, missing = { "?", ... },
  *     missing_values = "median" | "error" | "row", categorical = "onehot" | "drop",
  *     columns = { { name =, kind = "number" | "category" | "date" | "skipped", levels = { ... },
- *                   fill =, missing =, loose = }, ... },
+ *                   fill =, missing =, loose =, order = "day" | "month" or nil }, ... },
  *     target = { name =, kind = "number" | "category", place =, task = } or nil, cols = }
  *
  * columns: in the file's order, without the target. levels: of a category, in the order of its

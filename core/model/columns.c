@@ -64,7 +64,8 @@ static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_col
                     error);
 }
 
-/* Only a CSV table has kinds and levels of its columns; other formats have names alone. */
+/* Only a CSV table has kinds and levels of its columns; other formats have names alone, and so have
+ * rows with computed columns, which no program computes. */
 scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out,
                             scl_error *error) {
   const cJSON *fields = scl_saved_find(scl_saved_find(saved->body, "model"), "fields"),
@@ -72,7 +73,8 @@ scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out
   const char *format = NULL;
   *out = NULL;
   (void)scl_saved_opt_word(schema, "format", &format, NULL);
-  if (format == NULL || strcmp(format, "csv") != 0) return SCL_STATUS_OK;
+  if (format == NULL || strcmp(format, "csv") != 0 || scl_saved_find(schema, "derived") != NULL)
+    return SCL_STATUS_OK;
   SCL_TRY(scl_saved_table(schema, "columns", &list, error));
   scl_schema *made = scl_allocate_zero(sizeof *made);
   if (made == NULL) return scl_fail_memory(error, sizeof *made, "a schema");

@@ -6,6 +6,14 @@
 #include "learn/model.h"
 #include "learn/platt.h"
 
+/* How targets were transformed before learning: to (log y - mean) / scale, or (y - mean) / scale
+ * without the logarithm, each target with its own numbers. */
+typedef struct scl_target_form {
+  bool log;
+  size_t count; /* of targets; 0: they were learnt as they are */
+  double *mean, *scale;
+} scl_target_form;
+
 /* The parts of a fitted pipeline that predict. All are borrowed, and constant while they are used:
  * calls of many threads may share them. */
 typedef struct scl_fitted {
@@ -21,12 +29,13 @@ typedef struct scl_fitted {
   scl_classes classes;         /* and what stands for each in predictions; none: a regression */
   const scl_platt *sigmoids;   /* of calibrated probabilities, c of them, or NULL */
   const scl_instance *by_loss; /* the solver whose loss gives probabilities, or NULL */
+  scl_target_form form;        /* undone in the values of a regression, not in its scores */
   const char *doing;           /* for progress; NULL shows none */
 } scl_fitted;
 
 typedef enum scl_prediction {
   SCL_PREDICT_SCORES = 0,   /* n x c */
-  SCL_PREDICT_LABELS,       /* n x 1 numbers of classes; of a regression the scores */
+  SCL_PREDICT_LABELS,       /* n x 1 numbers of classes; of a regression the values, n x c */
   SCL_PREDICT_PROBABILITIES /* n x classes */
 } scl_prediction;
 

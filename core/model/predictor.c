@@ -36,6 +36,7 @@ static scl_status prepare_fitted(scl_predictor *p, scl_error *error) {
                            .block = r->block,
                            .classes = {p->places, r->n_classes, false},
                            .sigmoids = r->sigmoids,
+                           .form = r->form,
                            .by_loss = r->by_loss ? r->solver : NULL};
   return SCL_STATUS_OK;
 }

@@ -320,6 +320,41 @@ static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, 
                   "its probabilities are those of a loss, and its solver's loss says none");
 }
 
+/* ------------------------------------------------------------ targets */
+
+/* A list of finite numbers, one a target; of scales: larger than 0. */
+static scl_status read_numbers(const scl_saved *saved, const cJSON *from, const char *name,
+                               bool positive, size_t count, double *out, scl_error *error) {
+  const cJSON *list;
+  size_t i = 0;
+  SCL_TRY(scl_saved_table(from, name, &list, error));
+  if (scl_saved_count(list) != count)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the numbers in 'form.%s': %zu, where %zu belongs",
+                    name, scl_saved_count(list), count);
+  for (const cJSON *item = list->child; item != NULL; item = item->next, i++)
+    if (!scl_saved_number(saved, item, &out[i]) || !isfinite(out[i]) || (positive && out[i] <= 0))
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'form.%s' holds no such number", name);
+  return SCL_STATUS_OK;
+}
+
+/* How the targets of a regression were transformed before learning, if they were. */
+static scl_status read_form(const scl_saved *saved, const cJSON *fields, scl_restored *out,
+                            scl_error *error) {
+  const cJSON *from;
+  if (scl_saved_find(fields, "form") == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_saved_table(fields, "form", &from, error));
+  scl_target_form *form = &out->form;
+  form->mean = scl_allocate_array(out->targets + 1, sizeof *form->mean);
+  form->scale = scl_allocate_array(out->targets + 1, sizeof *form->scale);
+  if (form->mean == NULL || form->scale == NULL)
+    return scl_fail_memory(error, out->targets * sizeof *form->mean, "the form of targets");
+  SCL_TRY(scl_saved_flag(from, "log", &form->log, error));
+  SCL_TRY(read_numbers(saved, from, "mean", false, out->targets, form->mean, error));
+  SCL_TRY(read_numbers(saved, from, "scale", true, out->targets, form->scale, error));
+  form->count = out->targets;
+  return SCL_STATUS_OK;
+}
+
 /* ------------------------------------------------------------ all of it */
 
 /* The fields of the model: columns, rows of a block, task and dtype. */
@@ -359,7 +394,7 @@ static scl_status read_solution(scl_saved *saved, const cJSON *model, const reci
   if (targets != out->targets)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the number of targets: %zu, where %zu belongs",
                     targets, out->targets);
-  if (!out->classification) return SCL_STATUS_OK;
+  if (!out->classification) return read_form(saved, fields, out, error);
   SCL_TRY(read_classes(saved, fields, out, error));
   return read_calibration(saved, fields, out, error);
 }
@@ -391,5 +426,5 @@ void scl_restored_release(scl_restored *r) {
   scl_matrix_release(&r->pilot);
   scl_release_texts(r->labels, r->n_classes);
   scl_release_texts(r->names, r->names == NULL ? 0 : r->dim);
-  SCL_RELEASE(r->stages, r->numbers, r->sigmoids);
+  SCL_RELEASE(r->stages, r->numbers, r->sigmoids, r->form.mean, r->form.scale);
 }

@@ -6,6 +6,7 @@
 #include "data/schema.h"
 #include "learn/model.h"
 #include "learn/platt.h"
+#include "model/predict.h"
 #include "model/saved.h"
 
 /* What was fitted. The owner of the struct owns the parts. */
@@ -24,10 +25,11 @@ typedef struct scl_restored {
   bool classification;
   size_t n_classes;
   char **labels;
-  double *numbers;     /* of labels that are numbers; else NaN */
-  scl_platt *sigmoids; /* calibrated probabilities, or NULL */
-  bool by_loss;        /* probabilities are those of the solver's loss */
-  char **names;        /* of the columns, NULL: they have none */
+  double *numbers;      /* of labels that are numbers; else NaN */
+  scl_platt *sigmoids;  /* calibrated probabilities, or NULL */
+  bool by_loss;         /* probabilities are those of the solver's loss */
+  scl_target_form form; /* of a regression */
+  char **names;         /* of the columns, NULL: they have none */
 } scl_restored;
 
 /* Everything but the schema. What is there where it fails is to be released too. */

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 2 }; /* the last one of the format that is read; 2 has pilot means */
+/* The last one of the format that is read: 2 has pilot means, 3 has targets that were transformed,
+ * computed columns, and dates whose day or month comes first. */
+enum { VERSION = 3 };
 
 /* ------------------------------------------------------------ opening */
 

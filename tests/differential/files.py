@@ -38,7 +38,7 @@ def long_number(draw):
 
 WORDS = ["red", "green", "blue", "été", "a b", "x,y", "p;q", 'say "no"', "3\r4", "two\nlines", "NA?",
          " pad ", "ß", "日本"]
-MISSING = ["", "?", "NA", "NaN", "nan"]
+MISSING = ["", "?", "NA", "NaN", "nan", "n/a", "null", "None", "#N/A"]
 
 
 def field(draw, kind, separator):

@@ -20,7 +20,8 @@ warnings.simplefilter("ignore")
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 WHOLE = re.compile(r"[+-]?[0-9]+\.?\Z")
-MISSING = {"", "?", "NA", "NaN", "nan"}
+MISSING = {"", "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "#N/A", "#NA", "#N/A N/A",
+           "<NA>", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 BLANKS = " \t\r"
 
 

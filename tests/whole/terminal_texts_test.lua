@@ -47,7 +47,7 @@ function TestTerminalTexts:test_objects_print_escaped()
   local ds = poisoned()
   local p
   support.stderr_of(function() p = sc.pipeline{ sc.solver.ridge{} }:fit(ds) end)
-  assert_harmless(ds:describe(), "describe")
+  assert_harmless(tostring(ds:describe()), "describe")
   local confusion = sc.metrics.confusion(p:labels(ds), ds:labels())
   assert_harmless(tostring(confusion), "confusion")
   for name, value in pairs{ ds = ds, p = p, info = p:info(), confusion = confusion,

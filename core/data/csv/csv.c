@@ -183,6 +183,8 @@ scl_status csv_missing_prepare(csv_missing *missing, const char *const *words, s
   for (; words[count] != NULL; count++) {
     if (*words[count] == 0) continue; /* an empty field is missing anyway */
     missing->first[(unsigned char)*words[count]] = true;
+    if (strspn(words[count], "-.0123456789") == strlen(words[count]))
+      missing->number[(unsigned char)*words[count]] = true;
     missing->longest = scl_max(missing->longest, strlen(words[count]));
   }
   return csv_names_make(&missing->words, count, word_at, words, error);
@@ -196,7 +198,9 @@ bool csv_is_missing(const csv_missing *missing, csv_field field) {
 }
 
 void scl_csv_defaults(scl_csv_options *options) {
-  static const char *const missing[] = {"?", "NA", "NaN", "nan", NULL};
+  static const char *const missing[] = {
+      "?",    "NA",   "N/A", "n/a",      "NaN",  "nan",    "-NaN",    "-nan",    "NULL",     "null",
+      "None", "#N/A", "#NA", "#N/A N/A", "<NA>", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", NULL};
   *options = (scl_csv_options){
       .target_place = -1, .classification = SCL_AUTO, .header = SCL_AUTO, .missing = missing};
 }

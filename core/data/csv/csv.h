@@ -3,8 +3,8 @@
  *
  * A column whose fields all read as numbers is numeric; any other is a category, with one 0/1
  * column a level in the order of their bytes, named "column=level"; a missing field of a category
- * is the level "column=?", after the others. A column of dates alone (data/date.h) becomes days
- * since 1970-01-01. Refused: a few texts among many numbers (more than 99 in 100, and at least 20),
+ * is the level "column=?", after the others. A column of dates (data/date.h) becomes days since
+ * 1970-01-01; a text among dates is refused. Refused: a few texts among many numbers (more than 99 in 100, and at least 20),
  * which are taken for mistakes; numbers with signs or separators ("$5", "1,000.50"), unless the
  * column is declared numeric; text that is nearly unique, unless it is declared to be levels.
  * Lines end in LF, CR LF or CR. Quotes as in RFC 4180; blanks around unquoted fields do not count; empty lines are passed over;
@@ -29,6 +29,7 @@ typedef struct scl_csv_options {
   const char *const
       *levels; /* column names to take as categories whatever they hold; NULL-terminated or NULL */
   const char *const *numeric; /* column names that must hold numbers; NULL-terminated or NULL */
+  int dates;                  /* an order of dates: SCL_DAY_FIRST, SCL_MONTH_FIRST; 0: found */
   bool all_numeric;           /* every column but the target must hold numbers */
   const char *const *names;   /* column names where the file has none; NULL-terminated or NULL */
   const char

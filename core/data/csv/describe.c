@@ -84,6 +84,7 @@ static scl_column_kind kind_of(const csv_column *column) {
 static bool export_column(const csv_column *from, scl_column *to) {
   *to = (scl_column){.kind = kind_of(from),
                      .loose = from->loose,
+                     .order = from->order,
                      .fill = from->fill,
                      .name = scl_copy_text(from->name)};
   if (to->name == NULL) return false;

@@ -77,12 +77,12 @@ const char *csv_find_odd_byte(const char *at, const char *end);
 /* Line breaks in a text. */
 size_t csv_count_lines(const char *from, const char *to);
 
-/* The words for a missing value, with a table of their first bytes so that most fields need no
- * look. */
+/* The words for a missing value, with tables of their first bytes so that most fields need no
+ * look: of all words, and of those that could be read as plain numbers ("-999"). */
 typedef struct csv_missing {
   csv_names words;
   size_t longest;
-  bool first[256];
+  bool first[256], number[256];
 } csv_missing;
 /* The words are borrowed. */
 scl_status csv_missing_prepare(csv_missing *missing, const char *const *words, scl_error *error);
@@ -160,6 +160,8 @@ typedef struct csv_column {
   bool forced_levels, forced_numbers;
   bool missing_level;             /* a category has a last column for missing fields */
   size_t numbers, texts, missing; /* fields of each sort */
+  size_t orders[SCL_DATE_ORDERS]; /* of the texts: dates in each order */
+  scl_date_order order;           /* of a column of dates */
   size_t dates, formatted;        /* of the texts: dates, and numbers such as "$5" and "1,000.50" */
   size_t large;                   /* of the numbers: whole ones beyond 2^53 */
   double fill;                    /* what a missing number becomes; NaN: not known */

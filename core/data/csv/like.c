@@ -114,6 +114,7 @@ static void take_from(csv_column *column, const scl_column *like) {
   column->categorical = like->kind == SCL_COLUMN_CATEGORY;
   column->date = like->kind == SCL_COLUMN_DATE;
   column->loose = like->loose;
+  column->order = like->order;
   column->missing_level = column->categorical && like->missing > 0;
   column->fill = like->fill;
 }

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 typedef enum kind { PASSED = 0, NUMBER, DATE, LEVEL, PLACE, TARGET_NUMBER, TARGET_LEVEL } kind;
 
@@ -102,6 +103,21 @@ static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_
   return SCL_STATUS_OK;
 }
 
+static scl_status parse_date(const row_place *r, size_t j, const char *at, csv_field field,
+                             double *value, scl_error *error) {
+  static const char *const forms[SCL_DATE_ORDERS] = {"YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY"};
+  char why[240];
+  const csv_column *column = &r->schema->column[j];
+  if (scl_parse_date_as(field.text, field.length, column->order, value)) return SCL_STATUS_OK;
+  (void)snprintf(why, sizeof why, "is not a date as %s", forms[column->order]);
+  if (column->like == NULL)
+    (void)snprintf(why, sizeof why,
+                   "is not a date as %s, and the column's others are; missing = takes the text as "
+                   "missing, levels = {\"%.60s\"} the column as categories",
+                   forms[column->order], column->name);
+  return refuse(r, j, at, field, why, error);
+}
+
 static scl_status parse_number(const row_place *r, size_t j, const char *at, csv_field field,
                                const plan *p, double *value, scl_error *error) {
   if (csv_is_missing(&r->schema->missing, field)) {
@@ -109,10 +125,7 @@ static scl_status parse_number(const row_place *r, size_t j, const char *at, csv
     return p->kind != TARGET_NUMBER ? SCL_STATUS_OK
                                     : refuse(r, j, at, field, "is a missing label", error);
   }
-  if (p->kind == DATE) {
-    if (scl_parse_date(field.text, field.length, value)) return SCL_STATUS_OK;
-    return refuse(r, j, at, field, "is not a date as YYYY-MM-DD", error);
-  }
+  if (p->kind == DATE) return parse_date(r, j, at, field, value, error);
   if (field.escaped ||
       (!scl_parse_number(field.text, field.length, value) &&
        !(r->schema->column[j].loose && scl_parse_loose_number(field.text, field.length, value))))
@@ -159,7 +172,7 @@ static scl_status take_number(const row_place *r, size_t j, const char *at, cons
   unsigned places;
   bool negative;
   double value;
-  if (p->kind != DATE && !r->schema->missing.first[(unsigned char)*at]) {
+  if (p->kind != DATE && !r->schema->missing.number[(unsigned char)*at]) {
     *stop = csv_plain_number(at, r->schema->separator, &digits, &places, &negative);
     if (*stop != NULL && digits <= (uint64_t)1 << 53) { /* both are exact in double: one rounding */
       value = places == 0 ? (double)digits : (double)digits / powers[places];

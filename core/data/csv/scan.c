@@ -11,6 +11,7 @@
 /* What a thread has seen of a column. */
 typedef struct tally {
   size_t numbers, texts, missing, dates, formatted, large;
+  size_t orders[SCL_DATE_ORDERS];
   size_t chunk, row, line; /* of its first text in the order of the file; line: of the chunk */
   csv_field first;
   csv_levels levels;
@@ -111,12 +112,15 @@ static bool scan_text(const csv_schema *schema, const csv_column *column, csv_fi
     t->formatted++;
     return column->loose || csv_declared_numeric(schema, column);
   }
-  if (scl_parse_date(field.text, field.length, &days)) {
-    t->dates++;
+  bool date = false;
+  for (int order = 0; order < SCL_DATE_ORDERS; order++) {
+    if (!scl_parse_date_as(field.text, field.length, (scl_date_order)order, &days)) continue;
+    t->orders[order]++;
     *number = days;
-  } else {
-    t->formatted += has_decimal_comma(field);
+    date = true;
   }
+  t->dates += date;
+  t->formatted += !date && has_decimal_comma(field);
   return false;
 }
 
@@ -167,7 +171,7 @@ static bool scan_line(const scanning *job, size_t index, const char *at, const c
     unsigned places;
     bool negative;
     *stop = NULL;
-    if (fast && j < schema->columns && !schema->missing.first[(unsigned char)*at])
+    if (fast && j < schema->columns && !schema->missing.number[(unsigned char)*at])
       *stop = csv_plain_number(at, separator, &digits, &places, &negative);
     if (*stop != NULL) {
       tallies[j].numbers++;
@@ -283,6 +287,8 @@ static scl_status merge(const scanning *job, size_t threads, size_t count, scl_e
       column->texts += t->texts;
       column->missing += t->missing;
       column->dates += t->dates;
+      for (int order = 0; order < SCL_DATE_ORDERS; order++)
+        column->orders[order] += t->orders[order];
       column->formatted += t->formatted;
       column->large += t->large;
       for (size_t i = 0; enough && i < t->levels.count; i++)

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "data/csv/internal.h"
 
+#include <math.h>
 #include <sys/stat.h>
 
 typedef enum csv_use { WHOLE = 0, STREAM, ONCE } csv_use;
@@ -99,7 +100,9 @@ static void use_means(csv_schema *schema) {
   for (size_t j = 0; j < schema->columns; j++) {
     csv_column *column = &schema->column[j];
     if (!column->categorical && column->numbers > 0)
-      column->fill = column->sum / (double)column->numbers;
+      column->fill = column->date && column->order != SCL_YEAR_FIRST
+                         ? NAN /* the sum was made before the order was known */
+                         : column->sum / (double)column->numbers;
   }
 }
 

@@ -19,16 +19,43 @@ static scl_status refuse_formatted(const csv_schema *schema, const csv_column *c
                   column->formatted, column->name, column->name, column->name);
 }
 
-/* Dates alone become numbers of days. */
-static bool becomes_date(const csv_column *column) {
-  return !column->target && column->dates == column->texts && column->numbers == 0;
+/* The order in which most texts are dates; of day and month, the one that the user said. */
+static scl_date_order find_order(const csv_schema *schema, const csv_column *column) {
+  const size_t *orders = column->orders;
+  const int last =
+      orders[SCL_MONTH_FIRST] > orders[SCL_DAY_FIRST] ? SCL_MONTH_FIRST : SCL_DAY_FIRST;
+  const int said = schema->options->dates > 0 ? schema->options->dates : last;
+  return (scl_date_order)(orders[said] > orders[SCL_YEAR_FIRST] ? said : SCL_YEAR_FIRST);
+}
+
+/* Dates become numbers of days, where all texts are dates, or nearly all: the others are then refused
+ * with their line. */
+static bool becomes_date(const csv_schema *schema, csv_column *column) {
+  enum { FEW = 3 };
+  column->order = find_order(schema, column);
+  const size_t count = column->orders[column->order],
+               others = column->texts + column->numbers - count;
+  if (column->target || count == 0) return false;
+  return others == 0 || (count >= FEW && count > 4 * others);
+}
+
+/* Whether all dates of a column can be read in both orders. */
+static scl_status check_order(const csv_schema *schema, const csv_column *column,
+                              scl_error *error) {
+  if (column->order == SCL_YEAR_FIRST || schema->options->dates > 0 ||
+      column->orders[SCL_DAY_FIRST] != column->orders[SCL_MONTH_FIRST])
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: the column '%s' holds dates, such as '%s', and none says whether the day or "
+                  "the month comes first: dates = \"day\" or dates = \"month\" does",
+                  schema->paths[0], column->name, column->sample);
 }
 
 static void make_date(csv_column *column) {
   csv_levels_release(&column->levels);
   column->date = true;
   column->categorical = false;
-  column->numbers = column->texts;
+  column->numbers += column->texts;
   column->texts = 0;
 }
 
@@ -37,7 +64,8 @@ static scl_status decide_column(const csv_schema *schema, csv_column *column, sc
   column->categorical = column->forced_levels || column->texts > 0;
   column->loose = declared && column->formatted > 0;
   if (column->texts == 0 || column->forced_levels) return SCL_STATUS_OK;
-  if (becomes_date(column) && !declared) {
+  if (!declared && becomes_date(schema, column)) {
+    SCL_TRY(check_order(schema, column, error));
     make_date(column);
     return SCL_STATUS_OK;
   }

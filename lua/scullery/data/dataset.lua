@@ -1,5 +1,6 @@
 --- Data sets: rows, labels, and splits.
 local core = require "scullery.core"
+local describing = require "scullery.data.describing"
 local discretize = require "scullery.data.discretize"
 local folds = require "scullery.data.folds"
 local fail = require "scullery.base.fail"
@@ -8,7 +9,6 @@ local options = require "scullery.base.options"
 local relabel = require "scullery.data.relabel"
 local schema = require "scullery.data.schema"
 local targets = require "scullery.data.targets"
-local text = require "scullery.base.text"
 
 local function is_list(value) return type(value) == "table" end
 local holds = { X = core.is_matrix, y = core.is_matrix, weights = core.is_matrix, names = is_list,
@@ -27,7 +27,7 @@ end
 
 local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
   fields = "X y names classes task target weights groups time source part_rows part_first schema \z
-    places codes strangers" })
+    places codes strangers form", hidden = "form" }) -- form: see model/target_form.lua
 
 local dataset = { class = Dataset }
 
@@ -36,6 +36,9 @@ dataset.labels_of = labels_of
 
 -- data set -> lines of describe() about how the file was read
 local said_of = setmetatable({}, { __mode = "k" })
+
+-- data set that is a whole file -> column -> missing numbers that were filled in
+local filled_of = setmetatable({}, { __mode = "k" })
 
 -- data set -> the call that made it, for scripts that repeat it
 local origin_of = setmetatable({}, { __mode = "k" })
@@ -128,7 +131,10 @@ function dataset.from_table(t, source, said)
   local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
     target = t.target, part_rows = t.parts, weights = t.weights, groups = t.groups, time = t.time,
                               source = source, schema = t.schema }, Dataset)
-  said_of[self] = said
+  said_of[self], filled_of[self] = said, t.notes and {}
+  for _, note in ipairs(t.notes or {}) do
+    if note.what == "filled" then filled_of[self][note.column] = note.count end
+  end
   for k, label in ipairs(self.classes or {}) do
     if type(label) == "number" then self.classes[k] = math.tointeger(label) or label end
   end
@@ -314,7 +320,7 @@ local by_row = { "y", "weights", "groups", "time" } -- fields with a row for eac
 -- The data set of the rows that take(matrix) takes from a matrix with a row for each row of X.
 local function part(self, take)
   local made = setmetatable({ X = take(self.X), names = self.names, classes = self.classes,
-    task = self.task, target = self.target, schema = self.schema }, Dataset)
+    task = self.task, target = self.target, schema = self.schema, form = self.form }, Dataset)
   for _, name in ipairs(by_row) do made[name] = self[name] and take(self[name]) end
   said_of[made] = said_of[self]
   return remember(made)
@@ -476,49 +482,30 @@ function Dataset:__tostring()
   return ("dataset %d x %d, %s%s"):format(n, d, what, self.X and "" or ", streaming")
 end
 
--- Appends a line for each class with its number of rows, or for each target with its range.
-local function describe_labels(self, lines)
-  if not self.y then return end
-  if self.task == "classification" then
-    for k, count in ipairs(self:class_counts()) do
-      lines[#lines + 1] = ("  class %-24s %8d rows (%.1f%%)"):format(tostring(self.classes[k]),
-        count, 100 * count / #self)
-    end
-    return
-  end
-  for j = 1, self.y:cols() do
-    local y = self.y:column(j)
-    lines[#lines + 1] = ("  target %-23s %12.5g %12.5g %12.5g"):format(self.y:cols() > 1 and j
-      or self.target or "y", y:min(), y:mean(), y:max())
-  end
+-- The text at the prompt: columns with kinds and first values.
+function Dataset:__display(state)
+  return describing.columns(self, label_at, state and state.width)
 end
 
--- Appends a line with the range and the mean of each column of X, and one about the whole of X.
-local function describe_columns(self, lines)
-  if self.X:cols() == 0 then return end
-  local low, mean, high, constant = self.X:min(1), self.X:mean(1), self.X:max(1), 0
-  for j = 1, self.X:cols() do
-    local name, same = self.names and self.names[j] or "x" .. j, low:get(1, j) == high:get(1, j)
-    if same then constant = constant + 1 end
-    lines[#lines + 1] = ("  %-30s %12.5g %12.5g %12.5g%s"):format(name, low:get(1, j),
-      mean:get(1, j), high:get(1, j), same and "  constant" or "")
-  end
-  local finite, row, col = self.X:isfinite()
-  lines[#lines + 1] = ("  %d constant column%s, %s"):format(constant, constant == 1 and "" or "s",
-    finite and "no missing value" or ("not finite first in row %d, column %d"):format(row, col))
-end
-
---- ds:describe(): a summary as a text: size, how the file was read, the number of rows of each
---- class or the range of the target, and the smallest, mean and largest value of each column.
+--- ds:describe(): a summary that prints as a table: size, how the file was read, the number of rows
+--- of each class, and of each column the smallest value, the quartiles, the largest value, the mean
+--- and the number of missing fields (before they were filled in; empty where the data set is a part
+--- of a file). It is a list of { name, min, q1, median, q3, max, mean, missing }: the targets of a
+--- regression, then the columns of X. In a script, print(ds:describe()).
 function Dataset:describe()
   need_memory(self, "describe")
-  local lines = { tostring(self) }
-  for _, line in ipairs(said_of[self] or {}) do lines[#lines + 1] = "  " .. line end
-  if #self == 0 then return text.shown(table.concat(lines, "\n")) end
-  lines[#lines + 1] = ("  %-30s %12s %12s %12s"):format("", "min", "mean", "max")
-  describe_labels(self, lines)
-  describe_columns(self, lines)
-  return text.shown(table.concat(lines, "\n"))
+  return describing.summary(self, said_of[self], filled_of[self])
+end
+
+--- ds:head(n): the first n rows (5) as the file has them: categories as texts, dates as dates, the
+--- target last. A list of lists with .names, that prints as a table.
+function Dataset:head(n)
+  need_memory(self, "head")
+  if n == nil then n = 5 end
+  if math.tointeger(n) == nil or n < 1 then
+    error("dataset:head: takes a number of rows, 1 or more, and got " .. options.show(n), 2)
+  end
+  return describing.head(self, math.tointeger(n), label_at)
 end
 
 return dataset

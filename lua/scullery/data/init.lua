@@ -1,6 +1,7 @@
 --- Data from files, by format and by name.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local derive = require "scullery.data.derive"
 local options = require "scullery.base.options"
 local schema = require "scullery.data.schema"
 local targets = require "scullery.data.targets"
@@ -85,6 +86,30 @@ local function take_roles(result, source, wide)
   end
 end
 
+-- The computed columns that options of the user ask for, nil without: derived, and given as
+-- derive.add takes it. Removes from the options what the reader does not take.
+local function take_derived(o, stream)
+  local derived, helpers, like = derive.read(o.derive), {}, o.like
+  if derived and like then
+    error("options 'derive' and 'like' were both given; the schema says how columns are computed",
+      0)
+  end
+  o.derive, derived = nil, derived or like and like.derived
+  if not derived then return nil end
+  if stream then
+    error("computed columns (option 'derive') need the rows in memory: stream = true does not go \z
+      with them", 0)
+  end
+  if not like then o.skip, helpers = derive.unskip(derived, o.skip) end
+  for _, column in ipairs(like and like.columns or {}) do
+    if column.helper then helpers[column.name] = true end
+  end
+  local given = { fresh = like == nil, helpers = helpers, dtype = o.dtype,
+    target = like and like.target }
+  o.dtype = nil -- dates need all digits
+  return derived, given
+end
+
 -- sc.data.csv and sets of the catalogue. brief: do not report guessed settings; the catalogue
 -- specifies them.
 local function read_csv(path, given, brief)
@@ -101,6 +126,7 @@ local function read_csv(path, given, brief)
     error("option 'stream' got " .. options.show(stream) .. "; it takes true or false", 0)
   end
   local source, result, wide
+  local derived, how = take_derived(o, stream)
   local wider = roles_are_wider(o)
   if stream then
     if type(path) == "table" and #path ~= 1 then error("stream = true takes one path", 0) end
@@ -112,10 +138,17 @@ local function read_csv(path, given, brief)
   end
   take_roles(result, source, wide)
   if wider and not stream then result.X = result.X:astype("float32") end
+  if derived then
+    how.rule = o.missing_values or o.fill or result.schema.missing_values
+    local notes = derive.add(result, derived, how)
+    table.move(notes, 1, #notes, #result.notes + 1, result.notes)
+  end
   local lines, done = schema.report(result, o)
   if not o.quiet then schema.tell(path, brief and done or lines) end
   local ds = dataset.from_table(result, result.source or source, lines)
-  if type(path) == "string" and path ~= "-" then
+  local calls = false
+  for _, one in ipairs(derived or {}) do calls = calls or one.call ~= nil end
+  if type(path) == "string" and path ~= "-" and not calls then
     dataset.set_origin(ds, { call = "csv", arguments = { path, given } })
   end
   return ds
@@ -125,8 +158,9 @@ end
 --- path: a file, "-" for standard input, or a list of files with the same columns.
 ---
 --- A column of text becomes one 0/1 column for each distinct text, sorted; a missing text counts as
---- the text "?". A column of dates (2024-02-29, with or without a time) becomes days since
---- 1970-01-01. Text that is nearly unique, and numbers such as "$5" and "1,000.50", are refused;
+--- the text "?". A column of dates (2024-02-29, 31.12.2024, 12/31/2024, with or without a time)
+--- becomes days since 1970-01-01; dates = "day" or "month" says what comes first where no date of
+--- the column does. Nearly unique text, and numbers such as "$5" and "1,000.50", are refused;
 --- the message names the option that accepts them. The target is the last column, unless target
 --- names another. It is a classification if it is text, if it takes two values, or if it is few
 --- whole numbers in a column called class, label or target.
@@ -134,6 +168,13 @@ end
 --- weights, groups and time name columns that are no features: the weight of each row in learning;
 --- groups of rows that splits and folds keep on one side (ds.groups); and the time of each row, a
 --- number or a date, for folds = "time" (ds.time).
+---
+--- derive = { ratio = "a / b", lag1 = "lag(y, 1)" } adds computed columns: numbers, columns by name
+--- (in backquotes if a name has other characters than letters, digits, _ and .), + - * / ^, < <= >
+--- >= == ~= (1 or 0), log, exp, sqrt, abs, floor, min, max; year, month, day, weekday (1 is
+--- Monday), hour, minute of a date; lag(x, k): x of the row k rows before, in the order of the time
+--- column if one is named, and within groups. A lag of the first rows is a missing number. A column
+--- in skip can be used. A Lua function of the row is taken too, which models cannot be saved with.
 ---
 --- One line on standard error reports the guesses and conversions (quiet = true: none);
 --- ds:describe() reports them too. ds.schema records how each column was read.
@@ -147,6 +188,11 @@ function data.csv(path, given) return options.guard("data.csv", 1, read_csv, pat
 -- read), quiet, path. At the end of the file it reports what the reader noted.
 local function next_rows(state)
   local X, ids = core.next_rows(state.blocks, state.id)
+  if X and state.derived then
+    local rows = { X = X, names = {}, schema = state.schema }
+    derive.add(rows, state.derived, state.how)
+    return rows.X, ids
+  end
   if X then return X, ids end
   if not state.quiet then
     schema.tell(state.path, schema.notes(core.block_notes(state.blocks)))
@@ -169,8 +215,14 @@ local function csv_blocks(path, given)
       error(("option '%s' has no meaning here: no target is read"):format(name), 0)
     end
   end
+  local derived, how = take_derived(o)
+  if derived and derive.takes_rows(o.like) then
+    error("a computed column takes other rows (lag), or a column that is no feature: read the \z
+      file whole, sc.data.csv(path, { like = ... })", 0)
+  end
+  if how then how.rule = o.like.missing_values == "median" and "median" or "error" end
   return next_rows, { blocks = core.csv_blocks(path, o, given.id), id = given.id ~= nil,
-    quiet = o.quiet, path = path }
+    quiet = o.quiet, path = path, derived = derived, how = how, schema = o.like }
 end
 
 --- for X, ids in sc.data.csv_blocks(path, { like =, id =, ... }) do ... end: reads a CSV file

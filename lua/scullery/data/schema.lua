@@ -6,9 +6,10 @@
 --- list in the file's order, without the target, of { name, kind = "number" | "category" | "date" |
 --- "skipped", levels (of a category, in the order of its columns of X; where `missing` is not 0,
 --- one more column follows for missing fields), fill (what a missing number becomes; nil: it is
---- refused), missing (missing fields in training), loose ("$5" is a number) }. target: { name, kind
---- = "number" | "category", task, place in the file } or nil. cols: columns of X. Of other data: {
---- format = "libsvm" | "npy" | "idx" | "matrix", cols, names or nil }.
+--- refused), missing (missing fields in training), loose ("$5" is a number), order ("day" or
+--- "month", of dates where it comes first) }. target: { name, kind = "number" | "category", task,
+--- place in the file } or nil. cols: columns of X. derived: computed columns (derive.lua). Of other
+--- data: { format = "libsvm" | "npy" | "idx" | "matrix", cols, names or nil }.
 local options = require "scullery.base.options"
 local warn = require "scullery.base.warn"
 
@@ -117,7 +118,10 @@ function schema.report(result, given)
           #column.levels + (column.missing > 0 and 1 or 0))
       end
     end
+    local computed = {}
+    for k, one in ipairs(result.schema.derived or {}) do computed[k] = one.name end
     add(lines, "one column a level: %s", categories)
+    add(lines, "computed: %s", computed)
     add(done, "dates as days since 1970-01-01: %s", dates)
   end
   return table.move(done, 1, #done, #lines + 1, lines), done

@@ -262,6 +262,10 @@ end
 --- bounds.run(model, data, options): see Pipeline:bound. data: the training rows, or nil.
 function bounds.run(f, data, given)
   local o = options.check("pipeline:bound", given, rules, 0)
+  if f.form then
+    error("the bounds are for targets as they are, and the pipeline transforms them (option \z
+      'target')", 0)
+  end
   local theorem = o.theorem or (f:is_weighting() and "rkhsw10" or "rks")
   check(f, data)
   local result = theorems[theorem](f, data, o)

@@ -1,6 +1,7 @@
 --- Which columns a fitted model uses, and how: permutation importance (Breiman 2001), partial
 --- dependence (Friedman 2001) and individual conditional expectations (Goldstein et al. 2015).
 local core = require "scullery.core"
+local column_list = require "scullery.data.columns"
 local fail = require "scullery.base.fail"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
@@ -18,31 +19,6 @@ local explaining = {}
 local PERMUTATIONS = 35
 
 -- ---------------------------------------------------------------- columns
-
-local function name_at(ds, j) return ds.names and ds.names[j] or "x" .. j end
-
--- The columns of X as the user knows them: a list of { name, first, last, levels }. The 0/1 columns
--- that one column of text became are one.
-local function columns_of(ds)
-  local list, j, d = {}, 1, ds.X:cols()
-  for _, column in ipairs(ds.schema and ds.schema.columns or {}) do
-    local width = column.kind == "skipped" and 0 or 1
-    if column.kind == "category" then
-      width = ds.schema.categorical == "drop" and 0
-        or #column.levels + ((column.missing or 0) > 0 and 1 or 0)
-    end
-    if width > 0 then
-      list[#list + 1] = { name = column.name, first = j, last = j + width - 1,
-        category = column.kind == "category" }
-      j = j + width
-    end
-  end
-  if j ~= d + 1 then -- no schema, or other columns than those of the file
-    list = {}
-    for k = 1, d do list[k] = { name = name_at(ds, k), first = k, last = k } end
-  end
-  return list
-end
 
 -- X with columns first .. last replaced by those of a matrix.
 local function with_columns(X, column, values)
@@ -94,7 +70,7 @@ local function importance_of(p, ds, o)
   local criterion = criteria.of(o.metric, f.task, "metric")
   local base, list = judging.of_model(criterion, f, ds), {}
   local sign, n = criterion.larger and 1 or -1, #ds
-  local columns = columns_of(ds)
+  local columns = column_list.of(ds)
   local level <close> = progress.level{ name = "column", total = #columns }
   for c, column in ipairs(columns) do
     local values, sum, square = ds.X:slice(1, n, column.first, column.last), 0, 0
@@ -153,7 +129,7 @@ local dependence_rules = options.declare("pipeline:dependence", {
 
 local function find_column(ds, name)
   local names = {}
-  for _, column in ipairs(columns_of(ds)) do
+  for _, column in ipairs(column_list.of(ds)) do
     if column.name == name then return column end
     names[#names + 1] = column.name
   end
@@ -176,7 +152,7 @@ end
 local function output_of(p, class)
   local f = p.fitted
   if f.task == "regression" then
-    return function(X) return f:scores(core.source(X)):column(1) end, "prediction"
+    return function(X) return f:predict(core.source(X), "labels"):column(1) end, "prediction"
   end
   local k = #f.classes == 2 and 2 or nil
   for place, label in ipairs(f.classes) do if label == class then k = place end end
@@ -207,7 +183,7 @@ local function settings_of(ds, column, points)
   names = {}
   for k = 1, column.last - column.first + 1 do
     values[k] = k
-    names[k] = name_at(ds, column.first + k - 1):match("=(.*)$") or tostring(k)
+    names[k] = column.levels[k] or "?"
     set[k] = function(n)
       local row = core.zeros(1, column.last - column.first + 1)
       row:set(1, k, 1)

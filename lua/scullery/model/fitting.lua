@@ -9,6 +9,7 @@ local warn = require "scullery.base.warn"
 local width = require "scullery.model.width"
 local component = require "scullery.compose.component"
 local recipe = require "scullery.model.recipe"
+local target_form = require "scullery.model.target_form"
 local automatic = require "scullery.model.automatic"
 
 local fitting = {}
@@ -59,11 +60,11 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
     targets = fit.targets or fit.weights:cols(),
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
     weighted = (self.class_weights or ds.weights) ~= nil,
-    class_weights = self.class_weights, chosen = chosen,
+    class_weights = self.class_weights, chosen = chosen, form = ds.form,
     open = chosen and automatic.open(self) or nil })
   made.features = features or made.features
   made.report = report_of(fit, made, width_note(ds, prepared, made.features))
-  self.fitted, self.data, self.classes = made, ds, ds.classes
+  self.fitted, self.data, self.classes = made, target_form.original(ds), ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
     warn(("solver.%s did not converge: %s%s"):format(self.solver.name, fit.status,
       fit.note and ": " .. fit.note or ""))
@@ -150,6 +151,7 @@ function fitting.run(self, ds, watching)
     return self
   end
   check_data(ds, "pipeline:fit")
+  ds = target_form.learn(self.target, ds)
   local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn,
     self, ds)
   return fitting.keep(self, ds, prepared, solver, result, p.features, chosen)

@@ -10,6 +10,7 @@ local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
 local component = require "scullery.compose.component"
 local recipe = require "scullery.model.recipe"
+local target_form = require "scullery.model.target_form"
 
 local judging = {}
 
@@ -78,8 +79,9 @@ local function by_decisions(training, candidates, criterion, about)
       local own = decisions:slice(1, n, (c - first) * t + 1, (c - first + 1) * t)
       values[c] = {}
       for f, rows in ipairs(about.rows) do
-        values[c][f] = objects.titled(#about.rows > 1 and "fold " .. f or nil, criterion.measured,
-          criterion, own:select(rows), targets:select(rows), { classes = about.classes,
+        values[c][f] = objects.titled(#about.rows > 1 and "fold " .. f or nil,
+          about.form and target_form.measured or criterion.measured, criterion,
+          own:select(rows), targets:select(rows), { classes = about.classes, form = about.form,
             solver = about.solver, weights = about.weights and about.weights:select(rows) })
       end
     end
@@ -89,9 +91,11 @@ local function by_decisions(training, candidates, criterion, about)
 end
 
 -- values[c][f], the criterion of candidate c on fold f. about: classes, solver, weights, rows (the
--- row numbers of each fold), targets (the number of target columns).
+-- row numbers of each fold), targets (the number of target columns), form (of transformed targets).
 local function judge(training, candidates, criterion, about)
-  if criterion.tally then return by_tallies(training, candidates, criterion, about.targets) end
+  if criterion.tally and not about.form then
+    return by_tallies(training, candidates, criterion, about.targets)
+  end
   return by_decisions(training, candidates, criterion, about)
 end
 
@@ -112,7 +116,8 @@ local function shared_stages(run, ds, source, folds, k, criterion)
   for i, fold in ipairs(folds) do table.insert(rows[fold], i) end
   local candidates = judging.solve(made, all, run.path)
   local values = judge(made.training, candidates, criterion, { classes = classes_of(ds),
-    solver = made.solver, weights = ds.weights, rows = rows, targets = targets_of(ds) })
+    solver = made.solver, weights = ds.weights, rows = rows, targets = targets_of(ds),
+    form = ds.form })
   return { values = values, candidates = candidates, made = made }
 end
 
@@ -130,7 +135,7 @@ local function judge_on(test, run, made, fits, criterion)
       block = run.pipeline.block })
   for i = 1, #test do rows[i] = i end
   return judge(walk, { fits }, criterion, { classes = classes, solver = made.solver,
-    weights = test.weights, rows = { rows }, targets = targets_of(test) })
+    weights = test.weights, rows = { rows }, targets = targets_of(test), form = test.form })
 end
 
 -- Row stages and learnt parameters fitted without each fold, so that nothing of a fold is used
@@ -173,6 +178,10 @@ end
 
 --- judging.of_model(criterion, f, ds): the criterion of a fitted model on other rows in memory.
 function judging.of_model(criterion, f, ds)
+  if f.form then
+    return target_form.measured(criterion, f:scores(dataset.source_of_rows(ds)),
+      target_form.apply(f.form, ds).y, { form = f.form, weights = ds.weights })
+  end
   if criterion.tally then return criterion.tally(f:tally(ds), f.targets) end
   return criterion:measured(f:scores(dataset.source_of_rows(ds)), ds:targets(),
     { classes = classes_of(ds), solver = f.solver, weights = ds.weights })
@@ -269,7 +278,7 @@ local rules = options.declare("pipeline:cv", {
 })
 
 local function cross_validate(self, data, o)
-  local ds = dataset.coerce(data)
+  local ds = target_form.learn(self.target, dataset.coerce(data))
   if not self.solver then error("the pipeline has no solver", 0) end
   if recipe.is_searched(self) then
     error("an option is sc.choose{...}: p:search(ds, { folds = 5 }) tries its values", 0)

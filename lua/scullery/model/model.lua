@@ -7,7 +7,8 @@
 --- search), weights (D x c), intercept (1 x c) and pilot (1 x D, nil: zeros), with scores (phi -
 --- pilot) weights + intercept, or learnt (a model that is not linear in the features); targets (c),
 --- task, classes, names, schema (of the data, if it has one), n and dim (of the training rows),
---- dtype, block, weighted (true if rows had different weights), class_weights (as given), report
+--- dtype, block, weighted (true if rows had different weights), class_weights (as given), form
+--- (how targets were transformed: see target_form.lua), report
 --- (status, iterations, gap, residual, tolerance, jitter, loss, score, note), seconds (a list of
 --- {stage, seconds}), components (of sc.pca), calibration, chosen (a sentence about options that
 --- the fit chose) and open (their names: see automatic.open). Fields that are plain values are

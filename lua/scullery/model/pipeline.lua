@@ -108,7 +108,7 @@ local function predict_labels(title, f, X, given)
 end
 
 --- p:decision(X[, { progress = f }]): the scores of rows, n x c; one column for two classes and for
---- one target.
+--- one target. Of a pipeline with target = "log" or the like, they are not transformed back.
 function Pipeline:decision(X, given)
   local f = need(self, "pipeline:decision", true)
   return predict("pipeline:decision", f, X, given, "scores")
@@ -223,6 +223,10 @@ local function judge(self, title, data, y, given)
   local given_ds = dataset.coerce(data, y, given, f)
   local ds = matching.judged(given_ds, f)
   if ds.X then return f:predict(dataset.source_of_rows(ds), "labels"), ds.y end
+  if f.form then
+    error(title .. ": the pipeline transforms its targets, and is judged on rows in memory: load \z
+      the data set without stream = true", 0)
+  end
   local tally = f:tally(ds)
   if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end
   return nil, tally
@@ -397,7 +401,8 @@ end
 
 --- p:clone{ ["solver.lambda"] = 1e-3 }: a new pipeline of the same recipe, not fitted, with options
 --- changed by path: KIND.OPTION of a stage, a sampler, a nonlinearity, a kernel or the solver;
---- features.T and the like; or block, allowance, class_weights. A value may be sc.choose{...}.
+--- features.T and the like; or block, allowance, class_weights, target. A value may be
+--- sc.choose{...}.
 function Pipeline:clone(changes)
   return require("scullery.model.clone").run(self, changes)
 end

@@ -1,5 +1,6 @@
 --- Pipelines as text.
 local automatic = require "scullery.model.automatic"
+local options = require "scullery.base.options"
 
 local shown = {}
 
@@ -45,6 +46,7 @@ function shown.text(p)
   if features then lines[#lines + 1] = line_of(features, open and open.width) end
   if p.after then lines[#lines + 1] = "  " .. tostring(p.after) end
   if solver then lines[#lines + 1] = line_of(solver, open and open.lambda) end
+  if p.target then lines[#lines + 1] = "  target = " .. options.show(p.target) end
   if p.variants then
     lines[#lines + 1] = ("  the first of %d choices of stages"):format(#p.variants)
   end

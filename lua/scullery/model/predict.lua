@@ -2,6 +2,7 @@
 --- model's schema, and written block by block. The command `scullery predict`.
 local core = require "scullery.core"
 local data = require "scullery.data"
+local derive = require "scullery.data.derive"
 local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local pipeline = require "scullery.model.pipeline"
@@ -35,7 +36,7 @@ local function csv_schema(f)
     columns[j] = { name = named and f.names[j] or ("column %d"):format(j), kind = "number" }
   end
   return { format = "csv", header = false, by_place = not named, columns = columns, cols = f.dim,
-    missing = { "?", "NA", "NaN", "nan" }, missing_values = "error" }
+    missing = core.csv_missing(), missing_values = "error" }
 end
 
 -- ------------------------------------------------------------ the rows
@@ -66,9 +67,36 @@ local function finite_rows(path, blocks)
   end
 end
 
+-- The rows of a CSV file whose computed columns take other rows, read whole.
+local function whole_rows(path, f, id)
+  if path == "-" then
+    fail("a computed column of the model takes other rows (lag), so that the file is read whole, \z
+      and more than once: the standard input comes once")
+  end
+  local X, ids = data.csv(path, { like = f.schema, quiet = true, missing_values =
+    f.schema.missing_values == "median" and "median" or "error",
+    target = derive.takes_target(f.schema) and f.schema.target.name or false }).X, nil
+  if id then
+    local blocks = core.csv_blocks(path, { like = f.schema, missing_values = "median" }, id)
+    ids = {}
+    for _, more in core.next_rows, blocks, true do table.move(more, 1, #more, #ids + 1, ids) end
+  end
+  return function()
+    local rows = X
+    X = nil
+    return rows, ids
+  end
+end
+
 --- predict.rows(path, f, format, id): a function that returns the next block of rows for the model
 --- f, a matrix, and the texts of the column id; nil at the end.
 function predict.rows(path, f, format, id)
+  local derived = f.schema and f.schema.derived
+  if derived and format ~= "csv" then
+    fail("columns of the model are computed from those of a CSV file, and %s is read as %s", path,
+      format)
+  end
+  if derived and derive.takes_rows(f.schema) then return whole_rows(path, f, id) end
   if format == "csv" then
     local next_rows, state = data.csv_blocks(path, { like = csv_schema(f), id = id })
     return function() return next_rows(state) end
@@ -224,7 +252,8 @@ local function judged_rows(path, f, format)
   end
   local like = csv_schema(f)
   if not like.target then fail("--score: the model's data have no column of targets by name") end
-  return data.csv(path, { like = like, target = like.target.name, stream = true, quiet = true })
+  return data.csv(path, { like = like, target = like.target.name, quiet = true,
+    stream = f.form == nil }) -- transformed targets are judged in memory
 end
 
 -- Raises an error if --score cannot be computed for this file and model.

@@ -6,6 +6,7 @@ local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
 local matching = require "scullery.data.matching"
 local options = require "scullery.base.options"
+local target_form = require "scullery.model.target_form"
 
 local prune = {}
 
@@ -170,6 +171,7 @@ function prune.run(self, given)
   if o.accept == "zero_one" and f.task ~= "classification" then
     error("accept = \"zero_one\" is for classification", 0)
   end
+  data = target_form.apply(f.form, data)
   local judging <close> = f:judging(data)
   local theta, T = core.map_constants(f.map).theta, f.map_info.T
   local c = { theta = theta, rho = slope(f, theta, reach_of(data, f, o.accept)),

@@ -8,6 +8,7 @@ local model = require "scullery.model.model"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
+local target_form = require "scullery.model.target_form"
 local weights = require "scullery.model.weights"
 
 -- Raises an error if a script set p.fitted to something else.
@@ -19,8 +20,8 @@ local function check_fitted(self)
 end
 
 local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
-  fields = "rows choices features solver after block allowance class_weights variants fitted data \z
-    classes dtype choice table each schema data_known",
+  fields = "rows choices features solver after block allowance class_weights target \z
+    variants fitted data classes dtype choice table each schema data_known",
   hidden = "choices after variants fitted data dtype data_known",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
@@ -31,14 +32,15 @@ local recipe = { class = Pipeline }
 
 local own_options = options.declare("pipeline", {
   block = { takes = "a whole number of rows" }, allowance = { takes = "a number of bytes" },
-  class_weights = { takes = "\"balanced\" or { label = weight }" } })
+  class_weights = { takes = "\"balanced\" or { label = weight }" },
+  target = { takes = target_form.takes } })
 recipe.own_options = own_options
 
 local function check_own(given)
   for name in pairs(given) do
     if math.type(name) ~= "integer" and not own_options[name] then
       error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, \z
-        class_weights"):format(tostring(name)), 4)
+        class_weights, target"):format(tostring(name)), 4)
     end
   end
   if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
@@ -88,6 +90,7 @@ local function build(given)
   check_own(given)
   self.block, self.allowance = given.block, given.allowance
   self.class_weights = options.guard("pipeline", 3, weights.check, given.class_weights)
+  self.target = options.guard("pipeline", 3, target_form.check, given.target)
   local count = 0
   for place in pairs(given) do
     if math.type(place) == "integer" then count = math.max(count, place) end
@@ -129,6 +132,13 @@ end
 --- which solvers with many passes cache blocks of features (1.5e9, and at most half of the free
 --- memory; it does not affect results). class_weights: "balanced" or { label = weight }, the weight
 --- of each row of a class, multiplied by the data set's own weights.
+---
+--- target, for regressions: "log" learns the logarithms of the targets, "standardize" their
+--- distances from the mean in standard deviations, { log = true, standardize = true } both.
+--- Predicted values, p:score, p:error, p:cv and p:search are on the scale of the data; p:decision,
+--- p:prune and the estimates "gcv" and "loo" on that of learning. Of logarithms, the prediction is
+--- nearer to the median of a skewed target than to its mean. Means and deviations are those of all
+--- rows of the fit, in folds too.
 function recipe.new(given, ...)
   if select("#", ...) > 0 or stages.is(given) or instantiation.is_features(given)
     or component.is(given) or choose.is(given) then

@@ -49,7 +49,8 @@ end
 local fields_form = { task = "string?", classes = "table?", seconds = "table", report = "table?",
   schema = "table?", names = "table?", block = "integer?", dtype = "string?", n = "integer",
   dim = "integer", targets = "integer?", calibration = "table?", weighted = "boolean?",
-  components = "table?", chosen = "string?", open = "table?" }
+  components = "table?", chosen = "string?", open = "table?",
+  form = "table?" }
 
 local report_form = { status = "string?", iterations = "number?", gap = "number?",
   residual = "number?", tolerance = "number?", jitter = "number?", loss = "number?",

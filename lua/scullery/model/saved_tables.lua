@@ -19,9 +19,12 @@ end
 local schema_form = { format = "string", separator = "string?", header = "boolean?",
   by_place = "boolean?", missing = "table?", missing_values = "string?", categorical = "string?",
   columns = "table?", target = "table?", weights = "string?", groups = "string?", time = "string?",
-  cols = "integer?", names = "table?" }
+  cols = "integer?", names = "table?", derived = "table?" }
 local column_form = { name = "string", kind = "string", levels = "table?", fill = "number?",
-  missing = "integer?", loose = "boolean?" }
+  missing = "integer?", loose = "boolean?", helper = "boolean?",
+  order = "string?" }
+local derived_form = { name = "string", expression = "string", fill = "number?",
+  missing = "integer?" }
 local target_form = { name = "string", kind = "string", task = "string?", place = "integer?" }
 
 --- saved_tables.schema(schema): a schema (lua/scullery/data/schema.lua); nil stays nil.
@@ -34,6 +37,7 @@ function saved_tables.schema(schema)
     form.each(column.levels, "string", what .. ".levels")
     if column.kind == "category" and not column.levels then fail("its '%s' has no levels", what) end
   end
+  form.each(schema.derived, derived_form, "schema.derived")
   form.each(schema.missing, "string", "schema.missing")
   form.each(schema.names, "string", "schema.names")
   if schema.target then form.check(schema.target, target_form, "schema.target") end

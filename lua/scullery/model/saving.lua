@@ -4,6 +4,7 @@ local automatic = require "scullery.model.automatic"
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local dataset = require "scullery.data.dataset"
+local derive = require "scullery.data.derive"
 local description = require "scullery.model.description"
 local fail = require "scullery.base.fail"
 local fingerprint = require "scullery.data.fingerprint"
@@ -171,10 +172,18 @@ function saving.save(value, path, given)
   end
   local o, arrays = options.check("save", given, rules, 0), {}
   if dataset.is(value) and not value.schema then fail("this data set has no schema to save") end
+  derive.check_saved(dataset.is(value) and value.schema
+    or pipeline.is(value) and value.fitted and value.fitted.schema or nil)
   local body = encode(value, arrays, o)
-  -- the lowest version of the format that can represent the file: pilots came with version 2
+  -- the lowest version of the format that can represent the file: pilots came with version 2,
+  -- transformed targets, computed columns and other orders of dates with version 3
   body.format, body.version, body.scullery = FORMAT, 1, core.version
   for name in pairs(arrays) do if name:find("%.pilot$") then body.version = 2 end end
+  local f = pipeline.is(value) and value.fitted
+  local schema = f and f.schema or dataset.is(value) and value.schema or nil
+  local newer = f and f.form or schema and schema.derived
+  for _, column in ipairs(schema and schema.columns or {}) do newer = newer or column.order end
+  if newer then body.version = 3 end
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 

@@ -20,6 +20,7 @@ local component = require "scullery.compose.component"
 local fitting = require "scullery.model.fitting"
 local instantiation = require "scullery.compose.instantiation"
 local stages = require "scullery.compose.stages"
+local target_form = require "scullery.model.target_form"
 
 local search = { table_class = search_table.class }
 
@@ -458,22 +459,23 @@ local function run_whole(self, data, o)
     o.judged = folding.number(folds)
   end
   if folds then judging.check_folds(ds, folds, o.judged) end
-  local source, coded = dataset.source_of_targets(ds)
-  local runs, planned = plan(self, ds, o)
+  local learnt = target_form.learn(self.target, ds)
+  local source, coded = dataset.source_of_targets(learnt)
+  local runs, planned = plan(self, learnt, o)
   local cells = search_table.new(runs, criterion)
   local column = o.each and column_of_each(self, cells, o.each)
   group(runs)
   cells.seed = folds and o.seed or nil
-  local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o, criterion)
+  local ok, kept = pcall(run_all, learnt, source, folds, runs, cells, o, criterion)
   if not ok then stop(kept, cells, planned) end
   dataset.check_seen(coded)
   sort_cells(cells)
   cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule
   if not o.draws then search_table.find_edge(cells, cells[best_place(cells)]) end
-  local done, result = pcall(refit, ds, source, cells.best, kept)
+  local done, result = pcall(refit, learnt, source, cells.best, kept)
   if not done then stop(result, cells, planned) end
   if column then
-    done, result.each = pcall(best_of_each, ds, source, cells, column, kept)
+    done, result.each = pcall(best_of_each, learnt, source, cells, column, kept)
     if not done then stop(result.each, cells, planned) end
   elseif o.each then
     result.each = { [result.solver.name] = result }

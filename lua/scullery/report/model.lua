@@ -106,6 +106,10 @@ local function schema_of(page, f)
     { "target", target and ("%s (%s, %s)"):format(target.name, target.kind, target.task) } }
   local rows = {}
   for i, column in ipairs(schema and schema.columns or {}) do rows[i] = column_row(column) end
+  for _, one in ipairs(schema and schema.derived or {}) do
+    rows[#rows + 1] = { one.name, "computed: " .. (one.expression or "a function"), "",
+      one.missing or 0, one.fill and ("become %.6g"):format(one.fill) or "are refused" }
+  end
   if #rows == 0 then return page:paragraph(plain_text(f)) end
   local more = #rows - MOST_COLUMNS
   page:table{ heads = { "column", "kind", "categories", "missing in training", "missing values" },

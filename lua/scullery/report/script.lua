@@ -136,10 +136,14 @@ local function reader_text(p)
   if schema and schema.format == "libsvm" then return "sc.data.libsvm(path)" end
   local given, skipped = {}, {}
   for _, column in ipairs(schema and schema.columns or {}) do
-    if column.kind == "skipped" then skipped[#skipped + 1] = column.name end
+    if column.kind == "skipped" or column.helper then skipped[#skipped + 1] = column.name end
   end
   if schema and schema.target then given.target = schema.target.name end
   if #skipped > 0 then given.skip = skipped end
+  for _, one in ipairs(schema and schema.derived or {}) do
+    given.derive = given.derive or {}
+    given.derive[one.name] = one.expression
+  end
   if p.fitted and p.fitted.task then given.task = p.fitted.task end
   return ("sc.data.csv(path, %s)"):format(write(given, "", 1, {}))
 end

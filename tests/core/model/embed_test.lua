@@ -48,6 +48,16 @@ for _, make in ipairs(models.all()) do
   end)
 end
 
+test("transformed targets are undone", function()
+  local X = sc.randn{ 50, 3, seed = 1 }
+  local y = core.hcat(X:column(1):map(math.exp), X:column(2):map(math.exp) * 1e4)
+  for _, target in ipairs{ "log", "standardize", { log = true, standardize = true } } do
+    local p = sc.pipeline{ sc.solver.ridge{}, target = target }
+      :fit(X, y, { task = "regression" })
+    same(p, X, "target")
+  end
+end)
+
 -- A ridge on features of rows that they take; what no rows are drawn for is left out.
 local count = 0
 local function with_features(given, X, what)

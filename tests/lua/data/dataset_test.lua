@@ -547,25 +547,83 @@ TestDescribing = {}
 function TestDescribing:test_it_tells_sizes_classes_ranges_and_constant_columns()
   local ds = sc.dataset{ X = { { 1, 5 }, { 2, 5 }, { 6, 5 } }, y = { "a", "b", "b" },
     names = { "first", "second" } }
-  local text = ds:describe()
-  for _, part in ipairs{ "dataset 3 x 2, 2 classes", "class b", "66.7%%", "first +1 +3 +6",
-    "second +5 +5 +5  constant", "1 constant column, no missing value" } do
+  local text = tostring(ds:describe())
+  for _, part in ipairs{ "dataset 3 x 2, 2 classes", "class b", "66.7%%",
+    "first +1 +1.5 +2 +4 +6 +3 +0 ",
+    "second +5 +5 +5 +5 +5 +5 +0  constant", "1 constant column, no missing value" } do
     lu.assertStrMatches(text:gsub("\n", " ") .. "", ".*" .. part .. ".*")
   end
 end
 
 function TestDescribing:test_a_value_that_is_not_finite_is_told_with_its_place()
-  lu.assertStrContains(sc.dataset{ X = { { 1, 2 }, { 3, 0 / 0 } } }:describe(),
+  lu.assertStrContains(tostring(sc.dataset{ X = { { 1, 2 }, { 3, 0 / 0 } } }:describe()),
     "not finite first in row 2, column 2")
 end
 
 function TestDescribing:test_a_regression_tells_the_range_of_its_target()
-  lu.assertStrMatches(numbered({ 4, 6 }):describe():gsub("\n", " ") .. "", ".*target y +4 +5 +6.*")
+  lu.assertStrMatches(tostring(numbered({ 4, 6 }):describe()):gsub("\n", " ") .. "",
+    ".*target y +4 +4.5 +5 +5.5 +6 +5.*")
+end
+
+local function mixed()
+  local path = os.tmpname()
+  local f = assert(io.open(path, "w"))
+  f:write("when,city,temp,y\n2024-01-02,Rome,1,yes\n2024-01-03,,n/a,no\n2024-01-06,Bonn,3,yes\n")
+  f:close()
+  local ds = sc.data.csv(path, { quiet = true })
+  os.remove(path)
+  return ds
+end
+
+function TestDescribing:test_the_summary_is_a_list_of_columns_with_quartiles_and_missing_fields()
+  local list = mixed():describe()
+  lu.assertEquals({ #list, list[1].name, list[4].name, list[5].name },
+    { 5, "when", "city=?", "temp" })
+  lu.assertEquals({ list[5].min, list[5].q1, list[5].median, list[5].q3, list[5].max, list[5].mean,
+    list[5].missing }, { 1, 1.5, 2, 2.5, 3, 2, 1 })
+  lu.assertEquals({ list[1].missing, list[4].missing, list[4].mean }, { 0, 1, 1 / 3 })
+  lu.assertStrMatches(tostring(list):gsub("\n", " ") .. "",
+    ".*when +2024%-01%-02 +2024%-01%-02 +2024%-01%-03 +2024%-01%-04 +2024%-01%-06.*")
+  lu.assertNil(mixed():subset(1, 2):describe()[5].missing) -- the schema counts the whole file
+end
+
+function TestDescribing:test_quartiles_are_those_of_sorted_numbers()
+  local X = {}
+  for i = 1, 1001 do X[i] = { (i * 37) % 1001, 5 } end
+  local row = sc.dataset{ X = X }:describe()[1]
+  lu.assertEquals({ row.min, row.q1, row.median, row.q3, row.max }, { 0, 250, 500, 750, 1000 })
+end
+
+function TestDescribing:test_head_shows_rows_as_the_file_has_them()
+  local rows = mixed():head(2)
+  lu.assertEquals(rows.names, { "when", "city", "temp", "y" })
+  lu.assertEquals({ rows[1], rows[2] }, { { "2024-01-02", "Rome", 1, "yes" },
+    { "2024-01-03", "?", 2, "no" } })
+  lu.assertEquals({ #rows, rows.more, #mixed():head() }, { 2, 1, 3 })
+  lu.assertStrContains(tostring(rows), "when        city  temp  y\n2024-01-02  Rome     1  yes")
+  lu.assertErrorMsgContains("dataset:head: takes a number of rows, 1 or more, and got 0",
+    function() mixed():head(0) end)
+end
+
+function TestDescribing:test_the_prompt_shows_names_kinds_and_first_values()
+  local display = require "scullery.prompt.display"
+  local text = display.text(mixed()):gsub(" +", " ")
+  for _, part in ipairs{ "dataset 3 x 5, 2 classes", "when date 2024-01-02", "temp number 1 2 3",
+    "city category of 3 Rome ? Bonn", "target y classification yes no yes" } do
+    lu.assertStrContains(text, part)
+  end
+  lu.assertEquals(display.text{ mixed() }, "{ dataset 3 x 5, 2 classes ... }")
+  local wide = sc.dataset{ X = sc.zeros(2, 30) }
+  lu.assertStrContains(display.text(wide), "... 20 more")
+  local stream = sc.data.rows{ n = 10, d = 2, task = "regression", read = function(_, count)
+    return sc.zeros(count, 2), sc.zeros(count, 1)
+  end }
+  lu.assertStrContains(display.text(stream), "streaming")
 end
 
 function TestDescribing:test_empty_sets_are_described_too()
-  lu.assertEquals(sc.dataset{ X = sc.zeros(0, 2) }:describe(), "dataset 0 x 2, no y")
-  lu.assertStrContains(sc.dataset{ X = sc.zeros(2, 0) }:describe(), "dataset 2 x 0")
+  lu.assertEquals(tostring(sc.dataset{ X = sc.zeros(0, 2) }:describe()), "dataset 0 x 2, no y")
+  lu.assertStrContains(tostring(sc.dataset{ X = sc.zeros(2, 0) }:describe()), "dataset 2 x 0")
 end
 
 os.exit(lu.LuaUnit.run(), true)

@@ -237,7 +237,7 @@ function TestFewWholeNumbersAreReported()
   with_file(table.concat(lines, "\n") .. "\n", function(path)
     local ds = sc.data.csv(path, { quiet = true })
     lu.assertEquals(ds.task, "regression")
-    lu.assertStrContains(ds:describe(), "5 whole numbers (task = \"classification\"")
+    lu.assertStrContains(tostring(ds:describe()), "5 whole numbers (task = \"classification\"")
   end)
 end
 

@@ -64,13 +64,27 @@ function TestSchema:test_a_schema_says_how_each_column_was_read()
     { skip = "id" }).schema
   lu.assertEquals({ s.format, s.separator, s.header, s.missing_values, s.categorical, s.cols },
     { "csv", ",", true, "median", "onehot", 4 })
-  lu.assertEquals(s.missing, { "?", "NA", "NaN", "nan" })
+  lu.assertEquals(s.missing, core.csv_missing())
   lu.assertEquals(s.columns, { { name = "id", kind = "skipped" },
     { name = "u", kind = "number", fill = 1, missing = 1 },
     { name = "shape", kind = "category", levels = { "round" }, missing = 1 },
     { name = "when", kind = "date", fill = 2, missing = 0 } })
   lu.assertEquals(s.target, { name = "colour", kind = "category", task = "classification",
     place = 5 })
+end
+
+function TestSchema:test_the_usual_texts_for_nothing_are_missing()
+  for _, text in ipairs{ "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "null", "NULL", "None", "NaN",
+    "-nan", "1.#IND", "-1.#QNAN", "?" } do
+    local s = read(("a,b,y\n1,x,1\n%s,%s,2\n3,x,3\n"):format(text, text)).schema
+    lu.assertEquals({ s.columns[1].kind, s.columns[1].missing, s.columns[1].fill },
+      { "number", 1, 2 }, text)
+    lu.assertEquals({ s.columns[2].missing, s.columns[2].levels }, { 1, { "x" } }, text)
+  end
+  local s = read("a,y\nnone,1\nNone,2\nnone,3\n", { missing = "" }).schema
+  lu.assertEquals(s.columns[1].levels, { "None", "none" })
+  s = read("a,y\n-999,1\n5,2\n-99,3\n", { missing = "-999" }).schema
+  lu.assertEquals({ s.columns[1].missing, s.columns[1].fill }, { 1, -47 })
 end
 
 function TestSchema:test_parts_and_fits_keep_it()
@@ -360,6 +374,52 @@ function TestDates:test_what_is_no_date_stays_a_category()
   end
 end
 
+function TestDates:test_the_day_or_the_month_may_come_first()
+  for text, days in pairs{ ["31.12.2024,01.02.2024"] = { 20088, 19754 },
+    ["31/12/2024,1/2/2024"] = { 20088, 19754 }, ["12/31/2024,1/2/2024"] = { 20088, 19724 },
+    ["12-31-2024 12:00,01-02-2024"] = { 20088.5, 19724 }, ["1.2.2024,2.2.2024"] = { 19754, 19755 },
+    } do
+    local a, b = text:match("(.*),(.*)")
+    local ds = read(("d,y\n%s,1\n%s,2\n"):format(a, b))
+    lu.assertEquals(rows(ds.X), { { days[1] }, { days[2] } })
+    lu.assertEquals(ds.schema.columns[1].order, a:find("^12") and "month" or "day")
+  end
+end
+
+function TestDates:test_an_order_that_no_date_says_is_asked_for()
+  local text = "d,y\n03/04/2024,1\n05/06/2024,2\n"
+  refuses({ "the column 'd' holds dates, such as '03/04/2024'",
+    "dates = \"day\" or dates = \"month\"" }, read, text)
+  local day, month = read(text, { dates = "day" }), read(text, { dates = "month" })
+  lu.assertEquals({ rows(day.X), rows(month.X) },
+    { { { 19816 }, { 19879 } }, { { 19786 }, { 19849 } } })
+  lu.assertEquals(rows(read("d\n01/02/2024\n", { like = day }).X), { { 19754 } })
+  lu.assertEquals(rows(read("d\n01/02/2024\n", { like = month }).X), { { 19724 } })
+  refuses("'2024-01-01' is not a date as DD/MM/YYYY", read, "d\n2024-01-01\n", { like = day })
+  refuses("options 'dates' and 'like' were both given", read, text, { like = day, dates = "day" })
+  refuses("it takes one of day, month", read, text, { dates = "dmy" })
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(month)
+  local path = file ""
+  p:save(path)
+  lu.assertEquals(sc.load(path).fitted.schema, month.schema)
+  for X in sc.data.csv_blocks(file "d\n01/02/2024\n", { like = sc.load(path) }) do
+    lu.assertEquals(rows(X), { { 19724 } })
+  end
+  lu.assertEquals(read(text, { dates = "day", stream = true }).schema.columns[1].order, "day")
+end
+
+function TestDates:test_one_bad_date_is_named_with_its_line()
+  local lines = "d,y\n2024-01-01,1\n2024-01-02,2\n2024-01-03,3\n2024-02-30,4\n"
+    .. "2024-01-05,5\n2024-01-06,6\n"
+  refuses({ "line 5", "'2024-02-30' is not a date as YYYY-MM-DD, and the column's others are" },
+    read, lines)
+  lu.assertEquals(#read(lines, { levels = "d" }).names, 6)
+  lu.assertEquals(read(lines, { missing = "2024-02-30" }).schema.columns[1].missing, 1)
+  lines = "d,y\n31/01/2024,1\n30/01/2024,2\n29/01/2024,3\n01/30/2024,4\n"
+    .. "28/01/2024,5\n27/01/2024,6\n"
+  refuses({ "line 5", "'01/30/2024' is not a date as DD/MM/YYYY" }, read, lines)
+end
+
 function TestDates:test_dates_fill_and_match()
   local text = "d,y\n2024-01-01,1\n?,2\n2024-01-03,3\n"
   local ds = read(text)
@@ -480,7 +540,7 @@ function TestTelling:test_reading_says_what_was_guessed_and_done()
   end
   lu.assertEquals(select(2, said:gsub("\n", "")), 2) -- one line, and the status
   lu.assertEquals(says(("sc.data.csv(%q, { quiet = true })"):format(path)), "status 0\n")
-  local described = read("u,y\n1,2\n,3\n"):describe()
+  local described = tostring(read("u,y\n1,2\n,3\n"):describe())
   lu.assertStrContains(described, "target 'y' (the last column), regression")
   lu.assertStrContains(described, "missing numbers filled in: u (1 row, by 1)")
 end

@@ -1,0 +1,206 @@
+--- What a data set looks like: its columns at the prompt, its first rows, and a summary.
+local core = require "scullery.core"
+local columns = require "scullery.data.columns"
+local objects = require "scullery.base.objects"
+local text = require "scullery.base.text"
+local text_table = require "scullery.base.text_table"
+
+local describing = {}
+
+local WIDTH = 80
+
+local function number_text(value)
+  if type(value) ~= "number" then return tostring(value) end
+  return math.type(value) == "integer" and ("%d"):format(value) or ("%.5g"):format(value)
+end
+
+-- ---------------------------------------------------------------- at the prompt
+
+local MOST_COLUMNS, VALUES = 10, 4
+
+local function kind_of(column)
+  if not column.category then return column.kind end
+  local count = column.last - column.first + 1
+  return ("category of %d"):format(count)
+end
+
+-- The first values of a column as a text.
+local function first_values(count, value)
+  local list = {}
+  for i = 1, math.min(count, VALUES) do list[i] = number_text(value(i)) end
+  if count > VALUES then list[#list + 1] = "..." end
+  return table.concat(list, " ")
+end
+
+--- describing.columns(ds, label_at, width): the text of a data set at the prompt: its size, then
+--- the name, the kind and the first values of each column. label_at(ds, i): the label of a row.
+function describing.columns(ds, label_at, width)
+  local lines, all, n = { tostring(ds) }, columns.of(ds), (ds:size())
+  local rows = { { "  column", "kind", "values" } }
+  for c = 1, math.min(#all, MOST_COLUMNS) do
+    rows[c + 1] = { "  " .. all[c].name, kind_of(all[c]), ds.X and first_values(n, function(i)
+      return columns.value(ds, all[c], i)
+    end) or "" }
+  end
+  local more = #all - MOST_COLUMNS
+  if more > 0 then
+    rows[#rows + 1] = { ("  ... %d more"):format(more), "", "" }
+  end
+  if ds.y and ds.y:cols() == 1 then
+    rows[#rows + 1] = { "  target " .. (ds.target or "y"), ds.task,
+      first_values(n, function(i) return label_at(ds, i) end) }
+  end
+  table.move(text_table.lines(rows, { sides = { "left", "left", "left" }, width = width or WIDTH }),
+    1, #rows, 2, lines)
+  return text.shown(table.concat(lines, "\n"))
+end
+
+-- ---------------------------------------------------------------- the first rows
+
+local Head = objects.class("rows", { example = "rows", fields = "names more", list = true })
+
+-- Texts of all cells, as many columns as fit.
+function Head:__tostring()
+  local rows, widths = { self.names }, {}
+  for i, row in ipairs(self) do
+    rows[i + 1] = {}
+    for j, value in ipairs(row) do rows[i + 1][j] = number_text(value) end
+  end
+  for _, row in ipairs(rows) do
+    for j, cell in ipairs(row) do widths[j] = math.max(widths[j] or 0, text.width(cell)) end
+  end
+  local kept, used = 0, 0
+  for _, width in ipairs(widths) do
+    used = used + math.min(width, WIDTH // 2) + 2
+    if used - 2 > WIDTH and kept > 0 then break end
+    kept = kept + 1
+  end
+  local cut = {}
+  for i, row in ipairs(rows) do cut[i] = table.move(row, 1, kept, 1, {}) end
+  local lines = text_table.lines(cut, { width = WIDTH })
+  if kept < #widths then lines[#lines + 1] = ("... %d more columns"):format(#widths - kept) end
+  if self.more > 0 then lines[#lines + 1] = ("... %d more rows"):format(self.more) end
+  return table.concat(lines, "\n")
+end
+
+--- describing.head(ds, n, label_at): the first n rows, as ds:head.
+function describing.head(ds, n, label_at)
+  local all, names, result = columns.of(ds), {}, {}
+  for c, column in ipairs(all) do names[c] = column.name end
+  local single = ds.y and ds.y:cols() == 1
+  if single then names[#names + 1] = ds.target or "y" end
+  for i = 1, math.min(n, #ds) do
+    local row = {}
+    for c, column in ipairs(all) do row[c] = columns.value(ds, column, i) end
+    if single then row[#row + 1] = label_at(ds, i) end
+    result[i] = row
+  end
+  result.names, result.more = names, math.max(#ds - n, 0)
+  return setmetatable(result, Head)
+end
+
+-- ---------------------------------------------------------------- the summary
+
+local Summary = objects.class("summary", { example = "summary", fields = "title lines rows notes",
+  list = true })
+
+local heads = { "", "min", "25%", "median", "75%", "max", "mean", "missing", "" }
+
+function Summary:__tostring()
+  local parts, rows = { self.title }, { heads }
+  for _, line in ipairs(self.lines) do parts[#parts + 1] = "  " .. line end
+  for i, one in ipairs(self) do
+    local row = { "  " .. one.name }
+    for k, name in ipairs{ "min", "q1", "median", "q3", "max", "mean" } do
+      row[k + 1] = one.kind == "date" and columns.date(math.floor(one[name]))
+        or ("%.5g"):format(one[name])
+    end
+    row[8], row[9] = one.missing and tostring(one.missing) or "", one.constant and "constant" or ""
+    rows[i + 1] = row
+  end
+  local sides = { "left", "right", "right", "right", "right", "right", "right", "right", "left" }
+  if #self > 0 then
+    table.move(text_table.lines(rows, { sides = sides }), 1, #rows, #parts + 1, parts)
+  end
+  for _, note in ipairs(self.notes) do parts[#parts + 1] = "  " .. note end
+  return table.concat(parts, "\n")
+end
+
+-- A row of the summary for each column of a matrix.
+local function rows_of(matrix, name_of)
+  if matrix:cols() == 0 then return {} end
+  local rows, low, high, mean = {}, matrix:min(1), matrix:max(1), matrix:mean(1)
+  local quartiles = core.quartiles(matrix)
+  for j = 1, matrix:cols() do
+    rows[j] = { name = name_of(j), min = low:get(1, j), max = high:get(1, j),
+      mean = mean:get(1, j), q1 = quartiles:get(1, j), median = quartiles:get(2, j),
+      q3 = quartiles:get(3, j) }
+    rows[j].constant = rows[j].min == rows[j].max or nil
+  end
+  return rows
+end
+
+-- Appends a line for each class with its number of rows.
+local function add_classes(ds, lines)
+  for k, count in ipairs(ds:class_counts()) do
+    lines[#lines + 1] = ("class %-24s %8d rows (%.1f%%)"):format(tostring(ds.classes[k]), count,
+      100 * count / #ds)
+  end
+end
+
+-- Sets `missing` of the rows of X: numbers that are NaN, missing fields of categories, and numbers
+-- that the reader filled in.
+local function count_missing(ds, rows, filled)
+  local X, finite = ds.X, (ds.X:isfinite())
+  for j, row in ipairs(rows) do
+    local count = 0
+    for i = 1, finite and 0 or X:rows() do
+      if X:get(i, j) ~= X:get(i, j) then count = count + 1 end
+    end
+    row.missing = count
+  end
+  for _, column in ipairs(columns.of(ds)) do
+    local row = rows[column.first]
+    row.kind = column.kind
+    if not column.category and column.missing > 0 then
+      row.missing = filled and row.missing + (filled[column.name] or 0) -- of parts it is not known
+    elseif column.category and column.last - column.first + 1 > #column.levels then
+      local count = math.tointeger(X:column(column.last):sum())
+      for j = column.first, column.last do rows[j].missing = count end
+    end
+  end
+end
+
+--- describing.summary(ds, said, filled): the object that ds:describe() returns. said: lines about
+--- how the file was read; filled: the number of missing numbers that were filled in, by column, if
+--- the data set is all of the file.
+function describing.summary(ds, said, filled)
+  local lines, notes = table.move(said or {}, 1, #(said or {}), 1, {}), {}
+  local result = { title = tostring(ds), lines = lines, notes = notes }
+  if #ds == 0 then return setmetatable(result, Summary) end
+  if ds.y and ds.task == "classification" then
+    add_classes(ds, lines)
+  elseif ds.y then
+    for j, row in ipairs(rows_of(ds.y, function(j)
+      return "target " .. (ds.y:cols() > 1 and j or ds.target or "y")
+    end)) do result[j] = row end
+  end
+  local rows = rows_of(ds.X, function(j) return ds.names and ds.names[j] or "x" .. j end)
+  if #rows > 0 then
+    count_missing(ds, rows, filled)
+    local constant, missing = 0, 0
+    for _, row in ipairs(rows) do
+      if row.constant then constant = constant + 1 end
+      missing = missing + (row.missing or 1)
+    end
+    local finite, row, col = ds.X:isfinite()
+    notes[1] = ("%d constant column%s, %s"):format(constant, constant == 1 and "" or "s",
+      not finite and ("not finite first in row %d, column %d"):format(row, col)
+        or missing == 0 and "no missing value"
+        or "missing fields were filled in, or are the level ?")
+  end
+  table.move(rows, 1, #rows, #result + 1, result)
+  return setmetatable(result, Summary)
+end
+
+return describing

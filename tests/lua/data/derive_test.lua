@@ -1,0 +1,226 @@
+--- Computed columns of CSV files: expressions, date parts, lags, functions; kept in the schema, so
+--- that another file and saved models repeat them.
+-- luacheck: globals TestExpressions TestDerive
+-- luacheck: ignore 212/self
+local lu = require "luaunit"
+local sc = require "scullery"
+local core = require "scullery.core"
+local expression = require "scullery.data.expression"
+local predict = require "scullery.model.predict"
+
+local made = {}
+
+local function file(bytes)
+  local path = os.tmpname()
+  local f = assert(io.open(path, "wb"))
+  f:write(bytes)
+  f:close()
+  made[#made + 1] = path
+  return path
+end
+
+local function read(text, options)
+  local o = { quiet = true }
+  for name, value in pairs(options or {}) do o[name] = value end
+  return sc.data.csv(file(text), o)
+end
+
+-- The values of a column of X, by name.
+local function column(ds, name)
+  for j, known in ipairs(ds.names) do
+    if known == name then
+      local list = {}
+      for i = 1, #ds do list[i] = ds.X:get(i, j) end
+      return list
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- expressions
+
+TestExpressions = {}
+
+local function value(text, row)
+  return expression.compile(expression.read(text), function(name)
+    return function() return row[name] end
+  end)(1)
+end
+
+function TestExpressions:test_operators_bind_as_in_lua()
+  for text, want in pairs{ ["1 + 2 * 3"] = 7, ["(1 + 2) * 3"] = 9, ["2 ^ 3 ^ 2"] = 512,
+    ["-2 ^ 2"] = -4,
+    ["2 ^ -1"] = 0.5, ["8 / 2 / 2"] = 2, ["1 - 2 - 3"] = -4, ["1 + 1 == 2"] = 1, ["3 < 2"] = 0,
+    ["2 <= 2"] = 1, ["3 ~= 3"] = 0, ["- -3"] = 3, ["1e3 + .5"] = 1000.5, ["max(1, 3, 2)"] = 3,
+    ["min(4, 2)"] = 2, ["abs(-3)"] = 3, ["floor(-1.5)"] = -2, ["sqrt(16)"] = 4,
+    ["log(exp(2))"] = 2,
+    ["a * `b c` - x.y"] = 5, ["a > 1"] = 1, ["2 * -a"] = -4 } do
+    lu.assertAlmostEquals(value(text, { a = 2, ["b c"] = 3, ["x.y"] = 1 }), want, 1e-14)
+  end
+end
+
+function TestExpressions:test_parts_of_dates()
+  -- 2024-02-29 13:45, a Thursday, and a day before 1970
+  for text, want in pairs{ ["year(d)"] = 2024, ["month(d)"] = 2, ["day(d)"] = 29,
+    ["weekday(d)"] = 4,
+    ["hour(d)"] = 13, ["minute(d)"] = 45 } do
+    lu.assertEquals(value(text, { d = 19782 + (13 * 60 + 45) / 1440 }), want)
+  end
+  for text, want in pairs{ ["year(d)"] = 1969, ["day(d)"] = 31, ["weekday(d)"] = 3,
+    ["hour(d)"] = 18 } do
+    lu.assertEquals(value(text, { d = -0.25 }), want)
+  end
+  for minute = 0, 1439 do -- every minute of a day, as the reader makes them
+    local d = 19782 + minute * 60 / 86400
+    lu.assertEquals({ value("hour(d)", { d = d }), value("minute(d)", { d = d }) },
+      { minute // 60, minute % 60 })
+  end
+end
+
+-- ---------------------------------------------------------------- files
+
+TestDerive = {}
+
+local rows = "when,site,a,b,y\n2024-01-03T12:00,u,6,2,10\n2024-01-01T06:30,v,1,4,20\n"
+  .. "2024-01-02,u,9,3,30\n2024-01-05,v,8,2,40\n"
+
+function TestDerive:test_columns_come_after_those_of_the_file_sorted_by_name()
+  local ds = read(rows, { skip = { "when", "b" }, derive = { ratio = "a / b", hour = "hour(when)",
+    lag1 = "lag(y, 1)" } })
+  lu.assertEquals(ds.names, { "site=u", "site=v", "a", "hour", "lag1", "ratio" })
+  lu.assertEquals(column(ds, "ratio"), { 3, 0.25, 3, 4 })
+  lu.assertEquals(column(ds, "hour"), { 12, 6, 0, 0 })
+  lu.assertEquals(column(ds, "lag1"), { 20, 10, 20, 30 }) -- the first by the median of the others
+  lu.assertEquals(ds.schema.derived[2], { name = "lag1", expression = "lag(y, 1)", fill = 20,
+    missing = 1 })
+  lu.assertEquals(ds.schema.cols, 6)
+  lu.assertEquals(read(rows, { dtype = "float32", skip = "when",
+    derive = { m = "minute(when)" } }).X:dtype(), "float32")
+  lu.assertStrContains(tostring(ds:describe()), "computed: hour, lag1, ratio")
+  lu.assertEquals(ds:head(1).names, { "site", "a", "hour", "lag1", "ratio", "y" })
+end
+
+function TestDerive:test_lags_follow_time_and_groups()
+  local options = { derive = { l = "lag(a, 1)", h = "hour(when)" }, time = "when", target = "y" }
+  -- in time: v 1, u 9, u 6, v 8
+  lu.assertEquals(column(read(rows, options), "l"), { 9, 6, 1, 6 })
+  options.groups = "site"
+  lu.assertEquals(column(read(rows, options), "l"), { 9, 5, 5, 1 })
+  options.missing_values = "row"
+  local ds = read(rows, options)
+  lu.assertEquals({ #ds, column(ds, "l"), ds.y:get(1, 1), ds.time:rows(), ds.groups:rows() },
+    { 2, { 9, 1 }, 10, 2, 2 })
+  options.missing_values = "error"
+  lu.assertErrorMsgContains("row 2 has no value (missing_values = \"median\" fills it in)", read,
+    rows, options)
+end
+
+function TestDerive:test_another_file_is_read_alike()
+  local train = read(rows, { skip = "b", derive = { ratio = "a / b", lag2 = "lag(y, 2)" } })
+  local path = file("y,b,a,site,when,more\n1,5,10,u,2024-03-01,x\n2,2,3,w,2024-03-02,x\n"
+    .. "3,1,4,v,2024-03-03,x\n")
+  local ds = sc.data.csv(path, { like = train, quiet = true })
+  lu.assertEquals(ds.names, train.names)
+  lu.assertEquals({ column(ds, "ratio"), column(ds, "lag2") }, { { 2, 1.5, 4 }, { 15, 15, 1 } })
+  lu.assertEquals(ds.schema.derived, train.schema.derived)
+  local again = sc.data.csv(path, { like = ds, quiet = true })
+  lu.assertTrue(again.X == ds.X)
+  lu.assertErrorMsgContains("takes the target 'y', which the file does not have", sc.data.csv,
+    file("b,a,site,when\n5,10,u,2024-03-01\n"), { like = train, quiet = true })
+end
+
+local function saved(p)
+  local path = os.tmpname()
+  made[#made + 1] = path
+  p:save(path)
+  return path
+end
+
+-- The predictions that are written for a file, as a list of numbers; id: a column's name.
+local function written(model, data, id)
+  local out = os.tmpname() .. ".csv"
+  made[#made + 1] = out
+  predict.run{ model = model, data = data, output = out, id = id }
+  local list, ids = {}, {}
+  for line in io.lines(out) do
+    list[#list + 1] = tonumber(line:match("([^,]*)$"))
+    ids[#ids + 1] = id and line:match("^([^,]*),")
+  end
+  return list, ids
+end
+
+function TestDerive:test_saved_models_and_predictions_of_files_repeat_them()
+  local path = file(rows)
+  for _, derive in ipairs{ { ratio = "a / b", d = "day(when)" },
+    { l = "lag(y, 1)", m = "lag(a, 2)" } } do
+    local ds = sc.data.csv(path, { quiet = true, skip = "when", derive = derive })
+    local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(ds)
+    local model = saved(p)
+    local q = sc.load(model)
+    lu.assertEquals(q.fitted.schema.derived, ds.schema.derived)
+    local again = sc.data.csv(path, { like = q, quiet = true })
+    lu.assertTrue(again.X == ds.X)
+    local said, list = p:predict(ds), written(model, path)
+    for i = 1, 4 do lu.assertEquals(list[i], said:get(i, 1)) end
+    local _, ids = written(model, path, "when")
+    lu.assertEquals({ #ids, ids[1], ids[3] }, { 5, "when", "2024-01-01T06:30" })
+  end
+end
+
+function TestDerive:test_blocks_have_them_unless_they_take_other_rows()
+  local path = file(rows)
+  local ds = sc.data.csv(path, { quiet = true, derive = { ratio = "a / b" } })
+  for X in sc.data.csv_blocks(path, { like = ds, quiet = true }) do lu.assertTrue(X == ds.X) end
+  ds = sc.data.csv(path, { quiet = true, derive = { l = "lag(a, 1)" } })
+  lu.assertErrorMsgContains("read the file whole", sc.data.csv_blocks, path, { like = ds })
+end
+
+function TestDerive:test_functions_work_until_the_model_is_saved()
+  local ds = read(rows, { derive = { f = function(row)
+    if row.site == "v" and row.a > 5 then return nil end
+    return row.a + 100 * row.b
+  end } })
+  lu.assertEquals(column(ds, "f"), { 206, 401, 309, 309 })
+  local again = sc.data.csv(file(rows), { like = ds, quiet = true })
+  lu.assertTrue(again.X == ds.X)
+  local p = sc.pipeline{ sc.solver.ridge{} }:fit(ds)
+  local path = os.tmpname()
+  made[#made + 1] = path
+  lu.assertErrorMsgContains("the computed column 'f' is a Lua function, which no file can hold",
+    p.save, p, path)
+  lu.assertErrorMsgContains("'f' is a Lua function", ds.save_schema, ds, path)
+  lu.assertErrorMsgContains("there is no column \"aa\"", read, rows,
+    { derive = { f = function(row) return row.aa end } })
+  lu.assertErrorMsgContains("the function gave a string", read, rows,
+    { derive = { f = function() return "x" end } })
+end
+
+function TestDerive:test_mistakes_are_sentences()
+  for text, part in pairs{ ["a +"] = "it has 'the end' where a value belongs",
+    ["lgo(a)"] = "there is no function 'lgo' (did you mean 'log'?)", ["aa"] = "(did you mean 'a'?)",
+    ["log(a - 6)"] = "row 1: it takes log(0), which is no number",
+    ["a / (b - 3)"] = "row 3: it divides by 0",
+    ["hour(a)"] = "it takes a part of the date 'a', a column that holds numbers",
+    ["y * 2"] = "lag(y, 1) is that of the row before", ["site"] = "a column of texts",
+    ["lag(a, 0)"] = "a whole number of rows", ["lag(a, b)"] = "a whole number of rows",
+    ["min()"] = "where a value belongs", ["log(a, b)"] = "log takes 1 argument, and got 2",
+    ["a ? b"] = "cannot be read from '? b' on", ["(a"] = "')' belongs",
+    ["exp(a * 1e9)"] = "not finite" } do
+    lu.assertErrorMsgContains(part, read, rows, { derive = { x = text } })
+  end
+  lu.assertErrorMsgContains("takes a table { name = \"a / b\", ... }", read, rows, { derive = "a" })
+  lu.assertErrorMsgContains("has \"x\" = 5", read, rows, { derive = { x = 5 } })
+  lu.assertErrorMsgContains("the file has a column of that name", read, rows,
+    { derive = { a = "b" } })
+  lu.assertErrorMsgContains("stream = true does not go", read, rows,
+    { derive = { x = "a" }, stream = true })
+  local ds = read(rows, { derive = { x = "a" } })
+  lu.assertErrorMsgContains("options 'derive' and 'like'", read, rows,
+    { derive = { x = "a" }, like = ds })
+  lu.assertErrorMsgContains("nested too deeply", read, rows,
+    { derive = { x = ("("):rep(200) .. "a" .. (")"):rep(200) } })
+  lu.assertNotNil(core.csv_missing())
+end
+
+local code = lu.LuaUnit.run()
+for _, path in ipairs(made) do os.remove(path) end
+os.exit(code, true)
