@@ -94,5 +94,6 @@ if #names == 0 or names[1] == "friedman" then
   table.remove(names, 1)
   if #arg > 0 and #names == 0 then return end
 end
-salsa_table(#names > 0 and names or { "salsa_galaxy", "salsa_insulin", "salsa_speech",
-  "salsa_skillcraft", "salsa_music" })
+salsa_table(#names > 0 and names or { "salsa_housing", "salsa_forestfires",
+  "salsa_speech", "salsa_telemonitoring", "salsa_skillcraft", "salsa_music", "salsa_insulin",
+  "salsa_blog" })

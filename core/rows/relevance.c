@@ -284,6 +284,19 @@ static void standardise(const rounds *r, const scl_matrix *from, double *to) {
   }
 }
 
+/* Weights, of the sum 1 over the rows that are learnt from, and standardised rows. */
+static void fill_rounds(const scl_distinct_rows *rows, rounds *r) {
+  double sum = 0;
+  for (size_t i = 0; i < r->n; i++)
+    sum += i < r->train ? scl_matrix_get(&rows->weight, i, 0) : 0;
+  for (size_t i = 0; i < r->n; i++)
+    r->weight[i] = scl_matrix_get(&rows->weight, i, 0) / sum;
+  standardise(r, &rows->x, r->x);
+  standardise(r, &rows->y, r->y);
+  for (size_t j = 0; j < r->d; j++)
+    r->found[j] = 1;
+}
+
 static scl_status open_rounds(const scl_distinct_rows *rows, uint64_t seed, double **arena,
                               rounds *r, scl_error *error) {
   const size_t n = rows->x.rows, d = rows->x.cols, t = rows->y.cols,
@@ -325,15 +338,7 @@ static scl_status open_rounds(const scl_distinct_rows *rows, uint64_t seed, doub
     *wanted[k].place = at;
     at += wanted[k].count;
   }
-  double sum = 0;
-  for (size_t i = 0; i < n; i++)
-    sum += i < r->train ? scl_matrix_get(&rows->weight, i, 0) : 0;
-  for (size_t i = 0; i < n; i++)
-    r->weight[i] = scl_matrix_get(&rows->weight, i, 0) / sum;
-  standardise(r, &rows->x, r->x);
-  standardise(r, &rows->y, r->y);
-  for (size_t j = 0; j < d; j++)
-    r->found[j] = 1;
+  fill_rounds(rows, r);
   return SCL_STATUS_OK;
 }
 
