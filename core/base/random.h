@@ -18,7 +18,8 @@ enum {
   SCL_STREAM_MEDIAN = 36,
   SCL_STREAM_PHASE = 37,
   SCL_STREAM_SAMPLE = 38,
-  SCL_STREAM_HOLDOUT = 39
+  SCL_STREAM_HOLDOUT = 39,
+  SCL_STREAM_RELEVANCE = 40
 };
 
 void scl_random_bits(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count,

@@ -8,6 +8,7 @@
 #include "rows/distinct.h"
 #include "rows/fitting.h"
 #include "rows/pca.h"
+#include "rows/relevance.h"
 #include "rows/widths.h"
 #include <string.h>
 
@@ -27,6 +28,19 @@ static int fit_stage(lua_State *L) {
   SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
                       scl_flow_fit_stage(&flow, kind, &made, &error));
   return 1;
+}
+
+/* core.fit_relevance(source, stages, seed) -> stage; second: the relevance of each column (1 x d) */
+static int fit_relevance(lua_State *L) {
+  scl_flow flow = scl_lua_flow(L, 1, 2, 0);
+  flow.doing = "relevance";
+  const uint64_t seed = (uint64_t)luaL_checkinteger(L, 3);
+  scl_matrix *relevance = scl_lua_new_matrix(L);
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
+                      scl_flow_fit_relevance(&flow, seed, &made, relevance, &error));
+  scl_lua_account(L, scl_matrix_bytes(relevance));
+  lua_insert(L, -2); /* the stage first */
+  return 2;
 }
 
 /* core.pca(source, stages, map, k) -> {vectors = k x D, mean = 1 x D, variances = k x 1, total =}
@@ -240,10 +254,11 @@ static int quartiles(lua_State *L) {
 }
 
 void scl_lua_open_rows(lua_State *L) {
-  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 3}, {"pca", pca, 4},
-                {"projection_stage", projection_stage, 2}, {"stage_info", stage_info, 1},
-                {"learn", learn, 3}, {"learn_state", learn_state, 7}, {"learns", learns, 1},
-                {"widths", widths, 2}, {"sample", sample, 4}, {"distinct_rows", distinct_rows, 4},
-                {"transform", transform, 4}, {"walk", walk, 3}, {"block_rows", block_rows, 4},
-                {"find_nonfinite", find_nonfinite, 1}, {"quartiles", quartiles, 1});
+  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 3}, {"fit_relevance", fit_relevance, 3},
+                {"pca", pca, 4}, {"projection_stage", projection_stage, 2},
+                {"stage_info", stage_info, 1}, {"learn", learn, 3}, {"learn_state", learn_state, 7},
+                {"learns", learns, 1}, {"widths", widths, 2}, {"sample", sample, 4},
+                {"distinct_rows", distinct_rows, 4}, {"transform", transform, 4}, {"walk", walk, 3},
+                {"block_rows", block_rows, 4}, {"find_nonfinite", find_nonfinite, 1},
+                {"quartiles", quartiles, 1});
 }

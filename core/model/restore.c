@@ -74,11 +74,9 @@ static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) 
 /* The names of a stage's arrays in the file, by scl_stage_kind. */
 static const struct {
   const char *shift, *factor; /* NULL: it has none */
-} stage_arrays[] = {[SCL_STANDARDIZE] = {"mean", "factor"},
-                    [SCL_MINMAX] = {"low", "factor"},
-                    [SCL_NORMALIZE] = {NULL, NULL},
-                    [SCL_ADD_BIAS] = {NULL, NULL},
-                    [SCL_PROJECT] = {"mean", "vectors"}};
+} stage_arrays[] = {[SCL_STANDARDIZE] = {"mean", "factor"}, [SCL_MINMAX] = {"low", "factor"},
+                    [SCL_NORMALIZE] = {NULL, NULL},         [SCL_ADD_BIAS] = {NULL, NULL},
+                    [SCL_PROJECT] = {"mean", "vectors"},    [SCL_RELEVANCE] = {"mean", "factor"}};
 enum { STAGES = sizeof stage_arrays / sizeof *stage_arrays };
 
 const char *scl_saved_shift_name(scl_stage_kind kind) { return stage_arrays[kind].shift; }

@@ -112,12 +112,18 @@ void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments
 }
 
 const char *scl_stage_name(scl_stage_kind kind) {
-  static const char *const names[] = {"standardize", "minmax", "normalize", "add_bias", "pca"};
+  static const char *const names[] = {"standardize", "minmax", "normalize",
+                                      "add_bias",    "pca",    "relevance"};
   return names[kind];
 }
 
 bool scl_stage_needs_moments(scl_stage_kind kind) {
   return kind == SCL_STANDARDIZE || kind == SCL_MINMAX;
+}
+
+/* Whether a stage of this kind has a shift and a factor for each column. */
+static bool scales_columns(scl_stage_kind kind) {
+  return scl_stage_needs_moments(kind) || kind == SCL_RELEVANCE;
 }
 
 /* Shift and factor of column j. A constant column becomes 0: its shift is its value, its factor
@@ -133,13 +139,14 @@ static void set_column(scl_stage *stage, const scl_column_moments *m, size_t j) 
 }
 
 /* A stage with room for what its kind learns, set to 0. */
-static scl_status allocate_stage(scl_stage_kind kind, size_t cols, scl_stage **out, scl_error *error) {
+static scl_status allocate_stage(scl_stage_kind kind, size_t cols, scl_stage **out,
+                                 scl_error *error) {
   scl_stage *stage = scl_allocate_zero(sizeof *stage);
   if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
   *stage =
       (scl_stage){.kind = kind, .cols_in = cols, .cols_out = cols + (kind == SCL_ADD_BIAS ? 1 : 0)};
   *out = stage;
-  if (!scl_stage_needs_moments(kind)) return SCL_STATUS_OK;
+  if (!scales_columns(kind)) return SCL_STATUS_OK;
   stage->shift = scl_allocate_zero((2 * cols + 1) * sizeof(double));
   if (stage->shift == NULL) {
     scl_release(stage);
@@ -162,7 +169,7 @@ scl_status scl_stage_restore(scl_stage_kind kind, size_t cols, const double *shi
                              scl_error *error) {
   SCL_TRY(allocate_stage(kind, cols, out, error));
   (*out)->constant = constant;
-  if (!scl_stage_needs_moments(kind)) return SCL_STATUS_OK;
+  if (!scales_columns(kind)) return SCL_STATUS_OK;
   memcpy((*out)->shift, shift, cols * sizeof *shift);
   memcpy((*out)->factor, factor, cols * sizeof *factor);
   return SCL_STATUS_OK;

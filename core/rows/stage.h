@@ -9,15 +9,17 @@ typedef enum scl_stage_kind {
   SCL_MINMAX,          /* (x - min) / (max - min); a constant column becomes 0 */
   SCL_NORMALIZE,       /* unit Euclidean norm; a row of zeros stays */
   SCL_ADD_BIAS,        /* one more column of 1 */
-  SCL_PROJECT          /* rows of an orthonormal matrix times (x - mean): principal components */
+  SCL_PROJECT,         /* rows of an orthonormal matrix times (x - mean): principal components */
+  SCL_RELEVANCE        /* (x - mean) * factor, learnt from targets: rows/relevance.h */
 } scl_stage_kind;
 
 typedef struct scl_stage {
   scl_stage_kind kind;
   size_t cols_in, cols_out;
-  double *shift, *factor; /* cols_in each, for the first two kinds; SCL_PROJECT: the mean, and
+  double *shift,
+      *factor; /* cols_in each, for the first two kinds and SCL_RELEVANCE; SCL_PROJECT: the mean, and
                              cols_out x cols_in */
-  size_t constant;        /* how many columns were constant when it was fitted */
+  size_t constant; /* how many columns were constant when it was fitted */
 } scl_stage;
 
 /* Statistics of columns that a stage is fitted from: mean, sum of squared deviations, min, max. */

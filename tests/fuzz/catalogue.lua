@@ -99,7 +99,7 @@ catalogue.objects = {
     "w.features().inst", 'w.features("weighting").inst', 'w.features("sections").inst' },
   sampler = {}, nonlinearity = {}, solver = {},
   kernel = { "sc.kernel.gaussian()", "w.nested_kernel(3)", "w.nested_kernel(20)" },
-  stage = { "sc.standardize()", "sc.minmax()", "sc.normalize()", "sc.add_bias()",
+  stage = { "sc.standardize()", "sc.minmax()", "sc.normalize()", "sc.add_bias()", "sc.relevance()",
     "sc.pca{ k = 2 }" },
   choose = { "sc.choose{ 1, 2 }", "sc.choose.log{ 1e-3, 1 }",
     "sc.choose.range{ 1, 9, count = 3 }" },

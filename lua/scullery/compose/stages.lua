@@ -41,13 +41,21 @@ function stages.resolved(self, choices)
 end
 
 --- stages.fit(stage, source, before): the engine's stage, fitted on the rows of a source after the
---- stages before it; second: a report (for pca the variances), or nil.
+--- stages before it; second: what it reports, { components = } of pca, { relevance = } of
+--- relevance, or nil.
 function stages.fit(self, source, before)
+  if self.kind == "relevance" then
+    local made, relevance = core.fit_relevance(source, before, self.given.seed)
+    return made, { relevance = relevance }
+  end
   if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before) end
   local found = core.pca(source, before, nil, self.given.k)
   stages.warn_of_rounding(found)
-  return core.projection_stage(found.vectors, found.mean), stages.explained(found)
+  return core.projection_stage(found.vectors, found.mean), { components = stages.explained(found) }
 end
+
+--- stages.learns_from_targets(stage): true if it is fitted to the targets, too.
+function stages.learns_from_targets(self) return self.kind == "relevance" end
 
 -- A component with a smaller share of the first component's variance is rounding error.
 local ROUNDING = 1e-13
@@ -108,5 +116,19 @@ stages.add_bias = maker("add_bias", {})
 --- features, it gives the principal components of the features: p:transform(X) shows them.
 --- p:info().components has the variances.
 stages.pca = maker("pca", { k = { type = "integer", low = 1, required = true, searchable = true } })
+--- sc.relevance{ seed = 0 }: a stage that learns how much each column matters (automatic relevance
+--- determination): x becomes (x - mean)/(standard deviation) times a relevance, from 1 for the
+--- column that matters most to 0 for one that the targets do not depend on. It takes the place of
+--- sc.standardize() where few of many columns matter, before features with one width for all.
+---
+--- It learns from the targets, by at most 4000 distinct rows: ridge regressions on Fourier
+--- features, each scaled by the mean squared partial derivatives of the one before it, from equal
+--- scales and from an additive model. The scales with the least error on a fifth of these rows are
+--- taken, if they are clearly better than equal ones; then small ones become 0, as long as this
+--- error does not grow. At most 1000 columns. It takes seconds, and p:cv and p:search fit it
+--- without each fold.
+---
+--- p:info().relevance has the relevance of each column. seed: of the features that it draws.
+stages.relevance = maker("relevance", { seed = { type = "integer", default = 0 } })
 
 return stages

@@ -236,21 +236,53 @@ end
 
 -- ---------------------------------------------------------------- choosing
 
+-- The rows of the sample without fold f, and the row stages fitted to them, which `known` stores.
+local function part_without(p, few, ids, f, known)
+  local inside = folds.rows(ids, f)
+  local part = few:select(inside)
+  local source = dataset.source_of_targets(part)
+  known[f] = known[f] or recipe.fit_stages(p, source)
+  return part, source, known[f]
+end
+
 -- The width by the "median" rule, in the option's own unit.
-local function median_width(p, open, few)
-  local made = {}
-  local source = core.source(few.X)
-  for i, stage in ipairs(p.rows) do
-    made[i] = require("scullery.compose.stages").fit(stage, source, made)
-  end
+local function median_width(p, open, few, ids, known)
+  local source = dataset.source_of_targets(few)
+  local made = recipe.learns_from_targets(p) and select(3, part_without(p, few, ids, 1, known))
+    or recipe.fit_stages(p, source)
   local part = component.with(p.features.inst[open.part], open.width, "median")
   local settled = component.settled(part, { core.widths(source, made) })
   return core.settings(settled.made)[open.width]
 end
 
+local function add(sums, losses_of_fold)
+  for k, loss in ipairs(losses_of_fold) do sums[k] = (sums[k] or 0) + loss end
+end
+
+-- The same as `try` below, with row stages that learn from the targets: fitted without each fold.
+local function try_apart(p, few, folding, open, values, most, known)
+  local sums = {}
+  for k = 1, math.min(most, #folding.judged) do
+    local f = folding.judged[k]
+    local part, source, made = part_without(p, few, folding.ids, f, known)
+    local prepared = recipe.prepare(p, source, nil, made)
+    local training <close> = core.training(source, made, prepared.map,
+      { classes = part.task == "classification" and #part.classes or 0, dtype = p.dtype,
+        block = p.block, allowance = p.allowance, weights = part.weights, quiet = true })
+    local fits = open.lambda and fits_of(p, training, 0, open.lambda, values)
+      or { core.solve(training, component.instance(p.solver), 0)[1] }
+    local _, outside = folds.rows(folding.ids, f)
+    add(sums, judge(p, prepared, fits, few:select(outside)))
+  end
+  return sums
+end
+
 -- The sum of the losses on the first `most` of the folds `judged` for each value of the
--- regularisation.
-local function try(p, few, folding, open, values, most)
+-- regularisation. known: fitted row stages of each fold.
+local function try(p, few, folding, open, values, most, known)
+  if recipe.learns_from_targets(p) then
+    return try_apart(p, few, folding, open, values, most, known)
+  end
   local source, ids, judged = dataset.source_of_targets(few), folding.ids, folding.judged
   local prepared = recipe.prepare(p, source)
   local training <close> = core.training(source, prepared.stages, prepared.map,
@@ -262,9 +294,7 @@ local function try(p, few, folding, open, values, most)
     local _, rows = folds.rows(ids, f)
     local fits = open.lambda and fits_of(p, training, f, open.lambda, values)
       or { core.solve(training, component.instance(p.solver), f)[1] }
-    for k, loss in ipairs(judge(p, prepared, fits, few:select(rows))) do
-      sums[k] = (sums[k] or 0) + loss
-    end
+    add(sums, judge(p, prepared, fits, few:select(rows)))
   end
   return sums
 end
@@ -272,14 +302,15 @@ end
 -- Width and regularisation on the sample: the width with few values of the regularisation, then the
 -- regularisation for that width. Fewer folds are judged where there are many rows.
 local function choose_on_sample(p, open, few, folding)
-  local chosen, least, many = {}, math.huge, #few > 1500
+  local chosen, least, many, known = {}, math.huge, #few > 1500, {}
   local few_lambdas = open.lambda and allowed(p, FEW_LAMBDAS)
   local lambdas = open.lambda and allowed(p, LAMBDAS)
   if open.width then
-    local median = median_width(p, open, few)
+    local median = median_width(p, open, few, folding.ids, known)
     for _, factor in ipairs(FACTORS) do
       local tried = filled(p, open, { width = median * factor }, FEW_FEATURES)
-      for _, loss in ipairs(try(tried, few, folding, open, few_lambdas, many and 1 or 2)) do
+      for _, loss in ipairs(try(tried, few, folding, open, few_lambdas, many and 1 or 2,
+        known)) do
         if loss < least then least, chosen.width, chosen.factor = loss, median * factor, factor end
       end
     end
@@ -287,7 +318,7 @@ local function choose_on_sample(p, open, few, folding)
   if not open.lambda then return chosen end
   least = math.huge
   local tried = filled(p, open, chosen, FEATURES)
-  for k, loss in ipairs(try(tried, few, folding, open, lambdas, many and 2 or FOLDS)) do
+  for k, loss in ipairs(try(tried, few, folding, open, lambdas, many and 2 or FOLDS, known)) do
     if loss < least then least, chosen.lambda = loss, lambdas[k] end
   end
   return chosen

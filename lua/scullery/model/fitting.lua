@@ -19,7 +19,7 @@ local function model_of(self, source_size, prepared, fields)
   local n, d = source_size[1], source_size[2]
   return model.new{ stages = prepared.stages, map = prepared.map, origin = prepared.origin,
     seconds = prepared.seconds,
-    components = prepared.components, features = self.features,
+    components = prepared.components, relevance = prepared.relevance, features = self.features,
     map_info = prepared.map and core.map_info(prepared.map), n = n, dim = d, dtype = self.dtype,
     block = self.block }:with(fields)
 end
@@ -107,7 +107,8 @@ end
 -- principal components as weights, so that scores = (phi - mean) V'.
 local function learn_rows(self, ds)
   local _ <close> = core.level "fit"
-  local source = dataset.source_of_rows(ds)
+  local with_targets = recipe.learns_from_targets(self) and (ds.y or not ds.X)
+  local source = with_targets and dataset.source_of_targets(ds) or dataset.source_of_rows(ds)
   local made = model_of(self, { ds:size() }, recipe.prepare(self, source), { names = ds.names })
   if not self.after then return made end
   local began = core.now()

@@ -10,6 +10,7 @@ local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
 local component = require "scullery.compose.component"
 local recipe = require "scullery.model.recipe"
+local row_stages = require "scullery.compose.stages"
 local target_form = require "scullery.model.target_form"
 
 local judging = {}
@@ -32,7 +33,7 @@ end
 --- parameters.
 function judging.prepare(p, ds, source, choices, folds, estimate, shared)
   shared = shared or {}
-  local prepared = shared.prepared or recipe.prepare(p, source, choices)
+  local prepared = shared.prepared or recipe.prepare(p, source, choices, shared.stages)
   local solver = recipe.make_solver(p, source, prepared, choices, estimate)
   shared.training = shared.training or new_training(p, ds, source, prepared, folds, shared)
   shared.prepared = prepared
@@ -138,16 +139,32 @@ local function judge_on(test, run, made, fits, criterion)
     weights = test.weights, rows = { rows }, targets = targets_of(test), form = test.form })
 end
 
+-- The row stages of a run, fitted to a part of the rows. Those that learn from targets take long:
+-- they are stored in `known`, for all runs that have the same ones.
+local function stages_of(run, source, known)
+  if not recipe.learns_from_targets(run.pipeline) then return nil end
+  local parts = {}
+  for i, stage in ipairs(run.pipeline.rows) do
+    parts[i] = tostring(row_stages.resolved(stage, run.choices))
+  end
+  local name = table.concat(parts, " ")
+  known[name] = known[name] or recipe.fit_stages(run.pipeline, source, run.choices)
+  return known[name]
+end
+
 -- Row stages and learnt parameters fitted without each fold, so that nothing of a fold is used
 -- before it is judged. This costs one pass for each fold.
 local function stages_per_fold(run, ds, folds, k, criterion)
   local values, candidates = {}, {}
+  folds.known = folds.known or {}
   local level <close> = progress.level{ name = "fold", total = k }
   for f = 1, k do
     local train, test = judging.split(ds, folds, f)
-    local p = run.pipeline
+    local p, rows = run.pipeline, dataset.source_of_targets(train)
     if automatic.open(p) then p = automatic.choose(p, train) end
-    local made = judging.prepare(p, train, dataset.source_of_targets(train), run.choices)
+    folds.known[f] = folds.known[f] or {}
+    local made = judging.prepare(p, train, rows, run.choices, nil, nil,
+      { stages = stages_of(run, rows, folds.known[f]) })
     candidates[f] = judging.solve(made, 0, run.path)
     for c, one in ipairs(judge_on(test, run, made, candidates[f], criterion)) do
       values[c] = values[c] or {}

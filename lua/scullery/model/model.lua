@@ -10,9 +10,9 @@
 --- dtype, block, weighted (true if rows had different weights), class_weights (as given), form
 --- (how targets were transformed: see target_form.lua), report
 --- (status, iterations, gap, residual, tolerance, jitter, loss, score, note), seconds (a list of
---- {stage, seconds}), components (of sc.pca), calibration, chosen (a sentence about options that
---- the fit chose) and open (their names: see automatic.open). Fields that are plain values are
---- saved as they are (model/saving.lua).
+--- {stage, seconds}), components (of sc.pca), relevance (of sc.relevance: 1 x d), calibration,
+--- chosen (a sentence about options that the fit chose) and open (their names: see automatic.open).
+--- Fields that are plain values are saved as they are (model/saving.lua).
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local objects = require "scullery.base.objects"

@@ -311,7 +311,8 @@ end
 --- iterations, gap or residual with its tolerance, loss, score (the solver's own estimate of the
 --- risk), note, nonzeros (features with a nonzero weight), features, seconds of each stage, memory
 --- (bytes that the engine uses), chosen (a sentence about options that the fit chose), components
---- (of sc.pca: variances and their shares), and calibration (the method of the probabilities, once
+--- (of sc.pca: variances and their shares), relevance (of sc.relevance: a list of { column,
+--- relevance }, the largest first), and calibration (the method of the probabilities, once
 --- they were computed: method "loss" or "platt", folds, rows, slopes and offsets of 1/(1 +
 --- exp(slope f + offset)); it prints as a sentence).
 function Pipeline:info()
@@ -324,6 +325,7 @@ function Pipeline:info()
     result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] }
   end
   result.components, result.calibration, result.chosen = f.components, f.calibration, f.chosen
+  result.relevance = shown.relevance(f)
   for name, value in pairs(f.report or {}) do result[name] = value end
   if not (f.weights and f.solver) then return result end
   result.nonzeros = 0

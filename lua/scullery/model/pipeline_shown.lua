@@ -4,6 +4,39 @@ local options = require "scullery.base.options"
 
 local shown = {}
 
+local MOST_COLUMNS = 8 -- that are named
+
+--- shown.relevance(f): the columns that sc.relevance learnt from as a list of { column =, relevance
+--- = }, the largest relevance first; nil without this stage.
+function shown.relevance(f)
+  if not f.relevance then return nil end
+  local list, plain = {}, f.names and f.relevance:cols() == f.dim
+  for j = 1, f.relevance:cols() do
+    list[j] = { column = plain and f.names[j] or "x" .. j, relevance = f.relevance:get(1, j),
+      place = j }
+  end
+  table.sort(list, function(a, b)
+    if a.relevance ~= b.relevance then return a.relevance > b.relevance end
+    return a.place < b.place
+  end)
+  for _, one in ipairs(list) do one.place = nil end
+  return list
+end
+
+-- A line about the columns that matter.
+local function relevance_line(f)
+  local list, said, count = shown.relevance(f), {}, 0
+  for k, one in ipairs(list) do
+    if one.relevance > 0 then count = k end
+    if one.relevance > 0 and k <= MOST_COLUMNS then
+      said[k] = ("%s %.2f"):format(one.column, one.relevance)
+    end
+  end
+  return ("  relevance: %s%s; %d of %d columns have none"):format(table.concat(said, ", "),
+    count > MOST_COLUMNS and (" and %d more"):format(count - MOST_COLUMNS) or "", #list - count,
+    #list)
+end
+
 -- Lines about the training data and the outcome of the fit.
 local function describe_fit(f, lines)
   local classes = f.task == "classification" and (", %d classes"):format(#f.classes) or ""
@@ -15,6 +48,7 @@ local function describe_fit(f, lines)
     lines[#lines + 1] = ("  %d features, %s, %s%s%s"):format(info.features, info.dtype, info.method,
       samples, kernel)
   end
+  if f.relevance then lines[#lines + 1] = relevance_line(f) end
   if f.chosen then lines[#lines + 1] = "  chosen: " .. f.chosen end
   local report = f.report
   if report then

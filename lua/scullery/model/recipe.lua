@@ -183,24 +183,33 @@ local function whitens(self, choices)
   return whitened_for[core.solver_facts(component.instance(self.solver, choices)).penalty] or false
 end
 
---- recipe.prepare(p, source, choices): fits the row stages and makes the map. Returns {stages, map,
---- seconds}.
-function recipe.prepare(self, source, choices)
-  local made, seconds, components = {}, {}, nil
+--- recipe.fit_stages(p, source, choices): the fitted row stages; second: the seconds that each
+--- took; third: what they report, { components =, relevance = }.
+function recipe.fit_stages(self, source, choices)
+  local made, seconds, found = {}, {}, {}
   for i, stage in ipairs(self.rows) do
     local began = core.now()
-    local found
-    made[i], found = stages.fit(stages.resolved(stage, choices or {}), source, made)
-    components = found or components
-    seconds[#seconds + 1] = { tostring(stage), core.now() - began }
+    local one, report = stages.fit(stages.resolved(stage, choices or {}), source, made)
+    made[i] = one
+    for name, value in pairs(report or {}) do found[name] = value end
+    seconds[i] = { tostring(stage), core.now() - began }
   end
+  return made, seconds, found
+end
+
+--- recipe.prepare(p, source, choices, made): fits the row stages, unless they are given, and makes
+--- the map. Returns {stages, map, seconds}.
+function recipe.prepare(self, source, choices, made)
+  local seconds, found = {}, {}
+  if not made then made, seconds, found = recipe.fit_stages(self, source, choices) end
   local map, origin
   if self.features then
     local began = core.now()
     map, origin = instantiation.map(self.features, source, made, choices, whitens(self, choices))
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
-  return { stages = made, map = map, origin = origin, seconds = seconds, components = components }
+  return { stages = made, map = map, origin = origin, seconds = seconds,
+    components = found.components, relevance = found.relevance }
 end
 
 --- recipe.feature_form(p, choices): a text for the form of the features; that of kernel sections
@@ -212,7 +221,14 @@ end
 --- recipe.learns(p, choices): true if something before the solver is learnt from rows in a way that
 --- folds must not share.
 function recipe.learns(self, choices)
-  return self.features ~= nil and instantiation.learns(self.features, choices)
+  return recipe.learns_from_targets(self)
+    or self.features ~= nil and instantiation.learns(self.features, choices)
+end
+
+--- recipe.learns_from_targets(p): true if a row stage learns from the targets.
+function recipe.learns_from_targets(self)
+  for _, stage in ipairs(self.rows) do if stages.learns_from_targets(stage) then return true end end
+  return false
 end
 
 --- recipe.make_solver(p, source, prepared, choices, estimate): the solver with the choices filled

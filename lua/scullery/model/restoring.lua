@@ -49,7 +49,7 @@ end
 local fields_form = { task = "string?", classes = "table?", seconds = "table", report = "table?",
   schema = "table?", names = "table?", block = "integer?", dtype = "string?", n = "integer",
   dim = "integer", targets = "integer?", calibration = "table?", weighted = "boolean?",
-  components = "table?", chosen = "string?", open = "table?",
+  components = "table?", relevance = "userdata?", chosen = "string?", open = "table?",
   form = "table?" }
 
 local report_form = { status = "string?", iterations = "number?", gap = "number?",
@@ -82,6 +82,9 @@ local function check_fields(f)
   if f.components then
     form.check(f.components, { share = "number" }, "components")
     if not core.is_matrix(f.components.variances) then fail("its components have no variances") end
+  end
+  if f.relevance and not (core.is_matrix(f.relevance) and f.relevance:rows() == 1) then
+    fail("its relevance is not a row of numbers")
   end
   for _, one in ipairs(f.seconds) do
     if type(one) ~= "table" or type(one[1]) ~= "string" or type(one[2]) ~= "number" then

@@ -418,6 +418,14 @@ local function check(self, ds, o)
   if o.estimate and o.stages == "fold" then
     error(("stages = \"fold\" goes with folds = k, not with \"%s\""):format(o.folds), 0)
   end
+  local from_targets = recipe.learns_from_targets(self)
+  for _, variant in ipairs(self.variants or {}) do
+    from_targets = from_targets or recipe.learns_from_targets(variant.pipeline)
+  end
+  if o.estimate and from_targets then
+    error(("folds = \"%s\" is for stages that do not learn from the targets, as sc.relevance() \z
+      does: give folds = k"):format(o.folds), 0)
+  end
   if (o.estimate or o.holdout) and o.rule == "one_se" then
     error(("rule = \"one_se\" needs a standard error, which %s does not give: give folds = k")
       :format(o.holdout and "a hold-out" or ("folds = \"%s\""):format(o.folds)), 0)

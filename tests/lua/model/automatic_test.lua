@@ -30,6 +30,15 @@ function TestNoOptionsAreAsGoodAsASearch()
   lu.assertStrContains(p:info().chosen, "lambda = ")
 end
 
+-- Both set the width; the one that was given is taken.
+function TestGammaInPlaceOfSigma()
+  local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ gamma = 0.1 },
+    phi = sc.nonlinearity.fourier(), T = 50, seed = 1 }, sc.solver.ridge{} }:fit(smooth(100, 1))
+  lu.assertEquals(p.fitted.features.inst.p.given.gamma, 0.1)
+  lu.assertNil(p.fitted.features.inst.p.given.sigma)
+  lu.assertStrContains(p:info().chosen, "lambda = ")
+end
+
 local function choice_of(p)
   return { p.fitted.features.inst.p.given.sigma, p.fitted.solver.given.lambda }
 end
