@@ -308,11 +308,13 @@ function summary.series(exp, given)
   local o = options.check("experiment:series", given, series_rules, 0)
   local about = asked(exp, o)
   local value, list = single(about), {}
-  if o.along == nil and contains(columns_known(exp), o.x) and not contains(exp.options, o.x) then
+  local is_result = contains(columns_known(exp), o.x) and not contains(exp.options, o.x)
+  if o.along == nil and is_result then
     fail("option x: '%s' is a result: name the option that changes along the curve by along = ",
       o.x)
   end
-  check_names({ o.x }, o.along and columns_known(exp) or exp.options, o.along and "result" or "option")
+  local known = o.along and columns_known(exp) or exp.options
+  check_names({ o.x }, known, o.along and "result" or "option")
   check_names({ o.along or o.x, o.series }, exp.options, "option")
   check_covered(about, { o.along or o.x }, list_of(o.series))
   if not o.series then
