@@ -72,6 +72,16 @@ local function value_of(row, result)
   return type(value) == "number" and value or nil
 end
 
+-- The label of a group in a legend of these options: of a single option its value, as the title of
+-- the legend names it.
+local function label_of(group, by)
+  if #by ~= 1 then return groups.label(group.cell, by) end
+  local value = group.cell[by[1].name]
+  return value == nil and "-" or values.show(value)
+end
+
+local function legend_title(by) return #by == 1 and by[1].name or nil end
+
 -- The points of one line: at each value of the option the mean over all its rows, with its standard
 -- error; the list of errors is nil if no point has one.
 local function points_of(list, option, result, repeated)
@@ -101,7 +111,7 @@ end
 local function lines_of(list, option, result, by, repeated)
   local known, order, series, all = {}, {}, {}, {}
   for _, group in ipairs(list) do
-    local label = groups.label(group.cell, by)
+    local label = label_of(group, by)
     if not known[label] then known[label], order[#order + 1] = {}, label end
     table.insert(known[label], group)
   end
@@ -136,7 +146,7 @@ local function line(set, about, option, result)
     notes[#notes + 1] = "means over all values of " .. groups.names(averaged)
   end
   local figure = drawn(plot.line, { series = series, marks = true, width = WIDTH,
-    title = set.title, x_label = option.name, y_label = result,
+    title = set.title, legend_title = legend_title(by), x_label = option.name, y_label = result,
     x_log = numbers.log_spaced(option.values), y_log = numbers.wide(all) })
   return figure and figures.noted(figure, notes)
 end
@@ -177,7 +187,7 @@ local function bars(set, about, result)
   if not option or #having > MOST_BARS then return nil end
   local known, order, series, names = {}, {}, {}, {}
   for _, group in ipairs(having) do
-    local label = groups.label(group.cell, others)
+    local label = label_of(group, others)
     if not known[label] then known[label], order[#order + 1] = {}, label end
     table.insert(known[label], group)
   end
@@ -196,7 +206,7 @@ local function bars(set, about, result)
   end
   for i, value in ipairs(shown_values) do names[i] = values.show(value) end
   return drawn(plot.bars, { names = names, series = series, title = set.title, y_label = result,
-    x_label = option.name, width = WIDTH })
+    legend_title = legend_title(others), x_label = option.name, width = WIDTH })
 end
 
 -- ---------------------------------------------------------------- panels

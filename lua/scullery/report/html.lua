@@ -132,9 +132,9 @@ local function cells(tag, columns, row, numbers, best)
 end
 
 --- page:table{ heads = { text, ... }, rows = { { value, ... }, ... }, caption =, marked = row
---- number, best = { [row] = { [column] = true } }, numbers = { [column] = true } }: a table. Columns
---- of numbers, and those in `numbers`, are aligned right; nil is an empty cell. marked: the number
---- of the row that is highlighted; best: the cells that are.
+--- number, best = { [row] = { [column] = true } }, numbers = { [column] = true } }: a table.
+--- Columns of numbers, and those in `numbers`, are aligned right; nil is an empty cell. marked: the
+--- number of the row that is highlighted; best: the cells that are.
 function Page:table(given)
   local columns, rows = #given.heads, given.rows
   local numbers = number_columns(columns, rows)

@@ -133,7 +133,7 @@ function TestPictures:test_each_result_against_each_number()
   local panel = list[1].figure.panels[1]
   lu.assertTrue(panel.x.log)
   lu.assertEquals(#panel.layers, 3)
-  lu.assertEquals(panel.layers[2].label, "lambda = 1")
+  lu.assertEquals({ panel.layers[2].label, panel.legend_title }, { "1", "lambda" })
   lu.assertEquals(panel.layers[2].x, { 10, 100, 1000 })
   lu.assertAlmostEquals(panel.layers[2].y[3], 0.003, 1e-12)
   lu.assertAlmostEquals(panel.layers[2].high[3], 0.003 + 0.001 / math.sqrt(3), 1e-12)
@@ -219,7 +219,8 @@ function TestPictures:test_bars_of_two_options_are_grouped()
   end
   local panel = drawn(rows)[1].figure.panels[1]
   lu.assertEquals(panel.x.categories, { "a", "b", "c" })
-  lu.assertEquals({ #panel.layers, panel.layers[2].label, panel.layers[2].y[3] }, { 2, "q = y", 6 })
+  lu.assertEquals({ #panel.layers, panel.layers[2].label, panel.layers[2].y[3] }, { 2, "y", 6 })
+  lu.assertEquals(panel.legend_title, "q")
 end
 
 function TestPictures:test_numbers_that_cannot_be_drawn()
