@@ -37,7 +37,8 @@ local fig = sc.plot.panels{
   sc.plot.scatter{ x = x, y = y, class = ds:labels(), equal = true, title = "400 rows",
     x_label = "x1", y_label = "x2" },
   sc.plot.heatmap{ values = values, x = across, y = down, range = { -1.2, 1.2 }, equal = true,
-    title = "Decision function", x_label = "x1", y_label = "x2", label = "f(x); b above 0" },
+    contour = 0, title = "Decision function; the line: 0", x_label = "x1", y_label = "x2",
+    label = "f(x); b above 0" },
   title = "Ridge regression on 500 Fourier features", width = 1080, height = 480 }
 fig:save(arg[1] or "decision.svg")
 return fig

@@ -1,5 +1,5 @@
---- Differences between a run and the existing results: results of other data are refused, other
---- differences are reported.
+--- Differences between a run and the existing results: results of other data or of another function
+--- are refused, other differences are reported.
 local clean = require("scullery.base.text").clean
 local core = require "scullery.core"
 local running = require "scullery.experiment.running"
@@ -19,20 +19,47 @@ local function data_text(data)
   return table.concat(parts, "; ")
 end
 
---- changes.refuse_other_data(run): raises an error if a result is of other data than the run's, now
---- or when another run adds it.
-function changes.refuse_other_data(run)
+local function refuse_other_data(run, record, own)
+  if (record.data and core.json_encode(record.data)) == own then return end
+  error(("%s has results of other data (%s) than the script now has (%s). Use another \z
+    name, or remove that folder"):format(run.store.path, data_text(record.data),
+    data_text(run.about.data)), 0)
+end
+
+-- Records of versions without the digest of their function have no field `run`.
+local function refuse_other_function(run, record)
+  if run.rerun or not record.run or record.run == run.about.run then return end
+  if run.store.latest[record.key] ~= record then return end
+  error(("%s has results of another function 'run' than the script now has: its code, that of a \z
+    function that it captures, or a number or text that it captures has changed, so that results \z
+    would be mixed. rerun = \"changed\" runs these cells again, rerun = \"never\" keeps them; or \z
+    use another name, or remove that folder"):format(run.store.path), 0)
+end
+
+--- changes.refuse(run): raises an error if a result is of other data or of another function than
+--- the run's, now or when another run adds it.
+function changes.refuse(run)
   local own = run.about.data and core.json_encode(run.about.data)
   run.store:watch(function(record)
-    local data = record.status == "done" and record.data
-    if record.status ~= "done" or (data and core.json_encode(data)) == own then return end
-    error(("%s has results of other data (%s) than the script now has (%s). Use another \z
-      name, or remove that folder"):format(run.store.path, data_text(data),
-      data_text(run.about.data)), 0)
+    if record.status ~= "done" then return end
+    refuse_other_data(run, record, own)
+    refuse_other_function(run, record)
   end)
 end
 
---- changes.tell(run): reports cells of another version of Scullery or of the script.
+-- Counts the cells of the run that have results of another function.
+local function count_changed(run)
+  local count = 0
+  for _, cell in ipairs(run.cells) do
+    local record = run.store.latest[cell.key]
+    local done = record and record.status == "done"
+    if done and record.run and record.run ~= run.about.run then count = count + 1 end
+  end
+  return count
+end
+
+--- changes.tell(run): reports cells of another version of Scullery, of the script or of the
+--- function.
 function changes.tell(run)
   local now, version, script = run.about, nil, false
   for _, cell in ipairs(run.cells) do
@@ -47,7 +74,14 @@ function changes.tell(run)
     running.say(run, "some cells were run by Scullery %s, and this is %s", version, now.scullery)
   end
   if script then
-    running.say(run, "the script has changed since some cells were run; they are kept")
+    running.say(run, "the script has changed since some cells were run, and their function 'run' \z
+      has not; they are kept")
+  end
+  local changed = run.rerun and count_changed(run) or 0
+  if changed > 0 then
+    running.say(run, "%d %s of another function 'run'; %s", changed,
+      changed == 1 and "cell is" or "cells are",
+      run.rerun == "changed" and "they run again" or "they are kept, as rerun = \"never\" says")
   end
 end
 

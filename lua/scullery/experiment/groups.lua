@@ -72,6 +72,7 @@ local function add_means(group, names, repeated)
       repeated)
   end
   group.seconds = seeds.mean(group.done, function(row) return row.seconds end, repeated)
+  group.results.seconds = group.results.seconds or group.seconds
   for _, row in ipairs(group.done) do
     group.memory = row.memory and math.max(group.memory or 0, row.memory) or group.memory
   end

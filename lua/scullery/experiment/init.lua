@@ -2,6 +2,7 @@
 --- A run that was killed can be resumed; simultaneous runs of one experiment share its cells.
 local cells = require "scullery.experiment.cells"
 local changes = require "scullery.experiment.changes"
+local code = require "scullery.experiment.code"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local fingerprint = require "scullery.data.fingerprint"
@@ -38,7 +39,8 @@ local rules = { name = { type = "any", required = true },
   folder = folder_rule, data = { type = "any" },
   processes = { type = "integer", low = 1, high = MOST_PROCESSES, default = 1 },
   allow_failures = { type = "boolean", default = false },
-  retry = { type = "boolean", default = true } }
+  retry = { type = "boolean", default = true },
+  rerun = { choices = { "changed", "never" } } }
 options.declare("experiment", rules)
 
 -- ---------------------------------------------------------------- what was run with what
@@ -65,6 +67,7 @@ local function about(o)
   local readable, digest = pcall(core.sha256, script or "")
   return { scullery = core.version, machine = running.text(core.machine_name()),
     instruction_set = core.instruction_set(), data = fingerprints(o.data),
+    run = code.digest(o.run),
     script = script and { path = running.text(script), sha256 = readable and digest or nil } }
 end
 
@@ -121,17 +124,18 @@ local function check_failures(exp, allowed)
 end
 
 -- True if all cells have results; then nothing is opened for writing.
-local function all_done(there, list, retry)
-  for _, cell in ipairs(list) do
-    if not there:finished(cell.key, #there.records, retry) then return false end
+local function all_done(run)
+  run.start = #run.store.records
+  for i = 1, #run.cells do
+    if not running.finished(run, i) then return false end
   end
   return true
 end
 
 -- The state of a run: options, cells, the fields of its records, and the stored results if any.
 local function new_run(o, path, list)
-  return { name = o.name, cells = list, f = o.run, retry = o.retry, processes = o.processes,
-    about = about(o), store = store.read(path) }
+  return { name = o.name, cells = list, f = o.run, retry = o.retry, rerun = o.rerun,
+    processes = o.processes, about = about(o), store = store.read(path) }
 end
 
 -- Runs the cells without results, in this process or in workers, and returns the experiment. If all
@@ -139,13 +143,13 @@ end
 local function run_here_or_by_workers(o, path, list, call)
   local run = new_run(o, path, list)
   if run.store then
-    changes.refuse_other_data(run)
+    changes.refuse(run)
     changes.tell(run)
-    if all_done(run.store, list, o.retry) then return results.new(run.store, list) end
+    if all_done(run) then return results.new(run.store, list) end
   end
   run.store = store.open(path, o.name)
   run.start = #run.store.records
-  changes.refuse_other_data(run)
+  changes.refuse(run)
   if run.processes > 1 then run.settings = workers.settings(run, call) end
   run_cells(run)
   run.store:refresh()
@@ -169,7 +173,7 @@ local function serve(o, path, list)
     local run = new_run(o, path, list)
     run.store, run.start, run.retry = store.open(path, o.name), settings.start, settings.retry
     busy[place_of(path)] = true
-    changes.refuse_other_data(run)
+    changes.refuse(run)
     return run
   end)
 end
@@ -177,8 +181,8 @@ end
 -- ---------------------------------------------------------------- what scripts call
 
 --- sc.experiment{ name =, cells =, run = function(cell, context) return { error = 0.1 } end, folder
---- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true }: runs the
---- function for every cell without a result, and returns the experiment with all results.
+--- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true, rerun = }: runs
+--- the function for every cell without a result, and returns the experiment with all results.
 ---
 --- cells: a grid { T = { 100, 1000 }, seed = { 1, 2, 3 } }, which stands for all combinations, in
 --- alphabetical order of the names, the last changing fastest; or a list of tables. Values are
@@ -196,6 +200,10 @@ end
 --- results of other data are refused. If a cell raises an error, the error is recorded and the
 --- other cells run; at the end that is an error, unless allow_failures is true. Failed cells run
 --- again in the next run, unless retry is false.
+---
+--- Results of another function `run` are refused: its code, or a Lua function, number, text or
+--- boolean that it captures, has changed (globals, tables and objects do not count, nor do lines
+--- and comments). rerun = "changed" runs these cells again, rerun = "never" keeps them.
 function experiment.run(given)
   calls = calls + 1
   local call = calls

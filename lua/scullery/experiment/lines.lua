@@ -87,6 +87,7 @@ local fields = {
   plugins = { "a table of texts", named(is_text) },
   data = { "a table of { rows, cols, sha256 }", named(is_fingerprint) },
   script = { "a table of { path, sha256 }", is_script },
+  run = { "a text", is_text },
 }
 
 local names = values.sorted(fields)

@@ -63,7 +63,8 @@ end
 --- random effects. columns: an option whose values become columns, for one result. where:
 --- { T = 500 } selects those cells. title: printed above the table by sc.publish. An option that
 --- varies and is not named is an error. Fields: row_names, rows (a list of { labels, means, errors,
---- counts }), column_names, title, notes.
+--- counts }), column_names, title, notes. Here and in the methods below, value = "seconds",
+--- "processor_seconds" and "memory" are what the cells took, where no result has that name.
 function Experiment:table(given) return summary.table(self, given) end
 
 --- exp:series{ x =, value =, series =, along =, over =, where = {} }: curves for sc.plot.line: a

@@ -1,7 +1,7 @@
 --- Running cells: selects the next one, runs it with its measurements, and records the result.
 ---
---- A run is { name, store, cells, f, start = the existing records at the start, retry, about = the
---- fields of every record, alone = true if cells run in the process of the script }.
+--- A run is { name, store, cells, f, start = the existing records at the start, retry, rerun, about
+--- = the fields of every record, alone = true if cells run in the process of the script }.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local valid = require("scullery.base.text").valid
@@ -17,7 +17,8 @@ local MOST_TEXT = 1000000 -- the most bytes of texts in one result
 
 --- running.finished(run, i): true if cell i does not need to run.
 function running.finished(run, i)
-  return run.store:finished(run.cells[i].key, run.start, run.retry)
+  return run.store:finished(run.cells[i].key, run.start, run.retry,
+    run.rerun == "changed" and run.about.run or nil)
 end
 
 -- Claims cell i. It may have been finished in the meantime by the previous owner of the claim.

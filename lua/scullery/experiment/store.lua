@@ -138,12 +138,15 @@ function store:claim(key) return core.journal_claim(self.journal, place_of(key))
 --- store:disclaim(key): releases the claim on the cell.
 function store:disclaim(key) core.journal_disclaim(self.journal, place_of(key)) end
 
---- store:finished(key, start, retry): true if the cell does not need to run: it is done, or was
---- tried after the record `start`, or it failed and retry is false.
-function store:finished(key, start, retry)
+--- store:finished(key, start, retry, code): true if the cell does not need to run: it was tried
+--- after the record `start`, or it is done, or it failed and retry is false. code: the digest of
+--- the function; results of another one do not count. Without it they do.
+function store:finished(key, start, retry, code)
   local record = self.latest[key]
   if not record then return false end
-  return record.status == "done" or record.place > start or not retry
+  if record.place > start then return true end
+  if code and record.run and record.run ~= code then return false end
+  return record.status == "done" or not retry
 end
 
 return store

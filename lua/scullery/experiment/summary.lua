@@ -38,6 +38,18 @@ local function contains(list, name)
   return false
 end
 
+-- What is recorded of every cell besides its results; a result of that name comes first.
+local measured = { seconds = true, processor_seconds = true, memory = true }
+
+-- The names of all results, and of what is measured.
+local function columns_known(exp)
+  local list = { table.unpack(exp.columns) }
+  for _, name in ipairs(values.sorted(measured)) do
+    if not contains(list, name) then list[#list + 1] = name end
+  end
+  return list
+end
+
 local function check_names(names, known, what)
   for _, name in ipairs(names) do
     if not contains(known, name) then
@@ -88,7 +100,7 @@ local function asked(exp, o)
   end
   check_names(over, exp.options, "option")
   local value = list_of(o.value)
-  check_names(value, exp.columns, "result")
+  check_names(value, columns_known(exp), "result")
   -- by default, the results that are numbers in some row
   for _, name in ipairs(o.value == nil and exp.columns or {}) do
     for _, row in ipairs(rows) do
@@ -147,11 +159,16 @@ local function grouped(rows, names)
 end
 
 -- The mean of a result over the finished rows where it is a number: { mean, error, count } or nil.
+-- Rows without a result "seconds", "processor_seconds" or "memory": of what the cells took.
 local function mean_of(rows, value, over)
-  return seeds.mean(rows, function(row)
-    local number = row.status == "done" and row.result[value]
-    return type(number) == "number" and number or nil
-  end, over)
+  local function read(from)
+    return seeds.mean(rows, function(row)
+      local number = row.status == "done" and from(row)[value]
+      return type(number) == "number" and number or nil
+    end, over)
+  end
+  return read(function(row) return row.result end)
+    or measured[value] and read(function(row) return row end) or nil
 end
 
 -- ---------------------------------------------------------------- a table
@@ -297,11 +314,13 @@ function summary.series(exp, given)
   local o = options.check("experiment:series", given, series_rules, 0)
   local about = asked(exp, o)
   local value, list = single(about), {}
-  if o.along == nil and contains(exp.columns, o.x) and not contains(exp.options, o.x) then
+  local is_result = contains(columns_known(exp), o.x) and not contains(exp.options, o.x)
+  if o.along == nil and is_result then
     fail("option x: '%s' is a result: name the option that changes along the curve by along = ",
       o.x)
   end
-  check_names({ o.x }, o.along and exp.columns or exp.options, o.along and "result" or "option")
+  local known = o.along and columns_known(exp) or exp.options
+  check_names({ o.x }, known, o.along and "result" or "option")
   check_names({ o.along or o.x, o.series }, exp.options, "option")
   check_covered(about, { o.along or o.x }, list_of(o.series))
   if not o.series then
@@ -338,7 +357,7 @@ function summary.best(exp, given)
       fail("option most: %s is %s; it takes a number for a result", options.show(name),
         options.show(limit))
     end
-    check_names({ name }, exp.columns, "result")
+    check_names({ name }, columns_known(exp), "result")
   end
   for _, name in ipairs(exp.options) do
     if not contains(about.over, name) then names[#names + 1] = name end
@@ -380,9 +399,7 @@ end
 
 -- The mean seconds of a fit: of the result with that name if there is one, else of the cell.
 local function seconds_of(group, over)
-  local one = mean_of(group.rows, "seconds", over) or seeds.mean(group.rows, function(row)
-    return row.status == "done" and row.seconds or nil
-  end, over)
+  local one = mean_of(group.rows, "seconds", over)
   return one and one.mean
 end
 

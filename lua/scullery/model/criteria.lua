@@ -39,6 +39,12 @@ local named = {
     number = function(table) return table.error end },
 }
 
+--- criteria.larger(name): whether larger values of the metric are better; nil for other names.
+function criteria.larger(name)
+  local metric = named[name]
+  if metric then return metric.larger or false end
+end
+
 -- True for the values of the option `score`: a name, a function, or a list that begins with one.
 local function is_form(value)
   return type(value) == "string" or type(value) == "function"

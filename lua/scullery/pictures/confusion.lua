@@ -2,11 +2,13 @@
 --- rows that were predicted as each class.
 local figures = require "scullery.pictures.figures"
 local numbers = require "scullery.pictures.numbers"
+local natural = require "scullery.plot.natural"
 local plot = require "scullery.plot"
 
 local confusion = {}
 
-local MOST_NUMBERS = 12 -- classes whose cells have room for numbers
+local MOST_NUMBERS = 20 -- classes whose cells have room for numbers
+local WIDE_CELLS = 6 -- classes whose cells have room for a decimal
 
 --- confusion.counts(about): three results: counts[i][j] = the number of rows of class i predicted
 --- as class j; the number of rows of each class; the number of wrong rows, which include those with
@@ -40,16 +42,39 @@ local function heatmap(title, label, values, names, true_names, range)
     numbers = #names <= MOST_NUMBERS }
 end
 
+-- The classes in their natural order, as places in about.classes: "2" before "10".
+local function order_of(about)
+  local order = {}
+  for i in ipairs(about.classes) do order[i] = i end
+  table.sort(order, function(a, b)
+    return natural.less(tostring(about.classes[a]), tostring(about.classes[b]))
+  end)
+  return order
+end
+
+-- The table of counts with rows and columns in that order.
+local function reordered(counts, order)
+  local made = {}
+  for i, from in ipairs(order) do
+    made[i] = {}
+    for j, to in ipairs(order) do made[i][j] = counts[from][to] end
+  end
+  return made
+end
+
 --- confusion.figures(about): a list with the figure of shares, and a list with that of counts.
 function confusion.figures(about)
   local counts, sizes, wrong = confusion.counts(about)
-  local shares, names, true_names = {}, {}, {}
-  for i, label in ipairs(about.classes) do
-    names[i] = tostring(label)
-    true_names[i] = ("%s (%d rows)"):format(names[i], sizes[i])
+  local shares, names, true_names, order = {}, {}, {}, order_of(about)
+  local finest = #order <= WIDE_CELLS and 10 or 1 -- digits that a cell has room for
+  counts = reordered(counts, order)
+  for i, place in ipairs(order) do
+    local size = sizes[place]
+    names[i] = tostring(about.classes[place])
+    true_names[i] = ("%s (%d rows)"):format(names[i], size)
     shares[i] = {}
-    for j, count in ipairs(counts[i]) do -- per cent, of as many digits as a cell has room for
-      shares[i][j] = sizes[i] > 0 and math.floor(1000 * (count / sizes[i]) + 0.5) / 10 or 0 / 0
+    for j, count in ipairs(counts[i]) do -- per cent
+      shares[i][j] = size > 0 and math.floor(100 * finest * (count / size) + 0.5) / finest or 0 / 0
     end
   end
   local notes = { confusion.error_text(about, wrong) }

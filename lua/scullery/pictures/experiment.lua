@@ -1,11 +1,14 @@
---- Pictures of an experiment: each result against each option that is a number, a line for each
---- combination of the other options; bars where no option is a number.
+--- Pictures of an experiment: each result and the time against each option that is a number, a line
+--- for each combination of the other options; bars where no option is a number. Each data set has a
+--- panel of its own.
 local figures = require "scullery.pictures.figures"
 local groups = require "scullery.experiment.groups"
 local numbers = require "scullery.pictures.numbers"
 local attempt = require("scullery.base.options").attempt
+local paired = require "scullery.experiment.paired"
 local plot = require "scullery.plot"
 local seeds = require "scullery.experiment.seeds"
+local values = require "scullery.experiment.values"
 
 local experiment = {}
 
@@ -21,10 +24,10 @@ end
 
 -- ---------------------------------------------------------------- lines
 
--- The groups that have a result.
-local function with_result(grouped, result)
+-- The groups of a list that have a result.
+local function with_result(groups_of_set, result)
   local list = {}
-  for _, group in ipairs(grouped.list) do
+  for _, group in ipairs(groups_of_set) do
     if group.results[result] then list[#list + 1] = group end
   end
   return list
@@ -62,6 +65,23 @@ local function split_by(list, others)
   return { chosen }, others_of(list, others, chosen)
 end
 
+-- A result of a row; the time of the cell if no result is named "seconds".
+local function value_of(row, result)
+  local value = row.result[result]
+  if value == nil and result == "seconds" then return row.seconds end
+  return type(value) == "number" and value or nil
+end
+
+-- The label of a group in a legend of these options: of a single option its value, as the title of
+-- the legend names it.
+local function label_of(group, by)
+  if #by ~= 1 then return groups.label(group.cell, by) end
+  local value = group.cell[by[1].name]
+  return value == nil and "-" or values.show(value)
+end
+
+local function legend_title(by) return #by == 1 and by[1].name or nil end
+
 -- The points of one line: at each value of the option the mean over all its rows, with its standard
 -- error; the list of errors is nil if no point has one.
 local function points_of(list, option, result, repeated)
@@ -75,7 +95,8 @@ local function points_of(list, option, result, repeated)
   end
   local banded = false
   for _, at in ipairs(option.values) do
-    local one = seeds.mean(rows_at[at] or {}, function(row) return row.result[result] end, repeated)
+    local one = seeds.mean(rows_at[at] or {}, function(row) return value_of(row, result) end,
+      repeated)
     if one then
       x[#x + 1], y[#y + 1], deviation[#deviation + 1] = at, one.mean, one.error or 0 / 0
       banded = banded or one.error ~= nil
@@ -90,7 +111,7 @@ end
 local function lines_of(list, option, result, by, repeated)
   local known, order, series, all = {}, {}, {}, {}
   for _, group in ipairs(list) do
-    local label = groups.label(group.cell, by)
+    local label = label_of(group, by)
     if not known[label] then known[label], order[#order + 1] = {}, label end
     table.insert(known[label], group)
   end
@@ -105,12 +126,14 @@ local function lines_of(list, option, result, by, repeated)
   return series, all
 end
 
--- A figure of a result against an option; nil if there is nothing to draw.
-local function line(grouped, option, result)
-  local having = with_result(grouped, result)
-  local by, averaged = split_by(having, others_of(having, grouped.varying, option))
+-- A figure of a result of a set of groups against an option; nil if there is nothing to draw.
+-- about: { varying, seeds = names, data = the option of the data sets or nil, several = whether the
+-- set has other panels beside it }.
+local function line(set, about, option, result)
+  local having = with_result(set.list, result)
+  local by, averaged = split_by(having, others_of(having, about.varying, option))
   local series, all = lines_of(having, option, result, by,
-    #averaged == 0 and groups.names_of(grouped.seeds) or nil)
+    #averaged == 0 and about.seeds or nil)
   if #series == 0 then return nil end
   local notes = {}
   for _, one in ipairs(series) do
@@ -123,25 +146,114 @@ local function line(grouped, option, result)
     notes[#notes + 1] = "means over all values of " .. groups.names(averaged)
   end
   local figure = drawn(plot.line, { series = series, marks = true, width = WIDTH,
-    x_label = option.name, y_label = result, x_log = numbers.log_spaced(option.values),
-    y_log = numbers.wide(all) })
+    title = set.title, legend_title = legend_title(by), x_label = option.name, y_label = result,
+    x_log = numbers.log_spaced(option.values), y_log = numbers.wide(all) })
   return figure and figures.noted(figure, notes)
 end
 
 -- ---------------------------------------------------------------- bars
 
--- A figure with one bar for each group; nil if there are too many.
-local function bars(grouped, result)
-  local having, names, means, deviation = with_result(grouped, result), {}, {}, {}
-  if #having == 0 or #having > MOST_BARS then return nil end
-  for i, group in ipairs(having) do
-    local one = group.results[result]
-    names[i] = groups.label(group.cell, grouped.varying)
-    if #grouped.varying == 1 then names[i] = names[i]:match(" = (.*)$") or "-" end
-    means[i], deviation[i] = one.mean, one.error or 0 / 0
+-- The options of bars: of those that differ, the one whose values have names at the axis, and the
+-- others, whose combinations have colours; nil if there are too many colours.
+local function bars_by(having, varying)
+  local differing, names = others_of(having, varying), nil
+  for _, one in ipairs(differing) do
+    if not names or #one.values > #names.values then names = one end
   end
-  return drawn(plot.bars, { names = names, values = means, error = deviation, y_label = result,
-    x_label = groups.names(grouped.varying), width = WIDTH })
+  if not names then return nil end
+  local others = others_of(having, varying, names)
+  if combinations(having, others) <= MOST_LINES then return names, others end
+end
+
+-- One series of bars: the means of the groups at the values of the option.
+local function bar_series(list, option, result, label)
+  local one, known = { values = {}, error = {}, label = label ~= "" and label or nil }, {}
+  for _, group in ipairs(list) do
+    local value = group.cell[option.name]
+    if value ~= nil then known[values.show(value)] = group.results[result] end
+  end
+  for i, value in ipairs(option.values) do
+    local mean = known[values.show(value)]
+    one.values[i], one.error[i] = mean and mean.mean or 0 / 0, mean and mean.error or 0 / 0
+  end
+  return one
+end
+
+-- A figure with bars for the values of one option, in the colours of the others; nil if there are
+-- too many.
+local function bars(set, about, result)
+  local having = with_result(set.list, result)
+  local option, others = bars_by(having, about.varying)
+  if not option or #having > MOST_BARS then return nil end
+  local known, order, series, names = {}, {}, {}, {}
+  for _, group in ipairs(having) do
+    local label = label_of(group, others)
+    if not known[label] then known[label], order[#order + 1] = {}, label end
+    table.insert(known[label], group)
+  end
+  local shown_values = {} -- those that some group of this set has
+  for _, value in ipairs(option.values) do
+    for _, group in ipairs(having) do
+      if group.cell[option.name] == value then
+        shown_values[#shown_values + 1] = value
+        break
+      end
+    end
+  end
+  local drawn_option = { name = option.name, values = shown_values }
+  for i, label in ipairs(order) do
+    series[i] = bar_series(known[label], drawn_option, result, label)
+  end
+  for i, value in ipairs(shown_values) do names[i] = values.show(value) end
+  return drawn(plot.bars, { names = names, series = series, title = set.title, y_label = result,
+    legend_title = legend_title(others), x_label = option.name, width = WIDTH })
+end
+
+-- ---------------------------------------------------------------- panels
+
+-- The same colour for the same label in all panels.
+local function colour_alike(list)
+  local places, count = {}, 0
+  for _, figure in ipairs(list) do
+    for _, layer in ipairs(figure.panels[1].layers) do
+      if layer.colour and layer.label then
+        if not places[layer.label] then count, places[layer.label] = count + 1, count + 1 end
+        layer.colour = places[layer.label]
+      end
+    end
+  end
+end
+
+-- One figure of the pictures that draw(set) makes of each data set; nil if there is none.
+local function of_sets(about, draw)
+  local list = {}
+  for _, set in ipairs(about.sets) do list[#list + 1] = draw(set) end
+  if #list < 2 then return list[1] end
+  colour_alike(list)
+  local columns = #list == 4 and 2 or math.min(3, #list)
+  return plot.panels{ columns = columns, width = math.max(WIDTH, 400 * columns),
+    height = 330 * math.ceil(#list / columns), table.unpack(list) }
+end
+
+-- What the pictures of an experiment share.
+local function about_of(grouped)
+  local data, varying = paired.data_option(grouped.varying), {}
+  for _, one in ipairs(grouped.varying) do
+    if one ~= data then varying[#varying + 1] = one end
+  end
+  if #varying == 0 then data, varying = nil, grouped.varying end
+  local about = { varying = varying, seeds = groups.names_of(grouped.seeds),
+    sets = data and paired.sets(grouped) or { { list = grouped.list } } }
+  for _, set in ipairs(data and about.sets or {}) do set.title = values.show(set.value) end
+  return about
+end
+
+-- Names of the results that are numbers, and "seconds".
+local function results_of(grouped)
+  local list = { table.unpack(grouped.results) }
+  for _, name in ipairs(list) do if name == "seconds" then return list end end
+  list[#list + 1] = "seconds"
+  return list
 end
 
 -- ---------------------------------------------------------------- all
@@ -149,18 +261,19 @@ end
 --- experiment.figures(grouped): the pictures of an experiment as a list of { figure, result =,
 --- option = their names }; option is nil for bars. grouped: the result of groups.of.
 function experiment.figures(grouped)
-  local list, numeric = {}, {}
-  for _, option in ipairs(grouped.varying) do
+  local list, numeric, about = {}, {}, about_of(grouped)
+  for _, option in ipairs(about.varying) do
     if option.numeric and #option.values > 1 then numeric[#numeric + 1] = option end
   end
-  for _, result in ipairs(grouped.results) do
+  for _, result in ipairs(results_of(grouped)) do
     for _, option in ipairs(numeric) do
-      local figure = line(grouped, option, result)
+      local figure = of_sets(about, function(set) return line(set, about, option, result) end)
       if figure then
         list[#list + 1] = { figure = figure, result = result, option = option.name }
       end
     end
-    local figure = #numeric == 0 and #grouped.varying > 0 and bars(grouped, result)
+    local figure = #numeric == 0 and #about.varying > 0
+      and of_sets(about, function(set) return bars(set, about, result) end)
     if figure then list[#list + 1] = { figure = figure, result = result } end
   end
   return list

@@ -29,8 +29,8 @@ end
 --- names: a list of texts or numbers; values: a list of as many numbers. error: whiskers from value
 ---   - error to value + error; or low and high, their ends. series = { { values =, error =, label =
 ---   }, ... }: several bars for each name.
---- rules, title, x_label, y_label, x_unit, y_unit, y_log, y_range, legend, width, height: as in
----   sc.plot.line.
+--- rules, title, x_label, y_label, x_unit, y_unit, y_log, y_range, legend, legend_title, notes,
+---   colours, font, font_size, width, height: as in sc.plot.line.
 --- Returns a figure: fig:show(), fig:save("f.svg"), fig:data("f.csv"), print(fig).
 function bars.new(given)
   local title = "plot.bars"

@@ -9,6 +9,8 @@ local compact = {}
 local COMMON = { { "fill", "none" }, { "color", "black" }, { "stroke", "currentColor" },
   { "stroke-linecap", "butt" }, { "stroke-linejoin", "miter" } }
 
+local MOST_TRANSLUCENT = 40 -- marks of one element
+
 -- A number with at most one decimal.
 local function short(number)
   return (("%.1f"):format(number):gsub("%.0$", ""):gsub("^%-0$", "0"))
@@ -30,7 +32,9 @@ local function shorten(text)
   text = text:gsub("(%-opacity) *= *'([%d.]+)'", function(name, value)
     return ("%s='%g'"):format(name, value)
   end)
-  text = text:gsub('="(%-?%d+%.%d+)"', function(value) return ('="%g"'):format(value) end)
+  text = text:gsub('([%w-]+)="(%-?%d+%.%d+)"', function(name, value)
+    return name ~= "version" and ('%s="%g"'):format(name, value) or nil -- XML has no version "1"
+  end)
   return (text:gsub("fill = '", "fill='"):gsub("([\"'])  +", "%1 "):gsub("\n[\t ]+", "\n")
     :gsub("[\t ]+\n", "\n"):gsub("/>\t+<", "/>\n<"):gsub("'[ \t]*/>", "'/>"):gsub(">\t+<", ">\n<"))
 end
@@ -85,7 +89,7 @@ local function lift_texts(text)
 end
 
 local MARK = "^<use xlink:href=\"#([^\"]+)\" transform='translate%(([%d.-]+),([%d.-]+)%) "
-  .. "scale%(([%d.]+)%)' color='([^']+)'/>$"
+  .. "scale%(([%d.]+)%)' color='([^']+)'([^<>]*)/>$"
 local CELL = "^<polygon fill='(#%x+)' points='([%d.]+),([%d.]+) ([%d.]+),([%d.]+) "
   .. "([%d.]+),([%d.]+) ([%d.]+),([%d.]+)'/>$"
 
@@ -97,22 +101,23 @@ local EDGE = 0.205 -- width of the line around them, for their size
 
 -- { key, open, part, close } for a mark; following marks with the same key join its element.
 local function mark(line)
-  local id, x, y, size, colour = line:match(MARK)
+  local id, x, y, size, colour, more = line:match(MARK)
   if not id then return nil end
+  local key = id .. size .. colour .. more
   local symbol = id:match "_(%w+)$"
   local way = corners[symbol]
   if symbol == "gpPt6" then
-    return { id .. size .. colour,
-      ("<path stroke='%s' stroke-width='%.4g' stroke-linecap='round' d='"):format(colour,
+    return { key,
+      ("<path stroke='%s'%s stroke-width='%.4g' stroke-linecap='round' d='"):format(colour, more,
         (2 + EDGE) * size), ("M%s,%sh0"):format(short(x), short(y)), "'/>" }
   elseif way then
     local steps = {}
     for i = 3, #way do steps[#steps + 1] = ("%.3g"):format(way[i] * size) end
-    return { id .. size .. colour, ("<path fill='%s' stroke='%s' stroke-width='%.3g' d='"):format(
-      colour, colour, EDGE * size), ("M%s,%sl%sz"):format(short(x + way[1] * size),
+    return { key, ("<path fill='%s' stroke='%s'%s stroke-width='%.3g' d='"):format(
+      colour, colour, more, EDGE * size), ("M%s,%sl%sz"):format(short(x + way[1] * size),
       short(y + way[2] * size), table.concat(steps, " ")), "'/>" }
   end
-  return { id .. size .. colour, ("<g color='%s' transform='scale(%s)'>\n"):format(colour, size),
+  return { key, ("<g color='%s'%s transform='scale(%s)'>\n"):format(colour, more, size),
     ('<use xlink:href="#%s" x="%.5g" y="%.5g"/>\n'):format(id, x / size, y / size), "</g>" }
 end
 
@@ -191,11 +196,17 @@ local function with_steps(text)
   return (text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end))
 end
 
--- Joins consecutive marks with equal attributes into one element.
+-- Joins consecutive marks with equal attributes into one element. Marks of one element do not show
+-- through each other, so translucent ones are in several.
 local function gather(text)
-  local parts, last = {}, nil
+  local parts, last, count = {}, nil, 0
   for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
     local this = mark(line)
+    count = count + 1
+    if this and count > MOST_TRANSLUCENT and this[1]:find("opacity", 1, true) then
+      if last then parts[#parts + 1] = last[4] .. "\n" end
+      last, count = nil, 0
+    end
     if last and (not this or this[1] ~= last[1]) then parts[#parts + 1] = last[4] .. "\n" end
     if this then
       if not last or this[1] ~= last[1] then parts[#parts + 1] = this[2] end

@@ -1,8 +1,11 @@
 --- Figures: the contents of a picture, independent of the back end that draws it.
 -- What back ends get, all of it checked:
---   figure = { title, columns, width, height (pixels), panels = { panel, ... } }
---   panel = { title, x = axis, y = axis, layers, legend = whether there is one, colour_bar = {
---     label, low, high } or nil, notes = { sentences }, equal = whether both axes have one scale }
+--   figure = { title, columns, width, height (pixels), panels = { panel, ... }, font and font_size
+--     (pixels) or nil, legend = "each" where panels share none }
+--   panel = { title, x = axis, y = axis, layers, legend = whether there is one, legend_place =
+--     "auto", "inside", "right" or "below", legend_title, colours = of series ("RRGGBB") or nil,
+--     colour_bar = { label, low, high } or nil, notes = { sentences }, equal = whether both axes
+--     have one scale }
 --   axis = { label (with its unit), log, low, high (finite, low < high), categories = names at 1 ..
 --     n, or nil; reversed = whether 1 is on top (heatmaps) }
 --   layers:
@@ -11,6 +14,7 @@
 --     { kind = "points", x, y, low, high (whiskers or nil), text (markers or nil), label, colour }
 --     { kind = "bars", x, y, low, high, width, base = 0, label, colour }
 --     { kind = "cells", values = rows of numbers, numbers = whether they are written }
+--     { kind = "contour", places_x, places_y: lists with NaN after each piece of the line }
 --     { kind = "rule", x1, y1, x2, y2, label }
 -- Lists hold finite numbers or NaN, a gap; on a log axis x and y are positive, and low and high at
 -- least 0. Texts are one line of valid UTF-8 without control characters.
@@ -22,7 +26,7 @@ local texts = require "scullery.plot.texts"
 local figure = {}
 
 local Figure = objects.class("figure", { example = "fig",
-  fields = "title columns width height panels" })
+  fields = "title columns width height panels font font_size legend" })
 figure.class = Figure
 
 --- figure.of{ title =, columns =, width =, height =, panels = }: a figure with these fields.
@@ -33,7 +37,8 @@ end
 
 --- figure.new(o, panel): a figure with one panel; o: its options.
 function figure.new(o, panel)
-  return figure.of{ columns = 1, width = o.width, height = o.height, panels = { panel } }
+  return figure.of{ columns = 1, width = o.width, height = o.height, panels = { panel },
+    font = o.font, font_size = o.font_size }
 end
 
 --- figure.is(value): true if the value is a figure.

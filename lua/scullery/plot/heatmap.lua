@@ -1,4 +1,5 @@
 --- sc.plot.heatmap: a table of numbers as colours.
+local contour = require "scullery.plot.contour"
 local core = require "scullery.core"
 local figure = require "scullery.plot.figure"
 local options = require "scullery.base.options"
@@ -15,11 +16,13 @@ local list_of_texts = { test = values.is_list, takes = "a list of texts or numbe
 local rules = panel.rules{
   values = { test = values.is_list, takes = "a matrix, or a list of rows", required = true },
   x = list_of_texts, y = list_of_texts, numbers = { type = "boolean", default = false },
-  label = { type = "string" }, range = { test = values.is_range,
+  label = { type = "string" }, contour = { type = "number" }, range = { test = values.is_range,
     takes = "{ low, high }, two finite numbers in ascending order" },
   equal = { type = "boolean", default = false },
 }
-rules.x_range, rules.y_range, rules.legend = nil, nil, nil
+for _, name in ipairs{ "x_range", "y_range", "legend", "legend_title", "colours" } do
+  rules[name] = nil
+end
 options.declare("plot.heatmap", rules)
 
 local function fail(...) error(string.format(...), 0) end
@@ -135,8 +138,10 @@ end
 --- values: a matrix, or a list of rows; the first row is drawn at the top. x, y: names or numbers
 ---   of the columns and rows. numbers = true writes the numbers into the cells. label: the meaning
 ---   of the colours, printed beside their bar. range = { low, high }: the values of the first and
----   the last colour. equal = true: the cells are squares.
---- title, x_label, y_label, x_unit, y_unit, width, height: as in sc.plot.line.
+---   the last colour. equal = true: the cells are squares. contour = 0: a line where the values
+---   are 0, as at the boundary between two classes (in saved pictures).
+--- title, x_label, y_label, x_unit, y_unit, notes, font, font_size, width, height: as in
+---   sc.plot.line.
 --- Returns a figure: fig:show(), fig:save("f.svg"), fig:data("f.csv"), print(fig).
 function heatmap.new(given)
   local title = "plot.heatmap"
@@ -151,8 +156,12 @@ function heatmap.new(given)
   drawn, x, y, notes[#notes + 1] = smaller(drawn, x, y)
   local numbers = o.numbers and #drawn * #drawn[1] <= MOST_NUMBERS
   if o.numbers and not numbers then notes[#notes + 1] = "too many cells to write their numbers" end
-  return figure.new(o, panel.make(title, o, { notes = notes, data = data,
-    layers = { { kind = "cells", values = drawn, numbers = numbers } },
+  local layers = { { kind = "cells", values = drawn, numbers = numbers } }
+  if o.contour then
+    local pieces = contour.of(drawn, o.contour)
+    layers[2] = { kind = "contour", places_x = pieces.x, places_y = pieces.y }
+  end
+  return figure.new(o, panel.make(title, o, { notes = notes, data = data, layers = layers,
     colour_bar = colour_bar(title, o, low, high),
     x = { categories = x, low = 0.5, high = #x + 0.5 },
     y = { categories = y, low = 0.5, high = #y + 0.5, reversed = true } }))

@@ -18,7 +18,8 @@ end
 local of_series = { x = values.rule, label = { type = "string" } }
 local rules = panel.rules(series.with(of_series, { series = { type = "table" },
   bins = { test = is_bins, takes = "\"auto\" or a whole number from 1 to 1000", default = "auto" },
-  density = { type = "boolean", default = false }, y_log = { type = "boolean", default = false },
+  density = { type = "boolean", default = false },
+  beside = { type = "boolean", default = false }, y_log = { type = "boolean", default = false },
   rules = panel.lines.rules }))
 options.declare("plot.hist", rules)
 
@@ -65,7 +66,7 @@ local function count(numbers, low, high, bins)
   return counts, inside
 end
 
--- The bars of one of `of` series, which are side by side in each bin.
+-- The bars of one series; place of `of`: side by side in each bin.
 local function layer_of(numbers, low, high, bins, place, of, density)
   local counts, inside = count(numbers, low, high, bins)
   local step = high / bins - low / bins
@@ -80,9 +81,11 @@ end
 --- sc.plot.hist{ x =, ... }: a histogram.
 --- x: a list of numbers, or a matrix of one column or row. bins: their number, or "auto" (Freedman
 ---   and Diaconis, at most 100). density = true: the area is 1 in place of counts. label: the name
----   in the legend; series = { { x =, label = }, ... }: several, side by side in the same bins.
+---   in the legend; series = { { x =, label = }, ... }: several in the same bins, drawn over each
+---   other; beside = true: side by side.
 --- rules, title, x_label, y_label, x_unit, y_unit, y_log, x_range (values outside are not counted),
----   y_range, legend, width, height: as in sc.plot.line.
+---   y_range, legend, legend_title, notes, colours, font, font_size, width, height: as in
+---   sc.plot.line.
 --- Returns a figure: fig:show(), fig:save("f.svg"), fig:data("f.csv"), print(fig).
 function hist.new(given)
   local title = "plot.hist"
@@ -105,10 +108,12 @@ function hist.new(given)
   local low, high, bins = edges_of(o, all)
   local layers, data = {}, {}
   for i, numbers in ipairs(lists) do
-    local bars = layer_of(numbers, low, high, bins, i, #lists, o.density)
+    local beside = o.beside and #lists > 1
+    local bars = layer_of(numbers, low, high, bins, beside and i or 1, beside and #lists or 1,
+      o.density)
     data[i] = { x = bars.x, y = bars.y, width = bars.width, label = labels[i] }
     layers[i] = { kind = "bars", x = bars.x, y = bars.y, width = bars.width, base = 0,
-      label = labels[i], colour = i }
+      label = labels[i], colour = i, overlaid = #lists > 1 and not beside or nil }
   end
   o.y_label = o.y_label or (o.density and "density" or "count")
   local note = bad == 1 and "1 value is not a finite number and is not counted"

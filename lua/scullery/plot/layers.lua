@@ -12,6 +12,7 @@ local quote, number = quoting.text, quoting.number
 local MARKERS = { 7, 9, 5, 13, 11, 6, 8, 4, 12, 10 } -- filled first
 local SQUARE = 5 -- in a legend, the colour of texts
 local DASHES = { "solid", "(9,4)", "(2,3)", "(9,3,2,3)", "(14,4,2,4,2,4)" }
+local TRANSLUCENT_FROM = 200 -- points
 local PIXELS_MOST = 2500 -- cells drawn as rectangles; more as an image
 local CAP = 0.006 -- half the width of a whisker's cap, a share of the axis
 local NUMBER_LEAST = 7 -- pixels of the font in cells
@@ -19,7 +20,9 @@ local GREY, PALE = "#505050", "#a0a8b0"
 
 local function pick(list, place) return list[(place - 1) % #list + 1] end
 
-local function colour_of(layer) return ('rgb "#%s"'):format(pick(colours.series, layer.colour)) end
+local function colour_of(made, layer)
+  return ('rgb "#%s"'):format(pick(made.panel.colours or colours.series, layer.colour))
+end
 
 --- layers.palette(): gnuplot's palette of heatmaps.
 function layers.palette()
@@ -83,7 +86,7 @@ local function add_band(made, layer)
   end
   if not any then return end
   add_plot(made, "%s using 1:2:3 with filledcurves linecolor %s fillstyle transparent solid 0.2 \z
-    noborder notitle", add_data(made, rows), colour_of(layer))
+    noborder notitle", add_data(made, rows), colour_of(made, layer))
 end
 
 -- The points of a line without neighbours, as if every other value is missing: a line through a
@@ -108,12 +111,12 @@ local function add_line(made, layer)
       dashtype solid %s", data, PALE, title_of(made, layer.label))
   end
   add_plot(made, "%s using 1:2 with %s linecolor %s linewidth 2 dashtype %s pointtype %d \z
-    pointsize 0.6 %s", data, layer.marks and "linespoints" or "lines", colour_of(layer),
+    pointsize 0.6 %s", data, layer.marks and "linespoints" or "lines", colour_of(made, layer),
     pick(DASHES, layer.colour), pick(MARKERS, layer.colour), title_of(made, layer.label))
   local single = not layer.marks and alone(layer)
   if single and #single[1] > 0 then
     add_plot(made, "%s using 1:2 with points linecolor %s pointtype %d pointsize 0.6 notitle",
-      add_data(made, rows_of(single)), colour_of(layer), pick(MARKERS, layer.colour))
+      add_data(made, rows_of(single)), colour_of(made, layer), pick(MARKERS, layer.colour))
   end
 end
 
@@ -168,21 +171,33 @@ local function add_texts(made, layer)
     lines[#lines + 1] = ("array %s[%d]"):format(name, count)
     table.move(entries, 1, count, #lines + 1, lines)
     add_plot(made, "%s using 1:2:(%s[int(column(3))]) with labels textcolor %s notitle",
-      add_data(made, rows), name, colour_of(layer))
+      add_data(made, rows), name, colour_of(made, layer))
   end
   if made.legend and layer.label then
-    add_plot(made, "keyentry with points pointtype %d linecolor %s %s", SQUARE, colour_of(layer),
-      title_of(made, layer.label))
+    add_plot(made, "keyentry with points pointtype %d linecolor %s %s", SQUARE,
+      colour_of(made, layer), title_of(made, layer.label))
   end
 end
 
+-- The colour of many points, through which those below are seen.
+local function translucent(made, layer)
+  if #layer.x <= TRANSLUCENT_FROM then return colour_of(made, layer) end
+  return (colour_of(made, layer):gsub('"#', '"#70'))
+end
+
 local function add_points(made, layer)
-  add_whiskers(made, layer, colour_of(layer))
+  add_whiskers(made, layer, colour_of(made, layer))
   if layer.text then return add_texts(made, layer) end
   local size = #layer.x > 2000 and 0.4 or #layer.x > 300 and 0.6 or 0.9
   add_plot(made, "%s using 1:2 with points pointtype %d pointsize %g linecolor %s %s",
     add_data(made, rows_of{ layer.x, layer.y }), pick(MARKERS, layer.colour), size,
-    colour_of(layer), title_of(made, layer.label))
+    translucent(made, layer), title_of(made, layer.label))
+end
+
+-- Bars that lie over others are transparent, with an edge of their colour.
+local function fill_of(made, layer)
+  if not layer.overlaid then return 'fillstyle solid 0.85 border linecolor rgb "white"' end
+  return "fillstyle transparent solid 0.4 border linecolor " .. colour_of(made, layer)
 end
 
 local function add_bars(made, layer)
@@ -195,9 +210,9 @@ local function add_bars(made, layer)
     end
   end
   if #rows > 0 then
-    add_plot(made, "%s using 1:2:3:4:5:6 with boxxyerror linecolor %s linewidth 0.5 \z
-      fillstyle solid 0.85 border linecolor rgb \"white\" %s", add_data(made, rows),
-      colour_of(layer), title_of(made, layer.label))
+    add_plot(made, "%s using 1:2:3:4:5:6 with boxxyerror linecolor %s linewidth 0.5 %s %s",
+      add_data(made, rows), colour_of(made, layer), fill_of(made, layer),
+      title_of(made, layer.label))
   end
   add_whiskers(made, layer, 'rgb "#202020"')
 end
@@ -212,7 +227,11 @@ end
 --- layers.number_font(layer, size): the font size, in pixels, of numbers in the cells of a panel of
 --- this size, nil if they would be unreadable.
 function layers.number_font(layer, size)
-  local room = math.min((size.width - 160) / #layer.values[1] / 3,
+  local longest = 3 -- characters
+  for _, row in ipairs(layer.values) do
+    for _, value in ipairs(row) do longest = math.max(longest, #ticks.number(value)) end
+  end
+  local room = math.min((size.width - 160) / #layer.values[1] / (0.7 * longest + 0.7),
     (size.height - 90) / #layer.values / 1.6)
   return room >= NUMBER_LEAST and math.min(13, math.floor(room)) or nil
 end
@@ -252,14 +271,57 @@ local function add_cells(made, layer, size)
   if font then add_numbers(made, layer, font * size.point) end
 end
 
+-- ---------------------------------------------------------------- entries of a legend
+
+local samples = {
+  line = function(made, layer)
+    return ("%s linecolor %s linewidth 2 dashtype %s pointtype %d pointsize 0.6"):format(
+      layer.marks and "linespoints" or "lines", colour_of(made, layer), pick(DASHES, layer.colour),
+      pick(MARKERS, layer.colour))
+  end,
+  points = function(made, layer)
+    return ("points pointtype %d linecolor %s"):format(layer.text and SQUARE
+      or pick(MARKERS, layer.colour), colour_of(made, layer))
+  end,
+  bars = function(made, layer)
+    return ("boxes linecolor %s %s"):format(colour_of(made, layer), fill_of(made, layer))
+  end,
+  rule = function()
+    return ("lines linecolor rgb \"%s\" linewidth 1 dashtype (4,3)"):format(GREY)
+  end }
+
+--- layers.entries(panel): a plot command that draws the legend of these layers and nothing else.
+function layers.entries(panel)
+  local made = { plots = { "NaN notitle" }, panel = panel, legend = true }
+  for _, layer in ipairs(panel.layers) do
+    add_plot(made, "keyentry with %s %s", samples[layer.kind](made, layer),
+      title_of(made, layer.label))
+  end
+  return "plot " .. table.concat(made.plots, ", \\\n  ")
+end
+
+-- The pieces of a level over cells, an empty line after each.
+local function add_contour(made, layer)
+  local rows = {}
+  for i, x in ipairs(layer.places_x) do
+    rows[i] = x == x and number(x) .. " " .. number(layer.places_y[i]) or ""
+  end
+  if #rows == 0 then return end
+  add_plot(made, "%s using 1:2 with lines linecolor rgb \"black\" linewidth 2.5 notitle",
+    add_data(made, rows))
+  add_plot(made, "$d%d using 1:2 with lines linecolor rgb \"white\" linewidth 1 notitle",
+    made.blocks)
+end
+
 local adders = { line = add_line, points = add_points, bars = add_bars, rule = add_rule,
-  cells = add_cells }
+  cells = add_cells, contour = add_contour }
 
 --- layers.add(lines, panel, size): appends to a script the data of the panel's layers and the
 --- command that plots them. size = { width =, height = (of the panel, in pixels), point = font size
 --- of a pixel }.
 function layers.add(lines, panel, size)
-  local made = { lines = lines, plots = {}, panel = panel, legend = panel.legend, blocks = 0 }
+  local made = { lines = lines, plots = {}, panel = panel, blocks = 0,
+    legend = panel.legend and not size.no_legend }
   for _, layer in ipairs(panel.layers) do
     if layer.kind == "rule" then add_rule(made, layer) end
   end

@@ -17,8 +17,12 @@ options.declare("plot.line", rules)
 ---   series is shared. marks = true draws the points too.
 --- rules = { { y = 0.5, label = "chance" }, { x = 3 }, { diagonal = true } }: thin straight lines.
 --- title, x_label, y_label, x_unit, y_unit: texts; x_log, y_log: log axes; x_range, y_range = {
----   low, high }; equal = true: both axes have one scale; legend = "none"; width, height: of the
----   saved picture, in pixels (720 x 480).
+---   low, high }; equal = true: both axes have one scale; width, height: of the saved picture, in
+---   pixels (720 x 480).
+--- legend: "auto" (inside where a corner is free, else below or on the right), "inside", "below",
+---   "right" or "none"; legend_title: above it, as "lambda". notes: a text or a list of texts below
+---   the picture, or "none", also for its own. colours = { "#0072b2", ... }: of the series in saved
+---   pictures. font, font_size: of saved pictures, in pixels (DejaVu Sans, 13).
 --- Returns a figure: fig:show(), fig:save("f.svg"), fig:data("f.csv"), print(fig).
 function line.new(given)
   local title = "plot.line"

@@ -14,13 +14,38 @@ local MOST_RULES = 100
 local range_rule = { test = values.is_range,
   takes = "{ low, high }, two finite numbers in ascending order" }
 
+local function is_list_of(value, test)
+  if type(value) ~= "table" or getmetatable(value) or rawlen(value) == 0 then return false end
+  for _, one in ipairs(value) do if not test(one) then return false end end
+  return true
+end
+
+local function is_text(value) return type(value) == "string" end
+
+local function is_notes(value) return is_text(value) or is_list_of(value, is_text) end
+
+local function is_colours(value)
+  return is_list_of(value, function(one) return is_text(one) and one:find("^#%x%x%x%x%x%x$") end)
+end
+
 local common = {
   title = { type = "string" }, x_label = { type = "string" }, y_label = { type = "string" },
   x_unit = { type = "string" }, y_unit = { type = "string" }, x_range = range_rule,
-  y_range = range_rule, legend = { choices = { "auto", "none" }, default = "auto" },
+  y_range = range_rule,
+  legend = { choices = { "auto", "none", "inside", "right", "below" }, default = "auto" },
+  legend_title = { type = "string" },
+  notes = { test = is_notes, takes = "\"none\", a text or a list of texts" },
+  colours = { test = is_colours, takes = "a list of colours such as \"#0072b2\"" },
   width = { type = "integer", low = 100, high = 10000, default = 720 },
   height = { type = "integer", low = 100, high = 10000, default = 480 },
 }
+
+--- panel.font: the options of the font of a figure.
+panel.font = { font_size = { type = "integer", low = 6, high = 60 },
+  font = { test = function(value)
+    return type(value) == "string" and value:find("^%a[%w -]*$") ~= nil and #value <= 60
+  end, takes = "the name of a font, of letters, digits, spaces and hyphens" } }
+for name, rule in pairs(panel.font) do common[name] = rule end
 
 --- panel.rules(own): the options of a kind of picture: its own and those that all share.
 function panel.rules(own)
@@ -231,6 +256,44 @@ local function nothing(title, layers)
     or ": no point can be drawn: none is finite, and positive where an axis is logarithmic"), 0)
 end
 
+local year_words = { year = true, years = true, date = true, time = true }
+
+-- True if the numbers are years: whole, between 1000 and 2999, at an axis named so.
+local function has_years(axis, lists)
+  local named, any = false, false
+  for word in (axis.label or ""):lower():gmatch "%a+" do named = named or year_words[word] end
+  for _, list in ipairs(named and lists or {}) do
+    for _, value in ipairs(list) do
+      any = true
+      if value ~= math.floor(value) or value < 1000 or value > 2999 then return false end
+    end
+  end
+  return any
+end
+
+-- Marks an axis of years, whose ticks are whole numbers.
+local function mark_years(axes, layers)
+  local lists = {}
+  for _, layer in ipairs(layers) do if layer.x then lists[#lists + 1] = layer.x end end
+  if has_years(axes.x, lists) then axes.x.whole = true end
+end
+
+-- The notes of a panel: the reasons why something is missing, and those of the user; "none": none.
+local function all_notes(o, own)
+  if o.notes == "none" then return {} end
+  for _, note in ipairs(is_text(o.notes) and { o.notes } or o.notes or {}) do
+    own[#own + 1] = texts.clean(note)
+  end
+  return own
+end
+
+-- "#0072B2" as "0072b2", the form of plot/colours.lua.
+local function own_colours(given)
+  local list = {}
+  for i, colour in ipairs(given or {}) do list[i] = colour:sub(2):lower() end
+  return given and list
+end
+
 --- panel.make(title, o, given): a panel in the form that figure.lua describes. title: of the
 --- function, for errors. o: checked options. given = { layers = with the lists of the user, x =, y
 --- = more fields of the axes, data = the series that fig:data saves, colour_bar = }.
@@ -241,6 +304,7 @@ function panel.make(title, o, given)
   end
   local x_limit, y_limit = limits(), limits()
   local bars = false
+  mark_years(axes, layers)
   for _, layer in ipairs(layers) do
     if layer.x then
       clean_layer(layer, axes, faults)
@@ -263,8 +327,11 @@ function panel.make(title, o, given)
     if layer.label then layer.label, labelled = texts.clean(layer.label), true end
   end
   local made = { title = o.title and texts.clean(o.title) or nil, x = axes.x, y = axes.y,
-    layers = layers, notes = given.notes or notes_of(faults), colour_bar = given.colour_bar,
-    legend = o.legend ~= "none" and labelled, equal = o.equal or nil, data = given.data }
+    layers = layers, notes = all_notes(o, given.notes or notes_of(faults)),
+    colour_bar = given.colour_bar, legend = o.legend ~= "none" and labelled,
+    legend_place = o.legend ~= "none" and o.legend or nil, colours = own_colours(o.colours),
+    legend_title = o.legend_title and texts.clean(o.legend_title) or nil, equal = o.equal or nil,
+    data = given.data }
   thin.panel(made)
   return made
 end

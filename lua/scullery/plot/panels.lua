@@ -1,6 +1,7 @@
 --- sc.plot.panels: several pictures in one figure.
 local figure = require "scullery.plot.figure"
 local options = require "scullery.base.options"
+local panel = require "scullery.plot.panel"
 
 local panels = {}
 
@@ -8,12 +9,16 @@ local MOST = 100
 
 local rules = { columns = { type = "integer", low = 1, high = 20 }, title = { type = "string" },
   width = { type = "integer", low = 100, high = 10000 },
-  height = { type = "integer", low = 100, high = 10000 } }
+  height = { type = "integer", low = 100, high = 10000 },
+  legend = { choices = { "auto", "each" }, default = "auto" }, font = panel.font.font,
+  font_size = panel.font.font_size }
 options.declare("plot.panels", rules)
 
---- sc.plot.panels{ fig1, fig2, ... [, columns =, title =, width =, height =] }: several pictures
---- as one figure, row by row. columns: panels in a row (2). title: above all. width, height: of the
---- saved picture, in pixels. A figure with several panels contributes all of them.
+--- sc.plot.panels{ fig1, fig2, ... [, columns =, title =, width =, height =, legend =, font =,
+--- font_size =] }: several pictures as one figure, row by row. columns: panels in a row (2). title:
+--- above all. width, height: of the saved picture, in pixels. font, font_size: as in sc.plot.line.
+--- A figure with several panels contributes all of them. Panels whose legends say the same share
+--- one, below all; legend = "each": each has its own.
 function panels.new(given)
   local title = "plot.panels"
   local list, named = {}, {}
@@ -40,7 +45,8 @@ function panels.new(given)
   local rows = math.ceil(#list / columns)
   return figure.of{ title = o.title, columns = columns, panels = list,
     width = o.width or math.min(10000, 480 * columns),
-    height = o.height or math.min(10000, 360 * rows) }
+    height = o.height or math.min(10000, 360 * rows), font = o.font, font_size = o.font_size,
+    legend = o.legend == "each" and "each" or nil }
 end
 
 return panels

@@ -1,5 +1,6 @@
 --- sc.plot.scatter: points, with texts as markers if they are given.
 local figure = require "scullery.plot.figure"
+local natural = require "scullery.plot.natural"
 local options = require "scullery.base.options"
 local panel = require "scullery.plot.panel"
 local series = require "scullery.plot.series"
@@ -16,7 +17,7 @@ local rules = panel.rules(series.with(panel.lines, of_series, { series = { type 
   class = list_of_texts }))
 options.declare("plot.scatter", rules)
 
--- Classes in ascending order: numbers before texts.
+-- Classes in ascending order: numbers before texts, and "2" before "10".
 local function sorted_classes(names, own)
   local classes, seen = {}, {}
   for i, name in ipairs(names) do
@@ -28,7 +29,7 @@ local function sorted_classes(names, own)
   table.sort(classes, function(a, b)
     if type(a.value) == "number" and type(b.value) == "number" then return a.value < b.value end
     if type(a.value) ~= type(b.value) then return type(a.value) < type(b.value) end
-    return a.name < b.name
+    return natural.less(a.name, b.name)
   end)
   return classes
 end
@@ -78,7 +79,8 @@ end
 ---   label = }, ... }: several.
 --- rules = { { y = 0.5, label = "chance" }, { x = 3 }, { diagonal = true } }: thin straight lines.
 --- equal = true: both axes have one scale, as for embeddings. title, x_label, y_label, x_unit,
----   y_unit, x_log, y_log, x_range, y_range, legend, width, height: as in sc.plot.line.
+---   y_unit, x_log, y_log, x_range, y_range, legend, legend_title, notes, colours, font, font_size,
+---   width, height: as in sc.plot.line.
 --- Returns a figure: fig:show(), fig:save("f.svg"), fig:data("f.csv"), print(fig).
 function scatter.new(given)
   local title = "plot.scatter"

@@ -20,14 +20,18 @@ local TURNED_FROM = 5  -- characters; shorter names are left out rather than tur
 local TITLE, HEADING = 15, 17 -- pixels of the fonts of a panel's title and of a figure's
 
 local terminals = {
-  svg = 'svg size %d,%d fixed noenhanced font "DejaVu Sans,13" background rgb "white"',
-  png = 'pngcairo size %d,%d noenhanced font "DejaVu Sans,9.75" fontscale 2 linewidth 2 \z
+  svg = 'svg size %d,%d fixed noenhanced font "%s,%g" background rgb "white"',
+  png = 'pngcairo size %d,%d noenhanced font "%s,%g" fontscale 2 linewidth 2 \z
     pointscale 2 background rgb "white"',
-  small_png = 'pngcairo size %d,%d noenhanced font "DejaVu Sans,9.75" background rgb "white"',
-  pdf = 'pdfcairo size %.4fin,%.4fin noenhanced font "DejaVu Sans,9.75" fontscale 0.77 \z
+  small_png = 'pngcairo size %d,%d noenhanced font "%s,%g" background rgb "white"',
+  pdf = 'pdfcairo size %.4fin,%.4fin noenhanced font "%s,%g" fontscale 0.77 \z
     linewidth 1.3 dashlength 1.5 background rgb "white"',
-  sixel = 'sixelgd size %d,%d noenhanced font "DejaVu Sans,10" background rgb "white" truecolor',
+  sixel = 'sixelgd size %d,%d noenhanced font "%s,%g" background rgb "white" truecolor',
 }
+
+local FONT, FONT_SIZE = "DejaVu Sans", 13 -- pixels
+-- for FONT_SIZE
+local font_sizes = { svg = 13, png = 9.75, small_png = 9.75, pdf = 9.75, sixel = 10 }
 
 local scales = { svg = 1, png = 2, small_png = 1, pdf = 1 / 96, sixel = 1 }
 -- of fonts, a pixel
@@ -142,7 +146,8 @@ end
 
 local function panel_lines(panel, size)
   local lines, height = { style }, size.height
-  local key, taken, no_legend = legend.of(panel, size)
+  lines[2] = size.place
+  local key, place, taken, no_legend = legend.of(panel, size)
   local room = math.max(80, size.width - 60 - taken)
   if panel.title then
     lines[#lines + 1] = ('set title %s font ",%g"'):format(
@@ -153,7 +158,7 @@ local function panel_lines(panel, size)
   if turned then lines[#lines + 1] = turned_margin(panel, room - 50) end
   add_axis(lines, panel.y, "y", height - 90)
   add_notes(lines, panel, room, { cells_are_small(panel, size), no_legend },
-    panel.legend and not no_legend and taken == 0)
+    place == "below")
   lines[#lines + 1] = key
   if panel.colour_bar then add_colour_bar(lines, panel.colour_bar, height - 90) end
   if panel.equal then lines[#lines + 1] = "set size ratio -1" end
@@ -161,25 +166,59 @@ local function panel_lines(panel, size)
   return table.concat(lines, "\n")
 end
 
+-- ---------------------------------------------------------------- several panels
+
+-- The lines of the legend that all panels share, which has the lowest `height` of the figure.
+local function strip_lines(panel, height, size)
+  local width = math.min(1, legend.strip_width(panel) / size.width)
+  local lines = { "reset", ("set origin %.6g,0"):format((1 - width) / 2),
+    ("set size %.6g,%.6g"):format(width, height / size.height),
+    "unset border", "unset tics", "set lmargin 0", "set rmargin 0", "set tmargin 0",
+    "set bmargin 0", "set xrange [0:1]", "set yrange [0:1]", legend.strip(panel) }
+  lines[#lines + 1] = layers.entries(panel)
+  return table.concat(lines, "\n")
+end
+
+-- The panels of a figure of this size, in pixels of its font, row by row.
+local function add_panels(lines, figure, size)
+  local columns, count = figure.columns, #figure.panels
+  local rows = math.ceil(count / columns)
+  local shared = count > 1 and figure.legend ~= "each" and legend.shared(figure.panels)
+  local strip = shared and { layers = shared, legend_title = figure.panels[1].legend_title,
+    colours = figure.panels[1].colours }
+  local bottom = strip and legend.strip_height(strip, size.width) or 0
+  local height = (size.height - (figure.title and 30 or 0) - bottom) / rows
+  for i, panel in ipairs(figure.panels) do
+    local row, column = (i - 1) // columns, (i - 1) % columns
+    local one = { width = size.width / columns, height = height, point = size.point,
+      no_legend = strip and true }
+    if strip then
+      one.place = ("set origin %.6g,%.6g\nset size %.6g,%.6g"):format(column / columns,
+        (bottom + (rows - 1 - row) * height) / size.height, 1 / columns, height / size.height)
+    end
+    lines[#lines + 1] = panel_lines(panel, one)
+  end
+  if strip then lines[#lines + 1] = strip_lines(strip, bottom, size) end
+end
+
 --- script.of(figure, format): the script; format: "svg", "png" (two pixels for one of the figure),
 --- "small_png" (one), "pdf" or "sixel".
 function script.of(figure, format)
   local scale, count = scales[format], #figure.panels
+  local larger = (figure.font_size or FONT_SIZE) / FONT_SIZE
+  local point = points[format] * larger
   local lines = { "set encoding utf8", "set terminal "
-    .. terminals[format]:format(figure.width * scale, figure.height * scale) }
-  local columns = figure.columns
-  local rows = math.ceil(count / columns)
+    .. terminals[format]:format(figure.width * scale, figure.height * scale, figure.font or FONT,
+      font_sizes[format] * larger) }
   local several = count > 1 or figure.title
   if several then
-    lines[#lines + 1] = ("set multiplot layout %d,%d%s"):format(rows, columns, figure.title
-      and (" title %s font \",%g\""):format(wrapped(figure.title, figure.width - 20,
-        HEADING * 0.62), HEADING * points[format]) or "")
+    lines[#lines + 1] = ("set multiplot layout %d,%d%s"):format(
+      math.ceil(count / figure.columns), figure.columns, figure.title
+      and (" title %s font \",%g\""):format(wrapped(figure.title, figure.width / larger - 20,
+        HEADING * 0.62), HEADING * point) or "")
   end
-  local height = (figure.height - (figure.title and 30 or 0)) / rows
-  for _, panel in ipairs(figure.panels) do
-    lines[#lines + 1] = panel_lines(panel, { width = figure.width / columns, height = height,
-      point = points[format] })
-  end
+  add_panels(lines, figure, { width = figure.width / larger, height = figure.height / larger,
+    point = point })
   if several then lines[#lines + 1] = "unset multiplot" end
   local whole = table.concat(lines, "\n") .. "\n"
   return format == "svg" and whole or glyphs.drawable(whole)

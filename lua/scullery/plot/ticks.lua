@@ -1,6 +1,8 @@
 --- Positions and texts of the ticks of an axis, for both back ends.
 local ticks = {}
 
+local LEAST = 3 -- labels on a log axis
+
 local SUPERSCRIPTS = { ["-"] = "⁻", ["0"] = "⁰", ["1"] = "¹", ["2"] = "²", ["3"] = "³", ["4"] = "⁴",
   ["5"] = "⁵", ["6"] = "⁶", ["7"] = "⁷", ["8"] = "⁸", ["9"] = "⁹" }
 
@@ -37,8 +39,14 @@ local function nice(step, factors)
   return 10 * unit, exponent + 1
 end
 
+-- True for an axis of years: their ticks are whole numbers, as 2000.5 is none.
+local function has_years(axis)
+  return axis.whole and axis.high - axis.low >= 1
+end
+
 local function linear(axis, most)
   local step, exponent = nice(axis.high / most - axis.low / most, { 1, 2, 5 })
+  if has_years(axis) and step < 1 then step, exponent = 1, 0 end
   local list = {}
   local largest = math.max(math.abs(axis.low), math.abs(axis.high))
   local slack = 1e-9 * step
@@ -51,17 +59,33 @@ local function linear(axis, most)
   return list
 end
 
--- Decades, every one or every n-th; within few decades 2 and 5 times them as well.
+-- At most this many of the ticks, with the first and the last among them.
+local function evenly(list, most)
+  if #list <= most then return list end
+  local some = {}
+  for i = 1, most do
+    some[i] = list[1 + math.floor((i - 1) * (#list - 1) / (most - 1) + 0.5)]
+  end
+  return some
+end
+
+-- Decades, every one or every n-th, or the first, a middle and the last where these would be fewer
+-- than three; within few decades 2 and 5 times them as well.
 local function logarithmic(axis, most)
   local low, high = math.log(axis.low, 10), math.log(axis.high, 10)
   local first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
   local list = {}
-  if last - first >= 2 or last > first and most < 5 then
+  if last - first >= 2 then
     local every = math.max(1, math.ceil(nice((last - first + 1) / most, { 1, 2, 3, 4, 5 })))
     for exponent = math.ceil(first / every) * every, last, every do
       list[#list + 1] = { value = 10.0 ^ exponent, text = power_of_ten(exponent) }
     end
-    return list
+    if #list >= LEAST then return list end
+    list = {}
+    for exponent = first, last do
+      list[#list + 1] = { value = 10.0 ^ exponent, text = power_of_ten(exponent) }
+    end
+    return evenly(list, LEAST)
   end
   for exponent = math.floor(low), last do
     for _, factor in ipairs{ 1, 2, 5 } do
@@ -71,9 +95,11 @@ local function logarithmic(axis, most)
       end
     end
   end
-  if #list < 2 then return linear(axis, most) end
-  while #list > most do table.remove(list, #list) end
-  return list
+  for more = math.max(most, LEAST), 4 * LEAST do -- in equal steps, smaller until there are three
+    if #list >= LEAST then break end
+    list = linear(axis, more)
+  end
+  return evenly(list, math.max(most, LEAST))
 end
 
 local function of_categories(axis, most)
@@ -85,7 +111,8 @@ local function of_categories(axis, most)
 end
 
 --- ticks.of(axis, most): a list of { value =, text = }, ascending, about `most` of them; on a log
---- axis powers of ten as "10³". Between categories that do not all have room, some are left out.
+--- axis at least three, and powers of ten as "10³"; whole numbers where axis.whole is true. Between
+--- categories that do not all have room, some are left out.
 function ticks.of(axis, most)
   most = math.max(1, math.floor(most))
   if axis.categories then return of_categories(axis, most) end

@@ -2,6 +2,7 @@
 --- the commands and versions that reproduce it. sc.publish puts its own tables and pictures first.
 local groups = require "scullery.experiment.groups"
 local html = require "scullery.report.html"
+local paired = require "scullery.experiment.paired"
 local pictures = require "scullery.pictures.experiment"
 local shown = require "scullery.experiment.shown"
 local values = require "scullery.experiment.values"
@@ -30,7 +31,8 @@ end
 -- ---------------------------------------------------------------- results
 
 -- A column is { its head, true if its texts are aligned as numbers, a function from an item to its
--- cell }; the items of a table are groups or rows, which both have the field `cell`.
+-- cell, the result whose best group is marked or nil }; the items of a table are groups or rows,
+-- which both have the field `cell`.
 
 -- Appends one column for each option.
 local function add_option_columns(list, options)
@@ -43,9 +45,9 @@ local function add_option_columns(list, options)
 end
 
 -- The columns of the table of results, whose items are groups of cells that differ only in seeds.
-local function columns_of(grouped)
+local function columns_of(grouped, options)
   local list = {}
-  add_option_columns(list, grouped.varying)
+  add_option_columns(list, options)
   list[#list + 1] = { "cells", true, function(group)
     local done = tostring(#group.done)
     return group.failed == 0 and done or ("%s, %d failed"):format(done, group.failed)
@@ -54,7 +56,7 @@ local function columns_of(grouped)
     list[#list + 1] = { name, true, function(group)
       local one = group.results[name]
       return one and shown.with_error(one.mean, one.error, "±")
-    end }
+    end, name }
   end
   list[#list + 1] = { "time", true, function(group)
     return group.seconds and duration(group.seconds.mean)
@@ -67,22 +69,38 @@ end
 
 -- Adds a table with these columns and one row for each item, up to MOST_ROWS.
 local function add_table(page, columns, items, caption)
-  local heads, rows, numbers = {}, {}, {}
+  local heads, rows, numbers, best = {}, {}, {}, {}
+  for i in ipairs(items) do best[i] = {} end
   for j, column in ipairs(columns) do
     heads[j] = column[1]
     numbers[j] = column[2] or nil
+    local set = column[4] and paired.best(items, column[4]) or {}
+    for i, item in ipairs(items) do best[i][j] = set[item] end
   end
   for i = 1, math.min(#items, MOST_ROWS) do
     rows[i] = {}
     for j, column in ipairs(columns) do rows[i][j] = column[3](items[i]) end
   end
-  page:table{ heads = heads, rows = rows, numbers = numbers, caption = caption }
+  page:table{ heads = heads, rows = rows, numbers = numbers, best = best, caption = caption }
   if #items > MOST_ROWS then
     page:paragraph(("%d more rows are left out; exp:save(\"r.csv\") writes all cells."):format(
       #items - MOST_ROWS))
   end
 end
 
+-- The varying options without that of the data set.
+local function others_of(grouped)
+  local data, list = paired.data_option(grouped.varying), {}
+  for _, one in ipairs(grouped.varying) do if one ~= data then list[#list + 1] = one end end
+  return list, data
+end
+
+-- "wdbc", above the table of that data set.
+local function add_set_heading(page, set, data)
+  if data then page:heading(("%s = %s"):format(data.name, values.show(set.value)), 3) end
+end
+
+-- A table of all groups, or one for each data set; the best means are marked.
 local function add_results(page, grouped)
   page:heading("Results")
   local caption = "Time is the mean and memory the largest of the cells of a row."
@@ -90,7 +108,73 @@ local function add_results(page, grouped)
     caption = ("Mean ± standard error over the cells that differ in %s alone. "):format(
       groups.names(grouped.seeds)) .. caption
   end
-  add_table(page, columns_of(grouped), grouped.list, caption)
+  local options, data = others_of(grouped)
+  local marked = {}
+  for _, name in ipairs(grouped.results) do
+    local larger = paired.larger(name)
+    if larger ~= nil and #options > 0 then
+      marked[#marked + 1] = (larger and "largest " or "smallest ") .. name
+    end
+  end
+  if #marked > 0 then caption = caption .. " Marked: " .. table.concat(marked, ", ") .. "." end
+  for _, set in ipairs(paired.sets(grouped)) do
+    add_set_heading(page, set, data)
+    add_table(page, columns_of(grouped, options), set.list, caption)
+    caption = nil
+  end
+end
+
+-- ---------------------------------------------------------------- paired differences
+
+-- The differences of a result from that of the best group of a set: a list of { cell, difference },
+-- and the best group; nil if no group shares seeds with it.
+local function differences_of(set, result, names)
+  local best = next(paired.best(set.list, result))
+  local list = {}
+  for _, group in ipairs(best and set.list or {}) do
+    local one = group ~= best and paired.difference(group, best, result, names)
+    if one and one.count > 1 then list[#list + 1] = { cell = group.cell, difference = one } end
+  end
+  if #list > 0 then return list, best end
+end
+
+local function difference_columns(options, result)
+  local list = {}
+  add_option_columns(list, options)
+  list[#list + 1] = { result .. " - best", true, function(item)
+    return shown.with_error(item.difference.mean, item.difference.error, "±")
+  end }
+  list[#list + 1] = { "standard errors", true, function(item)
+    local one = item.difference
+    if one.error <= 1e-12 * math.abs(one.mean) then return nil end
+    return ("%.1f"):format(math.abs(one.mean) / one.error)
+  end }
+  list[#list + 1] = { "pairs", true, function(item) return tostring(item.difference.count) end }
+  return list
+end
+
+-- For each result that is a metric, and each data set: the differences from the best, paired over
+-- the seeds.
+local function add_differences(page, grouped)
+  local options, data = others_of(grouped)
+  local names, told = groups.names_of(grouped.seeds), false
+  for _, result in ipairs(#names > 0 and grouped.results or {}) do
+    for _, set in ipairs(paired.larger(result) ~= nil and result ~= "seconds"
+      and paired.sets(grouped) or {}) do
+      local list, best = differences_of(set, result, names)
+      if list and not told then
+        page:heading("Differences from the best")
+        page:paragraph(("Differences over the same %s, mean ± standard error. The best was chosen "
+          .. "by the same cells, which flatters it."):format(groups.names(grouped.seeds)))
+        told = true
+      end
+      if list then
+        add_set_heading(page, set, data)
+        add_table(page, difference_columns(options, result), list,
+          ("%s: best is %s."):format(result, groups.label(best.cell, options)))
+      end
+    end
+  end
 end
 
 -- ---------------------------------------------------------------- pictures, failures
@@ -284,6 +368,7 @@ function report.page(experiment, title, front)
     return page
   end
   add_results(page, grouped)
+  add_differences(page, grouped)
   if not front then add_pictures(page, grouped) end
   add_failures(page, failed, grouped)
   add_origin(page, experiment, grouped)

@@ -25,6 +25,7 @@ tbody td, tbody th { border-bottom: 1px solid #e5e5e5; }
 tbody th { font-weight: normal; color: #555; white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .marked td { background: #fff3cd; }
+td.best, td.number.best { background: #fff3cd; font-weight: bold; }
 pre { background: #f6f6f6; padding: .7em 1em; overflow-x: auto; white-space: pre-wrap;
   font: .85em/1.35 "DejaVu Sans Mono", Menlo, Consolas, monospace; }
 pre i { display: inline-block; width: 1ch; font-style: normal; }
@@ -118,19 +119,22 @@ local function number_columns(columns, rows)
   return list
 end
 
--- One row of a table as elements, tag "th" or "td"; numbers[j]: column j is aligned right.
-local function cells(tag, columns, row, numbers)
+-- One row of a table as elements, tag "th" or "td"; numbers[j]: column j is aligned right;
+-- best[j]: the cell is marked.
+local function cells(tag, columns, row, numbers, best)
   local list = {}
   for j = 1, columns do
-    list[j] = ("<%s%s>%s</%s>"):format(tag, numbers[j] and ' class="number"' or "",
-      html.escape(shown(row[j])), tag)
+    local class = (numbers[j] and "number " or "") .. (best and best[j] and "best" or "")
+    list[j] = ("<%s%s>%s</%s>"):format(tag, class ~= ""
+      and (' class="%s"'):format((class:gsub(" $", ""))) or "", html.escape(shown(row[j])), tag)
   end
   return table.concat(list)
 end
 
 --- page:table{ heads = { text, ... }, rows = { { value, ... }, ... }, caption =, marked = row
---- number, numbers = { [column] = true } }: a table. Columns of numbers, and those in `numbers`,
---- are aligned right; nil is an empty cell. marked: the number of the row that is highlighted.
+--- number, best = { [row] = { [column] = true } }, numbers = { [column] = true } }: a table.
+--- Columns of numbers, and those in `numbers`, are aligned right; nil is an empty cell. marked: the
+--- number of the row that is highlighted; best: the cells that are.
 function Page:table(given)
   local columns, rows = #given.heads, given.rows
   local numbers = number_columns(columns, rows)
@@ -143,7 +147,7 @@ function Page:table(given)
     cells("th", columns, given.heads, numbers))
   for i, row in ipairs(rows) do
     lines[#lines + 1] = ("<tr%s>%s</tr>"):format(i == given.marked and ' class="marked"' or "",
-      cells("td", columns, row, numbers))
+      cells("td", columns, row, numbers, given.best and given.best[i]))
   end
   lines[#lines + 1] = "</tbody></table></div>"
   add(self, "%s", table.concat(lines, "\n"))

@@ -19,6 +19,8 @@ end
 
 --- exp:report("e.html"): one HTML page that opens in any browser, without network: means and
 --- standard errors over the cells that differ in their seed alone (an option named seed or
---- ..._seed), pictures of the results against each option that is a number, cells that failed with
---- their messages, time and memory, how to reproduce, and every cell. Written whole or not at all.
+--- ..._seed), with the best of each data set (an option named data, dataset, data_set or set)
+--- marked and the differences from it over the same seeds; pictures of the results and the time
+--- against each option that is a number, a panel for each data set; cells that failed with their
+--- messages, time and memory, how to reproduce, and every cell. Written whole or not at all.
 function Experiment:report(path) require("scullery.report.experiment").save(self, path) end

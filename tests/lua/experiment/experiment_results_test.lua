@@ -163,6 +163,27 @@ function TestTables:test_rows_the_best_and_series_print_and_stay_plain()
   lu.assertEquals(tostring(failed.rows[1]), "cell { i = 1 }: failed: no luck")
 end
 
+function TestTables:test_what_cells_took_is_a_value_everywhere()
+  local exp = grid()
+  for i, row in ipairs(exp.rows) do row.seconds, row.memory = i / 8, 1000 * i end -- 12 rows
+  lu.assertEquals(exp:table{ value = "seconds", rows = "T", over = { "seed", "method" } }.rows[1]
+    .means, { 3.5 / 8 })
+  lu.assertEquals(exp:best{ value = "seconds" }.mean, 2 / 8)
+  lu.assertEquals(exp:best{ value = "memory", smallest = false }.mean, 11000)
+  lu.assertEquals(exp:best{ value = "error", smallest = false, most = { seconds = 0.7 } }.cell,
+    { T = 10, method = "b" })
+  local list = exp:series{ x = "T", value = "seconds", series = "method" }
+  lu.assertEquals(list[1].y, { 2 / 8, 8 / 8 })
+  list = exp:series{ x = "seconds", along = "T", value = "error", series = "method" }
+  lu.assertEquals(list[1].x, { 2 / 8, 8 / 8 })
+  lu.assertEquals(exp:compare{ value = "seconds", rows = { "T", "method" },
+    published = { [10] = { a = 0.25 } } }.rows[1].difference, 0)
+  fails({ "there is no result 'secnds' (did you mean 'seconds'?)" }, exp.best, exp,
+    { value = "secnds" })
+  for _, row in ipairs(exp.rows) do row.result.seconds = 7 end -- a result comes first
+  lu.assertEquals(exp:best{ value = "seconds" }.mean, 7)
+end
+
 function TestTables:test_printing()
   lu.assertEquals(tostring(grid()), "experiment e: 12 cells done, 0 failed, in " .. folder .. "/e")
   fails({ "experiment: there is no method or field 'tabel' (did you mean 'table'?)" },

@@ -371,7 +371,7 @@ function TestFailures:test_an_experiment_within_its_own_cell()
   assert(os.execute("ln -s . " .. quote(folder .. "/link")))
   for _, other in ipairs{ "", "/", "/.", "//.//", "/link", "/e/.." } do
     local message
-    experiment{ name = "e", cells = { other = { other } }, run = function()
+    experiment{ name = "e", cells = { other = { other } }, rerun = "never", run = function()
       message = select(2, pcall(sc.experiment, { name = "e", folder = folder .. other,
         cells = { other = { other } }, run = constant }))
       return {}
@@ -531,8 +531,58 @@ function TestGoingOn:test_other_versions_scripts_and_columns_are_told()
   lu.assertStrContains(select(2, experiment()), "some cells were run by Scullery 0.0.7")
   alter('"sha256":"%x*"', '"sha256":"00"')
   lu.assertStrContains(select(2, experiment()), "the script has changed")
-  local _, said = experiment{ cells = { T = { 1, 2, 3 } }, run = function() return { b = 1 } end }
+  local _, said = experiment{ cells = { T = { 1, 2, 3 } }, rerun = "never",
+    run = function() return { b = 1 } end }
   lu.assertStrContains(said, "results have the columns b, where earlier ones have error")
+end
+
+-- A function of a cell, from its text: comments and lines are the text's own.
+local function written(text) return assert(load(text))() end
+
+function TestGoingOn:test_results_of_another_function_are_refused_kept_or_run_again()
+  local first = written "local f = 2 return function(cell) return { y = f * cell.T } end"
+  local same = written "local f = 2\n\nreturn function(cell) -- y\n return { y = f * cell.T } end"
+  local other = written "local f = 3 return function(cell) return { y = f * cell.T } end"
+  experiment{ run = first }
+  lu.assertEquals(select(2, experiment{ run = same }), "")
+  fails({ "has results of another function 'run'", 'rerun = "changed"', 'rerun = "never"' },
+    experiment, { run = other })
+  fails({ "has results of another function 'run'" }, experiment,
+    { run = other, cells = { T = { 1, 2, 3 } } })
+  lu.assertEquals(#lines(), 3)
+  local kept, said = experiment{ run = other, rerun = "never" }
+  lu.assertEquals(kept.rows[2].result.y, 4)
+  lu.assertStrContains(said, "2 cells are of another function 'run'; they are kept")
+  local again, told = experiment{ run = other, rerun = "changed", cells = { T = { 1, 2, 3 } } }
+  lu.assertEquals({ again.rows[1].result.y, again.rows[2].result.y, again.rows[3].result.y },
+    { 3, 6, 9 })
+  lu.assertStrContains(told, "2 cells are of another function 'run'; they run again")
+  lu.assertEquals(#lines(), 6)
+  experiment{ run = other, cells = { T = { 1, 2, 3 } } } -- all cells are of one function now
+  experiment{ run = other, rerun = "changed", cells = { T = { 1, 2, 3 } } }
+  lu.assertEquals(#lines(), 6)
+  fails({ "experiment: option 'rerun' got", "one of changed, never" }, experiment,
+    { rerun = "change" })
+end
+
+function TestGoingOn:test_what_counts_as_another_function()
+  local digest = require("scullery.experiment.code").digest
+  local function differ(a, b) return digest(written(a)) ~= digest(written(b)) end
+  local function both(text, a, b) return differ(text:format(a), text:format(b)) end
+  lu.assertTrue(both("return function() return { a = %s } end", 1, 2))
+  lu.assertTrue(both("local s = %q return function() return { a = s } end", "x", "y"))
+  lu.assertTrue(both("local function h() return %s end return function() return h() end", 1, 2))
+  lu.assertTrue(both("local b = %s return function() return function() return b end end", "true",
+    "false"))
+  lu.assertTrue(both("return function() return { %q } end", ("x"):rep(50), ("x"):rep(49) .. "y"))
+  -- a counter that the function or one within it assigns, and a table
+  lu.assertFalse(both("local n = %d return function() n = n + 1 return {} end", 1, 2))
+  lu.assertFalse(both("local n = %d return function() return function() n = n + 1 end end", 1, 2))
+  lu.assertFalse(both("local t = { %d } return function() return { a = t[1] } end", 1, 2))
+  lu.assertFalse(differ("return function() return 1.5 end",
+    "\n\nreturn function()\nreturn 1.5\nend"))
+  local loop = "local f, g function f() return g() end function g() return f() + %d end return f"
+  lu.assertTrue(both(loop, 1, 2))
 end
 
 function TestGoingOn:test_cells_of_one_run_may_have_different_columns()

@@ -244,8 +244,16 @@ function TestEnds:test_a_worker_that_is_killed_is_a_failure_of_its_cell_and_the_
     lu.assertStrContains(err, word)
     lu.assertEquals({ open().failed, #open().rows }, { 1, 6 })
     script ""
+    local refused, _, why = run() -- five cells are done, by the function before it was corrected
+    lu.assertEquals(refused, 1)
+    lu.assertStrContains(why, "has results of another function 'run'")
+    script("", 'processes = 2, rerun = "never"')
     lu.assertEquals((run()), 0)
     check_whole()
+    script("", 'processes = 2, rerun = "changed"')
+    lu.assertEquals((run()), 0)
+    script ""
+    lu.assertEquals((run()), 0)
     os.execute("rm -r " .. quote(path("e")))
   end
 end

@@ -322,4 +322,141 @@ function TestColoursOfAHeatmapGetLighter()
   lu.assertEquals({ colours.rgb(1) }, { colours.rgb(#colours.series + 1) })
 end
 
+-- ---------------------------------------------------------------- legends, notes, fonts, colours
+
+local legend = require "scullery.plot.legend"
+local script = require "scullery.plot.script"
+
+local size = { width = 720, height = 480, point = 1 }
+
+function TestALegendIsInAFreeCorner()
+  local function place(y, given)
+    local o = { y = y, label = "a" }
+    for name, value in pairs(given or {}) do o[name] = value end
+    return legend.of(panel_of(sc.plot.line(o)), size)
+  end
+  lu.assertStrContains(place{ 1, 0.9, 0.8, 0.1, 0 }, "inside right top")
+  lu.assertStrContains(place{ 0, 0.1, 0.2, 0.8, 1 }, "inside left top")
+  lu.assertStrContains(place{ 1, 0, 1 }, "inside right bottom")
+  local zigzag = {}
+  for i = 1, 60 do zigzag[i] = i % 2 end
+  lu.assertEquals(select(2, legend.of(panel_of(sc.plot.line{ y = zigzag, label = "a" }), size)),
+    "below")
+  lu.assertEquals(place({ 1, 0 }, { legend = "none" }), "unset key")
+  lu.assertStrContains(place({ 1, 0 }, { legend = "right" }), "outside right top")
+  lu.assertStrContains(place({ 1, 0 }, { legend = "below" }), "outside bottom")
+  lu.assertStrContains(place(zigzag, { legend = "inside" }), "inside right top")
+  lu.assertStrContains(place({ 1, 0 }, { legend_title = "q" }), 'title "q" left')
+  lu.assertErrorMsgContains("plot.line: option 'legend' got \"top\"", place, { 1, 0 },
+    { legend = "top" })
+end
+
+function TestPanelsWithTheSameLegendShareOne()
+  local function one(labels)
+    local series = {}
+    for i, label in ipairs(labels) do series[i] = { y = { i, 2, 1 }, label = label } end
+    return sc.plot.line{ series = series, legend_title = "q" }
+  end
+  local function shared(list) return legend.shared(sc.plot.panels(list).panels) end
+  lu.assertEquals(#shared{ one{ "a", "b" }, one{ "a", "b" } }, 2)
+  lu.assertEquals(#shared{ one{ "a" }, one{ "a", "b" } }, 2)
+  lu.assertNil(shared{ one{ "a", "b" }, one{ "b", "a" } }) -- of other colours
+  lu.assertNil(shared{ one{ "a", "b" }, sc.plot.line{ y = { 1, 2 } } })
+  local function keys(given)
+    local text = script.of(sc.plot.panels{ one{ "a", "b" }, one{ "a", "b" }, legend = given },
+      "svg")
+    local _, own = text:gsub("\nset key", "")
+    local _, of_strip = text:gsub("keyentry", "")
+    return own, of_strip
+  end
+  lu.assertEquals({ keys() }, { 1, 2 })
+  lu.assertEquals({ keys "each" }, { 2, 0 })
+end
+
+function TestNotesFontsAndColoursAreOptions()
+  local given = { y = { 1, 0 / 0, 2 }, x_label = "x" }
+  local function with(name, value)
+    given[name] = value
+    local figure = sc.plot.line(given)
+    given[name] = nil
+    return figure
+  end
+  lu.assertEquals(panel_of(with("notes", "Mine.")).notes,
+    { "1 value is not a number and is not drawn", "Mine." })
+  lu.assertEquals(panel_of(with("notes", { "a", "b" })).notes[3], "b")
+  lu.assertEquals(panel_of(with("notes", "none")).notes, {})
+  lu.assertStrContains(script.of(with("colours", { "#FF0000" }), "svg"), 'rgb "#ff0000"')
+  lu.assertStrContains(script.of(with("font", "DejaVu Serif"), "svg"), 'font "DejaVu Serif,13"')
+  lu.assertStrContains(script.of(with("font_size", 26), "png"), 'font "DejaVu Sans,19.5"')
+  for name, value in pairs{ colours = { "red" }, font = 'x" ; !ls', notes = 1, font_size = 2 } do
+    local ok, message = pcall(sc.plot.line, { y = { 1 }, [name] = value })
+    lu.assertFalse(ok)
+    lu.assertStrContains(message, "plot.line: option '" .. name .. "'")
+  end
+  lu.assertErrorMsgContains("plot.heatmap: unknown option 'colours'", sc.plot.heatmap,
+    { values = { { 1 } }, colours = { "#000000" } })
+end
+
+-- ---------------------------------------------------------------- order, years, levels, overlays
+
+function TestClassesAreInTheirNaturalOrder()
+  local layers = panel_of(sc.plot.scatter{ y = { 1, 2, 3, 4, 5 },
+    class = { "c10", "c2", "10", "2", "b" } }).layers
+  local labels = {}
+  for i, layer in ipairs(layers) do labels[i] = layer.label end
+  lu.assertEquals(labels, { "2", "10", "b", "c2", "c10" })
+end
+
+function TestYearsAreWholeNumbers()
+  local function years_of(label, x, most)
+    local list = {}
+    for i, tick in ipairs(ticks.of(panel_of(sc.plot.line{ x = x, y = x, x_label = label }).x, most))
+      do list[i] = tick.text end
+    return list
+  end
+  lu.assertEquals(years_of("year", { 2015, 2018 }, 10), { "2015", "2016", "2017", "2018" })
+  lu.assertEquals(years_of("T", { 2015, 2018 }, 10)[2], "2015.5")
+  lu.assertEquals(years_of("year", { 2015.5, 2018 }, 10)[1], "2015.5")
+end
+
+function TestLogAxesHaveAtLeastThreeLabels()
+  for _, axis in ipairs{ { 1, 12 }, { 11, 95 }, { 3, 4 }, { 1e-3, 1e5 }, { 9, 1100 }, { 0.5, 60 },
+    { 1, 1e12 }, { 0.11, 0.15 } } do
+    for most = 1, 12 do
+      local list = ticks.of({ log = true, low = axis[1], high = axis[2] }, most)
+      lu.assertTrue(#list >= 3, ("%g to %g, %d"):format(axis[1], axis[2], most))
+      for i = 2, #list do lu.assertTrue(list[i].value > list[i - 1].value) end
+    end
+  end
+end
+
+function TestALevelOfAHeatmap()
+  local values = { { -1, 1 }, { -1, 3 } }
+  local layer = panel_of(sc.plot.heatmap{ values = values, contour = 0 }).layers[2]
+  lu.assertEquals({ layer.places_x[1], layer.places_y[1] }, { 1.5, 1 })
+  lu.assertEquals({ layer.places_x[2], layer.places_y[2] }, { 1.25, 2 })
+  lu.assertEquals(#layer.places_x, 3)
+  lu.assertEquals(#panel_of(sc.plot.heatmap{ values = { { 1, 2 }, { 3, 0 / 0 } }, contour = 0 })
+    .layers[2].places_x, 0)
+  lu.assertStrContains(script.of(sc.plot.heatmap{ values = values, contour = 0 }, "svg"),
+    "with lines")
+end
+
+function TestHistogramsLieOverEachOther()
+  local given = { series = { { x = { 1, 2, 3 } }, { x = { 2, 3, 4 } } }, bins = 3 }
+  local layers = panel_of(sc.plot.hist(given)).layers
+  lu.assertEquals({ layers[1].overlaid, layers[1].width }, { true, 1 })
+  lu.assertEquals(layers[1].x, layers[2].x)
+  given.beside = true
+  layers = panel_of(sc.plot.hist(given)).layers
+  lu.assertEquals({ layers[1].overlaid, layers[1].width }, { nil, 0.5 })
+end
+
+function TestManyPointsAreTranslucent()
+  local few, many = {}, {}
+  for i = 1, 250 do few[i], many[i] = i <= 100 and i or nil, i end
+  lu.assertStrContains(script.of(sc.plot.scatter{ y = many }, "svg"), 'rgb "#700072b2"')
+  lu.assertStrContains(script.of(sc.plot.scatter{ y = few }, "svg"), 'rgb "#0072b2"')
+end
+
 os.exit(lu.LuaUnit.run())

@@ -127,12 +127,13 @@ end
 
 function TestPictures:test_each_result_against_each_number()
   local list = drawn(grid({ 10, 100, 1000 }, { 0.1, 1, 10 }, 3))
-  lu.assertEquals(#list, 2)
+  lu.assertEquals(#list, 4)
   lu.assertEquals({ list[1].option, list[2].option }, { "T", "lambda" })
+  lu.assertEquals({ list[3].result, list[3].option }, { "seconds", "T" })
   local panel = list[1].figure.panels[1]
   lu.assertTrue(panel.x.log)
   lu.assertEquals(#panel.layers, 3)
-  lu.assertEquals(panel.layers[2].label, "lambda = 1")
+  lu.assertEquals({ panel.layers[2].label, panel.legend_title }, { "1", "lambda" })
   lu.assertEquals(panel.layers[2].x, { 10, 100, 1000 })
   lu.assertAlmostEquals(panel.layers[2].y[3], 0.003, 1e-12)
   lu.assertAlmostEquals(panel.layers[2].high[3], 0.003 + 0.001 / math.sqrt(3), 1e-12)
@@ -178,6 +179,50 @@ function TestPictures:test_bars_where_no_option_is_a_number()
   lu.assertNotEquals(panel.layers[1].high[2], panel.layers[1].high[2], "of one seed none")
 end
 
+-- Two data sets, two methods, three seeds; method b is better on one of them.
+local function sets()
+  local rows, base = {}, { wdbc = { a = 10, b = 12 }, iris = { a = 30, b = 20 } }
+  for _, data in ipairs{ "iris", "wdbc" } do
+    for method, start in pairs(base[data]) do
+      for seed = 1, 3 do
+        rows[#rows + 1] = row({ data = data, method = method, seed = seed },
+          { test_error = start + seed ^ 2 + (method == "a" and seed / 10 or 0) }, { seconds = 1 })
+      end
+    end
+  end
+  return rows
+end
+
+function TestPictures:test_each_data_set_has_a_panel()
+  local list = drawn(sets())
+  lu.assertEquals({ #list, list[1].result, list[2].result }, { 2, "test_error", "seconds" })
+  local panels = list[1].figure.panels
+  lu.assertEquals({ #panels, panels[1].title, panels[2].title }, { 2, "iris", "wdbc" })
+  lu.assertEquals(panels[2].x.categories, { "a", "b" })
+  local rows = {}
+  for _, one in ipairs(sets()) do
+    for _, T in ipairs{ 10, 20 } do
+      local cell = { T = T }
+      for name, value in pairs(one.cell) do cell[name] = value end
+      -- the first data set has method b alone
+      if cell.data == "wdbc" or cell.method == "b" then rows[#rows + 1] = row(cell, one.result) end
+    end
+  end
+  local lines = drawn(rows)[1].figure.panels
+  lu.assertEquals({ #lines[1].layers, #lines[2].layers }, { 1, 2 })
+end
+
+function TestPictures:test_bars_of_two_options_are_grouped()
+  local rows = {}
+  for _, p in ipairs{ "a", "b", "c" } do
+    for _, q in ipairs{ "x", "y" } do rows[#rows + 1] = row({ p = p, q = q }, { e = #rows + 1 }) end
+  end
+  local panel = drawn(rows)[1].figure.panels[1]
+  lu.assertEquals(panel.x.categories, { "a", "b", "c" })
+  lu.assertEquals({ #panel.layers, panel.layers[2].label, panel.layers[2].y[3] }, { 2, "y", 6 })
+  lu.assertEquals(panel.legend_title, "q")
+end
+
 function TestPictures:test_numbers_that_cannot_be_drawn()
   local list = drawn{ row({ T = 1, seed = 1 }, { e = 0 / 0 }), row({ T = 1, seed = 2 }, { e = 1 }),
     row({ T = 2, seed = 1 }, { e = math.huge }), row({ T = 3, seed = 1 }, { e = 1 }),
@@ -190,6 +235,28 @@ end
 -- ---------------------------------------------------------------- pages
 
 TestPages = {}
+
+function TestPages:test_the_best_of_each_data_set_is_marked_and_others_are_compared_with_it()
+  local page = report.page({ name = "e", rows = sets(), options = {}, columns = {} })
+  local text = table.concat(page.parts, "\n")
+  lu.assertStrContains(text, "<h3>data = iris</h3>")
+  local _, marked = text:gsub('class="number best"', "")
+  lu.assertEquals(marked, 2)
+  lu.assertStrContains(text, "Marked: smallest test_error.")
+  -- iris: a less b is 10 + seed / 10: 10.2 with a standard error of 0.1 / sqrt(3)
+  lu.assertStrContains(text, "10.200 ± 0.058")
+  lu.assertStrContains(text, "test_error: best is method = b.")
+  lu.assertStrContains(text, "1.800 ± 0.058") -- wdbc: b less a is 2 - seed / 10
+end
+
+function TestPages:test_what_is_better_follows_from_the_name()
+  local paired = require "scullery.experiment.paired"
+  for name, larger in pairs{ accuracy = true, test_error = false, auc_mean = true, seconds = false,
+    balanced_accuracy = true, rmse = false } do
+    lu.assertEquals(paired.larger(name), larger, name)
+  end
+  lu.assertNil(paired.larger("features"))
+end
 
 local hostile = "<script>alert('x')</script> & \"more\""
 
@@ -281,7 +348,7 @@ function TestFiles:test_a_browser_shows_it_without_network()
     for _, tag in ipairs{ "<svg", "<pre", "<table", "<tr", "<h2" } do
       lu.assertEquals(count(dom, tag), count(written, tag), tag)
     end
-    lu.assertTrue(count(dom, "<figure>") == 2)
+    lu.assertEquals(count(dom, "<figure>"), 4)
     lu.assertEquals(count(dom, "<script"), 0)
     lu.assertStrContains(dom, "widths &lt;script&gt;alert('x')&lt;/script&gt; &amp; \"more\"</h1>")
     for _, words in ipairs{ "%ssrc=", "https?://[^w]", "@import", "url%([^#]" } do

@@ -154,7 +154,8 @@ function bars.block(panel, o)
   local below = frame.below(panel.y, left.gutter, columns)
   return frame.assemble(panel, o, { canvas = plot.canvas, left = left, below = below,
     behind = written and values or nil,
-    legend = frame.legend(entries_of(panel, layers, o.colour), o.width, o.colour),
+    legend = frame.legend(entries_of(panel, layers, o.colour), o.width, o.colour,
+      panel.legend_title),
     notes = frame.notes(panel, left.note) })
 end
 

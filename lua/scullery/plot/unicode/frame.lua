@@ -54,8 +54,13 @@ end
 
 --- frame.legend(entries, columns, colour): the legend as lines of at most `columns` columns, with
 --- several entries { sample =, label =, colour = } in each. colour: true to colour the samples.
-function frame.legend(entries, columns, colour)
+--- title: what stands before them, or nil.
+function frame.legend(entries, columns, colour, title)
   local lines, line, used = {}, nil, 0
+  if title and #entries > 0 then
+    entries = { { sample = text.shorten(title .. ":", columns - 1), label = "" },
+      table.unpack(entries) }
+  end
   for _, entry in ipairs(entries) do
     local taken = text.width(entry.sample) + 1
     local label = text.shorten(entry.label, math.max(1, columns - taken - 1))

@@ -72,7 +72,7 @@ end
 function xy.block(panel, o)
   local plot = { several = has_several(panel), colour = o.colour,
     lines = #frame.layers(panel, "line"), points = #frame.layers(panel, "points") }
-  local legend = frame.legend(entries_of(panel, plot), o.width, o.colour)
+  local legend = frame.legend(entries_of(panel, plot), o.width, o.colour, panel.legend_title)
   local rows = frame.rows(panel, o, legend)
   local left = frame.left(panel.y, rows, o.width)
   local columns, fewer = equal_sides(panel, o.width - left.gutter - 1, rows)
