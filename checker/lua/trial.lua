@@ -1,5 +1,6 @@
 --- One test of one component, and what it finds.
 local core = require "scullery_checker.core"
+local automatic = require "scullery.model.automatic"
 local options = require "scullery.base.options"
 
 local trial = {}
@@ -76,7 +77,11 @@ end
 function trial.run(subject, test, seed)
   subject.seed = seed
   local t = setmetatable({ subject = subject, kind = subject.kind, seed = seed }, Trial)
+  -- a component is tested with the options that it has, not with others that a fit would choose
+  local chose = automatic.chooses
+  automatic.chooses = false
   local ok, raised = pcall(test.run, t)
+  automatic.chooses = chose
   if ok then
     if t.warning then return { outcome = "warn", text = t.warning } end
     return { outcome = "pass", text = t.noted or "" }

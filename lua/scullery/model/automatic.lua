@@ -21,7 +21,8 @@ local recipe = require "scullery.model.recipe"
 local targets = require "scullery.data.targets"
 local weights = require "scullery.model.weights"
 
-local automatic = {}
+-- chooses: false keeps the declared defaults everywhere, for tests of components with exactly these.
+local automatic = { chooses = true }
 
 local ROWS, KERNEL_ROWS = 4000, 1000
 local FACTORS = { 1 / 8, 1 / 4, 1 / 2, 1, 2 }
@@ -79,7 +80,7 @@ end
 --- automatic.open(p): what p:fit chooses from the data: { part =, width =, lambda = }, the names of
 --- options; nil if there is nothing.
 function automatic.open(p)
-  if not p.solver or p.after then return nil end
+  if not automatic.chooses or not p.solver or p.after then return nil end
   local part, width = width_of(p.features)
   local lambda = open_lambda(p.solver)
   if not (width or lambda) then return nil end
@@ -381,23 +382,25 @@ local function find(p, open, ds)
   return chosen, few, folding, of
 end
 
--- find() where an error about the sample says nothing that helps: its rows have other numbers than
--- those of the data. The fit with the declared defaults that follows raises its own error, or is
--- said to have these. Ctrl-C ends the work.
+-- find() where an error about rows of the sample says nothing that helps: they have other numbers
+-- than those of the data. The fit with the declared defaults that follows raises its own error, or
+-- is said to have these. All other errors end the work.
 local function try_to_find(p, open, ds)
   local found = table.pack(pcall(find, p, open, ds))
   if found[1] then return table.unpack(found, 2, found.n) end
   local message = options.plain(found[2])
-  if message:find("interrupted!", 1, true) then error(found[2], 0) end
+  local about_rows = message:find "%f[%a]rows?%f[%A]" and not message:find "not enough memory"
+  if not about_rows then error(found[2], 0) end
   return nil, message
 end
 
 -- Says that options keep their defaults because none could be chosen.
 local function tell(open, message)
-  if not message then return end
-  warn(("%s could not be chosen and %s declared default: %s"):format(
-    table.concat({ open.width, open.lambda }, " and "), open.width and open.lambda
-    and "have their" or "has its", message))
+  local names = {}
+  names[1] = open.width
+  names[#names + 1] = open.lambda
+  warn(("%s could not be chosen, and the declared default is used: %s"):format(
+    table.concat(names, " and "), message))
 end
 
 --- automatic.fill(p, ds): for a search: the pipeline with the options that p:fit would choose, with

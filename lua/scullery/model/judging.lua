@@ -179,7 +179,8 @@ end
 --- made}. run: pipeline, choices, path, shared. k: the number of folds that are judged, 1 for a
 --- hold-out. stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
-  local apart = stages == "fold" or folds.pairs or automatic.open(run.pipeline)
+  local chooses = ds.X and automatic.open(run.pipeline)
+  local apart = stages == "fold" or folds.pairs or chooses
   if apart or recipe.learns(run.pipeline, run.choices) then
     return stages_per_fold(run, ds, folds, k, criterion)
   elseif k == 1 then

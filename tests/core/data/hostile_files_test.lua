@@ -97,8 +97,8 @@ function TestWidth:test_columns_in_another_order_and_columns_of_one_name()
   end)), { target = false, like = there.schema })
   lu.assertEquals(back.X, there.X)
   local alike = file(wide(20000, 2, function(i, j) return i == 0 and "c" or tostring(i * j) end))
-  local r = core.read_csv(alike, { target = false })
-  lu.assertEquals(in_time(30, core.read_csv, alike, { target = false, like = r.schema }).X, r.X)
+  local _, said = in_time(30, pcall, core.read_csv, alike, { target = false })
+  lu.assertStrContains(said, "columns 1 and 2 are both called 'c'")
 end
 
 function TestWidth:test_first_texts_far_behind()

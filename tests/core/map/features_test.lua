@@ -393,8 +393,9 @@ function TestARowThatIsNotTakenIsNamed()
   local rows = sc.rand{ 3000, 3, seed = 1 }
   rows:set(1717, 2, -7)
   for _, p in ipairs{ sc.pipeline{ sc.features{ p = sc.sampler.columns(),
-    phi = sc.nonlinearity.chi_square{} }, sc.solver.ridge() }, sc.pipeline{ sc.features{ T = 4,
-    p = sc.sampler.skewed_chi_square{}, phi = sc.nonlinearity.fourier() }, sc.solver.ridge() } } do
+    phi = sc.nonlinearity.chi_square{} }, sc.solver.ridge{ lambda = 1 } }, sc.pipeline{
+    sc.features{ T = 4, p = sc.sampler.skewed_chi_square{}, phi = sc.nonlinearity.fourier() },
+    sc.solver.ridge{ lambda = 1 } } } do
     fails({ "row 1717 of X: ", "-7" }, p.fit, p, rows, rows:column(1))
     fails({ "row 1717 of X: " }, p.cv, p, sc.dataset{ X = rows, y = rows:column(1) }, { folds = 3 })
     p:fit(rows:slice(1, 1000), rows:slice(1, 1000):column(1))

@@ -10,7 +10,7 @@ local ds = sc.dataset{ X = X, y = X:column(1) }
 local function recipe(solver, given)
   local sinks = sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
     phi = sc.nonlinearity.fourier(), T = 100, seed = 1 }
-  local stages = { sc.standardize(), sc.normalize(), sinks, solver or sc.solver.ridge{} }
+  local stages = { sc.standardize(), sc.normalize(), sinks, solver or sc.solver.ridge{ lambda = 1e-6 } }
   for k, v in pairs(given or {}) do stages[k] = v end
   return sc.pipeline(stages)
 end
@@ -52,7 +52,7 @@ function TestStagesOfAFit()
 end
 
 function TestPassesOfASolverAreItsOwn()
-  local p = recipe(sc.solver.cg{}, { allowance = 1000 })
+  local p = recipe(sc.solver.cg{ lambda = 1e-6 }, { allowance = 1000 })
   local s = by_name((sc.profile(p.fit, p, ds)))
   lu.assertTrue(s.solving.passes >= p:info().iterations)
   lu.assertEquals(s.features.passes, s.solving.passes)

@@ -252,8 +252,6 @@ function TestColumns:test_without_names_columns_go_by_position()
   lu.assertEquals(fitted(bare):score(test), 1)
   fails({ "X has 3 columns where the pipeline was fitted on 2" }, model.predict, model,
     sc.hcat(test.X, sc.ones(30, 1)))
-  -- names that are no names: two alike
-  lu.assertEquals(model:score(sc.dataset{ X = test.X, y = test.y, names = { "q", "q" } }), 1)
 end
 
 function TestColumns:test_stages_alone_know_their_columns_too()

@@ -165,8 +165,8 @@ function TestAClassOfOneRow()
   end
 end
 
--- Scores of a logistic regression are log-odds: judged by their distance from -1 and +1, the largest
--- lambda would win.
+-- Scores of a logistic regression are log-odds: judged by their distance from -1 and +1, the
+-- largest lambda would win.
 function TestLogOddsAreJudgedByTheirProbabilities()
   local n = 1200
   local X, chance = sc.randn{ n, 2, seed = 20 }, sc.rand{ n, 1, seed = 21 }
@@ -197,8 +197,9 @@ function TestGroupsAreJudgedWhole()
   for _, of in ipairs{ "whole", "cut" } do
     local ds = sc.dataset{ X = X, y = values, task = "regression",
       groups = of == "whole" and groups or nil }
-    lambdas[of] = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 100,
-      seed = 1, phi = sc.nonlinearity.fourier() }, sc.solver.ridge{} }:fit(ds).fitted.solver.given.lambda
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 100, seed = 1,
+      phi = sc.nonlinearity.fourier() }, sc.solver.ridge{} }:fit(ds)
+    lambdas[of] = p.fitted.solver.given.lambda
   end
   lu.assertTrue(lambdas.whole > 0.1) -- 0.01 where rows of the judging groups are learnt from
   lu.assertTrue(lambdas.cut < 1e-4)

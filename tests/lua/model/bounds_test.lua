@@ -220,7 +220,7 @@ function TestRandomBases()
 end
 
 function TestSecondMomentsOfRows() -- against draws
-  for _, p in ipairs{ sc.sampler.gaussian{ sigma = 0.7 }, sc.sampler.rademacher{},
+  for _, p in ipairs{ sc.sampler.gaussian{ sigma = 0.7 }, sc.sampler.rademacher{ sigma = 1 },
     sc.sampler.uniform{}, sc.sampler.laplace{}, sc.sampler.spherical{} } do
     local features = sc.features{ p = p, phi = sc.nonlinearity.sin(), T = 4000, seed = 5 }
     local W, sum, square = features:fit(data.X):parameters(), 0, 0
