@@ -1,5 +1,6 @@
 --- A small run of one instance in a fresh process, where no other instance was before it: what the
 --- static variables of a plugin hold there, no other instance has put there.
+local automatic = require "scullery.model.automatic"
 local core = require "scullery_checker.core"
 local options = require "scullery.base.options"
 local process = require "scullery_checker.process"
@@ -44,6 +45,7 @@ end
 --- alone.answer(target, given): the other side: reports what given.alone, JSON, asks for.
 function alone.answer(target, given)
   process.begin(given)
+  automatic.chooses = false -- as in the test that asks
   local asked = core.json_decode(given.alone, "--alone")
   local one = subject.find(target, given.component)
   local ok, made = pcall(function()

@@ -270,7 +270,7 @@ local faults = {
   { "solver_idle", "descent", "learns fail", { "says converged" }, solve "idle" },
   { "solver_keeps_rows", "descent", "rows crash", { "slot solve" }, solve "keeps_rows" },
   { "solver_leaks", "descent", "no-growth fail", { "bytes more" }, solve "leaks" },
-  { "solver_leaks_on_failure", "descent", "failures fail", { "bytes are lost" },
+  { "solver_leaks_on_failure", "descent", "failures fail", { "bytes leak" },
     solve "loses_sums" },
   { "solver_lipschitz", "descent", "loss fail", { "Lipschitz constant" },
     loss("lipschitz", "lipschitz_without_target") },

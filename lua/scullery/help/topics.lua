@@ -120,6 +120,7 @@ local homes = {
   choose = { "scullery.compose.choose", "choose" }, codes = { "scullery.compose.codes", "codes" },
   progress = { "scullery.base.progress", "progress" },
   standardize = { "scullery.compose.stages", "stages.standardize" },
+  relevance = { "scullery.compose.stages", "stages.relevance" },
   minmax = { "scullery.compose.stages", "stages.minmax" },
   normalize = { "scullery.compose.stages", "stages.normalize" },
   pca = { "scullery.compose.stages", "stages.pca" },

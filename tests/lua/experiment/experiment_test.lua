@@ -475,7 +475,8 @@ function TestGoingOn:test_what_the_packing_script_leaves_out_follows_from_the_ce
       lu.assertNotStrContains(packed, '"' .. name .. '"')
     end
     lu.assertNil((io.open(file())))
-    lu.assertEquals(records(), before)
+    local function timeless(text) return (text:gsub("seconds=[%d.e+-]+", "seconds")) end
+    lu.assertEquals(timeless(records()), timeless(before)) -- seconds are rounded
   end
   lu.assertEquals(ran{ cells = { i = { 1, 2, 3 } } }, { "i=3" })
   lu.assertEquals(#lines(), 2)

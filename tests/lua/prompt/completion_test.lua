@@ -82,7 +82,7 @@ function TestCompletion:test_options_of_functions_and_methods()
     ["p:prune{ eps"] = "epsilon", ["p:bound{ del"] = "delta", ["p:calibrate{ fo"] = "folds",
     ['p:save("f", { par'] = "parameters",
     ["sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, met"] = "method",
-    ["sc.data.rows{ tar"] = "targets", ["sc.plot.line{ leg"] = "legend",
+    ["sc.data.rows{ tar"] = "targets", ["sc.plot.line{ legend_"] = "legend_title",
     ["sc.plot.panels{ fig, col"] = "columns", ["sc.experiment{ proc"] = "processes",
     ["sc.metrics.f1(a, b, { av"] = "average",
     ["p:plot{ ti"] = "title", ["unknown:report{ ti"] = "title" }
@@ -131,7 +131,8 @@ end
 
 function TestCompletion:test_kinds_of_pictures_in_quotes()
   environment.p = sc.pipeline{ sc.standardize() }
-  local all = { "calibration", "coefficients", "confusion", "lift", "pr", "residuals", "roc" }
+  local all = { "calibration", "coefficients", "confusion", "dependence", "importance", "lift",
+    "pr", "residuals", "roc" }
   lu.assertEquals(at 'p:plot("', all)
   lu.assertEquals(one 'p:plot "res', "residuals")
   lu.assertEquals(at 'unknown:plot("', all)

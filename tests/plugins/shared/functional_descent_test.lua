@@ -168,8 +168,8 @@ function TestSeveralColumns()
   -- square: classes and targets do not meet, but for the bound of sfgd
   local y = {}
   for i = 1, 60 do y[i] = i % 3 end
-  for name, given in pairs{ sfgd = { batch = 20, seed = 1 },
-    optimal_stepsize = { batch = 20, seed = 1 } } do
+  for name, given in pairs{ sfgd = { batch = 20, seed = 1, lambda = 1e-2 },
+    optimal_stepsize = { batch = 20, seed = 1, lambda = 1e-2 } } do
     local m = fit(sc.solver[name](given), data_of(y, "classification"),
       { inst:features{ T = 30, seed = 5 } })
     lu.assertEquals(m:weights():cols(), 3)

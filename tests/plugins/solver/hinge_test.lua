@@ -61,7 +61,8 @@ function TestOneColumnAtDefaultOptions()
     local noise, y = sc.randn{ 3000, 1, seed = 3 }, sc.zeros(3000, 1)
     for i = 1, 3000 do y:set(i, 1, x:get(i, 1) + noise:get(i, 1) > 0 and 1 or -1) end
     x = x * scale
-    local m = sc.pipeline{ sc.solver.hinge{ intercept = false } }:fit(data_of(x, y))
+    local m = sc.pipeline{ sc.solver.hinge{ lambda = 1e-4, intercept = false } }:fit(
+      data_of(x, y))
     lu.assertEquals(m:info().status, "converged")
     local value, least = value_of(m, x, y, 1e-4), least_of_column(x, y, 1e-4)
     lu.assertTrue(math.abs(value - least) <= 1e-5 * least, ("%.9g, %.9g"):format(value, least))
