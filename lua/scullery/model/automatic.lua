@@ -21,7 +21,7 @@ local recipe = require "scullery.model.recipe"
 local targets = require "scullery.data.targets"
 local weights = require "scullery.model.weights"
 
--- chooses: false keeps the declared defaults everywhere, for tests of components with exactly these.
+-- chooses: false keeps the declared defaults, for tests of components with exactly these.
 local automatic = { chooses = true }
 
 local ROWS, KERNEL_ROWS = 4000, 1000

@@ -10,7 +10,8 @@ local ds = sc.dataset{ X = X, y = X:column(1) }
 local function recipe(solver, given)
   local sinks = sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
     phi = sc.nonlinearity.fourier(), T = 100, seed = 1 }
-  local stages = { sc.standardize(), sc.normalize(), sinks, solver or sc.solver.ridge{ lambda = 1e-6 } }
+  local stages = { sc.standardize(), sc.normalize(), sinks,
+    solver or sc.solver.ridge{ lambda = 1e-6 } }
   for k, v in pairs(given or {}) do stages[k] = v end
   return sc.pipeline(stages)
 end

@@ -128,7 +128,8 @@ function TestNonlinearities:test_learning_searching_and_judging()
   local found = recipe(leaky{ slope = sc.choose{ 0, 0.3, 1 } })
   found = found:search(ds, { folds = 3 })
   lu.assertStrContains(tostring(found.table), "slope")
-  local classes = sc.pipeline{ features(rectifier()), sc.solver.logistic{ lambda = 1e-6 } }:fit(labelled)
+  local classes = sc.pipeline{ features(rectifier()),
+    sc.solver.logistic{ lambda = 1e-6 } }:fit(labelled)
   lu.assertTrue(classes:score(labelled) > 0.8)
 end
 

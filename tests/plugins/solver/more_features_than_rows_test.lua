@@ -167,7 +167,8 @@ local X = sc.randn{ 40, 12000, seed = 1 }
 local y = X:column(1) + X:column(2)
 local classes = y:map(function(v) return v > 0 and 1 or -1 end)
 for _, name in ipairs{ "huber", "trimmed", "box", "ridge" } do
-  assert(sc.pipeline{ sc.solver[name](name ~= "box" and { lambda = 1e-6 } or nil) }:fit(X, y):info().status == "converged")
+  local solver = sc.solver[name](name ~= "box" and { lambda = 1e-6 } or nil)
+  assert(sc.pipeline{ solver }:fit(X, y):info().status == "converged")
 end
 for _, solver in ipairs{ sc.solver.hinge{ lambda = 1e-4 }, sc.solver.logistic{ lambda = 1e-6 },
   sc.solver.box{ loss = "hinge" } } do
