@@ -73,12 +73,13 @@ end
 --- options.attempt(f, ...): as pcall(f, ...), for finding out whether something can be done. An
 --- interrupt or a lack of memory does not answer that question and is raised.
 function options.attempt(f, ...)
-  local ok, result = pcall(f, ...)
-  if not ok and (options.is_interrupt(result)
-    or sentence_of(result):find("not enough memory", 1, true)) then
-    error(result, 0)
+  local results = table.pack(pcall(f, ...))
+  local ok, raised = results[1], results[2]
+  if not ok and (options.is_interrupt(raised)
+    or sentence_of(raised):find("not enough memory", 1, true)) then
+    error(raised, 0)
   end
-  return ok, result
+  return table.unpack(results, 1, results.n)
 end
 
 --- options.guard(title, level, f, ...): calls f(...). Its error is raised as one sentence that

@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local fail = require "scullery.base.fail"
 local folders = require "scullery.base.folders"
+local options = require "scullery.base.options"
 
 local fetch = {}
 
@@ -87,8 +88,8 @@ function fetch.check(path, file, entry, say)
     if digest == one then return nil end
   end
   if not packed and entry.format ~= "idx" then
-    local ok, text = pcall(core.read_text, path, MOST_TEXT)
-    ok = ok and pcall(check_shape, text, file, entry)
+    local ok, text = options.attempt(core.read_text, path, MOST_TEXT)
+    ok = ok and options.attempt(check_shape, text, file, entry)
     if ok then return say_unverified(path, say) end
   end
   return known[1] and ("%s: its sha256 is %s where %s is expected"):format(path, digest, known[1])

@@ -334,7 +334,7 @@ local function guess_rows(o)
   if o.task or o.classes or o.targets ~= 1 then
     return o.task or o.classes and "classification" or "regression", o.classes
   end
-  local read, _, y = pcall(o.read, 1, math.min(o.n, LOOK))
+  local read, _, y = options.attempt(o.read, 1, math.min(o.n, LOOK))
   if not read then return "regression" end -- the first pass says what is wrong
   if type(y) == "table" and not getmetatable(y) then y = core.matrix(y) end
   if not core.is_matrix(y) then return "regression" end -- the first pass says what is wrong

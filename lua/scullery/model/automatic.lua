@@ -386,11 +386,10 @@ end
 -- than those of the data. The fit with the declared defaults that follows raises its own error, or
 -- is said to have these. All other errors end the work.
 local function try_to_find(p, open, ds)
-  local found = table.pack(pcall(find, p, open, ds))
+  local found = table.pack(options.attempt(find, p, open, ds))
   if found[1] then return table.unpack(found, 2, found.n) end
   local message = options.plain(found[2])
-  local about_rows = message:find "%f[%a]rows?%f[%A]" and not message:find "not enough memory"
-  if not about_rows then error(found[2], 0) end
+  if not message:find "%f[%a]rows?%f[%A]" then error(found[2], 0) end
   return nil, message
 end
 

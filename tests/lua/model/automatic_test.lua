@@ -181,6 +181,23 @@ function TestLogOddsAreJudgedByTheirProbabilities()
   lu.assertAlmostEquals(chosen.fitted.weights:get(1, 1), free.fitted.weights:get(1, 1), 0.5)
 end
 
+-- Ctrl-C while the rows of the sample are read ends the fit: it is not an error about rows.
+function TestAnInterruptWhileChoosing()
+  local calls = 0
+  local ds = sc.data.rows{ n = 1000, d = 2, task = "regression", read = function()
+    calls = calls + 1
+    error("interrupted!", 0)
+  end }
+  lu.assertErrorMsgContains("interrupted!", function() plain(20):fit(ds) end)
+  lu.assertEquals(calls, 1)
+end
+
+-- Nor do rows whose targets are looked at keep their error for later.
+function TestAnInterruptWhileTargetsAreGuessed()
+  lu.assertErrorMsgContains("interrupted!", sc.data.rows, { n = 1000, d = 2,
+    read = function() error("interrupted!", 0) end })
+end
+
 -- Rows of a group are nearly equal: a choice that is judged on rows of its own groups learns noise.
 function TestGroupsAreJudgedWhole()
   local groups, n, each = {}, 9000, 60
