@@ -89,6 +89,29 @@ static int map_whitened(lua_State *L) {
   return account(L);
 }
 
+/* core.map_staged(map, stages) -> its features, changed by row stages */
+static int map_staged(lua_State *L) {
+  enum { MOST_STAGES = 10000 };
+  const scl_map *map = check_map(L, 1);
+  const size_t count = scl_lua_copy_list(L, 2, MOST_STAGES, "stages");
+  scl_stage **stages = lua_newuserdatauv(L, (count + 1) * sizeof(scl_stage *), 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    stages[i] = scl_lua_check_handle(L, -1, SCL_LUA_STAGE);
+    lua_pop(L, 1);
+  }
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_map(L), scl_map,
+                      scl_map_create_staged(map, stages, count, &made, &error));
+  const int made = lua_gettop(L);
+  scl_lua_tie(L, made, 1);
+  for (size_t i = 0; i < count; i++) {
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    scl_lua_tie(L, made, -1);
+    lua_pop(L, 1);
+  }
+  return account(L);
+}
+
 /* core.map_select(map, parameters) -> the map with these parameters (from 1, ascending) alone */
 static int map_select(lua_State *L) {
   const scl_map *map = check_map(L, 1);
@@ -103,18 +126,18 @@ static int map_select(lua_State *L) {
 
 /* core.map_info(map) -> a table of sizes, method, kernel and numerical facts of the map */
 static int map_info(lua_State *L) {
-  const scl_map *map = check_map(L, 1);
+  const scl_map *map = check_map(L, 1), *base = scl_map_base(map);
   char kernel[120];
-  scl_map_describe_kernel(map, kernel, sizeof kernel);
+  scl_map_describe_kernel(base, kernel, sizeof kernel);
   lua_newtable(L);
-  SCL_LUA_INTEGERS(L, {"features", scl_map_features(map)}, {"T", scl_map_count(map)},
-                   {"dim", scl_map_dim(map)}, {"samples", scl_map_samples(map)},
-                   {"entries", scl_map_entries(map)}, {"fan_in", scl_map_fan_in(map)});
+  SCL_LUA_INTEGERS(L, {"features", scl_map_features(map)}, {"T", scl_map_count(base)},
+                   {"dim", scl_map_dim(map)}, {"samples", scl_map_samples(base)},
+                   {"entries", scl_map_entries(map)}, {"fan_in", scl_map_fan_in(base)});
   SCL_LUA_TEXTS(L, {"dtype", scl_dtype_name(scl_map_dtype(map))},
-                {"method", scl_method_name(scl_map_method(map))}, {"kernel", kernel});
+                {"method", scl_method_name(scl_map_method(base))}, {"kernel", kernel});
   SCL_LUA_BOOLEANS(L, {"has_kernel", scl_map_has_kernel(map)}, {"section", scl_map_is_section(map)},
                    {"whitened", scl_map_is_whitened(map)});
-  SCL_LUA_NUMBERS(L, {"jitter", scl_map_jitter(map)}, {"log_scale", scl_map_log_scale(map)},
+  SCL_LUA_NUMBERS(L, {"jitter", scl_map_jitter(base)}, {"log_scale", scl_map_log_scale(map)},
                   {"left_out", scl_map_left_out(map)});
   return 1;
 }
@@ -122,7 +145,7 @@ static int map_info(lua_State *L) {
 /* core.quadrature_gap(map) -> how far quadrature has missed its tolerance so far, 0 where it has
  * not */
 static int quadrature_gap(lua_State *L) {
-  return scl_lua_give_number(L, scl_map_quadrature_gap(check_map(L, 1)));
+  return scl_lua_give_number(L, scl_map_quadrature_gap(scl_map_base(check_map(L, 1))));
 }
 
 /* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say
@@ -222,11 +245,12 @@ static int expectation(lua_State *L) {
 }
 
 void scl_lua_open_map(lua_State *L) {
-  SCL_LUA_CALLS(
-      L, {"map", map_new, 1}, {"map_whitened", map_whitened, 2}, {"map_select", map_select, 2},
-      {"map_info", map_info, 1}, {"quadrature_gap", quadrature_gap, 1}, {"space", sampler_space, 2},
-      {"map_parameters", map_parameters, 1}, {"map_gram", map_gram, 1},
-      {"map_constants", map_constants, 2}, {"map_induced", map_induced, 3},
-      {"map_collision", map_collision, 3}, {"map_codes", map_codes, 2},
-      {"map_between", map_between, 3}, {"gram", kernel_gram, 3}, {"expectation", expectation, 4});
+  SCL_LUA_CALLS(L, {"map", map_new, 1}, {"map_whitened", map_whitened, 2},
+                {"map_staged", map_staged, 2}, {"map_select", map_select, 2},
+                {"map_info", map_info, 1}, {"quadrature_gap", quadrature_gap, 1},
+                {"space", sampler_space, 2}, {"map_parameters", map_parameters, 1},
+                {"map_gram", map_gram, 1}, {"map_constants", map_constants, 2},
+                {"map_induced", map_induced, 3}, {"map_collision", map_collision, 3},
+                {"map_codes", map_codes, 2}, {"map_between", map_between, 3},
+                {"gram", kernel_gram, 3}, {"expectation", expectation, 4});
 }

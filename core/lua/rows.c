@@ -4,6 +4,7 @@
 #include "algebra/quartiles.h"
 #include "learn/score.h"
 #include "lua/handle.h"
+#include "lua/list.h"
 #include "rows/chosen.h"
 #include "rows/distinct.h"
 #include "rows/fitting.h"
@@ -20,11 +21,12 @@ void **scl_lua_new_stage(lua_State *L) {
 
 /* ------------------------------------------------------------ stages */
 
-/* core.fit_stage(kind, source, stages) -> stage */
+/* core.fit_stage(kind, source, stages[, map]) -> stage, of the features where there is a map */
 static int fit_stage(lua_State *L) {
   static const char *const kinds[] = {"standardize", "minmax", "normalize", "add_bias", NULL};
   const scl_stage_kind kind = (scl_stage_kind)luaL_checkoption(L, 1, NULL, kinds);
-  const scl_flow flow = scl_lua_flow(L, 2, 3, 0);
+  scl_flow flow = scl_lua_flow(L, 2, 3, 4);
+  if (flow.map != NULL) flow.doing = scl_stage_name(kind);
   SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
                       scl_flow_fit_stage(&flow, kind, &made, &error));
   return 1;
@@ -79,6 +81,21 @@ static int projection_stage(lua_State *L) {
     return luaL_error(L, "a projection takes k x d vectors and a 1 x d mean, in float64");
   SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
                       scl_stage_create_projection(vectors, scl_matrix_row(mean, 0), &made, &error));
+  return 1;
+}
+
+/* core.selection_stage(source, stages, map or nil, columns) -> stage: some of the columns (from 1),
+ * or of the features where there is a map */
+static int selection_stage(lua_State *L) {
+  const scl_flow flow = scl_lua_flow(L, 1, 2, 3);
+  const size_t count = scl_lua_copy_list(L, 4, SCL_LUA_MOST, "columns");
+  const double *columns = scl_lua_list_numbers(L, 4, count, "columns");
+  if (scl_flow_entries(&flow) > 0)
+    return luaL_error(L,
+                      "select: one-hot features have too many columns for row stages after them");
+  SCL_LUA_PUSH_HANDLE(
+      L, scl_lua_new_stage(L), scl_stage,
+      scl_stage_create_selection(scl_flow_features(&flow), columns, count, &made, &error));
   return 1;
 }
 
@@ -254,11 +271,11 @@ static int quartiles(lua_State *L) {
 }
 
 void scl_lua_open_rows(lua_State *L) {
-  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 3}, {"fit_relevance", fit_relevance, 3},
+  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 4}, {"fit_relevance", fit_relevance, 3},
                 {"pca", pca, 4}, {"projection_stage", projection_stage, 2},
-                {"stage_info", stage_info, 1}, {"learn", learn, 3}, {"learn_state", learn_state, 7},
-                {"learns", learns, 1}, {"widths", widths, 2}, {"sample", sample, 4},
-                {"distinct_rows", distinct_rows, 4}, {"transform", transform, 4}, {"walk", walk, 3},
-                {"block_rows", block_rows, 4}, {"find_nonfinite", find_nonfinite, 1},
-                {"quartiles", quartiles, 1});
+                {"selection_stage", selection_stage, 4}, {"stage_info", stage_info, 1},
+                {"learn", learn, 3}, {"learn_state", learn_state, 7}, {"learns", learns, 1},
+                {"widths", widths, 2}, {"sample", sample, 4}, {"distinct_rows", distinct_rows, 4},
+                {"transform", transform, 4}, {"walk", walk, 3}, {"block_rows", block_rows, 4},
+                {"find_nonfinite", find_nonfinite, 1}, {"quartiles", quartiles, 1});
 }

@@ -138,29 +138,48 @@ static int saved_features(lua_State *L) {
   return 1;
 }
 
-/* The field `stages` of the table on top: the restored stages, each in a handle that owns it. */
-static void set_stages(lua_State *L, scl_restored *r) {
-  lua_createtable(L, (int)r->n_stages, 0);
-  for (size_t i = 0; i < r->n_stages; i++) {
-    *scl_lua_new_stage(L) = r->stages[i];
-    r->stages[i] = NULL;
+/* The field `name` of the table on top: restored stages, each in a handle that owns it. */
+static void set_stages(lua_State *L, const char *name, scl_stage **stages, size_t count) {
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    *scl_lua_new_stage(L) = stages[i];
+    stages[i] = NULL;
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
-  lua_setfield(L, -2, "stages");
+  lua_setfield(L, -2, name);
 }
 
-/* core.saved_model(saved) -> {stages, map, learnt, weights, intercept, pilot} of a fitted pipeline:
- * what it has */
+/* The fields `after` and `base` of the table on top: what its field `map` borrows. */
+static void set_base(lua_State *L, const opened *file, scl_restored *r) {
+  lua_getfield(L, -1, "map");
+  const int map = lua_gettop(L), table = map - 1;
+  lua_pushvalue(L, table);
+  set_stages(L, "after", r->after, r->n_after);
+  push_map(L, file, &r->base);
+  scl_lua_tie(L, map, -1);
+  lua_setfield(L, table, "base");
+  lua_getfield(L, table, "after");
+  for (size_t i = 0; i < r->n_after; i++) {
+    lua_rawgeti(L, -1, (lua_Integer)i + 1);
+    scl_lua_tie(L, map, -1);
+    lua_pop(L, 1);
+  }
+  lua_settop(L, table);
+}
+
+/* core.saved_model(saved) -> {stages, map, base, after, learnt, weights, intercept, pilot} of a
+ * fitted pipeline: what it has */
 static int saved_model(lua_State *L) {
   opened *file = scl_lua_take_handle(L, 1, SCL_LUA_SAVED);
   scl_restored *r = scl_lua_new_owned(L, SCL_LUA_RESTORED, release_restored, sizeof *r);
   SCL_LUA_TRY(L, scl_restore(&file->saved, r, &error));
   lua_newtable(L);
-  set_stages(L, r);
+  set_stages(L, "stages", r->stages, r->n_stages);
   if (r->map != NULL) {
     push_map(L, file, &r->map);
     lua_setfield(L, -2, "map");
   }
+  if (r->base != NULL) set_base(L, file, r);
   if (r->learnt != NULL) {
     *scl_lua_new_model(L) = r->learnt;
     r->learnt = NULL;

@@ -72,11 +72,13 @@ static int stage_save(lua_State *L) {
   lua_newtable(L);
   scl_lua_set_text(L, "kind", scl_stage_name(stage->kind));
   SCL_LUA_INTEGERS(L, {"cols", stage->cols_in}, {"constant", stage->constant});
-  if (stage->shift == NULL) return 1;
+  if (stage->factor == NULL) return 1;
+  const bool selects = stage->kind == SCL_SELECT;
   lua_newtable(L);
-  set_numbers(L, scl_saved_shift_name(stage->kind), stage->shift, 1, stage->cols_in);
+  if (!selects) set_numbers(L, scl_saved_shift_name(stage->kind), stage->shift, 1, stage->cols_in);
   set_numbers(L, scl_saved_factor_name(stage->kind), stage->factor,
-              stage->kind == SCL_PROJECT ? stage->cols_out : 1, stage->cols_in);
+              stage->kind == SCL_PROJECT ? stage->cols_out : 1,
+              selects ? stage->cols_out : stage->cols_in);
   lua_setfield(L, -2, "arrays");
   return 1;
 }

@@ -287,6 +287,14 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
 
 /* ------------------------------------------------------------ maps made from maps */
 
+/* Refuse a map that changes the features of another: it has no parameters. */
+static scl_status expect_drawn(const scl_map *map, scl_error *error) {
+  if (map->kind != &scl_map_kind_staged) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "the features are changed by row stages after them, and have no parameters of "
+                  "their own");
+}
+
 /* A spec that makes the map again, but for parameters that were given. It borrows from the map. */
 static scl_map_spec spec_of(const scl_map *map) {
   scl_map_spec spec = {.sampler = map->sampler,
@@ -302,6 +310,7 @@ static scl_map_spec spec_of(const scl_map *map) {
 
 scl_status scl_map_parameters(const scl_map *map, scl_matrix *out, scl_error *error) {
   scl_status status;
+  SCL_TRY(expect_drawn(map, error));
   if (map->natural.view.weights == NULL) { /* drawn again, with the phase that the map added */
     scl_map_spec spec = spec_of(map);
     scl_map *again;
@@ -333,6 +342,7 @@ static scl_status create_with_own(const scl_map *map, scl_map_spec spec, scl_map
 
 /* A spec without K and with scale 1. Sections stay whitened. */
 scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error) {
+  SCL_TRY(expect_drawn(map, error));
   scl_map_spec spec = spec_of(map);
   spec.kernel = NULL;
   spec.scale = 1;
@@ -341,6 +351,7 @@ scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *er
 
 scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **out,
                                    scl_error *error) {
+  SCL_TRY(expect_drawn(map, error));
   scl_map_spec spec = spec_of(map);
   spec.whiten = whiten;
   return create_with_own(map, spec, out, error);
@@ -351,6 +362,7 @@ scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **ou
 scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out,
                           scl_error *error) {
   scl_matrix all, rows;
+  SCL_TRY(expect_drawn(map, error));
   if (map->kind->apply == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "one-hot features have no parameters to select");
   SCL_TRY(scl_map_parameters(map, &all, error));

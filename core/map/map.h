@@ -13,6 +13,7 @@
 #include "algebra/symmetric.h"
 #include "map/cells.h"
 #include "map/parameters.h"
+#include "map/stage.h"
 
 typedef enum scl_method {
   SCL_METHOD_DIRECT = 0,
@@ -56,6 +57,12 @@ scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **ou
 /* The same map with parameters keep[0 .. count-1] alone. */
 scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out,
                           scl_error *error);
+/* The features of `base`, each row of them changed by the stages in order. It borrows base and
+ * stages. Such a map has no K and no parameters of its own: scl_map_base has them. */
+scl_status scl_map_create_staged(const scl_map *base, scl_stage *const *stages, size_t n_stages,
+                                 scl_map **out, scl_error *error);
+/* The map whose features such a map changes; every other map itself. */
+const scl_map *scl_map_base(const scl_map *map);
 void scl_map_destroy(scl_map *map);
 /* Whether the features of `few` are those of the first parameters of `many`, times *ratio. Both maps
  * have the same parts and options, but for T. False for structured, shared and learnt parameters. */

@@ -42,6 +42,13 @@ typedef struct scl_sections {
   double *pilot;
 } scl_sections;
 
+/* Kind `staged` (kind_staged.c). */
+typedef struct scl_staging {
+  const scl_map *base; /* borrowed, and so are the stages */
+  const scl_stage **stages;
+  size_t n_stages;
+} scl_staging;
+
 struct scl_map {
   /* What the map is made of. */
   scl_instance *sampler;
@@ -81,6 +88,7 @@ struct scl_map {
     scl_weighting weighting;
     scl_sampling sampling;
     scl_sections sections;
+    scl_staging staging;
     scl_cells *cells; /* the dictionary of occupied cells */
   } own;              /* only the files of the kind read these */
 };

@@ -238,9 +238,9 @@ scl_status scl_map_gram_matrix(const scl_map *map, scl_matrix *out, scl_error *e
 scl_status scl_map_kernel_between(const scl_map *map, const scl_matrix *u, const scl_matrix *v,
                                   scl_matrix *out, scl_error *error) {
   scl_parameter_set left, right;
-  const scl_layout layout = scl_map_seen_layout(map);
   if (map->kernel == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "this instantiation has no K");
+  const scl_layout layout = scl_map_seen_layout(map);
   if (u->rows % map->fan_in != 0 || v->rows % map->fan_in != 0)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                     "%zu and %zu rows of parameters, where nonlinearity.%s takes %zu a parameter",

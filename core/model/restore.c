@@ -14,10 +14,11 @@
 
 enum { MOST_BLOCK = 1 << 24 };
 
-/* The pipeline as it was written, before it was fitted: row stages, features, solver. */
+/* The pipeline as it was written, before it was fitted: row stages, features, row stages after
+ * them, solver. */
 typedef struct recipe {
-  const cJSON *rows; /* the first stage; n_rows of them */
-  size_t n_rows;
+  const cJSON *rows, *after; /* the first stages of each list; n_rows and n_after of them */
+  size_t n_rows, n_after;
   const cJSON *features, *solver; /* NULL: none */
   bool components;                /* the last stage takes components of the features */
 } recipe;
@@ -30,16 +31,25 @@ static bool is_marked(const cJSON *value, const char *word) {
 
 /* ------------------------------------------------------------ the recipe */
 
-/* Enter one stage. The order is row stages, features, then components of them or a solver; false if
- * the stage is out of order. */
+/* Whether a row stage is sc.pca. */
+static bool is_pca(const cJSON *stage) {
+  const char *name = NULL;
+  return scl_saved_opt_word(stage, "name", &name, NULL) == SCL_STATUS_OK && name != NULL &&
+         strcmp(name, scl_stage_name(SCL_PROJECT)) == 0;
+}
+
+/* Enter one stage. The order is row stages, features, row stages after them, then components of the
+ * features or a solver; false if the stage is out of order. */
 static bool add_stage(const cJSON *stage, recipe *out) {
   const char *title = scl_saved_component_name(stage);
   const bool row = is_marked(stage, "stage");
   if (out->solver != NULL || out->components) return false;
   if (row && out->features == NULL)
     out->n_rows++;
-  else if (row)
+  else if (row && is_pca(stage))
     out->components = true;
+  else if (row)
+    out->after = out->n_after++ == 0 ? stage : out->after;
   else if (is_marked(stage, "features") && out->features == NULL)
     out->features = stage;
   else if (title != NULL && strncmp(title, "solver.", 7) == 0)
@@ -76,7 +86,8 @@ static const struct {
   const char *shift, *factor; /* NULL: it has none */
 } stage_arrays[] = {[SCL_STANDARDIZE] = {"mean", "factor"}, [SCL_MINMAX] = {"low", "factor"},
                     [SCL_NORMALIZE] = {NULL, NULL},         [SCL_ADD_BIAS] = {NULL, NULL},
-                    [SCL_PROJECT] = {"mean", "vectors"},    [SCL_RELEVANCE] = {"mean", "factor"}};
+                    [SCL_PROJECT] = {"mean", "vectors"},    [SCL_RELEVANCE] = {"mean", "factor"},
+                    [SCL_SELECT] = {NULL, "columns"}};
 enum { STAGES = sizeof stage_arrays / sizeof *stage_arrays };
 
 const char *scl_saved_shift_name(scl_stage_kind kind) { return stage_arrays[kind].shift; }
@@ -111,6 +122,18 @@ static scl_status make_learnt_stage(const scl_saved *saved, const cJSON *said, s
   return status;
 }
 
+/* A selection of columns (1 x the number of them). */
+static scl_status make_selection(const scl_saved *saved, const cJSON *said, size_t cols,
+                                 scl_stage **out, scl_error *error) {
+  scl_matrix columns = {0};
+  const scl_saved_shape row = {1, SIZE_MAX, true};
+  SCL_TRY(read_stage_array(saved, said, stage_arrays[SCL_SELECT].factor, row, &columns, error));
+  const scl_status status =
+      scl_stage_create_selection(cols, scl_matrix_row(&columns, 0), columns.cols, out, error);
+  scl_matrix_release(&columns);
+  return status;
+}
+
 /* One fitted stage, which takes `cols` columns, as it was planned and as the file describes it. */
 static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const cJSON *said,
                              size_t cols, scl_stage **out, scl_error *error) {
@@ -128,26 +151,29 @@ static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "the columns that a stage takes: %zu, where %zu belongs", found, cols);
   SCL_TRY(scl_saved_whole(saved, said, "constant", 0, cols, &constant, error));
+  if (i == SCL_SELECT) return make_selection(saved, said, cols, out, error);
   if (stage_arrays[i].shift == NULL)
     return scl_stage_restore((scl_stage_kind)i, cols, NULL, NULL, constant, out, error);
   return make_learnt_stage(saved, said, (scl_stage_kind)i, cols, constant, out, error);
 }
 
-/* The fitted stages. *cols: columns of the rows, and afterwards of what the last stage gives. */
-static scl_status read_stages(const scl_saved *saved, const cJSON *model, const recipe *plan,
-                              scl_restored *out, size_t *cols, scl_error *error) {
-  const cJSON *list, *planned = plan->rows;
-  SCL_TRY(scl_saved_table(model, "stages", &list, error));
-  if (scl_saved_count(list) != plan->n_rows)
+/* The fitted stages of the list `name`, planned as the `count` stages from `planned` on. *cols:
+ * columns that arrive, and afterwards those that the last stage gives. */
+static scl_status read_stages(const scl_saved *saved, const cJSON *model, const char *name,
+                              const cJSON *planned, size_t count, scl_stage ***stages,
+                              size_t *n_stages, size_t *cols, scl_error *error) {
+  const cJSON *list;
+  SCL_TRY(scl_saved_table(model, name, &list, error));
+  if (scl_saved_count(list) != count)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "the number of fitted stages: %zu, where %zu belongs", scl_saved_count(list),
-                    plan->n_rows);
-  out->stages = scl_allocate_zero((plan->n_rows + 1) * sizeof *out->stages);
-  if (out->stages == NULL) return scl_fail_memory(error, plan->n_rows, "stages");
+                    "the number of fitted stages in '%s': %zu, where %zu belongs", name,
+                    scl_saved_count(list), count);
+  *stages = scl_allocate_zero((count + 1) * sizeof **stages);
+  if (*stages == NULL) return scl_fail_memory(error, count, "stages");
   for (const cJSON *said = list->child; said != NULL; said = said->next, planned = planned->next) {
-    scl_stage **stage = &out->stages[out->n_stages];
+    scl_stage **stage = &(*stages)[*n_stages];
     SCL_TRY(make_stage(saved, planned, said, *cols, stage, error));
-    out->n_stages++;
+    (*n_stages)++;
     *cols = (*stage)->cols_out;
   }
   return SCL_STATUS_OK;
@@ -369,7 +395,8 @@ static scl_status read_fields(const scl_saved *saved, const cJSON *model, const 
   return SCL_STATUS_OK;
 }
 
-/* The feature map; the pipeline and the file must agree whether there is one. */
+/* The feature map, and the row stages after it; the pipeline and the file must agree whether there
+ * are any. */
 static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *plan, size_t *cols,
                            scl_restored *out, scl_error *error) {
   const cJSON *said = scl_saved_find(model, "map");
@@ -379,7 +406,12 @@ static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *p
   SCL_TRY(scl_saved_table(model, "map", &said, error));
   SCL_TRY(scl_saved_features(saved, plan->features, said, *cols, &out->map, error));
   *cols = scl_map_features(out->map);
-  return SCL_STATUS_OK;
+  if (plan->n_after == 0) return SCL_STATUS_OK;
+  SCL_TRY(read_stages(saved, model, "after", plan->after, plan->n_after, &out->after, &out->n_after,
+                      cols, error));
+  out->base = out->map;
+  out->map = NULL;
+  return scl_map_create_staged(out->base, out->after, out->n_after, &out->map, error);
 }
 
 /* The solver and what it learnt, checked against the numbers of targets and classes. */
@@ -407,16 +439,20 @@ scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error) {
   SCL_TRY(read_fields(saved, model, &fields, out, error));
   SCL_TRY(scl_saved_names(saved, fields, out->dim, &out->names, error));
   size_t cols = out->dim;
-  SCL_TRY(read_stages(saved, model, &plan, out, &cols, error));
+  SCL_TRY(read_stages(saved, model, "stages", plan.rows, plan.n_rows, &out->stages, &out->n_stages,
+                      &cols, error));
   SCL_TRY(read_map(saved, model, &plan, &cols, out, error));
   if (plan.solver != NULL) return read_solution(saved, model, &plan, fields, cols, out, error);
   return plan.components ? read_weights(saved, "components", cols, out, error) : SCL_STATUS_OK;
 }
 
 void scl_restored_release(scl_restored *r) {
+  scl_map_destroy(r->map);
+  scl_map_destroy(r->base);
   for (size_t s = 0; s < r->n_stages; s++)
     scl_stage_destroy(r->stages[s]);
-  scl_map_destroy(r->map);
+  for (size_t s = 0; s < r->n_after; s++)
+    scl_stage_destroy(r->after[s]);
   scl_model_destroy(r->learnt);
   scl_instance_release(r->solver);
   scl_matrix_release(&r->weights);
@@ -424,5 +460,5 @@ void scl_restored_release(scl_restored *r) {
   scl_matrix_release(&r->pilot);
   scl_release_texts(r->labels, r->n_classes);
   scl_release_texts(r->names, r->names == NULL ? 0 : r->dim);
-  SCL_RELEASE(r->stages, r->numbers, r->sigmoids, r->form.mean, r->form.scale);
+  SCL_RELEASE(r->stages, r->after, r->numbers, r->sigmoids, r->form.mean, r->form.scale);
 }

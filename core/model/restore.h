@@ -11,11 +11,13 @@
 
 /* What was fitted. The owner of the struct owns the parts. */
 typedef struct scl_restored {
-  size_t dim, block; /* block: rows of a block of a walk, 0: chosen */
-  size_t targets;    /* 0: the pipeline has no solver */
-  scl_stage **stages;
-  size_t n_stages;
+  size_t dim, block;           /* block: rows of a block of a walk, 0: chosen */
+  size_t targets;              /* 0: the pipeline has no solver */
+  scl_stage **stages, **after; /* before the features, and after them */
+  size_t n_stages, n_after;
   scl_map *map;                  /* NULL: none */
+  scl_map *base;                 /* the map before the stages after it, which `map` borrows; NULL:
+                                    there are no such stages */
   scl_instance *solver;          /* NULL: none */
   scl_model *learnt;             /* NULL: coefficients */
   scl_matrix weights, intercept; /* D x c, 1 x c; of components of the features without a solver;

@@ -39,27 +39,52 @@ typedef struct moments_walk {
   scl_reducer reducer;
   scl_flow_visit also;
   void *context;
+  scl_dtype dtype;
 } moments_walk;
+
+/* The same for features in float32, WIDE_ROWS rows at a time. */
+static scl_status add_wide(scl_column_moments *m, const scl_flow_block *block, scl_error *error) {
+  enum { WIDE_ROWS = 256 };
+  double *rows = scl_allocate_array(WIDE_ROWS * m->cols + 1, sizeof *rows);
+  if (rows == NULL)
+    return scl_fail_memory(error, WIDE_ROWS * m->cols * sizeof *rows, "rows of features");
+  for (size_t at = 0; at < block->count; at += WIDE_ROWS) {
+    const size_t count = scl_min(WIDE_ROWS, block->count - at);
+    for (size_t i = 0; i < count; i++)
+      scl_widen(m->cols, (const float *)block->phi + (ptrdiff_t)(at + i) * block->phi_stride,
+                rows + i * m->cols);
+    scl_column_moments_add(m, rows, (ptrdiff_t)m->cols, count);
+  }
+  scl_release(rows);
+  return SCL_STATUS_OK;
+}
 
 /* Visit: add a block to the moments of its leaf, then show it to the other visitor. */
 static scl_status add_moments(void *context, const scl_flow_block *block, scl_error *error) {
   moments_walk *w = context;
   void *part;
   SCL_TRY(scl_reducer_at(&w->reducer, block->first, &part, error));
-  scl_column_moments_add(part, block->x, block->x_stride, block->count);
+  if (w->dtype == SCL_DTYPE_FLOAT32)
+    SCL_TRY(add_wide(part, block, error));
+  else
+    scl_column_moments_add(part, block->phi, block->phi_stride, block->count);
   return w->also == NULL ? SCL_STATUS_OK : w->also(w->context, block, error);
 }
 
 scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
                             scl_column_moments *out, scl_error *error) {
-  size_t cols = scl_flow_cols(flow);
-  const scl_flow rows = scl_flow_of_rows(flow);
+  size_t cols = scl_flow_features(flow);
+  scl_flow walked = scl_flow_of_rows(flow);
+  if (flow->map != NULL) {
+    walked.map = flow->map;
+    walked.dtype = flow->dtype;
+  }
   const scl_reduction sum = {&cols, 4 * cols * sizeof(double), open_moments, merge_moments,
                              close_moments};
-  moments_walk w = {scl_reducer_of(&sum, flow->source->rows), also, context};
+  moments_walk w = {scl_reducer_of(&sum, flow->source->rows), also, context, walked.dtype};
   void *part;
-  SCL_TRY(scl_reducer_finish(&w.reducer, scl_flow_walk(&rows, false, add_moments, &w, error), &part,
-                             error));
+  SCL_TRY(scl_reducer_finish(
+      &w.reducer, scl_flow_walk(&walked, flow->map != NULL, add_moments, &w, error), &part, error));
   *out = *(scl_column_moments *)part;
   scl_release(part);
   return SCL_STATUS_OK;
@@ -67,7 +92,11 @@ scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *con
 
 scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
                               scl_error *error) {
-  const size_t cols = scl_flow_cols(flow);
+  const size_t cols = scl_flow_features(flow);
+  if (scl_flow_entries(flow) > 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%s: one-hot features have too many columns for row stages after them",
+                    scl_stage_name(kind));
   if (!scl_stage_needs_moments(kind)) return scl_stage_create(kind, cols, NULL, out, error);
   if (flow->source->rows == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");

@@ -5,11 +5,11 @@
 
 #include "rows/flow.h"
 
-/* Means, deviations and ranges of the staged columns; the caller ends them. `also` is shown the
- * blocks of the same walk; NULL: nobody is. */
+/* Means, deviations and ranges of the features, without a map of the staged columns; the caller
+ * ends them. `also` is shown the blocks of the same walk; NULL: nobody is. */
 scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
                             scl_column_moments *out, scl_error *error);
-/* One more stage on what flows now (the flow's own map is ignored). */
+/* One more stage on what flows now: staged rows, or features where the flow has a map. */
 scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
                               scl_error *error);
 

@@ -5,8 +5,8 @@
 #define SCULLERY_FLOW_H
 
 #include "map/map.h"
+#include "map/stage.h"
 #include "rows/source.h"
-#include "rows/stage.h"
 
 typedef struct scl_flow {
   scl_source *source;

@@ -2,8 +2,8 @@
 #ifndef SCULLERY_RELEVANCE_H
 #define SCULLERY_RELEVANCE_H
 
+#include "map/stage.h"
 #include "rows/flow.h"
-#include "rows/stage.h"
 
 /* The most columns that scl_flow_fit_relevance takes. */
 enum { SCL_RELEVANCE_COLUMNS = 1000 };

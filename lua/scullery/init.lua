@@ -24,7 +24,8 @@ local sc = {
     kernel = component.group "kernel", solver = component.group "solver",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
-    add_bias = stages.add_bias, pca = stages.pca, relevance = stages.relevance,
+    add_bias = stages.add_bias, select = stages.select, pca = stages.pca,
+    relevance = stages.relevance,
   pipeline = require "scullery.model.pipeline".new,
   load = require "scullery.model.saving".load,
   compare = require "scullery.model.comparing".run,
@@ -52,8 +53,8 @@ for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "pca", "relevance", "pipeline", "compare", "dataset", "kernel_error", "profile",
-  "arguments", "publish", "range" } do
+  "add_bias", "select", "pca", "relevance", "pipeline", "compare", "dataset", "kernel_error",
+  "profile", "arguments", "publish", "range" } do
   sc[name] = objects.guarded(name, sc[name])
 end
 for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress",

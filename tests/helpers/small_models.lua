@@ -46,7 +46,16 @@ local function features()
     K = kitchen{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(),
       K = sc.kernel.gaussian{ width = 2 } },
     sections = kitchen{ p = sc.sampler.landmarks(), phi = sc.kernel.gaussian{ width = 2 } },
-    cells = kitchen{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(), T = 4 } }
+    cells = kitchen{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(), T = 4 },
+    changed = kitchen{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.relu() } }
+end
+
+-- The stages of a pipeline; row stages follow the features of the kind "changed".
+local function stages_of(kind, feature, solver)
+  if kind == "none" then return { sc.standardize(), solver } end
+  if kind ~= "changed" then return { sc.standardize(), feature, solver } end
+  return { sc.standardize(), feature, sc.standardize(), sc.select{ columns = { 5, 1, 2, 4 } },
+    sc.normalize(), solver }
 end
 
 -- With its defaults, but for a batch that the few rows can fill.
@@ -72,8 +81,8 @@ function models.all()
       for task, ds in pairs(tasks) do
         local solver = entry.kind == "solver" and solver_of(entry.name)
         if solver then
-          local stages = { sc.standardize(), feature or solver, feature and solver or nil }
-          local one = model(("%s, %s, %s"):format(entry.name, kind, task), stages, ds)
+          local one = model(("%s, %s, %s"):format(entry.name, kind, task),
+            stages_of(kind, feature, solver), ds)
           if takes(one) then list[#list + 1], found = one, true end
         end
       end

@@ -40,15 +40,18 @@ function stages.resolved(self, choices)
   return setmetatable({ kind = self.kind, given = given }, Stage)
 end
 
---- stages.fit(stage, source, before): the engine's stage, fitted on the rows of a source after the
---- stages before it; second: what it reports, { components = } of pca, { relevance = } of
---- relevance, or nil.
-function stages.fit(self, source, before)
+--- stages.fit(stage, source, before, map): the engine's stage, fitted on the rows of a source after
+--- the stages before it, or on the features of a map of these; second: what it reports,
+--- { components = } of pca, { relevance = } of relevance, or nil.
+function stages.fit(self, source, before, map)
   if self.kind == "relevance" then
     local made, relevance = core.fit_relevance(source, before, self.given.seed)
     return made, { relevance = relevance }
   end
-  if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before) end
+  if self.kind == "select" then
+    return core.selection_stage(source, before, map, self.given.columns)
+  end
+  if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before, map) end
   local found = core.pca(source, before, nil, self.given.k)
   stages.warn_of_rounding(found)
   return core.projection_stage(found.vectors, found.mean), { components = stages.explained(found) }
@@ -56,6 +59,11 @@ end
 
 --- stages.learns_from_targets(stage): true if it is fitted to the targets, too.
 function stages.learns_from_targets(self) return self.kind == "relevance" end
+
+local follows = { standardize = true, minmax = true, normalize = true, select = true }
+
+--- stages.follows(stage): true if it can come after features, with a solver after it.
+function stages.follows(self) return follows[self.kind] or false end
 
 -- A component with a smaller share of the first component's variance is rounding error.
 local ROUNDING = 1e-13
@@ -89,6 +97,16 @@ function stages.option_names(kind)
   return names
 end
 
+local function are_columns(value)
+  if type(value) ~= "table" or getmetatable(value) or #value == 0 then return false end
+  local seen, count = {}, 0
+  for _, column in pairs(value) do
+    if math.type(column) ~= "integer" or column < 1 or seen[column] then return false end
+    seen[column], count = true, count + 1
+  end
+  return count == #value
+end
+
 local function maker(kind, rules)
   rules_of[kind] = options.declare(kind, rules)
   return function(given)
@@ -100,7 +118,8 @@ end
 function stages.is(value) return getmetatable(value) == Stage end
 
 --- sc.standardize(): a stage that maps each column to (x - mean)/(standard deviation), both of the
---- training rows. A constant column becomes 0.
+--- training rows. A constant column becomes 0. Before features it scales the columns of the data,
+--- after them the features: see sc.pipeline.
 stages.standardize = maker("standardize", {})
 --- sc.minmax(): a stage that maps each column to [0, 1] by its smallest and largest value in the
 --- training rows. A constant column becomes 0.
@@ -109,6 +128,10 @@ stages.minmax = maker("minmax", {})
 stages.normalize = maker("normalize", {})
 --- sc.add_bias(): a stage that appends a column of ones.
 stages.add_bias = maker("add_bias", {})
+--- sc.select{ columns = { 1, 3 } }: a stage that keeps these columns (from 1), in this order; after
+--- features, these features.
+stages.select = maker("select", { columns = { test = are_columns, required = true,
+  takes = "a list of different whole numbers from 1" } })
 --- sc.pca{ k = }: a stage that maps rows to their first k principal components: x becomes V (x -
 --- mean), where the k rows of V are orthonormal eigenvectors of the training rows' covariance
 --- matrix, the largest variance first; the largest entry of each is positive. k: from 1 to the

@@ -123,6 +123,7 @@ local homes = {
   relevance = { "scullery.compose.stages", "stages.relevance" },
   minmax = { "scullery.compose.stages", "stages.minmax" },
   normalize = { "scullery.compose.stages", "stages.normalize" },
+  select = { "scullery.compose.stages", "stages.select" },
   pca = { "scullery.compose.stages", "stages.pca" },
   add_bias = { "scullery.compose.stages", "stages.add_bias" },
   space = { "scullery.compose.instantiation", "instantiation.space" },

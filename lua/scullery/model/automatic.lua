@@ -80,11 +80,17 @@ end
 --- automatic.open(p): what p:fit chooses from the data: { part =, width =, lambda = }, the names of
 --- options; nil if there is nothing.
 function automatic.open(p)
-  if not automatic.chooses or not p.solver or p.after then return nil end
+  if not automatic.chooses or not p.solver then return nil end
   local part, width = width_of(p.features)
   local lambda = open_lambda(p.solver)
   if not (width or lambda) then return nil end
   return { part = part, width = width, lambda = lambda and lambda.name }
+end
+
+-- True if a stage after the features names some of them, so that their number cannot change.
+local function names_features(p)
+  for _, stage in ipairs(p.after) do if stage.kind == "select" then return true end end
+  return false
 end
 
 -- A copy of the pipeline with the width and the regularisation filled in, and at most T parameters.
@@ -98,7 +104,9 @@ local function filled(p, open, chosen, T)
       copy.features.inst[open.part] = component.with(copy.features.inst[open.part], open.width,
         chosen.width)
     end
-    if T and copy.features.T and copy.features.T > T then copy.features.T = T end
+    if T and copy.features.T and copy.features.T > T and not names_features(p) then
+      copy.features.T = T
+    end
   end
   if open.lambda and chosen.lambda then
     copy.solver = component.with(p.solver, open.lambda, chosen.lambda)

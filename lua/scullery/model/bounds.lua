@@ -266,6 +266,10 @@ function bounds.run(f, data, given)
     error("the bounds are for targets as they are, and the pipeline transforms them (option \z
       'target')", 0)
   end
+  if f.after then
+    error("the bounds are for features as they are, and row stages change them after they are made",
+      0)
+  end
   local theorem = o.theorem or (f:is_weighting() and "rkhsw10" or "rks")
   check(f, data)
   local result = theorems[theorem](f, data, o)

@@ -69,9 +69,8 @@ end
 
 -- The pipeline of changed stages, and a table from each old stage to the new one.
 local function copy_of(walk, p)
-  local given, new, list = {}, {}, table.move(p.rows, 1, #p.rows, 1, {})
-  for _, name in ipairs{ "features", "solver", "after" } do list[#list + 1] = p[name] end
-  for i, stage in ipairs(list) do
+  local given, new = {}, {}
+  for i, stage in ipairs(recipe.stages(p)) do
     given[i] = stage_with(walk, stage)
     new[stage] = given[i]
   end

@@ -200,7 +200,7 @@ function decoders.component(value, saved)
 end
 
 local stage_kinds = { standardize = true, minmax = true, normalize = true, add_bias = true,
-  pca = true, relevance = true }
+  pca = true, relevance = true, select = true }
 
 function decoders.stage(value, saved)
   if not stage_kinds[value.name] then fail("there is no stage %s", options.show(value.name)) end

@@ -17,8 +17,8 @@ local fitting = {}
 -- The fields of every fitted model of this recipe.
 local function model_of(self, source_size, prepared, fields)
   local n, d = source_size[1], source_size[2]
-  return model.new{ stages = prepared.stages, map = prepared.map, origin = prepared.origin,
-    seconds = prepared.seconds,
+  return model.new{ stages = prepared.stages, map = prepared.map, base = prepared.base,
+    after = prepared.after, origin = prepared.origin, seconds = prepared.seconds,
     components = prepared.components, relevance = prepared.relevance, features = self.features,
     map_info = prepared.map and core.map_info(prepared.map), n = n, dim = d, dtype = self.dtype,
     block = self.block }:with(fields)
@@ -26,7 +26,8 @@ end
 
 -- The note about a width that does not fit the data, made once for each model.
 local function width_note(ds, prepared, features)
-  local note = width.note(dataset.source_of_rows(ds), prepared.stages, prepared.map, features)
+  local note = width.note(dataset.source_of_rows(ds), prepared.stages,
+    prepared.base or prepared.map, features)
   if note then warn(note) end
   return note
 end
@@ -110,12 +111,12 @@ local function learn_rows(self, ds)
   local with_targets = recipe.learns_from_targets(self) and (ds.y or not ds.X)
   local source = with_targets and dataset.source_of_targets(ds) or dataset.source_of_rows(ds)
   local made = model_of(self, { ds:size() }, recipe.prepare(self, source), { names = ds.names })
-  if not self.after then return made end
+  if not self.components then return made end
   local began = core.now()
-  local found = core.pca(source, made.stages, made.map, self.after.given.k)
+  local found = core.pca(source, made.stages, made.map, self.components.given.k)
   made.weights, made.intercept = found.vectors:t():copy(), found.mean * found.vectors:t() * -1
   made.components = stages.explained(found)
-  made.seconds[#made.seconds + 1] = { tostring(self.after), core.now() - began }
+  made.seconds[#made.seconds + 1] = { tostring(self.components), core.now() - began }
   return made
 end
 

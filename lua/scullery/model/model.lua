@@ -2,8 +2,9 @@
 --- rows. A model predicts, and holds no training data.
 ---
 --- Fields: stages (fitted row stages), map (the engine's features, nil without), map_info (facts
---- about them), origin (the fields that the map was made from: see instantiation.map; kept = a list
---- of lists of parameters if it was pruned), features, solver (the recipe's, with the choices of a
+--- about them), after and base (of row stages after the features: these, fitted, and the map before
+--- them), origin (the fields that the map was made from: see instantiation.map; kept = a list of
+--- lists of parameters if it was pruned), features, solver (the recipe's, with the choices of a
 --- search), weights (D x c), intercept (1 x c) and pilot (1 x D, nil: zeros), with scores (phi -
 --- pilot) weights + intercept, or learnt (a model that is not linear in the features); targets (c),
 --- task, classes, names, schema (of the data, if it has one), n and dim (of the training rows),

@@ -212,7 +212,7 @@ end
 function Pipeline:transform(X)
   local f = need(self, "pipeline:transform")
   local source = matching.source(X, f)
-  if self.after then return f:scores(source) end
+  if self.components then return f:scores(source) end
   return core.transform(source, f.stages, f.map, f.block)
 end
 

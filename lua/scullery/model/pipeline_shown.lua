@@ -1,6 +1,7 @@
 --- Pipelines as text.
 local automatic = require "scullery.model.automatic"
 local options = require "scullery.base.options"
+local recipe = require "scullery.model.recipe"
 
 local shown = {}
 
@@ -76,10 +77,11 @@ function shown.text(p)
   local lines, f, open = { "pipeline" }, p.fitted, automatic.open(p)
   local features, solver = p.features, p.solver
   if f and f.open then features, solver, open = f.features, f.solver, nil end
-  for _, stage in ipairs(p.rows) do lines[#lines + 1] = "  " .. tostring(stage) end
-  if features then lines[#lines + 1] = line_of(features, open and open.width) end
-  if p.after then lines[#lines + 1] = "  " .. tostring(p.after) end
-  if solver then lines[#lines + 1] = line_of(solver, open and open.lambda) end
+  for _, stage in ipairs(recipe.stages(p)) do
+    if stage == p.features then lines[#lines + 1] = line_of(features, open and open.width)
+    elseif stage == p.solver then lines[#lines + 1] = line_of(solver, open and open.lambda)
+    else lines[#lines + 1] = "  " .. tostring(stage) end
+  end
   if p.target then lines[#lines + 1] = "  target = " .. options.show(p.target) end
   if p.variants then
     lines[#lines + 1] = ("  the first of %d choices of stages"):format(#p.variants)
@@ -90,7 +92,8 @@ end
 
 --- shown.summary(p): one line: the last stage, and the shape of the training data.
 function shown.summary(p)
-  local last = p.solver or p.after or p.features or p.rows[#p.rows]
+  local list = recipe.stages(p)
+  local last = list[#list]
   local name = last and tostring(last):match("^[%w_.]+")
   local f = p.fitted
   return ("pipeline%s, %s"):format(name and ", " .. name or "",

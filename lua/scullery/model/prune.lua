@@ -116,6 +116,9 @@ local function check_model(f, o, title)
     error(("solver.%s is not linear in the features: there are no weights to prune"):format(
       title), 0)
   end
+  if f.after then
+    error("pruning is for features as they are, and row stages change them after they are made", 0)
+  end
   if not f:is_weighting() then
     local section = f.map_info and f.map_info.section
     error("pruning needs features of an instantiation with K" .. (section

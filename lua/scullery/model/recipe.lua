@@ -20,9 +20,9 @@ local function check_fitted(self)
 end
 
 local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
-  fields = "rows choices features solver after block allowance class_weights target \z
+  fields = "rows choices features after components solver block allowance class_weights target \z
     variants fitted data classes dtype choice table each schema data_known",
-  hidden = "choices after variants fitted data dtype data_known",
+  hidden = "choices after components variants fitted data dtype data_known",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
       with other ones"
@@ -54,27 +54,38 @@ local function check_own(given)
   end
 end
 
--- Adds stage number i to its field: rows, features, solver, or after (stages after the features).
-local function add_stage(self, i, stage)
-  local before = self.after or self.solver and "the solver" or self.features and "the features"
-  if stages.is(stage) then
-    if self.features and not self.solver and not self.after and stage.kind == "pca" then
-      self.after = stage
-      return
-    end
-    if before then
-      error(("pipeline: stage %d, %s, comes after %s; stages that map rows come first"):format(i,
-        tostring(stage), tostring(before)), 4)
-    end
+-- Adds a stage that maps rows to rows, or after the features to features.
+local function add_row_stage(self, i, stage)
+  local last = self.solver or self.components
+  if last then
+    error(("pipeline: stage %d, %s, comes after %s, which is the last stage"):format(i,
+      tostring(stage), tostring(last)), 5)
+  end
+  if not self.features then
     table.insert(self.rows, stage)
+  elseif stage.kind == "pca" then
+    self.components = stage
+  elseif stages.follows(stage) then
+    table.insert(self.after, stage)
+  else
+    error(("pipeline: stage %d, %s, comes after the features; it takes the rows of the data, and \z
+      comes before them"):format(i, tostring(stage)), 5)
+  end
+end
+
+-- Adds stage number i to its field: rows, features, after (row stages after the features),
+-- components (sc.pca after them), or solver.
+local function add_stage(self, i, stage)
+  if stages.is(stage) then
+    add_row_stage(self, i, stage)
   elseif instantiation.is_features(stage) then
-    if before then
+    if self.features or self.solver then
       error(("pipeline: stage %d: features come once, before the solver"):format(i), 4)
     end
     self.features = stage
   elseif component.is(stage, "solver") then
     if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 4) end
-    if self.after then
+    if self.components then
       error(("pipeline: stage %d, %s, comes after components of features: they are the last \z
         stage"):format(i, tostring(stage)), 4)
     end
@@ -86,7 +97,7 @@ local function add_stage(self, i, stage)
 end
 
 local function build(given)
-  local self = setmetatable({ rows = {}, choices = {} }, Pipeline)
+  local self = setmetatable({ rows = {}, after = {}, choices = {} }, Pipeline)
   check_own(given)
   self.block, self.allowance = given.block, given.allowance
   self.class_weights = options.guard("pipeline", 3, weights.check, given.class_weights)
@@ -128,6 +139,11 @@ end
 --- sc.pca{ k = }, ...), then features, then a solver. Each of them may be absent. sc.choose{ stage,
 --- stage, ... } may take the place of a stage; p:search{} tries each.
 ---
+--- sc.standardize(), sc.minmax(), sc.normalize() and sc.select{ columns = } may also come after the
+--- features, and then change these: a column is a feature. What they learn is of the rows that row
+--- stages learn from, in one more pass that makes the features. One-hot features take none. With a
+--- K the solver's penalty is then a'a, and there is no p:bound or p:prune.
+---
 --- block: the number of rows of a block (it does not affect results). allowance: bytes of memory in
 --- which solvers with many passes cache blocks of features (1.5e9, and at most half of the free
 --- memory; it does not affect results). class_weights: "balanced" or { label = weight }, the weight
@@ -153,6 +169,16 @@ function recipe.new(given, ...)
   local self = variants[1].pipeline
   if #variants > 1 then self.variants = variants end
   return self
+end
+
+--- recipe.stages(p): all stages in their order.
+function recipe.stages(self)
+  local list = table.move(self.rows, 1, #self.rows, 1, {})
+  list[#list + 1] = self.features
+  table.move(self.after, 1, #self.after, #list + 1, list)
+  list[#list + 1] = self.components
+  list[#list + 1] = self.solver
+  return list
 end
 
 --- recipe.searched(p): the searched options of all stages.
@@ -197,18 +223,35 @@ function recipe.fit_stages(self, source, choices)
   return made, seconds, found
 end
 
+-- Fits the row stages after the features: the map of the changed features, and these stages.
+local function fit_after(self, source, made, base, seconds)
+  local after, map = {}, base
+  for i, stage in ipairs(self.after) do
+    local began = core.now()
+    after[i] = stages.fit(stage, source, made, map)
+    map = core.map_staged(base, after)
+    seconds[#seconds + 1] = { tostring(stage) .. " of features", core.now() - began }
+  end
+  return map, after
+end
+
 --- recipe.prepare(p, source, choices, made): fits the row stages, unless they are given, and makes
---- the map. Returns {stages, map, seconds}.
+--- the map. Returns {stages, map, seconds}, with row stages after the features also base (the map
+--- without them) and after (these stages).
 function recipe.prepare(self, source, choices, made)
   local seconds, found = {}, {}
   if not made then made, seconds, found = recipe.fit_stages(self, source, choices) end
-  local map, origin
+  local map, origin, base, after
   if self.features then
     local began = core.now()
     map, origin = instantiation.map(self.features, source, made, choices, whitens(self, choices))
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
-  return { stages = made, map = map, origin = origin, seconds = seconds,
+  if #self.after > 0 then
+    base = map
+    map, after = fit_after(self, source, made, base, seconds)
+  end
+  return { stages = made, map = map, base = base, after = after, origin = origin, seconds = seconds,
     components = found.components, relevance = found.relevance }
 end
 

@@ -9,8 +9,8 @@ local saved_tables = require "scullery.model.saved_tables"
 local pipeline = require "scullery.model.recipe"
 
 -- apart: fields of a model that are saved separately or computed again.
-local restoring = { apart = { "stages", "map", "map_info", "origin", "features", "solver",
-  "weights", "intercept", "pilot", "learnt", "norm_found", "own_loss" } }
+local restoring = { apart = { "stages", "map", "map_info", "base", "after", "origin",
+  "features", "solver", "weights", "intercept", "pilot", "learnt", "norm_found", "own_loss" } }
 
 -- ------------------------------------------------------------ files
 

@@ -28,10 +28,7 @@ options.declare("features:save", rules)
 
 -- The stages as given; several variants become sc.choose{...} again.
 local function given_stages(self)
-  local list = { table.unpack(self.rows) }
-  for _, stage in ipairs{ self.features or false, self.after or false, self.solver or false } do
-    if stage then list[#list + 1] = stage end
-  end
+  local list = pipeline.stages(self)
   if not self.variants then return list end
   for i in ipairs(list) do
     local seen, values = {}, {}
@@ -47,9 +44,10 @@ end
 
 -- ------------------------------------------------------------ what was fitted
 
--- The fitted row stages; their arrays are named after the kind, "pca2.vectors" for the second pca.
-local function encode_stages(made, arrays)
-  local list, count = {}, {}
+-- Fitted row stages; their arrays are named after the kind, "pca2.vectors" for the second pca.
+-- count: how many of each kind came before.
+local function encode_stages(made, arrays, count)
+  local list = {}
   for i, stage in ipairs(made) do
     local saved = core.stage_save(stage)
     count[saved.kind] = (count[saved.kind] or 0) + 1
@@ -100,8 +98,10 @@ local function encode_model(f, arrays, o)
   for name, value in pairs(f) do
     if not apart[name] then fields[name] = description.encode(value, arrays, name) end
   end
-  local body = { stages = encode_stages(f.stages, arrays), fields = fields,
-    map = f.map and encode_map(f.map, f.origin, arrays, o),
+  local count = {}
+  local body = { stages = encode_stages(f.stages, arrays, count), fields = fields,
+    map = f.map and encode_map(f.base or f.map, f.origin, arrays, o),
+    after = f.after and encode_stages(f.after, arrays, count),
     solver = f.solver and { component = description.encode(f.solver, {}, "solver"),
       widths = f.solver.widths },
     learnt = f.learnt and encode_learnt(f.learnt, arrays) }
@@ -114,6 +114,32 @@ local function encode_model(f, arrays, o)
 end
 
 -- ------------------------------------------------------------ saving
+
+-- True if a recipe has row stages after features, or selections of columns.
+local function has_later_stages(recipe)
+  for _, one in ipairs(recipe.variants or { { pipeline = recipe } }) do
+    if #one.pipeline.after > 0 then return true end
+    for _, stage in ipairs(one.pipeline.rows) do
+      if stage.kind == "select" then return true end
+    end
+  end
+  return false
+end
+
+-- The lowest version of the format that can represent the file. Pilots came with version 2;
+-- transformed targets, computed columns and other orders of dates with 3; row stages after features
+-- and selections of columns with 4.
+local function version_of(value, arrays)
+  local recipe = pipeline.is(value) and value
+  if recipe and has_later_stages(recipe) then return 4 end
+  local f = recipe and recipe.fitted
+  local schema = f and f.schema or dataset.is(value) and value.schema or nil
+  local newer = f and f.form or schema and schema.derived
+  for _, column in ipairs(schema and schema.columns or {}) do newer = newer or column.order end
+  if newer then return 3 end
+  for name in pairs(arrays) do if name:find("%.pilot$") then return 2 end end
+  return 1
+end
 
 -- A copy without the class that prints it.
 local function plain(one)
@@ -175,15 +201,7 @@ function saving.save(value, path, given)
   derive.check_saved(dataset.is(value) and value.schema
     or pipeline.is(value) and value.fitted and value.fitted.schema or nil)
   local body = encode(value, arrays, o)
-  -- the lowest version of the format that can represent the file: pilots came with version 2,
-  -- transformed targets, computed columns and other orders of dates with version 3
-  body.format, body.version, body.scullery = FORMAT, 1, core.version
-  for name in pairs(arrays) do if name:find("%.pilot$") then body.version = 2 end end
-  local f = pipeline.is(value) and value.fitted
-  local schema = f and f.schema or dataset.is(value) and value.schema or nil
-  local newer = f and f.form or schema and schema.derived
-  for _, column in ipairs(schema and schema.columns or {}) do newer = newer or column.order end
-  if newer then body.version = 3 end
+  body.format, body.version, body.scullery = FORMAT, version_of(value, arrays), core.version
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 

@@ -135,8 +135,9 @@ end
 -- number.
 local function key_before_solver(run, number)
   local p, parts = run.pipeline, {}
-  for i, stage in ipairs(p.rows) do parts[i] = number[stage] end
-  table.insert(parts, p.features and number[p.features] or 0)
+  for i, stage in ipairs(recipe.stages(p)) do
+    if stage ~= p.solver then parts[i] = number[stage] end
+  end
   table.insert(parts, recipe.feature_form(p, run.choices))
   local names = {}
   for name in pairs(run.choices) do

@@ -20,6 +20,10 @@ function coefficients.column_names(f)
     if saved.kind == "pca" then
       names = {}
       for k = 1, info.cols_out do names[k] = ("component %d"):format(k) end
+    elseif saved.kind == "select" then
+      local before, columns = names, saved.arrays.columns
+      names = {}
+      for k = 1, info.cols_out do names[k] = before[math.tointeger(columns:get(1, k))] end
     elseif saved.kind == "add_bias" then
       names[#names + 1] = "bias"
     end
@@ -31,7 +35,7 @@ end
 -- nil if the parameters of this sampler depend on several columns.
 local function columns_of(f)
   local sampler = f.features.inst.p
-  if f.map_info.entries > 0 then return nil end
+  if f.map_info.entries > 0 or f.after then return nil end
   local widths = component.waiting(sampler) and f.origin.widths or nil
   local instance = component.instance(sampler, {}, widths)
   local space = core.space(instance, f.map_info.dim)

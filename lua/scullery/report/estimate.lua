@@ -23,6 +23,7 @@ end
 --- |difference|, scale = the largest |k| }; nil and a sentence if this is not possible.
 function estimate.kernel(f, ds)
   if not f.map then return nil, "the model has no features: it is linear in the columns" end
+  if f.after then return nil, "row stages change the features after they are made" end
   if not ds or not ds.X then return nil, "there are no rows in memory to compare on" end
   local X, map = some_rows(f, ds), f.map
   local ok, exact = options.attempt(core.map_induced, map, X, X)

@@ -116,10 +116,7 @@ end
 --- second result is a list of sentences about values that the text lacks, such as matrices.
 function script.pipeline(p)
   local parts, notes = {}, {}
-  for _, stage in ipairs(p.rows) do parts[#parts + 1] = write(stage, "  ", 1, notes) end
-  for _, stage in ipairs{ p.features or false, p.after or false, p.solver or false } do
-    if stage then parts[#parts + 1] = write(stage, "  ", 1, notes) end
-  end
+  for i, stage in ipairs(recipe.stages(p)) do parts[i] = write(stage, "  ", 1, notes) end
   for _, name in ipairs(sorted(recipe.own_options)) do
     if p[name] ~= nil then
       parts[#parts + 1] = ("%s = %s"):format(name, write(p[name], "  ", 1, notes))

@@ -3,9 +3,9 @@
 #include "base/pool.h"
 #include "base/random.h"
 #include "map/cells.h"
+#include "map/stage.h"
 #include "plugin/instance.h"
 #include "rows/reduce.h"
-#include "rows/stage.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

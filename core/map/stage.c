@@ -1,5 +1,5 @@
 /* Moments of columns, and the stages that are fitted from them. */
-#include "rows/stage.h"
+#include "map/stage.h"
 
 #include "base/loops.h"
 #include "base/pool.h"
@@ -112,8 +112,8 @@ void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments
 }
 
 const char *scl_stage_name(scl_stage_kind kind) {
-  static const char *const names[] = {"standardize", "minmax", "normalize",
-                                      "add_bias",    "pca",    "relevance"};
+  static const char *const names[] = {"standardize", "minmax",    "normalize", "add_bias",
+                                      "pca",         "relevance", "select"};
   return names[kind];
 }
 
@@ -194,14 +194,36 @@ scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *
   return SCL_STATUS_OK;
 }
 
+scl_status scl_stage_create_selection(size_t cols, const double *columns, size_t count,
+                                      scl_stage **out, scl_error *error) {
+  if (count == 0) return scl_fail(error, SCL_STATUS_BAD_OPTION, "select: no columns");
+  for (size_t i = 0; i < count; i++)
+    if (!(columns[i] >= 1 && columns[i] <= (double)cols) || columns[i] != floor(columns[i]))
+      return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                      "select: column %.15g is selected, and columns 1 to %zu arrive", columns[i],
+                      cols);
+  scl_stage *stage = scl_allocate_zero(sizeof *stage);
+  if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
+  *stage = (scl_stage){.kind = SCL_SELECT, .cols_in = cols, .cols_out = count};
+  stage->factor = scl_allocate_array(count + 1, sizeof *columns);
+  if (stage->factor == NULL) {
+    scl_release(stage);
+    return scl_fail_memory(error, count * sizeof *columns, "a stage");
+  }
+  memcpy(stage->factor, columns, count * sizeof *columns);
+  *out = stage;
+  return SCL_STATUS_OK;
+}
+
+/* Stages that build their result behind the row need room for both. */
 size_t scl_stage_room(const scl_stage *stage) {
-  return stage->kind == SCL_PROJECT ? stage->cols_in + stage->cols_out
-                                    : scl_max(stage->cols_in, stage->cols_out);
+  const bool behind = stage->kind == SCL_PROJECT || stage->kind == SCL_SELECT;
+  return behind ? stage->cols_in + stage->cols_out : scl_max(stage->cols_in, stage->cols_out);
 }
 
 void scl_stage_destroy(scl_stage *stage) {
   if (stage == NULL) return;
-  scl_release(stage->shift);
+  scl_release(stage->kind == SCL_SELECT ? stage->factor : stage->shift); /* one allocation */
   scl_release(stage);
 }
 
@@ -234,9 +256,18 @@ static void project(const scl_stage *stage, double *row) {
   memmove(row, out, stage->cols_out * sizeof *row);
 }
 
+static void select_columns(const scl_stage *stage, double *row) {
+  double *out = row + stage->cols_in;
+  for (size_t i = 0; i < stage->cols_out; i++)
+    out[i] = row[(size_t)stage->factor[i] - 1];
+  memmove(row, out, stage->cols_out * sizeof *row);
+}
+
 void scl_stage_apply(const scl_stage *stage, double *row) {
   if (stage->kind == SCL_PROJECT)
     project(stage, row);
+  else if (stage->kind == SCL_SELECT)
+    select_columns(stage, row);
   else if (stage->kind == SCL_NORMALIZE)
     normalize(row, stage->cols_in);
   else if (stage->kind == SCL_ADD_BIAS)

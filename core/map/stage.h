@@ -1,4 +1,5 @@
-/* Stages that map rows to rows, fitted on a walk over the data, then constant. */
+/* Stages that map rows to rows, fitted on a walk over the data, then constant. They change the rows
+ * of data before a map (rows/flow.h), or the features that a map makes of them (kind_staged.c). */
 #ifndef SCULLERY_STAGE_H
 #define SCULLERY_STAGE_H
 
@@ -10,15 +11,16 @@ typedef enum scl_stage_kind {
   SCL_NORMALIZE,       /* unit Euclidean norm; a row of zeros stays */
   SCL_ADD_BIAS,        /* one more column of 1 */
   SCL_PROJECT,         /* rows of an orthonormal matrix times (x - mean): principal components */
-  SCL_RELEVANCE        /* (x - mean) * factor, learnt from targets: rows/relevance.h */
+  SCL_RELEVANCE,       /* (x - mean) * factor, learnt from targets: rows/relevance.h */
+  SCL_SELECT           /* some of the columns, in a given order */
 } scl_stage_kind;
 
 typedef struct scl_stage {
   scl_stage_kind kind;
   size_t cols_in, cols_out;
-  double *shift,
-      *factor; /* cols_in each, for the first two kinds and SCL_RELEVANCE; SCL_PROJECT: the mean, and
-                             cols_out x cols_in */
+  /* cols_in each, for the first two kinds and SCL_RELEVANCE; SCL_PROJECT: the mean, and cols_out x
+   * cols_in; SCL_SELECT: NULL, and the cols_out columns, from 1. */
+  double *shift, *factor;
   size_t constant; /* how many columns were constant when it was fitted */
 } scl_stage;
 
@@ -53,6 +55,9 @@ scl_status scl_stage_restore(scl_stage_kind kind, size_t cols, const double *shi
 /* SCL_PROJECT: vectors k x cols, mean cols numbers. */
 scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean,
                                        scl_stage **out, scl_error *error);
+/* SCL_SELECT: `count` columns (from 1) of rows of `cols`. */
+scl_status scl_stage_create_selection(size_t cols, const double *columns, size_t count,
+                                      scl_stage **out, scl_error *error);
 /* Numbers that a row given to scl_stage_apply must have room for. */
 size_t scl_stage_room(const scl_stage *stage);
 void scl_stage_destroy(scl_stage *stage);

@@ -1,0 +1,162 @@
+/* Kind `staged`: the features of another map, each row of them changed by row stages that were
+ * fitted to features (stage.h):
+ *
+ *   Phi(x) = g_m( ... g_1(Phi_base(x)))
+ *
+ * A block of rows is changed where it is made, so that sums, passes and predictions need not know
+ * of the stages. With K or without, these features have no G: a solver's penalty is a'a. */
+#include "base/pool.h"
+#include "map/kinds.h"
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK_ROWS = 64 };
+
+const scl_map *scl_map_base(const scl_map *map) {
+  return map->kind == &scl_map_kind_staged ? map->own.staging.base : map;
+}
+
+/* ------------------------------------------------------------ applying */
+
+typedef struct changing {
+  const scl_map *map;
+  const scl_map_request *request;
+  const void *from; /* features of the base at stride */
+  ptrdiff_t stride;
+  size_t width, room; /* numbers of a row of these, and what the stages need */
+} changing;
+
+/* The features first .. first+count-1 of the request, of row i, from a changed row. */
+static scl_status write_row(const changing *c, size_t i, const double *row, scl_error *error) {
+  const scl_map_request *to = c->request;
+  const scl_dtype dtype = c->map->dtype;
+  void *out = scl_at_mutable(to->phi, dtype, (ptrdiff_t)i * to->phi_stride);
+  if (dtype == SCL_DTYPE_FLOAT64)
+    memcpy(out, row + to->first, to->count * sizeof *row);
+  else
+    scl_narrow(to->count, row + to->first, out);
+  for (size_t j = 0; j < to->count; j++)
+    if (!isfinite(scl_number(out, dtype, j)))
+      return scl_fail(
+          error, SCL_STATUS_NUMERIC,
+          "feature %zu is too large for %s on some row after the row stages that follow "
+          "the features",
+          to->first + j + 1, scl_dtype_name(dtype));
+  return SCL_STATUS_OK;
+}
+
+/* Task: CHUNK_ROWS rows. */
+static scl_status change_chunk(void *context, size_t index, scl_error *error) {
+  const changing *c = context;
+  const scl_staging *own = &c->map->own.staging;
+  const size_t first = index * CHUNK_ROWS, end = scl_min(first + CHUNK_ROWS, c->request->rows);
+  double *row = scl_allocate_array(c->room + 1, sizeof *row);
+  if (row == NULL) return scl_fail_memory(error, c->room * sizeof *row, "a row of features");
+  scl_status status = SCL_STATUS_OK;
+  for (size_t i = first; status == SCL_STATUS_OK && i < end; i++) {
+    const void *from = scl_at(c->from, c->map->dtype, (ptrdiff_t)i * c->stride);
+    if (c->map->dtype == SCL_DTYPE_FLOAT64)
+      memcpy(row, from, c->width * sizeof *row);
+    else
+      scl_widen(c->width, from, row);
+    for (size_t s = 0; s < own->n_stages; s++)
+      scl_stage_apply(own->stages[s], row);
+    status = write_row(c, i, row, error);
+  }
+  scl_release(row);
+  return status;
+}
+
+/* The features of the base go to their place in the request if they have room there. */
+static scl_status staged_apply(const scl_map *map, const scl_map_request *request,
+                               scl_error *error) {
+  const scl_staging *own = &map->own.staging;
+  const size_t width = scl_map_features(own->base), size = scl_dtype_size(map->dtype);
+  const bool fits = request->count == map->count && map->count >= width;
+  void *memory = fits ? NULL : scl_allocate_array(request->rows * width + 1, size);
+  if (!fits && memory == NULL)
+    return scl_fail_memory(error, request->rows * width * size, "rows of features");
+  changing c = {.map = map,
+                .request = request,
+                .from = fits ? request->phi : memory,
+                .stride = fits ? request->phi_stride : (ptrdiff_t)width,
+                .width = width,
+                .room = width};
+  for (size_t s = 0; s < own->n_stages; s++)
+    c.room = scl_max(c.room, scl_stage_room(own->stages[s]));
+  scl_status status = scl_map_apply(own->base, request->x, request->x_stride, request->rows,
+                                    fits ? request->phi : memory, c.stride, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_pool_try((request->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, change_chunk, &c, error);
+  scl_release(memory);
+  return status;
+}
+
+/* ------------------------------------------------------------ making */
+
+/* Stages that give the same for features times any factor, or have it (SCL_SELECT): the base
+ * may leave one out (scl_map_log_scale). */
+static bool follows_features(scl_stage_kind kind) {
+  return kind == SCL_STANDARDIZE || kind == SCL_MINMAX || kind == SCL_NORMALIZE ||
+         kind == SCL_SELECT;
+}
+
+static scl_status check_stages(const scl_map *base, scl_stage *const *stages, size_t n_stages,
+                               size_t *features, scl_error *error) {
+  *features = scl_map_features(base);
+  if (n_stages == 0 || base->bare || base->kind->apply == NULL ||
+      base->kind == &scl_map_kind_staged)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "row stages follow dense features");
+  for (size_t s = 0; s < n_stages; s++) {
+    const char *name = scl_stage_name(stages[s]->kind);
+    if (!follows_features(stages[s]->kind))
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s does not follow features", name);
+    if (stages[s]->cols_in != *features)
+      return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                      "%s takes %zu columns, where %zu features arrive", name, stages[s]->cols_in,
+                      *features);
+    *features = stages[s]->cols_out;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* The factor is still left out after selections alone. */
+static double log_scale_of(const scl_map *base, scl_stage *const *stages, size_t n_stages) {
+  for (size_t s = 0; s < n_stages; s++)
+    if (stages[s]->kind != SCL_SELECT) return 0;
+  return base->log_scale;
+}
+
+scl_status scl_map_create_staged(const scl_map *base, scl_stage *const *stages, size_t n_stages,
+                                 scl_map **out, scl_error *error) {
+  size_t features;
+  SCL_TRY(check_stages(base, stages, n_stages, &features, error));
+  scl_map *map = scl_allocate_zero(sizeof *map);
+  const scl_stage **list = scl_allocate_array(n_stages, sizeof *list);
+  if (map == NULL || list == NULL) {
+    SCL_RELEASE(map, list);
+    return scl_fail_memory(error, sizeof *map, "a feature map");
+  }
+  for (size_t s = 0; s < n_stages; s++)
+    list[s] = stages[s];
+  map->kind = &scl_map_kind_staged;
+  map->sampler = scl_instance_share(base->sampler);
+  map->phi = scl_instance_share(base->phi);
+  map->dim = base->dim;
+  map->dtype = base->dtype;
+  map->seed = base->seed;
+  map->count = features;
+  map->fan_in = map->fan_out = 1;
+  map->log_scale = log_scale_of(base, stages, n_stages);
+  map->own.staging = (scl_staging){.base = base, .stages = list, .n_stages = n_stages};
+  *out = map;
+  return SCL_STATUS_OK;
+}
+
+static void staged_release(scl_map *map) { scl_release(map->own.staging.stages); }
+
+const scl_map_kind scl_map_kind_staged = {.name = "staged",
+                                          .method = SCL_METHOD_DIRECT,
+                                          .release = staged_release,
+                                          .features = scl_map_dense_features,
+                                          .apply = staged_apply};
