@@ -225,6 +225,11 @@ end
 
 function w.stage(kind) return core.fit_stage(kind or "standardize", core.source(w.X()), {}) end
 
+--- w.stage_of_map(map): a stage after its features.
+function w.stage_of_map(map)
+  return core.fit_stage("standardize", core.source(w.X()), {}, map)
+end
+
 --- w.instance(kind, name, options): one, or nil.
 function w.instance(kind, name, given)
   local ok, value = pcall(core.instance, kind, name, given or {})
