@@ -1,4 +1,15 @@
 --- Bounds on the risk of a model from its training rows, each with its ingredients.
+---
+--- What is proved. Let R be the empirical Rademacher complexity of a class of functions with
+--- |f| <= r, and the loss L-Lipschitz and in [0, M] there. With probability 1 - delta, for all f of
+--- the class (Mohri, Rostamizadeh and Talwalkar 2012, Theorem 3.1),
+---   risk <= empirical + 2 L E[R] + M sqrt(log(1/delta)/(2n)),
+---   risk <= empirical + 2 L R + 3 M sqrt(log(2/delta)/(2n)).
+---
+--- The class must not depend on the rows. A norm that was fixed before learning (B =, C =) gives
+--- one class. That of a model that was learnt does not: the bound then holds for all balls
+--- r_j = FIRST STEP^j, j = 0, 1, ..., at once, with the share delta/((j+1)(j+2)) each. The shares
+--- add up to delta, and the smallest ball that contains the model counts.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local component = require "scullery.compose.component"
@@ -6,13 +17,16 @@ local dataset = require "scullery.data.dataset"
 
 local bounds = {}
 
+local FIRST, STEP = 0.1, 1.1 -- the grid of largest values |f|
+local BLOCK = 1024 -- rows of a pass
+
 local rules = options.declare("pipeline:bound", {
   delta = { test = function(v)
     return type(v) == "number" and v > 0 and v < 1
   end, takes = "a number between 0 and 1", default = 0.05 },
   theorem = { choices = { "rkhsw10", "rkhsw11", "rks", "bases", "maxout" } },
-  lambda = { type = "number", above = 0 },
   radius = { type = "number", above = 0 },
+  B = { type = "number", above = 0 },
   C = { type = "number", above = 0 },
 })
 
@@ -74,51 +88,93 @@ local function need_plain(f, title)
   end
 end
 
+-- The value of option `name`, a norm that was fixed before learning; an error if the model's own is
+-- larger. nil without the option.
+local function before(o, name, own)
+  local given = o[name]
+  if given and given < own * (1 - 1e-9) then
+    error(("option '%s' got %g, and the weights of this model need %g"):format(name, given, own), 0)
+  end
+  return given
+end
+
+-- The ball that the model is in: {reach = largest |f|, delta = its share, by = "given" or "grid"}.
+-- reach: of the given norm, or of the model's own. given: the norm fixed before learning, or nil.
+local function ball(reach, given, delta)
+  if given then return { reach = reach, delta = delta, by = "given" } end
+  local j = math.max(0, math.ceil(math.log(reach / FIRST) / math.log(STEP) - 1e-9))
+  return { reach = FIRST * STEP ^ j, delta = delta / ((j + 1) * (j + 2)), by = "grid" }
+end
+
 -- By name of a theorem: function(model, training rows, options) returns the fields of the result:
 -- total (the bound), its terms, and the constants in it, named as in the paper.
 local theorems = {}
 
 -- Dube and Marchand 2023, Theorem 10: risk <= empirical + 2 B rho theta/sqrt n + M
--- sqrt(log(1/delta)/(2n)).
+-- sqrt(log(1/delta)/(2n)), for all models of norm at most B.
 function theorems.rkhsw10(f, data, o)
   need_kernel(f, "Theorem 10")
-  local c, B = core.map_constants(f.map), f:norm()
-  local function total(theta)
-    local l = ingredients(f, data, B * theta)
-    return l.mean + 2 * B * l.lipschitz * theta / math.sqrt(f.n) + l.bound * math.sqrt(
-      math.log(1 / o.delta) / (2 * f.n)), l
+  local c, norm = core.map_constants(f.map), f:norm()
+  if c.theta == math.huge then error("Theorem 10 needs a bounded nonlinearity", 0) end
+  local given = before(o, "B", norm)
+  local function total(within)
+    local l = ingredients(f, data, within.reach)
+    return l.mean + 2 * within.reach * l.lipschitz / math.sqrt(f.n) + l.bound * math.sqrt(
+      math.log(1 / within.delta) / (2 * f.n)), l
   end
-  local exact, l = total(c.theta)
-  return { total = exact, total_paper = (total(c.theta_paper)), empirical = l.mean, B = B,
-    theta = c.theta, theta_paper = c.theta_paper, theta_exact = c.theta_exact, kappa = c.kappa,
-    rho = l.lipschitz, M = l.bound }
-end
-
--- Dube and Marchand 2023, Theorem 11, for stochastic functional gradient descent: the excess risk
--- over the best function of norm at most B, in expectation over the draws.
-function theorems.rkhsw11(f, data, o)
-  need_kernel(f, "Theorem 11")
-  local c, T = core.map_constants(f.map), f.map_info.T
-  local lambda = o.lambda or component.role_value(f.solver, "regularisation")
-  local B = component.role_value(f.solver, "capacity") or f:norm()
-  if not (lambda and lambda > 0) then error("Theorem 11 needs lambda above 0: give lambda =", 0) end
-  local function total(theta)
-    local l = ingredients(f, data, B * theta)
-    local rho = l.lipschitz
-    return 2 * rho * theta * B / math.sqrt(f.n) + lambda * B ^ 2 + 8 * rho ^ 2 / (lambda * f.n) +
-      (rho * c.kappa + lambda * B) ^ 2 * (1 + math.log(T)) / (2 * lambda * T), l
-  end
-  local exact, l = total(c.theta)
-  return { total = exact, total_paper = (total(c.theta_paper)), empirical = l.mean, B = B,
-    lambda = lambda, T = T, theta = c.theta, theta_paper = c.theta_paper,
+  local within = ball((given or norm) * c.theta, given, o.delta)
+  local exact, l = total(within)
+  local printed = { reach = (given or norm) * c.theta_paper, delta = o.delta }
+  return { total = exact, total_paper = (total(printed)), empirical = l.mean,
+    room = exact - l.mean, B = given or within.reach / c.theta, norm = norm, by = within.by,
+    share = within.delta, theta = c.theta, theta_paper = c.theta_paper,
     theta_exact = c.theta_exact, kappa = c.kappa, rho = l.lipschitz, M = l.bound }
 end
 
+-- The lambda and B of stochastic functional gradient descent; an error for other solvers.
+local function descent(f, title)
+  local solver = component.instance(f.solver)
+  local lambda = component.role_value(f.solver, "regularisation")
+  local B = component.role_value(f.solver, "capacity")
+  if not (lambda and B) or f.pruned then
+    error(title .. " is for models as stochastic functional gradient descent returns them: for a \z
+      solver with lambda and B", 0)
+  end
+  if f.weighted then error(title .. " is for rows of equal weight", 0) end
+  if (core.settings(solver).holdout or 0) > 0 then
+    error(title .. " is for a solver that holds no rows out: holdout = 0", 0)
+  end
+  return lambda, B
+end
+
+-- Dube and Marchand 2023, Theorem 11, for stochastic functional gradient descent: the excess risk
+-- over the best function of norm at most B, in expectation over rows, parameters and batches:
+--   2 rho theta B/sqrt n + lambda B^2 + 8 rho^2 theta^2/(lambda n)
+--     + (rho kappa + lambda B)^2 (1 + log T)/(2 lambda T).
+-- The paper leaves theta^2 out: its proof takes the loss to be rho-Lipschitz in alpha, and it is
+-- rho theta-Lipschitz. Only with theta^2 does the bound stay the same when K is multiplied by a
+-- number.
+function theorems.rkhsw11(f, data)
+  local title = "Theorem 11"
+  need_kernel(f, title)
+  local c, lambda, B = core.map_constants(f.map), descent(f, title)
+  local T = f.report.iterations
+  local function total(theta, stability)
+    local l = ingredients(f, data, B * theta)
+    local rho = l.lipschitz
+    return 2 * rho * theta * B / math.sqrt(f.n) + lambda * B ^ 2 + 8 * (rho * stability) ^ 2 / (
+      lambda * f.n) + (rho * c.kappa + lambda * B) ^ 2 * (1 + math.log(T)) / (2 * lambda * T), l
+  end
+  local exact, l = total(c.theta, c.theta)
+  return { total = exact, total_paper = (total(c.theta_paper, 1)), empirical = l.mean, B = B,
+    lambda = lambda, T = T, theta = c.theta, theta_paper = c.theta_paper, norm = f:norm(),
+    theta_exact = c.theta_exact, kappa = c.kappa, rho = l.lipschitz, M = l.bound,
+    expectation = true }
+end
+
 -- f = sum_t sum_k alpha_tk phi_k(w_t, .): T times the largest sum_k |alpha_tk| over the parameters.
--- For grids, each row is in one cell, so the largest |alpha_tk|.
 local function largest_share(f)
   local a, T, largest = f.weights, f.map_info.T, 0
-  if f.map_info.entries > 0 then return math.sqrt(T) * a:abs():max() end
   for t = 1, T do
     local sum = 0
     for row = t, a:rows(), T do sum = sum + math.abs(a:get(row, 1)) end
@@ -127,19 +183,44 @@ local function largest_share(f)
   return math.sqrt(T) * largest -- features are phi/sqrt T
 end
 
--- The C that was fixed before learning, or the least C that the weights allow.
-local function capacity(least, o)
-  if o.C and o.C < least * (1 - 1e-9) then
-    error(("option 'C' got %g, and the weights of this model need %g"):format(o.C, least), 0)
-  end
-  return o.C or least
+-- Whether a component of the model has an ability.
+local function has(part, ability)
+  for _, id in ipairs(core.abilities(part)) do if id == ability then return true end end
+  return false
 end
 
--- For |phi| <= bound: C absorbs the bound, so that phi counts as bounded by 1.
-local function box(f, title, o)
+-- The sampler as it drew the parameters, with widths that came from the data.
+local function sampler_of(f)
+  return component.instance(f.features.inst.p, {}, f.origin.widths)
+end
+
+-- Raises an error unless f = (1/T) sum_t beta_t phi(w_t, x) with one bounded weight a parameter.
+local function need_mean(f, title)
+  need_plain(f, title)
+  if f.map_info.entries > 0 then
+    error(title .. " is for one weight a parameter, and each cell of a grid has its own", 0)
+  end
+  if has(sampler_of(f), "scullery.scales/1") then
+    error(("%s is for features phi/sqrt(T), and sampler.%s scales them itself"):format(title,
+      f.features.inst.p.name), 0)
+  end
+end
+
+-- Whether the parameters were drawn independently of each other.
+local function independent(f)
+  local sampler = sampler_of(f)
+  local layout = core.layout(sampler, f.map_info.dim, f.map_info.T)
+  return layout.block == 1 and not layout.dependent and not core.learns(sampler)
+    and not has(sampler, "scullery.pool/1")
+end
+
+-- The facts of the nonlinearity and the model's own C. For |phi| <= bound: C absorbs the bound, so
+-- that phi counts as bounded by 1.
+local function box(f, title)
+  need_mean(f, title)
   local facts = core.facts(component.instance(f.features.inst.phi))
   if facts.bound == math.huge then error(title .. " needs a bounded nonlinearity", 0) end
-  return capacity(largest_share(f) * facts.bound, o), facts
+  return largest_share(f) * facts.bound, facts
 end
 
 local function need_classes(f, title)
@@ -148,20 +229,29 @@ local function need_classes(f, title)
   end
 end
 
--- Rahimi and Recht 2008 (weighted sums of random kitchen sinks): estimation and approximation.
+-- Rahimi and Recht 2008 (weighted sums of random kitchen sinks), for given parameters:
+--   risk <= empirical + 2 L C sqrt(k/n) + M sqrt(log(1/delta)/(2n)),
+-- for all f with |alpha_t| <= C/T, of k features a parameter. estimation: the paper's equation 13;
+-- its deviation takes the loss to vary by L C, where it varies by M. approximation: equation 10.
 function theorems.rks(f, data, o)
   local title = "the bound of random kitchen sinks"
-  need_plain(f, title)
   need_classes(f, title)
-  local C = box(f, title, o)
-  local l = ingredients(f, data, C)
-  local L = l.lipschitz
-  local estimation =
-    (4 * L * C + 2 * math.abs(l.at_zero) + L * C * math.sqrt(
-      math.log(1 / o.delta) / 2)) / math.sqrt(f.n)
-  local approximation = L * C / math.sqrt(f.map_info.T) * (1 + math.sqrt(2 * math.log(1 / o.delta)))
-  return { total = l.mean + estimation, empirical = l.mean, estimation = estimation,
-    approximation = approximation, C = C, L = L, T = f.map_info.T }
+  local least = box(f, title)
+  local given = before(o, "C", least)
+  local within, C = ball(given or least, given, o.delta), given or least
+  local l, printed = ingredients(f, data, within.reach), ingredients(f, data, C)
+  local outputs = core.shape(component.instance(f.features.inst.phi)).fan_out
+  local room = 2 * l.lipschitz * within.reach * math.sqrt(outputs / f.n) + l.bound * math.sqrt(
+    math.log(1 / within.delta) / (2 * f.n))
+  local L = printed.lipschitz
+  local estimation = (4 * L * C + 2 * math.abs(printed.at_zero) + L * C * math.sqrt(
+    math.log(1 / o.delta) / 2)) / math.sqrt(f.n)
+  local approximation = independent(f) and L * C / math.sqrt(f.map_info.T) * (
+    1 + math.sqrt(2 * math.log(1 / o.delta))) or nil
+  return { total = l.mean + room, total_paper = l.mean + estimation, empirical = l.mean,
+    room = room, estimation = estimation, approximation = approximation, C = within.reach,
+    least = least, by = within.by, share = within.delta, L = l.lipschitz, M = l.bound,
+    T = f.map_info.T }
 end
 
 -- The length of the longest row of a matrix: max_i ||x_i||.
@@ -171,6 +261,11 @@ local function longest_row(X)
   return longest
 end
 
+-- The rows after the stages.
+local function staged(f, X)
+  return #f.stages > 0 and core.transform(core.source(X), f.stages) or X
+end
+
 -- The length of the longest row that the features saw, or the given radius.
 local function radius_of(f, data, o)
   if o.radius then return o.radius end
@@ -178,25 +273,32 @@ local function radius_of(f, data, o)
     error("the longest row of a data set that streams, or of a model that was loaded, is not \z
       known: give radius =", 0)
   end
-  return longest_row(#f.stages > 0 and core.transform(core.source(data.X), f.stages) or data.X)
+  return longest_row(staged(f, data.X))
 end
 
--- E b^2 of the bias in <w, x> + b, which counts as one more coordinate of w; that of x is 1.
-local function bias_moment(law, phi)
-  if law.bias == "uniform" then
-    return (law.bias_a ^ 2 + law.bias_a * law.bias_b + law.bias_b ^ 2) / 3
-  end
-  if law.bias == "gaussian" then return law.bias_a ^ 2 + law.bias_b ^ 2 end
-  return core.shape(phi).phase and math.pi ^ 2 / 3 or 0
+-- The largest |phi(w_t, 0)|: that of phi at 0 where the parameters have no bias.
+local function largest_at_zero(f)
+  local zero = core.zeros(1, f.map_info.dim)
+  return core.transform(core.source(zero), {}, f.map):abs():max() * math.sqrt(f.map_info.T)
 end
 
--- Rahimi and Recht 2008 (random bases), Theorem 3.2: sup |f_hat - f| < ||f||_p/sqrt T
--- (sqrt(log(1/delta)) + 4 L B sqrt(E ||w||^2)), for functions f of norm at most C.
+-- Rahimi and Recht 2008 (random bases), Theorem 3.2, corrected. For a fixed f = E alpha(w)
+-- phi(<w, x> + b) of norm C = sup |alpha| and independent parameters,
+-- f_hat = (1/T) sum_t alpha(w_t) phi(<w_t, x> + b_t) has with probability 1 - delta
+--   sup |f_hat - f| <= C/sqrt T (sqrt(2 log(1/delta)) + sqrt(E phi(b)^2) + 4 L B sqrt(E ||w||^2)),
+-- the sup over rows of length at most B. A parameter that changes moves the sup by at most 2 C/T:
+-- McDiarmid. Its mean: that of (1/T) sum_t alpha_t phi(b_t) by the variance, that of the rest,
+-- which is 0 at x = 0, by symmetrisation and contraction (for each t its own Lipschitz function).
+-- The paper has sqrt(log(1/delta)), and no term of phi(0) because it takes phi(0) = 0.
 function theorems.bases(f, data, o)
   local title = "Theorem 3.2 of random bases"
-  need_plain(f, title)
-  local inst, C, facts = f.features.inst, box(f, title, o)
-  local law = core.law(component.instance(inst.p), f.map_info.dim)
+  local least, facts = box(f, title)
+  local C, inst = before(o, "C", least) or least, f.features.inst
+  local shape = core.shape(component.instance(inst.phi))
+  if not independent(f) or shape.fan_in > 1 then
+    error(title .. " is for parameters that are drawn independently, each one row w", 0)
+  end
+  local law = core.law(sampler_of(f), f.map_info.dim)
   local size = ({ gaussian = 1, rademacher = 1, uniform = 1 / 3, laplace = 2, spherical = 1 })[
     law and law.family or ""]
   if facts.lipschitz == math.huge then error(title .. " needs a Lipschitz nonlinearity", 0) end
@@ -205,62 +307,117 @@ function theorems.bases(f, data, o)
   end
   local second = 0
   for j = 1, #law.scale do second = second + law.mean[j] ^ 2 + size * law.scale[j] ^ 2 end
-  local B, bias = radius_of(f, data, o), bias_moment(law, component.instance(inst.phi))
-  if bias > 0 then B, second = math.sqrt(B ^ 2 + 1), second + bias end
-  local approximation = C / math.sqrt(f.map_info.T) * (
-    math.sqrt(math.log(1 / o.delta)) + 4 * facts.lipschitz / facts.bound * B * math.sqrt(second))
-  return { total = approximation, approximation = approximation, C = C,
-    L = facts.lipschitz / facts.bound, B = B, second_moment = second, T = f.map_info.T }
+  local B, L = radius_of(f, data, o), facts.lipschitz / facts.bound
+  local moved = law.bias ~= "none" or shape.phase -- then |phi(b)| <= 1 is used
+  local offset = moved and 1 or math.min(1, largest_at_zero(f) / facts.bound)
+  local rest = 4 * L * B * math.sqrt(second)
+  local factor = C / math.sqrt(f.map_info.T)
+  local approximation = factor * (math.sqrt(2 * math.log(1 / o.delta)) + offset + rest)
+  return { total = approximation, approximation = approximation,
+    total_paper = factor * (math.sqrt(math.log(1 / o.delta)) + rest), C = C, least = least, L = L,
+    B = B, second_moment = second, offset = offset, T = f.map_info.T }
 end
 
--- The largest standard deviation of centred dense Gaussian rows.
-local function gaussian_scale(law, title)
-  if not law or law.family ~= "gaussian" or law.degree or law.bias ~= "none" then
-    error(title .. " is for dense Gaussian rows without a bias", 0)
+-- The mean over parameters of the largest length of a row w that one of them reads; the longest of
+-- all rows where they are shared.
+local function mean_length(f)
+  local W, T, sum = core.map_parameters(f.map), f.map_info.T, 0
+  if W:rows() ~= T * f.map_info.fan_in then return longest_row(W) end
+  for t = 1, T do
+    local longest = 0
+    for row = t, W:rows(), T do longest = math.max(longest, W:row(row):norm()) end
+    sum = sum + longest
   end
-  local sigma = 0
-  for j = 1, #law.scale do
-    if law.mean[j] ~= 0 then error(title .. " is for Gaussian rows of mean 0", 0) end
-    sigma = math.max(sigma, law.scale[j])
+  return sum / T
+end
+
+-- By a pass over the training rows: the mean over t of sqrt(mean_i phi(w_t, x_i)^2), and the length
+-- of the longest row after the stages.
+local function realised(f, data)
+  if not data then error("the rows that the model learnt from are not here", 0) end
+  local source, sums, longest = dataset.source_of_rows(data), nil, 0
+  for from = 1, f.n, BLOCK do
+    local X = core.read_rows(source, from, math.min(BLOCK, f.n - from + 1))
+    longest = math.max(longest, longest_row(staged(f, X)))
+    local Phi = core.transform(core.source(X), f.stages, f.map)
+    local squares = core.zeros(1, X:rows()):map(function() return 1 end) * Phi:mul(Phi)
+    sums = sums and sums + squares or squares
   end
-  return sigma
+  local T, total = f.map_info.T, 0
+  for t = 1, T do
+    local sum = 0
+    for column = t, sums:cols(), T do sum = sum + sums:get(1, column) end
+    total = total + math.sqrt(T * sum / f.n)
+  end
+  return total / T, longest
 end
 
--- sigma^2(q) = E phi(z)^2 for q independent z ~ N(0, 1): the induced kernel at (x, x) for a row x
--- where <w, x> has that law.
-local function second_moment(inst, law)
-  local unit = core.zeros(1, #law.scale)
-  unit:set(1, 1, 1 / law.scale[1])
-  return inst:kernel(unit):get(1, 1)
-end
-
--- Mroueh, Rennie and Goel, Theorem 2, its estimation part: 4 L C sqrt(sigma^2(q)/n) + 2 |V(0)|/sqrt
--- n + 2 sqrt(2 log(1/delta)/n), for w ~ N(0, I), rows on the unit sphere and a loss V in [0, 1].
--- Rows of length up to R > 1 and V up to M > 1 multiply it by R M. A standard deviation sigma of w
--- counts as a factor of R. It holds for every nonlinearity of several inputs that is 1-Lipschitz in
--- the maximum norm.
-function theorems.maxout(f, data, o)
-  local title, inst = "Theorem 2 of maxout features", f.features and f.features.inst
-  need_plain(f, title)
-  need_classes(f, title)
-  local phi = component.instance(inst.phi)
+-- Raises an error unless phi(<w_1, x>, ..., <w_q, x>) is 1-Lipschitz in the maximum norm.
+local function need_pools(f, title)
+  need_mean(f, title)
+  local phi, sampler = component.instance(f.features.inst.phi), sampler_of(f)
   if core.shape(phi).fan_in < 2 or core.facts(phi).lipschitz > 1 then
     error(title .. " is for nonlinearities of several numbers that are 1-Lipschitz in them", 0)
   end
-  local law = core.law(component.instance(inst.p), f.map_info.dim)
-  local sigma = gaussian_scale(law, title)
-  local second = second_moment(inst, law)
-  local radius, C = radius_of(f, data, o), capacity(largest_share(f), o)
-  local l = ingredients(f, data, C * radius * longest_row(core.map_parameters(f.map)))
-  local R, M = math.max(radius * sigma, 1), math.max(l.bound, 1)
-  local estimation = R * M * (4 * l.lipschitz * C * math.sqrt(second / f.n) + 2 * math.abs(
-    l.at_zero) / math.sqrt(f.n) + 2 * math.sqrt(2 * math.log(1 / o.delta) / f.n))
-  return { total = l.mean + estimation, empirical = l.mean, estimation = estimation, C = C,
-    L = l.lipschitz, M = M, R = R, sigma2 = second, T = f.map_info.T }
+  local space = core.space(sampler, f.map_info.dim)
+  if space ~= "dense" and space ~= "structured"
+    or core.layout(sampler, f.map_info.dim, f.map_info.T).has_bias then
+    error(title .. " is for dense rows without a bias", 0)
+  end
 end
 
---- bounds.run(model, data, options): see Pipeline:bound. data: the training rows, or nil.
-function bounds.run(f, data, given)
+-- Mroueh, Rennie and Goel, Theorem 2, its estimation part, corrected: for given parameters, all f
+-- with |alpha_t| <= C/T and rows of length at most R,
+--   risk <= empirical + 2 L C s/sqrt n + 3 M sqrt(log(2/delta)/(2n)),
+-- s the mean over t of sqrt(mean_i phi(w_t, x_i)^2). Then |f| <= C mean_t (|phi(w_t, 0)| + R max_j
+-- ||w_tj||). The paper takes sigma(q) = sqrt(E max^2) for s, by a McDiarmid inequality for
+-- parameters that change: one of m moves the sup by up to 2 L C sup |phi|/m, which has no bound,
+-- and not by 2/n. Its result has log(1/delta), its proof log(2/delta).
+function theorems.maxout(f, data, o)
+  local title = "Theorem 2 of maxout features"
+  need_classes(f, title)
+  need_pools(f, title)
+  if not o.radius then
+    error(title .. " needs a length that no row can exceed, known before the rows: give radius =",
+      0)
+  end
+  local s, longest = realised(f, data)
+  if longest > o.radius * (1 + 1e-9) then
+    error(("option 'radius' got %g, and a row has the length %g"):format(o.radius, longest), 0)
+  end
+  local least, width = largest_share(f), largest_at_zero(f) + o.radius * mean_length(f)
+  local given = before(o, "C", least)
+  local within = ball((given or least) * width, given, o.delta)
+  local C, l = within.reach / width, ingredients(f, data, within.reach)
+  local room = 2 * l.lipschitz * C * s / math.sqrt(f.n) + 3 * l.bound * math.sqrt(
+    math.log(2 / within.delta) / (2 * f.n))
+  return { total = l.mean + room, empirical = l.mean, room = room, C = C, least = least,
+    by = within.by, share = within.delta, L = l.lipschitz, M = l.bound, R = o.radius, size = s,
+    T = f.map_info.T }
+end
+
+-- A list of sentences: what the proofs do not cover in this model. searched: whether a search
+-- chose options.
+local function unproved(f, searched)
+  local list = {}
+  local function add(...) list[#list + 1] = string.format(...) end
+  for _, stage in ipairs(f.stages) do
+    local saved = core.stage_save(stage)
+    if saved.arrays then add("the stage %s learnt from the training rows", saved.kind) end
+  end
+  local origin = f.origin or {}
+  if origin.state then add("the sampler learnt from the training rows") end
+  if origin.widths then add("a width of the features was computed from the training rows") end
+  if f.chosen then add("the fit chose options by the training rows") end
+  if searched then add("a search chose options: it must not have seen the training rows") end
+  if f.map_info and f.map_info.method == "monte-carlo" then
+    add("features and theta are means over samples")
+  end
+  return list
+end
+
+--- bounds.run(model, data, options, searched): see Pipeline:bound. data: the training rows, or nil.
+function bounds.run(f, data, given, searched)
   local o = options.check("pipeline:bound", given, rules, 0)
   if f.form then
     error("the bounds are for targets as they are, and the pipeline transforms them (option \z
@@ -273,7 +430,8 @@ function bounds.run(f, data, given)
   local theorem = o.theorem or (f:is_weighting() and "rkhsw10" or "rks")
   check(f, data)
   local result = theorems[theorem](f, data, o)
-  result.theorem, result.delta, result.n = theorem, o.delta, f.n
+  result.theorem, result.n, result.unproved = theorem, f.n, unproved(f, searched)
+  if not result.expectation then result.delta = o.delta end
   return result
 end
 

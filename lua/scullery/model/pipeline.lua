@@ -276,32 +276,43 @@ function Pipeline:norm()
   return guarded("pipeline:norm", f.norm, f)
 end
 
---- p:bound{ delta = 0.05, theorem =, C = }: an upper bound of the risk that holds with probability
---- 1 - delta: a table with total, the empirical risk and the parts of the bound.
+--- p:bound{ delta = 0.05, theorem =, B =, C =, radius = }: an upper bound of the risk that holds
+--- with probability 1 - delta: a table with total, empirical (the mean loss of the training rows),
+--- room (total - empirical) and the constants of the bound.
 ---
 --- theorem:
 ---   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023):
----     risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)),
----     B = ||alpha||, rho and M the Lipschitz constant and the bound of the loss on
----     [-B theta, B theta]. total uses theta or its best known bound, total_paper the paper's
----     bound on theta.
----   rkhsw11: Theorem 11 of the same paper, the excess risk of sfgd (with the solver's lambda, or
----     lambda = ).
----   rks (default without K): Rahimi and Recht (2008), weighted sums: empirical + estimation;
----     approximation is the error of T random features.
----   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features.
----   maxout: Theorem 2 of Mroueh, Rennie and Goel (2015), its estimation part.
+---     risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)) for all models of norm
+---     at most B; rho and M are the Lipschitz constant and the bound of the loss on
+---     [-B theta, B theta].
+---   rkhsw11: Theorem 11 of the same paper, corrected: the expected excess risk of sfgd over the
+---     best model of norm at most B, for its lambda and B.
+---   rks (default without K): Rahimi and Recht (2008), weighted sums, with the constants that their
+---     proof gives: risk <= empirical + 2 L C/sqrt(n) + M sqrt(log(1/delta)/(2n)). estimation is
+---     their equation 13, approximation the error of T independent random features (10).
+---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases, corrected: the uniform error of T
+---     features for a fixed function.
+---   maxout: Theorem 2 of Mroueh, Rennie and Goel (2015), its estimation part, corrected.
 ---
---- C, for rks, bases and maxout: the bound on T |alpha_t| sup |phi|, which the theorems require to
---- be fixed before learning; f = sum_t alpha_t phi(w_t, x), and alpha_t is a weight over sqrt(T).
---- By default the least C that holds for the model.
+--- B, for rkhsw10: the norm of alpha that was fixed before learning. C, for rks, bases and maxout:
+--- the same for T |alpha_t| sup |phi| (maxout: T |alpha_t|); f = sum_t alpha_t phi(w_t, x), and
+--- alpha_t is a weight over sqrt(T). The model's own must not be larger. Without it, the bound
+--- holds for all values of a grid at once, in steps of a tenth, and the first above the model's own
+--- counts (norm for B, least for C); this costs a log log of it. The field `by` says which, "given"
+--- or "grid"; share is the part of delta that is left. bases needs no grid.
 ---
---- radius: the length of the longest row; by default that of the training rows. All theorems are
---- for one target in [-1, 1] (classes are coded +-1) and models without an intercept. Rows are not
---- weighted. A bound is valid only if the training data was not used to select options.
+--- total_paper: the bound as the paper prints it, with the norm found by learning, which is not
+--- proved. unproved: a list of sentences about what the proofs do not cover in this model, such as
+--- stages that learnt from the training rows; the bound is proved if it is empty.
+---
+--- radius: the length of the longest row; for bases by default that of the training rows, for
+--- maxout needed, because it must not come from them. All theorems are for one target in [-1, 1]
+--- (classes are coded +-1) and models without an intercept; those with theta are for rows other
+--- than 0. Rows are not weighted.
 function Pipeline:bound(given)
   local f = need_weights(self, "pipeline:bound")
-  return guarded("pipeline:bound", require("scullery.model.bounds").run, f, self.data, given)
+  return guarded("pipeline:bound", require("scullery.model.bounds").run, f, self.data, given,
+    self.choice ~= nil)
 end
 
 -- self.fitted: the model (model.lua), separate from the recipe; it holds no training data.
@@ -416,9 +427,10 @@ end
 --- compared with epsilon).
 ---
 --- accept: the rule. "norm": rho theta ||alpha - beta|| < epsilon (equation 63). "theorem8": its
---- bound on the risk (64). "risk": the empirical risk (65). "zero_one": the share of wrong labels
---- (66). Risks are of the square loss for every solver. data: the rows to judge by; by default the
---- training rows.
+--- bound on the risk (64), for all distances ||alpha - beta|| at once, since beta is learnt; it is
+--- proved for data that the model did not learn from. "risk": the empirical risk (65). "zero_one":
+--- the share of wrong labels (66). Risks are of the square loss for every solver. data: the rows to
+--- judge by; by default the training rows.
 function Pipeline:prune(given)
   return guarded("pipeline:prune", require("scullery.model.prune").run, self, given)
 end

@@ -42,12 +42,18 @@ local function slope(f, theta, reach)
   return 2 * (f:norm() * theta + f:constant():norm() + math.sqrt(f.targets) * reach)
 end
 
--- The number that each rule compares with epsilon: (63) to (66) of the paper.
+-- The number that each rule compares with epsilon: (63) to (66) of the paper. Theorem 8 (64) is for
+-- a distance C that was fixed before beta was learnt: it is taken for all C_j = ||alpha|| 1.1^-j,
+-- j = 0, 1, ..., at once, with the shares delta/((j+1)(j+2)), and for the smallest C_j that is not
+-- below the distance. The lasso shrinks: ||alpha - beta|| <= ||alpha||.
 local measures = {}
 function measures.norm(c) return c.rho * c.theta * c.distance end
 function measures.theorem8(c)
-  return c.risk - c.risk_before + c.rho * c.theta * c.distance / math.sqrt(c.n) * (
-    2 + math.sqrt(2 * math.log(1 / c.delta)))
+  if c.distance == 0 then return c.risk - c.risk_before end
+  local j = math.max(0, math.floor(math.log(c.norm / c.distance) / math.log(1.1)))
+  local C, delta = math.max(c.distance, c.norm / 1.1 ^ j), c.delta / ((j + 1) * (j + 2))
+  return c.risk - c.risk_before + c.rho * c.theta * C / math.sqrt(c.n) * (
+    2 + math.sqrt(2 * math.log(1 / delta)))
 end
 function measures.risk(c) return c.risk - c.risk_before end
 function measures.zero_one(c) return c.wrong - c.wrong_before end
@@ -177,7 +183,7 @@ function prune.run(self, given)
   data = target_form.apply(f.form, data)
   local judging <close> = f:judging(data)
   local theta, T = core.map_constants(f.map).theta, f.map_info.T
-  local c = { theta = theta, rho = slope(f, theta, reach_of(data, f, o.accept)),
+  local c = { theta = theta, rho = slope(f, theta, reach_of(data, f, o.accept)), norm = f:norm(),
     n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }
   c.risk_before, c.wrong_before = empirical(f, judging, f.weights)
   local best = descend(f, judging, c, o)

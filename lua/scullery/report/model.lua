@@ -253,8 +253,9 @@ local function guarantee(page, p)
   local ok, bound = options.attempt(p.bound, p)
   if not ok then return end
   page:paragraph(("A guarantee (%s): with probability %g the risk is at most %.4g; on the rows \z
-    learnt from it is %.4g."):format(bound.theorem, 1 - bound.delta, bound.total,
-    bound.empirical))
+    learnt from it is %.4g.%s"):format(bound.theorem, 1 - bound.delta, bound.total,
+    bound.empirical, #bound.unproved == 0 and ""
+      or " Its proof does not cover this: " .. table.concat(bound.unproved, "; ") .. "."))
 end
 
 local function features(page, p, ds)

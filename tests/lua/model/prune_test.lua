@@ -78,8 +78,10 @@ local delta = 0.1
 local measure = {}
 function measure.norm(c) return c.rho * c.theta * c.distance end
 function measure.theorem8(c)
-  return c.after - c.before + c.rho * c.theta * c.distance / math.sqrt(n) * (
-    2 + math.sqrt(2 * math.log(1 / delta)))
+  local j = 0 -- of the smallest ||alpha|| 1.1^-j that is not below the distance
+  while c.norm / 1.1 ^ (j + 1) >= c.distance do j = j + 1 end
+  return c.after - c.before + c.rho * c.theta * c.norm / 1.1 ^ j / math.sqrt(n) * (
+    2 + math.sqrt(2 * math.log((j + 1) * (j + 2) / delta)))
 end
 function measure.risk(c) return c.after - c.before end
 function measure.zero_one(c) return c.wrong_after - c.wrong_before end
@@ -93,8 +95,8 @@ local function check(full, small, info, ds, features)
   -- a lasso shrinks, so that rho of the full model serves both
   lu.assertTrue(small:norm() <= full:norm() * (1 + 1e-6))
   local theta, rho = constants(full, ds)
-  local c = { theta = theta, rho = rho, distance = distance, before = risk(full, ds),
-    after = risk(small, ds) }
+  local c = { theta = theta, rho = rho, distance = distance, norm = full:norm(),
+    before = risk(full, ds), after = risk(small, ds) }
   lu.assertAlmostEquals(info.risk_before, c.before, 1e-9)
   lu.assertAlmostEquals(info.risk, c.after, 1e-9)
   if ds.task == "classification" then
@@ -157,8 +159,8 @@ function TestTheNextLambdaIsRefused()
     local said = phi * b
     local misses = 0
     for i = 1, n do if (said:get(i, 1) >= 0) ~= (signs[i] > 0) then misses = misses + 1 end end
-    local c = { theta = theta, rho = rho, distance = distance, before = risk(full, binary),
-      after = risk(full, binary, b, phi),
+    local c = { theta = theta, rho = rho, distance = distance, norm = full:norm(),
+      before = risk(full, binary), after = risk(full, binary, b, phi),
                 wrong_before = wrong(full, binary), wrong_after = misses / n }
     lu.assertTrue(measure[rule](c) >= list[1], rule)
   end

@@ -220,6 +220,10 @@ function TestAWeightingsGuaranteeIsReported()
     sc.solver.ridge{ lambda = 1e-3, penalty = "rkhs" } }:fit(train)
   has(page_of(p), "An RKHS weighting", ("at most %.4g"):format(p:bound().total),
     ("%.4g"):format(p:norm()))
+  lu.assertNotStrContains(page_of(p), "Its proof does not cover this")
+  local scaled = sc.pipeline{ sc.standardize(), sc.add_bias(), inst:features{ T = 30 },
+    sc.solver.ridge{ lambda = 1e-3, penalty = "rkhs" } }:fit(train)
+  has(page_of(scaled), "Its proof does not cover this: the stage standardize learnt")
 end
 
 function TestARegressionIsReported()
