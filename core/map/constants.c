@@ -112,6 +112,23 @@ static joint joint_law(const scl_map *map) {
   return out;
 }
 
+/* Parameters (w, b) with a phase b are compared by 2 cos(b - b') K(w, w') (map_kernel.c), whose
+ * means over phases are E 2 phi(z + b)^2 = 2 A for kappa^2, and for theta^2
+ *
+ *   E 2 cos(b - b') phi(z + b) phi(z' + b') = A cos(z - z')
+ *
+ * with the amplitude A of phi; z - z' goes to 0 with x, but not for thresholds. The paper's bound
+ * has E |2 cos(b - b')| = 4/pi. */
+static scl_constants phase_constants(const scl_map *map, double diagonal, double mass) {
+  double amplitude = 1;
+  (void)scl_nonlinearity_harmonic(map->phi, &amplitude);
+  return (scl_constants){.kappa = sqrt(2 * amplitude) * diagonal,
+                         .theta = sqrt(amplitude) * mass,
+                         .theta_paper = sqrt(2 * amplitude * 4 / SCL_PI) * mass,
+                         .kappa_exact = true,
+                         .theta_exact = !map->space->by_threshold};
+}
+
 scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *out,
                              scl_error *error) {
   double log_diagonal, log_mass;
@@ -127,6 +144,10 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
     return SCL_STATUS_OK;
   }
   tilted_masses(map, &log_diagonal, &log_mass);
+  if (map->phase) {
+    *out = phase_constants(map, exp(log_diagonal / 2), exp(log_mass / 2));
+    return SCL_STATUS_OK;
+  }
   const double mass = exp(log_mass / 2), diagonal = exp(log_diagonal / 2);
   *out = (scl_constants){.kappa = facts.bound * diagonal,
                          .theta = facts.bound * mass,

@@ -60,12 +60,15 @@ scl_status scl_map_draw_samples(const scl_map *map, uint64_t seed, size_t first,
   const scl_origin origin = scl_origin_of(map->sampler, map->dim, first + count, seed,
                                           SCL_STREAM_MONTE_CARLO, &map->state);
   SCL_TRY(scl_parameters_draw(&origin, &layout, first, count, map->fan_in, &drawn, error));
-  if (scl_space_of(layout.space)->seen == layout.space) {
+  scl_status status = SCL_STATUS_OK;
+  if (map->phase) status = scl_map_add_phases(seed, SCL_STREAM_SAMPLE_PHASE, first, &drawn, error);
+  if (status == SCL_STATUS_OK && scl_space_of(layout.space)->seen == layout.space) {
     *out = drawn;
     return SCL_STATUS_OK;
   }
-  const scl_status status = scl_parameters_dense(
-      &origin, &drawn, scl_parameters_plane(&layout, count), count, map->fan_in, out, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_parameters_dense(&origin, &drawn, scl_parameters_plane(&layout, count), count,
+                                  map->fan_in, out, error);
   scl_parameters_release(&drawn);
   return status;
 }

@@ -123,9 +123,11 @@ static scl_status project_tilted(scl_map *map, const scl_parameter_set *drawn,
 /* Store what the standard deviation of z depends on, which the space of the parameters decides.
  * `squares` has the squared spreads of each entry of a support, for SCL_SPREAD_ENTRY. */
 static scl_status set_spreads(scl_map *map, const scl_parameter_set *squares, scl_error *error) {
+  scl_parameters rows = squares->view;
+  rows.bias = NULL; /* a phase is no part of a variance */
   const scl_projection_spec spec = {.origin = &map->origin,
                                     .layout = &squares->layout,
-                                    .rows = &squares->view,
+                                    .rows = &rows,
                                     .planes = map->pool != NULL ? 1 : map->fan_in,
                                     .dtype = map->dtype};
   if (map->space->spread == SCL_SPREAD_ENTRY)

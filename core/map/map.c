@@ -85,15 +85,14 @@ static scl_status find_count(scl_map *map, const scl_map_spec *spec, scl_error *
 
 /* ------------------------------------------------------------ parameters */
 
-/* Phases uniform on [-pi, pi], as biases, for nonlinearities that need one (fourier) and samplers
- * without a bias. Phase t depends on (seed, t) alone. */
-static scl_status add_phase(scl_map *map, scl_parameter_set *set, scl_error *error) {
+scl_status scl_map_add_phases(uint64_t seed, uint64_t stream, size_t first, scl_parameter_set *set,
+                              scl_error *error) {
   const size_t count = set->view.count;
   set->view.bias = scl_allocate_array(count + 1, sizeof(double));
   if (set->view.bias == NULL) return scl_fail_memory(error, count * sizeof(double), "phases");
-  set->layout.has_bias = map->layout.has_bias = 1;
+  set->layout.has_bias = 1;
   for (size_t t = 0; t < count; t++) {
-    scl_random_uniform(map->seed, SCL_STREAM_PHASE, t, 0, 1, &set->view.bias[t]);
+    scl_random_uniform(seed, stream, first + t, 0, 1, &set->view.bias[t]);
     set->view.bias[t] = SCL_PI * (2 * set->view.bias[t] - 1);
   }
   return SCL_STATUS_OK;
@@ -146,11 +145,12 @@ static scl_status get_parameters(scl_map *map, const scl_map_spec *spec, scl_par
   const bool shared = map->pool != NULL;
   if (map->given)
     return scl_parameters_from_matrix(&map->layout, map->dim, spec->parameters, out, error);
-  SCL_TRY(scl_parameters_draw(&map->origin, &map->layout, 0, shared ? map->pool_rows : map->count,
+  scl_layout layout = map->layout;
+  if (map->phase) layout.has_bias = 0; /* the sampler draws none */
+  SCL_TRY(scl_parameters_draw(&map->origin, &layout, 0, shared ? map->pool_rows : map->count,
                               shared ? 1 : map->fan_in, out, error));
-  const bool phase =
-      map->shape.flags & SCL_SHAPE_PHASE && !map->layout.has_bias && spec->kernel == NULL;
-  const scl_status status = phase ? add_phase(map, out, error) : SCL_STATUS_OK;
+  const scl_status status =
+      map->phase ? scl_map_add_phases(map->seed, SCL_STREAM_PHASE, 0, out, error) : SCL_STATUS_OK;
   if (status != SCL_STATUS_OK) scl_parameters_release(out);
   return status;
 }
@@ -223,6 +223,14 @@ static scl_status get_shape(scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Phases are biases that the map adds to a sampler without any. A matrix may lack them, but not
+ * with a K, which compares them. */
+static bool needs_phase(const scl_map *map, const scl_map_spec *spec) {
+  const size_t numbers = map->layout.integers + map->layout.reals;
+  if (!(map->shape.flags & SCL_SHAPE_PHASE) || map->layout.has_bias) return false;
+  return spec->kernel != NULL || !map->given || spec->parameters->cols == numbers + 1;
+}
+
 /* Layout, space, shape and sizes, of parts that fit together; the origin of the parameters. */
 static scl_status compose(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   SCL_TRY(scl_parameters_layout(map->sampler, map->dim, spec->count, &map->layout, error));
@@ -240,6 +248,8 @@ static scl_status compose(scl_map *map, const scl_map_spec *spec, scl_error *err
     map->layout = scl_map_seen_layout(map);
     map->space = scl_space_of(map->layout.space);
   }
+  map->phase = needs_phase(map, spec);
+  if (map->phase) map->layout.has_bias = 1;
   if (spec->state != NULL) map->state = scl_matrix_share(spec->state);
   map->origin = scl_origin_of(map->sampler, map->dim, map->count, map->seed, SCL_STREAM_PARAMETERS,
                               &map->state);

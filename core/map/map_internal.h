@@ -65,6 +65,7 @@ struct scl_map {
   const scl_space_rule *space; /* of the layout */
   scl_shape shape;             /* of kernel sections: one number to one feature */
   bool given, bare;            /* scl_map_spec: parameters given as a matrix; nothing drawn */
+  bool phase;                  /* the biases are phases, uniform on [-pi, pi], of the map's own */
 
   /* Row of scalar k of parameter t: pool[t fan_in + k] where rows are shared, else k plane + t. */
   size_t plane;
@@ -103,7 +104,10 @@ static inline size_t scl_map_row(const scl_map *map, size_t plane, size_t t, siz
  * layout, space and shape. */
 scl_status scl_map_check_parts(const scl_map *map, const scl_map_spec *spec, scl_error *error);
 
-/* map.c. Refuses rows that do not have the map's dimension; the sentence begins with `what`. */
+/* map.c. Phases as biases of a set that has none; phase t depends on (seed, stream, first + t). */
+scl_status scl_map_add_phases(uint64_t seed, uint64_t stream, size_t first, scl_parameter_set *set,
+                              scl_error *error);
+/* Refuses rows that do not have the map's dimension; the sentence begins with `what`. */
 scl_status scl_map_check_rows(const scl_map *map, const char *what, const scl_matrix *x,
                               scl_error *error);
 /* The layout of parameters as kernels see them, and as matrices hold them. */

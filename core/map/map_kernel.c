@@ -113,11 +113,28 @@ static scl_status plane_of(const scl_map *map, size_t first, size_t count, size_
   return SCL_STATUS_OK;
 }
 
+/* out (u x v) = K(u_i, v_j), times 2 cos(b_i - b_j) where parameters have phases. Then
+ *
+ *   E_b' 2 cos(b - b') phi(z + b') = phi(z + b),   phi(z) = sqrt2 cos z, b' uniform on [-pi, pi],
+ *
+ * and alpha has the norm of the pair (cos z, sin z) that makes the same function. */
+static scl_status first_gram(const scl_map *map, const scl_const_parameters *u,
+                             const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                             scl_error *error) {
+  scl_const_parameters left = *u, right = *v;
+  left.bias = right.bias = NULL; /* K compares the weights */
+  SCL_TRY(scl_kernel_gram(map->kernel, &left, &right, out, stride, error));
+  for (size_t i = 0; map->phase && i < u->count; i++)
+    for (size_t j = 0; j < v->count; j++)
+      out[(ptrdiff_t)i * stride + (ptrdiff_t)j] *= 2 * cos(u->bias[i] - v->bias[j]);
+  return SCL_STATUS_OK;
+}
+
 /* Multiply out (u x v) by K(u_i, v_j), or set it to K if this is the first factor. */
 static scl_status multiply_gram(const scl_map *map, const scl_const_parameters *u,
                                 const scl_const_parameters *v, bool first, double *out,
                                 ptrdiff_t stride, scl_error *error) {
-  if (first) return scl_kernel_gram(map->kernel, u, v, out, stride, error);
+  if (first) return first_gram(map, u, v, out, stride, error);
   double *factor = scl_allocate_array(u->count * v->count + 1, sizeof *factor);
   if (factor == NULL)
     return scl_fail_memory(error, u->count * v->count * sizeof *factor, "a factor of K");

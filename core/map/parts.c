@@ -151,6 +151,19 @@ static scl_status check_nonlinearity(const scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* With a K a phase goes through its mean over phases, which leaves a cosine as it is (map_kernel.c)
+ * and changes all other functions. */
+static scl_status check_phase(const scl_map *map, scl_error *error) {
+  double amplitude;
+  if (!(map->shape.flags & SCL_SHAPE_PHASE)) return SCL_STATUS_OK;
+  if (map->shape.fan_in == 1 && scl_nonlinearity_harmonic(map->phi, &amplitude))
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "nonlinearity.%s takes a uniform phase, and with a K only a cosine of one number "
+                  "can have one, which it does not declare to be (the ability harmonic)",
+                  scl_instance_name(map->phi));
+}
+
 /* K between the sampler's parameters: a space that K is defined on, weights to compare, no bias. */
 static scl_status check_kernel(const scl_map *map, const scl_map_spec *spec, scl_error *error) {
   const char *kernel = scl_instance_name(spec->kernel), *sampler = scl_instance_name(map->sampler);
@@ -165,7 +178,7 @@ static scl_status check_kernel(const scl_map *map, const scl_map_spec *spec, scl
                     "an instantiation with K takes a sampler without a bias, because K compares "
                     "the weights alone: bias = \"none\", and sc.add_bias() before the features "
                     "gives every parameter a constant term");
-  return SCL_STATUS_OK;
+  return check_phase(map, error);
 }
 
 scl_status scl_map_check_parts(const scl_map *map, const scl_map_spec *spec, scl_error *error) {

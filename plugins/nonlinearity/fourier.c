@@ -109,7 +109,8 @@ const scl_plugin scullery_plugin = {
         "pair: (cos <w,x>, sin <w,x>), two features per parameter: all cosines, then all sines.\n"
         "It estimates the characteristic function of w at x - y: exp(-gamma ||x-y||^2) for\n"
         "sampler.gaussian{gamma=} (Rahimi and Recht 2007).\n"
-        "In an RKHS weighting it becomes exp(-v^2/2) cos m and exp(-v^2/2) sin m.",
+        "In an RKHS weighting it becomes exp(-v^2/2) cos m and exp(-v^2/2) sin m. With phases K\n"
+        "compares (w, b) by 2 cos(b - b') K(w, w'): the functions and norms of the pairs.",
     SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .dtypes = SCL_DTYPES_FLOAT, .apply = fourier_apply,
                      .tags = "none|phase", .shape = fourier_shape),
     SCL_INSTANCE(fourier, options),

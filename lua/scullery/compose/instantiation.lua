@@ -483,7 +483,10 @@ end
 -- refers to.
 local function dim_of_parameters(self, U)
   local space = spaces[space_of(self.p)]
-  if not (space and space.names_columns) then return U:cols() end
+  if not (space and space.names_columns) then
+    local phase = self.phi.kind ~= "kernel" and core.shape(component.instance(self.phi)).phase
+    return U:cols() - (phase and 1 or 0)
+  end
   return U:rows() == 0 and 1 or math.max(1, math.tointeger(U:slice(1, U:rows(), 1,
     U:cols() // 2):max()) or 1)
 end

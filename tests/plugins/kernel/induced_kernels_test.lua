@@ -124,10 +124,8 @@ local function check_smoothing(p, shape)
   lu.assertTrue(gap < 1e-9, ("%s: closed form and quadrature differ by %.2g"):format(p.label, gap))
 end
 
--- Nonlinearities without a finite theta on a ball, and with one that a plain map cannot show: its
--- phase belongs to maps without K.
+-- Nonlinearities without a finite theta on a ball.
 local no_theta = { maxout = true, ["maxout{q = 3}"] = true }
-local with_phase = { fourier = true }
 
 -- E E K(u, w) phi(u, x) phi(w, x) at some x, by simulation over u and w: never above theta^2, as
 -- all x are shorter than the radius.
@@ -138,8 +136,7 @@ local function check_double_means(p, inst, theta, radius)
   local plain = { p = sc.sampler.gaussian{ sigma = 0.8 }, phi = p.component }
   local first, second = sc.instantiation(plain):features{ T = n, seed = 1 }:fit(x),
     sc.instantiation(plain):features{ T = n, seed = 2 }:fit(x)
-  local K = inst:gram(first:parameters():slice(1, shape.fan_in * n, 1, d),
-    second:parameters():slice(1, shape.fan_in * n, 1, d))
+  local K = inst:gram(first:parameters(), second:parameters())
   local a, b = first:transform(x) * math.sqrt(n), second:transform(x) * math.sqrt(n)
   for i = 1, 3 do
     for o = 0, shape.fan_out - 1 do
@@ -168,9 +165,7 @@ local function check_theta(p)
     p.label .. ": whether theta is finite")
   lu.assertTrue(theta <= paper * (1 + 1e-12) and theta <= kappa * (1 + 1e-9),
     ("%s: theta %.6g, its bound %.6g, kappa %.6g"):format(p.label, theta, paper, kappa))
-  if theta < math.huge and not with_phase[p.label] then
-    check_double_means(p, inst, theta, radius)
-  end
+  if theta < math.huge then check_double_means(p, inst, theta, radius) end
 end
 
 for _, p in ipairs(registry.nonlinearity) do
