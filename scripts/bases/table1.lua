@@ -13,10 +13,9 @@
 --
 -- cpu_act: the published 11 of ASVM is the error of a linear model, 11.3 here; active set
 -- regression (Musicant and Feinberg 2004) solves systems of the order of the columns. Bins are
--- better than published, and the paper does not tell its gamma: 2 in place of the chosen 0.3 gives
--- 4.9, and 2.5 gives 5.7. "aligned" is without the 294 rows in which freemem holds what usr holds
--- elsewhere. They cost the linear model the most (3.0 without them), Fourier features 0.6;
--- in standardised columns these have 4.5 to 5.2 with the 294 rows, and 2.9 to 3.0 without.
+-- better than published; the paper does not tell its gamma. "aligned" is without the 294 rows in
+-- which freemem holds what usr holds elsewhere. They cost the linear model the most (3.0 without
+-- them), Fourier features 0.6.
 --
 -- house_16h stands in for census-house, which is not public (119 columns, another target): the
 -- published numbers are of other data.

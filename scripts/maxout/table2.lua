@@ -10,10 +10,6 @@
 -- can be compared is how the error goes with m and q, and with that of the inputs themselves.
 -- --frames and so on take NumPy files of frames and their states instead, and give the error of
 -- frames. --most is the largest m that is run; the paper's 10,000 and 20,000 take hours.
---
--- Which q is best depends on how far the descent has come: at m = 1250, seed 1, 16.8 % for q = 4
--- and 19.6 % for q = 8 after 50 epochs of batches of 100 (the paper's order), 7.8 % and 7.3 %
--- after 100 epochs of batches of 10.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, most = 5000, epochs = 30, frames = "",
   labels = "", test_frames = "", test_labels = "", out = "out" }

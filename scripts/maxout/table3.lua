@@ -9,8 +9,7 @@
 -- table2.lua, the letters of Statlog, at a twelfth of the paper's sizes: its 15,000 projections
 -- are --unit, here 1250, and m at most --most. On frames (--frames and so on) the paper's own
 -- sizes are --unit 15000 --most 400000. Beside the shared pools: pools with projections of their
--- own, and Fourier features of one projection each (--sigma: 0.5 is the best of 0.3, 0.5 and 0.8
--- on a hold-out of the training rows).
+-- own, and Fourier features of one projection each, of weights of standard deviation --sigma.
 --
 -- As in the paper, sharing costs nothing that can be seen: four times the features of the same
 -- projections do as well as four times the projections. The standard errors are those of five

@@ -12,10 +12,7 @@
 -- the logistic loss; the paper says the square loss in every case.
 --
 -- One of 24 numbers is more than two standard errors off, as chance would have it: of the least
--- squares fit we prune 58.9 per cent, the authors 59.9. It is 58.5 +- 0.3 on the authors' own split
--- (scikit-learn's train_test_split, random_state = 0), where test error and norm are theirs (0.007,
--- 247), and coordinate descent in place of our active sets prunes the same share to 0.2 (three
--- runs).
+-- squares fit we prune 58.9 per cent, the authors 59.9.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 10, out = "out" }

@@ -19,8 +19,7 @@
 -- printed one.
 --
 -- Trimmed differs: the paper does not say how it trims. Entries beyond 3 set to 0 give 0.949 in
--- training and 0.79 in test (published 0.945 and 0.686); beyond 2.5, 0.92 and 0.68 (one run).
--- Leaving out whole rows (sc.solver.trimmed) does not help, as a row has 12 spikes on average.
+-- training and 0.79 in test (published 0.945 and 0.686).
 --
 -- With an intercept the fit of 1 - ||x - x'||_1/L is the same for every L; L = 6 l keeps the
 -- kernel positive on rows with spikes.

@@ -204,13 +204,14 @@ function explaining.dependence(p, data, name, given)
   local n = #ds
   local self = setmetatable({ column = name, values = values, categories = categories, what = what,
     rows = n, mean = {}, stderr = {}, curves = {} }, Dependence)
-  for i = 1, math.min(o.curves, n) do self.curves[i] = {} end
+  local single = math.min(o.curves, n) -- evenly spaced, as files may be sorted
+  for i = 1, single do self.curves[i] = {} end
   for k in ipairs(values) do
     local out = output(with_columns(ds.X, column, set[k](n)))
     local mean = out:mean()
     local gap = out - mean
     self.mean[k], self.stderr[k] = mean, math.sqrt(gap:mul(gap):sum() / math.max(n - 1, 1) / n)
-    for i in ipairs(self.curves) do self.curves[i][k] = out:get(i, 1) end
+    for i, curve in ipairs(self.curves) do curve[k] = out:get(1 + (i - 1) * n // single, 1) end
   end
   return self
 end

@@ -184,7 +184,8 @@ end
 --- values of a column are shuffled among the rows. A list of { name, mean, stderr }, the largest
 --- first, that prints as a table. stderr is that of the mean over the repeats. The 0/1 columns of
 --- one column of text are shuffled together. metric: as score in p:search; by default accuracy or
---- R2. Of columns that depend on each other, each may seem to matter little.
+--- R2. Of columns that depend on each other, each may seem to matter little. :plot() draws it, and
+--- :plot():data("i.csv") saves the numbers.
 function Pipeline:importance(data, given)
   need(self, "pipeline:importance", true)
   if given == nil and type(data) == "table" and not dataset.is(data) then
@@ -198,9 +199,9 @@ end
 --- dependence (Friedman 2001): the mean prediction over rows when a column is set to each of its
 --- values: .values (quantiles, or the categories of a column of text), .mean and .stderr (over the
 --- rows). Of a classification it is the probability of the second class, or of `class`; the score
---- where the model has no probabilities. rows: that many are drawn. curves: the first rows whose
---- own curves (individual conditional expectations) are in .curves. It prints as a table; :plot()
---- draws it.
+--- where the model has no probabilities. rows: that many are drawn. curves: the number of rows,
+--- evenly spaced among them, whose own curves (individual conditional expectations) are in .curves.
+--- It prints as a table; :plot() draws it, and :plot():data("d.csv") saves the numbers.
 function Pipeline:dependence(data, column, given)
   need(self, "pipeline:dependence", true)
   return guarded("pipeline:dependence", require("scullery.model.explaining").dependence, self, data,

@@ -104,15 +104,20 @@ local function alone(layer)
   return { xs, ys }
 end
 
-local function add_line(made, layer)
-  local data = add_data(made, rows_of{ layer.x, layer.y })
+-- How a line is drawn, in the panel and in the legend.
+local function line_style(made, layer)
   if layer.faint then
-    return add_plot(made, "%s using 1:2 with lines linecolor rgb \"%s\" linewidth 0.7 \z
-      dashtype solid %s", data, PALE, title_of(made, layer.label))
+    return ("lines linecolor rgb \"%s\" linewidth 0.7 dashtype solid"):format(PALE)
   end
-  add_plot(made, "%s using 1:2 with %s linecolor %s linewidth 2 dashtype %s pointtype %d \z
-    pointsize 0.6 %s", data, layer.marks and "linespoints" or "lines", colour_of(made, layer),
-    pick(DASHES, layer.colour), pick(MARKERS, layer.colour), title_of(made, layer.label))
+  return ("%s linecolor %s linewidth 2 dashtype %s pointtype %d pointsize 0.6"):format(
+    layer.marks and "linespoints" or "lines", colour_of(made, layer), pick(DASHES, layer.colour),
+    pick(MARKERS, layer.colour))
+end
+
+local function add_line(made, layer)
+  add_plot(made, "%s using 1:2 with %s %s", add_data(made, rows_of{ layer.x, layer.y }),
+    line_style(made, layer), title_of(made, layer.label))
+  if layer.faint then return end
   local single = not layer.marks and alone(layer)
   if single and #single[1] > 0 then
     add_plot(made, "%s using 1:2 with points linecolor %s pointtype %d pointsize 0.6 notitle",
@@ -274,11 +279,7 @@ end
 -- ---------------------------------------------------------------- entries of a legend
 
 local samples = {
-  line = function(made, layer)
-    return ("%s linecolor %s linewidth 2 dashtype %s pointtype %d pointsize 0.6"):format(
-      layer.marks and "linespoints" or "lines", colour_of(made, layer), pick(DASHES, layer.colour),
-      pick(MARKERS, layer.colour))
-  end,
+  line = line_style,
   points = function(made, layer)
     return ("points pointtype %d linecolor %s"):format(layer.text and SQUARE
       or pick(MARKERS, layer.colour), colour_of(made, layer))

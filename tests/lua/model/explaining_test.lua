@@ -51,6 +51,8 @@ function TestDependenceOfALinearModelIsALine()
     lu.assertAlmostEquals((d.mean[k] - d.mean[1]) / (d.values[k] - d.values[1]), 3, 1e-6)
     lu.assertAlmostEquals(d.curves[1][k] - d.curves[1][1], d.mean[k] - d.mean[1], 1e-6)
   end
+  -- the curves are those of rows 1 and 251 of 500, which differ by b
+  lu.assertAlmostEquals(d.curves[2][1] - d.curves[1][1], ds.X:get(251, 2) - ds.X:get(1, 2), 1e-6)
   lu.assertAlmostEquals(d.stderr[1], ds.X:column(2):std() / math.sqrt(500), 2e-3)
   lu.assertErrorMsgContains("did you mean 'c'", p.dependence, p, ds, "cc")
 end

@@ -371,6 +371,9 @@ function TestPanelsWithTheSameLegendShareOne()
   end
   lu.assertEquals({ keys() }, { 1, 2 })
   lu.assertEquals({ keys "each" }, { 2, 0 })
+  local both = sc.plot.panels{ one{ "a", "b" }, one{ "a", "b" } }
+  for _, panel in ipairs(both.panels) do panel.layers[2].faint = true end
+  lu.assertStrMatches(script.of(both, "svg"), ".*keyentry with lines linecolor rgb \"#a0a8b0\".*")
 end
 
 function TestNotesFontsAndColoursAreOptions()
