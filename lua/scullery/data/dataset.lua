@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local describing = require "scullery.data.describing"
 local discretize = require "scullery.data.discretize"
 local folds = require "scullery.data.folds"
+local given_split = require "scullery.data.given_split"
 local fail = require "scullery.base.fail"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -388,7 +389,7 @@ local split_rules = options.declare("dataset:split", {
   end,
            takes = "a share between 0 and 1, or a number of rows", default = 0.25 },
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
-  groups = folds.groups_rule, shuffle = { type = "boolean" },
+  groups = folds.groups_rule, shuffle = { type = "boolean" }, rows = given_split.rule,
 })
 
 --- dataset.set_aside(ds, test, seed): the split of ds:split{ test =, seed = } as a list of folds: 1
@@ -403,22 +404,46 @@ function dataset.set_aside(self, test, seed)
   return ids
 end
 
---- ds:split{ test = 0.25, seed = 0, stratify =, groups =, shuffle = true }: a random split into a
---- training and a test data set; both keep the order of the rows. test: a share (rounded up) or a
---- number of rows. stratify: split each class in proportion; the default for a classification. Then
---- every class with at least two rows is on both sides, if the sizes allow it.
+local MOST_REPEATED = 200 -- row numbers that a script which repeats the call may hold
+
+-- The parts of ds:split, and the options of a script that repeats the call; nil: too long a list.
+local function split(self, given)
+  local o = options.check("dataset:split", given, split_rules, 0)
+  if o.rows == nil then
+    local train, test = folds.split(self, o)
+    return select(self, train), select(self, test), given or {}
+  end
+  given_split.refuse_others(given)
+  local train, test, fields = given_split.of(self, o.rows)
+  folds.tell_cut(self, test)
+  local rows, short = self, #test <= MOST_REPEATED and { rows = test } or nil
+  if fields then
+    rows, short = dataset.with(self, fields), { rows = o.rows }
+    said_of[rows] = said_of[self]
+  end
+  return select(rows, train), select(rows, test), short
+end
+
+--- ds:split{ test = 0.25, seed = 0, stratify =, groups =, shuffle = true, rows = }: a random split
+--- into a training and a test data set; both keep the order of the rows. test: a share (rounded up)
+--- or a number of rows. stratify: split each class in proportion; the default for a classification.
+--- Then every class with at least two rows is on both sides, if the sizes allow it.
 ---
 --- groups: rows of one group stay on one side, so that the size of the test part is approximate;
 --- the default is ds.groups. A list of n values, a column of X by its name, or false for none.
 --- shuffle = false: the last rows are the test part; groups are cut, and a line reports it.
+---
+--- rows: a given split, in place of all other options: the numbers of the test rows, from 1, as a
+--- list or an n x 1 matrix; or the name of the column that says which rows are tested, 1 in test
+--- rows and 0 in the others, or text with "test" in test rows and one other text. The column is no
+--- feature: both parts are without it, and so may be files that are read like them.
 function Dataset:split(given)
   need_memory(self, "split")
-  local train, test = folds.split(self, options.check("dataset:split", given, split_rules, 0))
-  train, test = select(self, train), select(self, test)
+  local train, test, repeated = split(self, given)
   local origin = dataset.origin(self)
-  if origin and not origin.split then
+  if origin and not origin.split and repeated then
     dataset.set_origin(train, { call = origin.call, arguments = origin.arguments,
-      split = given or {} })
+      split = repeated })
   end
   return train, test
 end

@@ -94,6 +94,29 @@ local function group_name(ds)
   return name and (" of '%s'"):format(name) or ""
 end
 
+-- Prints a line if given ids, one for each row, differ within a group. what: "folds cut".
+local function tell_cut(ds, groups, ids, what)
+  local id_of = {}
+  for i = 1, #ds do
+    local value = groups:get(i, 1)
+    if (id_of[value] or ids[i]) ~= ids[i] then
+      tell(groups, ("the given %s groups%s"):format(what, group_name(ds)))
+      return
+    end
+    id_of[value] = ids[i]
+  end
+end
+
+--- folds.tell_cut(ds, test): prints a line if a given split, the row numbers of its test part, cuts
+--- groups of the data set.
+function folds.tell_cut(ds, test)
+  if not ds.groups then return end
+  local ids = {}
+  for i = 1, #ds do ids[i] = 1 end
+  for _, i in ipairs(test) do ids[i] = 2 end
+  tell_cut(ds, ds.groups, ids, "split cuts")
+end
+
 -- ---------------------------------------------------------------- strata
 
 -- True if rows are to be divided class by class.
@@ -348,17 +371,7 @@ local function check_given(ds, groups, list)
   end
   for f = 1, most do if not seen[f] then fail("option 'folds' has no row in fold %d", f) end end
   if most < 2 then fail("option 'folds' puts all rows into one fold") end
-  if groups then
-    local fold_of = {}
-    for i = 1, n do
-      local value = groups:get(i, 1)
-      if (fold_of[value] or ids[i]) ~= ids[i] then
-        tell(groups, ("the given folds cut groups%s"):format(group_name(ds)))
-        break
-      end
-      fold_of[value] = ids[i]
-    end
-  end
+  if groups then tell_cut(ds, groups, ids, "folds cut") end
   return ids
 end
 
