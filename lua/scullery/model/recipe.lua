@@ -223,6 +223,16 @@ function recipe.fit_stages(self, source, choices)
   return made, seconds, found
 end
 
+-- Raises an error for a penalty a'Ga, which is of the features before the row stages after them.
+local function check_penalty(self, choices)
+  if not self.solver or #self.after == 0 then return end
+  if core.solver_facts(component.instance(self.solver, choices)).penalty == "rkhs" then
+    error(("solver.%s: its penalty a'Ga is of features as they are, and %s changes them; give \z
+      another penalty, or leave this stage out"):format(self.solver.name, tostring(self.after[1])),
+      0)
+  end
+end
+
 -- Fits the row stages after the features: the map of the changed features, and these stages.
 local function fit_after(self, source, made, base, seconds)
   local after, map = {}, base
@@ -239,6 +249,7 @@ end
 --- the map. Returns {stages, map, seconds}, with row stages after the features also base (the map
 --- without them) and after (these stages).
 function recipe.prepare(self, source, choices, made)
+  check_penalty(self, choices)
   local seconds, found = {}, {}
   if not made then made, seconds, found = recipe.fit_stages(self, source, choices) end
   local map, origin, base, after

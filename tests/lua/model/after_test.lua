@@ -386,8 +386,11 @@ function TestRefusals:test_features_that_take_none()
   fails({ "bound", "row stages" }, K.bound, K)
   fails({ "prune", "row stages" }, K.prune, K)
   lu.assertFalse(K.fitted:has_kernel())
-  local sfgd = sc.pipeline{ K.features, sc.standardize(), sc.solver.sfgd{ batch = 8 } }
-  fails({ "sfgd", "no K" }, sfgd.fit, sfgd, signs)
+  for _, one in ipairs{ sc.solver.sfgd{ batch = 8 },
+    sc.solver.ridge{ lambda = 1e-2, penalty = "rkhs" } } do
+    local p = sc.pipeline{ K.features, sc.standardize(), one }
+    fails({ "solver." .. one.name, "a'Ga", "standardize()" }, p.fit, p, signs)
+  end
 end
 
 local status = lu.LuaUnit.run()
