@@ -27,6 +27,7 @@ local best = weighting:search(train, { folds = 5, seed = 0 })
 print(best.table)
 local bound = best:bound{ delta = 0.05 }
 print(("\nRKHS weighting: test accuracy %.3f, norm %.1f"):format(best:score(test), best:norm()))
-print(("its squared loss is %.3f on the training rows, and with probability 0.95 at most %.2f on \z
-  new ones"):format(bound.empirical, bound.total))
+print(("its squared loss is %.3f on the training rows, and a bound for probability 0.95 %.2f")
+  :format(bound.empirical, bound.total))
+print("  (not proved, because " .. table.concat(bound.unproved, "; ") .. ")")
 print(sc.metrics.confusion(best:predict(test), test.y, test.classes))

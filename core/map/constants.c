@@ -6,23 +6,34 @@
 #include <math.h>
 #include <string.h>
 
-/* sup over standard deviations r up to `most` of E phi(a) phi(b), where (a, b) are normal with mean 0,
- * variances r^2 and correlation rho. r goes over a grid of e^-10 to e^10, in steps of 5 %. NaN if
- * the nonlinearity has no dual for these moments. */
+/* E phi(a) phi(b), where (a, b) are normal with mean 0, standard deviations r = min(e^u, most) and
+ * correlation rho. NaN if the nonlinearity has no dual for these moments. */
+static double dual_at(const scl_map *map, double rho, double u, double most, scl_error *error) {
+  const double size = fmin(exp(u), most), square = size * size;
+  const scl_moments m = {0, 0, square, square, rho * square};
+  return scl_nonlinearity_dual(map->phi, &m, error);
+}
+
+/* Its sup over r up to `most`: the largest over a grid of u = -10 to 10 in steps of 0.05, and then
+ * by thirds between the neighbours of its place. */
 static double largest_dual(const scl_map *map, double rho, double most, bool scale_free,
                            scl_error *error) {
-  const scl_moments unit = {0, 0, 1, 1, rho};
-  double best = scl_nonlinearity_dual(map->phi, &unit, error);
+  double place = fmin(0, log(most)), best = dual_at(map, rho, place, most, error);
   if (scale_free || isnan(best)) return best;
-  if (most < 1) { /* r = 1 is out of reach */
-    const scl_moments m = {0, 0, most * most, most * most, rho * (most * most)};
-    best = scl_nonlinearity_dual(map->phi, &m, error);
-  }
   for (int step = -200; step <= 200; step++) {
-    const double size = fmin(exp(step * 0.05), most), square = size * size;
-    const scl_moments m = {0, 0, square, square, rho * square};
-    const double value = scl_nonlinearity_dual(map->phi, &m, error);
-    if (value > best) best = value;
+    const double value = dual_at(map, rho, step * 0.05, most, error);
+    if (value > best) best = value, place = step * 0.05;
+  }
+  double low = place - 0.05, high = place + 0.05;
+  for (int step = 0; step < 40; step++) {
+    const double left = low + (high - low) / 3, right = high - (high - low) / 3,
+                 a = dual_at(map, rho, left, most, error),
+                 b = dual_at(map, rho, right, most, error);
+    best = fmax(best, fmax(a, b));
+    if (a < b)
+      low = left;
+    else
+      high = right;
   }
   return best;
 }

@@ -31,7 +31,8 @@
 --
 -- theta. I1 takes its width from (1 + 2 s^2/g^2)^(-d/4) = c, as the published code does and bounds
 -- show, and not from equation 99. exact_bound has the exact theta instead of the paper's bound on
--- it.
+-- it. Both take B = ||alpha|| after learning, as the paper does, which its theorem does not allow:
+-- p:bound without B is larger, and proved.
 --
 -- RKS. Lambda is of sums over rows, of features that are +-1, as in the published code.
 --
@@ -96,7 +97,7 @@ local function run(cell)
     if math.type(value) then result[name] = value end
   end
   if solver == "ridge" and recipe ~= "RKS" or solver == "lasso" then
-    local bound = p:bound{ delta = 0.05 }
+    local bound = p:bound{ delta = 0.05, B = p:norm() } -- as the paper: B after learning
     result.bound, result.exact_bound, result.norm = bound.total_paper, bound.total, p:norm()
     result.mse = sc.metrics.mse(p:decision(test), test:targets())
   end

@@ -7,9 +7,8 @@
 ---   risk <= empirical + 2 L R + 3 M sqrt(log(2/delta)/(2n)).
 ---
 --- The class must not depend on the rows. A norm that was fixed before learning (B =, C =) gives
---- one class. That of a model that was learnt does not: the bound then holds for all balls
---- r_j = FIRST STEP^j, j = 0, 1, ..., at once, with the share delta/((j+1)(j+2)) each. The shares
---- add up to delta, and the smallest ball that contains the model counts.
+--- one class. That of a model that was learnt does not: there are two ways, `grid` for any loss and
+--- `all_norms` for the squared error.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local component = require "scullery.compose.component"
@@ -98,12 +97,44 @@ local function before(o, name, own)
   return given
 end
 
--- The ball that the model is in: {reach = largest |f|, delta = its share, by = "given" or "grid"}.
--- reach: of the given norm, or of the model's own. given: the norm fixed before learning, or nil.
-local function ball(reach, given, delta)
-  if given then return { reach = reach, delta = delta, by = "given" } end
+-- The smallest of the balls |f| <= r_j = FIRST STEP^j, j = 0, 1, ..., with `reach` in it, and its
+-- share delta/((j+1)(j+2)) of delta. The shares add up to delta, so that a bound for each ball with
+-- its share holds for all balls at once.
+local function grid(reach, delta)
   local j = math.max(0, math.ceil(math.log(reach / FIRST) / math.log(STEP) - 1e-9))
-  return { reach = FIRST * STEP ^ j, delta = delta / ((j + 1) * (j + 2)), by = "grid" }
+  return FIRST * STEP ^ j, delta / ((j + 1) * (j + 2))
+end
+
+-- For the squared error: with probability 1 - share, for all f of a reach r >= r_0 at once,
+--   risk - empirical <= M (4 c/sqrt n + sqrt(log(1/share)/(2n))),  M = (1 + r)^2,
+--   c = a + 1/(2 (1 + r_0)),
+-- a/sqrt n the Rademacher complexity of the functions of reach 1. McDiarmid for the sup of
+-- (risk - empirical)/M over r >= r_0, since each error/M is in [0, 1]. Its mean is at most twice
+-- the Rademacher complexity of u^2, u = (y - f)/(1 + r) = (1 - s) y - s g, s = r/(1 + r) >= s_0, g
+-- of reach 1, and u^2 is 2-Lipschitz. With b = mean sigma_i y_i and A = sup_g mean sigma_i g(x_i)
+-- >= 0, that of u is
+--   E sup_s ((1 - s) b + s A) = E A + (1 - s_0) E max(0, b - A) <= a/sqrt n + (1 - s_0) E|b|/2.
+local function all_norms(M, r_0, a, share, n)
+  return M * (4 * (a + 1 / (2 * (1 + r_0))) / math.sqrt(n) + math.sqrt(
+    math.log(1 / share) / (2 * n)))
+end
+
+-- What is added to the empirical risk of f: {room, reach = that of the class, by = "given", "grid"
+-- or "all norms", share = of delta, loss = ingredients}. reach: that of the given norm, or of the
+-- model's own. a/sqrt n: the Rademacher complexity of functions of reach 1. For the squared error
+-- the grid has half of delta, and the reaches from 3 and from 10 on have a quarter each.
+local function room_of(f, data, o, reach, given, a)
+  local l, share, by = ingredients(f, data, reach), o.delta, given and "given" or "grid"
+  if not given and l.squared and reach >= 3 then
+    return { room = all_norms(l.bound, reach >= 10 and 10 or 3, a, o.delta / 4, f.n),
+      reach = reach, by = "all norms", share = o.delta / 4, loss = l }
+  end
+  if not given then
+    reach, share = grid(reach, l.squared and o.delta / 2 or o.delta)
+    l = ingredients(f, data, reach)
+  end
+  return { room = 2 * l.lipschitz * reach * a / math.sqrt(f.n) + l.bound * math.sqrt(
+    math.log(1 / share) / (2 * f.n)), reach = reach, by = by, share = share, loss = l }
 end
 
 -- By name of a theorem: function(model, training rows, options) returns the fields of the result:
@@ -117,17 +148,11 @@ function theorems.rkhsw10(f, data, o)
   local c, norm = core.map_constants(f.map), f:norm()
   if c.theta == math.huge then error("Theorem 10 needs a bounded nonlinearity", 0) end
   local given = before(o, "B", norm)
-  local function total(within)
-    local l = ingredients(f, data, within.reach)
-    return l.mean + 2 * within.reach * l.lipschitz / math.sqrt(f.n) + l.bound * math.sqrt(
-      math.log(1 / within.delta) / (2 * f.n)), l
-  end
-  local within = ball((given or norm) * c.theta, given, o.delta)
-  local exact, l = total(within)
-  local printed = { reach = (given or norm) * c.theta_paper, delta = o.delta }
-  return { total = exact, total_paper = (total(printed)), empirical = l.mean,
-    room = exact - l.mean, B = given or within.reach / c.theta, norm = norm, by = within.by,
-    share = within.delta, theta = c.theta, theta_paper = c.theta_paper,
+  local found = room_of(f, data, o, (given or norm) * c.theta, given, 1)
+  local wide, l = room_of(f, data, o, (given or norm) * c.theta_paper, given, 1), found.loss
+  return { total = l.mean + found.room, total_paper = l.mean + wide.room, empirical = l.mean,
+    room = found.room, B = given or found.reach / c.theta, norm = norm, by = found.by,
+    share = found.share, theta = c.theta, theta_paper = c.theta_paper,
     theta_exact = c.theta_exact, kappa = c.kappa, rho = l.lipschitz, M = l.bound }
 end
 
@@ -238,19 +263,16 @@ function theorems.rks(f, data, o)
   need_classes(f, title)
   local least = box(f, title)
   local given = before(o, "C", least)
-  local within, C = ball(given or least, given, o.delta), given or least
-  local l, printed = ingredients(f, data, within.reach), ingredients(f, data, C)
-  local outputs = core.shape(component.instance(f.features.inst.phi)).fan_out
-  local room = 2 * l.lipschitz * within.reach * math.sqrt(outputs / f.n) + l.bound * math.sqrt(
-    math.log(1 / within.delta) / (2 * f.n))
-  local L = printed.lipschitz
+  local C, outputs = given or least, core.shape(component.instance(f.features.inst.phi)).fan_out
+  local found, printed = room_of(f, data, o, C, given, math.sqrt(outputs)), ingredients(f, data, C)
+  local l, L = found.loss, printed.lipschitz
   local estimation = (4 * L * C + 2 * math.abs(printed.at_zero) + L * C * math.sqrt(
     math.log(1 / o.delta) / 2)) / math.sqrt(f.n)
   local approximation = independent(f) and L * C / math.sqrt(f.map_info.T) * (
     1 + math.sqrt(2 * math.log(1 / o.delta))) or nil
-  return { total = l.mean + room, total_paper = l.mean + estimation, empirical = l.mean,
-    room = room, estimation = estimation, approximation = approximation, C = within.reach,
-    least = least, by = within.by, share = within.delta, L = l.lipschitz, M = l.bound,
+  return { total = l.mean + found.room, total_paper = l.mean + estimation, empirical = l.mean,
+    room = found.room, estimation = estimation, approximation = approximation, C = found.reach,
+    least = least, by = found.by, share = found.share, L = l.lipschitz, M = l.bound,
     T = f.map_info.T }
 end
 
@@ -387,13 +409,14 @@ function theorems.maxout(f, data, o)
   end
   local least, width = largest_share(f), largest_at_zero(f) + o.radius * mean_length(f)
   local given = before(o, "C", least)
-  local within = ball((given or least) * width, given, o.delta)
-  local C, l = within.reach / width, ingredients(f, data, within.reach)
+  local reach, share = (given or least) * width, o.delta
+  if not given then reach, share = grid(reach, share) end
+  local C, l = reach / width, ingredients(f, data, reach)
   local room = 2 * l.lipschitz * C * s / math.sqrt(f.n) + 3 * l.bound * math.sqrt(
-    math.log(2 / within.delta) / (2 * f.n))
+    math.log(2 / share) / (2 * f.n))
   return { total = l.mean + room, empirical = l.mean, room = room, C = C, least = least,
-    by = within.by, share = within.delta, L = l.lipschitz, M = l.bound, R = o.radius, size = s,
-    T = f.map_info.T }
+    by = given and "given" or "grid", share = share, L = l.lipschitz, M = l.bound, R = o.radius,
+    size = s, T = f.map_info.T }
 end
 
 -- A list of sentences: what the proofs do not cover in this model. searched: whether a search

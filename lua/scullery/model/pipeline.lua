@@ -298,13 +298,16 @@ end
 --- B, for rkhsw10: the norm of alpha that was fixed before learning. C, for rks, bases and maxout:
 --- the same for T |alpha_t| sup |phi| (maxout: T |alpha_t|); f = sum_t alpha_t phi(w_t, x), and
 --- alpha_t is a weight over sqrt(T). The model's own must not be larger. Without it, the bound
---- holds for all values of a grid at once, in steps of a tenth, and the first above the model's own
---- counts (norm for B, least for C); this costs a log log of it. The field `by` says which, "given"
---- or "grid"; share is the part of delta that is left. bases needs no grid.
+--- holds for all norms at once: by a grid of norms in steps of a tenth, of which the first above
+--- the model's own counts (norm for B, least for C), at the cost of a log log; for the squared
+--- error and B theta or C from 3 on by a proof of its own, which costs less. The field `by` says
+--- which: "given", "grid" or "all norms"; share is the part of delta that is left. bases needs
+--- neither.
 ---
---- total_paper: the bound as the paper prints it, with the norm found by learning, which is not
---- proved. unproved: a list of sentences about what the proofs do not cover in this model, such as
---- stages that learnt from the training rows; the bound is proved if it is empty.
+--- total_paper: for rkhsw10 the same bound with the paper's bound on theta, for rks, bases and
+--- rkhsw11 the value as printed, which is not proved. unproved: a list of sentences about what the
+--- proofs do not cover in this model, such as stages that learnt from the training rows; total is
+--- proved if it is empty.
 ---
 --- radius: the length of the longest row; for bases by default that of the training rows, for
 --- maxout needed, because it must not come from them. All theorems are for one target in [-1, 1]

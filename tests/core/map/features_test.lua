@@ -323,6 +323,21 @@ function TestThetaAgainstSimulation()
   lu.assertEquals((inst:kappa(d)), 1)
 end
 
+-- E sin a sin b = (e^(-r^2 (1 - rho)) - e^(-r^2 (1 + rho)))/2 is largest at r^2 = log((1 + rho)/
+-- (1 - rho))/(2 rho): theta is a bound, so that it must not be below the root of that.
+function TestThetaOfTheSineIsTheLargest()
+  local d = 2
+  for _, width in ipairs{ 0.3, 0.8, 1.5, 3 } do
+    local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+      K = sc.kernel.gaussian{ width = width }, phi = sc.nonlinearity.sin() }
+    local rho = 1 / (1 + width ^ 2)
+    local square = math.log((1 + rho) / (1 - rho)) / (2 * rho)
+    local most = (math.exp(-square * (1 - rho)) - math.exp(-square * (1 + rho))) / 2
+    local theta, paper = inst:theta(d)
+    lu.assertAlmostEquals(theta, paper * math.sqrt(most), 1e-12)
+  end
+end
+
 function TestThetaOfThresholds()
   local inst = sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 },
     K = sc.kernel.gaussian{ width = 1 }, phi = sc.nonlinearity.sign() }
