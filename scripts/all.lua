@@ -2,14 +2,20 @@
 -- the page scripts/README.md from what they found.
 --
 --     scullery scripts/all.lua [--quick] [--out DIR] [--only rkhsw/table3] [--page] [--to DIR]
+--         [--mixed]
 --
 -- Full runs take hours in all; each goes on where it was when it is started again. --quick runs
 -- the short forms, on shipped or generated data, and writes no page. --only runs one script, or the
 -- scripts of a folder. --page runs nothing, and writes the page and its pictures from what lies in
 -- --out to the folder --to (scripts). The text before the papers is that of scripts/guide.md.
+--
+-- A page of cells that unlike builds ran is refused, as times and last digits of one build are not
+-- those of another; --mixed writes it. A build is the version, the commit, the instruction set and
+-- the number of threads.
 local sc = require "scullery"
 local source = arg[0]:match("^(.*)/[^/]*$") or "."
-local args = sc.arguments{ quick = false, out = "out", only = "", page = false, to = source }
+local args = sc.arguments{ quick = false, out = "out", only = "", page = false, to = source,
+  mixed = false }
 
 local papers = {
   { "rks", "Weighted sums of random kitchen sinks (Rahimi and Recht 2008)",
@@ -47,12 +53,37 @@ local function read(path)
   return text
 end
 
+local function section_text(name)
+  return read(("%s/%s%s.md"):format(args.out, name, args.quick and "_quick" or ""))
+end
+
+-- Refuses cells of unlike builds, which the last lines of sections tell: "NAME: 12 cells done; ...;
+-- by BUILD.", or "by BUILD (10 cells); by OTHER (2 cells)."
+local function check_builds(names)
+  local of, list = {}, {}
+  local function add(set, build)
+    if not of[build] then of[build], list[#list + 1] = {}, build end
+    table.insert(of[build], set)
+  end
+  for _, name in ipairs(names) do
+    local text = "\n" .. (section_text(name) or "")
+    for set, said in text:gmatch("\n([%w_.-]+): %d+ cells? done([^\n]*)%.") do
+      for build in said:gmatch("; by ([^;]+)") do add(set, (build:gsub(" %(%d+ cells%)$", ""))) end
+    end
+  end
+  for i, build in ipairs(list) do
+    list[i] = ("%s ran %s"):format(build, table.concat(of[build], ", "))
+  end
+  if #list < 2 or args.mixed then return end
+  error(("the page would mix cells of unlike builds: %s. Run those of one build, or give --mixed")
+    :format(table.concat(list, "; ")), 0)
+end
+
 -- The section of a script: its pictures are copied beside it.
 local function section(name)
-  local path = ("%s/%s%s.md"):format(args.out, name, args.quick and "_quick" or "")
-  local text = read(path)
+  local text = section_text(name)
   if not text then
-    print(path .. " is not there")
+    print(("%s/%s.md is not there"):format(args.out, name))
     return nil
   end
   local folder = name:match("^[^/]*")
@@ -65,7 +96,11 @@ local function section(name)
 end
 
 local function write_page()
-  local parts = { assert(read(source .. "/guide.md")) }
+  local parts, names = { assert(read(source .. "/guide.md")) }, {}
+  for _, paper in ipairs(papers) do
+    for name in paper[3]:gmatch("%S+") do names[#names + 1] = paper[1] .. "/" .. name end
+  end
+  check_builds(names)
   for _, paper in ipairs(papers) do
     parts[#parts + 1] = "## " .. paper[2] .. "\n"
     for name in paper[3]:gmatch("%S+") do parts[#parts + 1] = section(paper[1] .. "/" .. name) end

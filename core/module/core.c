@@ -3,6 +3,7 @@
 #include "algebra/blas.h"
 #include "base/environment.h"
 #include "lua/glue.h"
+#include <commit.h> /* made by the build: cmake/commit.cmake */
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -30,5 +31,6 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   lua_pushcfunction(L, share_functions);
   lua_setfield(L, -2, "share_functions");
   scl_lua_set_text(L, "version", SCULLERY_VERSION);
+  scl_lua_set_text(L, "commit", SCULLERY_COMMIT);
   return 1;
 }

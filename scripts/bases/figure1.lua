@@ -60,8 +60,11 @@ for k, basis in ipairs(bases) do
     y_label = "kernel" }
 end
 sc.publish(args.out .. "/bases/figure1" .. (args.quick and "_quick" or ""), { experiment = exp,
+  stand_in = args.quick and "3 draws",
   figures = { sc.plot.panels{ table.unpack(figures) } },
-  tables = { exp:compare{ title = "the paper's formulas", value = "estimate", digits = 4,
+  tables = { exp:compare{
+    label = "formula", title = "the paper's formulas", digits = 4, value = "estimate",
     rows = { "basis", "delta" }, published = published }, exp:compare{ value = "estimate",
-    title = "stumps, the right formula", digits = 4, rows = "delta", published = corrected,
+    label = "formula", title = "stumps, the right formula", digits = 4, rows = "delta",
+    published = corrected,
     where = { basis = "stumps" } } } })

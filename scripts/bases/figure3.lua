@@ -62,9 +62,9 @@ local exp = sc.experiment{
   end,
 }
 
-local figures, tables = {}, {}
+local figures, tables, shown = {}, {}, exp:values("data")
 local labels = { K = "stumps K", percent = "test error, %", seconds = "seconds to train and test" }
-for _, name in ipairs(sets) do
+for _, name in ipairs(shown) do
   for _, axes in ipairs{ { "K", "percent" }, { "K", "seconds" }, { "seconds", "percent" } } do
     local x, y = axes[1], axes[2]
     figures[#figures + 1] = sc.plot.line{ marks = true, x_log = true, y_log = y == "seconds",
@@ -78,6 +78,7 @@ for _, value in ipairs{ "percent", "seconds" } do
     title = labels[value] }
 end
 sc.publish(args.out .. "/bases/figure3" .. (args.quick and "_quick" or ""),
-  { experiment = exp, tables = tables,
-  figures = { sc.plot.panels{ columns = 3, width = 1400, height = 420 * #sets,
+  { experiment = exp,
+  stand_in = args.quick and "wdbc", tables = tables,
+  figures = { sc.plot.panels{ columns = 3, width = 1400, height = 420 * #shown,
     table.unpack(figures) } } })

@@ -50,7 +50,9 @@ end
 
 local curves = exp:series{ x = "r", value = "equal", series = "q" }
 sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
+  stand_in = args.quick and "codes of 2000 places",
   tables = { exp:compare{ published = kappa, rows = "q", columns = "r", value = "equal",
-    digits = 4, title = "Shares of equal places beside kappa_q" }, coefficients },
+    digits = 4, label = "kappa_q", title = "Shares of equal places beside kappa_q" },
+    coefficients },
   figures = { sc.plot.line{ series = curves, marks = true, x_label = "cosine r",
     y_label = "share of equal places" } } })

@@ -88,4 +88,5 @@ for k, map in ipairs{ "maxout", "pixels" } do
     x_label = "first component", y_label = "second component", equal = true }
 end
 sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
+  stand_in = args.quick and "pictures of blobs, 500 features",
   tables = { exp:table{ rows = "map", over = "image" } }, figures = { sc.plot.panels(panels) } })

@@ -49,6 +49,7 @@ local function judge(stages, seed)
 end
 
 local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { train, test },
+  other_options = { "seed" },
   cells = { draw_seed = sc.range(1, args.seeds), epochs = { args.epochs }, m = sizes,
     q = { 2, 4, 8, 16 } },
   run = function(cell)
@@ -56,11 +57,13 @@ local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { 
       phi = sc.nonlinearity.maxout{ q = cell.q }, seed = cell.draw_seed } }, cell.draw_seed)
   end }
 local inputs = sc.experiment{ name = name .. "_inputs", folder = args.out .. "/cells",
-  data = { train, test }, cells = { seed = sc.range(1, args.seeds), epochs = { args.epochs } },
+  other_options = { "draw_seed", "m", "q" }, data = { train, test },
+  cells = { seed = sc.range(1, args.seeds), epochs = { args.epochs } },
   run = function(cell) return judge({ sc.standardize() }, cell.seed) end }
 
-sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
-  tables = { exp:table{ rows = "m", columns = "q", value = "error" }, published,
+sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = { exp, inputs },
+  stand_in = args.quick and "wdbc, m up to 100",
+  tables = { exp:table{ rows = "m", columns = "q", value = "error" }, not args.quick and published,
     exp:table{ rows = "m", columns = "q", value = "seconds" }, inputs:table{} },
   figures = { sc.plot.line{ series = exp:series{ x = "m", value = "error", series = "q" },
     x_log = true, marks = true, x_label = "maxout features m",

@@ -66,11 +66,14 @@ local exp = sc.experiment{ name = "mnist" .. (args.quick and "_quick" or ""),
   end }
 
 local series = exp:series{ x = "seconds", along = "T", value = "error", series = "family" }
-series[#series + 1] = { x = { 1, 90 }, y = { 0.0123, 0.0123 }, label = "EigenPro 2, published" }
+series[#series + 1] = not args.quick
+  and { x = { 1, 90 }, y = { 0.0123, 0.0123 }, label = "EigenPro 2, published" } or nil
 sc.publish(args.out .. "/mnist/error_against_seconds" .. (args.quick and "_quick" or ""),
   { experiment = exp,
+  stand_in = args.quick and "wdbc, a twentieth of the features",
   tables = { exp:table{ rows = { "family", "T" },
     value = { "error", "seconds", "wall" } } },
   figures = { sc.plot.line{ series = series, x_log = true, y_log = true, marks = true,
-    title = "MNIST: test error against the time of a fit", x_label = "processor seconds / 2 cores",
-    y_label = "share of the test digits mistaken", width = 860, height = 560 } } })
+    title = (args.quick and "wdbc" or "MNIST") .. ": test error against the time of a fit",
+    x_label = "processor seconds / 2 cores",
+    y_label = "share of the test rows mistaken", width = 860, height = 560 } } })

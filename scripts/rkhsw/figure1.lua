@@ -56,6 +56,7 @@ local function picture(value, label, y_log)
     title = label .. ", bands: 1 standard error" }
 end
 sc.publish(args.out .. "/rkhsw/figure1" .. (args.quick and "_quick" or ""), { experiment = exp,
+  stand_in = args.quick and "wdbc, T up to 30",
   tables = { exp:table{ rows = "T", columns = "algorithm", value = "error" },
     exp:table{ rows = "T", columns = "algorithm", value = "seconds" } },
   figures = { picture("train_error", "training error"), picture("error", "test error"),

@@ -61,7 +61,7 @@ local exp = sc.experiment{
 }
 
 local panels = {}
-for i, set in ipairs(sets) do
+for i, set in ipairs(exp:values("data")) do
   local table, names, values, whiskers = exp:table{ rows = "instantiation", value = "risk",
     where = { data = set } }, {}, {}, {}
   for k, row in ipairs(table.rows) do
@@ -72,6 +72,7 @@ for i, set in ipairs(sets) do
 end
 sc.publish(args.out .. "/rkhsw/instantiations" .. (args.quick and "_quick" or ""),
   { experiment = exp,
+  stand_in = args.quick and "wdbc, T = 10",
   tables = { exp:table{ rows = "instantiation", columns = "data", value = "risk" },
     exp:table{ rows = "instantiation", columns = "data", value = "seconds" } },
   figures = { sc.plot.panels(panels) } })

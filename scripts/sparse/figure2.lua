@@ -64,7 +64,8 @@ local function five(m) return sc.choose.log{ 2e-4 / m, 2e2 / m, count = 5 } end
 
 local function experiment(name, cells, run)
   return sc.experiment{ name = name .. (args.quick and "_quick" or ""), data = data,
-    folder = args.out .. "/cells", cells = cells, run = run }
+    folder = args.out .. "/cells", cells = cells, run = run,
+    other_options = { "features", "seed" } }
 end
 
 local kernels = experiment("sparse_figure2_exact", { data = sets }, function(cell)
@@ -91,7 +92,8 @@ local exp = experiment("sparse_figure2", { data = sets, features = { "normalised
   return result
 end)
 
-sc.publish(args.out .. "/sparse/figure2" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish(args.out .. "/sparse/figure2" .. (args.quick and "_quick" or ""), {
+  experiment = { exp, kernels }, stand_in = args.quick and "a made data set of 60 rows",
   tables = { kernels:table{ rows = "data" },
     exp:table{ rows = "data", columns = "features", value = "error" },
     exp:table{ rows = "data", columns = "features", value = "train_error" } },

@@ -73,4 +73,5 @@ end
 
 sc.publish(args.out .. "/sparse/table1" .. (args.quick and "_quick" or ""),
   { tables = { compare("test"), compare("train") },
-  experiment = exp })
+  experiment = exp,
+  stand_in = args.quick and "100 rows of 50 columns" })

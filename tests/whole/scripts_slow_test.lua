@@ -3,11 +3,54 @@
 -- luacheck: globals TestScripts
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
+local sc = require "scullery"
 local support = dofile("tests/helpers/support.lua")
 
 local source = os.getenv "SCULLERY_SOURCE" or "."
 
 TestScripts = {}
+
+-- Short forms run on stand-ins: neither conclusions of the full run nor published numbers.
+function TestScripts:check_texts(out, names)
+  for _, name in ipairs(names) do
+    local text = support.read(("%s/%s_quick.md"):format(out, name))
+    local head = "^### [^\n]+ %(short run%)\n\n```text\n(.-)\n```\n\nA short run, on "
+    local commands = text:match(head)
+    lu.assertNotNil(commands, name)
+    lu.assertNotStrContains(commands, "\n\n", false, name)
+    lu.assertNotStrContains(text, "| published |", false, name)
+    for heads in text:gmatch "\n(|[^\n]*| difference |)" do
+      local formula = heads:find "formula" or heads:find "kappa_q" or heads:find "theorem 1"
+        or heads:find "sc.kernel.maxout"
+      lu.assertNotNil(formula, name .. ": " .. heads)
+    end
+  end
+end
+
+-- Each script with one value of one option, for the first and last values of all options of its
+-- cells. They were run before, so that nothing is left but what follows the work.
+function TestScripts:check_settings(out)
+  local folder, runs = out .. "/cells", {}
+  for set in io.popen("ls " .. support.quote(folder)):lines() do
+    local exp = sc.experiment.open(set, { folder = folder })
+    local script = exp.rows[1].about.script.path
+    for _, option in ipairs(exp.options) do
+      local values = exp:values(option)
+      for _, value in ipairs{ values[1], #values > 1 and values[#values] or nil } do
+        local text = math.type(value) == "float" and ("%.17g"):format(value) or tostring(value)
+        if not text:find "," then
+          runs[#runs + 1] = ("%s --quick --out %s --set %s"):format(support.quote(script),
+            support.quote(out), support.quote(option .. "=" .. text))
+        end
+      end
+    end
+  end
+  lu.assertTrue(#runs > 100, #runs .. " runs")
+  for _, run in ipairs(runs) do
+    local status, _, err = support.scullery(run)
+    lu.assertEquals({ run, status, status ~= 0 and err or "" }, { run, 0, "" })
+  end
+end
 
 function TestScripts:test_the_short_forms_of_all_scripts()
   lu.skipIf((os.getenv "SCULLERY_SANITIZE" or "") ~= "", "too slow under a sanitizer")
@@ -24,6 +67,8 @@ function TestScripts:test_the_short_forms_of_all_scripts()
   local names = {}
   for name in said:gmatch("\n?== ([%w_]+/[%w_]+)\n") do names[#names + 1] = name end
   lu.assertTrue(#names >= 20, "only " .. #names .. " scripts ran")
+  self:check_texts(out, names)
+  self:check_settings(out)
   for _, name in ipairs(names) do
     for _, ending in ipairs{ "md", "html", "csv" } do
       lu.assertTrue(#support.read(out .. "/" .. name .. "_quick." .. ending) > 100, name)

@@ -151,8 +151,14 @@ local function typed(name, kind, text)
   return fail("--set: the option '%s' is a %s, and got '%s'", name, kind, text)
 end
 
--- name -> values from --set, checked against the options of these cells.
-local function typed_settings(list, settings)
+local function contains(list, one)
+  for _, name in ipairs(list) do if name == one then return true end end
+  return false
+end
+
+-- name -> values from --set, checked against the options of these cells. others: the names that are
+-- for other experiments of the script.
+local function typed_settings(list, settings, others)
   local kinds, result = {}, {} -- kinds: name -> type of its values, "mixed" if there are several
   for _, cell in ipairs(list) do
     for name, value in pairs(cell) do
@@ -162,13 +168,13 @@ local function typed_settings(list, settings)
   end
   for name, texts in pairs(settings) do
     local kind, seen = kinds[name], {}
-    if not kind then
+    if not kind and not contains(others, name) then
       fail("--set: the cells have no option %s%s", objects.shown(name),
         objects.suggestion(name, values.sorted(kinds)))
     end
     if kind == "table" then fail("--set: the option '%s' is a list, which it cannot set", name) end
-    result[name] = {}
-    for _, text in ipairs(texts) do
+    result[name] = kind and {} or nil
+    for _, text in ipairs(kind and texts or {}) do
       local value = typed(name, kind, text)
       if not seen[value] then table.insert(result[name], value) end
       seen[value] = true
@@ -177,16 +183,21 @@ local function typed_settings(list, settings)
   return result
 end
 
--- Each cell with its value of the option replaced by each of the given values; cells without the
--- option do not change.
+-- The cells that have one of the given values, and of a value that no cell has each cell with it in
+-- place of its own; cells without the option stay.
 local function set_in(list, name, given)
-  local result = {}
+  local result, there = {}, {}
+  for _, cell in ipairs(list) do
+    if cell[name] ~= nil then there[cell[name]] = true end
+  end
   for _, cell in ipairs(list) do
     for _, value in ipairs(cell[name] ~= nil and given or { false }) do
-      local one = {}
-      for key, had in pairs(cell) do one[key] = had end
-      if cell[name] ~= nil then one[name] = value end
-      result[#result + 1] = one
+      if cell[name] == nil or cell[name] == value or not there[value] then
+        local one = {}
+        for key, had in pairs(cell) do one[key] = had end
+        if cell[name] ~= nil then one[name] = value end
+        result[#result + 1] = one
+      end
     end
   end
   return result
@@ -211,7 +222,7 @@ local function identified(list, merge)
 end
 
 -- The options of a grid as lists, with those of --set replaced.
-local function grid_of(given, settings)
+local function grid_of(given, settings, others)
   local grid, sample = {}, {}
   for name, value in next, given do
     check_name(name, "cells")
@@ -221,21 +232,21 @@ local function grid_of(given, settings)
       sample[i][name] = one
     end
   end
-  for name, list in pairs(typed_settings(sample, settings)) do grid[name] = list end
+  for name, list in pairs(typed_settings(sample, settings, others)) do grid[name] = list end
   return grid
 end
 
---- cells.of(given, settings): the cells of a script, a grid of lists or a list of tables, with the
---- values of --set.
-function cells.of(given, settings)
+--- cells.of(given, settings, others): the cells of a script, a grid of lists or a list of tables,
+--- with the values of --set. others: names that --set may give and these cells do not have.
+function cells.of(given, settings, others)
   if getmetatable(given) then
     fail("option 'cells' takes a grid such as { T = { 100, 200 }, seed = { 1, 2 } } or a list of \z
       tables, and got %s", options.show(given))
   end
   if next(given) == nil then fail("option 'cells' is empty") end
-  if not values.is_list(given) then return identified(product(grid_of(given, settings))) end
+  if not values.is_list(given) then return identified(product(grid_of(given, settings, others))) end
   local list = given_list(given)
-  settings = typed_settings(list, settings)
+  settings = typed_settings(list, settings, others)
   for _, name in ipairs(values.sorted(settings)) do list = set_in(list, name, settings[name]) end
   return identified(list, next(settings) ~= nil)
 end

@@ -147,8 +147,24 @@ local function ratio_text(row)
   return row.ratio == math.huge and "inf" or ("%.1f"):format(row.ratio)
 end
 
---- comparison.cells(self): its column headings, and its rows as texts.
-function comparison.cells(self)
+comparison.LABEL = "published"
+
+-- The same without the numbers that ours are compared with.
+local function cells_alone(self)
+  local heads, rows = { table.unpack(self.names) }, {}
+  for _, name in ipairs{ "ours", "seconds" } do heads[#heads + 1] = name end
+  for i, row in ipairs(self.rows) do
+    rows[i] = { table.unpack(row.labels) }
+    table.insert(rows[i], with_error(row.mean, row.error, self.digits and self.digits + 1))
+    table.insert(rows[i], row.seconds and ("%.3g"):format(row.seconds) or "-")
+  end
+  return heads, rows, {}
+end
+
+--- comparison.cells(self, stand_in): its column headings, its rows as texts, and its notes. Of a
+--- stand-in for the data of published numbers these are left out.
+function comparison.cells(self, stand_in)
+  if stand_in and self.label == comparison.LABEL then return cells_alone(self) end
   local heads = { table.unpack(self.names) }
   for _, name in ipairs{ self.label, "ours", "difference", "standard errors", "seconds" } do
     heads[#heads + 1] = name

@@ -27,6 +27,14 @@ local function fail(...) error(string.format(...), 0) end
 -- The canonical path that identifies an experiment.
 local function place_of(path) return core.real_path(path) or path end
 
+local function is_list_of_texts(value)
+  if type(value) ~= "table" or getmetatable(value) then return false end
+  for key, name in next, value do
+    if math.type(key) ~= "integer" or type(name) ~= "string" then return false end
+  end
+  return true
+end
+
 local folder_rule = { type = "any", takes = "the path of a folder", default = "experiments",
   test = function(value)
     return type(value) == "string" and value ~= "" and not value:find("\0", 1, true)
@@ -40,7 +48,8 @@ local rules = { name = { type = "any", required = true },
   processes = { type = "integer", low = 1, high = MOST_PROCESSES, default = 1 },
   allow_failures = { type = "boolean", default = false },
   retry = { type = "boolean", default = true },
-  rerun = { choices = { "changed", "never" } } }
+  rerun = { choices = { "changed", "never" } }, other_options = { type = "any", default = {},
+    test = is_list_of_texts, takes = "a list of names" } }
 options.declare("experiment", rules)
 
 -- ---------------------------------------------------------------- what was run with what
@@ -65,9 +74,9 @@ end
 local function about(o)
   local script = workers.script()
   local readable, digest = pcall(core.sha256, script or "")
-  return { scullery = core.version, machine = running.text(core.machine_name()),
-    instruction_set = core.instruction_set(), data = fingerprints(o.data),
-    run = code.digest(o.run),
+  return { scullery = core.version, commit = core.commit ~= "" and core.commit or nil,
+    machine = running.text(core.machine_name()), instruction_set = core.instruction_set(),
+    data = fingerprints(o.data), run = code.digest(o.run),
     script = script and { path = running.text(script), sha256 = readable and digest or nil } }
 end
 
@@ -181,15 +190,18 @@ end
 -- ---------------------------------------------------------------- what scripts call
 
 --- sc.experiment{ name =, cells =, run = function(cell, context) return { error = 0.1 } end, folder
---- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true, rerun = }: runs
---- the function for every cell without a result, and returns the experiment with all results.
+--- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true, rerun =,
+--- other_options = {} }: runs the function for every cell without a result, and returns the
+--- experiment with all results.
 ---
 --- cells: a grid { T = { 100, 1000 }, seed = { 1, 2, 3 } }, which stands for all combinations, in
 --- alphabetical order of the names, the last changing fastest; or a list of tables. Values are
 --- numbers, texts, booleans and lists of them. scullery script.lua --set T=500 --set seed=1,2
---- replaces values. run returns a flat table of numbers, texts and booleans. context: { name,
---- folder, index, count, key, seed }; seed is a whole number that depends on the cell alone, and
---- math.random is seeded with it.
+--- replaces values in a grid; of a list it takes the cells with these values, and a value that no
+--- cell has replaces those of all. other_options: names of options that other experiments of the
+--- script have, which --set may give. run returns a flat table of numbers, texts and booleans.
+--- context: { name, folder, index, count, key, seed }; seed is a whole number that depends on the
+--- cell alone, and math.random is seeded with it.
 ---
 --- Each result is written to FOLDER/NAME/results.jsonl before the next cell begins. A run that was
 --- stopped or killed continues when it is started again; cells that were added to the grid are run,
@@ -211,7 +223,7 @@ function experiment.run(given)
   local path = store.path(o.folder, store.check_name(o.name))
   local arguments = rawget(_G, "arg")
   local has_script = type(arguments) == "table" and arguments[-1] ~= nil
-  local list = cells.of(o.cells, cells.settings(has_script and arguments or {}))
+  local list = cells.of(o.cells, cells.settings(has_script and arguments or {}), o.other_options)
   if busy[place_of(path)] then
     fail("the experiment '%s' runs already: this is a cell of it", o.name)
   end

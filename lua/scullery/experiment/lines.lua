@@ -84,6 +84,7 @@ local fields = {
   machine = { "a text", is_text },
   instruction_set = { "a text", is_text },
   scullery = { "a text", is_text },
+  commit = { "a text", is_text },
   plugins = { "a table of texts", named(is_text) },
   data = { "a table of { rows, cols, sha256 }", named(is_fingerprint) },
   script = { "a table of { path, sha256 }", is_script },

@@ -55,6 +55,10 @@ function Experiment:__tostring()
     self.missing > 0 and (", %d to run"):format(self.missing) or "", self.folder)
 end
 
+--- exp:values(option[, where]): the different values of an option among the cells, in order. where:
+--- { T = 500 } selects those cells.
+function Experiment:values(option, where) return summary.values(self, option, where) end
+
 --- exp:table{ value =, rows =, columns =, title =, over =, where = {} }: a table that prints, with
 --- one line for each combination of the options in rows (a name or a list; by default all that
 --- vary), with mean and standard error of the results in value (a name or a list; by default all

@@ -1,5 +1,6 @@
 --- Means over the cells of an experiment: as a table that prints, as series for a plot, and the
 --- best cell.
+local comparison = require "scullery.experiment.comparison"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local seeds = require "scullery.experiment.seeds"
@@ -75,6 +76,22 @@ local function chosen(exp, where)
 end
 
 local function identity(value) return value == nil and "" or values.identity{ value } end
+
+--- summary.values(exp, option, where): see Experiment:values.
+function summary.values(exp, option, where)
+  options.expect(type(option) == "string", "the name of an option", option)
+  options.expect(where == nil or type(where) == "table", "a table such as { T = 500 }", where)
+  check_names({ option }, exp.options, "option")
+  local list, seen = {}, {}
+  for _, row in ipairs(chosen(exp, where or {})) do
+    local value = row.cell[option]
+    if value ~= nil and not seen[identity(value)] then
+      seen[identity(value)], list[#list + 1] = true, value
+    end
+  end
+  table.sort(list, values.less)
+  return list
+end
 
 -- The options that vary among these rows.
 local function varying(exp, rows)
@@ -426,9 +443,9 @@ function summary.compare(exp, given)
       value = value, subject = table.concat(names, ", "), title = o.title, ratio = o.ratio,
       larger = o.smallest == false, to = o.to, notes = notes_of(exp, about) })
   end
-  return require("scullery.experiment.comparison").new{ groups = list, names = names,
+  return comparison.new{ groups = list, names = names,
     value = value, published = o.published, digits = o.digits, runs = o.runs, title = o.title,
-    label = o.label or "published", notes = notes_of(exp, about) }
+    label = o.label or comparison.LABEL, notes = notes_of(exp, about) }
 end
 
 return summary

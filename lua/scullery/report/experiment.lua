@@ -1,5 +1,6 @@
 --- The report of an experiment: one HTML page with its results, pictures, failures and costs, and
 --- the commands and versions that reproduce it. sc.publish puts its own tables and pictures first.
+local builds = require "scullery.experiment.builds"
 local groups = require "scullery.experiment.groups"
 local html = require "scullery.report.html"
 local paired = require "scullery.experiment.paired"
@@ -331,6 +332,7 @@ local function add_origin(page, experiment, grouped)
     { "options of all cells", #grouped.fixed > 0 and groups.label(rows[1].cell, grouped.fixed)
       or nil },
     { "Scullery", distinct(rows, "scullery") },
+    { "commit", distinct(rows, "commit") or "unknown" },
     { "plugins", plugins_text(rows) },
     { "machine", distinct(rows, "machine") },
     { "instruction set", distinct(rows, "instruction_set") },
@@ -376,14 +378,17 @@ function report.page(experiment, title, front)
   return page
 end
 
---- report.summary(experiment): one line: the number of cells, their time in all, the threads and
---- the instruction set.
+--- report.summary(experiment): one line: the name of the experiment, the number of cells, their
+--- time in all, and the builds that they were run by: "rks: 12 cells done; 3 s in all; by Scullery
+--- 0.1.0, commit 0123456789ab, avx2, 2 threads". scripts/all.lua reads it.
 function report.summary(experiment)
-  local rows = experiment.rows
-  local loops = distinct(rows, "instruction_set")
-  local threads = distinct(rows, "threads")
-  return subtitle(experiment, #failed_rows(rows)):gsub("^Experiment: ", ""):gsub("%.$", "")
-    .. (threads and (" (threads: %s; %s)"):format(threads, loops or "-") or "")
+  local rows, parts = experiment.rows, {}
+  local list = builds.of(rows)
+  for i, build in ipairs(list) do
+    parts[i] = #list > 1 and ("%s (%d cells)"):format(build.text, build.cells) or build.text
+  end
+  return ("%s: %s; by %s"):format(experiment.name, subtitle(experiment, #failed_rows(rows))
+    :gsub("^Experiment: ", ""):gsub("%.$", ""), table.concat(parts, "; by "))
 end
 
 --- report.save(experiment, path): writes the report to an .html file, complete or not at all.

@@ -1,5 +1,7 @@
 --- sc.publish: the results of a script as files: an HTML page, a section of a Markdown page,
 --- pictures and tables of numbers.
+local builds = require "scullery.experiment.builds"
+local command_line = require "scullery.experiment.cells"
 local comparison = require "scullery.experiment.comparison"
 local core = require "scullery.core"
 local csv_text = require "scullery.base.csv_text"
@@ -12,6 +14,7 @@ local report = require "scullery.report.experiment"
 local results = require "scullery.experiment.results"
 local say = require "scullery.base.say"
 local script_header = require "scullery.base.script_header"
+local sorted = require("scullery.base.keys").sorted
 local summary = require "scullery.experiment.summary"
 local text_table = require "scullery.base.text_table"
 
@@ -64,20 +67,21 @@ local function check_plain(value, i)
   need(value.notes == nil or is_list_of(value.notes, is_text), "notes", "a list of texts")
 end
 
--- Table i of the option `tables` as { title, heads, rows, notes }, in this module called `one`.
-local function table_of(value, i)
+-- Table i of the option `tables` as { title, heads, rows, notes }, in this module called `one`. A
+-- stand-in has no published numbers.
+local function table_of(value, i, stand_in)
   if is_plain(value) then
     check_plain(value, i)
     return { title = value.title, heads = value.columns, rows = value.rows,
       notes = value.notes or {} }
   end
-  local cells = cells_of[type(value) == "table" and getmetatable(value)]
-  if not cells then
+  local read = cells_of[type(value) == "table" and getmetatable(value)]
+  if not read then
     fail("option 'tables': number %d is %s; it takes exp:compare{...}, exp:table{...}, \z
       sc.compare{...} or { columns = { name, ... }, rows = { { value, ... }, ... } }", i,
       options.show(value))
   end
-  local heads, rows, notes = cells(value)
+  local heads, rows, notes = read(value, stand_in)
   return { title = rawget(value, "title"), heads = heads, rows = rows, notes = notes }
 end
 
@@ -167,6 +171,15 @@ local function markdown_of(one)
   return (one.title and one.title .. "\n\n" or "") .. table.concat(lines, "\n")
 end
 
+-- A line on each experiment, with its builds; without experiments the build of this process.
+local function lines_on_cells(about)
+  local lines = {}
+  for i, experiment in ipairs(about.experiments) do
+    lines[i] = report.summary(experiment) .. "."
+  end
+  return #lines > 0 and lines or { "Computed with this page by " .. builds.now() .. "." }
+end
+
 -- The Markdown section: title, paragraphs, tables, pictures, and a line on the experiment.
 local function markdown_section(about)
   local parts = { "### " .. line_of(about.title) }
@@ -181,7 +194,7 @@ local function markdown_section(about)
       or ("![%s](%s)"):format(caption:gsub("[%[%]]", ""), link_to(picture.path))
     if picture.title then parts[#parts + 1] = "*" .. caption:gsub("[*\\]", "\\%0") .. "*" end
   end
-  if about.experiment then parts[#parts + 1] = report.summary(about.experiment) .. "." end
+  for _, line in ipairs(lines_on_cells(about)) do parts[#parts + 1] = line end
   return table.concat(parts, "\n\n") .. "\n"
 end
 
@@ -258,7 +271,7 @@ local function save_all(stem, about)
   if about.experiment then
     page = report.page(about.experiment, about.title, function(p) add_front(p, about) end)
   else
-    page = html.page{ title = about.title }
+    page = html.page{ title = about.title, subtitle = lines_on_cells(about)[1] }
     add_front(page, about)
   end
   page:save(stem .. ".html")
@@ -266,21 +279,59 @@ local function save_all(stem, about)
   return written
 end
 
+-- The list without entries that are false.
+local function present(list)
+  local result = {}
+  for _, value in ipairs(list) do if value then result[#result + 1] = value end end
+  return result
+end
+
 local function is_list(value)
   return type(value) == "table" and not getmetatable(value)
     and (#value > 0 or next(value) == nil)
 end
 
+local function is_experiment(value) return getmetatable(value) == results.class end
+
+local function is_experiments(value)
+  return is_experiment(value) or is_list_of(value, is_experiment) and #value > 0
+end
+
 local rules = { title = { type = "string" },
   tables = { type = "table", default = {}, test = is_list, takes = "a list of tables" },
   figures = { type = "table", default = {}, test = is_list, takes = "a list of figures" },
-  experiment = { type = "any",
-    test = function(value) return getmetatable(value) == results.class end,
-    takes = "what sc.experiment{...} returned" } }
+  experiment = { type = "any", test = is_experiments,
+    takes = "what sc.experiment{...} returned, or a list of several" },
+  stand_in = { type = "any", default = false, takes = "a text or false",
+    test = function(value) return value == false or type(value) == "string" end } }
 options.declare("publish", rules)
 
---- sc.publish(stem, { title =, tables = {}, figures = {}, experiment = }): writes the results of a
---- script: STEM.html, one page that opens in any browser; STEM.md, a section of a Markdown page;
+-- The page of a run on other data than its text is about: of the text the title and the commands.
+local function make_stand_in(about, data)
+  local first = about.paragraphs[1]
+  local paragraphs = { first and first.code and first or nil }
+  table.insert(paragraphs, { text = ("A short run, on %s, which shows that the script works. What "
+    .. "the script concludes, and the numbers it is compared with, are of the full run."):format(
+    data) })
+  about.paragraphs, about.title = paragraphs, about.title .. " (short run)"
+end
+
+-- With --set the page says so, as the text of the script is about all of its cells.
+local function tell_settings(about)
+  local said, arguments = {}, rawget(_G, "arg")
+  local has_script = type(arguments) == "table" and arguments[-1] ~= nil
+  local settings = #about.experiments > 0 and has_script and command_line.settings(arguments) or {}
+  for _, name in ipairs(sorted(settings)) do
+    said[#said + 1] = name .. " = " .. table.concat(settings[name], ", ")
+  end
+  if #said == 0 then return end
+  table.insert(about.paragraphs, { text = ("Run with --set, %s: the numbers are of these cells, "
+    .. "and the text is about all."):format(table.concat(said, "; ")) })
+end
+
+--- sc.publish(stem, { title =, tables = {}, figures = {}, experiment =, stand_in = false }): writes
+--- the results of a script: STEM.html, one page that opens in any browser; STEM.md, a section of a
+--- Markdown page;
 --- STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode if gnuplot is missing); STEM.csv, all
 --- cells of the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...). Missing folders
 --- are made. The tables and the paths are printed.
@@ -289,18 +340,27 @@ options.declare("publish", rules)
 --- title, unless the option `title` is given; indented lines are shown unchanged, as code.
 ---
 --- tables: exp:compare{}, exp:table{}, sc.compare{}, or { columns = { name, ... }, rows = { {
---- value, ... }, ... }, title =, notes = {} }. experiment: its costs and cells are the end of the
---- page. Each file is written complete or not at all. Returns the list of paths.
+--- value, ... }, ... }, title =, notes = {} }; tables and figures that are false are left out.
+--- experiment: its costs and cells are the end of the page, with the builds that ran them: version,
+--- commit, instruction set and threads. Of a list the first has its cells on the page.
+---
+--- stand_in: the data of a run that the script's comment is not about, as "wdbc, T up to 64": the
+--- page has this in place of the text, and comparisons are without published numbers (those under
+--- another label, such as formulas, stay). Each file is written complete or not at all. Returns the
+--- list of paths.
 function publish.run(stem, given)
   if type(stem) ~= "string" or not stem:find("[^/]$") or stem:find("\0", 1, true) then
     fail("takes a path without an ending, as in \"out/table1\", and got %s", options.show(stem))
   end
   local o = options.check("publish", given or {}, rules, 0)
+  o.tables, o.figures = present(o.tables), present(o.figures)
   if #o.tables == 0 and #o.figures == 0 and not o.experiment then
     fail("there is nothing to publish: give tables, figures or an experiment")
   end
-  local about = { title = o.title, figures = o.figures, experiment = o.experiment, tables = {} }
-  for i, value in ipairs(o.tables) do about.tables[i] = table_of(value, i) end
+  local list = is_experiment(o.experiment) and { o.experiment } or o.experiment or {}
+  local about = { title = o.title, figures = o.figures, experiment = list[1], experiments = list,
+    tables = {} }
+  for i, value in ipairs(o.tables) do about.tables[i] = table_of(value, i, o.stand_in) end
   for i, fig in ipairs(o.figures) do
     if not figure.is(fig) then
       fail("option 'figures': number %d is %s, and a figure of sc.plot is taken", i,
@@ -315,6 +375,8 @@ function publish.run(stem, given)
     about.title = about.title or first.text:gsub("%.$", "")
   end
   about.title = about.title or stem:match("[^/]*$")
+  if o.stand_in then make_stand_in(about, o.stand_in) end
+  tell_settings(about)
   local folder = stem:match("^(.*)/[^/]*$")
   if folder and folder ~= "" then folders.make(folder) end
   local written = save_all(stem, about)

@@ -115,7 +115,8 @@ function TestLines:test_values_of_another_type_are_refused_with_file_line_and_fi
   local list = lines_of(text)
   local wrong = { "[1]", '{"a":[{}]}', "true", "-1.5", '"x"', "0.5" }
   local taken = { cell = {}, key = {}, status = {}, time = { '"x"' }, machine = { '"x"' },
-    instruction_set = { '"x"' }, scullery = { '"x"' }, plugins = {}, script = {}, data = {},
+    instruction_set = { '"x"' }, scullery = { '"x"' }, commit = { '"x"' },
+    plugins = {}, script = {}, data = {},
     result = {}, seconds = { "0.5" }, processor_seconds = { "0.5" }, memory = {}, seed = {},
     threads = {} }
   for name, accepted in pairs(taken) do

@@ -37,6 +37,17 @@ local function grid()
     end })
 end
 
+function TestTables:test_the_values_of_an_option()
+  local exp = experiment{ cells = { { T = 20, m = "a" }, { T = 3, m = "b" }, { T = 3, m = "c" },
+    { m = "d" } }, run = function() return { x = 1 } end }
+  lu.assertEquals(exp:values "T", { 3, 20 })
+  lu.assertEquals(exp:values("m", { T = 3 }), { "b", "c" })
+  lu.assertEquals(exp:values("m", { T = 4 }), {})
+  fails({ "there is no option 'q'" }, exp.values, exp, "q")
+  fails({ "experiment:values: takes the name of an option, and got 3" }, exp.values, exp, 3)
+  fails({ "takes a table such as { T = 500 }, and got 3" }, exp.values, exp, "T", 3)
+end
+
 -- Without published numbers cells are compared with each other, seed by seed.
 function TestTables:test_cells_are_compared_in_pairs()
   local exp = experiment{ cells = { method = { "a", "b", "c" }, seed = { 1, 2, 3, 4 } },

@@ -164,6 +164,30 @@ function TestSet:test_values_of_a_list_are_replaced_and_cells_that_become_alike_
   lu.assertEquals(select(2, set "list --set s=c,d --set T=5"), "5cnil 5dnil 5cnil 5dnil\n")
 end
 
+function TestSet:test_of_a_list_it_takes_the_cells_with_a_value_that_is_there()
+  lu.assertEquals(select(2, set "list --set s=b"), "2bnil\n")
+  lu.assertEquals(select(2, set "list --set T=1,5"), "1anil 5anil 5bnil\n")
+  lu.assertEquals(select(2, set "list --set more=true"), "1anil 2bnil\n")
+end
+
+-- A script of two experiments with options of their own.
+function TestSet:test_options_of_other_experiments()
+  local script = support.write(file("two.lua"), ([=[
+local sc = require "scullery"
+for _, one in ipairs{ { "a", "T", "m" }, { "b", "m", ... } } do
+  local exp = sc.experiment{ name = one[1], folder = %q, cells = { [one[2]] = { 1, 2 } },
+    run = function() return {} end, other_options = { one[3] } }
+  print(#exp.rows)
+end
+]=]):format(folder))
+  lu.assertEquals({ support.scullery(quote(script) .. " T --set T=1") }, { 0, "1\n2\n", "" })
+  lu.assertEquals(select(2, support.scullery(quote(script) .. " T --set m=1")), "2\n1\n")
+  local status, _, err = support.scullery(quote(script) .. " --set T=1")
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(err, "the cells have no option 'T'")
+  fails({ "'other_options' got", "a list of names" }, experiment, { other_options = { 3 } })
+end
+
 function TestSet:test_what_is_refused()
   for arguments, words in pairs{ ["--set TT=3"] = "have no option 'TT' (did you mean 'T'?)",
     ["--set T=x"] = "the option 'T' is a number, and got 'x'", ["--set T"] = "name=value",
@@ -198,6 +222,7 @@ function TestRecords:test_a_row_says_what_it_took_and_what_it_was_run_with()
   lu.assertTrue(row.seconds > 0 and row.processor_seconds > 0 and row.memory > 1e6)
   lu.assertEquals({ about.scullery, about.threads, about.instruction_set, about.seed },
     { core.version, core.threads(), core.instruction_set(), row.result.seed })
+  lu.assertEquals(about.commit or "", core.commit)
   lu.assertEquals(about.data.train, { rows = 20, cols = 3, sha256 = core.fingerprint(ds.X, ds.y) })
   lu.assertStrMatches(about.time, "%d+%-%d%d%-%d%dT%d%d:%d%d:%d%dZ")
   lu.assertEquals(about.plugins["solver.ridge"], core.version)

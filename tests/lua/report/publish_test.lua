@@ -339,6 +339,66 @@ function TestPublish:test_an_experiment_with_its_costs()
   lu.assertStrContains(support.read(stem .. ".html"), "How to reproduce")
 end
 
+-- Cells of versions without a commit are of an unknown build; unlike builds are counted.
+function TestPublish:test_the_page_names_the_builds_of_its_cells()
+  local function line(seed, about)
+    return ('{"cell":{"seed":%d},"result":{"x":1},"status":"done","seconds":1%s}\n'):format(seed,
+      about)
+  end
+  local old = ',"scullery":"0.1.0","instruction_set":"avx512","threads":2'
+  local new = ',"scullery":"0.2.0","commit":"0123456789ab","instruction_set":"avx2","threads":1'
+  os.execute("mkdir -p " .. quote(folder .. "/b"))
+  support.write(folder .. "/b/results.jsonl", '{"format":"scullery experiment","version":1,\z
+    "name":"b","created":"2026-01-01T00:00:00Z"}\n' .. line(1, old) .. line(2, old) .. line(3, new))
+  local stem, exp = folder .. "/page", sc.experiment.open("b", { folder = folder })
+  printed(function() return sc.publish(stem, { experiment = { exp, exp } }) end)
+  local said = "b: 3 cells done; 3 s in all; by an unknown build of Scullery 0.1.0, avx512, \z
+    2 threads (2 cells); by Scullery 0.2.0, commit 0123456789ab, avx2, 1 thread (1 cells).\n"
+  lu.assertStrContains(support.read(stem .. ".md"), said .. "\n" .. said)
+  lu.assertStrContains(support.read(stem .. ".html"), "0123456789ab")
+  printed(function() return sc.publish(stem, { tables = { plain } }) end)
+  lu.assertStrContains(support.read(stem .. ".md"), "Computed with this page by " ..
+    require("scullery.experiment.builds").now() .. ".\n")
+end
+
+-- A run on stand-ins: neither the script's conclusions nor published numbers; formulas stay.
+function TestPublish:test_a_stand_in_is_compared_with_nothing()
+  local path = support.write(folder .. "/s.lua", ([[
+-- A title.
+--
+--     scullery s.lua
+--
+-- We differ by 93 standard errors.
+local sc = require "scullery"
+local exp = sc.experiment{ name = "s", folder = %q, cells = { T = { 1, 2 } },
+  run = function(cell) return { error = cell.T } end }
+local function compare(label)
+  return exp:compare{ published = { [1] = 17.25, [2] = 2.5 }, rows = "T", value = "error",
+    label = label }
+end
+sc.publish(%q, { experiment = exp, stand_in = arg[1] == "quick" and "two rows",
+  tables = { compare(), compare "formula", false } })
+]]):format(folder, folder .. "/t"))
+  local function page(arguments)
+    local status, out = support.scullery(quote(path) .. " " .. arguments)
+    lu.assertEquals(status, 0)
+    return support.read(folder .. "/t.md"), out
+  end
+  local full, short = page "", page "quick"
+  lu.assertStrContains(full, "93 standard errors")
+  lu.assertStrContains(full, "| T | published | ours | difference | standard errors |")
+  for _, words in ipairs{ "93", "published |" } do lu.assertNotStrContains(short, words) end
+  lu.assertStrContains(short, "### A title (short run)\n\n```text\nscullery s.lua\n```\n\n\z
+    A short run, on two rows,")
+  lu.assertStrContains(short, "| T | ours | seconds |")
+  lu.assertStrContains(short, "| T | formula | ours | difference |")
+  local _, out = page "quick"
+  lu.assertEquals(select(2, out:gsub("17.25", "")), 1)
+  lu.assertStrContains((page "x --set T=2"), "Run with --set, T = 2: the numbers are of these")
+  fails({ "'stand_in' got 3; it takes a text or false" }, sc.publish, folder .. "/x",
+    { tables = { plain }, stand_in = 3 })
+end
+
 function TestPublish:test_what_is_refused()
   fails({ "publish: takes a path without an ending" }, sc.publish, "x/")
   fails({ "publish: takes a path without an ending" }, sc.publish, 3)

@@ -1,0 +1,64 @@
+-- The page of the papers' results, made of sections as scripts publish them.
+-- luacheck: globals TestPage
+-- luacheck: ignore 212/self
+local lu = require "luaunit"
+local support = dofile("tests/helpers/support.lua")
+
+local source = os.getenv "SCULLERY_SOURCE" or "."
+
+TestPage = {}
+
+function TestPage:setUp()
+  self.out = os.tmpname()
+  os.remove(self.out)
+  os.execute("mkdir -p " .. support.quote(self.out .. "/rks"))
+end
+
+function TestPage:tearDown() os.execute("rm -r " .. support.quote(self.out)) end
+
+-- A section whose cells are of these builds; then what scripts/all.lua makes of all sections.
+function TestPage:add(name, builds)
+  support.write(("%s/rks/%s.md"):format(self.out, name),
+    ("### %s\n\nText.\n\nrks_%s: 7 cells done; 3 s in all; by %s.\n"):format(name, name, builds))
+end
+
+function TestPage:make(arguments)
+  local quote = support.quote
+  local status, _, err = support.scullery(("%s --page --out %s --to %s %s"):format(
+    quote(source .. "/scripts/all.lua"), quote(self.out), quote(self.out), arguments or ""))
+  local file = io.open(self.out .. "/README.md")
+  local text = file and file:read "a"
+  if file then file:close() end
+  os.remove(self.out .. "/README.md")
+  return status, text, err
+end
+
+local old = "an unknown build of Scullery 0.1.0, avx512, 2 threads"
+local new = "Scullery 0.1.0, commit 0123456789ab, avx512, 2 threads"
+
+function TestPage:test_cells_of_one_build_make_a_page_that_names_it()
+  self:add("figure1", old)
+  self:add("figure2", old)
+  local status, page = self:make()
+  lu.assertEquals(status, 0)
+  lu.assertStrContains(page, "rks_figure1: 7 cells done; 3 s in all; by " .. old .. ".\n")
+end
+
+function TestPage:test_cells_of_unlike_builds_are_refused()
+  self:add("figure1", old)
+  self:add("figure2", new)
+  local status, page, err = self:make()
+  lu.assertEquals({ status, page }, { 1 })
+  lu.assertStrContains(err, ("the page would mix cells of unlike builds: %s ran rks_figure1; %s "
+    .. "ran rks_figure2. Run those of one build, or give --mixed"):format(old, new))
+  lu.assertStrContains(select(2, self:make "--mixed"), new)
+end
+
+function TestPage:test_cells_of_one_set_too()
+  self:add("figure1", old .. " (5 cells); by " .. new .. " (2 cells)")
+  local status, _, err = self:make()
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(err, old .. " ran rks_figure1; " .. new .. " ran rks_figure1")
+end
+
+os.exit(lu.LuaUnit.run())
