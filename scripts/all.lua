@@ -28,7 +28,7 @@ local papers = {
     "figure1 figure2 figure3 table1" },
   { "rkhsw", "RKHS weightings of functions (Dubé and Marchand 2023)",
     "figure1 table2 table3 instantiations" },
-  { "mnist", "MNIST as a whole", "error_against_seconds width_and_lambda" },
+  { "mnist", "MNIST as a whole", "error_against_seconds width_and_lambda patches" },
 }
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
