@@ -80,8 +80,8 @@ static void read_option(lua_State *L, int row, scl_definition *definition, scl_o
   static const char *const forms[] = {"number", "integer", "boolean", "word",
                                       "list",   "named",   NULL};
   static const char *const widths[] = {"none", "gamma", "length", "frequency", "rate", NULL};
-  static const char *const roles[] = {"none",     "regularisation", "capacity", "intercept",
-                                      "estimate", "bias",           NULL};
+  static const char *const roles[] = {"none",     "regularisation", "capacity",  "intercept",
+                                      "estimate", "bias",           "tolerance", NULL};
   const bool low_open = scl_lua_field_flag(L, row, "low_open"),
              high_open = scl_lua_field_flag(L, row, "high_open");
   *out = (scl_option){.name = scl_define_text(L, row, "name", definition),

@@ -177,25 +177,27 @@ static void copy_row(const scl_matrix *from, size_t i, double *to) {
     to[j] = scl_matrix_get(from, i, j);
 }
 
-scl_status scl_mean_loss(const scl_instance *solver, const scl_matrix *decisions,
-                         const scl_matrix *targets, double *mean, scl_error *error) {
+scl_status scl_losses(const scl_instance *solver, const scl_matrix *decisions,
+                      const scl_matrix *targets, scl_matrix *out, scl_error *error) {
   const size_t c = decisions->cols;
-  double sum = 0;
   scl_error failure = {0};
+  *out = (scl_matrix){0};
   if (targets->rows != decisions->rows || targets->cols != c || c == 0)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE, "decisions are %zu x %zu and targets %zu x %zu",
                     decisions->rows, c, targets->rows, targets->cols);
   double *row = scl_allocate_array(2 * c, sizeof *row);
   if (row == NULL) return scl_fail_memory(error, 2 * c * sizeof *row, "a loss");
-  for (size_t i = 0; i < decisions->rows; i++) {
+  scl_status status = scl_matrix_create_raw(decisions->rows, 1, SCL_DTYPE_FLOAT64, out, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < decisions->rows; i++) {
     copy_row(decisions, i, row);
     copy_row(targets, i, row + c);
-    sum += scl_solver_loss(solver, c, row, row + c, &failure);
+    *(double *)scl_matrix_row(out, i) = scl_solver_loss(solver, c, row, row + c, &failure);
   }
   scl_release(row);
-  *mean = sum / (double)decisions->rows;
-  return failure.status == SCL_STATUS_OK ? SCL_STATUS_OK
-                                         : scl_fail(error, failure.status, "%s", failure.message);
+  if (status == SCL_STATUS_OK && failure.status != SCL_STATUS_OK)
+    status = scl_fail(error, failure.status, "%s", failure.message);
+  if (status != SCL_STATUS_OK) scl_matrix_release(out);
+  return status;
 }
 
 scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *decisions,

@@ -14,9 +14,9 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
  * exp(scl_map_left_out). */
 scl_status scl_features(const scl_flow *flow, scl_matrix *out, scl_error *error);
 
-/* The mean over rows of a solver's loss at decisions (n x c), against targets (n x c). */
-scl_status scl_mean_loss(const scl_instance *solver, const scl_matrix *decisions,
-                         const scl_matrix *targets, double *mean, scl_error *error);
+/* out (n x 1, made here): the loss of a solver at decisions (n x c), against targets (n x c). */
+scl_status scl_losses(const scl_instance *solver, const scl_matrix *decisions,
+                      const scl_matrix *targets, scl_matrix *out, scl_error *error);
 /* out (n x classes, made here): probabilities as the loss of the solver says them; *said: whether
  * it does. */
 scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *decisions,

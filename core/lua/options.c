@@ -228,8 +228,8 @@ void scl_lua_push_settings(lua_State *L, const scl_settings *settings) {
 }
 
 void scl_lua_push_option(lua_State *L, const scl_option *option) {
-  static const char *const roles[] = {NULL,        "regularisation", "capacity",
-                                      "intercept", "estimate",       "bias"};
+  static const char *const roles[] = {NULL,       "regularisation", "capacity", "intercept",
+                                      "estimate", "bias",           "tolerance"};
   static const char *const widths[] = {NULL, "gamma", "length", "frequency", "rate"};
   char takes[300];
   lua_newtable(L);

@@ -31,7 +31,8 @@ static scl_status check_role(const scl_option *option, scl_kind kind, scl_error 
       [SCL_ROLE_CAPACITY] = {SCL_KIND_SOLVER, SCL_FORM_NUMBER | SCL_FORM_INTEGER, NULL},
       [SCL_ROLE_INTERCEPT] = {SCL_KIND_SOLVER, SCL_FORM_BOOLEAN, NULL},
       [SCL_ROLE_ESTIMATE] = {SCL_KIND_SOLVER, SCL_FORM_WORD, NULL},
-      [SCL_ROLE_BIAS] = {SCL_KIND_SAMPLER, SCL_FORM_WORD, "none|uniform|gaussian"}};
+      [SCL_ROLE_BIAS] = {SCL_KIND_SAMPLER, SCL_FORM_WORD, "none|uniform|gaussian"},
+      [SCL_ROLE_TOLERANCE] = {SCL_KIND_SOLVER, SCL_FORM_NUMBER, NULL}};
   const scl_role role = option->role;
   if (role <= SCL_ROLE_NONE || (size_t)role >= sizeof roles / sizeof *roles) return SCL_STATUS_OK;
   if (roles[role].kind != kind)

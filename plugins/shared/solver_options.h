@@ -15,7 +15,8 @@
 #define SOLVER_TOLERANCE(type, text, meaning)                                                      \
   {                                                                                                \
     .name = "tolerance", .help = meaning, .fallback = text, .forms = SCL_FORM_NUMBER,              \
-    SCL_AT(type, tolerance), .range = SCL_RANGE_LOW_OPEN, .low = 0, .high = 1                      \
+    SCL_AT(type, tolerance), .range = SCL_RANGE_LOW_OPEN, .low = 0, .high = 1,                     \
+    .role = SCL_ROLE_TOLERANCE                                                                     \
   }
 
 #define SOLVER_MAX_ITERATIONS(type, text, meaning)                                                 \

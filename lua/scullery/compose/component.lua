@@ -130,7 +130,7 @@ function component.is_chosen(option)
 end
 
 --- component.role(self, role): the name of its option with that role ("regularisation", "capacity",
---- "intercept", "estimate", "bias"), or nil.
+--- "intercept", "estimate", "bias", "tolerance"), or nil.
 function component.role(self, role)
   for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do
     if option.role == role then return option.name end

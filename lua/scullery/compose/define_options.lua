@@ -28,7 +28,7 @@ local rules = {
   end, takes = "one of " .. table.concat(form_names, ", ")
     .. ", or a list of these" },
   width = { choices = { "gamma", "length", "frequency", "rate" } },
-  role = { choices = { "regularisation", "capacity", "intercept", "estimate" } },
+  role = { choices = { "regularisation", "capacity", "intercept", "estimate", "tolerance" } },
 }
 
 local form_of_type = { number = "number", boolean = "boolean", string = "word", table = "list" }

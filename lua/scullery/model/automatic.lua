@@ -27,6 +27,7 @@ local automatic = { chooses = true }
 local ROWS, KERNEL_ROWS = 4000, 1000
 local FACTORS = { 1 / 8, 1 / 4, 1 / 2, 1, 2 }
 local FEW_LAMBDAS, FEW_FEATURES = { 1e-8, 1e-6, 1e-4, 1e-2 }, 300 -- beside the widths
+local FIRST_LAMBDA = 1e-4 -- of solvers that solve for one value at a time
 local LAMBDAS, FEATURES = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 }, 500
 local NEAR = { 10 ^ -2, 10 ^ -1.5, 10 ^ -1, 10 ^ -0.5, 1, 10 ^ 0.5 }
 local FOLDS = 5
@@ -57,13 +58,17 @@ local function width_of(features)
   end
 end
 
--- The solver's option of regularisation (a row of core.plugin_info), if it was not given.
-local function open_lambda(solver)
+-- The solver's option of regularisation (a row of core.plugin_info), or nil.
+local function lambda_of(solver)
   for _, option in ipairs(core.plugin_info("solver", solver.name).options) do
-    if component.is_chosen(option) and option.role == "regularisation" then
-      return solver.given[option.name] == nil and option or nil
-    end
+    if component.is_chosen(option) and option.role == "regularisation" then return option end
   end
+end
+
+-- The same, if it was not given.
+local function open_lambda(solver)
+  local option = lambda_of(solver)
+  return option and solver.given[option.name] == nil and option or nil
 end
 
 -- Those of the values that the open option of regularisation takes.
@@ -186,17 +191,30 @@ end
 
 -- ---------------------------------------------------------------- judging
 
--- The losses of rows, to be summed over columns: the square loss, or -log p of the class where the
--- scores say probabilities. The square loss of log-odds would want them all near -1 and +1.
-local function losses_of_rows(solver, decisions, wanted, task)
-  local P = task == "classification" and core.own_probabilities(solver, decisions)
-  if not P then
-    local gap = decisions - wanted
-    return gap:mul(gap)
+-- 1 for each row whose label is wrong, plus a share of the square loss that decides only where as
+-- many labels are wrong: in at most ROWS rows it adds up to less than half a label.
+local function wrong_labels(decisions, wanted, squares)
+  local wrong
+  if wanted:cols() == 1 then
+    wrong = decisions:mul(wanted):map(function(v) return v > 0 and 0 or 1 end)
+  else
+    wrong = (decisions:argmax(2) - wanted:argmax(2)):map(function(v) return v == 0 and 0 or 1 end)
   end
-  local right = wanted:map(function(t) return t > 0 and 1 or 0 end)
-  if wanted:cols() == 1 then right = core.hcat(1 - right, right) end
-  return P:map(function(v) return -math.log(math.max(v, 1e-300)) end):mul(right)
+  return wrong + squares:map(function(v) return 1e-4 * v / (1 + v) end)
+end
+
+-- The losses of rows (n x 1). In a regression the square loss. In a classification the loss that
+-- the solver states: scores are margins for one that minimises the hinge loss, log-odds for one of
+-- the log loss, and the square loss would want them all near -1 and +1. The square loss for a
+-- solver that regularises and states no loss: it minimises that. For models of other solvers
+-- (votes, counts), whose scores are of any size, the labels.
+local function losses_of_rows(p, solver, decisions, wanted, task)
+  local gap = decisions - wanted
+  local squares, facts = gap:mul(gap):sum(2), core.solver_facts(solver)
+  if task ~= "classification" then return squares end
+  if facts.has_loss then return core.losses(solver, decisions, wanted) end
+  local votes = facts.makes_models and not lambda_of(p.solver)
+  return votes and wrong_labels(decisions, wanted, squares) or squares
 end
 
 -- The weighted sum over the rows of ds of the loss of each candidate. decisions: n x (count c).
@@ -204,7 +222,7 @@ local function losses(p, decisions, wanted, ds, count)
   local list, n, c, solver = {}, wanted:rows(), wanted:cols(), component.instance(p.solver)
   for k = 1, count do
     local some = decisions:slice(1, n, (k - 1) * c + 1, k * c)
-    local sums = ds.weights:t() * losses_of_rows(solver, some, wanted, ds.task)
+    local sums = ds.weights:t() * losses_of_rows(p, solver, some, wanted, ds.task)
     list[k] = sums:sum()
   end
   return list
@@ -229,11 +247,12 @@ local function judge(p, prepared, fits, ds)
   return list
 end
 
--- Fits of a training without a fold, one for each value of the regularisation.
+-- Fits of a training without a fold, one for each value of the regularisation (nil: one of the
+-- solver as it is).
 local function fits_of(p, training, without, lambda, values)
-  local name = core.solver_facts(component.instance(p.solver)).path_option
-  if name == lambda then
-    return core.solve(training, component.instance(p.solver), without, values)
+  local solver = component.instance(p.solver)
+  if not values or core.solver_facts(solver).path_option == lambda then
+    return core.solve(training, solver, without, values)
   end
   local fits = {}
   for k, value in ipairs(values) do
@@ -268,7 +287,8 @@ local function add(sums, losses_of_fold)
   for k, loss in ipairs(losses_of_fold) do sums[k] = (sums[k] or 0) + loss end
 end
 
--- The same as `try` below, with row stages that learn from the targets: fitted without each fold.
+-- The losses of on_sample below, with row stages that learn from the targets: fitted without each
+-- fold.
 local function try_apart(p, few, folding, open, values, most, known)
   local sums = {}
   for k = 1, math.min(most, #folding.judged) do
@@ -278,58 +298,130 @@ local function try_apart(p, few, folding, open, values, most, known)
     local training <close> = core.training(source, made, prepared.map,
       { classes = part.task == "classification" and #part.classes or 0, dtype = p.dtype,
         block = p.block, allowance = p.allowance, weights = part.weights, quiet = true })
-    local fits = open.lambda and fits_of(p, training, 0, open.lambda, values)
-      or { core.solve(training, component.instance(p.solver), 0)[1] }
+    local fits = fits_of(p, training, 0, open.lambda, values)
     local _, outside = folds.rows(folding.ids, f)
     add(sums, judge(p, prepared, fits, few:select(outside)))
   end
   return sums
 end
 
--- The sum of the losses on the first `most` of the folds `judged` for each value of the
--- regularisation. known: fitted row stages of each fold.
-local function try(p, few, folding, open, values, most, known)
+-- Calls use(loss), where loss(values) is the sum of the losses on the first `most` of the judged
+-- folds, for each value of the regularisation (nil: for the pipeline as it is). Returns what it
+-- returns. known: fitted row stages of each fold.
+local function on_sample(p, few, folding, open, most, known, use)
   if recipe.learns_from_targets(p) then
-    return try_apart(p, few, folding, open, values, most, known)
+    return use(function(values) return try_apart(p, few, folding, open, values, most, known) end)
   end
-  local source, ids, judged = dataset.source_of_targets(few), folding.ids, folding.judged
+  local source, judged = dataset.source_of_targets(few), folding.judged
   local prepared = recipe.prepare(p, source)
   local training <close> = core.training(source, prepared.stages, prepared.map,
-    { classes = few.task == "classification" and #few.classes or 0, dtype = p.dtype, folds = ids,
-      block = p.block, allowance = p.allowance, weights = few.weights, quiet = true })
-  local sums = {}
-  for place = 1, math.min(most, #judged) do
-    local f = judged[place]
-    local _, rows = folds.rows(ids, f)
-    local fits = open.lambda and fits_of(p, training, f, open.lambda, values)
-      or { core.solve(training, component.instance(p.solver), f)[1] }
-    add(sums, judge(p, prepared, fits, few:select(rows)))
-  end
-  return sums
+    { classes = few.task == "classification" and #few.classes or 0, dtype = p.dtype,
+      folds = folding.ids, block = p.block, allowance = p.allowance, weights = few.weights,
+      quiet = true })
+  return use(function(values)
+    local sums = {}
+    for place = 1, math.min(most, #judged) do
+      local f = judged[place]
+      local _, rows = folds.rows(folding.ids, f)
+      add(sums, judge(p, prepared, fits_of(p, training, f, open.lambda, values),
+        few:select(rows)))
+    end
+    return sums
+  end)
 end
 
--- Width and regularisation on the sample: the width with few values of the regularisation, then the
--- regularisation for that width. Fewer folds are judged where there are many rows.
+-- The place of the least loss among `count`, from place `at` upwards as long as it falls, or else
+-- downwards; nil if none is finite. Second: the loss.
+local function walk(count, at, loss_of)
+  local best, least = nil, math.huge
+  local function falls(place)
+    local loss = place >= 1 and place <= count and loss_of(place) or math.huge
+    local less = loss < least
+    if less then best, least = place, loss end
+    return less
+  end
+  falls(at)
+  local up, down = at + 1, at - 1
+  while falls(up) do up = up + 1 end
+  while (best or at) <= at and falls(down) do down = down - 1 end
+  return best, least
+end
+
+-- The place of the least number, and the number; nil if none is finite.
+local function least_of(list)
+  local best, least = nil, math.huge
+  for k, value in ipairs(list) do
+    if value < least then best, least = k, value end
+  end
+  return best, least
+end
+
+-- The place of the best value of the regularisation. A solver of a path gets all of them at once,
+-- others one after the other from place `at` on. values: nil where none is to be chosen.
+local function best_value(open, values, at, loss)
+  if open.path or not values then return least_of(loss(values)) end
+  return walk(#values, at, function(k) return loss{ values[k] }[1] end)
+end
+
+-- The place of the value that is nearest to this one, in orders of magnitude.
+local function nearest(values, wanted)
+  local gaps = {}
+  for k, value in ipairs(values) do gaps[k] = math.abs(math.log(value / wanted)) end
+  return least_of(gaps)
+end
+
+-- Those of the values within a factor 100 of this one.
+local function near(values, wanted)
+  local list = {}
+  for _, value in ipairs(values) do
+    if math.abs(math.log(value / wanted, 10)) < 2.1 then list[#list + 1] = value end
+  end
+  return list
+end
+
+-- The solver as it judges candidates: with a tolerance a thousand times larger, at most 0.01.
+-- Losses of candidates differ by more than that.
+local function rough(solver)
+  local name, value = component.role(solver, "tolerance"), component.role_value(solver, "tolerance")
+  if not name then return solver end
+  return component.with(solver, name, math.max(value, math.min(1000 * value, 0.01)))
+end
+
+-- The width on the sample, with few values of the regularisation for each. Fewer folds are judged
+-- where there are many rows.
+local function choose_width(p, open, few, folding, known)
+  local median, most = median_width(p, open, few, folding.ids, known), #few > 1500 and 1 or 2
+  local lambdas = open.lambda and allowed(p, FEW_LAMBDAS)
+  local at, places = lambdas and nearest(lambdas, FIRST_LAMBDA), {}
+  local least = {}
+  for k, factor in ipairs(FACTORS) do
+    local tried = filled(p, open, { width = median * factor }, FEW_FEATURES)
+    places[k], least[k] = on_sample(tried, few, folding, open, most, known, function(loss)
+      return best_value(open, lambdas, at, loss)
+    end)
+    at = places[k] or at
+  end
+  local best = least_of(least)
+  if not best then return {} end
+  return { width = median * FACTORS[best], factor = FACTORS[best],
+    lambda = lambdas and lambdas[places[best]] }
+end
+
+-- Width and regularisation on the sample: the width, then the regularisation for it.
 local function choose_on_sample(p, open, few, folding)
-  local chosen, least, many, known = {}, math.huge, #few > 1500, {}
-  local few_lambdas = open.lambda and allowed(p, FEW_LAMBDAS)
-  local lambdas = open.lambda and allowed(p, LAMBDAS)
-  if open.width then
-    local median = median_width(p, open, few, folding.ids, known)
-    for _, factor in ipairs(FACTORS) do
-      local tried = filled(p, open, { width = median * factor }, FEW_FEATURES)
-      for _, loss in ipairs(try(tried, few, folding, open, few_lambdas, many and 1 or 2,
-        known)) do
-        if loss < least then least, chosen.width, chosen.factor = loss, median * factor, factor end
-      end
-    end
-  end
-  if not open.lambda then return chosen end
-  least = math.huge
-  local tried = filled(p, open, chosen, FEATURES)
-  for k, loss in ipairs(try(tried, few, folding, open, lambdas, many and 2 or FOLDS, known)) do
-    if loss < least then least, chosen.lambda = loss, lambdas[k] end
-  end
+  local known = {}
+  p = filled(p, {}, {})
+  p.solver = rough(p.solver)
+  local chosen = open.width and choose_width(p, open, few, folding, known) or {}
+  if not open.lambda or open.width and not chosen.width then return chosen end
+  local values = allowed(p, LAMBDAS)
+  if chosen.lambda then values = near(values, chosen.lambda) end
+  local tried = filled(p, { part = open.part, width = open.width }, chosen, FEATURES)
+  local best = on_sample(tried, few, folding, open, #few > 1500 and 2 or FOLDS, known,
+    function(loss)
+      return best_value(open, values, nearest(values, chosen.lambda or FIRST_LAMBDA), loss)
+    end)
+  chosen.lambda = best and values[best]
   return chosen
 end
 
@@ -352,17 +444,14 @@ end
 local function choose_on_all(p, open, ds, few, folding, of, chosen)
   local source, values = dataset.source_of_targets(ds), {}
   local _, rows = folds.rows(folding.ids, folding.judged[1])
-  for k, near in ipairs(NEAR) do values[k] = chosen.lambda * near end
+  for k, factor in ipairs(NEAR) do values[k] = chosen.lambda * factor end
   values = allowed(folding.open, values)
   local prepared = recipe.prepare(p, source)
   local training = core.training(source, prepared.stages, prepared.map,
     recipe.training_options(p, ds, sides_of(ds, few, rows, of, folding.together)))
-  local best, least = nil, math.huge
-  local sums = judge(p, prepared, fits_of(p, training, 1, open.lambda, values), few:select(rows))
-  for k, loss in ipairs(sums) do
-    if loss < least then best, least = values[k], loss end
-  end
-  return best or chosen.lambda, { prepared = prepared, training = training }
+  local best = least_of(judge(p, prepared, fits_of(p, training, 1, open.lambda, values),
+    few:select(rows)))
+  return best and values[best] or chosen.lambda, { prepared = prepared, training = training }
 end
 
 local function about(open, chosen, few, n)
@@ -379,6 +468,8 @@ end
 -- Further: the sample, how its rows are folded, and the number of the distinct row of each row of
 -- ds.
 local function find(p, open, ds)
+  local path = core.solver_facts(component.instance(p.solver)).path_option
+  open.path = path ~= nil and path == open.lambda -- takes many values at once
   local few, of = sample_of(p, ds, p.features and ROWS or KERNEL_ROWS)
   if #few < 2 * FOLDS then return nil end
   local folding = { open = p }
@@ -436,8 +527,7 @@ function automatic.choose(p, ds)
   local n, chosen, few, folding, of = #ds, try_to_find(p, open, ds)
   if not chosen then return filled(p, {}, {}), nil, nil, few and function() tell(open, few) end end
   local ready
-  if open.lambda and p.features and n > 1.5 * #few and
-    core.solver_facts(component.instance(p.solver)).path_option == open.lambda then
+  if open.path and p.features and n > 1.5 * #few then
     chosen.lambda, ready = choose_on_all(filled(p, open, chosen), open, ds, few, folding, of,
       chosen)
   end

@@ -63,7 +63,8 @@ local function ingredients(f, data, reach)
   if not data then error("the rows that the model learnt from are not here", 0) end
   local y = data.X and data:targets()
   if not y then error("the training loss of a data set that streams is not known", 0) end
-  return core.loss(solver, reach, f:scores(dataset.source_of_rows(data)), y)
+  known.mean = core.losses(solver, f:scores(dataset.source_of_rows(data)), y):mean()
+  return known
 end
 
 -- For errors: a kernel as phi has a norm, but no bound applies.

@@ -46,8 +46,10 @@ end
 --- What is not given is chosen from the rows: a width of the features (without a K: of the sampler,
 --- or of a kernel as phi) among 1/8, 1/4, 1/2, 1 and 2 times the "median" rule, and the solver's
 --- regularisation, by the loss on held-out rows of a sample of at most 4000 distinct rows; with
---- more rows, the regularisation is chosen again on all of them. The option may also be given as
---- "auto". p:info().chosen says what was chosen; p.fitted has the values.
+--- more rows, the regularisation is chosen again on all of them. The loss is squared in a
+--- regression; in a classification the solver's own, or the share of wrong labels where scores are
+--- votes. The option may also be given as "auto". p:info().chosen says what was chosen; p.fitted
+--- has the values.
 ---
 --- progress = f, among the options: f is called during the work with a table of stage, done, total,
 --- loss, iteration, rows, seconds, rate, left and levels. stage: "learning" (a pass: done of total

@@ -34,7 +34,8 @@ static const scl_option options[] = {
                .role = SCL_ROLE_CAPACITY),
     SCL_NUMBER(svm, epsilon, "0.1", "regression: residuals up to this size have no loss",
                SCL_NOT_NEGATIVE),
-    SCL_NUMBER(svm, tolerance, "1e-3", "stop at this violation of optimality", SCL_POSITIVE),
+    SCL_NUMBER(svm, tolerance, "1e-3", "stop at this violation of optimality", SCL_POSITIVE,
+               .role = SCL_ROLE_TOLERANCE),
     SCL_NUMBER(svm, cache, "200", "size of the cache of kernel values, in megabytes",
                SCL_ABOVE(0, 1e6))};
 

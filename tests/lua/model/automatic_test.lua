@@ -1,5 +1,7 @@
 -- Options that p:fit chooses: the width of the features and the regularisation.
 local lu = require "luaunit"
+local component = require "scullery.compose.component"
+local core = require "scullery.core"
 local sc = require "scullery"
 
 local function smooth(n, seed)
@@ -179,6 +181,67 @@ function TestLogOddsAreJudgedByTheirProbabilities()
   local free = sc.pipeline{ sc.solver.logistic{ lambda = 1e-6 } }:fit(ds)
   lu.assertTrue(chosen.fitted.solver.given.lambda <= 1e-3)
   lu.assertAlmostEquals(chosen.fitted.weights:get(1, 1), free.fitted.weights:get(1, 1), 0.5)
+end
+
+-- Scores of a hinge are margins: judged by their distance from -1 and +1, the largest lambda would
+-- win. The lambda that is chosen has a hinge loss on fresh rows near the least of all.
+function TestMarginsAreJudgedByTheHingeLoss()
+  local train, test = sc.data.load("wdbc"):split{ test = 0.5, seed = 1 }
+  local function fit(lambda)
+    local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.1 },
+      phi = sc.nonlinearity.fourier(), T = 200, seed = 1 },
+      sc.solver.hinge{ lambda = lambda, tolerance = 1e-3 } }:fit(train)
+    local margins = p:decision(test.X):mul(test:targets())
+    return margins:map(function(m) return math.max(0, 1 - m) end):mean(), p
+  end
+  local least = math.huge
+  for _, lambda in ipairs{ 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1 } do
+    least = math.min(least, (fit(lambda)))
+  end
+  local loss, p = fit(nil)
+  lu.assertTrue(loss < 1.25 * least, loss .. " and " .. least)
+  lu.assertStrContains(p:info().chosen, "lambda = ")
+end
+
+-- Sums of votes have no size: their labels judge.
+function TestVotesAreJudgedByTheirLabels()
+  local train, test = sc.data.load("wdbc"):split{ test = 0.5, seed = 1 }
+  local function fit(p) return sc.pipeline{ sc.standardize(), sc.features{ p = p, T = 100,
+    phi = sc.nonlinearity.fourier(), seed = 1 }, sc.solver.adaboost{} }:fit(train) end
+  local median = fit(sc.sampler.gaussian{ gamma = "median" })
+  lu.assertTrue(fit(sc.sampler.gaussian{}):error(test) <= median:error(test) + 0.01)
+end
+
+function TestTheLossOfEachRow()
+  local scores, wanted = sc.matrix{ { 0.5, -2 }, { 3, 0 } }, sc.matrix{ { 1, -1 }, { -1, 1 } }
+  local function losses(solver)
+    return core.losses(component.instance(solver), scores, wanted):column(1)
+  end
+  lu.assertEquals(losses(sc.solver.hinge{}), sc.matrix{ { 0.5 }, { 4 + 1 } })
+  lu.assertEquals(losses(sc.solver.ridge{}), sc.matrix{ { 0.25 + 1 }, { 16 + 1 } })
+  local log = losses(sc.solver.logistic{})
+  lu.assertAlmostEquals(log:get(1, 1), math.log(1 + math.exp(-2.5)), 1e-12)
+  lu.assertAlmostEquals(log:get(2, 1), math.log(1 + math.exp(3)), 1e-12)
+  lu.assertErrorMsgContains("decisions are 2 x 2 and targets 2 x 1", core.losses,
+    component.instance(sc.solver.hinge{}), scores, wanted:column(1))
+end
+
+-- Candidates are solved less exactly than the model, where the solver says which option does that.
+function TestCandidatesHaveALargerTolerance()
+  local seen = {}
+  local solver = sc.solver.define{ name = "tolerant", doc = "Counts the tolerances it is given.",
+    options = { lambda = { default = 1e-3, above = 0, role = "regularisation" },
+      exact = { default = 1e-6, above = 0, role = "tolerance" } },
+    solve = function(problem, o)
+      seen[#seen + 1] = o.exact
+      return { coefficients = sc.zeros(problem.features, problem.targets), outcome = "stopped" }
+    end }
+  sc.pipeline{ solver{} }:fit(smooth(60, 1))
+  lu.assertAlmostEquals(seen[1], 1e-3, 1e-12)
+  lu.assertEquals(seen[#seen], 1e-6)
+  seen = {}
+  sc.pipeline{ solver{ exact = 0.5 } }:fit(smooth(60, 1))
+  lu.assertEquals(seen[1], 0.5)
 end
 
 -- Ctrl-C while the rows of the sample are read ends the fit: it is not an error about rows.

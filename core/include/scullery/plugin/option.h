@@ -46,8 +46,10 @@ enum {
   SCL_ROLE_ESTIMATE, /* solver: asks for its own estimate of the risk in scl_solution.score.
                               Words: "none", and those of "loo" (leave-one-out squared error),
                               "loo_error" (share of wrong classes), "gcv" that it knows */
-  SCL_ROLE_BIAS      /* sampler: the law of the bias in z = <w, x> + b, which the host then draws
+  SCL_ROLE_BIAS,     /* sampler: the law of the bias in z = <w, x> + b, which the host then draws
                               and declares: use SCL_OPTION_BIAS */
+  SCL_ROLE_TOLERANCE /* solver: a larger value stops earlier, with a less exact solution. The host
+                        gives larger ones where it only compares candidates */
 };
 typedef int32_t scl_role;
 
