@@ -1,5 +1,5 @@
 -- The frame of the checker: how tests run, what they report, and what a run leaves behind: nothing.
--- broken_test.lua has what the tests find; checker_nonlinearity_test.lua and its like that
+-- broken_slow_test.lua has what the tests find; checker_nonlinearity_test.lua and its like that
 -- built-in plugins pass them.
 package.path = "tests/helpers/?.lua;tests/interface/?.lua;tests/checker/?.lua;" .. package.path
 local lu = require "luaunit"
