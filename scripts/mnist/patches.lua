@@ -34,14 +34,14 @@ end
 local sides = { ["5 to 10"] = { 5, 10 }, ["4 to 8"] = { 4, 8 }, ["2"] = 2, ["3"] = 3 }
 local dtype, lambda = quick and "float64" or "float32", sc.choose.log{ 1e-8, 1e-5, count = 4 }
 
-local function run(cell)
+local function run(cell, context)
   local p = sc.sampler.patches{ side = sides[cell.side], shift = cell.shift, image = extra.image }
   local chain = { sc.features{ p = p, phi = sc.nonlinearity.maxout{ q = cell.q }, T = cell.T,
     seed = cell.seed, dtype = dtype }, sc.solver.ridge{ lambda = lambda }, allowance = 2e9 }
   if quick then table.insert(chain, 1, sc.standardize()) end
   local model = sc.pipeline(chain):search(train, { holdout = held_out })
   local result = { held_out = model.table.best.mean, lambda = model.choice["solver.lambda"] }
-  if cell.T == widths[2] then result.test = model:error(test) end
+  if context.name:find "draws" then result.test = model:error(test) end
   return result
 end
 
@@ -58,21 +58,26 @@ local function experiment(name, list, T, seeds)
 end
 
 local choice = experiment("mnist_choice", maps, widths[1], quick and 2 or args.choice)
-local means = {}
-for i, map in ipairs(maps) do means[i] = choice:best{ value = "held_out", where = map } end
-local ranked = table.move(means, 1, #means, 1, {})
+local means, ranked = {}, {} -- of the maps that --set leaves
+for i, map in ipairs(maps) do
+  local any = { held_out = math.huge }
+  means[i] = choice:best{ value = "held_out", where = map, most = any } or false
+  ranked[#ranked + 1] = means[i] or nil
+end
 table.sort(ranked, function(a, b) return a.mean < b.mean end)
-local draws = experiment("mnist_draws", { ranked[1].cell, ranked[2].cell }, widths[2],
-  quick and 2 or args.seeds)
+local draws = experiment("mnist_draws", { ranked[1].cell, ranked[2] and ranked[2].cell },
+  widths[2], quick and 2 or args.seeds)
 
 local bars = { names = {}, values = {}, error = {}, y_label = "share mistaken",
   title = ("%d features: error on digits held out"):format(widths[1]) }
 for i, map in ipairs(maps) do
-  bars.names[i] = ("%s, shift %d, q = %d"):format(map.side, map.shift, map.q)
-  bars.values[i], bars.error[i] = means[i].mean, means[i].error or 0
+  local one, k = means[i], #bars.names + 1
+  bars.names[k] = one and ("%s, shift %d, q = %d"):format(map.side, map.shift, map.q) or nil
+  bars.values[k], bars.error[k] = one and one.mean or nil, one and (one.error or 0) or nil
 end
 print(draws:best{ value = "held_out" })
-sc.publish(args.out .. "/mnist/patches" .. (quick and "_quick" or ""), { experiment = draws,
+sc.publish(args.out .. "/mnist/patches" .. (quick and "_quick" or ""), {
+  experiment = { draws, choice }, stand_in = quick and "wdbc, T up to 80",
   tables = {
     choice:table{ rows = { "side", "shift", "q" }, value = { "held_out", "processor_seconds" },
       title = ("First round, T = %d"):format(widths[1]) },

@@ -61,14 +61,16 @@ local exp = sc.experiment{
 }
 
 local panels = {}
-for i, set in ipairs(exp:values("data")) do
+for _, set in ipairs(sets) do
   local table, names, values, whiskers = exp:table{ rows = "instantiation", value = "risk",
     where = { data = set } }, {}, {}, {}
   for k, row in ipairs(table.rows) do
     names[k], values[k], whiskers[k] = row.labels[1], row.means[1], row.errors[1] or 0
   end
-  panels[i] = sc.plot.bars{ names = names, values = values, error = whiskers, title = set,
-    y_label = "test risk" }
+  if #names > 0 then
+    panels[#panels + 1] = sc.plot.bars{ names = names, values = values, error = whiskers,
+      title = set, y_label = "test risk" }
+  end
 end
 sc.publish(args.out .. "/rkhsw/instantiations" .. (args.quick and "_quick" or ""),
   { experiment = exp,
