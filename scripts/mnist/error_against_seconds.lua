@@ -12,8 +12,9 @@
 -- and have 1.82 % with 1e-5. The main cause is that 40,000 are few for 60,000 rows.
 -- width_and_lambda.lua measures that and lambda, and names smaller causes. Better than more of the
 -- same features is a map that knows which pixels are neighbours: weights on random patches, and the
--- largest response of each patch among 37 places nearby. T = 4000 of these have 1.07 % after 20 s,
--- T = 2000 1.41 % after 9 s.
+-- largest response of each patch among 37 places nearby. Points are of one draw, unless --seeds
+-- says otherwise: patches.lua chooses patches and lambda on training digits, and has the mean over
+-- draws with its standard error.
 --
 -- What each step gave (D = 3000, 20,000 rows, errors on the rows held out): rectifiers of all
 -- pixels 3.4 %, of patches 2.7 %, the largest of 9 places 1.9 %, of 25 places 1.6 %.
