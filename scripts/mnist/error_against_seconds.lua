@@ -10,8 +10,9 @@
 -- same pixels, has 1.23 %. 40,000 Fourier features have 1.82 %. The main cause is that 40,000 are
 -- few for 60,000 rows: width_and_lambda.lua measures that, and lambda. Better than more of the same
 -- features is a map that knows which pixels are neighbours: weights on random patches, and the
--- largest response of each patch among 37 places nearby. T = 4000 of these have 1.07 % after 20 s,
--- T = 2000 1.41 % after 9 s.
+-- largest response of each patch among 37 places nearby. Points are of one draw, unless --seeds
+-- says otherwise: patches.lua chooses patches and lambda on training digits, and has the mean over
+-- draws with its standard error.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 1, out = "out" }
 local train, test, images
