@@ -2,6 +2,7 @@
 #ifndef SCULLERY_LUA_LABELS_H
 #define SCULLERY_LUA_LABELS_H
 
+#include "learn/isotonic.h"
 #include "learn/labels.h"
 #include "learn/platt.h"
 #include "lua/glue.h"
@@ -13,5 +14,8 @@ scl_classes scl_lua_check_classes(lua_State *L, int place, bool strangers);
 const scl_matrix *scl_lua_check_scores(lua_State *L, int place);
 /* `count` sigmoids, {slope =, offset =}, at `place`, in a userdata left on the stack. */
 const scl_platt *scl_lua_check_sigmoids(lua_State *L, int place, size_t count);
+/* The same of curves, {scores = {...}, shares = {...}}; NULL where the first element has no
+ * shares. */
+const scl_isotonic *scl_lua_test_curves(lua_State *L, int place, size_t count);
 
 #endif

@@ -69,8 +69,8 @@ static scl_target_form read_form(lua_State *L) {
   return form;
 }
 
-/* core.predict(source, model, "scores" | "labels" | "probabilities"[, sigmoids or solver]) -> a row
- * for each row of the source. model: {stages, map, learnt or weights, intercept and pilot, dtype,
+/* core.predict(source, model, "scores" | "labels" | "probabilities"[, sigmoids, curves or solver])
+ * -> a row for each row of the source. model: {stages, map, learnt or weights, intercept and pilot, dtype,
  * block, task, classes, form}. In place of the source: scores that were predicted before. */
 static int predict(lua_State *L) {
   static const char *const words[] = {"scores", "labels", "probabilities", NULL};
@@ -87,11 +87,12 @@ static int predict(lua_State *L) {
   if (what == SCL_PREDICT_LABELS && !labels) fitted.form = read_form(L);
   if (what == SCL_PREDICT_PROBABILITIES && lua_type(L, 4) != LUA_TTABLE) {
     fitted.by_loss = scl_lua_check_instance(L, 4, SCL_KIND_SOLVER);
-  } else if (what == SCL_PREDICT_PROBABILITIES) { /* a sigmoid for each score of a row */
+  } else if (what == SCL_PREDICT_PROBABILITIES) { /* one for each score of a row */
     const size_t targets = scores != NULL          ? scores->cols
                            : fitted.learnt != NULL ? scl_model_targets(fitted.learnt)
                                                    : fitted.weights->cols;
-    fitted.sigmoids = scl_lua_check_sigmoids(L, 4, targets);
+    fitted.curves = scl_lua_test_curves(L, 4, targets);
+    if (fitted.curves == NULL) fitted.sigmoids = scl_lua_check_sigmoids(L, 4, targets);
   }
   if (scores != NULL) {
     SCL_LUA_PUSH_MATRIX(L, scl_predict_from(&fitted, scores, what, out, &error));

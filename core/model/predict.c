@@ -25,6 +25,7 @@ static scl_status predict_probabilities(const scl_fitted *f, const scl_matrix *s
                                         scl_matrix *out, scl_error *error) {
   bool said = false;
   if (f->sigmoids != NULL) return scl_platt_probabilities(scores, f->sigmoids, out, error);
+  if (f->curves != NULL) return scl_isotonic_probabilities(scores, f->curves, out, error);
   if (f->by_loss == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the model has no probabilities");
   SCL_TRY(scl_loss_probabilities(f->by_loss, scores, out, &said, error));

@@ -2,6 +2,7 @@
 #ifndef SCULLERY_MODEL_PREDICT_H
 #define SCULLERY_MODEL_PREDICT_H
 
+#include "learn/isotonic.h"
 #include "learn/labels.h"
 #include "learn/model.h"
 #include "learn/platt.h"
@@ -28,6 +29,7 @@ typedef struct scl_fitted {
   size_t block;                /* rows of a block of the walk, 0: chosen */
   scl_classes classes;         /* and what stands for each in predictions; none: a regression */
   const scl_platt *sigmoids;   /* of calibrated probabilities, c of them, or NULL */
+  const scl_isotonic *curves;  /* the same by isotonic regression, or NULL */
   const scl_instance *by_loss; /* the solver whose loss gives probabilities, or NULL */
   scl_target_form form;        /* undone in the values of a regression, not in its scores */
   const char *doing;           /* for progress; NULL shows none */

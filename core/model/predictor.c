@@ -36,6 +36,7 @@ static scl_status prepare_fitted(scl_predictor *p, scl_error *error) {
                            .block = r->block,
                            .classes = {p->places, r->n_classes, false},
                            .sigmoids = r->sigmoids,
+                           .curves = r->curves,
                            .form = r->form,
                            .by_loss = r->by_loss ? r->solver : NULL};
   return SCL_STATUS_OK;
@@ -134,7 +135,7 @@ double scl_predictor_class_number(const scl_predictor *p, size_t place) {
 }
 
 int scl_predictor_has_probabilities(const scl_predictor *p) {
-  return p != NULL && (p->parts.by_loss || p->parts.sigmoids != NULL);
+  return p != NULL && (p->parts.by_loss || p->parts.sigmoids != NULL || p->parts.curves != NULL);
 }
 
 /* ------------------------------------------------------------ its table */

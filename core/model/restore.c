@@ -326,6 +326,44 @@ static scl_status read_sigmoids(const scl_saved *saved, const cJSON *from, scl_r
   return SCL_STATUS_OK;
 }
 
+/* A list of numbers in the field `name`, allocated here. */
+static scl_status read_list(const scl_saved *saved, const cJSON *from, const char *name,
+                            double **out, size_t *count, scl_error *error) {
+  const cJSON *list;
+  size_t i = 0;
+  SCL_TRY(scl_saved_table(from, name, &list, error));
+  *count = scl_saved_count(list);
+  *out = scl_allocate_array(*count + 1, sizeof **out);
+  if (*out == NULL) return scl_fail_memory(error, *count * sizeof **out, "numbers");
+  for (const cJSON *item = list->child; item != NULL; item = item->next, i++)
+    if (!scl_saved_number(saved, item, &(*out)[i]))
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "'%s' of a curve is not a list of numbers", name);
+  return SCL_STATUS_OK;
+}
+
+/* The knots of each target's curve. */
+static scl_status read_curves(const scl_saved *saved, const cJSON *from, scl_restored *out,
+                              scl_error *error) {
+  const cJSON *list;
+  size_t i = 0, shares;
+  SCL_TRY(scl_saved_table(from, "curves", &list, error));
+  if (scl_saved_count(list) != out->targets)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the number of curves: %zu, where %zu belongs",
+                    scl_saved_count(list), out->targets);
+  out->curves = scl_allocate_zero((out->targets + 1) * sizeof *out->curves);
+  if (out->curves == NULL) return scl_fail_memory(error, sizeof *out->curves, "curves");
+  for (const cJSON *item = list->child; item != NULL; item = item->next, i++) {
+    scl_isotonic *curve = &out->curves[i];
+    SCL_TRY(read_list(saved, item, "scores", &curve->scores, &curve->count, error));
+    SCL_TRY(read_list(saved, item, "shares", &curve->shares, &shares, error));
+    if (shares != curve->count)
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "a curve has %zu scores and %zu shares",
+                      curve->count, shares);
+    SCL_TRY(scl_isotonic_check(curve, error));
+  }
+  return SCL_STATUS_OK;
+}
+
 /* Calibrated probabilities, or those of the solver's loss. Row weights by class change the population
  * that a loss describes, so that its probabilities are not offered then. */
 static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, scl_restored *out,
@@ -337,6 +375,7 @@ static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, 
     return scl_loss_has_probabilities(out->solver, out->targets, &out->by_loss, error);
   if (is_marked(from, "object")) SCL_TRY(scl_saved_table(from, "fields", &from, error));
   SCL_TRY(scl_saved_word(from, "method", &method, error));
+  if (strcmp(method, "isotonic") == 0) return read_curves(saved, from, out, error);
   if (strcmp(method, "loss") != 0) return read_sigmoids(saved, from, out, error);
   SCL_TRY(scl_loss_has_probabilities(out->solver, out->targets, &out->by_loss, error));
   if (out->by_loss) return SCL_STATUS_OK;
@@ -460,5 +499,7 @@ void scl_restored_release(scl_restored *r) {
   scl_matrix_release(&r->pilot);
   scl_release_texts(r->labels, r->n_classes);
   scl_release_texts(r->names, r->names == NULL ? 0 : r->dim);
-  SCL_RELEASE(r->stages, r->after, r->numbers, r->sigmoids, r->form.mean, r->form.scale);
+  for (size_t j = 0; r->curves != NULL && j < r->targets; j++)
+    scl_isotonic_release(&r->curves[j]);
+  SCL_RELEASE(r->stages, r->after, r->numbers, r->sigmoids, r->curves, r->form.mean, r->form.scale);
 }

@@ -4,6 +4,7 @@
 #define SCULLERY_MODEL_RESTORE_H
 
 #include "data/schema.h"
+#include "learn/isotonic.h"
 #include "learn/model.h"
 #include "learn/platt.h"
 #include "model/predict.h"
@@ -29,6 +30,7 @@ typedef struct scl_restored {
   char **labels;
   double *numbers;      /* of labels that are numbers; else NaN */
   scl_platt *sigmoids;  /* calibrated probabilities, or NULL */
+  scl_isotonic *curves; /* the same by isotonic regression, or NULL */
   bool by_loss;         /* probabilities are those of the solver's loss */
   scl_target_form form; /* of a regression */
   char **names;         /* of the columns, NULL: they have none */

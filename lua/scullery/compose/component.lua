@@ -5,8 +5,8 @@ local choose = require "scullery.compose.choose"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 
-local Component = objects.class("component", { fields = "kind name given made widths",
-  hidden = "made widths",
+local Component = objects.class("component", { fields = "kind name given made widths auto",
+  hidden = "made widths auto",
   hint = function(self, field)
     return ("options of a component are given when it is made, as in sc.%s.%s{ %s = ... }; \z
       p:clone{ [\"%s.%s\"] = ... } is a pipeline with another value"):format(self.kind, self.name,
@@ -261,20 +261,36 @@ local function check(self)
   end
 end
 
+-- Raises an error if an option of a solver is a component with an option = "auto": p:fit chooses
+-- widths of features alone.
+local function refuse_auto(self)
+  for name, value in pairs(self.kind == "solver" and self.given or {}) do
+    for _, one in ipairs(choose.is(value) and value.values or { value }) do
+      for _, part in ipairs(parts_of(one) or {}) do
+        if part.auto then
+          error(("option '%s' has %s = \"auto\", which is for features: give a number, or \z
+            \"median\" for a width by a rule"):format(name, part.auto), 0)
+        end
+      end
+    end
+  end
+end
+
 -- The function sc.KIND.NAME(options), which makes a component.
 local function constructor(kind, name)
   local make = objects.guarded(("%s.%s"):format(kind, name), function(given)
     if given ~= nil and (type(given) ~= "table" or getmetatable(given)) then
       error("takes a table of named options, and got " .. options.show(given), 0)
     end
-    local copy = {}
+    local copy, auto = {}, nil
     for key, value in pairs(given or {}) do copy[key] = value end
     for _, option in ipairs(core.plugin_info(kind, name).options) do
       -- "auto" is to leave the choice to p:fit, as if the option were not given
       local key = option.name
-      if copy[key] == "auto" and component.is_chosen(option) then copy[key] = nil end
+      if copy[key] == "auto" and component.is_chosen(option) then copy[key], auto = nil, key end
     end
-    local self = setmetatable({ kind = kind, name = name, given = copy }, Component)
+    local self = setmetatable({ kind = kind, name = name, given = copy, auto = auto }, Component)
+    refuse_auto(self)
     local facts = facts_of(self)
     if facts.nested > MOST_NESTED or facts.within > MOST_WITHIN then
       error(("components within components may be %d deep and %d in all"):format(MOST_NESTED,

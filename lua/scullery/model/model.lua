@@ -50,7 +50,7 @@ end
 function Model:predict(source, what)
   local calibration = what == "probabilities" and self.calibration
   local by = calibration and (calibration.method == "loss" and self:solver_instance()
-    or calibration.sigmoids) or nil
+    or calibration.curves or calibration.sigmoids) or nil
   return core.predict(source, self, what, by)
 end
 

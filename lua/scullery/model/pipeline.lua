@@ -158,12 +158,16 @@ function Pipeline:probabilities(X, given)
   return probabilities.of(f, said)
 end
 
---- p:calibrate{ folds = 5, seed = 0 }: fits Platt's sigmoids of p:probabilities to out-of-fold
---- scores. Row stages and features are those of the fit. p:calibrate{ data = ds } uses the scores
---- of other rows, which must not be training rows. Rows are weighted by the data set's weights,
---- whose unit does not matter. class_weights apply to the models, not to the sigmoids. The sigmoids
---- replace the solver's own probabilities until the next fit. progress = f: as in p:fit. Returns
---- the pipeline; p:info().calibration reports the method.
+--- p:calibrate{ folds = 5, seed = 0, method = "platt" }: fits Platt's sigmoids of p:probabilities
+--- to out-of-fold scores. method = "isotonic" fits the nondecreasing function of the score that is
+--- nearest to the classes (pool adjacent violators), linear between its knots, one for each class,
+--- normalised for more than two; a line warns where less than 1000 rows are too few for it.
+---
+--- Row stages and features are those of the fit. p:calibrate{ data = ds } uses the scores of other
+--- rows, which must not be training rows. Rows are weighted by the data set's weights, whose unit
+--- does not matter. class_weights apply to the models, not to the sigmoids or curves. These replace
+--- the solver's own probabilities until the next fit. progress = f: as in p:fit. Returns the
+--- pipeline; p:info().calibration reports the method.
 function Pipeline:calibrate(given)
   need(self, "pipeline:calibrate", true)
   local calibrate = require("scullery.model.probabilities").calibrate
@@ -330,8 +334,8 @@ end
 --- (bytes that the engine uses), chosen (a sentence about options that the fit chose), components
 --- (of sc.pca: variances and their shares), relevance (of sc.relevance: a list of { column,
 --- relevance }, the largest first), and calibration (the method of the probabilities, once
---- they were computed: method "loss" or "platt", folds, rows, slopes and offsets of 1/(1 +
---- exp(slope f + offset)); it prints as a sentence).
+--- they were computed: method "loss", "platt" or "isotonic", folds, rows, slopes and offsets
+--- of 1/(1 + exp(slope f + offset)) or curves of scores and shares; it prints as a sentence).
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features,

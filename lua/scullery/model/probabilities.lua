@@ -1,6 +1,6 @@
---- Probabilities of classes: from the solver's own loss, or calibrated by Platt scaling (1999) on
---- out-of-fold or held-out scores. Folds share one pass, as in a search; only the n x c scores are
---- stored.
+--- Probabilities of classes: from the solver's own loss, or calibrated by Platt scaling (1999) or
+--- isotonic regression (Zadrozny and Elkan 2002) on out-of-fold or held-out scores. Folds share one
+--- pass, as in a search; only the n x c scores are stored.
 local core = require "scullery.core"
 local class_codes = require "scullery.data.targets"
 local dataset = require "scullery.data.dataset"
@@ -11,10 +11,12 @@ local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
 local component = require "scullery.compose.component"
 local recipe = require "scullery.model.recipe"
+local warn = require "scullery.base.warn"
 
 local probabilities = {}
 
 local rules = options.declare("pipeline:calibrate", {
+  method = { choices = { "platt", "isotonic" }, default = "platt" },
   folds = { type = "integer", low = 2 },
   seed = { type = "integer" },
   data = { test = dataset.is, takes = "a data set" },
@@ -32,15 +34,15 @@ end
 -- print
 
 local Calibration = objects.class("calibration", {
-  fields = "method sigmoids slopes offsets folds seed rows note" })
+  fields = "method sigmoids slopes offsets curves folds seed rows note" })
 probabilities.class = Calibration
 
 function Calibration:__tostring()
   if self.method == "loss" then return "the solver's own, from its loss" end
   local where = self.folds and ("out-of-fold scores of %d folds, seed %d"):format(self.folds,
     self.seed) or "scores of held-out data"
-  return ("Platt's sigmoids on %s (%d rows)%s"):format(where, self.rows, self.note and "; note: "
-    .. self.note or "")
+  return ("%s on %s (%d rows)%s"):format(self.method == "isotonic" and "isotonic regression"
+    or "Platt's sigmoids", where, self.rows, self.note and "; note: " .. self.note or "")
 end
 
 -- The record of a calibration: one sigmoid for each column of scores, { slope, offset, converged,
@@ -59,6 +61,21 @@ local function account(sigmoids, given)
       self.note =
         ("the scores of column %d do not grow with the probability of their class"):format(j)
     end
+  end
+  return self
+end
+
+local FEW = 1000 -- rows
+
+-- The same of curves, one for each column of scores.
+local function account_of_curves(curves, given)
+  local self = setmetatable(given, Calibration)
+  self.method, self.curves = "isotonic", {}
+  for j, one in ipairs(curves) do self.curves[j] = { scores = one.scores, shares = one.shares } end
+  if self.rows < FEW then
+    self.note = ("with less than %d rows a curve follows their noise; method = \"platt\" has two \z
+      numbers a class"):format(FEW)
+    warn(("pipeline:calibrate: %d rows: %s"):format(self.rows, self.note))
   end
   return self
 end
@@ -160,11 +177,11 @@ local function held_out(_, f, o)
   return scores, targets, { rows = #ds - count }, weights
 end
 
--- Raises an error unless both sides of every sigmoid have rows.
-local function check_sides(sigmoids, classes)
-  for j, one in ipairs(sigmoids) do
+-- Raises an error unless both sides of every sigmoid or curve have rows.
+local function check_sides(list, classes)
+  for j, one in ipairs(list) do
     local first, second = classes[1], classes[2]
-    if #sigmoids > 1 then first, second = nil, classes[j] end
+    if #list > 1 then first, second = nil, classes[j] end
     local missing = one.positives == 0 and second or one.negatives == 0 and first
     if missing then
       error(("no row of the class %s counts among those to calibrate on"):format(
@@ -177,9 +194,10 @@ local function calibrate(self, o)
   local f = self.fitted
   local _ <close> = core.level "calibration"
   local scores, targets, how, weights = (o.data and held_out or out_of_fold)(self, f, o)
-  local sigmoids = core.platt(scores, targets, weights)
-  check_sides(sigmoids, f.classes)
-  f.calibration = account(sigmoids, how)
+  local curved = o.method == "isotonic"
+  local found = (curved and core.isotonic or core.platt)(scores, targets, weights)
+  check_sides(found, f.classes)
+  f.calibration = (curved and account_of_curves or account)(found, how)
   return self
 end
 

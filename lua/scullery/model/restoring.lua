@@ -57,7 +57,8 @@ local report_form = { status = "string?", iterations = "number?", gap = "number?
   score = "number?", note = "string?" }
 local calibration_form = { method = "string", folds = "integer?", seed = "integer?",
   rows = "integer?", note = "string?", sigmoids = "table?", slopes = "table?",
-  offsets = "table?" }
+  offsets = "table?", curves = "table?" }
+local curve_form = { scores = "table", shares = "table" }
 local sigmoid_form = { slope = "number", offset = "number", converged = "boolean?",
   iterations = "integer?", residual = "number?", tolerance = "number?", positives = "number?",
   negatives = "number?" }
@@ -76,6 +77,7 @@ local function check_fields(f)
   if f.calibration then
     form.check(f.calibration, calibration_form, "calibration")
     form.each(f.calibration.sigmoids, sigmoid_form, "sigmoids")
+    form.each(f.calibration.curves, curve_form, "curves")
     form.each(f.calibration.slopes, "number", "slopes")
     form.each(f.calibration.offsets, "number", "offsets")
   end

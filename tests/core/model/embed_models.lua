@@ -26,6 +26,7 @@ local function write_model(name, p, X)
 end
 
 local three, two, numbers = models.classes(300, 3), models.classes(300, 2), models.numbers(300)
+local many = models.classes(1000, 2)
 local fourier = sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), T = 50 }
 
 write_model("linear", sc.pipeline{ sc.standardize(), fourier, sc.solver.ridge() }:fit(three)
@@ -37,7 +38,7 @@ write_model("regression", sc.pipeline{ sc.minmax(), sc.features{ p = sc.sampler.
 write_model("neighbours", sc.pipeline{ sc.standardize(), sc.solver.knn() }:fit(three)
   :calibrate{ folds = 3 }, three.X)
 write_model("cells", sc.pipeline{ sc.features{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(),
-  T = 8 }, sc.solver.ridge() }:fit(two):calibrate{ folds = 3 }, two.X)
+  T = 8 }, sc.solver.ridge() }:fit(many):calibrate{ folds = 3, method = "isotonic" }, many.X)
 write_model("sections", sc.pipeline{ sc.features{ p = sc.sampler.landmarks(),
   phi = sc.kernel.gaussian{ gamma = "median" }, T = 30, dtype = "float32" }, sc.solver.ridge() }
   :fit(numbers), numbers.X)

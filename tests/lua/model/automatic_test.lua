@@ -147,6 +147,17 @@ function TestANumberOfNeighboursKeepsItsDefault()
   end)
 end
 
+-- The width of a solver's own kernel is not chosen.
+function TestAutoInASolversKernel()
+  for _, kernel in ipairs{ sc.kernel.gaussian{ width = "auto" }, sc.choose{ sc.kernel.gaussian(),
+    sc.kernel.gaussian{ gamma = "auto" } } } do
+    lu.assertErrorMsgContains("option 'kernel' has", sc.solver.kernel_ridge, { kernel = kernel })
+  end
+  local fitted = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, T = 20,
+    phi = sc.kernel.gaussian{ width = "auto" } }, sc.solver.ridge{} }:fit(smooth(60, 13))
+  lu.assertStrContains(fitted:info().chosen, "width = ")
+end
+
 -- Candidates lie where the option takes them.
 function TestOnlyValuesThatTheOptionTakesAreTried()
   local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{}, phi = sc.nonlinearity.fourier(),
