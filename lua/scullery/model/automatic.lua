@@ -464,7 +464,8 @@ local function about(open, chosen, few, n)
   return ("%s, chosen on %d of %d rows"):format(table.concat(said, ", "), #few, n)
 end
 
--- Width and regularisation on a sample; nil if there are too few rows, or no candidate was finite.
+-- Width and regularisation on a sample; nil if there are too few rows, or no candidate was finite;
+-- nil and a sentence where the sample has one class.
 -- Further: the sample, how its rows are folded, and the number of the distinct row of each row of
 -- ds.
 local function find(p, open, ds)
@@ -475,7 +476,10 @@ local function find(p, open, ds)
   local folding = { open = p }
   folding.ids, folding.together = folds_of(few)
   folding.judged = judged_folds(few, folding.ids)
-  if #folding.judged == 0 then return nil end
+  if #folding.judged == 0 then
+    return nil, ("no part of the %d rows of the sample leaves rows of two classes to learn \z
+      from"):format(#few)
+  end
   local chosen = choose_on_sample(p, open, few, folding)
   if not chosen.lambda and open.lambda or not chosen.width and open.width then return nil end
   return chosen, few, folding, of

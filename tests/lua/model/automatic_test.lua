@@ -158,6 +158,32 @@ function TestAutoInASolversKernel()
   lu.assertStrContains(fitted:info().chosen, "width = ")
 end
 
+-- A class so rare that the sample does not have it: the defaults stay, and a line says so.
+function TestASampleOfOneClass()
+  local script, n = os.tmpname(), 9000
+  local file <close> = io.open(script, "w")
+  file:write(([[
+local sc = require "scullery"
+local X, y = sc.randn{ %d, 1, seed = 3 }, {}
+for i = 1, %d do y[i] = "common" end
+y[tonumber(arg[1])] = "rare"
+local p = sc.pipeline{ sc.solver.ridge{} }:fit(sc.dataset{ X = X, y = y })
+print(p:info().chosen == nil)
+]]):format(n, n))
+  file:flush()
+  local silent, said = 0, 0
+  for row = 1, 4 do
+    local run <close> = io.popen(("%s %s %d 2>&1"):format(arg[-1], script, row))
+    local text = run:read("a")
+    local told = text:find("lambda could not be chosen, and the declared default is used: no part \z
+      of the 1000 rows of the sample leaves rows of two classes to learn from", 1, true)
+    lu.assertEquals(text:find("true", 1, true) ~= nil, told ~= nil, text)
+    if told then said = said + 1 else silent = silent + 1 end
+  end
+  os.remove(script)
+  lu.assertTrue(said > 0, silent)
+end
+
 -- Candidates lie where the option takes them.
 function TestOnlyValuesThatTheOptionTakesAreTried()
   local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{}, phi = sc.nonlinearity.fourier(),
