@@ -250,7 +250,7 @@ end
 function TestBoundOfTheorem10()
   local m = fit{ sc.standardize(), sc.add_bias(), weighting(),
     sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }
-  local b = m:bound{ delta = 0.05 }
+  local b = m:bound{ delta = 0.05, B = m:norm() }
   local B, theta, n = m:norm(), 31 ^ -0.5 * 3 ^ -0.25, #train
   lu.assertAlmostEquals(b.theta, theta, 1e-12)
   local total = m:info().loss + 2 * B * 2 * (B * theta + 1) * theta / math.sqrt(n) + (
