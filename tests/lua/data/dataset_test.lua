@@ -389,8 +389,8 @@ end
 
 function TestSplits:test_mistakes_are_sentences()
   local ds = of_sizes{ 5, 5 }
-  fails("dataset:split: unknown option 'tset' (did you mean 'test'?); it takes groups, rows, seed, \z
-    shuffle, stratify, test", ds.split, ds, { tset = 1 })
+  fails("dataset:split: unknown option 'tset' (did you mean 'test'?); it takes groups, rows, \z
+    seed, shuffle, stratify, test", ds.split, ds, { tset = 1 })
   for _, bad in ipairs{ 0, -1, 1.5, 0 / 0, "half" } do
     fails("option 'test' got", ds.split, ds, { test = bad })
   end

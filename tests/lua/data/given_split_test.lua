@@ -1,6 +1,8 @@
 --- Splits that the user gives: ds:split{ rows = } by row numbers, and by a column of a file.
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
+local support = require "support"
 
 local fails = lu.assertErrorMsgContains
 
@@ -100,12 +102,7 @@ end
 function TestGivenSplitsReportThatTheyCutGroups()
   local ds = numbered(6, { groups = { 1, 1, 2, 2, 3, 3 } })
   local function said(rows)
-    local lines, old = {}, io.stderr
-    io.stderr = { write = function(_, ...) lines[#lines + 1] = table.concat{ ... } end }
-    local ran, message = pcall(ds.split, ds, { rows = rows })
-    io.stderr = old
-    assert(ran, message)
-    return table.concat(lines)
+    return support.stderr_of(function() ds:split{ rows = rows } end)
   end
   lu.assertEquals(said{ 5, 1, 2, 6 }, "")
   lu.assertEquals(said{ 1, 3, 4 }, "scullery: the given split cuts groups\n")
