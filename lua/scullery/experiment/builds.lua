@@ -17,8 +17,8 @@ function builds.now()
 end
 
 --- builds.of(rows): the builds that the rows of an experiment were run by: a list of { text,
---- cells = how many }, those of most cells first. Rows of versions that recorded no commit are of an
---- unknown build.
+--- cells = how many }, those of most cells first. Rows of versions without a recorded commit are of
+--- an unknown build.
 function builds.of(rows)
   local list, place = {}, {}
   for _, row in ipairs(rows) do
