@@ -21,6 +21,7 @@
 local sc = require "scullery"
 
 local args = sc.arguments{ draws = 200000, seed = 1 }
+if args.draws < 1 then error("--draws takes a number from 1, and got " .. args.draws, 0) end
 local levels = { 0.1, 0.05, 0.01 }
 local sqrt, abs, max = math.sqrt, math.abs, math.max
 math.randomseed(args.seed)

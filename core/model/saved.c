@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* The last one of the format that is read: 2 has pilot means, 3 has targets that were transformed,
- * computed columns, and dates whose day or month comes first, 4 has row stages after features, and
- * selections of columns. */
+ * computed columns, and dates whose day or month comes first, 4 has row stages after features,
+ * selections of columns, and isotonic calibrations. */
 enum { VERSION = 4 };
 
 /* ------------------------------------------------------------ opening */

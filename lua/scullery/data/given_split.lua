@@ -177,11 +177,13 @@ end
 
 --- given_split.refuse_others(given): raises an error if the option rows comes with another one.
 function given_split.refuse_others(given)
-  for _, name in ipairs{ "groups", "seed", "shuffle", "stratify", "test" } do
-    if given[name] ~= nil then
-      fail("dataset:split: options 'rows' and '%s' were both given; 'rows' alone says which rows \z
-        are tested", name)
-    end
+  local other
+  for name in pairs(given) do
+    if name ~= "rows" and (not other or name < other) then other = name end
+  end
+  if other then
+    fail("dataset:split: options 'rows' and '%s' were both given; 'rows' alone says which rows \z
+      are tested", other)
   end
 end
 

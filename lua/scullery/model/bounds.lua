@@ -433,7 +433,7 @@ local function unproved(f, searched)
   if origin.state then add("the sampler learnt from the training rows") end
   if origin.widths then add("a width of the features was computed from the training rows") end
   if f.chosen then add("the fit chose options by the training rows") end
-  if searched then add("a search chose options: it must not have seen the training rows") end
+  if searched then add("a search chose options, and may have seen the training rows") end
   if f.map_info and f.map_info.method == "monte-carlo" then
     add("features and theta are means over samples")
   end

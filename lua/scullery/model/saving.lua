@@ -127,12 +127,13 @@ local function has_later_stages(recipe)
 end
 
 -- The lowest version of the format that can represent the file. Pilots came with version 2;
--- transformed targets, computed columns and other orders of dates with 3; row stages after features
--- and selections of columns with 4.
+-- transformed targets, computed columns and other orders of dates with 3; row stages after
+-- features, selections of columns and isotonic calibrations with 4.
 local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
-  if recipe and has_later_stages(recipe) then return 4 end
   local f = recipe and recipe.fitted
+  local curves = f and f.calibration and f.calibration.curves
+  if curves or recipe and has_later_stages(recipe) then return 4 end
   local schema = f and f.schema or dataset.is(value) and value.schema or nil
   local newer = f and f.form or schema and schema.derived
   for _, column in ipairs(schema and schema.columns or {}) do newer = newer or column.order end

@@ -175,7 +175,10 @@ function TestASavedModelKeepsItsCurves()
   local path = support.memory_path()
   for _, ds in ipairs{ flat_then_steep(300, 5), three_classes(300, 6) } do
     local p = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-3 } }:fit(ds)
+    p:save(path)
+    lu.assertStrContains(support.read(path), [[\"version\":1]])
     p:calibrate{ folds = 3, method = "isotonic" }:save(path)
+    lu.assertStrContains(support.read(path), [[\"version\":4]]) -- older versions do not know curves
     local again = sc.load(path)
     lu.assertEquals(again:probabilities(ds.X), p:probabilities(ds.X))
     lu.assertEquals(tostring(again:info().calibration), tostring(p:info().calibration))
