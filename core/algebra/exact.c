@@ -114,9 +114,9 @@ static void carry_totals(int64_t *t) {
   }
 }
 
-/* Up to CHUNK numbers are summed together: first their bits above 2^(e - CHUNK_BITS), 2^e being above the
- * sum of their absolute values, which float64 numbers add exactly in any order; then what is left of
- * them in the same way. */
+/* Up to CHUNK numbers are summed together: first their bits above 2^(e - CHUNK_BITS), 2^e being
+ * above the sum of their absolute values, which float64 numbers add exactly in any order; then what
+ * is left of them in the same way. */
 enum { CHUNK = 1024, CHUNK_BITS = 50, LANES = 8 };
 static const double CHUNK_LARGEST = 0x1p1000;
 
