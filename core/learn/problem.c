@@ -2,6 +2,7 @@
  * sees is opened, solved and closed here; the files problem_*.c answer what the solver asks. */
 #include "learn/problem_internal.h"
 
+#include "algebra/exact.h"
 #include "base/interrupt.h"
 #include "base/memory_left.h"
 #include "learn/quadratic.h"
@@ -117,6 +118,14 @@ static scl_status answer_progress(const scl_problem *problem, const char *doing,
   return scl_interrupt_check(error);
 }
 
+/* Slot scl_problem.total. */
+static scl_status answer_total(const scl_problem *problem, const double *values, size_t count,
+                               size_t k, double *sums, scl_error *error) {
+  SCL_TRY(scl_problem_enter(problem, "total", error));
+  scl_exact_sum(values, count, k, sums);
+  return SCL_STATUS_OK;
+}
+
 /* The table that the solver sees, before its rows are counted. Sums of many products in float32 lose
  * one more digit, and in the same direction where the products are equal: `rounding` is ten times
  * the epsilon there. */
@@ -150,11 +159,12 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
       .progress = answer_progress,
       .hold_out = scl_problem_hold_out,
       .held = scl_problem_held,
+      .total = answer_total,
       .rounding = flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) &&
                           scl_flow_whole(flow) == SCL_WHOLE_NONE
                       ? 10 * FLT_EPSILON
                       : DBL_EPSILON,
-      .exact = training->by_sums                                                  ? 2
+      .exact = training->by_sums                                                     ? 2
                : map != NULL && scl_map_wanted_whole(map) && scl_flow_is_exact(flow) ? 1
                                                                                      : 0};
 }
