@@ -71,8 +71,9 @@ size_t scl_flow_fill_rows(const scl_flow *flow) {
   return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit;
 }
 
-/* Rows of a block that fit BLOCK_BYTES: a multiple of LEAST_ROWS, up to MOST_ROWS, times up to
- * four with groups. */
+/* Rows of a block that fit BLOCK_BYTES: a power of two from LEAST_ROWS to MOST_ROWS, times two for
+ * two groups and four for more. It depends on the widths of rows and on the groups alone, so that
+ * parts of the rows that are cut at blocks have the blocks of all rows. */
 static size_t fitting_rows(const scl_flow *flow, bool features) {
   /* With groups a block's size decides the order of its rows, so it must not depend on what this
    * walk is for. */
@@ -81,16 +82,20 @@ static size_t fitting_rows(const scl_flow *flow, bool features) {
   const double width = (wide ? row_bytes(flow) : 0) +
                        (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
   const double fit = BLOCK_BYTES / fmax(width, 1);
-  size_t rows = fit < LEAST_ROWS  ? LEAST_ROWS
-                : fit > MOST_ROWS ? MOST_ROWS
-                                  : (size_t)fit / LEAST_ROWS * LEAST_ROWS;
-  return rows * (wide ? scl_min(groups_of(flow), 4) : 1);
+  size_t rows = LEAST_ROWS;
+  while (rows < MOST_ROWS && 2 * (double)rows <= fit)
+    rows *= 2;
+  return rows * (!wide || groups_of(flow) == 1 ? 1 : groups_of(flow) == 2 ? 2 : 4);
 }
 
 size_t scl_flow_block_rows(const scl_flow *flow) { return fitting_rows(flow, true); }
 
+static size_t end_of(const scl_flow *flow) {
+  return flow->end == 0 ? flow->source->rows : flow->end;
+}
+
 static size_t choose_rows(const scl_flow *flow, bool features) {
-  const size_t all = scl_max(flow->source->rows, 1);
+  const size_t all = scl_max(end_of(flow) - flow->begin, 1);
   return flow->at_once ? all : scl_min(fitting_rows(flow, features), all);
 }
 
@@ -301,7 +306,7 @@ static void share_out(const walk *w, double seconds) {
   for (size_t s = 1; s <= w->flow->n_stages; s++)
     scl_profile_move("reading", scl_stage_name(w->flow->stages[s - 1]->kind),
                      all > 0 ? seconds * (double)atomic_load(&w->spent[s]) / all : 0,
-                     (double)w->count, w->first == 0);
+                     (double)w->count, w->first == w->flow->begin);
   for (size_t s = 0; s <= w->flow->n_stages; s++)
     atomic_store(&w->spent[s], 0);
 }
@@ -320,7 +325,7 @@ static scl_status fill_block(walk *w, scl_error *error) {
   SCL_TRY(arrange(w, error));
   const size_t mark = scl_profile_enter("reading");
   const scl_status status = read_block(w, error);
-  scl_profile_leave(mark, (double)w->count, w->first == 0);
+  scl_profile_leave(mark, (double)w->count, w->first == w->flow->begin);
   return status;
 }
 
@@ -395,7 +400,7 @@ static scl_status make_features(walk *w, scl_error *error) {
   const scl_status status = map_block(w, error);
   if (status == SCL_STATUS_OK && w->phi != NULL && !w->flow->whole)
     scl_flow_subtract_pilot(w->flow, w->phi, (ptrdiff_t)scl_flow_features(w->flow), w->count);
-  scl_profile_leave(mark, (double)w->count, w->first == 0);
+  scl_profile_leave(mark, (double)w->count, w->first == w->flow->begin);
   return status;
 }
 
@@ -434,6 +439,9 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
 
 static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   size_t cols = flow->source->cols;
+  if (flow->begin > end_of(flow) || end_of(flow) > flow->source->rows)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "rows %zu .. %zu of a source of %zu",
+                    flow->begin + 1, end_of(flow), flow->source->rows);
   for (size_t s = 0; s < flow->n_stages; s++) {
     if (flow->stages[s]->cols_in != cols)
       return scl_fail(error, SCL_STATUS_BAD_SHAPE,
@@ -447,26 +455,44 @@ static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Read what comes before the walk's rows, from a source that is read in order. */
+static scl_status skip_rows(walk *w, scl_error *error) {
+  const scl_flow *flow = w->flow;
+  for (w->first = 0; !flow->source->random_access && w->first < flow->begin;) {
+    const size_t some = scl_min(w->rows, flow->begin - w->first);
+    SCL_TRY(read_rows(w, 0, some, error));
+    w->first += some;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* The row after the block that begins at `first`: the next multiple of `step`, no further than the
+ * leaf and the walk. */
+static size_t block_end(const scl_flow *flow, size_t step, size_t first) {
+  const size_t leaf = scl_reduce_leaf_rows(flow->source->rows), end = end_of(flow);
+  if (flow->at_once) return end;
+  return scl_min(scl_min((first / step + 1) * step, (first / leaf + 1) * leaf), end);
+}
+
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
                          scl_error *error) {
-  const size_t rows = flow->source->rows, leaf = scl_reduce_leaf_rows(rows);
+  const size_t end = end_of(flow), step = fitting_rows(flow, features);
   walk w;
   SCL_TRY(check_flow(flow, error));
   SCL_TRY(open_walk(&w, flow, features, error));
-  scl_status status = SCL_STATUS_OK;
+  scl_status status = skip_rows(&w, error);
   const size_t mark = scl_profile_within(flow->doing == NULL ? "looking at rows" : flow->doing);
-  scl_progress progress = scl_progress_begin(flow->doing, "rows", (double)rows);
-  for (w.first = 0; status == SCL_STATUS_OK && w.first < rows; w.first += w.count) {
-    const size_t end = flow->at_once ? rows : scl_min(rows, (w.first / leaf + 1) * leaf);
-    w.count = scl_min(w.rows, end - w.first);
+  scl_progress progress = scl_progress_begin(flow->doing, "rows", (double)(end - flow->begin));
+  for (w.first = flow->begin; status == SCL_STATUS_OK && w.first < end; w.first += w.count) {
+    w.count = block_end(flow, step, w.first) - w.first;
     status = scl_interrupt_check(error);
     if (status == SCL_STATUS_OK) status = fill_block(&w, error);
     if (status == SCL_STATUS_OK) status = visit_block(&w, features, visit, context, error);
-    progress.rows = (double)(w.first + w.count);
+    progress.rows = (double)(w.first + w.count - flow->begin);
     scl_progress_report(&progress, progress.rows);
   }
   scl_progress_end(&progress);
-  scl_profile_leave(mark, (double)w.first, 1);
+  scl_profile_leave(mark, (double)(w.first - flow->begin), 1);
   close_walk(&w);
   return status;
 }

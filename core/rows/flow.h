@@ -13,15 +13,17 @@ typedef struct scl_flow {
   scl_source *source;
   scl_stage *const *stages;
   size_t n_stages;
-  const scl_map *map;   /* NULL: the staged rows themselves are the features */
-  size_t first, count;  /* parameters first .. first+count-1 of the map alone, dense features only
+  const scl_map *map;  /* NULL: the staged rows themselves are the features */
+  size_t first, count; /* parameters first .. first+count-1 of the map alone, dense features only
                            (scl_map_apply_part); count 0: all */
-  scl_dtype dtype;      /* of the blocks; the map's where there is one */
-  bool bits;            /* dense features as bits, of a map that has two values */
-  bool whole;           /* dense features as whole numbers (map/whole.c), of a map that has them */
-  size_t block_rows;    /* 0: chosen */
-  bool at_once;         /* one block of all rows */
-  bool late;            /* a walk with features leaves them to scl_flow_make_features */
+  scl_dtype dtype;     /* of the blocks; the map's where there is one */
+  bool bits;           /* dense features as bits, of a map that has two values */
+  bool whole;          /* dense features as whole numbers (map/whole.c), of a map that has them */
+  size_t begin, end; /* rows begin .. end-1 of the source are walked; end 0: to its last. Blocks are
+                           cut at the same rows of the source whatever is walked */
+  size_t block_rows; /* 0: chosen */
+  bool at_once;      /* one block of all rows */
+  bool late;         /* a walk with features leaves them to scl_flow_make_features */
   const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a
                            block come sorted by group */
   size_t groups;        /* 1 without groups */
@@ -56,7 +58,8 @@ typedef struct scl_flow_block {
 
 typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block, scl_error *error);
 
-/* Rows of the blocks that a walk with features sees, however many rows there are. */
+/* Rows of the blocks that a walk with features sees, however many rows there are: blocks are cut at
+ * multiples of it. A power of two, unless `block_rows` is given. */
 size_t scl_flow_block_rows(const scl_flow *flow);
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
