@@ -6,8 +6,6 @@
 #include "lua/saved.h"
 #include "lua/training.h"
 
-#define SCL_LUA_SUMS "scullery.sums"
-
 static void release_sums(void *pointer) {
   scl_row_sums_release(pointer);
   scl_release(pointer);
@@ -26,15 +24,6 @@ static int sums_take(lua_State *L) {
   out->prints = t->prints;
   t->prints = (scl_fingerprints){0};
   return 1;
-}
-
-/* core.sums_give(training, sums): solve with these in place of the rows */
-static int sums_give(lua_State *L) {
-  scl_lua_training *t = scl_lua_take_training(L, 1);
-  scl_row_sums *sums = scl_lua_take_handle(L, 2, SCL_LUA_SUMS);
-  SCL_LUA_TRY(L, scl_training_give_sums(t->engine, sums->whole, &error));
-  scl_lua_tie(L, 1, 2);
-  return 0;
 }
 
 /* core.sums_copy(sums) -> sums */
@@ -105,8 +94,8 @@ static int absent_rows(lua_State *L) {
 }
 
 void scl_lua_open_sums(lua_State *L) {
-  SCL_LUA_CALLS(
-      L, {"sums_take", sums_take, 1}, {"sums_give", sums_give, 2}, {"sums_copy", sums_copy, 1},
-      {"sums_join", sums_join, 3}, {"sums_common", sums_common, 2}, {"sums_info", sums_info, 1},
-      {"sums_save", sums_save, 1}, {"saved_sums", saved_sums, 3}, {"absent_rows", absent_rows, 3});
+  SCL_LUA_CALLS(L, {"sums_take", sums_take, 1}, {"sums_copy", sums_copy, 1},
+                {"sums_join", sums_join, 3}, {"sums_common", sums_common, 2},
+                {"sums_info", sums_info, 1}, {"sums_save", sums_save, 1},
+                {"saved_sums", saved_sums, 3}, {"absent_rows", absent_rows, 3});
 }

@@ -15,7 +15,8 @@ local target_form = require "scullery.model.target_form"
 
 local sums = {}
 
-local Sums = objects.class("sums", { example = "s", fields = "pipeline model parts rows forgotten",
+local Sums = objects.class("sums", { example = "s",
+  fields = "pipeline model handle parts rows forgotten partial",
   hidden = "handle model" })
 sums.class = Sums
 
@@ -103,8 +104,7 @@ local function solve(model, handle, rows, solver)
   local _ <close> = core.level "fit"
   local source = core.absent_rows(rows, model.dim, model.targets)
   local training <close> = core.training(source, model.stages, model.map,
-    { classes = model.classes and #model.classes or 0, by_sums = true })
-  core.sums_give(training, handle)
+    { classes = model.classes and #model.classes or 0, sums = handle })
   return core.solve(training, component.instance(solver))[1]
 end
 
@@ -310,7 +310,11 @@ local function read(one, i)
   return made, one
 end
 
---- sums.merge(list, given): see sc.merge.
+--- sc.merge({ file or sums, ... }[, { partial = false, again = false }]): joins sums over rows
+--- (p:sums), in any order, to those over all rows; m:solve() gives the fitted pipeline. Parts of one
+--- data set must be all of it, unless partial = true, and no row may come twice; sums whose rows are
+--- all there already are refused unless again = true. Sums of other features, stages, classes or
+--- columns are refused.
 function sums.merge(list, given)
   local o = options.check("merge", given or {}, merge_rules, 0)
   if type(list) ~= "table" or getmetatable(list) or #list == 0 then
@@ -374,7 +378,12 @@ local function sums_of_new(p, self, ds, title)
   if ds.task ~= f.task then
     error(("%s: a data set for a %s, and the model is a %s"):format(title, ds.task, f.task), 0)
   end
-  ds = matching.like(ds, f)
+  local strange
+  ds, strange = matching.judged(ds, f)
+  if strange > 0 then
+    error(("%s: %d row%s a class that the model does not know (%s): fit it anew"):format(title,
+      strange, strange == 1 and " has" or "s have", table.concat(f.classes, ", ")), 0)
+  end
   ds = f.form and target_form.apply(f.form, ds) or ds
   local printed = core.sums_info(self.handle).printed
   return sum_rows(p, ds, { stages = f.stages, map = f.map }, { fingerprints = printed }), ds
