@@ -338,6 +338,26 @@ double scl_exact_value(const scl_exact *e, size_t i) {
   return round_places(t, places, e->low - BIAS);
 }
 
+double scl_exact_value_and_rest(const scl_exact *e, size_t i, double *rest) {
+  enum { BELOW = 3 }; /* places that the value may reach below the lowest total */
+  int64_t t[PLACES + ROOM + BELOW];
+  uint64_t fraction;
+  int64_t low, high;
+  const double value = scl_exact_value(e, i);
+  const int places = e->high - e->low + BELOW, field = take_apart(value, &fraction);
+  *rest = 0;
+  if (value == 0 || field == SPECIAL) return value;
+  const position at = position_of(field - UNIT);
+  memset(t, 0, (size_t)(places + ROOM) * sizeof *t);
+  for (int p = e->low; p < e->high; p++)
+    if (e->totals[p] != NULL) t[p - e->low + BELOW] = e->totals[p][i];
+  split(signbit(value) ? (int64_t)fraction : -(int64_t)fraction, at.shift, &low, &high);
+  t[at.place - e->low + BELOW] += low;
+  t[at.place - e->low + BELOW + 1] += high;
+  *rest = round_places(t, places, e->low - BELOW - BIAS);
+  return value;
+}
+
 static bool is_zero(const scl_exact *e, int p) {
   for (size_t i = 0; p >= e->low && p < e->high && e->totals[p] != NULL && i < e->count; i++)
     if (e->totals[p][i] != 0) return false;

@@ -42,6 +42,8 @@ scl_status scl_exact_merge(scl_exact *into, const scl_exact *from, bool subtract
 
 /* Rounded to nearest even; beyond the largest float64 number infinite. */
 double scl_exact_value(const scl_exact *e, size_t i);
+/* The same, and what the sum is less that, rounded: 106 bits together. */
+double scl_exact_value_and_rest(const scl_exact *e, size_t i, double *rest);
 scl_status scl_exact_equal(scl_exact *a, scl_exact *b, bool *equal, scl_error *error);
 
 /* The numbers as places x count whole numbers -2^25 <= t < 2^25, the first place being *first: equal

@@ -198,7 +198,7 @@ scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *ma
   flow.map = map;
   flow.group = NULL;
   flow.weights = rows->weights;
-  flow.whole = true;
+  flow.at_once = true;
   flow.doing = NULL;
   narrow_flow(&flow, first, &n);
   const scl_status status = scl_flow_walk(&flow, true, show_block, &n, error);

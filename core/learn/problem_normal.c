@@ -3,6 +3,7 @@
  * weights of the solver (iteratively reweighted least squares) make separate sums. */
 #include "learn/problem_internal.h"
 #include "plugin/tables.h"
+#include "rows/whole_sums.h"
 #include <math.h>
 #include <string.h>
 
@@ -36,11 +37,45 @@ static void add_up(solve_context *s, size_t parts) {
   s->moment = sum;
 }
 
+/* What the whole numbers or bits of a map stand for; bits need *memory, which the caller releases. */
+static scl_status open_features(const scl_map *map, scl_whole_features *out, double **memory,
+                                scl_error *error) {
+  const size_t d = scl_map_features(map);
+  *memory = NULL;
+  scl_map_units(map, &out->unit, &out->base);
+  if (scl_map_whole(map) != SCL_WHOLE_NONE) return SCL_STATUS_OK;
+  double *high = *memory = scl_allocate_array(2 * d + 1, sizeof *high), *low = high + d;
+  if (high == NULL) return scl_fail_memory(error, 2 * d * sizeof *high, "values of features");
+  scl_map_low_and_high(map, low, high);
+  for (size_t j = 0; j < d; j++)
+    high[j] -= low[j];
+  *out = (scl_whole_features){.unit = high, .base = low};
+  return SCL_STATUS_OK;
+}
+
+/* The same from exact sums: s->moment is a matrix of its own. */
+static scl_status total_whole(solve_context *s, const scl_sums *sums, long without,
+                              scl_error *error) {
+  SCL_TRY(reserve_totals(s, error));
+  scl_symmetric_destroy(s->moment);
+  s->moment = NULL;
+  s->have_totals = false;
+  double *memory;
+  scl_whole_features features;
+  SCL_TRY(open_features(s->training->flow.map, &features, &memory, error));
+  const scl_status status = scl_whole_sums_total(
+      sums->whole, &features, without, s->problem.intercept, false, &s->totals, &s->moment, error);
+  s->have_totals = status == SCL_STATUS_OK;
+  scl_release(memory);
+  return status;
+}
+
 /* Set s->moment and s->totals to the totals of `sums` over all groups but `without`, centred about
  * the means if the problem has an intercept. s->moment borrows the matrices of `sums`. */
 static scl_status combine(solve_context *s, const scl_sums *sums, long without, scl_error *error) {
   const bool centre = s->problem.intercept;
   size_t count = 0;
+  if (sums->exact) return total_whole(s, sums, without, error);
   SCL_TRY(reserve_totals(s, error));
   scl_symmetric_destroy(s->moment);
   scl_release(s->parts);
@@ -162,7 +197,10 @@ static scl_status check_weights(const scl_problem *problem, const double *weight
 static scl_status sum_reweighted(const scl_problem *problem, const double *weights, scl_sums **out,
                                  scl_error *error) {
   const scl_flow *flow = flow_of(problem);
-  scl_sums like = {.features = problem->features, .targets = problem->targets, .groups = 1};
+  scl_sums like = {.features = problem->features,
+                   .targets = problem->targets,
+                   .groups = 1,
+                   .exact = context_of(problem)->training->way->whole};
   const scl_reduction sum = scl_sums_reduction(&like);
   const size_t rows = flow->source->rows;
   reweighting r = {flow, context_of(problem)->training->way, weights,

@@ -125,8 +125,8 @@ static int saved_features(lua_State *L) {
   scl_map *map = NULL;
   scl_status status = scl_saved_table(body, "map", &said, &error);
   if (status == SCL_STATUS_OK)
-    status =
-        scl_saved_features(&file->saved, scl_saved_find(body, "features"), said, 0, &map, &error);
+    status = scl_saved_features(&file->saved, scl_saved_find(body, "features"), said, 0, false,
+                                &map, &error);
   if (status == SCL_STATUS_OK) {
     const size_t dim = scl_map_dim(map);
     status = scl_saved_names(&file->saved, body, dim, &names, &error);

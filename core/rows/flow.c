@@ -38,11 +38,31 @@ bool scl_flow_has_bits(const scl_flow *flow) {
   return flow->map != NULL && flow->count == 0 && scl_map_two_values(flow->map, &values);
 }
 
+scl_whole scl_flow_whole(const scl_flow *flow) {
+  return flow->map == NULL || flow->count > 0 ? SCL_WHOLE_NONE : scl_map_whole(flow->map);
+}
+
+bool scl_whole_weights(const double *weights, size_t count) {
+  for (size_t i = 0; weights != NULL && i < count; i++)
+    if (weights[i] != floor(weights[i])) return false;
+  return true;
+}
+
+bool scl_flow_is_exact(const scl_flow *flow) {
+  return scl_flow_whole(flow) != SCL_WHOLE_NONE ||
+         (scl_flow_has_bits(flow) && scl_whole_weights(flow->weights, flow->source->rows));
+}
+
+/* Bytes of a dense feature. */
+static size_t feature_size(const scl_flow *flow) {
+  return flow->whole ? scl_whole_size(scl_map_whole(flow->map)) : scl_dtype_size(flow->dtype);
+}
+
 /* Bytes of a row of features. */
 static double row_bytes(const scl_flow *flow) {
   const size_t entries = scl_flow_entries(flow);
   return entries > 0 ? (double)entries * sizeof(int32_t)
-                     : (double)scl_flow_features(flow) * (double)scl_dtype_size(flow->dtype);
+                     : (double)scl_flow_features(flow) * (double)feature_size(flow);
 }
 
 size_t scl_flow_fill_rows(const scl_flow *flow) {
@@ -71,7 +91,7 @@ size_t scl_flow_block_rows(const scl_flow *flow) { return fitting_rows(flow, tru
 
 static size_t choose_rows(const scl_flow *flow, bool features) {
   const size_t all = scl_max(flow->source->rows, 1);
-  return flow->whole ? all : scl_min(fitting_rows(flow, features), all);
+  return flow->at_once ? all : scl_min(fitting_rows(flow, features), all);
 }
 
 /* ------------------------------------------------------------ the buffers of one walk */
@@ -81,7 +101,7 @@ typedef struct scl_flow_pass {
   size_t rows, cols_in, cols_most, cols, targets;
   size_t first, count;
   double *raw;      /* rows x cols_most, as read */
-  void *x, *phi;    /* rows x cols, rows x D */
+  void *x, *phi;    /* rows x cols, rows x D: features or whole numbers */
   int32_t *columns; /* rows x entries, instead of phi */
   scl_bits bits;    /* instead of phi, */
   double *low;      /* with the two values of D features */
@@ -118,7 +138,7 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->x = scl_allocate_array(w->rows * w->cols + 1, size);
   w->entries = features ? scl_flow_entries(flow) : 0;
   const bool dense = features && flow->map != NULL && w->entries == 0 && !flow->bits;
-  w->phi = dense ? scl_allocate_array(w->rows * width + 1, size) : NULL;
+  w->phi = dense ? scl_allocate_array(w->rows * width + 1, feature_size(flow)) : NULL;
   w->columns =
       w->entries > 0 ? scl_allocate_array(w->rows * w->entries + 1, sizeof *w->columns) : NULL;
   w->raw_y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
@@ -353,6 +373,7 @@ static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) 
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
   const void *x = scl_at(w->x, flow->dtype, (ptrdiff_t)at * cols);
   if (flow->bits) return scl_map_apply_bits(flow->map, x, cols, count, &w->bits, error);
+  if (flow->whole) return scl_map_apply_whole(flow->map, x, cols, count, w->phi, width, error);
   if (w->entries > 0) return scl_map_apply_cells(flow->map, x, cols, count, w->columns, error);
   return flow->count == 0 ? scl_map_apply(flow->map, x, cols, count, w->phi, width, error)
                           : scl_map_apply_part(flow->map, flow->first, flow->count, x, cols, count,
@@ -372,7 +393,7 @@ static scl_status map_block(walk *w, scl_error *error) {
 static scl_status make_features(walk *w, scl_error *error) {
   const size_t mark = scl_profile_enter("features");
   const scl_status status = map_block(w, error);
-  if (status == SCL_STATUS_OK && w->phi != NULL)
+  if (status == SCL_STATUS_OK && w->phi != NULL && !w->flow->whole)
     scl_flow_subtract_pilot(w->flow, w->phi, (ptrdiff_t)scl_flow_features(w->flow), w->count);
   scl_profile_leave(mark, (double)w->count, w->first == 0);
   return status;
@@ -391,7 +412,10 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
   const scl_flow_block block = {.first = w->first,
                                 .count = w->count,
                                 .x = w->x,
-                                .phi = mapped ? w->phi : w->x, /* NULL of bits */
+                                .phi = !mapped       ? w->x
+                                       : flow->whole ? NULL
+                                                     : w->phi, /* NULL of bits */
+                                .whole = mapped && flow->whole ? w->phi : NULL,
                                 .bits = mapped && flow->bits ? &w->bits : NULL,
                                 .low = w->low,
                                 .high = w->low == NULL ? NULL : w->low + width,
@@ -433,7 +457,7 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   const size_t mark = scl_profile_within(flow->doing == NULL ? "looking at rows" : flow->doing);
   scl_progress progress = scl_progress_begin(flow->doing, "rows", (double)rows);
   for (w.first = 0; status == SCL_STATUS_OK && w.first < rows; w.first += w.count) {
-    const size_t end = flow->whole ? rows : scl_min(rows, (w.first / leaf + 1) * leaf);
+    const size_t end = flow->at_once ? rows : scl_min(rows, (w.first / leaf + 1) * leaf);
     w.count = scl_min(w.rows, end - w.first);
     status = scl_interrupt_check(error);
     if (status == SCL_STATUS_OK) status = fill_block(&w, error);
@@ -447,7 +471,21 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   return status;
 }
 
-/* ------------------------------------------------------------ sparse features and bits */
+/* ------------------------------------------------------------ sparse features, bits, whole
+ * numbers */
+
+const void *scl_flow_whole_row(const scl_flow *flow, const scl_flow_block *block, size_t i) {
+  return (const char *)block->whole +
+         (ptrdiff_t)i * block->phi_stride * (ptrdiff_t)scl_whole_size(scl_map_whole(flow->map));
+}
+
+static void fill_whole(const scl_flow *flow, const scl_flow_block *block, size_t start,
+                       size_t count, void *out) {
+  const size_t d = scl_flow_features(flow);
+  for (size_t i = 0; i < count; i++)
+    scl_map_unround(flow->map, 0, d, scl_flow_whole_row(flow, block, start + i), flow->dtype,
+                    scl_at_mutable(out, flow->dtype, (ptrdiff_t)(i * d)));
+}
 
 void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
                    void *out) {
@@ -455,6 +493,10 @@ void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t sta
   if (block->bits != NULL) {
     scl_bits_spread(block->bits, start, count, block->low, block->high, flow->dtype, out,
                     (ptrdiff_t)d);
+    return;
+  }
+  if (block->whole != NULL) {
+    fill_whole(flow, block, start, count, out);
     return;
   }
   memset(out, 0, count * d * scl_dtype_size(flow->dtype));

@@ -5,8 +5,8 @@
 #include "base/profile.h"
 
 /* In the order in which they are asked. The last claims every flow. */
-static const scl_sums_way *const ways[] = {&scl_way_bits, &scl_way_sparse, &scl_way_levels,
-                                           &scl_way_dense};
+static const scl_sums_way *const ways[] = {&scl_way_bits, &scl_way_whole, &scl_way_sparse,
+                                           &scl_way_levels, &scl_way_dense};
 
 const scl_sums_way *scl_sums_way_of(const scl_flow *flow) {
   size_t i = 0;
@@ -55,7 +55,8 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
                                 .walked = *flow,
                                 .like = {.features = scl_flow_features(flow),
                                          .targets = flow->source->targets,
-                                         .groups = flow->group == NULL ? 1 : flow->groups}}};
+                                         .groups = flow->group == NULL ? 1 : flow->groups,
+                                         .exact = way->whole}}};
   scl_summing *s = &a.summing;
   scl_sums *sums = NULL;
   scl_status status = way->open == NULL ? SCL_STATUS_OK : way->open(s, error);

@@ -240,6 +240,7 @@ local function fit_after(self, source, made, base, seconds)
     local began = core.now()
     after[i] = stages.fit(stage, source, made, map)
     map = core.map_staged(base, after)
+    if i == #self.after then core.learn(source, made, map) end
     seconds[#seconds + 1] = { tostring(stage) .. " of features", core.now() - began }
   end
   return map, after
@@ -255,7 +256,8 @@ function recipe.prepare(self, source, choices, made)
   local map, origin, base, after
   if self.features then
     local began = core.now()
-    map, origin = instantiation.map(self.features, source, made, choices, whitens(self, choices))
+    map, origin = instantiation.map(self.features, source, made, choices, whitens(self, choices),
+      #self.after > 0)
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
   if #self.after > 0 then

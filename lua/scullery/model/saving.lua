@@ -63,9 +63,10 @@ end
 
 -- How the map was made, and numbers that prove that a loader made the same one: the features of a
 -- few probe rows, and a digest of the parameters. The parameters themselves are added if the user
--- asks.
-local function encode_map(map, origin, arrays, o)
+-- asks. grid: what whole-number features learnt.
+local function encode_map(map, origin, arrays, o, grid)
   local info, how = core.map_info(map), {}
+  arrays["features.grid"] = grid
   for name, value in pairs(origin) do
     if name == "state" then arrays["sampler.state"] = value
     else how[name] = description.encode(value, arrays, "features." .. name) end
@@ -100,7 +101,7 @@ local function encode_model(f, arrays, o)
   end
   local count = {}
   local body = { stages = encode_stages(f.stages, arrays, count), fields = fields,
-    map = f.map and encode_map(f.base or f.map, f.origin, arrays, o),
+    map = f.map and encode_map(f.base or f.map, f.origin, arrays, o, core.map_grid(f.map)),
     after = f.after and encode_stages(f.after, arrays, count),
     solver = f.solver and { component = description.encode(f.solver, {}, "solver"),
       widths = f.solver.widths },
@@ -126,13 +127,34 @@ local function has_later_stages(recipe)
   return false
 end
 
+local whole = { int8 = true, int16 = true }
+
+-- True if features of a pipeline, or features, are or may become whole numbers.
+local function has_whole_numbers(value)
+  local list = {}
+  if instantiation.is_features(value) then list[1] = value end
+  if pipeline.is(value) then
+    list[1] = value.features
+    for _, one in ipairs(value.variants or {}) do list[#list + 1] = one.pipeline.features end
+  end
+  for _, features in ipairs(list) do
+    local dtype = features.dtype
+    if whole[dtype] then return true end
+    for _, one in ipairs(choose.is(dtype) and dtype.values or {}) do
+      if whole[one] then return true end
+    end
+  end
+  return false
+end
+
 -- The lowest version of the format that can represent the file. Pilots came with version 2;
 -- transformed targets, computed columns and other orders of dates with 3; row stages after
--- features, selections of columns and isotonic calibrations with 4.
+-- features, selections of columns and isotonic calibrations with 4; whole-number features with 5.
 local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
   local f = recipe and recipe.fitted
   local curves = f and f.calibration and f.calibration.curves
+  if has_whole_numbers(value) then return 5 end
   if curves or recipe and has_later_stages(recipe) then return 4 end
   local schema = f and f.schema or dataset.is(value) and value.schema or nil
   local newer = f and f.form or schema and schema.derived
@@ -183,7 +205,8 @@ local function encode_features(self, arrays, o)
   end
   return { kind = "features", features = description.encode(self, arrays, "features"),
     names = self.fitted and self.names,
-    map = self.fitted and encode_map(self.fitted, self.origin, arrays, o) }
+    map = self.fitted and encode_map(self.fitted, self.origin, arrays, o,
+      core.map_grid(self.fitted)) }
 end
 
 local function encode(value, arrays, o)
