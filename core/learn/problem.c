@@ -28,6 +28,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
 void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
   scl_pilot_release(&training->pilot);
+  if (training->given && training->sums != NULL) training->sums->whole = NULL;
   scl_sums_destroy(training->sums);
   scl_symmetric_destroy(training->gram);
   scl_reduced_destroy(training->reduced[0]);
@@ -65,6 +66,10 @@ void scl_fit_release(scl_fit *fit) {
 static size_t rows_without(const scl_flow *flow, long without, double *total) {
   size_t rows = 0;
   *total = 0;
+  if (without < 0 && flow->weights == NULL) {
+    *total = (double)flow->source->rows;
+    return flow->source->rows;
+  }
   for (size_t i = 0; i < flow->source->rows; i++) {
     if (without >= 0 && flow->group[i] == (int32_t)without) continue;
     *total += flow->weights == NULL ? 1 : flow->weights[i];
@@ -155,8 +160,13 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
       .hold_out = scl_problem_hold_out,
       .held = scl_problem_held,
       .total = answer_total,
-      .rounding = flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) ? 10 * FLT_EPSILON
-                                                                               : DBL_EPSILON};
+      .rounding = flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) &&
+                          scl_flow_whole(flow) == SCL_WHOLE_NONE
+                      ? 10 * FLT_EPSILON
+                      : DBL_EPSILON,
+      .exact = training->by_sums                                                     ? 2
+               : map != NULL && scl_map_wanted_whole(map) && scl_flow_is_exact(flow) ? 1
+                                                                                     : 0};
 }
 
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,

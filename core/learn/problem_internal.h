@@ -30,6 +30,8 @@ struct scl_training {
   bool irreducible[2];     /* whether there are no such coordinates */
   scl_map *plain;          /* the map without K and scales, for minibatches */
   scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
+  bool by_sums;            /* solve from the sums over the rows alone, */
+  bool given;              /* which are borrowed: there are no rows */
   bool keeps_no_more;      /* memory for the cache ran out once: do not try again */
 };
 

@@ -6,6 +6,7 @@
 
 #include "map/map.h"
 #include "map/stage.h"
+#include "rows/fingerprints.h"
 #include "rows/source.h"
 
 typedef struct scl_flow {
@@ -29,7 +30,8 @@ typedef struct scl_flow {
   /* Subtracted from the dense features (D numbers) and from the targets (c), or NULL: nothing
    * (pilot_means.h). Not with bits or sparse features, nor with features by the values of columns. */
   const double *pilot, *target_pilot;
-  const char *doing; /* for progress; NULL shows none */
+  scl_fingerprints *prints; /* sums add the rows' fingerprints to these; NULL: to none */
+  const char *doing;        /* for progress; NULL shows none */
 } scl_flow;
 
 typedef struct scl_flow_block {

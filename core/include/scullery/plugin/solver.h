@@ -117,6 +117,10 @@ struct scl_problem {
    * are stored by row, and summed afterwards. */
   scl_status (*total)(const scl_problem *problem, const double *values, size_t count, size_t k,
                       double *sums, scl_error *error);
+  /* 1: `normal` is exact but for one rounding of each entry, because features are whole numbers:
+   * passes over the rows do not improve a solution of it. 2: besides, the rows must not be read, or
+   * cannot be: solve from `normal` alone, or fail. 0: neither. */
+  uint32_t exact, unused;
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 
