@@ -32,6 +32,7 @@ struct scl_training {
   scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
   bool by_sums;            /* solve from the sums over the rows alone, */
   bool given;              /* which are borrowed: there are no rows */
+  size_t *order;           /* of rows that are drawn (problem_order.c); NULL: not needed yet */
   bool keeps_no_more;      /* memory for the cache ran out once: do not try again */
 };
 
@@ -58,6 +59,7 @@ struct solve_context {
   scl_symmetric *outer;        /* Phi Phi' */
   double *outer_targets;
   scl_window *window;
+  const size_t *order;   /* of rows that minibatches draw; NULL: that of the source */
   double picked;         /* rows of features that its minibatches and walks have made */
   scl_held *held;        /* NULL: none */
   scl_progress progress; /* of the solver */
@@ -211,6 +213,10 @@ typedef struct scl_chosen_rows {
 scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *map,
                                    const scl_chosen_rows *rows, size_t first, size_t count,
                                    scl_visit visit, void *context, scl_error *error);
+
+/* problem_order.c. *out = the places of all rows in an order that does not depend on that of the
+ * source, for rows of whole-number features; else NULL. */
+scl_status scl_training_order(scl_training *training, const size_t **out, scl_error *error);
 
 /* problem_holdout.c */
 scl_status scl_problem_hold_out(const scl_problem *problem, double share, uint64_t seed,
