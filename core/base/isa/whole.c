@@ -19,6 +19,12 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
+/* Unrolled before the compiler decides whether an array stays in registers. */
+#ifdef __clang__
+#define EACH(k, count) for (size_t k = 0; k < (count); k++)
+#else
+#define EACH(k, count) _Pragma("GCC unroll 8") for (size_t k = 0; k < (count); k++)
+#endif
 
 /* ------------------------------------------------------------ packing */
 
@@ -108,23 +114,18 @@ INLINE __m512i dot_quads(__m512i sum, __m512i left, __m512i right) {
   INLINE void name##_tile(const size_t vectors, size_t steps, const int32_t *left, size_t i,       \
                           const int32_t *right, int32_t *sums) {                                   \
     __m512i sum[TALL][VECTORS];                                                                    \
-    for (size_t k = 0; k < TALL; k++)                                                              \
-      for (size_t q = 0; q < vectors; q++)                                                         \
-        sum[k][q] = _mm512_load_si512(right + WIDTH + q * LANES);                                  \
+    EACH(k, TALL) EACH(w, vectors) sum[k][w] = _mm512_load_si512(right + WIDTH + w * LANES);       \
     const int32_t *a = left + 2 * WIDTH + at + i, *b = right + 2 * WIDTH;                          \
     for (; steps > 0; steps--, a += words, b += words) {                                           \
       __m512i columns[VECTORS];                                                                    \
-      for (size_t q = 0; q < vectors; q++)                                                         \
-        columns[q] = _mm512_load_si512(b + q * LANES);                                             \
-      for (size_t k = 0; k < TALL; k++) {                                                          \
+      EACH(w, vectors) columns[w] = _mm512_load_si512(b + w * LANES);                              \
+      EACH(k, TALL) {                                                                              \
         const __m512i number = _mm512_set1_epi32(a[k]);                                            \
-        for (size_t q = 0; q < vectors; q++)                                                       \
-          sum[k][q] = ADD(sum[k][q], number, columns[q]);                                          \
+        EACH(w, vectors) sum[k][w] = ADD(sum[k][w], number, columns[w]);                           \
       }                                                                                            \
     }                                                                                              \
-    for (size_t k = 0; k < TALL; k++)                                                              \
-      for (size_t q = 0; q < vectors; q++)                                                         \
-        _mm512_storeu_si512(sums + k * WIDTH + q * LANES, sum[k][q]);                              \
+    EACH(k, TALL)                                                                                  \
+    EACH(w, vectors) _mm512_storeu_si512(sums + k * WIDTH + w * LANES, sum[k][w]);                 \
   }                                                                                                \
                                                                                                    \
   static void name(size_t steps, size_t cols, const void *left, size_t i, const void *right,       \
@@ -203,33 +204,29 @@ INLINE void crossed_tile(const size_t vectors, size_t steps, const int32_t *left
                          const int32_t *right, int32_t *sums) {
   const size_t count = TALL * vectors;
   __m256i sum[TALL * VECTORS];
-#pragma GCC unroll 8
-  for (size_t n = 0; n < count; n++)
-    sum[n] = _mm256_add_epi32(*(const __m256i *)(right + WIDTH + n % vectors * LANES),
-                              _mm256_set1_epi32(left[i + n / vectors]));
+  EACH(k, TALL)
+  EACH(w, vectors)
+  sum[k * vectors + w] = _mm256_add_epi32(_mm256_set1_epi32(left[i + k]),
+                                          *(const __m256i *)(right + WIDTH + w * LANES));
   const int32_t *a = left + WORDS + i, *b = right + WORDS;
-  __m256i p, q, x = _mm256_setzero_si256(), y = x, last = x;
-  for (; steps > 0; steps--, a += WORDS, b += WORDS) {
-#pragma GCC unroll 8
-    for (size_t n = 0; n < count; n++) {
-      const size_t before = (n + count - 2) % count;
-      const int32_t *column = b + n % vectors * LANES;
-      if (n % vectors == 0) {
-        p = copies(a + n / vectors);
-        q = copies(a + WIDTH + n / vectors);
+  __m256i x = _mm256_setzero_si256(), y = x, last = x;
+  for (; steps > 0; steps--, a += WORDS, b += WORDS)
+    EACH(k, TALL) {
+      const __m256i p = copies(a + k), q = copies(a + WIDTH + k);
+      EACH(w, vectors) {
+        const size_t before = (k * vectors + w + count - 2) % count;
+        const __m256i next = times(x, y);
+        x = plus(p, b + WIDTH + w * LANES);
+        y = plus(q, b + w * LANES);
+        sum[before] = sum_of(sum[before], last);
+        last = next;
       }
-      const __m256i next = times(x, y);
-      x = plus(p, column + WIDTH);
-      y = plus(q, column);
-      sum[before] = sum_of(sum[before], last);
-      last = next;
     }
-  }
   sum[count - 2] = sum_of(sum[count - 2], last);
   sum[count - 1] = sum_of(sum[count - 1], times(x, y));
-#pragma GCC unroll 8
-  for (size_t n = 0; n < count; n++)
-    *(__m256i *)(sums + n / vectors * WIDTH + n % vectors * LANES) = sum[n];
+  EACH(k, TALL)
+  EACH(w, vectors)
+  *(__m256i *)(sums + k * WIDTH + w * LANES) = sum[k * vectors + w];
 }
 
 static void crossed(size_t steps, size_t cols, const void *left, size_t i, const void *right,
