@@ -136,6 +136,21 @@ function TestWeights()
   lu.assertTrue((fit("int16") - fit("float64")):abs():max() < 0.02)
 end
 
+-- Columns of few values, whose float features are summed and scored by tables of the values.
+function TestColumnsOfFewValues()
+  local coarse = (X * 2):map(math.floor)
+  local parts = { p = sc.sampler.threshold{ sigma = 2 }, phi = sc.nonlinearity.sign(),
+    K = sc.kernel.gaussian{ width = 1 } }
+  local function fit(dtype)
+    return sc.pipeline{ features(parts, dtype, 100), sc.solver.ridge{ lambda = 1e-3 } }
+      :fit(sc.dataset{ X = coarse, y = y })
+  end
+  local p, exact = fit("int16"), fit("float64")
+  local P = p:predict(coarse)
+  lu.assertTrue((P - exact:predict(coarse)):abs():max() < 0.02)
+  lu.assertTrue(p:predict(coarse:slice(1, 100)) == P:slice(1, 100))
+end
+
 -- A search over folds, number types and numbers of parameters; sums of more parameters serve fewer.
 function TestSearch()
   local function best(dtype)
