@@ -35,6 +35,7 @@ void scl_training_destroy(scl_training *training) {
   scl_reduced_destroy(training->reduced[1]);
   scl_map_destroy(training->plain);
   scl_keep_destroy(training->kept);
+  scl_release(training->order);
   (void)pthread_mutex_destroy(&training->lock);
   scl_release(training);
 }
