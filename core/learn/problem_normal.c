@@ -3,6 +3,7 @@
  * weights of the solver (iteratively reweighted least squares) make separate sums. */
 #include "learn/problem_internal.h"
 #include "plugin/tables.h"
+#include "rows/whole_sums.h"
 #include <math.h>
 #include <string.h>
 
@@ -36,11 +37,29 @@ static void add_up(solve_context *s, size_t parts) {
   s->moment = sum;
 }
 
+/* The same from exact sums: s->moment is a matrix of its own. */
+static scl_status total_whole(solve_context *s, const scl_sums *sums, long without,
+                              scl_error *error) {
+  SCL_TRY(reserve_totals(s, error));
+  scl_symmetric_destroy(s->moment);
+  s->moment = NULL;
+  s->have_totals = false;
+  double *memory;
+  scl_whole_features features;
+  SCL_TRY(scl_whole_features_open(s->training->flow.map, &features, &memory, error));
+  const scl_status status = scl_whole_sums_total(
+      sums->whole, &features, without, s->problem.intercept, false, &s->totals, &s->moment, error);
+  s->have_totals = status == SCL_STATUS_OK;
+  scl_release(memory);
+  return status;
+}
+
 /* Set s->moment and s->totals to the totals of `sums` over all groups but `without`, centred about
  * the means if the problem has an intercept. s->moment borrows the matrices of `sums`. */
 static scl_status combine(solve_context *s, const scl_sums *sums, long without, scl_error *error) {
   const bool centre = s->problem.intercept;
   size_t count = 0;
+  if (sums->exact) return total_whole(s, sums, without, error);
   SCL_TRY(reserve_totals(s, error));
   scl_symmetric_destroy(s->moment);
   scl_release(s->parts);
@@ -76,6 +95,39 @@ static scl_status ensure_sums(scl_training *training, scl_error *error) {
           : scl_sums_accumulate(training->way, &training->flow, &training->sums, error);
   pthread_mutex_unlock(&training->lock);
   return status;
+}
+
+void scl_training_by_sums(scl_training *training, scl_fingerprints *prints) {
+  training->by_sums = true;
+  training->flow.prints = prints;
+}
+
+scl_status scl_training_exact_sums(scl_training *training, struct scl_whole_sums **out,
+                                   scl_error *error) {
+  SCL_TRY(ensure_sums(training, error));
+  if (training->given || !training->sums->exact)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "sums of these features are not exact: they are summed by the way \"%s\"",
+                    training->way->name);
+  *out = training->sums->whole;
+  training->sums->whole = NULL;
+  scl_sums_destroy(training->sums);
+  training->sums = NULL;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_training_give_sums(scl_training *training, struct scl_whole_sums *sums,
+                                  scl_error *error) {
+  scl_sums *whole = scl_allocate_zero(sizeof *whole);
+  if (whole == NULL) return scl_fail_memory(error, sizeof *whole, "normal equations");
+  *whole = (scl_sums){.features = sums->features,
+                      .targets = sums->targets,
+                      .groups = sums->groups,
+                      .exact = true,
+                      .whole = sums};
+  training->sums = whole;
+  training->given = training->by_sums = true;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_error *error) {
@@ -162,7 +214,10 @@ static scl_status check_weights(const scl_problem *problem, const double *weight
 static scl_status sum_reweighted(const scl_problem *problem, const double *weights, scl_sums **out,
                                  scl_error *error) {
   const scl_flow *flow = flow_of(problem);
-  scl_sums like = {.features = problem->features, .targets = problem->targets, .groups = 1};
+  scl_sums like = {.features = problem->features,
+                   .targets = problem->targets,
+                   .groups = 1,
+                   .exact = context_of(problem)->training->way->whole};
   const scl_reduction sum = scl_sums_reduction(&like);
   const size_t rows = flow->source->rows;
   reweighting r = {flow, context_of(problem)->training->way, weights,

@@ -26,7 +26,9 @@ static scl_status centre_locked(scl_training *training, bool constant, scl_error
   scl_flow *flow = &training->flow;
   const scl_pilot *pilot = &training->pilot;
   if (constant && !training->has_pilot) {
-    SCL_TRY(scl_pilot_learn(flow, training->task == SCL_TASK_REGRESSION, &training->pilot, error));
+    /* Sums of whole numbers are exact: they need none, and would depend on it. */
+    const bool targets = training->task == SCL_TASK_REGRESSION && !scl_flow_is_exact(flow);
+    SCL_TRY(scl_pilot_learn(flow, targets, &training->pilot, error));
     training->has_pilot = true;
   }
   const bool wanted = constant && (pilot->features != NULL || pilot->targets != NULL);

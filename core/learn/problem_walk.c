@@ -17,6 +17,7 @@ size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, siz
 scl_flow scl_problem_flow(const scl_training *training) {
   scl_flow flow = training->flow;
   flow.bits = scl_flow_has_bits(&flow);
+  flow.whole = scl_flow_whole(&flow) != SCL_WHOLE_NONE;
   return flow;
 }
 
@@ -55,7 +56,7 @@ typedef struct running {
 } running;
 
 /* Rows start .. start+count-1 of a block of the flow, as the table that a visit gets. All pointers
- * are borrowed from the block. Rows stored as bits have no features here. */
+ * are borrowed from the block. Rows stored as bits or whole numbers have no features here. */
 static scl_rows rows_of(const running *r, const scl_flow_block *block, size_t start, size_t count) {
   const scl_problem *problem = &r->solve->problem;
   const scl_flow *flow = flow_of(problem);
@@ -70,7 +71,7 @@ static scl_rows rows_of(const running *r, const scl_flow_block *block, size_t st
                    .targets = block->y + start * problem->targets,
                    .weights = block->weights == NULL ? NULL : block->weights + start,
                    .index = r->index + start};
-  if (block->bits != NULL) return rows;
+  if (block->bits != NULL || block->whole != NULL) return rows;
   if (block->entries == 0) {
     rows.features.data = scl_flow_row(flow, block, start);
     return rows;
@@ -117,7 +118,7 @@ scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit
 static void convert_rows(const scl_show *show, const scl_run *run, size_t at, size_t count) {
   const scl_dtype dtype = show->problem->dtype;
   const size_t d = run->rows.features.cols;
-  if (run->block->entries > 0 || run->block->bits != NULL) {
+  if (run->block->entries > 0 || run->block->bits != NULL || run->block->whole != NULL) {
     scl_flow shown = *show->flow;
     shown.dtype = dtype;
     scl_flow_fill(&shown, run->block, run->start + at, count, show->room);
@@ -155,9 +156,9 @@ static scl_status show_converted(scl_show *show, const scl_run *run, scl_error *
 
 scl_status scl_show_rows(scl_show *show, const scl_run *run, scl_error *error) {
   const bool sparse = run->block->entries > 0;
-  const bool as_they_are =
-      sparse ? show->problem->entries > 0
-             : run->block->bits == NULL && show->problem->dtype == show->flow->dtype;
+  const bool as_they_are = sparse ? show->problem->entries > 0
+                                  : run->block->bits == NULL && run->block->whole == NULL &&
+                                        show->problem->dtype == show->flow->dtype;
   return as_they_are
              ? scl_problem_visit(show->problem, show->visit, show->context, &run->rows, error)
              : show_converted(show, run, error);

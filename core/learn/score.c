@@ -17,14 +17,31 @@ typedef struct multiplier {
   const scl_flow *flow;
   double *a;
   size_t k;
-  scl_thin thin; /* dense features */
+  scl_thin thin;            /* dense features */
+  double *whole, *constant; /* of whole numbers: a times the units, k x D; base'a, k */
   scl_level_tables tables;
 } multiplier;
 
 static void close_multiplier(multiplier *m) {
-  scl_release(m->a);
+  SCL_RELEASE(m->a, m->whole);
   scl_thin_close(&m->thin);
   scl_level_tables_close(&m->tables);
+}
+
+/* Phi a = V (units o a) + 1 base'a. */
+static scl_status open_whole(multiplier *m, scl_error *error) {
+  const size_t d = scl_flow_features(m->flow), k = m->k;
+  const double *unit, *base;
+  scl_map_units(m->flow->map, &unit, &base);
+  m->whole = scl_allocate_zero((d + 1) * k * sizeof *m->whole + sizeof *m->whole);
+  if (m->whole == NULL) return scl_fail_memory(error, d * k * sizeof *m->whole, "coefficients");
+  m->constant = m->whole + d * k;
+  for (size_t j = 0; j < d; j++)
+    for (size_t q = 0; q < k; q++) {
+      m->whole[q * d + j] = unit[j] * m->a[j * k + q];
+      if (base != NULL) m->constant[q] += base[j] * m->a[j * k + q];
+    }
+  return SCL_STATUS_OK;
 }
 
 /* Prepare products with a (D x k), which *out owns afterwards, also after a failure: the caller
@@ -35,6 +52,7 @@ static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, mul
   *out = (multiplier){.flow = flow, .a = a, .k = k};
   if (a == NULL) return scl_fail_memory(error, d * k * sizeof *a, "coefficients");
   if (scl_flow_entries(flow) > 0) return SCL_STATUS_OK;
+  if (flow->whole) return open_whole(out, error);
   return scl_thin_open(flow->dtype, d, a, k, &out->thin, error);
 }
 
@@ -44,6 +62,14 @@ static scl_status multiply(const multiplier *m, const scl_flow_block *block, siz
   if (block->entries > 0) {
     scl_sparse_product(block->columns + start * block->entries, block->entries, block->value, count,
                        m->a, m->k, out);
+    return SCL_STATUS_OK;
+  }
+  if (block->whole != NULL) {
+    scl_whole_product(scl_flow_whole(m->flow), count, scl_flow_features(m->flow),
+                      scl_flow_whole_row(m->flow, block, start), block->phi_stride, m->whole, m->k,
+                      out);
+    for (size_t i = 0; i < count * m->k; i++)
+      out[i] += m->constant[i % m->k];
     return SCL_STATUS_OK;
   }
   return scl_thin_product(&m->thin, count, scl_flow_row(m->flow, block, start), block->phi_stride,
@@ -64,23 +90,18 @@ static double *stack_candidates(const scl_candidate *candidates, size_t count, s
 
 typedef struct deciding {
   multiplier by;
-  scl_level_rows *levels; /* NULL: all features are made */
+  scl_level_rows *levels; /* NULL: features are made */
   const scl_matrix *intercept;
   scl_matrix *out;
 } deciding;
 
-/* scores (count x k) of a whole block: from its levels where it has some, without making features. */
+/* scores (count x k) of a whole block. */
 static scl_status multiply_block(deciding *d, const scl_flow_block *block, double *scores,
                                  scl_error *error) {
-  bool by_levels = false;
-  if (d->levels != NULL) {
-    SCL_TRY(scl_level_rows_find(d->levels, block, &by_levels, error));
-    if (by_levels)
-      return scl_level_rows_multiply(d->levels, &d->by.tables, d->by.a, d->by.k, 0, block->count,
-                                     scores, error);
-    SCL_TRY(scl_flow_make_features(block, error));
-  }
-  return multiply(&d->by, block, 0, block->count, scores, error);
+  if (d->levels == NULL) return multiply(&d->by, block, 0, block->count, scores, error);
+  SCL_TRY(scl_level_rows_find(d->levels, block, error));
+  return scl_level_rows_multiply(d->levels, &d->by.tables, d->by.a, d->by.k, 0, block->count,
+                                 scores, error);
 }
 
 static scl_status decide_block(void *context, const scl_flow_block *block, scl_error *error) {
@@ -112,11 +133,12 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
   SCL_TRY(scl_matrix_create(flow->source->rows, c, SCL_DTYPE_FLOAT64, out, error));
   const scl_candidate candidate = {.coefficients = coefficients};
   deciding d = {.intercept = intercept, .out = out};
-  scl_status status = open_multiplier(flow, stack_candidates(&candidate, 1, coefficients->rows, c),
-                                      c, &d.by, error);
   scl_flow walked = *flow;
+  walked.whole = scl_flow_whole(flow) != SCL_WHOLE_NONE;
+  scl_status status = open_multiplier(
+      &walked, stack_candidates(&candidate, 1, coefficients->rows, c), c, &d.by, error);
   if (status == SCL_STATUS_OK) status = scl_level_rows_create(&walked, &d.levels, error);
-  walked.late = d.levels != NULL; /* features are made only for blocks without levels */
+  walked.late = d.levels != NULL;
   if (status == SCL_STATUS_OK) status = scl_flow_walk(&walked, true, decide_block, &d, error);
   scl_level_rows_destroy(d.levels);
   close_multiplier(&d.by);
@@ -232,8 +254,7 @@ struct judging {
   const scl_candidate *candidates;
   double *constant; /* groups x count x c: added to decisions; NULL: models */
   judge row;
-  scl_level_rows *levels; /* NULL: all features are made */
-  bool by_levels;         /* those of this block are not made */
+  scl_level_rows *levels; /* NULL: features are made */
   scl_reducer reducer;    /* for tally_row */
   scl_tally *tallies;
   double *used;                    /* c */
@@ -292,7 +313,7 @@ static void keep_row(const judging *job, size_t group, size_t row, const double 
 static scl_status decide_group(const judging *job, const scl_flow_block *block, size_t group,
                                size_t start, size_t rows, double *out, scl_error *error) {
   const ptrdiff_t stride = (ptrdiff_t)(job->count * job->c);
-  if (job->by_levels)
+  if (job->levels != NULL)
     return scl_level_rows_multiply(job->levels, &job->by[group].tables, job->by[group].a,
                                    job->count * job->c, start, rows, out, error);
   if (job->by != NULL) return multiply(&job->by[group], block, start, rows, out, error);
@@ -322,10 +343,7 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
   void *part = NULL;
   if (job->row == tally_row) SCL_TRY(scl_reducer_at(&job->reducer, block->first, &part, error));
   job->tallies = part;
-  if (job->levels != NULL) {
-    SCL_TRY(scl_level_rows_find(job->levels, block, &job->by_levels, error));
-    if (!job->by_levels) SCL_TRY(scl_flow_make_features(block, error));
-  }
+  if (job->levels != NULL) SCL_TRY(scl_level_rows_find(job->levels, block, error));
   double *decisions = scl_allocate_array(numbers + 1, sizeof *decisions);
   if (decisions == NULL)
     return scl_fail_memory(error, numbers * sizeof *decisions, "decisions of a block");
@@ -373,7 +391,11 @@ static scl_status open_constants(judging *job, const double *pilot, scl_error *e
 
 /* Walk over all rows and judge them; opens and closes what the walk needs. */
 static scl_status judge_all(judging *job, scl_error *error) {
+  const scl_flow *given = job->flow;
   scl_flow flow = *job->flow;
+  flow.whole = scl_flow_whole(&flow) != SCL_WHOLE_NONE &&
+               (job->count == 0 || job->candidates[0].model == NULL);
+  job->flow = &flow;
   flow.pilot = NULL; /* the walk subtracts the first pilot that a candidate has */
   for (size_t i = 0; flow.pilot == NULL && i < job->groups * job->count; i++)
     if (job->candidates[i].pilot != NULL) flow.pilot = scl_matrix_row(job->candidates[i].pilot, 0);
@@ -389,6 +411,7 @@ static scl_status judge_all(judging *job, scl_error *error) {
   for (size_t g = 0; job->by != NULL && g < job->groups; g++)
     close_multiplier(&job->by[g]);
   SCL_RELEASE(job->by, job->constant);
+  job->flow = given;
   return status;
 }
 

@@ -23,14 +23,22 @@ static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) 
   return matrix;
 }
 
+/* "int8" and "int16": whole numbers, which are rounded from float32. */
+static scl_whole whole_of(lua_State *L, int place) {
+  const char *name = lua_type(L, place) == LUA_TSTRING ? lua_tostring(L, place) : "";
+  return strcmp(name, "int8") == 0    ? SCL_WHOLE_INT8
+         : strcmp(name, "int16") == 0 ? SCL_WHOLE_INT16
+                                      : SCL_WHOLE_NONE;
+}
+
 /* The specification of a map, a table:
  *
  *   sampler, phi, kernel  instances; without a kernel the parameters are independent
  *   dim, T, seed          columns of a row, parameters, seed of the parameters
- *   dtype                 of the features
+ *   dtype                 of the features: "int8" and "int16" are whole numbers
  *   parameters, state     matrices in place of drawn parameters, and of what the sampler learns
  *   method, samples       how an expectation is computed, and how many draws of a simulated one
- *   whiten, bare          of kernel sections: see map/map.h
+ *   whiten, bare, staged  see map/map.h
  *
  * The instances and matrices are held by the running call; the map copies or retains them. */
 static scl_map_spec check_spec(lua_State *L, int place) {
@@ -54,8 +62,11 @@ static scl_map_spec check_spec(lua_State *L, int place) {
   spec.monte_carlo = method == 2;
   lua_getfield(L, place, "seed");
   spec.seed = (uint64_t)luaL_optinteger(L, -1, 0);
+  spec.staged = scl_lua_field_flag(L, place, "staged");
   lua_getfield(L, place, "dtype");
-  spec.dtype = scl_lua_check_dtype(L, lua_gettop(L));
+  spec.whole = whole_of(L, lua_gettop(L));
+  spec.dtype =
+      spec.whole != SCL_WHOLE_NONE ? SCL_DTYPE_FLOAT32 : scl_lua_check_dtype(L, lua_gettop(L));
   lua_pop(L, 2);
   return spec;
 }
@@ -133,12 +144,16 @@ static int map_info(lua_State *L) {
   SCL_LUA_INTEGERS(L, {"features", scl_map_features(map)}, {"T", scl_map_count(base)},
                    {"dim", scl_map_dim(map)}, {"samples", scl_map_samples(base)},
                    {"entries", scl_map_entries(map)}, {"fan_in", scl_map_fan_in(base)});
-  SCL_LUA_TEXTS(L, {"dtype", scl_dtype_name(scl_map_dtype(map))},
+  const char *whole = scl_whole_name(scl_map_wanted_whole(map));
+  size_t rounded, clipped;
+  scl_map_clipped(map, &rounded, &clipped);
+  SCL_LUA_TEXTS(L, {"dtype", whole != NULL ? whole : scl_dtype_name(scl_map_dtype(map))},
                 {"method", scl_method_name(scl_map_method(base))}, {"kernel", kernel});
   SCL_LUA_BOOLEANS(L, {"has_kernel", scl_map_has_kernel(map)}, {"section", scl_map_is_section(map)},
                    {"whitened", scl_map_is_whitened(map)});
   SCL_LUA_NUMBERS(L, {"jitter", scl_map_jitter(base)}, {"log_scale", scl_map_log_scale(map)},
-                  {"left_out", scl_map_left_out(map)});
+                  {"left_out", scl_map_left_out(map)}, {"rounded", (double)rounded},
+                  {"clipped", (double)clipped});
   return 1;
 }
 
@@ -174,6 +189,34 @@ static int map_parameters(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   SCL_LUA_PUSH_MATRIX(L, scl_map_parameters(map, out, &error));
   return 1;
+}
+
+/* core.map_grid(map) -> what whole-number features learnt; nil where they learnt nothing
+ * core.map_take_grid(map, grid): the map has learnt this */
+static int map_grid(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  scl_matrix *grid = scl_lua_new_matrix(L);
+  SCL_LUA_TRY(L, scl_map_grid(map, grid, &error));
+  if (grid->storage == NULL) lua_pushnil(L);
+  return 1;
+}
+
+static int map_take_grid(lua_State *L) {
+  scl_map *map = scl_lua_take_handle(L, 1, SCL_LUA_MAP);
+  const scl_matrix *grid = scl_lua_hold_matrix(L, 2);
+  SCL_LUA_TRY(L, scl_map_take_grid(map, grid, &error));
+  return 0;
+}
+
+/* core.map_exact(map) -> "rows", "blocks", or nil and why */
+static int map_exact(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  scl_two_values values;
+  if (scl_map_whole(map) != SCL_WHOLE_NONE || scl_map_two_values(map, &values))
+    return scl_lua_give_text(L, "rows");
+  lua_pushnil(L);
+  lua_pushliteral(L, "sums of these features are rounded in the order of the rows");
+  return 2;
 }
 
 /* core.map_gram(map) -> G, D x D, in the true scale */
@@ -249,7 +292,8 @@ void scl_lua_open_map(lua_State *L) {
                 {"map_staged", map_staged, 2}, {"map_select", map_select, 2},
                 {"map_info", map_info, 1}, {"quadrature_gap", quadrature_gap, 1},
                 {"space", sampler_space, 2}, {"map_parameters", map_parameters, 1},
-                {"map_gram", map_gram, 1}, {"map_constants", map_constants, 2},
+                {"map_gram", map_gram, 1}, {"map_grid", map_grid, 1}, {"map_exact", map_exact, 1},
+                {"map_take_grid", map_take_grid, 2}, {"map_constants", map_constants, 2},
                 {"map_induced", map_induced, 3}, {"map_collision", map_collision, 3},
                 {"map_codes", map_codes, 2}, {"map_between", map_between, 3},
                 {"gram", kernel_gram, 3}, {"expectation", expectation, 4});

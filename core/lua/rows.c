@@ -119,6 +119,7 @@ static int learn(lua_State *L) {
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "learning cells";
   SCL_LUA_TRY(L, scl_flow_learn_cells(&flow, map, &error));
+  SCL_LUA_TRY(L, scl_flow_learn_grid(&flow, map, &error));
   if (scl_map_entries(map) > 0) scl_lua_account(L, scl_map_bytes(map));
   return 0;
 }

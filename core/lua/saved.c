@@ -1,5 +1,6 @@
 /* scullery.core: saved models, checked and put together by core/model, as Lua values.
  * lua/scullery/model/restoring.lua adds the recipe, which Lua alone can make again. */
+#include "lua/saved.h"
 #include "lua/handle.h"
 #include "lua/json.h"
 #include "lua/matrix.h"
@@ -23,6 +24,11 @@ static void release_opened(void *pointer) {
   opened *file = pointer;
   scl_saved_close(&file->saved);
   SCL_RELEASE(file->components, file);
+}
+
+const scl_saved *scl_lua_check_saved(lua_State *L, int place) {
+  const opened *file = scl_lua_check_handle(L, place, SCL_LUA_SAVED);
+  return &file->saved;
 }
 
 /* The table of a component says which one of the file it is. */
@@ -125,8 +131,8 @@ static int saved_features(lua_State *L) {
   scl_map *map = NULL;
   scl_status status = scl_saved_table(body, "map", &said, &error);
   if (status == SCL_STATUS_OK)
-    status =
-        scl_saved_features(&file->saved, scl_saved_find(body, "features"), said, 0, &map, &error);
+    status = scl_saved_features(&file->saved, scl_saved_find(body, "features"), said, 0, false,
+                                &map, &error);
   if (status == SCL_STATUS_OK) {
     const size_t dim = scl_map_dim(map);
     status = scl_saved_names(&file->saved, body, dim, &names, &error);

@@ -36,6 +36,49 @@ static scl_status fail_not_finite(const scl_map_tile *tile, size_t plane, size_t
                   feature, type, phi);
 }
 
+/* The same for y of a row that begins at `from`. */
+static scl_status fail_row(const scl_map_tile *tile, size_t plane, size_t i, const void *from,
+                           scl_error *error) {
+  size_t j = 0;
+  while (j + 1 < tile->y.cols && isfinite(scl_number(from, tile->y.dtype, j)))
+    j++;
+  return fail_not_finite(tile, plane, i, j, error);
+}
+
+/* Run of features that are rounded at once. */
+enum { ROUNDED = 512 };
+
+/* y of one row and plane to whole numbers, or to the features that these stand for. */
+static bool write_whole_row(const scl_map_request *to, const scl_map *map, size_t first,
+                            size_t count, const float *y, ptrdiff_t at) {
+  const size_t size = scl_whole_size(map->whole);
+  int16_t room[ROUNDED];
+  if (to->whole) return scl_map_round(map, first, count, y, (char *)to->phi + at * (ptrdiff_t)size);
+  for (size_t j = 0; j < count; j += ROUNDED) {
+    const size_t some = scl_min(ROUNDED, count - j);
+    if (!scl_map_round(map, first + j, some, y + j, room)) return false;
+    scl_map_unround(map, first + j, some, room, SCL_DTYPE_FLOAT32, (float *)to->phi + at + j);
+  }
+  return true;
+}
+
+/* write_features of a map of whole numbers, whose dtype is float32. */
+static scl_status write_whole(const scl_map_request *to, const scl_map_tile *tile,
+                              scl_error *error) {
+  const scl_map *map = tile->map;
+  const scl_block *y = &tile->y;
+  for (size_t plane = 0; plane < map->fan_out; plane++)
+    for (size_t i = 0; i < y->rows; i++) {
+      const float *from = (const float *)y->data + (ptrdiff_t)i * y->row_stride +
+                          (ptrdiff_t)plane * y->plane_stride;
+      const ptrdiff_t at = (ptrdiff_t)(tile->first_row + i) * to->phi_stride +
+                           (ptrdiff_t)(plane * to->count + tile->first - to->first);
+      if (!write_whole_row(to, map, plane * map->count + tile->first, y->cols, from, at))
+        return fail_row(tile, plane, i, from, error);
+    }
+  return SCL_STATUS_OK;
+}
+
 /* y and scales of a tile to the features. Everything before happens in the thread's own packed
  * tile: rows of features may lie apart by a power of two, where few cache sets serve them, so that
  * this is the only pass over their memory. */
@@ -45,6 +88,7 @@ static scl_status write_features(void *context, const scl_map_tile *tile, scl_er
   const scl_map *map = tile->map;
   const scl_block *y = &tile->y;
   SCL_TRY(map->kind->tile(map, tile, error));
+  if (map->grid != NULL && !to->unrounded) return write_whole(to, tile, error);
   for (size_t plane = 0; plane < map->fan_out; plane++)
     for (size_t i = 0; i < y->rows; i++) {
       const ptrdiff_t from = (ptrdiff_t)i * y->row_stride + (ptrdiff_t)plane * y->plane_stride;
@@ -56,11 +100,7 @@ static scl_status write_features(void *context, const scl_map_tile *tile, scl_er
                                  (const double *)y->data + from, (double *)to->phi + at)
               : loops->scale_f32(y->cols, (const float *)map->scale + tile->first,
                                  (const float *)y->data + from, (float *)to->phi + at);
-      if (finite) continue;
-      size_t j = 0;
-      while (j + 1 < y->cols && isfinite(scl_number(y->data, y->dtype, (size_t)from + j)))
-        j++;
-      return fail_not_finite(tile, plane, i, j, error);
+      if (!finite) return fail_row(tile, plane, i, scl_at(y->data, y->dtype, from), error);
     }
   return SCL_STATUS_OK;
 }
@@ -69,6 +109,20 @@ scl_status scl_map_apply_tiles(const scl_map *map, const scl_map_request *reques
                                scl_error *error) {
   return scl_tiles_run(map, request->x, request->x_stride, request->rows, request->first,
                        request->count, write_features, (void *)(uintptr_t)request, error);
+}
+
+static scl_status apply_kind(const scl_map *map, const scl_map_request *request, scl_error *error) {
+  if (request->rows == 0 || request->count == 0) return SCL_STATUS_OK;
+  if (map->bare || map->kind->apply == NULL)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "this map has no dense features");
+  return map->kind->apply(map, request, error);
+}
+
+scl_status scl_map_apply_numbers(const scl_map *map, const scl_map_request *request,
+                                 scl_error *error) {
+  scl_map_request unrounded = *request;
+  unrounded.unrounded = true;
+  return apply_kind(map, &unrounded, error);
 }
 
 size_t scl_map_block(const scl_map *map) {
@@ -85,10 +139,22 @@ scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, co
                                    .rows = rows,
                                    .first = first,
                                    .count = count};
-  if (rows == 0 || count == 0) return SCL_STATUS_OK;
-  if (map->bare || map->kind->apply == NULL)
-    return scl_fail(error, SCL_STATUS_INTERNAL, "this map has no dense features");
-  return map->kind->apply(map, &request, error);
+  if (map->grid != NULL && map->kind->tile == NULL)
+    return scl_map_apply_rounded(map, &request, error);
+  return apply_kind(map, &request, error);
+}
+
+scl_status scl_map_apply_whole(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                               void *v, ptrdiff_t v_stride, scl_error *error) {
+  const scl_map_request request = {.x = x,
+                                   .phi = v,
+                                   .x_stride = x_stride,
+                                   .phi_stride = v_stride,
+                                   .rows = rows,
+                                   .count = map->count,
+                                   .whole = true};
+  if (map->kind->tile == NULL) return scl_map_apply_rounded(map, &request, error);
+  return apply_kind(map, &request, error);
 }
 
 scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,

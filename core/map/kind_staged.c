@@ -84,8 +84,13 @@ static scl_status staged_apply(const scl_map *map, const scl_map_request *reques
                 .room = width};
   for (size_t s = 0; s < own->n_stages; s++)
     c.room = scl_max(c.room, scl_stage_room(own->stages[s]));
-  scl_status status = scl_map_apply(own->base, request->x, request->x_stride, request->rows,
-                                    fits ? request->phi : memory, c.stride, error);
+  const scl_map_request of_base = {.x = request->x,
+                                   .phi = fits ? request->phi : memory,
+                                   .x_stride = request->x_stride,
+                                   .phi_stride = c.stride,
+                                   .rows = request->rows,
+                                   .count = own->base->count};
+  scl_status status = scl_map_apply_numbers(own->base, &of_base, error);
   if (status == SCL_STATUS_OK)
     status = scl_pool_try((request->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, change_chunk, &c, error);
   scl_release(memory);
@@ -148,6 +153,7 @@ scl_status scl_map_create_staged(const scl_map *base, scl_stage *const *stages, 
   map->count = features;
   map->fan_in = map->fan_out = 1;
   map->log_scale = log_scale_of(base, stages, n_stages);
+  map->whole = base->whole;
   map->own.staging = (scl_staging){.base = base, .stages = list, .n_stages = n_stages};
   *out = map;
   return SCL_STATUS_OK;

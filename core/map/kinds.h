@@ -10,12 +10,15 @@
 
 /* Features wanted: those of parameters first .. first+count-1 of the rows of x, in phi, which has
  * `count` columns for each output. x and phi have the map's dtype. */
-typedef struct scl_map_request {
+struct scl_map_request {
   const void *x;
   void *phi;
   ptrdiff_t x_stride, phi_stride;
   size_t rows, first, count;
-} scl_map_request;
+  /* Of a map with a grid: `phi` takes v in place of features; or it takes features as they are,
+   * without rounding. Only for kinds with a slot `tile`; other kinds write features. */
+  bool whole, unrounded;
+};
 
 /* Slots marked "or NULL" may be left out. */
 struct scl_map_kind {
@@ -65,6 +68,9 @@ extern const scl_map_kind scl_map_kind_section, scl_map_kind_cells, scl_map_kind
 
 const scl_map_kind *scl_map_kind_of(const scl_map *map, const scl_map_spec *spec);
 
+/* scl_map_apply without rounding to whole numbers. */
+scl_status scl_map_apply_numbers(const scl_map *map, const scl_map_request *request,
+                                 scl_error *error);
 /* The slot `features` of dense kinds: fan_out features for each parameter. */
 size_t scl_map_dense_features(const scl_map *map);
 /* apply.c: the slot `apply` of kinds with a slot `tile`. */

@@ -281,6 +281,7 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
   map->dim = spec->dim;
   map->seed = spec->seed;
   map->dtype = spec->dtype;
+  map->whole = spec->whole;
   scl_status status = compose(map, spec, error);
   if (status == SCL_STATUS_OK) status = prepare_drawing(map, error);
   if (status == SCL_STATUS_OK) status = scl_map_bind_kernel(map, spec, error);
@@ -288,6 +289,7 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
     map->kind = scl_map_kind_of(map, spec);
     status = make(map, spec, error);
   }
+  if (status == SCL_STATUS_OK) status = scl_map_open_grid(map, spec, error);
   if (status == SCL_STATUS_OK)
     *out = map;
   else
@@ -313,6 +315,7 @@ static scl_map_spec spec_of(const scl_map *map) {
                        .count = map->count,
                        .seed = map->seed,
                        .dtype = map->dtype,
+                       .whole = map->whole,
                        .state = map->state.storage == NULL ? NULL : &map->state};
   if (map->kind->fill_spec != NULL) map->kind->fill_spec(map, &spec);
   return spec;
@@ -356,6 +359,7 @@ scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *er
   scl_map_spec spec = spec_of(map);
   spec.kernel = NULL;
   spec.scale = 1;
+  spec.whole = SCL_WHOLE_NONE;
   return create_with_own(map, spec, out, error);
 }
 
@@ -365,6 +369,26 @@ scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **ou
   scl_map_spec spec = spec_of(map);
   spec.whiten = whiten;
   return create_with_own(map, spec, out, error);
+}
+
+/* What the features of the kept parameters had learnt. */
+static scl_status select_grid(const scl_map *map, const size_t *keep, size_t count, scl_map *some,
+                              scl_error *error) {
+  scl_matrix all, kept;
+  const size_t d = scl_map_features(some);
+  if (!scl_map_lacks_grid(some) || map->grid == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_map_grid(map, &all, error));
+  scl_status status = scl_matrix_create_raw(2, d, SCL_DTYPE_FLOAT64, &kept, error);
+  if (status == SCL_STATUS_OK) {
+    for (size_t r = 0; r < 2; r++)
+      for (size_t j = 0; j < d; j++)
+        scl_matrix_row(&kept, r)[j] =
+            scl_matrix_row(&all, r)[j / count * map->count + keep[j % count]];
+    status = scl_map_take_grid(some, &kept, error);
+    scl_matrix_release(&kept);
+  }
+  scl_matrix_release(&all);
+  return status;
 }
 
 /* The parameters kept are given to the new map as a matrix; plane k of the matrix has scalar k of each
@@ -388,6 +412,9 @@ scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, 
     spec.parameters = &rows;
     status = scl_map_create(&spec, out, error);
     scl_matrix_release(&rows);
+    if (status == SCL_STATUS_OK &&
+        (status = select_grid(map, keep, count, *out, error)) != SCL_STATUS_OK)
+      scl_map_destroy(*out);
   }
   scl_matrix_release(&all);
   return status;
@@ -399,6 +426,7 @@ void scl_map_destroy(scl_map *map) {
   scl_projection_destroy(map->projection);
   scl_projection_destroy(map->variance);
   SCL_RELEASE(map->pool, map->scale);
+  scl_map_close_grid(map);
   scl_map_release_tilts(map);
   scl_law_release(&map->law);
   scl_parameters_release(&map->natural);

@@ -11,6 +11,7 @@
 #include "algebra/bits.h"
 #include "algebra/matrix.h"
 #include "algebra/symmetric.h"
+#include "algebra/whole.h"
 #include "map/cells.h"
 #include "map/parameters.h"
 #include "map/stage.h"
@@ -42,7 +43,9 @@ typedef struct scl_map_spec {
   bool quadrature, monte_carlo; /* use this method even where there is a closed form */
   size_t samples;               /* Monte Carlo: how many; 0: chosen */
   double scale;                 /* s_t of every parameter; 0: the sampler's scales */
-  bool keep; /* store the parameters as drawn, though only scl_map_parameters needs them */
+  bool keep;       /* store the parameters as drawn, though only scl_map_parameters needs them */
+  scl_whole whole; /* features are rounded to whole numbers (map/whole.c); dtype is float32 */
+  bool staged;     /* row stages follow the features, which are rounded after these alone */
 } scl_map_spec;
 
 typedef struct scl_map scl_map;
@@ -148,6 +151,30 @@ scl_status scl_map_apply_bits(const scl_map *map, const void *x, ptrdiff_t x_str
 /* false: no map says that it has two values, so that all features are numbers (tests). */
 void scl_map_use_bits(bool use);
 bool scl_map_uses_bits(void);
+
+/* Whole-number features (map/whole.c): feature j is base[j] + unit[j] v_j. SCL_WHOLE_NONE: they are
+ * numbers, bits or one-hot. */
+scl_whole scl_map_whole(const scl_map *map);
+/* The type that was asked for, also where features are bits or one-hot. */
+scl_whole scl_map_wanted_whole(const scl_map *map);
+/* D numbers each, borrowed; base NULL: zeros. */
+void scl_map_units(const scl_map *map, const double **unit, const double **base);
+/* v (rows x D at stride, of the map's type) of the rows of x. */
+scl_status scl_map_apply_whole(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                               void *v, ptrdiff_t v_stride, scl_error *error);
+/* The features base + unit v, in either dtype. */
+void scl_map_unround(const scl_map *map, size_t first, size_t count, const void *v, scl_dtype dtype,
+                     void *out);
+/* Whether the units are learnt from rows and are not there yet: features are numbers until then. */
+bool scl_map_lacks_grid(const scl_map *map);
+/* Units from the smallest and the largest of each feature (D numbers each) on the first rows. */
+scl_status scl_map_learn_grid(scl_map *map, const double *least, const double *most,
+                              scl_error *error);
+/* What was learnt (2 x D, float64): no storage where nothing was; and the same from a saved map. */
+scl_status scl_map_grid(const scl_map *map, scl_matrix *out, scl_error *error);
+scl_status scl_map_take_grid(scl_map *map, const scl_matrix *grid, scl_error *error);
+/* How many features of a learnt grid were rounded so far, and how many lay beyond the largest v. */
+void scl_map_clipped(const scl_map *map, size_t *rounded, size_t *clipped);
 
 /* The untilted parameters, as a matrix; structured ones as dense rows; with fan_in q, scalar k of
  * parameter t in row k T + t. */

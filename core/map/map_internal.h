@@ -8,7 +8,8 @@
 #include "plugin/nonlinearity.h"
 #include <stdatomic.h>
 
-typedef struct scl_map_kind scl_map_kind; /* kinds.h */
+typedef struct scl_map_kind scl_map_kind;       /* kinds.h */
+typedef struct scl_map_request scl_map_request; /* kinds.h */
 
 /* K's tilt of the law of one in-degree (sparse parameters), or of the whole law (all others). */
 typedef struct scl_tilt_set {
@@ -49,6 +50,15 @@ typedef struct scl_staging {
   size_t n_stages;
 } scl_staging;
 
+/* How y, which is a feature before its scale, becomes a whole number: v = round((y - offset) inverse).
+ * Kinds without a slot `tile` have no scales apart: y is the feature. */
+typedef struct scl_grid {
+  float *offset, *inverse; /* D each; offset NULL: zeros */
+  double *unit, *base;     /* D each: the feature is base + unit v; base NULL: zeros */
+  bool learnt;
+  _Atomic size_t rounded, clipped; /* of a learnt grid */
+} scl_grid;
+
 struct scl_map {
   /* What the map is made of. */
   scl_instance *sampler;
@@ -79,6 +89,8 @@ struct scl_map {
   scl_projection *variance;   /* x^2 to v^2, for SCL_SPREAD_ENTRY; else NULL */
   void *scale;                /* count: s_t, or c(w_t) exp(-log_scale), in dtype */
   double log_scale;
+  scl_whole whole; /* features are rounded to whole numbers, */
+  scl_grid *grid;  /* once there is a grid: NULL until it is learnt; bits and one-hot have none */
 
   scl_law_set law;     /* of one parameter; empty where there is no kernel or no law */
   scl_tilt_set *tilts; /* K's, NULL where K has no tilt for the law */
@@ -118,6 +130,15 @@ scl_status scl_map_own_parameters(const scl_map *map, scl_parameter_set *out, sc
 /* s_t of every parameter of a map without K: `common`, or what the sampler says where it is 0. */
 scl_status scl_map_set_scales(scl_map *map, const scl_parameter_set *drawn, double common,
                               scl_error *error);
+
+/* whole.c: the grid of a map of whole numbers, where it is declared or given. */
+scl_status scl_map_open_grid(scl_map *map, const scl_map_spec *spec, scl_error *error);
+void scl_map_close_grid(scl_map *map);
+/* v of features first .. first+count-1 from their y; false: a number is not finite. */
+bool scl_map_round(const scl_map *map, size_t first, size_t count, const float *y, void *v);
+/* scl_map_request with `whole` or not, of kinds that write features: these are rounded afterwards. */
+scl_status scl_map_apply_rounded(const scl_map *map, const scl_map_request *request,
+                                 scl_error *error);
 
 /* map_kernel.c: bind K, or k of sections, to the sampler's law, and ask K for its tilts. */
 scl_status scl_map_bind_kernel(scl_map *map, const scl_map_spec *spec, scl_error *error);

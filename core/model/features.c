@@ -30,6 +30,15 @@ static scl_status read_method(const cJSON *from, scl_map_spec *spec, scl_error *
                   "its 'method' is %.40s, where exact, quadrature or monte-carlo belongs", method);
 }
 
+/* The type of the features; whole numbers are rounded from float32. */
+static scl_status read_dtype(const char *word, scl_map_spec *spec, scl_error *error) {
+  spec->whole = strcmp(word, "int8") == 0    ? SCL_WHOLE_INT8
+                : strcmp(word, "int16") == 0 ? SCL_WHOLE_INT16
+                                             : SCL_WHOLE_NONE;
+  spec->dtype = SCL_DTYPE_FLOAT32;
+  return spec->whole != SCL_WHOLE_NONE ? SCL_STATUS_OK : scl_saved_dtype(word, &spec->dtype, error);
+}
+
 /* Read the table `origin` of the saved map. */
 static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin *out,
                               scl_error *error) {
@@ -43,7 +52,7 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the seed of its features is no whole number");
   spec->seed = (uint64_t)scl_json_number_of(&saved->json, seed).whole; /* all 64 bits */
   SCL_TRY(scl_saved_word(from, "dtype", &dtype, error));
-  SCL_TRY(scl_saved_dtype(dtype, &spec->dtype, error));
+  SCL_TRY(read_dtype(dtype, spec, error));
   SCL_TRY(read_method(from, spec, error));
   SCL_TRY(scl_saved_flag(from, "whiten", &spec->whiten, error));
   SCL_TRY(scl_saved_read_widths(saved, from, &out->widths, error));
@@ -164,6 +173,16 @@ static scl_status restore_cells(const scl_saved *saved, scl_map *map, scl_error 
   return scl_map_restore_cells(map, counts->data, words->data, words->sizes[0], error);
 }
 
+scl_status scl_saved_grid(const scl_saved *saved, scl_map *map, scl_error *error) {
+  scl_matrix grid;
+  if (!scl_map_lacks_grid(map)) return SCL_STATUS_OK;
+  const scl_saved_shape shape = {2, scl_map_features(map), true};
+  SCL_TRY(scl_saved_matrix(saved, "features.grid", shape, &grid, error));
+  const scl_status status = scl_map_take_grid(map, &grid, error);
+  scl_matrix_release(&grid);
+  return status;
+}
+
 /* Compare the features (or parameters) of the map with those in the file. */
 static scl_status check_draws(const scl_saved *saved, const cJSON *said, const scl_map *map,
                               scl_error *error) {
@@ -199,7 +218,9 @@ static scl_status make_map(const scl_saved *saved, const origin *from, scl_map *
   const cJSON *list = status == SCL_STATUS_OK && from->kept != NULL ? from->kept->child : NULL;
   for (; status == SCL_STATUS_OK && list != NULL; list = list->next)
     status = select_kept(saved, list, out, error);
-  return status == SCL_STATUS_OK ? restore_cells(saved, *out, error) : status;
+  if (status == SCL_STATUS_OK) status = restore_cells(saved, *out, error);
+  return status == SCL_STATUS_OK && !from->spec.staged ? scl_saved_grid(saved, *out, error)
+                                                       : status;
 }
 
 /* Read and check the description of the map. `method` and `log_scale` are for other readers of the
@@ -232,8 +253,8 @@ static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t d
 }
 
 scl_status scl_saved_features(scl_saved *saved, const cJSON *recipe, const cJSON *said, size_t dim,
-                              scl_map **out, scl_error *error) {
-  origin from = {0};
+                              bool staged, scl_map **out, scl_error *error) {
+  origin from = {.spec.staged = staged};
   size_t features;
   scl_map *map = NULL;
   scl_status status = check_said(saved, said, dim, &from, &features, error);

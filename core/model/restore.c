@@ -443,14 +443,16 @@ static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *p
   if (plan->features == NULL)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "it has features, and its pipeline none");
   SCL_TRY(scl_saved_table(model, "map", &said, error));
-  SCL_TRY(scl_saved_features(saved, plan->features, said, *cols, &out->map, error));
+  SCL_TRY(
+      scl_saved_features(saved, plan->features, said, *cols, plan->n_after > 0, &out->map, error));
   *cols = scl_map_features(out->map);
   if (plan->n_after == 0) return SCL_STATUS_OK;
   SCL_TRY(read_stages(saved, model, "after", plan->after, plan->n_after, &out->after, &out->n_after,
                       cols, error));
   out->base = out->map;
   out->map = NULL;
-  return scl_map_create_staged(out->base, out->after, out->n_after, &out->map, error);
+  SCL_TRY(scl_map_create_staged(out->base, out->after, out->n_after, &out->map, error));
+  return scl_saved_grid(saved, out->map, error);
 }
 
 /* The solver and what it learnt, checked against the numbers of targets and classes. */

@@ -10,7 +10,7 @@
 /* The last one of the format that is read: 2 has pilot means, 3 has targets that were transformed,
  * computed columns, and dates whose day or month comes first, 4 has row stages after features,
  * selections of columns, and isotonic calibrations. */
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 
 /* ------------------------------------------------------------ opening */
 

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "base/random.h"
 #include "plugin/host.h"
+#include "rows/chosen.h"
 #include "rows/reduce.h"
 #include <string.h>
 
@@ -155,6 +156,56 @@ scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *e
   SCL_TRY(scl_reducer_finish(
       &lesson.reducer, scl_flow_walk(&rows, false, learn_cells, &lesson, error), &part, error));
   return scl_map_settle(map, part, error);
+}
+
+/* ------------------------------------------------------------ units of whole-number features */
+
+enum { GRID_ROWS = 2048, GRID_CHUNK = 64 };
+
+/* The smallest and the largest of each feature. */
+typedef struct ranging {
+  const scl_map *map;
+  size_t features, rows;
+  double *least, *most;
+  float *phi; /* GRID_CHUNK rows */
+} ranging;
+
+static scl_status add_ranges(void *context, const scl_flow_block *block, scl_error *error) {
+  ranging *r = context;
+  const size_t d = r->features;
+  for (size_t at = 0; at < block->count; at += GRID_CHUNK) {
+    const size_t count = scl_min(GRID_CHUNK, block->count - at);
+    SCL_TRY(scl_map_apply(r->map, (const float *)block->x + (ptrdiff_t)at * block->x_stride,
+                          block->x_stride, count, r->phi, (ptrdiff_t)d, error));
+    for (size_t i = 0; i < count; i++, r->rows++)
+      for (size_t j = 0; j < d; j++) {
+        const double number = (double)r->phi[i * d + j];
+        if (r->rows == 0 || number < r->least[j]) r->least[j] = number;
+        if (r->rows == 0 || number > r->most[j]) r->most[j] = number;
+      }
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_flow_learn_grid(const scl_flow *flow, scl_map *map, scl_error *error) {
+  if (!scl_map_lacks_grid(map)) return SCL_STATUS_OK;
+  ranging r = {.map = map, .features = scl_map_features(map)};
+  scl_beginning rows = scl_source_begin(flow->source, GRID_ROWS);
+  scl_flow first = scl_flow_of_rows(flow);
+  first.source = &rows.base;
+  first.weights = NULL;
+  first.dtype = scl_map_dtype(map);
+  r.least = scl_allocate_zero((2 * r.features + 1) * sizeof *r.least);
+  r.phi = scl_allocate_array(GRID_CHUNK * r.features + 1, sizeof *r.phi);
+  scl_status status = SCL_STATUS_OK;
+  if (r.least == NULL || r.phi == NULL)
+    status = scl_fail_memory(error, GRID_CHUNK * r.features * sizeof *r.phi, "rows of features");
+  else
+    r.most = r.least + r.features;
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(&first, false, add_ranges, &r, error);
+  if (status == SCL_STATUS_OK) status = scl_map_learn_grid(map, r.least, r.most, error);
+  SCL_RELEASE(r.least, r.phi);
+  return status;
 }
 
 /* ------------------------------------------------------------ samplers that learn */

@@ -17,6 +17,10 @@ scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_sta
  * nothing to learn. */
 scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *error);
 
+/* Let a map of whole-number features learn their units from the first rows; nothing is walked where
+ * it has them. */
+scl_status scl_flow_learn_grid(const scl_flow *flow, scl_map *map, scl_error *error);
+
 /* Let a sampler with SCL_ABILITY_LEARN see the staged rows. */
 typedef struct scl_lesson {
   scl_instance *sampler, *kernel; /* kernel: the phi that is one, else K, else NULL */

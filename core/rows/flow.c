@@ -38,11 +38,31 @@ bool scl_flow_has_bits(const scl_flow *flow) {
   return flow->map != NULL && flow->count == 0 && scl_map_two_values(flow->map, &values);
 }
 
+scl_whole scl_flow_whole(const scl_flow *flow) {
+  return flow->map == NULL || flow->count > 0 ? SCL_WHOLE_NONE : scl_map_whole(flow->map);
+}
+
+bool scl_whole_weights(const double *weights, size_t count) {
+  for (size_t i = 0; weights != NULL && i < count; i++)
+    if (weights[i] != floor(weights[i])) return false;
+  return true;
+}
+
+bool scl_flow_is_exact(const scl_flow *flow) {
+  return scl_flow_whole(flow) != SCL_WHOLE_NONE ||
+         (scl_flow_has_bits(flow) && scl_whole_weights(flow->weights, flow->source->rows));
+}
+
+/* Bytes of a dense feature. */
+static size_t feature_size(const scl_flow *flow) {
+  return flow->whole ? scl_whole_size(scl_map_whole(flow->map)) : scl_dtype_size(flow->dtype);
+}
+
 /* Bytes of a row of features. */
 static double row_bytes(const scl_flow *flow) {
   const size_t entries = scl_flow_entries(flow);
   return entries > 0 ? (double)entries * sizeof(int32_t)
-                     : (double)scl_flow_features(flow) * (double)scl_dtype_size(flow->dtype);
+                     : (double)scl_flow_features(flow) * (double)feature_size(flow);
 }
 
 size_t scl_flow_fill_rows(const scl_flow *flow) {
@@ -51,8 +71,9 @@ size_t scl_flow_fill_rows(const scl_flow *flow) {
   return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit;
 }
 
-/* Rows of a block that fit BLOCK_BYTES: a multiple of LEAST_ROWS, up to MOST_ROWS, times up to
- * four with groups. */
+/* Rows of a block that fit BLOCK_BYTES: a power of two from LEAST_ROWS to MOST_ROWS, times two for
+ * two groups and four for more. It depends on the widths of rows and on the groups alone, so that
+ * parts of the rows that are cut at blocks have the blocks of all rows. */
 static size_t fitting_rows(const scl_flow *flow, bool features) {
   /* With groups a block's size decides the order of its rows, so it must not depend on what this
    * walk is for. */
@@ -61,17 +82,21 @@ static size_t fitting_rows(const scl_flow *flow, bool features) {
   const double width = (wide ? row_bytes(flow) : 0) +
                        (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
   const double fit = BLOCK_BYTES / fmax(width, 1);
-  size_t rows = fit < LEAST_ROWS  ? LEAST_ROWS
-                : fit > MOST_ROWS ? MOST_ROWS
-                                  : (size_t)fit / LEAST_ROWS * LEAST_ROWS;
-  return rows * (wide ? scl_min(groups_of(flow), 4) : 1);
+  size_t rows = LEAST_ROWS;
+  while (rows < MOST_ROWS && 2 * (double)rows <= fit)
+    rows *= 2;
+  return rows * (!wide || groups_of(flow) == 1 ? 1 : groups_of(flow) == 2 ? 2 : 4);
 }
 
 size_t scl_flow_block_rows(const scl_flow *flow) { return fitting_rows(flow, true); }
 
+static size_t end_of(const scl_flow *flow) {
+  return flow->end == 0 ? flow->source->rows : flow->end;
+}
+
 static size_t choose_rows(const scl_flow *flow, bool features) {
-  const size_t all = scl_max(flow->source->rows, 1);
-  return flow->whole ? all : scl_min(fitting_rows(flow, features), all);
+  const size_t all = scl_max(end_of(flow) - flow->begin, 1);
+  return flow->at_once ? all : scl_min(fitting_rows(flow, features), all);
 }
 
 /* ------------------------------------------------------------ the buffers of one walk */
@@ -81,7 +106,7 @@ typedef struct scl_flow_pass {
   size_t rows, cols_in, cols_most, cols, targets;
   size_t first, count;
   double *raw;      /* rows x cols_most, as read */
-  void *x, *phi;    /* rows x cols, rows x D */
+  void *x, *phi;    /* rows x cols, rows x D: features or whole numbers */
   int32_t *columns; /* rows x entries, instead of phi */
   scl_bits bits;    /* instead of phi, */
   double *low;      /* with the two values of D features */
@@ -118,7 +143,7 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->x = scl_allocate_array(w->rows * w->cols + 1, size);
   w->entries = features ? scl_flow_entries(flow) : 0;
   const bool dense = features && flow->map != NULL && w->entries == 0 && !flow->bits;
-  w->phi = dense ? scl_allocate_array(w->rows * width + 1, size) : NULL;
+  w->phi = dense ? scl_allocate_array(w->rows * width + 1, feature_size(flow)) : NULL;
   w->columns =
       w->entries > 0 ? scl_allocate_array(w->rows * w->entries + 1, sizeof *w->columns) : NULL;
   w->raw_y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
@@ -281,7 +306,7 @@ static void share_out(const walk *w, double seconds) {
   for (size_t s = 1; s <= w->flow->n_stages; s++)
     scl_profile_move("reading", scl_stage_name(w->flow->stages[s - 1]->kind),
                      all > 0 ? seconds * (double)atomic_load(&w->spent[s]) / all : 0,
-                     (double)w->count, w->first == 0);
+                     (double)w->count, w->first == w->flow->begin);
   for (size_t s = 0; s <= w->flow->n_stages; s++)
     atomic_store(&w->spent[s], 0);
 }
@@ -300,7 +325,7 @@ static scl_status fill_block(walk *w, scl_error *error) {
   SCL_TRY(arrange(w, error));
   const size_t mark = scl_profile_enter("reading");
   const scl_status status = read_block(w, error);
-  scl_profile_leave(mark, (double)w->count, w->first == 0);
+  scl_profile_leave(mark, (double)w->count, w->first == w->flow->begin);
   return status;
 }
 
@@ -353,6 +378,7 @@ static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) 
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
   const void *x = scl_at(w->x, flow->dtype, (ptrdiff_t)at * cols);
   if (flow->bits) return scl_map_apply_bits(flow->map, x, cols, count, &w->bits, error);
+  if (flow->whole) return scl_map_apply_whole(flow->map, x, cols, count, w->phi, width, error);
   if (w->entries > 0) return scl_map_apply_cells(flow->map, x, cols, count, w->columns, error);
   return flow->count == 0 ? scl_map_apply(flow->map, x, cols, count, w->phi, width, error)
                           : scl_map_apply_part(flow->map, flow->first, flow->count, x, cols, count,
@@ -372,9 +398,9 @@ static scl_status map_block(walk *w, scl_error *error) {
 static scl_status make_features(walk *w, scl_error *error) {
   const size_t mark = scl_profile_enter("features");
   const scl_status status = map_block(w, error);
-  if (status == SCL_STATUS_OK && w->phi != NULL)
+  if (status == SCL_STATUS_OK && w->phi != NULL && !w->flow->whole)
     scl_flow_subtract_pilot(w->flow, w->phi, (ptrdiff_t)scl_flow_features(w->flow), w->count);
-  scl_profile_leave(mark, (double)w->count, w->first == 0);
+  scl_profile_leave(mark, (double)w->count, w->first == w->flow->begin);
   return status;
 }
 
@@ -391,7 +417,10 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
   const scl_flow_block block = {.first = w->first,
                                 .count = w->count,
                                 .x = w->x,
-                                .phi = mapped ? w->phi : w->x, /* NULL of bits */
+                                .phi = !mapped       ? w->x
+                                       : flow->whole ? NULL
+                                                     : w->phi, /* NULL of bits */
+                                .whole = mapped && flow->whole ? w->phi : NULL,
                                 .bits = mapped && flow->bits ? &w->bits : NULL,
                                 .low = w->low,
                                 .high = w->low == NULL ? NULL : w->low + width,
@@ -410,6 +439,9 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
 
 static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   size_t cols = flow->source->cols;
+  if (flow->begin > end_of(flow) || end_of(flow) > flow->source->rows)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "rows %zu .. %zu of a source of %zu",
+                    flow->begin + 1, end_of(flow), flow->source->rows);
   for (size_t s = 0; s < flow->n_stages; s++) {
     if (flow->stages[s]->cols_in != cols)
       return scl_fail(error, SCL_STATUS_BAD_SHAPE,
@@ -423,31 +455,63 @@ static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Read what comes before the walk's rows, from a source that is read in order. */
+static scl_status skip_rows(walk *w, scl_error *error) {
+  const scl_flow *flow = w->flow;
+  for (w->first = 0; !flow->source->random_access && w->first < flow->begin;) {
+    const size_t some = scl_min(w->rows, flow->begin - w->first);
+    SCL_TRY(read_rows(w, 0, some, error));
+    w->first += some;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* The row after the block that begins at `first`: the next multiple of `step`, no further than the
+ * leaf and the walk. */
+static size_t block_end(const scl_flow *flow, size_t step, size_t first) {
+  const size_t leaf = scl_reduce_leaf_rows(flow->source->rows), end = end_of(flow);
+  if (flow->at_once) return end;
+  return scl_min(scl_min((first / step + 1) * step, (first / leaf + 1) * leaf), end);
+}
+
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
                          scl_error *error) {
-  const size_t rows = flow->source->rows, leaf = scl_reduce_leaf_rows(rows);
+  const size_t end = end_of(flow), step = fitting_rows(flow, features);
   walk w;
   SCL_TRY(check_flow(flow, error));
   SCL_TRY(open_walk(&w, flow, features, error));
-  scl_status status = SCL_STATUS_OK;
+  scl_status status = skip_rows(&w, error);
   const size_t mark = scl_profile_within(flow->doing == NULL ? "looking at rows" : flow->doing);
-  scl_progress progress = scl_progress_begin(flow->doing, "rows", (double)rows);
-  for (w.first = 0; status == SCL_STATUS_OK && w.first < rows; w.first += w.count) {
-    const size_t end = flow->whole ? rows : scl_min(rows, (w.first / leaf + 1) * leaf);
-    w.count = scl_min(w.rows, end - w.first);
+  scl_progress progress = scl_progress_begin(flow->doing, "rows", (double)(end - flow->begin));
+  for (w.first = flow->begin; status == SCL_STATUS_OK && w.first < end; w.first += w.count) {
+    w.count = block_end(flow, step, w.first) - w.first;
     status = scl_interrupt_check(error);
     if (status == SCL_STATUS_OK) status = fill_block(&w, error);
     if (status == SCL_STATUS_OK) status = visit_block(&w, features, visit, context, error);
-    progress.rows = (double)(w.first + w.count);
+    progress.rows = (double)(w.first + w.count - flow->begin);
     scl_progress_report(&progress, progress.rows);
   }
   scl_progress_end(&progress);
-  scl_profile_leave(mark, (double)w.first, 1);
+  scl_profile_leave(mark, (double)(w.first - flow->begin), 1);
   close_walk(&w);
   return status;
 }
 
-/* ------------------------------------------------------------ sparse features and bits */
+/* ------------------------------------------------------------ sparse features, bits, whole
+ * numbers */
+
+const void *scl_flow_whole_row(const scl_flow *flow, const scl_flow_block *block, size_t i) {
+  return (const char *)block->whole +
+         (ptrdiff_t)i * block->phi_stride * (ptrdiff_t)scl_whole_size(scl_map_whole(flow->map));
+}
+
+static void fill_whole(const scl_flow *flow, const scl_flow_block *block, size_t start,
+                       size_t count, void *out) {
+  const size_t d = scl_flow_features(flow);
+  for (size_t i = 0; i < count; i++)
+    scl_map_unround(flow->map, 0, d, scl_flow_whole_row(flow, block, start + i), flow->dtype,
+                    scl_at_mutable(out, flow->dtype, (ptrdiff_t)(i * d)));
+}
 
 void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
                    void *out) {
@@ -455,6 +519,10 @@ void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t sta
   if (block->bits != NULL) {
     scl_bits_spread(block->bits, start, count, block->low, block->high, flow->dtype, out,
                     (ptrdiff_t)d);
+    return;
+  }
+  if (block->whole != NULL) {
+    fill_whole(flow, block, start, count, out);
     return;
   }
   memset(out, 0, count * d * scl_dtype_size(flow->dtype));

@@ -6,20 +6,24 @@
 
 #include "map/map.h"
 #include "map/stage.h"
+#include "rows/fingerprints.h"
 #include "rows/source.h"
 
 typedef struct scl_flow {
   scl_source *source;
   scl_stage *const *stages;
   size_t n_stages;
-  const scl_map *map;   /* NULL: the staged rows themselves are the features */
-  size_t first, count;  /* parameters first .. first+count-1 of the map alone, dense features only
+  const scl_map *map;  /* NULL: the staged rows themselves are the features */
+  size_t first, count; /* parameters first .. first+count-1 of the map alone, dense features only
                            (scl_map_apply_part); count 0: all */
-  scl_dtype dtype;      /* of the blocks; the map's where there is one */
-  bool bits;            /* dense features as bits, of a map that has two values */
-  size_t block_rows;    /* 0: chosen */
-  bool whole;           /* one block of all rows */
-  bool late;            /* a walk with features leaves them to scl_flow_make_features */
+  scl_dtype dtype;     /* of the blocks; the map's where there is one */
+  bool bits;           /* dense features as bits, of a map that has two values */
+  bool whole;          /* dense features as whole numbers (map/whole.c), of a map that has them */
+  size_t begin, end; /* rows begin .. end-1 of the source are walked; end 0: to its last. Blocks are
+                           cut at the same rows of the source whatever is walked */
+  size_t block_rows; /* 0: chosen */
+  bool at_once;      /* one block of all rows */
+  bool late;         /* a walk with features leaves them to scl_flow_make_features */
   const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a
                            block come sorted by group */
   size_t groups;        /* 1 without groups */
@@ -28,7 +32,8 @@ typedef struct scl_flow {
   /* Subtracted from the dense features (D numbers) and from the targets (c), or NULL: nothing
    * (pilot_means.h). Not with bits or sparse features, nor with features by the values of columns. */
   const double *pilot, *target_pilot;
-  const char *doing; /* for progress; NULL shows none */
+  scl_fingerprints *prints; /* sums add the rows' fingerprints to these; NULL: to none */
+  const char *doing;        /* for progress; NULL shows none */
 } scl_flow;
 
 typedef struct scl_flow_block {
@@ -40,6 +45,8 @@ typedef struct scl_flow_block {
                              each entry is `value` */
   size_t entries;         /* 0: dense */
   double value;
+  const void *whole; /* instead of phi, which is NULL: count x D whole numbers at phi_stride, of the
+                        type that scl_map_whole says */
   const double *low, *high;   /* of bits: D numbers each, the values of a feature's bit 0 and 1 */
   const scl_bits *bits;       /* instead of phi, which is NULL: row i of the block is their row i */
   const double *y;            /* count x targets, or NULL */
@@ -51,13 +58,21 @@ typedef struct scl_flow_block {
 
 typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block, scl_error *error);
 
-/* Rows of the blocks that a walk with features sees, however many rows there are. */
+/* Rows of the blocks that a walk with features sees, however many rows there are: blocks are cut at
+ * multiples of it. A power of two, unless `block_rows` is given. */
 size_t scl_flow_block_rows(const scl_flow *flow);
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
 size_t scl_flow_entries(const scl_flow *flow);  /* entries of a row of sparse features; 0: dense */
 /* Whether the flow's features can be bits. */
 bool scl_flow_has_bits(const scl_flow *flow);
+/* The type of the flow's features as whole numbers; SCL_WHOLE_NONE: they are not. */
+scl_whole scl_flow_whole(const scl_flow *flow);
+/* Whether normal equations of the flow are exact (whole_sums.h): of whole numbers, and of bits with
+ * weights that are whole numbers. */
+bool scl_flow_is_exact(const scl_flow *flow);
+/* Whether all weights (count, or NULL: 1 each) are whole numbers. */
+bool scl_whole_weights(const double *weights, size_t count);
 /* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_STATUS_BAD_DATA
  * naming row and column (from 1). */
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
@@ -65,8 +80,8 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
 /* Fill in the features of a block, where the flow has left them out. */
 scl_status scl_flow_make_features(const scl_flow_block *block, scl_error *error);
 
-/* Rows start .. start+count-1 of a block of sparse features with the zeros filled in, or of bits as
- * numbers: out is count x D in the flow's dtype. */
+/* Rows start .. start+count-1 of a block of sparse features with the zeros filled in, or of bits or
+ * whole numbers as features: out is count x D in the flow's dtype. */
 void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
                    void *out);
 /* Rows of D features that fit a buffer of moderate size. */
@@ -78,6 +93,8 @@ void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, 
 
 /* Row i of the features of a dense block. */
 const void *scl_flow_row(const scl_flow *flow, const scl_flow_block *block, size_t i);
+/* Row i of a block of whole numbers. */
+const void *scl_flow_whole_row(const scl_flow *flow, const scl_flow_block *block, size_t i);
 /* The weight of row i of a block. */
 static inline double scl_flow_weight(const scl_flow_block *block, size_t i) {
   return block->weights == NULL ? 1 : block->weights[i];

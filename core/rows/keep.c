@@ -24,17 +24,22 @@ typedef struct kept_row {
 struct scl_keep {
   kept_block *first, **last;
   size_t rows, targets, features;
-  scl_dtype dtype;
+  size_t size; /* bytes of a dense feature: a number, or a whole number of the flow's map */
+  scl_flow flow;
   double *low;     /* of bits: the two values of each feature */
   kept_row *index; /* by the place in the source; NULL until it is asked for */
 };
+
+static size_t feature_size(const scl_flow *flow) {
+  return flow->whole ? scl_whole_size(scl_map_whole(flow->map)) : scl_dtype_size(flow->dtype);
+}
 
 /* Bytes that one row takes when it is kept. */
 static size_t row_bytes(const scl_flow *flow) {
   const size_t entries = scl_flow_entries(flow), d = scl_flow_features(flow);
   const size_t features = entries > 0  ? entries * sizeof(int32_t)
                           : flow->bits ? scl_bits_groups(d)
-                                       : d * scl_dtype_size(flow->dtype);
+                                       : d * feature_size(flow);
   return features + (flow->source->targets + (flow->weights != NULL)) * sizeof(double) +
          sizeof(size_t);
 }
@@ -84,7 +89,7 @@ static void *copied(const void *from, size_t rows, size_t row, ptrdiff_t stride)
 
 /* phi, columns or bits. */
 static bool copy_features(const scl_keep *keep, const scl_flow_block *from, kept_block *b) {
-  const size_t size = scl_dtype_size(keep->dtype);
+  const size_t size = keep->size;
   const bool sparse = from->entries > 0;
   const size_t row = sparse ? from->entries * sizeof(int32_t) : keep->features * size;
   if (from->bits != NULL) {
@@ -95,9 +100,11 @@ static bool copy_features(const scl_keep *keep, const scl_flow_block *from, kept
     b->block.high = keep->low + keep->features;
     return true;
   }
-  b->features = copied(sparse ? (const void *)from->columns : from->phi, from->count, row,
+  const void *dense = from->whole != NULL ? from->whole : from->phi;
+  b->features = copied(sparse ? (const void *)from->columns : dense, from->count, row,
                        sparse ? (ptrdiff_t)row : from->phi_stride * (ptrdiff_t)size);
-  b->block.phi = sparse ? NULL : b->features;
+  b->block.phi = sparse || from->whole != NULL ? NULL : b->features;
+  b->block.whole = from->whole != NULL ? b->features : NULL;
   b->block.phi_stride = (ptrdiff_t)keep->features;
   b->block.columns = sparse ? b->features : NULL;
   return b->features != NULL;
@@ -163,7 +170,8 @@ static scl_keep *open_keep(const scl_flow *flow) {
   keep->last = &keep->first;
   keep->targets = flow->source->targets;
   keep->features = d;
-  keep->dtype = flow->dtype;
+  keep->size = feature_size(flow);
+  keep->flow = *flow;
   if (!flow->bits) return keep;
   keep->low = scl_allocate_array(2 * d + 1, sizeof *keep->low);
   if (keep->low != NULL) {
@@ -212,12 +220,19 @@ void scl_keep_row(const scl_keep *keep, size_t place, size_t first, size_t count
                   const double **y) {
   const kept_row row = keep->index[place];
   const kept_block *b = row.block;
-  const size_t size = scl_dtype_size(keep->dtype);
+  const size_t size = scl_dtype_size(keep->flow.dtype);
   *y = b->y == NULL ? NULL : b->y + row.at * keep->targets;
+  if (b->block.whole != NULL) {
+    const void *v = scl_flow_whole_row(&keep->flow, &b->block, row.at);
+    scl_map_unround(keep->flow.map, first, count,
+                    (const char *)v + first * scl_whole_size(scl_map_whole(keep->flow.map)),
+                    keep->flow.dtype, out);
+    return;
+  }
   if (b->features != NULL) {
     memcpy(out, (const char *)b->features + (row.at * keep->features + first) * size, count * size);
     return;
   }
-  scl_bits_spread_row(&b->bits, row.at, first, count, b->block.low, b->block.high, keep->dtype,
+  scl_bits_spread_row(&b->bits, row.at, first, count, b->block.low, b->block.high, keep->flow.dtype,
                       out);
 }

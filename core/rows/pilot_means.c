@@ -142,7 +142,8 @@ static scl_status walk_first(learning *l, scl_flow *flow, scl_error *error) {
 }
 
 scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, scl_error *error) {
-  const bool dense = scl_flow_entries(flow) == 0 && !scl_flow_has_bits(flow);
+  const bool dense = scl_flow_entries(flow) == 0 && !scl_flow_has_bits(flow) &&
+                     scl_flow_whole(flow) == SCL_WHOLE_NONE;
   scl_beginning rows =
       scl_source_begin(flow->source, flow->map == NULL ? FIRST_ROWS : FIRST_FEATURES);
   scl_flow first = {.source = &rows.base,

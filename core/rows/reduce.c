@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A leaf is a whole number of the largest blocks; few leaves, for each that waits costs a part. */
-enum { LEAST_LEAF = 16384, LEAF_STEP = 2048, MOST_LEAVES = 8 };
+enum { LEAST_LEAF = 16384, LEAF_STEP = 8192, MOST_LEAVES = 8 };
 static const size_t MOST_BYTES = 32000000;
 
 size_t scl_reduce_leaf_rows(size_t rows) {

@@ -1,6 +1,6 @@
 /* Normal equations as sums over rows: parts of a reduction, their merge, and totals over groups.
  * The ways of summing (ways.c) fill the parts; learn/ reads the totals. */
-#include "rows/sums.h"
+#include "rows/whole_sums.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,7 +12,20 @@ scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *erro
   const size_t d = like->features, c = like->targets, groups = like->groups;
   scl_sums *sums = scl_allocate_zero(sizeof *sums);
   if (sums == NULL) return scl_fail_memory(error, sizeof *sums, "normal equations");
-  *sums = (scl_sums){.features = d, .targets = c, .groups = groups, .counted = like->counted};
+  *sums = (scl_sums){.features = d,
+                     .targets = c,
+                     .groups = groups,
+                     .counted = like->counted,
+                     .exact = like->exact};
+  if (like->exact) {
+    const scl_status made =
+        scl_whole_sums_create(d, c, groups, !like->counted, &sums->whole, error);
+    if (made == SCL_STATUS_OK)
+      *out = sums;
+    else
+      scl_release(sums);
+    return made;
+  }
   sums->right = scl_allocate_zero((groups * d * (c + 1) + 1) * sizeof(double));
   sums->sum = scl_allocate_zero((groups * c + 1) * sizeof(double));
   sums->square = scl_allocate_zero((groups * c + 1) * sizeof(double));
@@ -35,6 +48,7 @@ void scl_sums_destroy(scl_sums *sums) {
   for (size_t g = 0; sums->moment != NULL && g < sums->groups; g++)
     scl_symmetric_destroy(sums->moment[g]);
   scl_sums_destroy(sums->codes);
+  scl_whole_sums_destroy(sums->whole);
   SCL_RELEASE(sums->moment, sums->right, sums->sum, sums->square, sums->count, sums->table, sums);
 }
 
@@ -55,7 +69,8 @@ static scl_status merge_parts(void *context, void *into, void *from, scl_error *
   scl_sums *to = into;
   const scl_sums *other = from;
   const size_t groups = to->groups, c = to->targets;
-  (void)context, (void)error;
+  (void)context;
+  if (to->exact) return scl_whole_sums_merge(to->whole, other->whole, false, error);
   for (size_t g = 0; !to->counted && g < groups; g++)
     scl_service_symmetric.add(1, other->moment[g], to->moment[g]);
   add_numbers(groups * to->features * (c + 1), other->right, to->right);
@@ -73,8 +88,10 @@ static void close_part(void *context, void *part) {
 /* A part that sums bits has no moments: their counts are in one matrix for all leaves
  * (sums_bits.c). */
 scl_reduction scl_sums_reduction(scl_sums *like) {
-  const size_t d = like->features, squares = like->counted ? 0 : d / 2,
-               bytes = like->groups * d * (squares + like->targets + 1) * 8;
+  const size_t d = like->features, squares = like->counted ? 0 : d / 2;
+  if (like->exact) /* one part: its order does not matter */
+    return (scl_reduction){like, SIZE_MAX, open_part, merge_parts, close_part};
+  const size_t bytes = like->groups * d * (squares + like->targets + 1) * 8;
   return (scl_reduction){like, bytes, open_part, merge_parts, close_part};
 }
 
@@ -100,6 +117,7 @@ void scl_sums_copy_targets(const scl_sums *from, scl_sums *to) {
 }
 
 scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error) {
+  if (sums->exact) return SCL_STATUS_OK;
   for (size_t g = 0; g < sums->groups; g++)
     for (size_t j = 0; j < sums->features; j++)
       if (!isfinite(scl_symmetric_get(sums->moment[g], j, j)))
@@ -202,10 +220,27 @@ static scl_status fill_of_first(const scl_sums *from, fewer *f, double ratio, sc
   return SCL_STATUS_OK;
 }
 
+/* The units of fewer parameters are larger, and whole numbers are the same. */
+static scl_status exact_of_first(const scl_sums *sums, size_t many, size_t few, size_t outputs,
+                                 scl_sums **out, scl_error *error) {
+  scl_sums *made = scl_allocate_zero(sizeof *made);
+  if (made == NULL) return scl_fail_memory(error, sizeof *made, "normal equations");
+  *made = (scl_sums){
+      .features = few * outputs, .targets = sums->targets, .groups = sums->groups, .exact = true};
+  const scl_status status =
+      scl_whole_sums_of_first(sums->whole, many, few, outputs, &made->whole, error);
+  if (status == SCL_STATUS_OK)
+    *out = made;
+  else
+    scl_release(made);
+  return status;
+}
+
 scl_status scl_sums_of_first(const scl_sums *sums, size_t many, size_t few, size_t outputs,
                              double ratio, scl_sums **out, scl_error *error) {
   const scl_sums like = {
       .features = few * outputs, .targets = sums->targets, .groups = sums->groups};
+  if (sums->exact) return exact_of_first(sums, many, few, outputs, out, error);
   fewer f = {.many = many, .few = few, .factor = ratio * ratio};
   scl_sums *made = NULL;
   scl_status status = scl_sums_create(&like, &made, error);

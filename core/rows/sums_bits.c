@@ -12,6 +12,7 @@
  * float64, added in the order of the rows in a leaf (reduce.h). */
 #include "rows/ways.h"
 #include "rows/weight_values.h"
+#include "rows/whole_sums.h"
 #include <string.h>
 
 /* Rows of one weight of one group that are gathered before they are counted, and bytes of all: each
@@ -29,7 +30,8 @@ typedef struct counting {
   const scl_flow *flow;
   scl_two_values values;
   scl_weight_values weights;
-  scl_sums *sums;    /* the result: groups, and the counts as moments; the rest comes from parts */
+  scl_sums *sums;    /* groups, and the counts as moments; the rest comes from parts */
+  bool exact;        /* weights are whole numbers: all sums are exact (whole_sums.h) */
   gathered *waiting; /* groups x weights, `places` of them */
   size_t places;
 } counting;
@@ -90,6 +92,16 @@ static scl_status add_run(counting *c, scl_sums *part, const scl_flow_block *blo
                           size_t weight, size_t start, size_t end, scl_error *error) {
   const size_t rows = end - start, targets = part->targets;
   const double factor = c->weights.value[weight], *y = block->y + start * targets;
+  if (rows > 0 && factor > 0 && c->exact) {
+    const scl_whole_rows run = {.bits = block->bits,
+                                .first = start,
+                                .rows = rows,
+                                .group = group,
+                                .y = block->y == NULL ? NULL : y,
+                                .weights = block->weights == NULL ? NULL : block->weights + start};
+    SCL_TRY(gather(c, block->bits, group, weight, start, end, error));
+    return scl_whole_sums_add_right(part->whole, &run, error);
+  }
   double *right = part->right + group * part->features * (targets + 1);
   bool taken = false;
   if (rows == 0 || factor == 0) return SCL_STATUS_OK;
@@ -192,6 +204,7 @@ static size_t room_rows(const counting *c) {
 static void show_bits(const counting *c, scl_summing *s) {
   s->walked.bits = true;
   s->like.counted = true;
+  s->like.exact = c->exact;
   if (c->weights.group == NULL) return;
   s->walked.group = c->weights.group;
   s->walked.groups = c->sums->groups * c->weights.count;
@@ -202,6 +215,7 @@ static scl_status bits_open(scl_summing *s, scl_error *error) {
   if (c == NULL) return scl_fail_memory(error, sizeof *c, "features as bits");
   c->flow = s->flow;
   (void)scl_map_two_values(c->flow->map, &c->values);
+  c->exact = scl_flow_is_exact(c->flow);
   SCL_TRY(scl_sums_create(&s->like, &c->sums, error));
   SCL_TRY(scl_weight_values_find(c->flow, &c->weights, error));
   const size_t n = c->places = c->sums->groups * c->weights.count;
@@ -231,6 +245,14 @@ static scl_status bits_finish(scl_summing *s, scl_sums **whole, scl_error *error
   const size_t groups = sums->groups, d = sums->features, k = sums->targets;
   for (size_t g = 0; g < groups; g++)
     SCL_TRY(count_group(c, g, error));
+  if (c->exact) {
+    for (size_t g = 0; g < groups; g++) {
+      part->whole->moment[g].low = sums->moment[g];
+      sums->moment[g] = NULL;
+      scl_whole_totals_of_counts(part->whole->moment[g].low);
+    }
+    return SCL_STATUS_OK;
+  }
   memcpy(sums->right, part->right, groups * d * (k + 1) * sizeof(double));
   scl_sums_copy_targets(part, sums);
   for (size_t g = 0; g < groups; g++)

@@ -5,8 +5,8 @@
 #include "base/profile.h"
 
 /* In the order in which they are asked. The last claims every flow. */
-static const scl_sums_way *const ways[] = {&scl_way_bits, &scl_way_sparse, &scl_way_levels,
-                                           &scl_way_dense};
+static const scl_sums_way *const ways[] = {&scl_way_bits, &scl_way_whole, &scl_way_sparse,
+                                           &scl_way_levels, &scl_way_dense};
 
 const scl_sums_way *scl_sums_way_of(const scl_flow *flow) {
   size_t i = 0;
@@ -21,11 +21,26 @@ typedef struct accumulating {
   scl_reducer reducer;
 } accumulating;
 
+/* Fingerprints of the rows of a block. */
+static scl_status add_prints(const scl_flow *flow, const scl_flow_block *block, scl_error *error) {
+  const size_t cols = scl_flow_cols(flow), c = flow->source->targets;
+  for (size_t i = 0; flow->prints != NULL && i < block->count; i++) {
+    const double weight = scl_flow_weight(block, i);
+    uint64_t print = scl_fingerprint_of(
+        0, flow->dtype, scl_at(block->x, flow->dtype, (ptrdiff_t)i * block->x_stride), cols);
+    if (c > 0) print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, block->y + i * c, c);
+    print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, &weight, 1);
+    SCL_TRY(scl_fingerprints_add(flow->prints, print, error));
+  }
+  return SCL_STATUS_OK;
+}
+
 /* Visit of the walk: add a block to the part of its leaf. */
 static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
   accumulating *a = context;
   scl_summing *s = &a->summing;
   void *part;
+  SCL_TRY(add_prints(&s->walked, block, error));
   SCL_TRY(scl_reducer_at(&a->reducer, block->first, &part, error));
   if (s->way->add != NULL) return s->way->add(s, block, part, error);
   for (size_t g = 0; g < s->like.groups; g++)
@@ -55,7 +70,8 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
                                 .walked = *flow,
                                 .like = {.features = scl_flow_features(flow),
                                          .targets = flow->source->targets,
-                                         .groups = flow->group == NULL ? 1 : flow->groups}}};
+                                         .groups = flow->group == NULL ? 1 : flow->groups,
+                                         .exact = way->whole}}};
   scl_summing *s = &a.summing;
   scl_sums *sums = NULL;
   scl_status status = way->open == NULL ? SCL_STATUS_OK : way->open(s, error);

@@ -23,6 +23,7 @@ typedef struct scl_summing {
 
 struct scl_sums_way {
   const char *name;
+  bool whole; /* its sums are exact: scl_sums.whole */
   /* Where all rows were summed by codes, the sums have these too (scl_sums.codes). */
   bool has_codes;
   bool (*claims)(const scl_flow *flow);
@@ -45,7 +46,8 @@ struct scl_sums_way {
   scl_status (*finish)(scl_summing *s, scl_sums **sums, scl_error *error);
 };
 
-extern const scl_sums_way scl_way_bits, scl_way_levels, scl_way_sparse, scl_way_dense;
+extern const scl_sums_way scl_way_bits, scl_way_whole, scl_way_levels, scl_way_sparse,
+    scl_way_dense;
 
 /* The way in which the rows of a flow are summed. */
 const scl_sums_way *scl_sums_way_of(const scl_flow *flow);

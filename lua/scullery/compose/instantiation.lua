@@ -53,7 +53,8 @@ instantiation.features_class = Features
 local feature_rules = {
   T = { type = "integer", low = 1, searchable = true },
   seed = { type = "integer", default = 0, searchable = true },
-  dtype = { choices = { "float64", "float32" }, default = "float64", searchable = true },
+  dtype = { choices = { "float64", "float32", "int16", "int8" }, default = "float64",
+    searchable = true },
   samples = { type = "integer", low = 1, searchable = true },
   method = { choices = { "exact", "quadrature", "monte-carlo" }, searchable = true },
 }
@@ -150,10 +151,10 @@ end
 --- instantiation.map(features, source, stages, choices, whiten): the engine's map for the rows of a
 --- source after stages. It draws the parameters, or learns them from the rows if the sampler
 --- learns, binds the kernels, and computes widths that depend on the data. whiten: kernel sections
---- as L^-1 k(W, x). Second result: the fields that the map was made from, besides the parts: dim,
+--- as L^-1 k(W, x). staged: row stages follow the features. Second result: the fields that the map was made from, besides the parts: dim,
 --- whiten, widths (computed from the data), state (of the sampler), and the values of T, seed,
 --- dtype, samples and method.
-function instantiation.map(self, source, stages, choices, whiten)
+function instantiation.map(self, source, stages, choices, whiten, staged)
   choices = choices or {}
   local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)
   for _, name in ipairs(own) do
@@ -161,14 +162,14 @@ function instantiation.map(self, source, stages, choices, whiten)
   end
   spec.dim = #stages > 0 and core.stage_info(stages[#stages]).cols_out
     or select(2, core.source_size(source))
-  spec.whiten = whiten
+  spec.whiten, spec.staged = whiten, staged
   if core.learns(spec.sampler) then
     local kernel = self.inst.phi.kind == "kernel" and spec.phi or spec.kernel
     spec.state, spec.T = core.learn_state(source, stages, spec.sampler, kernel, spec.T, spec.seed)
   end
   self.inst.last_dim = spec.dim
   local map = core.map(spec)
-  core.learn(source, stages, map)
+  if not staged then core.learn(source, stages, map) end
   local origin = {}
   for _, name in ipairs(from_spec) do origin[name] = spec[name] end
   return map, origin
@@ -401,6 +402,11 @@ end
 --- a pipeline. p: the sampler. phi: the nonlinearity, or a kernel k (features are then k(w_t, x)).
 --- K: a kernel on parameters, for RKHS weightings. T: the number of parameters; leave it out if the
 --- sampler determines it. With sc.choose{...} for p, phi or K it is a choice of stages.
+---
+--- dtype: "float64", "float32", or "int16" and "int8": whole numbers v with |v| <= 2047 or 127, times
+--- a unit. Their sums over rows are exact (p:info().exact is "rows"). The unit comes from the bound of
+--- phi if it has one, otherwise from the first 2048 rows; values beyond 1.25 times their range are
+--- clipped.
 ---
 --- sc.features{} are Fourier features with Gaussian weights, T = 1000, seed = 1. p:fit chooses a
 --- width of the sampler, or of a kernel as phi, that is not given (except with a K).

@@ -194,4 +194,18 @@ function matching.judged(ds, f)
   return self, 0
 end
 
+--- matching.known(ds, f): the same for rows that a model is to learn: a label that it does not know
+--- is an error. Of a stream that is found during the walk.
+function matching.known(ds, f)
+  if f.task ~= "classification" then return (matching.judged(ds, f)) end
+  if ds.X and not same_list(ds.classes, f.classes) then
+    local _, count, strange = recoded(ds, f.classes)
+    if count > 0 then
+      fail("%d row%s a class that the model does not know (%s); it knows %s", count,
+        count == 1 and " has" or "s have", listed(strange), listed(f.classes))
+    end
+  end
+  return dataset.with(matching.judged(ds, f), { strangers = false })
+end
+
 return matching

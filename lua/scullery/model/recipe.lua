@@ -21,8 +21,8 @@ end
 
 local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
   fields = "rows choices features after components solver block allowance class_weights target \z
-    variants fitted data classes dtype choice table each schema data_known",
-  hidden = "choices after components variants fitted data dtype data_known",
+    variants fitted data classes dtype choice table each schema data_known sums_kept",
+  hidden = "choices after components variants fitted data dtype data_known sums_kept",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
       with other ones"
@@ -240,6 +240,7 @@ local function fit_after(self, source, made, base, seconds)
     local began = core.now()
     after[i] = stages.fit(stage, source, made, map)
     map = core.map_staged(base, after)
+    if i == #self.after then core.learn(source, made, map) end
     seconds[#seconds + 1] = { tostring(stage) .. " of features", core.now() - began }
   end
   return map, after
@@ -255,7 +256,8 @@ function recipe.prepare(self, source, choices, made)
   local map, origin, base, after
   if self.features then
     local began = core.now()
-    map, origin = instantiation.map(self.features, source, made, choices, whitens(self, choices))
+    map, origin = instantiation.map(self.features, source, made, choices, whitens(self, choices),
+      #self.after > 0)
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
   if #self.after > 0 then

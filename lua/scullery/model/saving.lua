@@ -14,14 +14,16 @@ local options = require "scullery.base.options"
 local pipeline = require "scullery.model.recipe"
 local restoring = require "scullery.model.restoring"
 local saved_tables = require "scullery.model.saved_tables"
+local sums = require "scullery.model.sums"
 
 -- STREAM: the random stream of the parameters (SCL_STREAM_PARAMETERS).
 local FORMAT, STREAM = "scullery", 0
 
 local saving = {}
 
-local rules = options.declare("pipeline:save",
-  { parameters = { type = "boolean", default = false } })
+local rules = options.declare("pipeline:save", {
+  parameters = { type = "boolean", default = false },
+  sums = { type = "boolean", default = false } })
 options.declare("features:save", rules)
 
 -- ------------------------------------------------------------ recipes
@@ -63,9 +65,10 @@ end
 
 -- How the map was made, and numbers that prove that a loader made the same one: the features of a
 -- few probe rows, and a digest of the parameters. The parameters themselves are added if the user
--- asks.
-local function encode_map(map, origin, arrays, o)
+-- asks. grid: what whole-number features learnt.
+local function encode_map(map, origin, arrays, o, grid)
   local info, how = core.map_info(map), {}
+  arrays["features.grid"] = grid
   for name, value in pairs(origin) do
     if name == "state" then arrays["sampler.state"] = value
     else how[name] = description.encode(value, arrays, "features." .. name) end
@@ -100,7 +103,7 @@ local function encode_model(f, arrays, o)
   end
   local count = {}
   local body = { stages = encode_stages(f.stages, arrays, count), fields = fields,
-    map = f.map and encode_map(f.base or f.map, f.origin, arrays, o),
+    map = f.map and encode_map(f.base or f.map, f.origin, arrays, o, core.map_grid(f.map)),
     after = f.after and encode_stages(f.after, arrays, count),
     solver = f.solver and { component = description.encode(f.solver, {}, "solver"),
       widths = f.solver.widths },
@@ -126,13 +129,34 @@ local function has_later_stages(recipe)
   return false
 end
 
+local whole = { int8 = true, int16 = true }
+
+-- True if features of a pipeline, or features, are or may become whole numbers.
+local function has_whole_numbers(value)
+  local list = {}
+  if instantiation.is_features(value) then list[1] = value end
+  if pipeline.is(value) then
+    list[1] = value.features
+    for _, one in ipairs(value.variants or {}) do list[#list + 1] = one.pipeline.features end
+  end
+  for _, features in ipairs(list) do
+    local dtype = features.dtype
+    if whole[dtype] then return true end
+    for _, one in ipairs(choose.is(dtype) and dtype.values or {}) do
+      if whole[one] then return true end
+    end
+  end
+  return false
+end
+
 -- The lowest version of the format that can represent the file. Pilots came with version 2;
 -- transformed targets, computed columns and other orders of dates with 3; row stages after
--- features, selections of columns and isotonic calibrations with 4.
+-- features, selections of columns and isotonic calibrations with 4; whole-number features with 5.
 local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
   local f = recipe and recipe.fitted
   local curves = f and f.calibration and f.calibration.curves
+  if sums.is(value) or arrays["sums.moment"] or has_whole_numbers(value) then return 5 end
   if curves or recipe and has_later_stages(recipe) then return 4 end
   local schema = f and f.schema or dataset.is(value) and value.schema or nil
   local newer = f and f.form or schema and schema.derived
@@ -165,9 +189,12 @@ local function encode_pipeline(self, arrays, o)
   if o.parameters and not (f and f.map) then
     fail("parameters = true is for a fitted pipeline with features, which this is not")
   end
+  if o.sums and not self.sums_kept then
+    fail("sums = true is for a model that keeps its sums: p:fit(ds, { sums = true })")
+  end
   local own = {}
   for name in pairs(pipeline.own_options) do own[name] = self[name] end
-  return { kind = "pipeline",
+  return { kind = "pipeline", sums = o.sums and sums.encode(self.sums_kept, arrays) or nil,
     pipeline = { stages = description.encode(given_stages(automatic.as_fitted(self)), arrays,
       "pipeline"),
       options = description.encode(own, arrays, "pipeline") },
@@ -183,10 +210,18 @@ local function encode_features(self, arrays, o)
   end
   return { kind = "features", features = description.encode(self, arrays, "features"),
     names = self.fitted and self.names,
-    map = self.fitted and encode_map(self.fitted, self.origin, arrays, o) }
+    map = self.fitted and encode_map(self.fitted, self.origin, arrays, o,
+      core.map_grid(self.fitted)) }
+end
+
+local function encode_sums(self, arrays, o)
+  local body = encode_pipeline(sums.without_solution(self), arrays, o)
+  body.kind, body.sums = "sums", sums.encode(self, arrays)
+  return body
 end
 
 local function encode(value, arrays, o)
+  if sums.is(value) then return encode_sums(value, arrays, o) end
   if pipeline.is(value) then return encode_pipeline(value, arrays, o) end
   if instantiation.is_features(value) then return encode_features(value, arrays, o) end
   return { kind = "schema", schema = description.encode(value.schema, arrays, "schema") }
@@ -206,6 +241,9 @@ function saving.save(value, path, given)
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 
+--- s:save(path): writes the sums to a file that sc.load and sc.merge read.
+function sums.class:save(path) return options.guard("sums:save", 1, saving.save, self, path) end
+
 -- ------------------------------------------------------------ loading
 
 local function load_pipeline(file)
@@ -224,6 +262,9 @@ local function load_pipeline(file)
   self.table = saved_tables.search(file:decode(body.table))
   self.data_known = saved_tables.fingerprint(body.data)
   if fitted then self.fitted, self.classes = fitted, fitted.classes end
+  if body.sums and fitted and fitted.map then
+    self.sums_kept = sums.decode(self, file.saved, file:decode(body.sums))
+  end
   restoring.check_print(self, "report")
   restoring.check_print(self.table, "table")
   return self
@@ -240,7 +281,13 @@ local function load_features(file)
   return self
 end
 
-local loaders = { pipeline = load_pipeline, features = load_features,
+local function load_sums(file)
+  local made = load_pipeline(file).sums_kept
+  if not made then fail("it holds no sums") end
+  return made
+end
+
+local loaders = { pipeline = load_pipeline, features = load_features, sums = load_sums,
   schema = function(file)
     return saved_tables.schema(file:decode(file:table(file.body, "schema")))
   end }
@@ -258,11 +305,12 @@ local function load(path)
   fail("%s: %s", path, options.plain(type(result) == "table" and result.message or result))
 end
 
---- sc.load(path): loads what p:save(path), feats:save(path) or ds:save_schema(path) wrote: a
---- pipeline, features, or the schema of a data set. Predictions are those of the saved model: the
---- same bits on the same machine with any number of threads, the same within rounding elsewhere. A
---- file contains no code, and everything in it is checked: a file that was cut off or altered is
---- refused, and so is one that needs a plugin that is missing, older, or draws other parameters.
+--- sc.load(path): loads what p:save(path), feats:save(path), s:save(path) or ds:save_schema(path)
+--- wrote: a pipeline, features, sums, or the schema of a data set. Predictions are those of the
+--- saved model: the same bits on the same machine with any number of threads, the same within
+--- rounding elsewhere. A file contains no code, and everything in it is checked: a file that was
+--- cut off or altered is refused, and so is one that needs a plugin that is missing, older, or
+--- draws other parameters.
 function saving.load(path) return options.guard("load", 1, load, path) end
 
 return saving

@@ -1,0 +1,239 @@
+#include "algebra/whole_totals.h"
+
+#include "algebra/symmetric_internal.h"
+#include "base/pool.h"
+#include <string.h>
+
+__extension__ typedef __int128 wide_whole;
+__extension__ typedef unsigned __int128 wide_bits;
+__extension__ typedef __float128 wide_float;
+
+/* The numbers of a matrix of totals; a tile of them. */
+static int64_t *numbers_of(const scl_symmetric *a) { return (int64_t *)(void *)a->data; }
+static size_t count_of(const scl_symmetric *a) { return scl_tile_count(a) * a->tile * a->tile; }
+
+scl_status scl_whole_totals_create(size_t n, bool wide, scl_whole_totals *out, scl_error *error) {
+  *out = (scl_whole_totals){0};
+  scl_status status = scl_symmetric_create(n, &out->low, error);
+  if (status == SCL_STATUS_OK && wide) status = scl_symmetric_create(n, &out->high, error);
+  if (status != SCL_STATUS_OK) scl_whole_totals_destroy(out);
+  return status;
+}
+
+void scl_whole_totals_destroy(scl_whole_totals *totals) {
+  scl_symmetric_destroy(totals->low);
+  scl_symmetric_destroy(totals->high);
+  *totals = (scl_whole_totals){0};
+}
+
+static wide_whole join(int64_t high, int64_t low) {
+  return (wide_whole)((wide_bits)(uint64_t)high << 64 | (uint64_t)low);
+}
+
+scl_status scl_whole_totals_widen(scl_whole_totals *totals, unsigned shift, scl_error *error) {
+  const size_t count = count_of(totals->low);
+  const bool narrow = totals->high == NULL;
+  if (narrow) SCL_TRY(scl_symmetric_create(totals->low->n, &totals->high, error));
+  int64_t *low = numbers_of(totals->low), *high = numbers_of(totals->high);
+  for (size_t i = 0; i < count; i++) {
+    const wide_whole value = narrow ? low[i] : join(high[i], low[i]);
+    const wide_bits moved = (wide_bits)value << shift;
+    low[i] = (int64_t)(uint64_t)moved;
+    high[i] = (int64_t)(uint64_t)(moved >> 64);
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ adding */
+
+typedef struct adding {
+  const scl_whole_totals *into, *from;
+  size_t chunk;
+  bool subtract;
+} adding;
+
+static void add_chunk(void *context, size_t index) {
+  const adding *job = context;
+  const size_t first = index * job->chunk, end = first + job->chunk;
+  int64_t *low = numbers_of(job->into->low);
+  const int64_t *from = numbers_of(job->from->low);
+  if (job->into->high == NULL) {
+    for (size_t i = first; i < end; i++)
+      low[i] = (int64_t)(job->subtract ? (uint64_t)low[i] - (uint64_t)from[i]
+                                       : (uint64_t)low[i] + (uint64_t)from[i]);
+    return;
+  }
+  int64_t *high = numbers_of(job->into->high);
+  const int64_t *over = numbers_of(job->from->high);
+  for (size_t i = first; i < end; i++) {
+    const wide_bits a = (wide_bits)join(high[i], low[i]), b = (wide_bits)join(over[i], from[i]),
+                    sum = job->subtract ? a - b : a + b;
+    low[i] = (int64_t)(uint64_t)sum;
+    high[i] = (int64_t)(uint64_t)(sum >> 64);
+  }
+}
+
+void scl_whole_totals_add(scl_whole_totals *into, const scl_whole_totals *from, bool subtract) {
+  adding job = {into, from, into->low->tile * into->low->tile, subtract};
+  scl_pool_run(scl_tile_count(into->low), add_chunk, &job);
+}
+
+void scl_whole_totals_of_counts(scl_symmetric *counts) {
+  const size_t count = count_of(counts);
+  int64_t *to = numbers_of(counts);
+  for (size_t i = 0; i < count; i++) {
+    double number;
+    memcpy(&number, to + i, sizeof number);
+    to[i] = (int64_t)number;
+  }
+}
+
+/* ------------------------------------------------------------ row by row */
+
+/* Row i of the lower triangle, in runs of tiles: its numbers first .. of tile j. */
+static int64_t *row_of(const scl_symmetric *a, size_t i, size_t j) {
+  return numbers_of(a) + (scl_tile_at(a, i / a->tile, j) - a->data) + i % a->tile * a->tile;
+}
+
+/* Numbers of row i that lie in tile j of its row of tiles. */
+static size_t run_of(const scl_symmetric *a, size_t i, size_t j) {
+  return scl_min(a->tile, i + 1 - j * a->tile);
+}
+
+bool scl_whole_totals_equal(const scl_whole_totals *a, const scl_whole_totals *b) {
+  if (a->low->n != b->low->n || (a->high == NULL) != (b->high == NULL)) return false;
+  for (size_t i = 0; i < a->low->n; i++)
+    for (size_t j = 0; j <= i / a->low->tile; j++) {
+      const size_t bytes = run_of(a->low, i, j) * sizeof(int64_t);
+      if (memcmp(row_of(a->low, i, j), row_of(b->low, i, j), bytes) != 0) return false;
+      if (a->high != NULL && memcmp(row_of(a->high, i, j), row_of(b->high, i, j), bytes) != 0)
+        return false;
+    }
+  return true;
+}
+
+static int64_t *entry_of(const scl_symmetric *a, size_t i, size_t j) {
+  const size_t row = i > j ? i : j, col = i > j ? j : i;
+  return row_of(a, row, col / a->tile) + col % a->tile;
+}
+
+void scl_whole_totals_first(const scl_whole_totals *from, size_t many, size_t few,
+                            const scl_whole_totals *to) {
+  for (size_t i = 0; i < to->low->n; i++)
+    for (size_t j = 0; j <= i; j++) {
+      const size_t row = i / few * many + i % few, col = j / few * many + j % few;
+      *entry_of(to->low, i, j) = *entry_of(from->low, row, col);
+      if (to->high != NULL) *entry_of(to->high, i, j) = *entry_of(from->high, row, col);
+    }
+}
+
+static void export_half(const scl_symmetric *a, int64_t *out) {
+  for (size_t i = 0; i < a->n; i++)
+    for (size_t j = 0; j <= i / a->tile; j++) {
+      const size_t run = run_of(a, i, j);
+      memcpy(out, row_of(a, i, j), run * sizeof *out);
+      out += run;
+    }
+}
+
+static void import_half(const scl_symmetric *a, const int64_t *from) {
+  for (size_t i = 0; i < a->n; i++)
+    for (size_t j = 0; j <= i / a->tile; j++) {
+      const size_t run = run_of(a, i, j);
+      memcpy(row_of(a, i, j), from, run * sizeof *from);
+      from += run;
+    }
+}
+
+void scl_whole_totals_export(const scl_whole_totals *totals, int64_t *low, int64_t *high) {
+  export_half(totals->low, low);
+  if (totals->high != NULL) export_half(totals->high, high);
+}
+
+void scl_whole_totals_import(const scl_whole_totals *totals, const int64_t *low,
+                             const int64_t *high) {
+  import_half(totals->low, low);
+  if (totals->high != NULL) import_half(totals->high, high);
+}
+
+/* ------------------------------------------------------------ to float64 */
+
+/* The sum of entry `at` of the chosen parts. */
+static wide_whole sum_at(const scl_whole_scaling *s, size_t at) {
+  wide_bits sum = 0;
+  for (size_t k = 0; k < s->count; k++) {
+    const scl_whole_totals *part = &s->parts[s->chosen[k]];
+    const int64_t low = numbers_of(part->low)[at];
+    const wide_whole value = part->high == NULL ? low : join(numbers_of(part->high)[at], low);
+    sum = sum + (wide_bits)value;
+  }
+  return (wide_whole)sum;
+}
+
+/* S_ij - s_i s_j / total, for whole sums s and a whole total; rounded once. */
+static double centred_whole(const scl_whole_scaling *s, wide_whole sum, size_t i, size_t j) {
+  const wide_whole gap =
+      sum * (int64_t)s->total - (wide_whole)(int64_t)s->sums[i] * (int64_t)s->sums[j];
+  if (gap >= INT64_MIN && gap <= INT64_MAX) return (double)(int64_t)gap / s->total;
+  return (double)gap / s->total;
+}
+
+/* The same for any sums, in units of the totals. */
+static double centred_wide(const scl_whole_scaling *s, wide_whole sum, size_t i, size_t j) {
+  const wide_float unit = (wide_float)(1.0 / (double)((uint64_t)1 << s->shift)),
+                   mean = (wide_float)s->sums[i] * (wide_float)s->sums[j] / (wide_float)s->total;
+  return (double)((wide_float)sum * unit - mean);
+}
+
+static bool are_whole(const scl_whole_scaling *s, size_t n) {
+  static const double MOST = 0x1p53;
+  if (s->shift > 0 || s->total != (double)(int64_t)s->total || s->total >= 0x1p40) return false;
+  for (size_t i = 0; i < n; i++)
+    if (!(s->sums[i] < MOST && s->sums[i] > -MOST)) return false;
+  return true;
+}
+
+typedef struct scaling_job {
+  const scl_whole_scaling *spec;
+  const scl_symmetric *out;
+  bool whole;
+} scaling_job;
+
+static double scaled(const scaling_job *job, wide_whole sum, size_t i, size_t j) {
+  const scl_whole_scaling *s = job->spec;
+  const double factor = s->unit[i] * s->unit[j];
+  if (s->centred)
+    return factor * (job->whole ? centred_whole(s, sum, i, j) : centred_wide(s, sum, i, j));
+  const double value =
+      s->shift == 0 ? (double)sum : (double)sum / (double)((uint64_t)1 << s->shift);
+  if (s->base == NULL) return factor * value;
+  const wide_float bi = (wide_float)s->base[i], bj = (wide_float)s->base[j];
+  return (double)((wide_float)factor * (wide_float)value +
+                  (wide_float)s->unit[i] * bj * (wide_float)s->sums[i] +
+                  bi * (wide_float)s->unit[j] * (wide_float)s->sums[j] +
+                  bi * bj * (wide_float)s->total);
+}
+
+static void scale_tile(void *context, size_t index) {
+  const scaling_job *job = context;
+  const scl_symmetric *out = job->out;
+  size_t row, col;
+  scl_tile_place(out, index, &row, &col);
+  double *tile = scl_tile_at(out, row, col);
+  const size_t first = (size_t)(tile - out->data), rows = scl_tile_rows(out, row);
+  for (size_t i = 0; i < rows; i++) {
+    const size_t y = row * out->tile + i, cols = row == col ? i + 1 : scl_tile_rows(out, col);
+    for (size_t j = 0; j < cols; j++) {
+      const size_t at = i * out->tile + j;
+      tile[at] = scaled(job, sum_at(job->spec, first + at), y, col * out->tile + j);
+    }
+  }
+}
+
+scl_status scl_whole_totals_scale(const scl_whole_scaling *scaling, scl_symmetric *out,
+                                  scl_error *error) {
+  (void)error;
+  scaling_job job = {scaling, out, are_whole(scaling, out->n)};
+  scl_pool_run(scl_tile_count(out), scale_tile, &job);
+  return SCL_STATUS_OK;
+}

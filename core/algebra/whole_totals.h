@@ -1,0 +1,48 @@
+/* Symmetric matrices of whole numbers: Phi'Phi of whole-number features (whole.h), added, taken
+ * away and turned into float64. Entries are whole multiples of 2^-shift. */
+#ifndef SCULLERY_WHOLE_TOTALS_H
+#define SCULLERY_WHOLE_TOTALS_H
+
+#include "algebra/whole.h"
+
+/* Zeros of order n; `wide`: of 128 bits. */
+scl_status scl_whole_totals_create(size_t n, bool wide, scl_whole_totals *out, scl_error *error);
+void scl_whole_totals_destroy(scl_whole_totals *totals);
+/* Give the totals 128 bits where they have 64, and multiply them by 2^shift. */
+scl_status scl_whole_totals_widen(scl_whole_totals *totals, unsigned shift, scl_error *error);
+/* into += from, or -=. Both have 64 bits, or both have 128. */
+void scl_whole_totals_add(scl_whole_totals *into, const scl_whole_totals *from, bool subtract);
+/* The entries of `counts`, whole numbers in float64, become 64-bit totals, in place. */
+void scl_whole_totals_of_counts(scl_symmetric *counts);
+/* Whether all entries are equal. */
+bool scl_whole_totals_equal(const scl_whole_totals *a, const scl_whole_totals *b);
+/* Entries among the first `few` of each run of `many` rows, for all such runs. */
+void scl_whole_totals_first(const scl_whole_totals *from, size_t many, size_t few,
+                            const scl_whole_totals *to);
+/* The lower triangle row by row, n (n + 1) / 2 numbers; high NULL: of 64 bits. */
+void scl_whole_totals_export(const scl_whole_totals *totals, int64_t *low, int64_t *high);
+void scl_whole_totals_import(const scl_whole_totals *totals, const int64_t *low,
+                             const int64_t *high);
+
+/* What turns the sum S of several totals, less s s'/total where `centred`, into moments of the
+ * features base + unit v: entry (i, j) is
+ *
+ *   centred:  u_i u_j (S_ij - s_i s_j / total)
+ *   else:     u_i u_j S_ij + u_i b_j s_i + b_i u_j s_j + b_i b_j total
+ *
+ * Differences are exact, or of 113 bits where totals have 128, and rounded once. */
+typedef struct scl_whole_scaling {
+  const scl_whole_totals *parts;
+  const size_t *chosen; /* the parts that are summed, */
+  size_t count;         /* so many */
+  unsigned shift;
+  bool centred;
+  const double *unit, *base; /* n each; base NULL: zeros */
+  const double *sums;        /* s: n */
+  double total;
+} scl_whole_scaling;
+/* `out`, of the same order, is filled. It may be the `low` of the only part. */
+scl_status scl_whole_totals_scale(const scl_whole_scaling *scaling, scl_symmetric *out,
+                                  scl_error *error);
+
+#endif

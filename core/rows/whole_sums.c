@@ -1,0 +1,568 @@
+#include "rows/whole_sums.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+__extension__ typedef __float128 wide_float;
+
+/* Rows that are summed at once: sums of digits stay whole numbers of float64. */
+enum { MOST_ROWS = 32768, DIGIT = 26 };
+/* Moments with weights that are not whole numbers are multiples of 2^-WEIGHT_SHIFT. */
+enum { WEIGHT_SHIFT = SCL_WEIGHT_SHIFT, LEAST_FACTOR = -WEIGHT_SHIFT / 2, MOST_FACTOR = 11 };
+/* Totals of 64 bits hold v v' of this sum of weights, |v| <= 2047, below 2^62. */
+static const double MOST_WEIGHT = 0x1p40;
+
+/* ------------------------------------------------------------ making and merging */
+
+void scl_whole_sums_destroy(scl_whole_sums *sums) {
+  if (sums == NULL) return;
+  for (size_t g = 0; g < sums->groups; g++) {
+    if (sums->moment != NULL) scl_whole_totals_destroy(&sums->moment[g]);
+    if (sums->right != NULL) scl_exact_destroy(sums->right[g]);
+    if (sums->own != NULL) scl_exact_destroy(sums->own[g]);
+  }
+  SCL_RELEASE(sums->moment, sums->right, sums->own, sums->weight, sums);
+}
+
+scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups, bool moments,
+                                 scl_whole_sums **out, scl_error *error) {
+  scl_whole_sums *sums = scl_allocate_zero(sizeof *sums);
+  if (sums == NULL) return scl_fail_memory(error, sizeof *sums, "normal equations");
+  *sums = (scl_whole_sums){.features = features, .targets = targets, .groups = groups};
+  sums->moment = scl_allocate_zero((groups + 1) * sizeof *sums->moment);
+  sums->right = scl_allocate_zero((groups + 1) * sizeof *sums->right);
+  sums->own = scl_allocate_zero((groups + 1) * sizeof *sums->own);
+  sums->weight = scl_allocate_zero((groups + 1) * sizeof *sums->weight);
+  scl_status status = SCL_STATUS_OK;
+  if (!sums->moment || !sums->right || !sums->own || !sums->weight)
+    status = scl_fail_memory(error, groups * sizeof *sums->moment, "normal equations");
+  for (size_t g = 0; status == SCL_STATUS_OK && g < groups; g++) {
+    if (moments) status = scl_whole_totals_create(features, false, &sums->moment[g], error);
+    if (status == SCL_STATUS_OK)
+      status = scl_exact_create((targets + 1) * features, &sums->right[g], error);
+    if (status == SCL_STATUS_OK) status = scl_exact_create(2 * targets + 1, &sums->own[g], error);
+  }
+  if (status == SCL_STATUS_OK)
+    *out = sums;
+  else
+    scl_whole_sums_destroy(sums);
+  return status;
+}
+
+/* Make moments multiples of 2^-WEIGHT_SHIFT. */
+static scl_status widen(scl_whole_sums *sums, scl_error *error) {
+  if (sums->shift > 0) return SCL_STATUS_OK;
+  for (size_t g = 0; g < sums->groups; g++)
+    SCL_TRY(scl_whole_totals_widen(&sums->moment[g], WEIGHT_SHIFT, error));
+  sums->shift = WEIGHT_SHIFT;
+  return SCL_STATUS_OK;
+}
+
+static scl_status check_range(const scl_whole_sums *sums, size_t group, double more,
+                              scl_error *error) {
+  const double weight = sums->weight[group] + more;
+  if (weight <= MOST_WEIGHT) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "the weights of the rows come to %g; sums of whole-number features take at most "
+                  "%g: divide the weights by a number",
+                  weight, MOST_WEIGHT);
+}
+
+static scl_status add_range(scl_whole_sums *sums, size_t group, double more, scl_error *error) {
+  SCL_TRY(check_range(sums, group, more, error));
+  sums->weight[group] += more;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool subtract,
+                                scl_error *error) {
+  if (into->features != from->features || into->targets != from->targets ||
+      into->groups != from->groups)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "sums of %zu features and %zu targets do not join sums of %zu and %zu",
+                    from->features, from->targets, into->features, into->targets);
+  if (from->shift > 0) SCL_TRY(widen(into, error));
+  if (into->shift > 0) SCL_TRY(widen(from, error));
+  for (size_t g = 0; !subtract && g < into->groups; g++)
+    SCL_TRY(check_range(into, g, from->weight[g], error));
+  for (size_t g = 0; g < into->groups; g++) {
+    into->weight[g] += subtract ? -from->weight[g] : from->weight[g];
+    scl_whole_totals_add(&into->moment[g], &from->moment[g], subtract);
+    SCL_TRY(scl_exact_merge(into->right[g], from->right[g], subtract, error));
+    SCL_TRY(scl_exact_merge(into->own[g], from->own[g], subtract, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ runs of rows with one factor */
+
+/* Rows of v that stand for v 2^exponent, with the targets and the constant of each (rows x (c + 1)). */
+typedef struct run {
+  scl_whole_rows rows;
+  int exponent;
+  double *columns;
+} run;
+
+/* sum (k x D) = V'd for whole numbers d (rows x k); room: D x k, for bits. */
+static scl_status multiply(const scl_whole_rows *rows, size_t d, const double *digits, size_t k,
+                           double *room, double *sum, scl_error *error) {
+  memset(sum, 0, d * k * sizeof *sum);
+  if (rows->bits == NULL) {
+    scl_whole_adjoint(rows->type, rows->rows, d, rows->v, rows->stride, digits, k, sum);
+    return SCL_STATUS_OK;
+  }
+  memset(room, 0, d * k * sizeof *room);
+  SCL_TRY(scl_bits_adjoint(rows->bits, rows->first, rows->rows, digits, k, room, k, error));
+  for (size_t t = 0; t < d; t++)
+    for (size_t j = 0; j < k; j++)
+      sum[j * d + t] = room[t * k + j];
+  return SCL_STATUS_OK;
+}
+
+/* right += V'columns 2^exponent, digit by digit. */
+static scl_status add_columns(scl_whole_sums *sums, const run *r, scl_error *error) {
+  const size_t d = sums->features, k = sums->targets + 1, n = r->rows.rows;
+  int low, high;
+  if (!scl_exact_span(r->columns, n * k, &low, &high))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "a target is NaN or infinite");
+  const size_t digits = scl_exact_digits(low, high, DIGIT);
+  if (digits == 0) return SCL_STATUS_OK; /* zeros */
+  double *cut = scl_allocate_array(digits * n * k + 2 * d * k + 1, sizeof *cut),
+         *sum = cut + digits * n * k, *room = sum + d * k;
+  if (cut == NULL)
+    return scl_fail_memory(error, (digits * n + 2 * d) * k * sizeof *cut, "digits of targets");
+  scl_exact_cut(r->columns, n, k, low, DIGIT, digits, cut, k, n * k);
+  scl_status status = SCL_STATUS_OK;
+  for (size_t q = 0; status == SCL_STATUS_OK && q < digits; q++) {
+    status = multiply(&r->rows, d, cut + q * n * k, k, room, sum, error);
+    if (status == SCL_STATUS_OK)
+      status = scl_exact_add_whole(sums->right[r->rows.group], 0, d * k, sum,
+                                   low + (int)q * DIGIT + r->exponent, error);
+  }
+  scl_release(cut);
+  return status;
+}
+
+/* Sums of products of two columns. */
+static scl_status add_products(scl_exact *own, size_t at, const run *r, size_t k, size_t a,
+                               size_t b, scl_error *error) {
+  const double *columns = r->columns, most = 0x1p18;
+  double sum = 0;
+  bool small = true; /* whole numbers, whose products float64 sums exactly */
+  for (size_t i = 0; small && i < r->rows.rows; i++) {
+    const double x = columns[i * k + a], y = columns[i * k + b];
+    small = fabs(x) <= most && fabs(y) <= most && x == floor(x) && y == floor(y);
+    sum += x * y;
+  }
+  if (small) return scl_exact_add_one(own, at, sum, 0, error);
+  for (size_t i = 0; i < r->rows.rows; i++)
+    SCL_TRY(scl_exact_add_product(own, at, columns[i * k + a], columns[i * k + b], error));
+  return SCL_STATUS_OK;
+}
+
+/* The sums without features. */
+static scl_status add_own(scl_whole_sums *sums, const run *r, scl_error *error) {
+  const size_t c = sums->targets, k = c + 1;
+  scl_exact *own = sums->own[r->rows.group];
+  for (size_t j = 0; j < c; j++) {
+    SCL_TRY(add_products(own, j, r, k, j, c, error));
+    SCL_TRY(add_products(own, c + j, r, k, j, j, error));
+  }
+  return add_products(own, 2 * c, r, k, c, c, error);
+}
+
+static scl_status add_run(scl_whole_sums *sums, const run *r, bool moments, scl_error *error) {
+  SCL_TRY(add_own(sums, r, error));
+  SCL_TRY(add_columns(sums, r, error));
+  if (!moments) return SCL_STATUS_OK;
+  return scl_whole_accumulate(&sums->moment[r->rows.group], r->rows.type, r->rows.v, r->rows.stride,
+                              r->rows.rows, (unsigned)((int)sums->shift + 2 * r->exponent), error);
+}
+
+/* ------------------------------------------------------------ rows of weight 1, and bits */
+
+/* Targets and constants of rows as they are, times `present` where it is not NULL. */
+static void fill_columns(const scl_whole_rows *rows, size_t c, double *columns) {
+  for (size_t i = 0; i < rows->rows; i++) {
+    if (c > 0) memcpy(columns + i * (c + 1), rows->y + i * c, c * sizeof *columns);
+    columns[i * (c + 1) + c] = 1;
+  }
+}
+
+/* Rows at .. of some rows, without their weights. */
+static scl_whole_rows part_of(const scl_whole_rows *rows, size_t c, size_t at, size_t count) {
+  scl_whole_rows part = *rows;
+  part.rows = count;
+  part.first += at;
+  if (part.v != NULL)
+    part.v = (const char *)rows->v +
+             (ptrdiff_t)at * rows->stride * (ptrdiff_t)scl_whole_size(rows->type);
+  if (part.y != NULL) part.y += at * c;
+  part.weights = NULL;
+  return part;
+}
+
+static scl_status add_unweighted(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
+                                 scl_error *error) {
+  const size_t c = sums->targets, most = scl_min(MOST_ROWS, rows->rows);
+  double *columns = scl_allocate_array(most * (c + 1) + 1, sizeof *columns);
+  if (columns == NULL)
+    return scl_fail_memory(error, most * (c + 1) * sizeof *columns, "targets of rows");
+  scl_status status = add_range(sums, rows->group, (double)rows->rows, error);
+  for (size_t at = 0; status == SCL_STATUS_OK && at < rows->rows; at += most) {
+    run r = {part_of(rows, c, at, scl_min(most, rows->rows - at)), 0, columns};
+    fill_columns(&r.rows, c, columns);
+    status = add_run(sums, &r, moments, error);
+  }
+  scl_release(columns);
+  return status;
+}
+
+/* Bits of whole weights: for each binary digit of the weights, the rows whose weights have it. */
+static scl_status add_bits(scl_whole_sums *sums, const scl_whole_rows *rows, double *columns,
+                           scl_error *error) {
+  const size_t k = sums->targets + 1;
+  double most = 0, weight = 0;
+  for (size_t i = 0; i < rows->rows; i++) {
+    most = fmax(most, rows->weights[i]);
+    weight += rows->weights[i];
+  }
+  SCL_TRY(add_range(sums, rows->group, weight, error));
+  for (int digit = 0; ldexp(1, digit) <= most; digit++) {
+    run r = {part_of(rows, sums->targets, 0, rows->rows), digit, columns};
+    fill_columns(&r.rows, sums->targets, columns);
+    for (size_t i = 0; i < rows->rows; i++)
+      if (((uint64_t)rows->weights[i] >> digit & 1) == 0)
+        memset(columns + i * k, 0, k * sizeof *columns);
+    SCL_TRY(add_columns(sums, &r, error));
+    /* sums without features take the factor in full */
+    for (size_t i = 0; i < rows->rows; i++)
+      for (size_t j = 0; j < sums->targets; j++) {
+        const double y = columns[i * k + j];
+        SCL_TRY(scl_exact_add_one(sums->own[rows->group], j, y, digit, error));
+        SCL_TRY(scl_exact_add_product(sums->own[rows->group], sums->targets + j, ldexp(y, digit), y,
+                                      error));
+      }
+  }
+  return scl_exact_add_one(sums->own[rows->group], 2 * sums->targets, weight, 0, error);
+}
+
+/* ------------------------------------------------------------ weighted rows of whole numbers */
+
+/* Rows that are gathered by their factor. */
+typedef struct gathering {
+  scl_whole_sums *sums;
+  const scl_whole_rows *rows;
+  bool moments;
+  size_t room, count; /* rows */
+  int exponent;
+  char *v;
+  double *columns;
+} gathering;
+
+static scl_status flush(gathering *g, scl_error *error) {
+  run r = {*g->rows, g->exponent, g->columns};
+  r.rows.v = g->v;
+  r.rows.stride = (ptrdiff_t)g->sums->features;
+  r.rows.rows = g->count;
+  r.rows.weights = NULL;
+  const scl_status status = g->count == 0 ? SCL_STATUS_OK : add_run(g->sums, &r, g->moments, error);
+  g->count = 0;
+  return status;
+}
+
+/* Append row i with v times `shrink`, and its targets times `root`. */
+static scl_status gather(gathering *g, size_t i, double shrink, double root, scl_error *error) {
+  const scl_whole_rows *rows = g->rows;
+  const size_t d = g->sums->features, c = g->sums->targets, size = scl_whole_size(rows->type);
+  const void *from = (const char *)rows->v + (ptrdiff_t)i * rows->stride * (ptrdiff_t)size;
+  char *to = g->v + g->count * d * size;
+  double *columns = g->columns + g->count * (c + 1);
+  if (shrink == 1)
+    memcpy(to, from, d * size);
+  else if (rows->type == SCL_WHOLE_INT8)
+    for (size_t j = 0; j < d; j++)
+      ((int8_t *)to)[j] = (int8_t)rint(shrink * ((const int8_t *)from)[j]);
+  else
+    for (size_t j = 0; j < d; j++)
+      ((int16_t *)(void *)to)[j] = (int16_t)rint(shrink * ((const int16_t *)from)[j]);
+  for (size_t j = 0; j < c; j++)
+    columns[j] = root * rows->y[i * c + j];
+  columns[c] = root;
+  return ++g->count == g->room ? flush(g, error) : SCL_STATUS_OK;
+}
+
+/* The factor 2^*exponent of a weight that is not a whole number. */
+static int factor_of(double weight) {
+  int exponent;
+  (void)frexp(weight, &exponent); /* 2^(exponent - 1) <= weight < 2^exponent */
+  const int factor = exponent > 0 ? (exponent + 1) / 2 : -(-exponent / 2);
+  return factor < LEAST_FACTOR ? LEAST_FACTOR : factor;
+}
+
+/* Row i, if its weight has this factor: as often as its digit of base 4 says, or shrunk. */
+static scl_status gather_row(gathering *g, size_t i, scl_error *error) {
+  const double weight = g->rows->weights[i], factor = ldexp(1, g->exponent);
+  if (weight == floor(weight)) {
+    const int shift = 2 * g->exponent;
+    uint64_t times = g->exponent < 0 ? 0 : (uint64_t)weight >> shift & 3;
+    for (; times > 0; times--)
+      SCL_TRY(gather(g, i, 1, factor, error));
+    return SCL_STATUS_OK;
+  }
+  if (factor_of(weight) != g->exponent) return SCL_STATUS_OK;
+  const double root = sqrt(weight);
+  return gather(g, i, root / factor, root, error);
+}
+
+/* Which factors the weights have, as bits from LEAST_FACTOR on. */
+static scl_status find_factors(scl_whole_sums *sums, const scl_whole_rows *rows, uint64_t *factors,
+                               scl_error *error) {
+  double total = 0;
+  *factors = 0;
+  for (size_t i = 0; i < rows->rows; i++) {
+    const double w = rows->weights[i];
+    total += w;
+    if (w >= ldexp(1, 2 * MOST_FACTOR))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "row weight %g: sums of whole-number features take weights below %g: divide "
+                      "the weights by a number",
+                      w, ldexp(1, 2 * MOST_FACTOR));
+    if (w == floor(w)) {
+      for (int digit = 0; digit < MOST_FACTOR; digit++)
+        if ((uint64_t)w >> (2 * digit) & 3) *factors |= (uint64_t)1 << (digit - LEAST_FACTOR);
+      continue;
+    }
+    *factors |= (uint64_t)1 << (factor_of(w) - LEAST_FACTOR);
+    SCL_TRY(widen(sums, error));
+  }
+  return add_range(sums, rows->group, total, error);
+}
+
+static scl_status add_weighted(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
+                               scl_error *error) {
+  enum { ROOM = 4096 };
+  const size_t d = sums->features, c = sums->targets, size = scl_whole_size(rows->type);
+  uint64_t factors;
+  SCL_TRY(find_factors(sums, rows, &factors, error));
+  gathering g = {.sums = sums, .rows = rows, .moments = moments, .room = ROOM};
+  g.v = scl_allocate_array(ROOM * d + 1, size);
+  g.columns = scl_allocate_array(ROOM * (c + 1), sizeof *g.columns);
+  scl_status status = SCL_STATUS_OK;
+  if (g.v == NULL || g.columns == NULL)
+    status = scl_fail_memory(error, ROOM * d * size, "weighted rows");
+  for (int bit = 0; status == SCL_STATUS_OK && bit < 64; bit++) {
+    if (!(factors >> bit & 1)) continue;
+    g.exponent = bit + LEAST_FACTOR;
+    for (size_t i = 0; status == SCL_STATUS_OK && i < rows->rows; i++)
+      status = gather_row(&g, i, error);
+    if (status == SCL_STATUS_OK) status = flush(&g, error);
+  }
+  SCL_RELEASE(g.v, g.columns);
+  return status;
+}
+
+static bool all_one(const double *weights, size_t count) {
+  for (size_t i = 0; weights != NULL && i < count; i++)
+    if (weights[i] != 1) return false;
+  return true;
+}
+
+static scl_status add_rows(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
+                           scl_error *error) {
+  if (rows->rows == 0) return SCL_STATUS_OK;
+  if (all_one(rows->weights, rows->rows)) return add_unweighted(sums, rows, moments, error);
+  if (rows->bits == NULL) return add_weighted(sums, rows, moments, error);
+  const size_t numbers = rows->rows * (sums->targets + 1);
+  double *columns = scl_allocate_array(numbers, sizeof *columns);
+  if (columns == NULL) return scl_fail_memory(error, numbers * sizeof *columns, "targets of rows");
+  const scl_status status = add_bits(sums, rows, columns, error);
+  scl_release(columns);
+  return status;
+}
+
+scl_status scl_whole_sums_add(scl_whole_sums *sums, const scl_whole_rows *rows, scl_error *error) {
+  return add_rows(sums, rows, true, error);
+}
+
+scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *rows,
+                                    scl_error *error) {
+  return add_rows(sums, rows, false, error);
+}
+
+double scl_whole_sums_weight(const scl_whole_sums *sums) {
+  double weight = 0;
+  for (size_t g = 0; g < sums->groups; g++)
+    weight += scl_exact_value(sums->own[g], 2 * sums->targets);
+  return weight;
+}
+
+/* ------------------------------------------------------------ fewer parameters */
+
+/* The numbers of the first parameters among those of all. */
+static scl_status copy_first(scl_exact *from, size_t columns, size_t many, size_t few,
+                             size_t outputs, scl_exact *to, scl_error *error) {
+  const size_t wide = many * outputs, narrow = few * outputs;
+  int first;
+  size_t places;
+  int64_t *all, *some;
+  SCL_TRY(scl_exact_export(from, &first, &places, &all, error));
+  some = scl_allocate_array(places * columns * narrow + 1, sizeof *some);
+  for (size_t p = 0; some != NULL && p < places * columns; p++)
+    for (size_t j = 0; j < narrow; j++)
+      some[p * narrow + j] = all[p * wide + j / few * many + j % few];
+  const scl_status status =
+      some == NULL ? scl_fail_memory(error, places * columns * narrow * sizeof *some, "sums")
+                   : scl_exact_import(to, first, places, some, error);
+  SCL_RELEASE(all, some);
+  return status;
+}
+
+scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few, size_t outputs,
+                                   scl_whole_sums **out, scl_error *error) {
+  scl_whole_sums *made;
+  const size_t c = sums->targets;
+  SCL_TRY(scl_whole_sums_create(few * outputs, c, sums->groups, true, &made, error));
+  scl_status status = SCL_STATUS_OK;
+  for (size_t g = 0; status == SCL_STATUS_OK && g < sums->groups; g++) {
+    if (sums->shift > 0) status = scl_whole_totals_widen(&made->moment[g], 0, error);
+    if (status == SCL_STATUS_OK)
+      status = copy_first(sums->right[g], c + 1, many, few, outputs, made->right[g], error);
+    if (status == SCL_STATUS_OK) status = scl_exact_merge(made->own[g], sums->own[g], false, error);
+    made->weight[g] = sums->weight[g];
+    if (status == SCL_STATUS_OK)
+      scl_whole_totals_first(&sums->moment[g], many, few, &made->moment[g]);
+  }
+  made->shift = sums->shift;
+  if (status == SCL_STATUS_OK)
+    *out = made;
+  else
+    scl_whole_sums_destroy(made);
+  return status;
+}
+
+/* ------------------------------------------------------------ totals */
+
+scl_status scl_whole_features_open(const scl_map *map, scl_whole_features *out, double **memory,
+                                   scl_error *error) {
+  const size_t d = scl_map_features(map);
+  *memory = NULL;
+  scl_map_units(map, &out->unit, &out->base);
+  if (scl_map_whole(map) != SCL_WHOLE_NONE) return SCL_STATUS_OK;
+  double *high = *memory = scl_allocate_array(2 * d + 1, sizeof *high), *low = high + d;
+  if (high == NULL) return scl_fail_memory(error, 2 * d * sizeof *high, "values of features");
+  scl_map_low_and_high(map, low, high);
+  for (size_t j = 0; j < d; j++)
+    high[j] -= low[j];
+  *out = (scl_whole_features){.unit = high, .base = low};
+  return SCL_STATUS_OK;
+}
+
+/* The sums of all groups but one: `right` and `own` in one exact number each. */
+typedef struct whole {
+  scl_exact *right, *own;
+} whole;
+
+static scl_status join_groups(const scl_whole_sums *sums, long without, whole *out,
+                              scl_error *error) {
+  const size_t c = sums->targets;
+  *out = (whole){0};
+  scl_status status = scl_exact_create((c + 1) * sums->features, &out->right, error);
+  if (status == SCL_STATUS_OK) status = scl_exact_create(2 * c + 1, &out->own, error);
+  for (size_t g = 0; status == SCL_STATUS_OK && g < sums->groups; g++) {
+    if ((long)g == without) continue;
+    status = scl_exact_merge(out->right, sums->right[g], false, error);
+    if (status == SCL_STATUS_OK) status = scl_exact_merge(out->own, sums->own[g], false, error);
+  }
+  return status;
+}
+
+/* Number i to 106 bits: rounded, and the rest. */
+static wide_float wide_value(const scl_exact *e, size_t i) {
+  double rest;
+  const double value = scl_exact_value_and_rest(e, i, &rest);
+  return (wide_float)value + (wide_float)rest;
+}
+
+/* a - b c / total, where a is known to 106 bits: 0 within that rounding. */
+static double centred(wide_float a, wide_float b, wide_float c, wide_float total) {
+  const wide_float mean = b * c / total, gap = a - mean,
+                   least = (a < 0 ? -a : a) * (wide_float)0x1p-98;
+  return (gap < 0 ? -gap : gap) <= least ? 0 : (double)gap;
+}
+
+static void fill_totals(const scl_whole_sums *sums, const whole *w, const scl_whole_features *f,
+                        bool centre, scl_totals *t) {
+  const size_t d = sums->features, c = sums->targets;
+  const wide_float total = wide_value(w->own, 2 * c);
+  t->total = (double)total;
+  for (size_t j = 0; j < c; j++) {
+    const wide_float sum = wide_value(w->own, j), square = wide_value(w->own, c + j);
+    t->mean_y[j] = t->total > 0 ? (double)(sum / total) : 0;
+    t->square[j] =
+        centre && t->total > 0 ? fmax(centred(square, sum, sum, total), 0) : (double)square;
+  }
+  for (size_t i = 0; i < d; i++) {
+    const wide_float unit = (wide_float)f->unit[i],
+                     base = f->base == NULL ? 0 : (wide_float)f->base[i],
+                     sum = wide_value(w->right, c * d + i);
+    t->mean_phi[i] = t->total > 0 ? (double)(base + unit * sum / total) : 0;
+    for (size_t j = 0; j < c; j++) {
+      const wide_float product = wide_value(w->right, j * d + i), y = wide_value(w->own, j);
+      t->right[i * c + j] = centre && t->total > 0 ? f->unit[i] * centred(product, sum, y, total)
+                                                   : (double)(unit * product + base * y);
+    }
+  }
+}
+
+/* The groups that are summed. */
+static size_t *chosen_groups(const scl_whole_sums *sums, long without, size_t *count) {
+  size_t *chosen = scl_allocate_array(sums->groups + 1, sizeof *chosen);
+  *count = 0;
+  for (size_t g = 0; chosen != NULL && g < sums->groups; g++)
+    if ((long)g != without) chosen[(*count)++] = g;
+  return chosen;
+}
+
+static scl_status scale_moments(scl_whole_sums *sums, const whole *w, const scl_whole_features *f,
+                                long without, bool centre, bool spend, scl_symmetric **out,
+                                scl_error *error) {
+  const size_t d = sums->features, c = sums->targets;
+  double *column = scl_allocate_array(d + 1, sizeof *column);
+  scl_whole_scaling scaling = {.parts = sums->moment,
+                               .shift = sums->shift,
+                               .unit = f->unit,
+                               .base = f->base,
+                               .sums = column,
+                               .total = scl_exact_value(w->own, 2 * c)};
+  size_t *chosen = chosen_groups(sums, without, &scaling.count);
+  scaling.chosen = chosen;
+  scaling.centred = centre && scaling.total > 0;
+  scl_status status = SCL_STATUS_OK;
+  if (column == NULL || chosen == NULL)
+    status = scl_fail_memory(error, d * sizeof *column, "sums of features");
+  for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
+    column[i] = scl_exact_value(w->right, c * d + i);
+  const bool in_place = spend && scaling.count == 1 && sums->groups == 1;
+  if (status == SCL_STATUS_OK && !in_place) status = scl_symmetric_create(d, out, error);
+  if (status == SCL_STATUS_OK && in_place) *out = sums->moment[0].low;
+  if (status == SCL_STATUS_OK) status = scl_whole_totals_scale(&scaling, *out, error);
+  if (in_place && status == SCL_STATUS_OK) sums->moment[0].low = NULL;
+  SCL_RELEASE(column, chosen);
+  return status;
+}
+
+scl_status scl_whole_sums_total(scl_whole_sums *sums, const scl_whole_features *features,
+                                long without, bool centre, bool spend, scl_totals *out,
+                                scl_symmetric **moment, scl_error *error) {
+  whole w;
+  scl_status status = join_groups(sums, without, &w, error);
+  if (status == SCL_STATUS_OK) {
+    fill_totals(sums, &w, features, centre, out);
+    status = scale_moments(sums, &w, features, without, centre, spend, moment, error);
+  }
+  scl_exact_destroy(w.right);
+  scl_exact_destroy(w.own);
+  return status;
+}

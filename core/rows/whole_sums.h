@@ -1,0 +1,69 @@
+/* Exact normal equations of features that are whole numbers or bits, kept apart by group (fold):
+ * V'V, V'[Y 1] and the sums of Y and of its squares, for features base + unit v (map/whole.c). They
+ * are the same for any order of rows and any division of the work, and rows can be taken out again.
+ *
+ * A row of weight w that is a whole number counts w times. Any other weight, in [4^e, 4^(e+1)),
+ * makes the row v' = round(v sqrt(w) / 2^(e+1)) with the factor 2^(e+1), whose constant and targets
+ * are multiplied by sqrt(w). */
+#ifndef SCULLERY_WHOLE_SUMS_H
+#define SCULLERY_WHOLE_SUMS_H
+
+#include "algebra/exact.h"
+#include "algebra/whole_totals.h"
+#include "rows/sums.h"
+
+enum { SCL_WEIGHT_SHIFT = 40 };
+
+typedef struct scl_whole_sums {
+  size_t features, targets, groups;
+  unsigned shift; /* moments are whole multiples of 2^-shift: SCL_WEIGHT_SHIFT, 0 without other
+                     weights */
+  scl_whole_totals *moment; /* groups: V'V, of 128 bits where shift > 0 */
+  scl_exact **right;        /* groups: (c + 1) x D numbers: V'y_j, then V'1 */
+  scl_exact **own;          /* groups: sum y_j (c), sum y_j^2 (c), sum of the weights */
+  double *weight;           /* groups: an upper bound of the sum of the weights, for the ranges */
+} scl_whole_sums;
+
+/* Zeros; `moments`: with the matrices of the moments. */
+scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups, bool moments,
+                                 scl_whole_sums **out, scl_error *error);
+void scl_whole_sums_destroy(scl_whole_sums *sums);
+
+/* Rows of one group: whole numbers (rows x D at stride), or bits from row `first` on; with
+ * targets (rows x c) and weights (or NULL). */
+typedef struct scl_whole_rows {
+  scl_whole type;
+  const void *v;
+  ptrdiff_t stride;
+  const scl_bits *bits; /* in place of v; then the weights are whole numbers */
+  size_t first, rows, group;
+  const double *y, *weights;
+} scl_whole_rows;
+scl_status scl_whole_sums_add(scl_whole_sums *sums, const scl_whole_rows *rows, scl_error *error);
+/* All but the moments. */
+scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *rows,
+                                    scl_error *error);
+/* into += from, or -= from, of the same sizes. */
+scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool subtract,
+                                scl_error *error);
+
+/* Of the first `few` of `many` parameters, `outputs` features each. */
+scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few, size_t outputs,
+                                   scl_whole_sums **out, scl_error *error);
+
+/* The sum of all weights. */
+double scl_whole_sums_weight(const scl_whole_sums *sums);
+/* Over all groups but `without` (-1: all), as scl_sums_total, with features base + unit v; and the
+ * moments, which the caller destroys. `spend`: these may take the place of the only group's, which
+ * are gone then. */
+typedef struct scl_whole_features {
+  const double *unit, *base; /* D each; base NULL: zeros */
+} scl_whole_features;
+/* What the whole numbers or bits of a map stand for; bits need *memory, which the caller releases. */
+scl_status scl_whole_features_open(const scl_map *map, scl_whole_features *out, double **memory,
+                                   scl_error *error);
+scl_status scl_whole_sums_total(scl_whole_sums *sums, const scl_whole_features *features,
+                                long without, bool centre, bool spend, scl_totals *out,
+                                scl_symmetric **moment, scl_error *error);
+
+#endif

@@ -1,0 +1,281 @@
+--- Exact sums over rows: made of parts of the data, solved, described for files. Sums of
+--- whole-number features and of bits are the same for any order and any cut of the rows
+--- (core/rows/whole_sums.h), so that a solution of joined sums has the bits of one fit. merging.lua
+--- joins them, changing.lua adds rows and takes rows out, sums_search.lua chooses a regularisation.
+local automatic = require "scullery.model.automatic"
+local component = require "scullery.compose.component"
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local fitting = require "scullery.model.fitting"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local parts = require "scullery.model.sums_parts"
+local recipe = require "scullery.model.recipe"
+local target_form = require "scullery.model.target_form"
+
+local sums = {}
+
+-- pipeline: the recipe; model: what was fitted before the solver; handle: the engine's sums; parts:
+-- which rows (sums_parts.lua); rows: how many; forgotten: how many were taken out; partial: true if
+-- parts are missing on purpose; folds: the number of rows of each fold that was summed apart.
+local Sums = objects.class("sums", { example = "s",
+  fields = "pipeline model handle parts rows forgotten partial folds", hidden = "handle model" })
+sums.class = Sums
+
+--- sums.is(value)
+function sums.is(value) return getmetatable(value) == Sums end
+
+--- sums.new(fields): sums with these fields.
+function sums.new(fields) return setmetatable(fields, Sums) end
+
+--- sums.with(s, fields): a copy with some fields replaced.
+function sums.with(self, fields)
+  local copy = {}
+  for key, value in pairs(self) do copy[key] = value end
+  for key, value in pairs(fields) do copy[key] = value end
+  return setmetatable(copy, Sums)
+end
+
+--- sums.text(s): which rows sums are of, in words.
+function sums.text(self)
+  local info = core.sums_info(self.handle)
+  local text = { ("%d rows"):format(self.rows) }
+  if self.forgotten > 0 then text[#text + 1] = ("%d forgotten"):format(self.forgotten) end
+  if self.partial then text[#text + 1] = "parts of the data are missing" end
+  if self.folds then text[#text + 1] = ("%d folds apart"):format(#self.folds) end
+  if not info.printed then text[#text + 1] = "without fingerprints" end
+  return table.concat(text, ", ")
+end
+
+function Sums:__tostring()
+  local f = self.model
+  return ("sums over %s x %d columns: %d features, %d target%s"):format(sums.text(self), f.dim,
+    core.sums_info(self.handle).features, f.targets, f.targets == 1 and "" or "s")
+end
+
+-- ------------------------------------------------------------ checks
+
+local function needs_rows(solver)
+  return not core.solver_facts(component.instance(solver)).by_sums
+end
+
+-- The names of the solvers that need sums alone, with their defaults.
+local function by_sums()
+  local list = {}
+  for _, one in ipairs(core.plugin_list()) do
+    local made = one.kind == "solver" and component.group("solver")[one.name]()
+    if made and not needs_rows(made) then list[#list + 1] = one.name end
+  end
+  table.sort(list)
+  return table.concat(list, ", ")
+end
+
+--- sums.check_solver(solver, title): raises an error for a solver that needs more than sums.
+function sums.check_solver(solver, title)
+  if not needs_rows(solver) then return end
+  error(("%s: %s needs the rows themselves: sums over them are not enough; solvers that solve \z
+    from sums, with their defaults: %s"):format(title, tostring(solver), by_sums()), 0)
+end
+
+-- Raises an error for a recipe whose sums would not serve.
+local function check_recipe(p, title)
+  if recipe.is_searched(p) then
+    error(title .. ": an option is sc.choose{...}: sums are of one recipe", 0)
+  end
+  if not p.solver then error(title .. ": this pipeline has no solver", 0) end
+  if not p.features then error(title .. ": sums are of features, and there are none", 0) end
+  if p.block then error(title .. ": sums choose their own blocks: leave 'block' out", 0) end
+  if p.class_weights == "balanced" then
+    error(title .. ": class_weights = \"balanced\" depends on all rows: give a weight for each \z
+      class", 0)
+  end
+  sums.check_solver(p.solver, title)
+end
+
+-- ------------------------------------------------------------ summing and solving
+
+--- sums.of_rows(p, ds, prepared, o): the exact sums of rows o.first to o.last (all without) with
+--- prepared stages and map. o: fingerprints, and folds, the fold of each row of ds.
+function sums.of_rows(p, ds, prepared, o)
+  local _ <close> = core.level "fit"
+  local source, coded = dataset.source_of_targets(ds)
+  local given = recipe.training_options(p, ds, o.folds)
+  given.by_sums, given.fingerprints = true, o.fingerprints
+  given.from, given.to = o.first, o.last
+  local training <close> = core.training(source, prepared.stages, prepared.map, given)
+  local handle = core.sums_take(training)
+  if o.whole then dataset.check_seen(coded) end
+  return handle
+end
+
+--- sums.solve(model, handle, rows, solver): the fit that core.solve gives.
+function sums.solve(model, handle, rows, solver)
+  local _ <close> = core.level "fit"
+  local source = core.absent_rows(rows, model.dim, model.targets)
+  local training <close> = core.training(source, model.stages, model.map,
+    { classes = model.classes and #model.classes or 0, sums = handle })
+  return core.solve(training, component.instance(solver))[1]
+end
+
+-- The model of a recipe without a solution.
+local function unsolved(p, ds, prepared, targets)
+  return fitting.model(p, { ds:size() }, prepared, { solver = p.solver, targets = targets,
+    task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
+    weighted = (p.class_weights or ds.weights) ~= nil, class_weights = p.class_weights,
+    form = ds.form })
+end
+
+-- ------------------------------------------------------------ p:sums and p:fit
+
+local sums_rules = options.declare("pipeline:sums", { part = { type = "table" },
+  rows = { type = "table" }, save = { type = "string" },
+  folds = { type = "integer", low = 2, high = 1000 }, seed = { type = "integer", default = 0 },
+  fingerprints = { type = "boolean", default = true } })
+
+-- The fold of each row of a data set, and the number of rows of each fold from row `first` to
+-- `last`.
+local function folds_of(ds, o, first, last)
+  if not o.folds then return nil, nil end
+  local ids, counts = ds:fold_ids{ k = o.folds, seed = o.seed }, {}
+  for f = 1, o.folds do counts[f] = 0 end
+  for i = first, last do counts[ids[i]] = counts[ids[i]] + 1 end
+  return ids, counts
+end
+
+--- sums.of(p, ds, given): see Pipeline:sums.
+function sums.of(p, ds, given)
+  local title = "pipeline:sums"
+  local o = options.check(title, given or {}, sums_rules, 0)
+  check_recipe(p, title)
+  local open = automatic.open(p)
+  if open and open.width then
+    error(("%s: the width '%s' is not given, and a part of the rows does not choose it"):format(
+      title, open.width), 0)
+  end
+  fitting.check_data(ds, title)
+  local first, last = parts.range(ds, o, title)
+  ds = target_form.learn(p.target, ds)
+  local prepared = recipe.prepare(p, dataset.source_of_targets(ds))
+  local ids, counts = folds_of(ds, o, first, last)
+  local handle = sums.of_rows(p, ds, prepared, { first = first, last = last, folds = ids,
+    fingerprints = o.fingerprints, whole = last - first + 1 == #ds })
+  local self = sums.new{ pipeline = p:clone(), handle = handle, rows = last - first + 1,
+    forgotten = 0, folds = counts,
+    parts = { { source = parts.source(target_form.original(ds)), from = first, to = last } },
+    model = unsolved(p, ds, prepared, core.sums_info(handle).targets) }
+  if o.save then self:save(o.save) end
+  return self
+end
+
+--- sums.fit(p, ds, o): p:fit(ds, { sums = true }): the pipeline, fitted from sums, which it keeps.
+function sums.fit(self, ds, o)
+  local title = "pipeline:fit"
+  check_recipe(self, title)
+  fitting.check_data(ds, title)
+  ds = target_form.learn(self.target, ds)
+  local p, chosen, ready, tell = self, nil, nil, nil
+  if automatic.open(self) then p, chosen, ready, tell = automatic.choose(self, ds) end
+  local prepared = ready and ready.prepared or recipe.prepare(p, dataset.source_of_targets(ds))
+  local began = core.now()
+  local handle = sums.of_rows(p, ds, prepared, { fingerprints = o.fingerprints ~= false,
+    whole = true })
+  local model = unsolved(p, ds, prepared, core.sums_info(handle).targets)
+  local fit = sums.solve(model, handle, #ds, p.solver)
+  if tell then tell() end
+  prepared.seconds[#prepared.seconds + 1] = { tostring(p.solver), core.now() - began }
+  fitting.keep(self, ds, prepared, p.solver, fit, p.features, chosen)
+  self.sums_kept = sums.new{ pipeline = p:clone(), handle = handle, rows = #ds, forgotten = 0,
+    model = model,
+    parts = { { source = parts.source(target_form.original(ds)), from = 1, to = #ds } } }
+  return self
+end
+
+-- ------------------------------------------------------------ solving
+
+--- sums.store(p, s, fit, solver): the fit of sums becomes the pipeline's model.
+function sums.store(p, self, fit, solver)
+  local old = p.fitted
+  p.fitted = self.model:with{ solver = solver, weights = fit.weights, intercept = fit.intercept,
+    pilot = fit.pilot, n = self.rows, chosen = old and old.chosen, open = old and old.open }
+  p.fitted.calibration = nil
+  p.fitted.report = fitting.report(fit, p.fitted)
+  p.classes, p.data = self.model.classes, nil
+  fitting.warn(p, fit)
+end
+
+--- sums.all_folds(s): the engine's sums over all rows, in one group.
+function sums.all_folds(self)
+  return self.folds and core.sums_without(self.handle, 0) or self.handle
+end
+
+--- sums.solved(s, p): the recipe p as a fitted pipeline, which keeps sums of its own.
+function sums.solved(self, p)
+  sums.check_solver(p.solver, "sums:solve")
+  local handle = sums.all_folds(self)
+  local fit = sums.solve(self.model, handle, self.rows, p.solver)
+  sums.store(p, self, fit, p.solver)
+  p.sums_kept = sums.with(self, { handle = handle == self.handle and core.sums_copy(handle)
+    or handle, folds = false, pipeline = p:clone() })
+  return p
+end
+
+--- sums.exact(p): "rows" if sums of the model's features are the same for any order and any cut of
+--- the rows, "blocks" if for any cut at blocks; or nil and why not.
+function sums.exact(p)
+  local f = p.fitted
+  if not f or not f.map then return nil, "there are no features" end
+  return core.map_exact(f.map)
+end
+
+-- ------------------------------------------------------------ saving
+
+--- sums.encode(s, arrays): what a file says of the sums, beside their arrays.
+function sums.encode(self, arrays)
+  for name, array in pairs(core.sums_save(self.handle)) do arrays[name] = array end
+  return { parts = self.parts, rows = self.rows, forgotten = self.forgotten,
+    partial = self.partial, folds = self.folds or nil }
+end
+
+local function whole(value, low) return math.type(value) == "integer" and value >= low end
+
+-- Whether this, from a file, is a list of the numbers of rows of so many folds.
+local function are_folds(list, count, rows)
+  if list == nil then return count == 1 end
+  if type(list) ~= "table" or #list ~= count or count < 2 then return false end
+  local sum = 0
+  for _, one in ipairs(list) do
+    if not whole(one, 0) then return false end
+    sum = sum + one
+  end
+  return sum == rows
+end
+
+--- sums.decode(p, saved, said): the sums of a loaded pipeline from its file.
+function sums.decode(p, saved, said)
+  local f = p.fitted
+  local handle = core.saved_sums(saved, core.map_info(f.map).features, f.targets)
+  local info = core.sums_info(handle)
+  local good = type(said) == "table" and whole(said.rows, 1) and whole(said.forgotten, 0)
+    and (said.partial == nil or said.partial == true) and parts.check(said.parts)
+    and are_folds(said.folds, info.folds, said.rows)
+  if not good then error("its sums do not say which rows they are of", 0) end
+  if info.printed and info.fingerprints ~= said.rows then
+    error(("its sums have %d rows, and the fingerprints of %d"):format(said.rows,
+      info.fingerprints), 0)
+  end
+  return sums.new{ pipeline = p:clone(), handle = handle, rows = said.rows,
+    forgotten = said.forgotten, parts = said.parts, partial = said.partial, folds = said.folds,
+    model = f }
+end
+
+--- sums.without_solution(s): its model as a fitted pipeline, with zeros as weights, for a file.
+function sums.without_solution(self)
+  local f = self.model
+  local features = core.map_info(f.map).features
+  local p = self.pipeline:clone()
+  p.fitted = f:with{ weights = core.zeros(features, f.targets),
+    intercept = core.zeros(1, f.targets) }
+  return p
+end
+
+return sums
