@@ -18,7 +18,7 @@ local guarded = objects.call
 
 -- True for a table of options; false for targets: a data set, a matrix or a list.
 local function are_options(value)
-  return type(value) == "table" and not getmetatable(value) and #value == 0 and next(value) ~= nil
+  return type(value) == "table" and not getmetatable(value) and #value == 0
 end
 
 -- The options of fit that are not about the data.
@@ -27,7 +27,8 @@ local own = { progress = "function", sums = "boolean", fingerprints = "boolean" 
 -- (data, y, given) -> y, given, own: separates the options above from the arguments of fit. With a
 -- data set the options are the second argument.
 local function split_options(data, y, given)
-  local alone = given == nil and are_options(y) and (dataset.is(data) or y.progress ~= nil)
+  local alone = given == nil and are_options(y)
+    and (dataset.is(data) or y.progress ~= nil or y.sums ~= nil)
   if alone then y, given = nil, y end
   local rest, found = {}, {}
   if type(given) ~= "table" then return y, given, found end
