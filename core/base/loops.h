@@ -12,6 +12,10 @@ enum { SCL_THIN_COLUMNS = 32 };
 enum { SCL_PANEL = 32 };
 /* Rows of data that are stored side by side in transposed blocks. */
 enum { SCL_LANES = 64 };
+/* Terms of a product of rows, in bytes, that are summed before they are added to the others; a
+ * number of terms that is a multiple of these of either dtype; the most columns of a solve of
+ * rows. */
+enum { SCL_ROW_CHUNK = 1024, SCL_ROW_TERMS = 256, SCL_ROW_SOLVE = 32 };
 
 /* Products of whole numbers, summed exactly (algebra/whole_accumulate.c). Columns are packed in
  * strips of `width`, a step of `rows` rows after the other. A strip begins with 2 width numbers of
@@ -136,6 +140,23 @@ typedef struct scl_loops {
                              const double *right, bool below, double *out, ptrdiff_t stride);
   void (*packed_product_f32)(size_t terms, size_t rows, size_t cols, const float *left,
                              const float *right, bool below, float *out, ptrdiff_t stride);
+  /* Bytes of one row of a strip of row_product: `width` numbers. */
+  size_t strip_bytes;
+  /* out (rows x cols, row stride `stride`) = A B, or += where `add`, with A rows x terms (row
+   * stride `apart`) and columns first .. first+cols-1 of B (terms x any), which is packed in strips
+   * of `width` columns as for packed_product. A number of the result depends on its row of A and
+   * its column of B alone. B may come in parts of a multiple of SCL_ROW_TERMS terms, the later ones
+   * added, to the same bits. */
+  void (*row_product_f64)(size_t terms, size_t rows, size_t first, size_t cols, const double *left,
+                          ptrdiff_t apart, const double *right, bool add, double *out,
+                          ptrdiff_t stride);
+  void (*row_product_f32)(size_t terms, size_t rows, size_t first, size_t cols, const float *left,
+                          ptrdiff_t apart, const float *right, bool add, float *out,
+                          ptrdiff_t stride);
+  /* x = x L^-T with x rows x count (row stride `stride`) and L lower triangular (row stride
+   * `apart`), count <= SCL_ROW_SOLVE. A row of the result depends on that row of x alone. */
+  void (*row_solve_f64)(size_t rows, size_t count, const double *l, ptrdiff_t apart, double *x,
+                        ptrdiff_t stride);
   const scl_whole_loops *whole;
 } scl_loops;
 

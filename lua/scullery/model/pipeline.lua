@@ -400,9 +400,7 @@ function Pipeline:info()
   result.components, result.calibration, result.chosen = f.components, f.calibration, f.chosen
   result.relevance = shown.relevance(f)
   if f.map then
-    local info = core.map_info(f.map)
     result.exact, result.exact_note = core.map_exact(f.map)
-    result.clipped = info.rounded > 0 and info.clipped / info.rounded or nil
   end
   for name, value in pairs(f.report or {}) do result[name] = value end
   if not (f.weights and f.solver) then return result end
