@@ -80,6 +80,9 @@ function Pipeline:fit(data, y, given)
     ds = core.is_matrix(data) and dataset.new{ X = data } or dataset.is(data) and data
   end
   ds = ds or guarded("pipeline:fit", dataset.coerce, data, y, given)
+  if recipe.instead_of_fit then
+    return guarded("pipeline:fit", recipe.instead_of_fit, self, ds)
+  end
   if o.sums then
     return guarded("pipeline:fit", progress.watched, "pipeline:fit", o.progress,
       require("scullery.model.sums").fit, self, ds, o)

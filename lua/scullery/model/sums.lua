@@ -36,10 +36,10 @@ function sums.with(self, fields)
   return setmetatable(copy, Sums)
 end
 
---- sums.text(s): which rows sums are of, in words.
-function sums.text(self)
+--- sums.text(s[, what]): which rows sums are of, in words; what: to be said after their number.
+function sums.text(self, what)
   local info = core.sums_info(self.handle)
-  local text = { ("%d rows"):format(self.rows) }
+  local text = { ("%d rows%s"):format(self.rows, what or "") }
   if self.forgotten > 0 then text[#text + 1] = ("%d forgotten"):format(self.forgotten) end
   if self.partial then text[#text + 1] = "parts of the data are missing" end
   if self.folds then text[#text + 1] = ("%d folds apart"):format(#self.folds) end
@@ -49,8 +49,8 @@ end
 
 function Sums:__tostring()
   local f = self.model
-  return ("sums over %s x %d columns: %d features, %d target%s"):format(sums.text(self), f.dim,
-    core.sums_info(self.handle).features, f.targets, f.targets == 1 and "" or "s")
+  return "sums over " .. sums.text(self, (" x %d columns, %d features, %d target%s"):format(f.dim,
+    core.sums_info(self.handle).features, f.targets, f.targets == 1 and "" or "s"))
 end
 
 -- ------------------------------------------------------------ checks
