@@ -21,6 +21,14 @@ static void forget_sums(scl_training *training) {
   }
 }
 
+scl_status scl_training_units(scl_training *training, scl_error *error) {
+  scl_flow *flow = &training->flow;
+  if (flow->unit != NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_pilot_units(flow, &training->unit, error));
+  flow->unit = training->unit;
+  return SCL_STATUS_OK;
+}
+
 /* scl_training_centre, with the lock held. The pilot is learnt at the first problem with a constant. */
 static scl_status centre_locked(scl_training *training, bool constant, scl_error *error) {
   scl_flow *flow = &training->flow;
@@ -32,6 +40,8 @@ static scl_status centre_locked(scl_training *training, bool constant, scl_error
     training->has_pilot = true;
   }
   const bool wanted = constant && (pilot->features != NULL || pilot->targets != NULL);
+  flow->unit = constant || pilot->features == NULL ? pilot->unit : NULL;
+  if (flow->unit == NULL) flow->unit = training->unit;
   if (wanted == subtracts(training)) return SCL_STATUS_OK;
   forget_sums(training);
   flow->pilot = wanted ? pilot->features : NULL;
