@@ -7,7 +7,7 @@
 
 #include "learn/model.h"
 
-enum { SCL_WATCHED_VERBS = 13 };
+enum { SCL_WATCHED_VERBS = 14 };
 /* Their names, "responses", "walk" ... "held". */
 extern const char *const scl_watched_verbs[SCL_WATCHED_VERBS];
 

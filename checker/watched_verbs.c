@@ -16,12 +16,13 @@ typedef enum verb {
   MINIBATCH,
   PROGRESS,
   HOLD_OUT,
-  HELD
+  HELD,
+  TOTAL
 } verb;
 
 const char *const scl_watched_verbs[SCL_WATCHED_VERBS] = {
     "responses", "walk",       "normal",    "dual",     "gram",     "product", "adjoint",
-    "sweep",     "reweighted", "minibatch", "progress", "hold_out", "held"};
+    "sweep",     "reweighted", "minibatch", "progress", "hold_out", "held",    "total"};
 
 void scl_watched_blame(watched *w, const char *format, ...) {
   va_list arguments;
@@ -139,6 +140,14 @@ static scl_status watched_hold_out(const scl_problem *problem, double share, uin
   return leave(w, w->plain.hold_out(problem, share, seed, count, error));
 }
 
+static scl_status watched_total(const scl_problem *problem, const double *values, size_t count,
+                                size_t k, double *sums, scl_error *error) {
+  watched *w = watched_of(problem);
+  SCL_TRY(enter(w, TOTAL, error));
+  expect_numbers(w, TOTAL, values, count, k);
+  return leave(w, w->plain.total(problem, values, count, k, sums, error));
+}
+
 /* ------------------------------------------------------------ those that show rows */
 
 static scl_status watched_walk(const scl_problem *problem, scl_visit visit, void *context,
@@ -192,4 +201,5 @@ void scl_watched_verbs_set(watched *w) {
   p->progress = watched_progress;
   p->hold_out = watched_hold_out;
   p->held = watched_held;
+  p->total = watched_total;
 }

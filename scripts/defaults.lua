@@ -17,23 +17,8 @@ local sc = require "scullery"
 local args = sc.arguments{ out = "experiments", table = false }
 local T = 1000
 
-local names = { -- small ones first
-  "salsa_housing", "salsa_forestfires", "salsa_insulin", "wdbc",
-  "salsa_speech", "salsa_blog", "salsa_blog_comments", "salsa_airfoil", "salsa_music",
-  "salsa_skillcraft", "salsa_galaxy", "salsa_telemonitoring", "spambase", "salsa_ccpp", "cpu_act",
-  "salsa_propulsion", "california_housing", "house_16h", "covtype10k", "skin", "letter", "adult",
-  "mnist", "kddcup10" }
-local sets = {} -- those that are here
-for _, name in ipairs(names) do if sc.data.path(name) then sets[#sets + 1] = name end end
-
-local function rows(cell)
-  local ds, most = sc.data.load(cell.data), cell.data == "mnist" and 10000 or 20000
-  if #ds > most then
-    local _, sample = ds:split{ test = most, seed = cell.seed }
-    ds = sample
-  end
-  return ds:split{ test = 0.25, seed = cell.seed }
-end
+local named_sets = dofile((arg[0]:gsub("[^/]*$", "named_sets.lua")))
+local sets, rows = named_sets.here(), named_sets.rows
 
 -- The inverse of the median distance between 1000 pairs of standardised rows.
 local function median_rule(train, seed)
@@ -65,7 +50,7 @@ local exp = args.table and sc.experiment.open("defaults", { folder = args.out })
   name = "defaults", folder = args.out,
   cells = { data = sets, seed = sc.range(1, 5) },
   run = function(cell)
-    local train, test = rows(cell)
+    local train, test = rows(cell.data, cell.seed)
     local begun = os.clock()
     local plain = sc.pipeline{ sc.standardize(), sc.features{ seed = cell.seed },
       sc.solver.ridge{} }:fit(train)
@@ -79,12 +64,7 @@ local exp = args.table and sc.experiment.open("defaults", { folder = args.out })
 
 -- ---------------------------------------------------------------- the table
 
-local function mean_and_error(values)
-  local sum, squares, n = 0, 0, #values
-  for _, v in ipairs(values) do sum = sum + v end
-  for _, v in ipairs(values) do squares = squares + (v - sum / n) ^ 2 end
-  return sum / n, n > 1 and math.sqrt(squares / (n - 1) / n) or 0 / 0
-end
+local mean_and_error = named_sets.mean
 
 local function shown(values)
   local mean, error = mean_and_error(values)
@@ -105,7 +85,7 @@ end
 
 print("| | training rows x columns | seeds | no options | searched | ratio | seconds |")
 print("|---|---|---|---|---|---|---|")
-for _, name in ipairs(names) do
+for _, name in ipairs(named_sets.names) do
   local one = of[name]
   if one then
     local a, b = mean_and_error(one.plain), mean_and_error(one.searched)

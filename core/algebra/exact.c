@@ -89,48 +89,98 @@ static double round_places(int64_t *t, int count, int first) {
 
 /* ------------------------------------------------------------ the sum of an array */
 
-enum { SUM_PLACES = (SPECIAL + 17) / DIGIT + 2, SUM_FIRST = -42, CHUNK = 1000 };
+enum { SUM_PLACES = (SPECIAL + 17) / DIGIT + 2, SUM_FIRST = -42 };
 
-/* Adds a column to t; what is not finite goes to *special. */
-static bool add_column(const double *values, size_t count, size_t stride, int64_t *t,
-                       double *special) {
-  bool all = true;
-  for (size_t i = 0; i < count; i++) {
-    const double value = values[i * stride];
-    uint64_t fraction;
-    int64_t low, high;
-    const int field = take_apart(value, &fraction);
-    if (field == SPECIAL) {
-      *special += value;
-      all = false;
-      continue;
-    }
-    /* field - UNIT = 26 (place + SUM_FIRST) + shift */
-    const unsigned from = (unsigned)(field - UNIT - SUM_FIRST * DIGIT), place = from / DIGIT;
-    split((int64_t)fraction, from % DIGIT, &low, &high);
-    const int64_t sign = signbit(value) ? -1 : 0;
-    t[place] += (low ^ sign) - sign;
-    t[place + 1] += (high ^ sign) - sign;
+/* Adds a finite number; false: it is not finite. */
+static bool add_to_totals(double value, int64_t *t) {
+  uint64_t fraction;
+  int64_t low, high;
+  const int field = take_apart(value, &fraction);
+  if (field == SPECIAL) return false;
+  /* field - UNIT = 26 (place + SUM_FIRST) + shift */
+  const unsigned from = (unsigned)(field - UNIT - SUM_FIRST * DIGIT), place = from / DIGIT;
+  const int64_t sign = signbit(value) ? -1 : 0;
+  split((int64_t)fraction, from % DIGIT, &low, &high);
+  t[place] += (low ^ sign) - sign;
+  t[place + 1] += (high ^ sign) - sign;
+  return true;
+}
+
+static void carry_totals(int64_t *t) {
+  int64_t carried = 0;
+  for (int p = 0; p < SUM_PLACES + ROOM; p++) {
+    t[p] += carried;
+    carried = carry_from(&t[p]);
   }
-  return all;
+}
+
+/* Up to CHUNK numbers are summed together: first their bits above 2^(e - CHUNK_BITS), 2^e being
+ * above the sum of their absolute values, which float64 numbers add exactly in any order; then what
+ * is left of them in the same way. */
+enum { CHUNK = 1024, CHUNK_BITS = 50, LANES = 8 };
+static const double CHUNK_LARGEST = 0x1p1000;
+
+static double sum_lanes(const double *lanes) {
+  double sum = 0;
+  for (size_t l = 0; l < LANES; l++)
+    sum += lanes[l];
+  return sum;
+}
+
+/* count: a multiple of LANES */
+static double sum_of(const double *x, size_t count) {
+  double lanes[LANES] = {0};
+  for (size_t i = 0; i < count; i += LANES)
+    for (size_t l = 0; l < LANES; l++)
+      lanes[l] += x[i + l];
+  return sum_lanes(lanes);
+}
+
+static double size_of(const double *x, size_t count) {
+  double lanes[LANES] = {0};
+  for (size_t i = 0; i < count; i += LANES)
+    for (size_t l = 0; l < LANES; l++)
+      lanes[l] += fabs(x[i + l]);
+  return sum_lanes(lanes);
+}
+
+/* Adds the numbers of x, which it spoils. false: they are too large, or one is not finite;
+ * nothing is added. */
+static bool sum_chunk(double *x, size_t count, int64_t *t) {
+  double leading[CHUNK], size = size_of(x, count);
+  if (!(size < CHUNK_LARGEST)) return false;
+  for (; size > 0; size = size_of(x, count)) {
+    /* x + magic - magic: x to a multiple of 2^(e - CHUNK_BITS) */
+    const double magic = ldexp(1.5, ilogb(size) + 2 - CHUNK_BITS + FRACTION);
+    for (size_t i = 0; i < count; i++) {
+      leading[i] = (x[i] + magic) - magic;
+      x[i] -= leading[i];
+    }
+    (void)add_to_totals(sum_of(leading, count), t);
+  }
+  return true;
+}
+
+static double sum_column(const double *values, size_t count, size_t stride) {
+  int64_t t[SUM_PLACES + ROOM] = {0};
+  double x[CHUNK], special = 0; /* the sum of what is not finite */
+  for (size_t at = 0; at < count; at += CHUNK) {
+    const size_t end = scl_min(at + CHUNK, count), padded = (end - at + LANES - 1) / LANES * LANES;
+    for (size_t i = at; i < end; i++)
+      x[i - at] = values[i * stride];
+    for (size_t i = end - at; i < padded; i++)
+      x[i] = 0;
+    if (!sum_chunk(x, padded, t))
+      for (size_t i = at; i < end; i++)
+        if (!add_to_totals(values[i * stride], t)) special += values[i * stride];
+    carry_totals(t);
+  }
+  return special != 0 ? special : round_places(t, SUM_PLACES, SUM_FIRST);
 }
 
 void scl_exact_sum(const double *values, size_t count, size_t k, double *sums) {
-  for (size_t j = 0; j < k; j++) {
-    int64_t t[SUM_PLACES + ROOM] = {0};
-    double special = 0;
-    bool finite = true;
-    for (size_t at = 0; at < count; at += CHUNK) {
-      const size_t some = scl_min(CHUNK, count - at);
-      finite = add_column(values + at * k + j, some, k, t, &special) && finite;
-      int64_t carried = 0;
-      for (int p = 0; p < SUM_PLACES + ROOM; p++) {
-        t[p] += carried;
-        carried = carry_from(&t[p]);
-      }
-    }
-    sums[j] = finite ? round_places(t, SUM_PLACES, SUM_FIRST) : special;
-  }
+  for (size_t j = 0; j < k; j++)
+    sums[j] = sum_column(values + j, count, k);
 }
 
 /* ------------------------------------------------------------ sums that are kept */

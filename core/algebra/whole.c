@@ -1,85 +1,102 @@
-/* Plain kernels of whole-number features. */
 #include "algebra/whole.h"
 
-#include "algebra/symmetric_internal.h"
+#include "base/loops.h"
 #include "base/pool.h"
-#include <math.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 wide_bits;
-
 const char *scl_whole_name(scl_whole type) {
-  static const char *const names[] = {NULL, "int8", "int16"};
-  return names[type];
+  return type == SCL_WHOLE_INT8 ? "int8" : type == SCL_WHOLE_INT16 ? "int16" : NULL;
 }
 
 bool scl_whole_round(scl_whole type, scl_dtype dtype, size_t count, const void *y,
                      const void *offset, const void *inverse, void *v, size_t *clipped) {
-  const float most = (float)scl_whole_most(type);
-  if (dtype != SCL_DTYPE_FLOAT32) return false;
-  for (size_t j = 0; j < count; j++) {
-    const float from = ((const float *)y)[j];
-    const float gap = offset == NULL ? from : from - ((const float *)offset)[j];
-    const float scaled = gap * ((const float *)inverse)[j];
-    if (!isfinite(from)) return false;
-    float whole = rintf(scaled);
-    if (fabsf(scaled) > most + 0.5F) *clipped += 1;
-    whole = whole > most ? most : whole < -most ? -most : whole;
-    if (type == SCL_WHOLE_INT8)
-      ((int8_t *)v)[j] = (int8_t)whole;
-    else
-      ((int16_t *)v)[j] = (int16_t)whole;
+  const scl_whole_loops *loops = scl_loops_get()->whole;
+  scl_whole_rounder *const rounder =
+      dtype == SCL_DTYPE_FLOAT32
+          ? (type == SCL_WHOLE_INT8 ? loops->round_f32_i8 : loops->round_f32_i16)
+          : (type == SCL_WHOLE_INT8 ? loops->round_f64_i8 : loops->round_f64_i16);
+  return rounder(count, y, offset, inverse, v, clipped);
+}
+
+/* ------------------------------------------------------------ products with float64 numbers: whole
+ * numbers are widened, a rectangle after the other, for the loops of thin products */
+
+typedef struct product {
+  scl_whole type;
+  size_t rows, cols, k;
+  const char *v;
+  ptrdiff_t stride;
+  const double *numbers; /* a or d */
+  double *out;
+} product;
+
+static void widen(const product *job, size_t row, size_t rows, size_t col, size_t cols,
+                  double *out) {
+  const scl_whole_loops *loops = scl_loops_get()->whole;
+  const void *v = job->v + ((ptrdiff_t)row * job->stride + (ptrdiff_t)col) *
+                               (ptrdiff_t)scl_whole_size(job->type);
+  if (job->type == SCL_WHOLE_INT8)
+    loops->widen_i8(rows, cols, v, job->stride, out);
+  else
+    loops->widen_i16(rows, cols, v, job->stride, out);
+}
+
+/* Rows of a task and columns that are widened together. */
+enum { PRODUCT_ROWS = 16, PRODUCT_COLUMNS = 256 };
+
+/* Columns first .. first + k - 1 of a; the sums of the stretches of columns are added in their
+ * order. */
+static void product_columns(const product *job, size_t row, size_t rows, size_t first, size_t k) {
+  double wide[PRODUCT_ROWS * PRODUCT_COLUMNS], sums[PRODUCT_ROWS * SCL_THIN_COLUMNS] = {0};
+  for (size_t j = 0; j < job->cols; j += PRODUCT_COLUMNS) {
+    const size_t cols = scl_min(PRODUCT_COLUMNS, job->cols - j);
+    widen(job, row, rows, j, cols, wide);
+    scl_loops_get()->thin_product_f64(rows, cols, k, wide, (ptrdiff_t)cols,
+                                      job->numbers + first * job->cols + j, (ptrdiff_t)job->cols,
+                                      sums);
   }
-  return true;
+  for (size_t i = 0; i < rows; i++)
+    memcpy(job->out + (row + i) * job->k + first, sums + i * k, k * sizeof *sums);
 }
 
-static int64_t at(scl_whole type, const void *v, size_t i) {
-  return type == SCL_WHOLE_INT8 ? ((const int8_t *)v)[i] : ((const int16_t *)v)[i];
-}
-
-scl_status scl_whole_accumulate(const scl_whole_totals *totals, scl_whole type, const void *v,
-                                ptrdiff_t stride, size_t rows, unsigned shift, scl_error *error) {
-  const scl_symmetric *a = totals->low;
-  (void)error;
-  for (size_t i = 0; i < a->n; i++)
-    for (size_t j = 0; j <= i; j++) {
-      int64_t sum = 0;
-      for (size_t r = 0; r < rows; r++)
-        sum += at(type, v, (size_t)((ptrdiff_t)r * stride) + i) *
-               at(type, v, (size_t)((ptrdiff_t)r * stride) + j);
-      const ptrdiff_t place = scl_tile_at(a, i / a->tile, j / a->tile) - a->data +
-                              (ptrdiff_t)(i % a->tile * a->tile + j % a->tile);
-      int64_t *low = (int64_t *)(void *)a->data + place;
-      if (totals->high == NULL) {
-        *low += sum * ((int64_t)1 << shift);
-        continue;
-      }
-      int64_t *high = (int64_t *)(void *)totals->high->data + place;
-      __extension__ const __int128 wide = sum;
-      const wide_bits whole =
-          ((wide_bits)(uint64_t)*high << 64 | (uint64_t)*low) + ((wide_bits)wide << shift);
-      *low = (int64_t)(uint64_t)whole;
-      *high = (int64_t)(uint64_t)(whole >> 64);
-    }
-  return SCL_STATUS_OK;
+static void product_task(void *context, size_t index) {
+  const product *job = context;
+  const size_t row = index * PRODUCT_ROWS, rows = scl_min(PRODUCT_ROWS, job->rows - row);
+  for (size_t first = 0; first < job->k; first += SCL_THIN_COLUMNS)
+    product_columns(job, row, rows, first, scl_min(SCL_THIN_COLUMNS, job->k - first));
 }
 
 void scl_whole_product(scl_whole type, size_t rows, size_t cols, const void *v, ptrdiff_t stride,
                        const double *a, size_t k, double *out) {
-  for (size_t i = 0; i < rows; i++)
-    for (size_t q = 0; q < k; q++) {
-      double sum = 0;
-      for (size_t j = 0; j < cols; j++)
-        sum += (double)at(type, v, (size_t)((ptrdiff_t)i * stride) + j) * a[q * cols + j];
-      out[i * k + q] = sum;
-    }
+  product job = {type, rows, cols, k, v, stride, a, out};
+  scl_pool_run((rows + PRODUCT_ROWS - 1) / PRODUCT_ROWS, product_task, &job);
+}
+
+/* Columns of a task and rows that are widened together. */
+enum { ADJOINT_COLUMNS = 64, ADJOINT_ROWS = 64 };
+
+/* Columns first .. first + k - 1 of d. */
+static void adjoint_columns(const product *job, size_t col, size_t cols, size_t first, size_t k) {
+  double wide[ADJOINT_ROWS * ADJOINT_COLUMNS], d[ADJOINT_ROWS * SCL_THIN_COLUMNS];
+  for (size_t r = 0; r < job->rows; r += ADJOINT_ROWS) {
+    const size_t rows = scl_min(ADJOINT_ROWS, job->rows - r);
+    widen(job, r, rows, col, cols, wide);
+    for (size_t i = 0; i < rows; i++)
+      memcpy(d + i * k, job->numbers + (r + i) * job->k + first, k * sizeof *d);
+    scl_loops_get()->thin_adjoint_f64(rows, cols, k, wide, (ptrdiff_t)cols, d,
+                                      job->out + first * job->cols + col, (ptrdiff_t)job->cols);
+  }
+}
+
+static void adjoint_task(void *context, size_t index) {
+  const product *job = context;
+  const size_t col = index * ADJOINT_COLUMNS, cols = scl_min(ADJOINT_COLUMNS, job->cols - col);
+  for (size_t first = 0; first < job->k; first += SCL_THIN_COLUMNS)
+    adjoint_columns(job, col, cols, first, scl_min(SCL_THIN_COLUMNS, job->k - first));
 }
 
 void scl_whole_adjoint(scl_whole type, size_t rows, size_t cols, const void *v, ptrdiff_t stride,
                        const double *d, size_t k, double *sums) {
-  for (size_t i = 0; i < rows; i++)
-    for (size_t q = 0; q < k; q++)
-      for (size_t j = 0; j < cols; j++)
-        sums[q * cols + j] +=
-            (double)at(type, v, (size_t)((ptrdiff_t)i * stride) + j) * d[i * k + q];
+  product job = {type, rows, cols, k, v, stride, d, sums};
+  scl_pool_run((cols + ADJOINT_COLUMNS - 1) / ADJOINT_COLUMNS, adjoint_task, &job);
 }

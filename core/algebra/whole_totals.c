@@ -171,13 +171,14 @@ void scl_whole_totals_import(const scl_whole_totals *totals, const int64_t *low,
 
 /* The sum of entry `at` of the chosen parts. */
 static wide_whole sum_at(const scl_whole_scaling *s, size_t at) {
-  wide_whole sum = 0;
+  wide_bits sum = 0;
   for (size_t k = 0; k < s->count; k++) {
     const scl_whole_totals *part = &s->parts[s->chosen[k]];
     const int64_t low = numbers_of(part->low)[at];
-    sum += part->high == NULL ? low : join(numbers_of(part->high)[at], low);
+    const wide_whole value = part->high == NULL ? low : join(numbers_of(part->high)[at], low);
+    sum = sum + (wide_bits)value;
   }
-  return sum;
+  return (wide_whole)sum;
 }
 
 /* S_ij - s_i s_j / total, for whole sums s and a whole total; rounded once. */

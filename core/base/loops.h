@@ -13,6 +13,48 @@ enum { SCL_PANEL = 32 };
 /* Rows of data that are stored side by side in transposed blocks. */
 enum { SCL_LANES = 64 };
 
+/* Products of whole numbers, summed exactly (algebra/whole_accumulate.c). Columns are packed in
+ * strips of `width`, a step of `rows` rows after the other. A strip begins with 2 width numbers of
+ * 32 bits, zeros before its first step is packed: what the sums of its columns begin with on the
+ * left, then on the right. All arithmetic is modulo 2^32. */
+typedef struct scl_whole_kernel {
+  bool vnni;    /* needs AVX-512 VNNI beside the instruction set of the table */
+  size_t rows;  /* of a step */
+  size_t steps; /* of one product at most */
+  size_t width; /* columns of a strip */
+  size_t tall;  /* columns on the left of a product; divides `width` */
+  size_t bytes; /* of a step of a strip */
+  /* Pack `rows` rows and cols <= width columns of v into a strip, from the step `first` on; rows
+   * and columns that are missing are zeros. */
+  void (*pack)(size_t rows, size_t cols, const void *v, ptrdiff_t stride, void *strip,
+               size_t first);
+  /* sums (tall x width) = the products of the columns i .. i + tall - 1 of the strip `left` and the
+   * first `cols` of the strip `right`. */
+  void (*product)(size_t steps, size_t cols, const void *left, size_t i, const void *right,
+                  int32_t *sums);
+} scl_whole_kernel;
+
+/* v[j] = clip(round((y[j] - offset[j]) inverse[j])) with |v| <= most, halves to even; offset NULL:
+ * zeros. Adds to *clipped how many numbers lie more than half a unit beyond `most`. Returns 0 where
+ * a y is not finite, else 1. */
+typedef int scl_whole_rounder(size_t count, const void *y, const void *offset, const void *inverse,
+                              void *v, size_t *clipped);
+
+typedef struct scl_whole_loops {
+  const scl_whole_kernel *int8[3], *int16[3]; /* best first, NULL-terminated */
+  scl_whole_rounder *round_f32_i8, *round_f32_i16, *round_f64_i8, *round_f64_i16;
+  /* low (rows x cols, row stride `stride`) += 2^shift sums, with row stride `apart`, modulo
+   * 2^64. */
+  void (*add)(size_t rows, size_t cols, const int32_t *sums, size_t apart, unsigned shift,
+              uint64_t *low, size_t stride);
+  /* The same, with the carries into `high`, modulo 2^128. */
+  void (*add_wide)(size_t rows, size_t cols, const int32_t *sums, size_t apart, unsigned shift,
+                   uint64_t *low, uint64_t *high, size_t stride);
+  /* out (rows x cols, packed) = v as numbers of float64 */
+  void (*widen_i8)(size_t rows, size_t cols, const int8_t *v, ptrdiff_t stride, double *out);
+  void (*widen_i16)(size_t rows, size_t cols, const int16_t *v, ptrdiff_t stride, double *out);
+} scl_whole_loops;
+
 typedef struct scl_loops {
   const char *name; /* "avx512", "avx2", "plain" */
   scl_vector_math math;
@@ -106,6 +148,7 @@ typedef struct scl_loops {
                              const double *right, bool below, double *out, ptrdiff_t stride);
   void (*packed_product_f32)(size_t terms, size_t rows, size_t cols, const float *left,
                              const float *right, bool below, float *out, ptrdiff_t stride);
+  const scl_whole_loops *whole;
 } scl_loops;
 
 /* The best table of this machine, or the one that SCULLERY_ISA=plain|avx2|avx512 names. */

@@ -113,6 +113,19 @@ static int responses(lua_State *L) {
   return 2;
 }
 
+/* problem:total(values) -> the exact sums of the columns, each rounded once, of any number of rows */
+static int total(lua_State *L) {
+  const scl_problem *p = check_problem(L);
+  const scl_matrix *a = scl_lua_test_matrix(L, 2);
+  if (a == NULL) return luaL_error(L, "total takes a matrix, and got %s", scl_lua_shown(L, 2));
+  size_t k;
+  const double *values = packed(L, 2, a->rows, &k, "total");
+  double *sums = room(L, 1, k);
+  SCL_LUA_TRY(L, p->total(p, values, a->rows, k, sums, &error));
+  push_packed(L, sums, 1, k);
+  return 1;
+}
+
 /* ------------------------------------------------------------ products */
 
 /* product(a): Phi a, of D x k; adjoint(r): Phi' r, of n x k */
@@ -272,7 +285,8 @@ static const luaL_Reg methods[] = {
     {"gram", gram},       {"responses", responses},   {"product", product},
     {"adjoint", adjoint}, {"sweep", sweep},           {"solve", solve},
     {"walk", walk},       {"minibatch", minibatch},   {"hold_out", hold_out},
-    {"held", held},       {"progress", progress},     {NULL, NULL}};
+    {"held", held},       {"progress", progress},     {"total", total},
+    {NULL, NULL}};
 
 /* The methods are upvalue 1. */
 static int index(lua_State *L) {

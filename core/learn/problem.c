@@ -2,6 +2,7 @@
  * sees is opened, solved and closed here; the files problem_*.c answer what the solver asks. */
 #include "learn/problem_internal.h"
 
+#include "algebra/exact.h"
 #include "base/interrupt.h"
 #include "base/memory_left.h"
 #include "learn/quadratic.h"
@@ -28,12 +29,14 @@ void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
   scl_pilot_release(&training->pilot);
   scl_release(training->unit);
+  if (training->given && training->sums != NULL) training->sums->whole = NULL;
   scl_sums_destroy(training->sums);
   scl_symmetric_destroy(training->gram);
   scl_reduced_destroy(training->reduced[0]);
   scl_reduced_destroy(training->reduced[1]);
   scl_map_destroy(training->plain);
   scl_keep_destroy(training->kept);
+  scl_release(training->order);
   (void)pthread_mutex_destroy(&training->lock);
   scl_release(training);
 }
@@ -65,6 +68,10 @@ void scl_fit_release(scl_fit *fit) {
 static size_t rows_without(const scl_flow *flow, long without, double *total) {
   size_t rows = 0;
   *total = 0;
+  if (without < 0 && flow->weights == NULL) {
+    *total = (double)flow->source->rows;
+    return flow->source->rows;
+  }
   for (size_t i = 0; i < flow->source->rows; i++) {
     if (without >= 0 && flow->group[i] == (int32_t)without) continue;
     *total += flow->weights == NULL ? 1 : flow->weights[i];
@@ -113,6 +120,14 @@ static scl_status answer_progress(const scl_problem *problem, const char *doing,
   return scl_interrupt_check(error);
 }
 
+/* Slot scl_problem.total. */
+static scl_status answer_total(const scl_problem *problem, const double *values, size_t count,
+                               size_t k, double *sums, scl_error *error) {
+  SCL_TRY(scl_problem_enter(problem, "total", error));
+  scl_exact_sum(values, count, k, sums);
+  return SCL_STATUS_OK;
+}
+
 /* The table that the solver sees, before its rows are counted. Sums of many products in float32 lose
  * one more digit, and in the same direction where the products are equal: `rounding` is ten times
  * the epsilon there. */
@@ -146,8 +161,14 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
       .progress = answer_progress,
       .hold_out = scl_problem_hold_out,
       .held = scl_problem_held,
-      .rounding = flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) ? 10 * FLT_EPSILON
-                                                                               : DBL_EPSILON};
+      .total = answer_total,
+      .rounding = flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) &&
+                          scl_flow_whole(flow) == SCL_WHOLE_NONE
+                      ? 10 * FLT_EPSILON
+                      : DBL_EPSILON,
+      .exact = training->by_sums                                                     ? 2
+               : map != NULL && scl_map_wanted_whole(map) && scl_flow_is_exact(flow) ? 1
+                                                                                     : 0};
 }
 
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,

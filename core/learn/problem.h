@@ -7,6 +7,7 @@
 
 /* What problems of one training set share: made lazily, kept until destroyed. */
 typedef struct scl_training scl_training;
+struct scl_whole_sums; /* rows/whole_sums.h */
 
 /* The flow's contents are borrowed and must outlive the training. */
 scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t classes,
@@ -15,6 +16,17 @@ void scl_training_destroy(scl_training *training);
 /* Take the sums over the rows from a training on the same rows whose features are those of more
  * parameters (scl_map_is_first_of), where it has made them and they serve. */
 scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_error *error);
+
+/* Solve from the sums over the rows alone: the primal form, and no passes that correct a solution.
+ * With `prints`, the next sums add the fingerprints of the rows to them. */
+void scl_training_by_sums(scl_training *training, scl_fingerprints *prints);
+/* The exact sums over all rows, which are made where they are not there; *out is the caller's
+ * afterwards. SCL_STATUS_UNSUPPORTED, with the reason: sums of these features are not exact. */
+scl_status scl_training_exact_sums(scl_training *training, struct scl_whole_sums **out,
+                                   scl_error *error);
+/* Solve with these sums, which are borrowed, in place of the rows. */
+scl_status scl_training_give_sums(scl_training *training, struct scl_whole_sums *sums,
+                                  scl_error *error);
 
 /* One result of a solver. */
 typedef struct scl_fit {

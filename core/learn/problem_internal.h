@@ -4,6 +4,7 @@
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
+#include "algebra/exact.h"
 #include "base/profile.h"
 #include "base/progress.h"
 #include "learn/model.h"
@@ -31,6 +32,9 @@ struct scl_training {
   bool irreducible[2];     /* whether there are no such coordinates */
   scl_map *plain;          /* the map without K and scales, for minibatches */
   scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
+  bool by_sums;            /* solve from the sums over the rows alone, */
+  bool given;              /* which are borrowed: there are no rows */
+  size_t *order;           /* of rows that are drawn (problem_order.c); NULL: not needed yet */
   bool keeps_no_more;      /* memory for the cache ran out once: do not try again */
 };
 
@@ -57,6 +61,7 @@ struct solve_context {
   scl_symmetric *outer;        /* Phi Phi' */
   double *outer_targets;
   scl_window *window;
+  const size_t *order;   /* of rows that minibatches draw; NULL: that of the source */
   double picked;         /* rows of features that its minibatches and walks have made */
   scl_held *held;        /* NULL: none */
   scl_progress progress; /* of the solver */
@@ -173,6 +178,25 @@ scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size
 scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                              void *context, double *out, scl_error *error);
 
+/* problem_adjoint.c: exact sums V'r over rows of bits, whole numbers or sparse features: whole
+ * numbers times the digits of r (algebra/exact.h). A number of r that is not finite makes all of them
+ * NaN. */
+typedef struct scl_adjoint {
+  const scl_flow *flow;
+  size_t features, k;
+  scl_exact *sum, *ones; /* k x D: V'r; k: 1'r. NULL: closed */
+  bool finite;
+  double value; /* of an entry of sparse rows; 1: no sparse row was met */
+} scl_adjoint;
+scl_status scl_adjoint_open(const scl_flow *flow, size_t features, size_t k, scl_adjoint *out,
+                            scl_error *error);
+void scl_adjoint_close(scl_adjoint *a);
+/* r: rows of the run x k */
+scl_status scl_adjoint_add(scl_adjoint *a, const scl_run *run, const double *r, scl_error *error);
+/* out (D x k) = the sum Phi'r = unit o V'r + base (1'r)'; of sparse features the value of an entry
+ * times V'r. Each V'r and 1'r is rounded once. */
+void scl_adjoint_value(const scl_adjoint *a, const double *unit, const double *base, double *out);
+
 /* problem_dual.c */
 scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **outer,
                             const double **targets, scl_error *error);
@@ -193,6 +217,10 @@ typedef struct scl_chosen_rows {
 scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *map,
                                    const scl_chosen_rows *rows, size_t first, size_t count,
                                    scl_visit visit, void *context, scl_error *error);
+
+/* problem_order.c. *out = the places of all rows in an order that does not depend on that of the
+ * source, for rows of whole-number features; else NULL. */
+scl_status scl_training_order(scl_training *training, const size_t **out, scl_error *error);
 
 /* problem_holdout.c */
 scl_status scl_problem_hold_out(const scl_problem *problem, double share, uint64_t seed,

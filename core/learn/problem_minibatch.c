@@ -15,11 +15,13 @@
 static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size,
                       size_t *out) {
   const scl_flow *flow = &s->training->flow;
+  const size_t *order = s->order;
   uint64_t offset = 0;
   for (size_t i = 0; i < size;) {
     double u;
     scl_random_uniform(seed, SCL_STREAM_MINIBATCH, step, offset++, 1, &u);
-    const size_t row = scl_min((size_t)(u * (double)flow->source->rows), flow->source->rows - 1);
+    const size_t drawn = scl_min((size_t)(u * (double)flow->source->rows), flow->source->rows - 1),
+                 row = order == NULL ? drawn : order[drawn];
     const bool out_of_it = s->without >= 0 && flow->group[row] == (int32_t)s->without;
     if (!out_of_it && !scl_held_has(s->held, row)) out[i++] = row;
   }
@@ -306,6 +308,7 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
     SCL_TRY(plain_map(s->training, error));
     map = s->training->plain;
   }
+  SCL_TRY(scl_training_order(s->training, &s->order, error));
   if (!flow->source->random_access) SCL_TRY(find_window(s, seed, step, size, error));
   size_t *rows = scl_allocate_array(2 * size + 1, sizeof *rows);
   double *weights = scl_allocate_array(size + 1, sizeof *weights);

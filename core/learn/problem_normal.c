@@ -116,6 +116,39 @@ static scl_status ensure_sums(scl_training *training, scl_error *error) {
   return status;
 }
 
+void scl_training_by_sums(scl_training *training, scl_fingerprints *prints) {
+  training->by_sums = true;
+  training->flow.prints = prints;
+}
+
+scl_status scl_training_exact_sums(scl_training *training, struct scl_whole_sums **out,
+                                   scl_error *error) {
+  SCL_TRY(ensure_sums(training, error));
+  if (training->given || !training->sums->exact || training->sums->whole->unit != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "sums of these features are not exact: they are summed by the way \"%s\"",
+                    training->way->name);
+  *out = training->sums->whole;
+  training->sums->whole = NULL;
+  scl_sums_destroy(training->sums);
+  training->sums = NULL;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_training_give_sums(scl_training *training, struct scl_whole_sums *sums,
+                                  scl_error *error) {
+  scl_sums *whole = scl_allocate_zero(sizeof *whole);
+  if (whole == NULL) return scl_fail_memory(error, sizeof *whole, "normal equations");
+  *whole = (scl_sums){.features = sums->features,
+                      .targets = sums->targets,
+                      .groups = sums->groups,
+                      .exact = true,
+                      .whole = sums};
+  training->sums = whole;
+  training->given = training->by_sums = true;
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_error *error) {
   const scl_map *map = few->flow.map, *from = many->flow.map;
   const size_t count = map == NULL ? 0 : scl_map_count(map);

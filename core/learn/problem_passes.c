@@ -1,6 +1,7 @@
 /* Products with the features: Phi a, Phi' r, and Phi' turn(Phi a) in one pass over the rows.
  * Coefficients are float64. With blocks in float32 the products inside a block are float32, and the
- * sums across blocks float64. */
+ * sums across blocks float64. Sums Phi' r of features that are bits, whole numbers or sparse are
+ * exact (problem_adjoint.c). */
 #include "algebra/thin.h"
 #include "learn/problem_internal.h"
 #include <string.h>
@@ -17,12 +18,15 @@ struct passing {
   double *out;      /* products: n x k */
   size_t k;
   scl_thin product; /* a, packed */
-  /* Features that take two values, stored as bits: higher minus lower value and lower value (D each).
-   * NULL: features are dense or sparse. */
-  double *gap, *low;
-  scl_bits_product bits;
-  scl_reducer reducer;
-  scl_turn turn; /* sweeps */
+  /* Features base + unit v, v a bit or a whole number (D each; base NULL: zeros). unit NULL: they
+   * are numbers or sparse. */
+  const double *unit, *base;
+  double *values;        /* memory of those of bits */
+  scl_bits_product bits; /* B (unit o a) + 1 base'a */
+  double *scaled;        /* unit o a, k x D, and base'a, k: whole numbers */
+  scl_reducer reducer;   /* sums over features that are numbers, */
+  scl_adjoint exact;     /* over all others */
+  scl_turn turn;         /* sweeps */
   void *context;
 };
 
@@ -39,30 +43,19 @@ void scl_sparse_product(const int32_t *columns, size_t entries, double value, si
     }
 }
 
-/* out (D x k) += rows' r. */
-static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, double *out) {
-  for (size_t i = 0; i < rows->count; i++)
-    for (size_t s = 0; s < rows->entries; s++) {
-      const int32_t column = rows->columns[i * rows->entries + s];
-      for (size_t j = 0; column >= 0 && j < k; j++)
-        out[(size_t)column * k + j] += rows->value * r[i * k + j];
-    }
-}
-
 /* ------------------------------------------------------------ sums Phi' r, as parts of a
  * reduction */
 
 typedef struct adjoint_part {
-  scl_thin thin; /* dense rows */
-  double *sum;   /* D x k: sparse rows, and merged parts */
-  double *ones;  /* bits: D x k sums of B' r, then k of 1'r; NULL: no bits */
+  scl_thin thin;
+  double *sum; /* D x k: merged parts */
 } adjoint_part;
 
 static void close_part(void *context, void *part) {
   adjoint_part *p = part;
   (void)context;
   scl_thin_close(&p->thin);
-  SCL_RELEASE(p->sum, p->ones, p);
+  SCL_RELEASE(p->sum, p);
 }
 
 /* A part of the sum Phi' r, of zeros. */
@@ -74,10 +67,7 @@ static scl_status open_part(void *context, void **part, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   if ((p->sum = scl_allocate_zero(bytes)) == NULL)
     status = scl_fail_memory(error, bytes, "a sum over rows");
-  if (status == SCL_STATUS_OK && pass->gap != NULL &&
-      (p->ones = scl_allocate_zero(bytes + pass->k * sizeof(double))) == NULL)
-    status = scl_fail_memory(error, bytes, "a sum over rows");
-  if (status == SCL_STATUS_OK && scl_flow_entries(flow_of(pass->problem)) == 0)
+  if (status == SCL_STATUS_OK)
     status = scl_thin_open(flow_of(pass->problem)->dtype, d, NULL, pass->k, &p->thin, error);
   if (status == SCL_STATUS_OK)
     *part = p;
@@ -86,16 +76,9 @@ static scl_status open_part(void *context, void **part, scl_error *error) {
   return status;
 }
 
-/* Add the parts from dense rows and from bits to p->sum, which is complete afterwards. Bits, with B
- * their n x D matrix, give Phi' r = gap o (B' r) + low (1' r). */
-static void collect_part(const passing *pass, adjoint_part *p) {
-  const size_t d = pass->problem->features, k = pass->k;
-  for (size_t j = 0; p->ones != NULL && j < d; j++)
-    for (size_t q = 0; q < k; q++)
-      p->sum[j * k + q] += pass->gap[j] * p->ones[j * k + q] + pass->low[j] * p->ones[d * k + q];
-  scl_release(p->ones);
-  p->ones = NULL;
-  if (scl_flow_entries(flow_of(pass->problem)) == 0) scl_thin_collect(&p->thin, p->sum);
+/* Add the part's rows to p->sum, which is complete afterwards. */
+static void collect_part(adjoint_part *p) {
+  scl_thin_collect(&p->thin, p->sum);
   scl_thin_close(&p->thin);
 }
 
@@ -103,8 +86,8 @@ static scl_status merge_parts(void *context, void *into, void *from, scl_error *
   const passing *pass = context;
   adjoint_part *to = into, *other = from;
   (void)error;
-  collect_part(pass, to);
-  collect_part(pass, other);
+  collect_part(to);
+  collect_part(other);
   for (size_t i = 0; i < pass->problem->features * pass->k; i++)
     to->sum[i] += other->sum[i];
   return SCL_STATUS_OK;
@@ -112,12 +95,27 @@ static scl_status merge_parts(void *context, void *into, void *from, scl_error *
 
 /* ------------------------------------------------------------ one run of rows */
 
+/* out (count x k) = V (unit o a) + 1 base'a */
+static void multiply_whole(const passing *p, const scl_run *run, double *out) {
+  const scl_flow *flow = flow_of(p->problem);
+  const size_t d = p->problem->features, count = run->rows.count;
+  scl_whole_product(scl_flow_whole(flow), count, d,
+                    scl_flow_whole_row(flow, run->block, run->start), run->block->phi_stride,
+                    p->scaled, p->k, out);
+  for (size_t i = 0; i < count * p->k; i++)
+    out[i] += p->scaled[p->k * d + i % p->k];
+}
+
 /* out (count x k) = the features of the run times a. */
 static scl_status pass_multiply(const passing *p, const scl_run *run, double *out,
                                 scl_error *error) {
   const scl_rows *rows = &run->rows;
   if (run->block->bits != NULL)
     return scl_bits_multiply(&p->bits, run->block->bits, run->start, rows->count, out, error);
+  if (run->block->whole != NULL) {
+    multiply_whole(p, run, out);
+    return SCL_STATUS_OK;
+  }
   if (rows->entries == 0)
     return scl_thin_product(&p->product, rows->count, rows->features.data,
                             rows->features.row_stride, out, error);
@@ -125,24 +123,16 @@ static scl_status pass_multiply(const passing *p, const scl_run *run, double *ou
   return SCL_STATUS_OK;
 }
 
-/* Add Phi' r of the run to the part of the reduction that its block belongs to; r count x k. */
+/* Add Phi' r of the run; r count x k. Features that are numbers: to the part of the reduction that its
+ * block belongs to. */
 static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, scl_error *error) {
   const scl_rows *rows = &run->rows;
   void *part;
+  if (p->exact.sum != NULL) return scl_adjoint_add(&p->exact, run, r, error);
   SCL_TRY(scl_reducer_at(&p->reducer, run->block->first, &part, error));
   adjoint_part *sum = part;
-  if (run->block->bits != NULL) {
-    double *total = sum->ones + p->problem->features * p->k;
-    for (size_t i = 0; i < rows->count * p->k; i++)
-      total[i % p->k] += r[i];
-    return scl_bits_adjoint(run->block->bits, run->start, rows->count, r, p->k, sum->ones, p->k,
-                            error);
-  }
-  if (rows->entries == 0)
-    return scl_thin_adjoint(&sum->thin, rows->count, rows->features.data, rows->features.row_stride,
-                            r, error);
-  sparse_adjoint(rows, r, p->k, sum->sum);
-  return SCL_STATUS_OK;
+  return scl_thin_adjoint(&sum->thin, rows->count, rows->features.data, rows->features.row_stride,
+                          r, error);
 }
 
 static scl_status product_run(void *context, const scl_run *run, scl_error *error) {
@@ -176,14 +166,17 @@ static scl_run part_of(const passing *p, const scl_run *run, size_t at, size_t c
   part.rows.targets += at * p->problem->targets;
   part.rows.index += at;
   if (part.rows.weights != NULL) part.rows.weights += at;
-  part.rows.features.data = scl_flow_row(flow_of(p->problem), part.block, part.start);
+  if (part.rows.features.data != NULL)
+    part.rows.features.data = scl_flow_row(flow_of(p->problem), part.block, part.start);
   return part;
 }
 
 /* The number of dense rows whose features stay in the cache from the product to the adjoint. */
 static size_t sweep_rows(const passing *p, const scl_run *run) {
-  const double row =
-      (double)p->problem->features * (double)scl_dtype_size(flow_of(p->problem)->dtype);
+  const scl_flow *flow = flow_of(p->problem);
+  const size_t size = run->block->whole != NULL ? scl_whole_size(scl_flow_whole(flow))
+                                                : scl_dtype_size(flow->dtype);
+  const double row = (double)p->problem->features * (double)size;
   const double fit = SWEEP_BYTES / row / SWEEP_ROWS;
   if (run->block->bits != NULL || run->rows.entries > 0) return run->rows.count;
   return fit < 1 ? SWEEP_ROWS : fit > 64 ? 64 * SWEEP_ROWS : (size_t)fit * SWEEP_ROWS;
@@ -207,59 +200,73 @@ static scl_status sweep_run(void *context, const scl_run *run, scl_error *error)
 
 /* ------------------------------------------------------------ one pass */
 
-/* The two values of each feature, where the rows may come as bits. */
-static scl_status open_bits(passing *p, scl_error *error) {
+/* What bits or whole numbers stand for. */
+static scl_status open_values(passing *p, scl_error *error) {
   const scl_flow *flow = flow_of(p->problem);
   const size_t d = p->problem->features;
+  if (scl_flow_whole(flow) != SCL_WHOLE_NONE) scl_map_units(flow->map, &p->unit, &p->base);
   if (!scl_flow_has_bits(flow)) return SCL_STATUS_OK;
-  p->gap = scl_allocate_array(2 * d + 1, sizeof *p->gap);
-  if (p->gap == NULL) return scl_fail_memory(error, 2 * d * sizeof *p->gap, "values of features");
-  p->low = p->gap + d;
-  scl_map_low_and_high(flow->map, p->low, p->gap);
+  double *high = p->values = scl_allocate_array(2 * d + 1, sizeof *high), *low = high + d;
+  if (high == NULL) return scl_fail_memory(error, 2 * d * sizeof *high, "values of features");
+  scl_map_low_and_high(flow->map, low, high);
   for (size_t j = 0; j < d; j++)
-    p->gap[j] -= p->low[j];
+    high[j] -= low[j];
+  p->unit = high;
+  p->base = low;
   return SCL_STATUS_OK;
 }
 
-/* Phi a = B (gap o a) + 1 low'a. */
-static scl_status open_bits_product(passing *p, scl_error *error) {
+/* Prepare the product with a. Phi a = V (unit o a) + 1 base'a. */
+static scl_status open_scaled(passing *p, scl_error *error) {
   const size_t d = p->problem->features, k = p->k;
-  double *scaled = scl_allocate_zero((d + 1) * k * sizeof *scaled), *base = scaled + d * k;
-  if (scaled == NULL) return scl_fail_memory(error, d * k * sizeof *scaled, "coefficients of bits");
+  const bool bits = p->values != NULL;
+  p->scaled = scl_allocate_zero((d + 1) * k * sizeof *p->scaled + sizeof *p->scaled);
+  if (p->scaled == NULL) return scl_fail_memory(error, d * k * sizeof *p->scaled, "coefficients");
+  double *constant = p->scaled + d * k;
   for (size_t j = 0; j < d; j++)
     for (size_t q = 0; q < k; q++) {
-      scaled[j * k + q] = p->gap[j] * p->in[j * k + q];
-      base[q] += p->low[j] * p->in[j * k + q];
+      const double a = p->in[j * k + q];
+      p->scaled[bits ? j * k + q : q * d + j] = p->unit[j] * a;
+      constant[q] += p->base == NULL ? 0 : p->base[j] * a;
     }
-  const scl_status status = scl_bits_product_open(d, scaled, base, k, &p->bits, error);
-  scl_release(scaled);
-  return status;
+  return bits ? scl_bits_product_open(d, p->scaled, constant, k, &p->bits, error) : SCL_STATUS_OK;
 }
 
-/* Prepare the product with a: p->bits for features of two values, p->product for dense ones; sparse
- * rows need no preparation. */
+/* Prepare the product with a; sparse rows need no preparation. */
 static scl_status open_product(passing *p, scl_error *error) {
   const scl_flow *flow = flow_of(p->problem);
   if (scl_flow_entries(flow) > 0) return SCL_STATUS_OK;
-  if (p->gap != NULL) return open_bits_product(p, error);
+  if (p->unit != NULL) return open_scaled(p, error);
   return scl_thin_open(flow->dtype, p->problem->features, p->in, p->k, &p->product, error);
 }
 
 static void close_pass(passing *p) {
   scl_thin_close(&p->product);
   scl_bits_product_close(&p->bits);
-  scl_release(p->gap);
+  SCL_RELEASE(p->values, p->scaled);
+}
+
+/* out (D x k) = the exact sum that the visits of all runs add up. */
+static scl_status sum_exactly(passing *p, scl_run_visit visit, double *out, scl_error *error) {
+  scl_status status =
+      scl_adjoint_open(flow_of(p->problem), p->problem->features, p->k, &p->exact, error);
+  if (status == SCL_STATUS_OK) status = scl_problem_walk_runs(p->problem, visit, p, error);
+  if (status == SCL_STATUS_OK) scl_adjoint_value(&p->exact, p->unit, p->base, out);
+  scl_adjoint_close(&p->exact);
+  return status;
 }
 
 /* out (D x k) = the sum that the visits of all runs add up. */
 static scl_status sum_pass(passing *p, scl_run_visit visit, double *out, scl_error *error) {
   const size_t numbers = p->problem->features * p->k;
+  if (p->unit != NULL || scl_flow_entries(flow_of(p->problem)) > 0)
+    return sum_exactly(p, visit, out, error);
   const scl_reduction sum = {p, numbers * sizeof(double), open_part, merge_parts, close_part};
   p->reducer = scl_reducer_of(&sum, flow_of(p->problem)->source->rows);
   void *part;
   SCL_TRY(scl_reducer_finish(&p->reducer, scl_problem_walk_runs(p->problem, visit, p, error), &part,
                              error));
-  collect_part(p, part);
+  collect_part(part);
   memcpy(out, ((const adjoint_part *)part)->sum, numbers * sizeof *out);
   close_part(p, part);
   return SCL_STATUS_OK;
@@ -269,7 +276,7 @@ scl_status scl_problem_product(const scl_problem *problem, const double *a, size
                                scl_error *error) {
   passing p = {.problem = problem, .in = a, .out = out, .k = k};
   SCL_TRY(scl_problem_enter(problem, "product", error));
-  scl_status status = open_bits(&p, error);
+  scl_status status = open_values(&p, error);
   if (status == SCL_STATUS_OK) status = open_product(&p, error);
   if (status == SCL_STATUS_OK) status = scl_problem_walk_runs(problem, product_run, &p, error);
   close_pass(&p);
@@ -280,7 +287,7 @@ scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size
                                scl_error *error) {
   passing p = {.problem = problem, .in = r, .k = k};
   SCL_TRY(scl_problem_enter(problem, "adjoint", error));
-  scl_status status = open_bits(&p, error);
+  scl_status status = open_values(&p, error);
   if (status == SCL_STATUS_OK) status = sum_pass(&p, adjoint_run, out, error);
   close_pass(&p);
   return status;
@@ -290,7 +297,7 @@ scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t
                              void *context, double *out, scl_error *error) {
   passing p = {.problem = problem, .in = a, .k = k, .turn = turn, .context = context};
   SCL_TRY(scl_problem_enter(problem, "sweep", error));
-  scl_status status = open_bits(&p, error);
+  scl_status status = open_values(&p, error);
   if (status == SCL_STATUS_OK) status = open_product(&p, error);
   if (status == SCL_STATUS_OK) status = sum_pass(&p, sweep_run, out, error);
   close_pass(&p);

@@ -2,6 +2,7 @@
  * that reads rows is refused. */
 #include "learn/quadratic.h"
 
+#include "algebra/exact.h"
 #include "base/interrupt.h"
 #include "learn/problem_internal.h"
 #include "plugin/host.h"
@@ -105,6 +106,13 @@ static scl_status progress(const scl_problem *problem, const char *doing, double
   return scl_interrupt_check(error);
 }
 
+static scl_status total(const scl_problem *problem, const double *values, size_t count, size_t k,
+                        double *sums, scl_error *error) {
+  (void)problem, (void)error;
+  scl_exact_sum(values, count, k, sums);
+  return SCL_STATUS_OK;
+}
+
 double scl_squared_loss(const scl_symmetric *gram, const double *right, const double *square,
                         double total, size_t targets, const double *b) {
   const size_t d = scl_symmetric_order(gram), c = targets;
@@ -137,6 +145,7 @@ static scl_problem problem_of(const scl_quadratic *form) {
                          .normal = normal,
                          .gram = gram,
                          .progress = progress,
+                         .total = total,
                          .rounding = DBL_EPSILON};
   scl_problem_refuse_rows(&problem);
   return problem;

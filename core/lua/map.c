@@ -208,6 +208,17 @@ static int map_take_grid(lua_State *L) {
   return 0;
 }
 
+/* core.map_exact(map) -> "rows", "blocks", or nil and why */
+static int map_exact(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  scl_two_values values;
+  if (scl_map_whole(map) != SCL_WHOLE_NONE || scl_map_two_values(map, &values))
+    return scl_lua_give_text(L, "rows");
+  lua_pushnil(L);
+  lua_pushliteral(L, "sums of these features are rounded in the order of the rows");
+  return 2;
+}
+
 /* core.map_gram(map) -> G, D x D, in the true scale */
 static int map_gram(lua_State *L) {
   const scl_map *map = check_map(L, 1);
@@ -281,7 +292,7 @@ void scl_lua_open_map(lua_State *L) {
                 {"map_staged", map_staged, 2}, {"map_select", map_select, 2},
                 {"map_info", map_info, 1}, {"quadrature_gap", quadrature_gap, 1},
                 {"space", sampler_space, 2}, {"map_parameters", map_parameters, 1},
-                {"map_gram", map_gram, 1}, {"map_grid", map_grid, 1},
+                {"map_gram", map_gram, 1}, {"map_grid", map_grid, 1}, {"map_exact", map_exact, 1},
                 {"map_take_grid", map_take_grid, 2}, {"map_constants", map_constants, 2},
                 {"map_induced", map_induced, 3}, {"map_collision", map_collision, 3},
                 {"map_codes", map_codes, 2}, {"map_between", map_between, 3},

@@ -19,29 +19,32 @@ static void release_archive(void *archive) {
   scl_release(archive);
 }
 
-/* An empty archive of named arrays, owned by a handle on the stack. */
-static scl_array_archive *new_archive(lua_State *L) {
+scl_array_archive *scl_lua_new_archive(lua_State *L) {
   scl_array_archive *archive =
       scl_lua_new_owned(L, "scullery.archive", release_archive, sizeof *archive);
   scl_archive_open(archive);
   return archive;
 }
 
-/* core.model_save(model) -> {features =, targets =, dtype =, arrays = {name = {dtype =, shape =,
- * bytes =}}} */
-static int model_save(lua_State *L) {
-  const scl_model *model = scl_lua_check_handle(L, 1, SCL_LUA_MODEL);
-  scl_array_archive *archive = new_archive(L);
-  SCL_LUA_TRY(L, scl_model_save(model, archive, &error));
-  lua_newtable(L);
-  SCL_LUA_INTEGERS(L, {"features", scl_model_features(model)},
-                   {"targets", scl_model_targets(model)});
-  scl_lua_set_text(L, "dtype", scl_dtype_name(scl_model_dtype(model)));
+void scl_lua_push_archive(lua_State *L, const scl_array_archive *archive) {
   lua_newtable(L);
   for (size_t i = 0; i < archive->count; i++) {
     scl_lua_push_array(L, &archive->entries[i].array);
     lua_setfield(L, -2, archive->entries[i].name);
   }
+}
+
+/* core.model_save(model) -> {features =, targets =, dtype =, arrays = {name = {dtype =, shape =,
+ * bytes =}}} */
+static int model_save(lua_State *L) {
+  const scl_model *model = scl_lua_check_handle(L, 1, SCL_LUA_MODEL);
+  scl_array_archive *archive = scl_lua_new_archive(L);
+  SCL_LUA_TRY(L, scl_model_save(model, archive, &error));
+  lua_newtable(L);
+  SCL_LUA_INTEGERS(L, {"features", scl_model_features(model)},
+                   {"targets", scl_model_targets(model)});
+  scl_lua_set_text(L, "dtype", scl_dtype_name(scl_model_dtype(model)));
+  scl_lua_push_archive(L, archive);
   lua_setfield(L, -2, "arrays");
   return 1;
 }
@@ -66,7 +69,7 @@ static void read_arrays(lua_State *L, int place, scl_array_archive *archive) {
 int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
   scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   scl_lua_copy_table(L, 2, "a saved model");
-  scl_array_archive *archive = new_archive(L);
+  scl_array_archive *archive = scl_lua_new_archive(L);
   read_arrays(L, 2, archive);
   lua_getfield(L, 2, "features");
   lua_getfield(L, 2, "targets");

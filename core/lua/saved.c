@@ -1,5 +1,6 @@
 /* scullery.core: saved models, checked and put together by core/model, as Lua values.
  * lua/scullery/model/restoring.lua adds the recipe, which Lua alone can make again. */
+#include "lua/saved.h"
 #include "lua/handle.h"
 #include "lua/json.h"
 #include "lua/matrix.h"
@@ -23,6 +24,11 @@ static void release_opened(void *pointer) {
   opened *file = pointer;
   scl_saved_close(&file->saved);
   SCL_RELEASE(file->components, file);
+}
+
+const scl_saved *scl_lua_check_saved(lua_State *L, int place) {
+  const opened *file = scl_lua_check_handle(L, place, SCL_LUA_SAVED);
+  return &file->saved;
 }
 
 /* The table of a component says which one of the file it is. */

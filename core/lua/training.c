@@ -5,6 +5,7 @@
 
 #include "learn/score.h"
 #include "lua/list.h"
+#include "model/sums.h"
 #include "plugin/solver.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ typedef scl_lua_training training;
 static void release_training(void *pointer) {
   training *t = pointer;
   scl_training_destroy(t->engine);
+  scl_fingerprints_release(&t->prints);
   SCL_RELEASE(t->stages, t->group, t->weights, t);
 }
 
@@ -58,7 +60,8 @@ static void read_weights(lua_State *L, int place, training *t) {
 }
 
 /* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
- * weights =}) */
+ * weights =, by_sums = solve from sums over the rows alone, fingerprints =, sums = solve from these in
+ * place of the rows}) */
 static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
   training *t = scl_lua_new_owned(L, SCL_LUA_TRAINING, release_training, sizeof *t);
@@ -83,6 +86,16 @@ static int training_new(lua_State *L) {
   SCL_LUA_TRY(L, scl_training_create(&t->flow,
                                      classes > 0 ? SCL_TASK_CLASSIFICATION : SCL_TASK_REGRESSION,
                                      classes, allowance, &t->engine, &error));
+  const bool prints = scl_lua_field_flag(L, 4, "fingerprints");
+  if (prints) t->flow.prints = &t->prints;
+  if (prints || scl_lua_field_flag(L, 4, "by_sums"))
+    scl_training_by_sums(t->engine, t->flow.prints);
+  scl_row_sums *sums = scl_lua_field_handle(L, 4, "sums", SCL_LUA_SUMS);
+  if (sums != NULL) {
+    SCL_LUA_TRY(L, scl_training_give_sums(t->engine, sums->whole, &error));
+    lua_getfield(L, 4, "sums");
+    scl_lua_tie(L, made, -1);
+  }
   for (int place = 1; place <= 3; place += 2) /* the flow borrows source and map */
     if (!lua_isnil(L, place)) scl_lua_tie(L, made, place);
   /* the list of stages was copied: each stage is kept by itself */

@@ -6,6 +6,7 @@
 
 #include "map/map.h"
 #include "map/stage.h"
+#include "rows/fingerprints.h"
 #include "rows/source.h"
 
 typedef struct scl_flow {
@@ -34,7 +35,8 @@ typedef struct scl_flow {
   /* D powers of two of about the size of the dense features less `pilot`, for the grid of their sums
    * (block_sums.h), or NULL: not learnt (scl_pilot_units). */
   const double *unit;
-  const char *doing; /* for progress; NULL shows none */
+  scl_fingerprints *prints; /* sums add the rows' fingerprints to these; NULL: to none */
+  const char *doing;        /* for progress; NULL shows none */
 } scl_flow;
 
 typedef struct scl_flow_block {

@@ -37,7 +37,8 @@ scl_status scl_levels_create(const scl_map *map, scl_levels **out, scl_error *er
   const int32_t *columns = scl_map_columns(map);
   const size_t features = scl_map_features(map), dim = scl_map_dim(map);
   *out = NULL;
-  if (columns == NULL) return SCL_STATUS_OK;
+  /* Whole numbers are cheap to make, and a part of the features would need a part of their grid. */
+  if (columns == NULL || scl_map_whole(map) != SCL_WHOLE_NONE) return SCL_STATUS_OK;
   scl_levels *levels = scl_allocate_zero(sizeof *levels);
   size_t *start = scl_allocate_array(dim + 1, sizeof *start);
   if (levels != NULL) {

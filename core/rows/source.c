@@ -103,6 +103,31 @@ scl_status scl_source_columns(scl_source *from, const size_t *places, size_t cou
   return SCL_STATUS_OK;
 }
 
+/* ------------------------------------------------------------ rows that are not there */
+
+static scl_status read_absent(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                              scl_matrix *y, scl_error *error) {
+  (void)source, (void)first, (void)count, (void)x, (void)y;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "this needs the rows, and there are only the sums over them");
+}
+
+static void destroy_absent(scl_source *source) { scl_release(source); }
+
+scl_status scl_source_absent(size_t rows, size_t cols, size_t targets, scl_source **out,
+                             scl_error *error) {
+  static const scl_source_class absent_class = {.read = read_absent, .destroy = destroy_absent};
+  scl_source *self = scl_allocate_zero(sizeof *self);
+  if (self == NULL) return scl_fail_memory(error, sizeof *self, "a source of rows");
+  *self = (scl_source){.class = &absent_class,
+                       .rows = rows,
+                       .cols = cols,
+                       .targets = targets,
+                       .random_access = true};
+  *out = self;
+  return SCL_STATUS_OK;
+}
+
 /* ------------------------------------------------------------ rows that come in order */
 
 static void release_block(scl_source *source) {

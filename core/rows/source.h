@@ -53,6 +53,9 @@ scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_sourc
  * `from` is borrowed. */
 scl_status scl_source_columns(scl_source *from, const size_t *places, size_t count,
                               scl_source **out, scl_error *error);
+/* The sizes of rows that are not there: reading them fails. */
+scl_status scl_source_absent(size_t rows, size_t cols, size_t targets, scl_source **out,
+                             scl_error *error);
 /* source may be NULL. */
 void scl_source_destroy(scl_source *source);
 

@@ -21,11 +21,26 @@ typedef struct accumulating {
   scl_reducer reducer;
 } accumulating;
 
+/* Fingerprints of the rows of a block. */
+static scl_status add_prints(const scl_flow *flow, const scl_flow_block *block, scl_error *error) {
+  const size_t cols = scl_flow_cols(flow), c = flow->source->targets;
+  for (size_t i = 0; flow->prints != NULL && i < block->count; i++) {
+    const double weight = scl_flow_weight(block, i);
+    uint64_t print = scl_fingerprint_of(
+        0, flow->dtype, scl_at(block->x, flow->dtype, (ptrdiff_t)i * block->x_stride), cols);
+    if (c > 0) print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, block->y + i * c, c);
+    print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, &weight, 1);
+    SCL_TRY(scl_fingerprints_add(flow->prints, print, error));
+  }
+  return SCL_STATUS_OK;
+}
+
 /* Visit of the walk: add a block to the part of its leaf. */
 static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
   accumulating *a = context;
   scl_summing *s = &a->summing;
   void *part;
+  SCL_TRY(add_prints(&s->walked, block, error));
   SCL_TRY(scl_reducer_at(&a->reducer, block->first, &part, error));
   if (s->way->add != NULL) return s->way->add(s, block, part, error);
   for (size_t g = 0; g < s->like.groups; g++)

@@ -387,6 +387,13 @@ scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *
   return add_rows(sums, rows, false, error);
 }
 
+double scl_whole_sums_weight(const scl_whole_sums *sums) {
+  double weight = 0;
+  for (size_t g = 0; g < sums->groups; g++)
+    weight += scl_exact_value(sums->own[g], 2 * sums->targets);
+  return weight;
+}
+
 /* ------------------------------------------------------------ fewer parameters */
 
 /* The numbers of the first parameters among those of all. */

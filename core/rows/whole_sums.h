@@ -57,6 +57,8 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
 scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few, size_t outputs,
                                    double ratio, scl_whole_sums **out, scl_error *error);
 
+/* The sum of all weights. */
+double scl_whole_sums_weight(const scl_whole_sums *sums);
 /* Over all groups but `without` (-1: all), as scl_sums_total, with features base + unit v (NULL: sums
  * of float features, which have their units); and the
  * moments, which the caller destroys. `spend`: these may take the place of the only group's, which

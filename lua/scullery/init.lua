@@ -28,6 +28,7 @@ local sc = {
     relevance = stages.relevance,
   pipeline = require "scullery.model.pipeline".new,
   load = require "scullery.model.saving".load,
+  merge = require "scullery.model.sums".merge,
   compare = require "scullery.model.comparing".run,
   dataset = require "scullery.data.dataset".new,
   metrics = require "scullery.metrics",
@@ -53,7 +54,7 @@ for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "select", "pca", "relevance", "pipeline", "compare", "dataset", "kernel_error",
+  "add_bias", "select", "pca", "relevance", "pipeline", "merge", "compare", "dataset", "kernel_error",
   "profile", "arguments", "publish", "range" } do
   sc[name] = objects.guarded(name, sc[name])
 end

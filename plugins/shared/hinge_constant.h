@@ -25,12 +25,15 @@ typedef struct hinge_kink {
   double at, weight;
 } hinge_kink;
 
-/* argmin_b sum_i w_i max(0, 1 - y_i (f_i + b)): the slope begins at -(weight of the rows with
+/* *b = argmin_b sum_i w_i max(0, 1 - y_i (f_i + b)): the slope begins at -(weight of the rows with
  * y = 1) and rises by w_i at b = y_i - f_i. Where a whole interval is as good: its middle.
- * kinks: count of scratch. */
-double hinge_best_constant(const hinge_column *col, hinge_kink *kinks);
+ * kinks, and room in each of these functions: count numbers of scratch. */
+scl_status hinge_best_constant(const scl_problem *problem, const hinge_column *col,
+                               hinge_kink *kinks, double *room, double *b, scl_error *error);
 
-double hinge_mean_loss(const hinge_column *col, double b, double total);
+/* *sum = sum_i w_i max(0, 1 - y_i (f_i + b)) */
+scl_status hinge_loss(const scl_problem *problem, const hinge_column *col, double b, double *room,
+                      double *sum, scl_error *error);
 
 /* What the duals of the two sides sum to, and their shares of ||a||^2:
  * sum of b_i y_i f_i = <a, the side's part of a>. */
@@ -38,7 +41,8 @@ typedef struct hinge_sides {
   double positive, negative, positive_along, negative_along;
 } hinge_sides;
 
-hinge_sides hinge_sides_of(const hinge_column *col);
+scl_status hinge_sides_of(const scl_problem *problem, const hinge_column *col, double *room,
+                          hinge_sides *sides, scl_error *error);
 
 /* sum_i b_i - (1/2) ||a||^2, at least, of duals that keep the constraint: those of the larger side
  * made smaller by a factor, which takes `cut` of its part of a. longest: max ||phi_i||^2; the part

@@ -1,18 +1,23 @@
 #include "shared/mean_loss.h"
 
-/* f is n x c and spoilt. */
-static double mean_of_rows(const scl_problem *problem, double *f, const double *y,
-                           const double *weights, const double *intercept,
-                           const loss_choice *choice) {
-  const size_t c = problem->targets;
-  double sum = 0, total = 0;
-  for (size_t i = 0; i < problem->rows; i++) {
+#include "shared/row_total.h"
+
+/* f (n x c) and weights are spoilt. */
+static scl_status mean_of_rows(const scl_problem *problem, double *f, const double *y,
+                               double *weights, const double *intercept, const loss_choice *choice,
+                               double *value, scl_error *error) {
+  const size_t n = problem->rows, c = problem->targets;
+  double total;
+  scl_status status = row_total(problem, weights, n, 1, &total, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; intercept != NULL && k < c; k++)
       f[i * c + k] += intercept[k];
-    sum += weights[i] * loss_row(choice, c, f + i * c, y + i * c, NULL);
-    total += weights[i];
+    weights[i] *= loss_row(choice, c, f + i * c, y + i * c, NULL);
   }
-  return sum / total;
+  status = row_total(problem, weights, n, 1, value, error);
+  *value /= total;
+  return status;
 }
 
 scl_status mean_loss(const scl_problem *problem, const loss_choice *choice,
@@ -26,6 +31,7 @@ scl_status mean_loss(const scl_problem *problem, const loss_choice *choice,
   double *y = f + n * c, *weights = y + n * c;
   scl_status status = problem->responses(problem, y, weights, error);
   if (status == SCL_STATUS_OK) status = problem->product(problem, coefficients, c, f, error);
-  if (status == SCL_STATUS_OK) *value = mean_of_rows(problem, f, y, weights, intercept, choice);
+  if (status == SCL_STATUS_OK)
+    status = mean_of_rows(problem, f, y, weights, intercept, choice, value, error);
   return status;
 }

@@ -1,5 +1,6 @@
 #include "shared/risk.h"
 #include "shared/mean_loss.h"
+#include "shared/row_total.h"
 
 scl_status risk_open(risk *r, const scl_problem *problem, const loss_choice *choice, double lambda,
                      scl_error *error) {
@@ -11,16 +12,15 @@ scl_status risk_open(risk *r, const scl_problem *problem, const loss_choice *cho
               .columns = c,
               .scores = n * c};
   r->size = (problem->features + (size_t)r->intercept) * c;
-  r->targets = problem->host->scratch((2 * n * c + n + 1) * sizeof *r->targets);
+  r->targets = problem->host->scratch((2 * n * c + 2 * n + 1) * sizeof *r->targets);
   if (r->targets == NULL)
     return problem->host->fail(error, SCL_STATUS_NO_MEMORY,
                                "not enough memory for the targets of %zu rows", n);
   r->weights = r->targets + n * c;
   r->slopes = r->weights + n;
+  r->losses = r->slopes + n * c;
   const scl_status status = problem->responses(problem, r->targets, r->weights, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
-    r->total += r->weights[i];
-  return status;
+  return status == SCL_STATUS_OK ? row_total(problem, r->weights, n, 1, &r->total, error) : status;
 }
 
 double risk_dot(size_t count, const double *x, const double *y) {
@@ -39,37 +39,40 @@ static void risk_finish(const risk *r, const double *x, const double *slope_sum,
     gradient[count + j] = slope_sum[j];
 }
 
-double risk_slopes(const risk *r, size_t first, size_t count, const double *scores, double *slopes,
-                   double *slope_sum, double value) {
+void risk_slopes(const risk *r, size_t first, size_t count, const double *scores) {
   const size_t c = r->columns;
-  for (size_t i = 0; i < count; i++) {
-    const double share = r->weights[first + i] / r->total;
-    double *to = slopes + i * c;
-    value += share * loss_row(r->choice, c, scores + i * c, r->targets + (first + i) * c, to);
-    for (size_t j = 0; j < c; j++) {
+  for (size_t i = first; i < first + count; i++, scores += c) {
+    const double share = r->weights[i] / r->total;
+    double *to = r->slopes + i * c;
+    r->losses[i] = share * loss_row(r->choice, c, scores, r->targets + i * c, to);
+    for (size_t j = 0; j < c; j++)
       to[j] *= share;
-      slope_sum[j] += to[j];
-    }
   }
-  return value;
+}
+
+scl_status risk_sums(const risk *r, double *value, double *slope_sum, scl_error *error) {
+  const size_t n = r->problem->rows;
+  memset(slope_sum, 0, r->columns * sizeof *slope_sum);
+  const scl_status status = row_total(r->problem, r->losses, n, 1, value, error);
+  if (status != SCL_STATUS_OK || !r->intercept) return status;
+  return row_total(r->problem, r->slopes, n, r->columns, slope_sum, error);
 }
 
 typedef struct risk_pass {
   const risk *risk;
   const double *b;
-  double *scores, *slope_sum;
-  double value;
+  double *scores;
 } risk_pass;
 
 static scl_status risk_turn(void *context, const scl_rows *rows, double *scores, scl_error *error) {
-  risk_pass *pass = context;
+  const risk_pass *pass = context;
   const size_t c = pass->risk->columns;
   double *kept = pass->scores + rows->first * c;
   (void)error;
   for (size_t i = 0; i < rows->count * c; i++)
     kept[i] = scores[i] + (pass->b == NULL ? 0 : pass->b[i % c]);
-  pass->value =
-      risk_slopes(pass->risk, rows->first, rows->count, kept, scores, pass->slope_sum, pass->value);
+  risk_slopes(pass->risk, rows->first, rows->count, kept);
+  memcpy(scores, pass->risk->slopes + rows->first * c, rows->count * c * sizeof *scores);
   return SCL_STATUS_OK;
 }
 
@@ -77,25 +80,26 @@ scl_status risk_evaluate(const risk *r, const double *x, double *value, double *
                          double *scores, double *slope_sum, scl_error *error) {
   risk_pass pass = {.risk = r,
                     .b = r->intercept ? x + r->problem->features * r->columns : NULL,
-                    .scores = scores,
-                    .slope_sum = slope_sum};
-  memset(slope_sum, 0, r->columns * sizeof *slope_sum);
-  const scl_status status =
+                    .scores = scores};
+  scl_status status =
       r->problem->sweep(r->problem, x, r->columns, risk_turn, &pass, gradient, error);
+  if (status == SCL_STATUS_OK) status = risk_sums(r, value, slope_sum, error);
   if (status != SCL_STATUS_OK) return status;
-  *value = pass.value + risk_penalty(r, x);
+  *value += risk_penalty(r, x);
   risk_finish(r, x, slope_sum, gradient);
   return SCL_STATUS_OK;
 }
 
 scl_status risk_from_scores(const risk *r, const double *x, const double *scores, double *value,
                             double *gradient, double *slope_sum, scl_error *error) {
-  memset(slope_sum, 0, r->columns * sizeof *slope_sum);
-  *value =
-      risk_slopes(r, 0, r->problem->rows, scores, r->slopes, slope_sum, 0) + risk_penalty(r, x);
-  const scl_status status = r->problem->adjoint(r->problem, r->slopes, r->columns, gradient, error);
-  if (status == SCL_STATUS_OK) risk_finish(r, x, slope_sum, gradient);
-  return status;
+  risk_slopes(r, 0, r->problem->rows, scores);
+  scl_status status = risk_sums(r, value, slope_sum, error);
+  if (status == SCL_STATUS_OK)
+    status = r->problem->adjoint(r->problem, r->slopes, r->columns, gradient, error);
+  if (status != SCL_STATUS_OK) return status;
+  *value += risk_penalty(r, x);
+  risk_finish(r, x, slope_sum, gradient);
+  return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ along a line */
@@ -111,29 +115,40 @@ risk_line risk_line_of(const risk *r, const double *x, const double *p, const do
                      .bend = r->lambda * risk_dot(count, p, p)};
 }
 
-double risk_at(const risk_line *line, double t, double *derivative) {
+scl_status risk_at(const risk_line *line, double t, double *value, double *derivative,
+                   scl_error *error) {
   const risk *r = line->risk;
-  const size_t c = r->columns;
-  double value = 0, rate = 0;
-  for (size_t i = 0; i < r->problem->rows; i++) {
+  const size_t n = r->problem->rows, c = r->columns;
+  double rate;
+  for (size_t i = 0; i < n; i++) {
     double *f = r->slopes + i * c; /* scores, which their slopes replace */
     for (size_t j = 0; j < c; j++)
       f[j] = line->scores[i * c + j] + t * line->change[i * c + j];
-    value += r->weights[i] * loss_row(r->choice, c, f, r->targets + i * c, f);
-    rate += r->weights[i] * risk_dot(c, f, line->change + i * c);
+    r->losses[i] = r->weights[i] * loss_row(r->choice, c, f, r->targets + i * c, f);
+    r->slopes[i] = r->weights[i] * risk_dot(c, f, line->change + i * c);
   }
+  scl_status status = row_total(r->problem, r->losses, n, 1, value, error);
+  if (status == SCL_STATUS_OK) status = row_total(r->problem, r->slopes, n, 1, &rate, error);
+  if (status != SCL_STATUS_OK) return status;
   *derivative = rate / r->total + line->slope + t * line->bend;
-  return value / r->total + line->value + t * (line->slope + t * line->bend / 2);
+  *value = *value / r->total + line->value + t * (line->slope + t * line->bend / 2);
+  return SCL_STATUS_OK;
 }
 
-double risk_search(const risk_line *line, double fraction, double start) {
-  double low = 0, high = INFINITY, at_low, at_high = INFINITY, t = start, derivative;
-  const double value = risk_at(line, 0, &at_low), first = at_low;
-  const double ceiling = value + 1e-14 * fabs(value);
-  if (!(first < 0)) return 0;
+scl_status risk_search(const risk_line *line, double fraction, double start, double *length,
+                       scl_error *error) {
+  double low = 0, high = INFINITY, at_low, at_high = INFINITY, t = start, derivative, value, here;
+  scl_status status = risk_at(line, 0, &value, &at_low, error);
+  const double first = at_low, ceiling = value + 1e-14 * fabs(value);
+  *length = 0;
+  if (status != SCL_STATUS_OK || !(first < 0)) return status;
   for (int tries = 0; tries < 60; tries++) {
-    const double here = risk_at(line, t, &derivative);
-    if (fabs(derivative) <= -fraction * first && here <= ceiling) return t;
+    status = risk_at(line, t, &here, &derivative, error);
+    if (status != SCL_STATUS_OK) return status;
+    if (fabs(derivative) <= -fraction * first && here <= ceiling) {
+      *length = t;
+      return SCL_STATUS_OK;
+    }
     if (derivative < 0) {
       low = t;
       at_low = derivative;
@@ -146,7 +161,9 @@ double risk_search(const risk_line *line, double fraction, double start) {
         : tries % 3 == 2 || !(secant > low && secant < high) ? low + (high - low) / 2
                                                              : secant;
   }
-  return risk_at(line, low, &derivative) < value ? low : 0;
+  status = risk_at(line, low, &here, &derivative, error);
+  if (status == SCL_STATUS_OK && here < value) *length = low;
+  return status;
 }
 
 /* ------------------------------------------------------------ SCL_ABILITY_OBJECTIVE */

@@ -19,7 +19,7 @@ typedef struct risk {
   bool intercept;
   size_t columns, size, scores; /* c, numbers of x, n c */
   double *targets, *weights;    /* n x c, n */
-  double *slopes;               /* n x c */
+  double *slopes, *losses;      /* n x c, n */
   double total;
 } risk;
 
@@ -34,10 +34,12 @@ static inline double risk_penalty(const risk *r, const double *x) {
   return r->lambda / 2 * risk_dot(count, x, x);
 }
 
-/* Slopes (times weight over total) of rows first .. first+count-1 at their scores, which they may
- * replace; returns `value` plus these rows' part of the loss. */
-double risk_slopes(const risk *r, size_t first, size_t count, const double *scores, double *slopes,
-                   double *slope_sum, double value);
+/* r->slopes and r->losses (times weight over total) of rows first .. first+count-1, whose scores
+ * these are. */
+void risk_slopes(const risk *r, size_t first, size_t count, const double *scores);
+
+/* The sums of the losses, and of the slopes (c; zeros without an intercept), over all rows. */
+scl_status risk_sums(const risk *r, double *value, double *slope_sum, scl_error *error);
 
 /* value, gradient (as x) and scores (n x c) at x, in one pass. slope_sum: c numbers of scratch. */
 scl_status risk_evaluate(const risk *r, const double *x, double *value, double *gradient,
@@ -60,12 +62,14 @@ risk_line risk_line_of(const risk *r, const double *x, const double *p, const do
                        const double *change);
 
 /* Value at t, and the derivative. */
-double risk_at(const risk_line *line, double t, double *derivative);
+scl_status risk_at(const risk_line *line, double t, double *value, double *derivative,
+                   scl_error *error);
 
-/* A t > 0 where the derivative is at most `fraction` of the one at 0 (F is convex: the value is
+/* *length = a t > 0 where the derivative is at most `fraction` of the one at 0 (F is convex: the value is
  * below the start, up to rounding), by bracketing, secants and halving. 0: none was found, as where
  * only rounding is left. Near the minimum slopes still tell where values no longer do. */
-double risk_search(const risk_line *line, double fraction, double start);
+scl_status risk_search(const risk_line *line, double fraction, double start, double *length,
+                       scl_error *error);
 
 /* What the instance of a solver begins with that minimises a mean loss with an l2 penalty. */
 typedef struct risk_solver {

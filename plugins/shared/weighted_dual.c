@@ -1,6 +1,7 @@
 #include "shared/weighted_dual.h"
 
 #include "shared/mean_diagonal.h"
+#include "shared/row_total.h"
 
 void weighted_dual_close(weighted_dual *w) {
   if (w->problem == NULL) return;
@@ -32,11 +33,12 @@ scl_status weighted_dual_open(weighted_dual *w, const scl_problem *problem, size
   scl_status status = problem->dual(problem, &w->outer, &targets, error);
   if (status != SCL_STATUS_OK) w->outer = NULL;
   if (status != SCL_STATUS_OK) return status == SCL_STATUS_UNSUPPORTED ? SCL_STATUS_OK : status;
-  w->diagonal = host->scratch((n + 2 * n * sides) * sizeof *w->diagonal);
+  w->diagonal = host->scratch((n + (2 * n + 1) * sides) * sizeof *w->diagonal);
   if (w->diagonal == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
   w->right = w->diagonal + n;
   w->x = w->right + n * sides;
+  w->sums = w->x + n * sides;
   if (problem->intercept) status = weighted_dual_lift(w, error);
   w->system = (refined_system){.host = host,
                                .base = problem->intercept ? w->base : w->outer,
@@ -66,16 +68,15 @@ scl_status weighted_dual_solve(const weighted_dual *w, const double *weights, do
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < sides; j++)
       w->right[i * sides + j] = weights[i] == 0 ? 0 : j < c ? right[i * c + j] : 1;
-  const scl_status status = refined_solve(&w->system, w->right, w->x, account, error);
+  scl_status status = refined_solve(&w->system, w->right, w->x, account, error);
+  for (size_t i = 0; i < n * sides; i++)
+    if (weights[i / sides] == 0) w->x[i] = 0;
+  if (status == SCL_STATUS_OK && sides > c)
+    status = row_total(w->problem, w->x, n, sides, w->sums, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < c; j++) {
-    double sum = 0, ones = 0, by = 0;
-    for (size_t i = 0; i < n && sides > c; i++) {
-      sum += weights[i] == 0 ? 0 : w->x[i * sides + j];
-      ones += weights[i] == 0 ? 0 : w->x[i * sides + c];
-    }
-    const double wanted = sums == NULL ? 0 : sums[j];
-    if (sides > c) by = (sum - wanted) / ones;
+    const double wanted = sums == NULL ? 0 : sums[j],
+                 by = sides > c ? (w->sums[j] - wanted) / w->sums[c] : 0;
     for (size_t i = 0; i < n; i++)
       b[i * c + j] =
           weights[i] == 0 ? 0 : w->x[i * sides + j] - (sides > c ? by * w->x[i * sides + c] : 0);
@@ -87,12 +88,11 @@ scl_status weighted_dual_solve(const weighted_dual *w, const double *weights, do
 scl_status weighted_dual_recover(const weighted_dual *w, double *b, double *coefficients,
                                  scl_error *error) {
   const size_t n = w->problem->rows, c = w->columns;
-  for (size_t j = 0; w->problem->intercept && j < c; j++) {
-    double mean = 0;
-    for (size_t i = 0; i < n; i++)
-      mean += b[i * c + j] / (double)n;
-    for (size_t i = 0; i < n; i++)
-      b[i * c + j] -= mean;
+  if (w->problem->intercept) {
+    const scl_status status = row_total(w->problem, b, n, c, w->sums, error);
+    if (status != SCL_STATUS_OK) return status;
+    for (size_t i = 0; i < n * c; i++)
+      b[i] -= w->sums[i % c] / (double)n;
   }
   return w->problem->adjoint(w->problem, b, c, coefficients, error);
 }

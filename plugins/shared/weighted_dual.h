@@ -17,9 +17,9 @@ typedef struct weighted_dual {
   const scl_symmetric *outer; /* K; NULL: this problem is not for the dual */
   scl_symmetric *base;        /* K + tau 11', with an intercept */
   double tau;
-  refined_system system; /* of columns + 1 right-hand sides with an intercept */
-  size_t columns;        /* right-hand sides r */
-  double *diagonal, *right, *x;
+  refined_system system;               /* of columns + 1 right-hand sides with an intercept */
+  size_t columns;                      /* right-hand sides r */
+  double *diagonal, *right, *x, *sums; /* the last: a column each */
 } weighted_dual;
 
 void weighted_dual_close(weighted_dual *w);

@@ -3,6 +3,7 @@
 #include "base/isa/bits.h"
 #include "base/isa/packed.h"
 #include "base/isa/thin.h"
+#include "base/isa/whole.h"
 
 #include <math.h>
 #include <string.h>
@@ -352,4 +353,5 @@ const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
                                        ISA_NAME(scl_spread_f32),
                                        ISA_PACKED_BYTES,
                                        PACKED_F64,
-                                       PACKED_F32};
+                                       PACKED_F32,
+                                       &ISA_NAME(scl_whole_loops)};

@@ -17,6 +17,9 @@ local learners = component.group "solver"
 local floor = measure.floor
 local data = {}
 
+-- The number type of the lower limit: whole numbers are compared with float32.
+local function limit_of(dtype) return dtype == "float64" and dtype or "float32" end
+
 -- ---------------------------------------------------------------- RKHS weighting 2
 
 --- data.weighting{ dtype =, T =, sigma =, width = }: the features of an RKHS weighting over
@@ -67,7 +70,7 @@ local function numbers(report, case, quick)
     pipeline.new{ data.weighting{ dtype = dtype }, data.ridge(1e-3) }:fit(X, X:column(1))
   end)
   one.id, one.what = case.id, ("%d x 20 numbers, RKHS weighting 2, T = 1000, %s"):format(n, dtype)
-  one.floor = floor.ridge(dtype, n, 0, 1000)
+  one.floor = floor.ridge(limit_of(dtype), n, 0, 1000)
   report:row(one)
 end
 
@@ -86,7 +89,7 @@ local function made(report, case)
   end)
   one.id = case.id
   one.what = ("adult, RKHS weighting 2, T = 1000, %s, all features made"):format(case.dtype)
-  one.floor = floor.ridge(case.dtype, #train, 0, 1000)
+  one.floor = floor.ridge(limit_of(case.dtype), #train, 0, 1000)
   report:row(one)
 end
 
@@ -128,19 +131,21 @@ end
 --- data.digits(): the training and the test rows of MNIST, in float32.
 function data.digits() return named.load("mnist", { dtype = "float32" }):parts() end
 
---- data.sinks(sampler, D): D Fourier features for MNIST ("random kitchen sinks"), in float32, with
---- "gaussian" or "hadamard" rows.
-function data.sinks(sampler, D)
+--- data.sinks(sampler, D[, dtype]): D Fourier features for MNIST ("random kitchen sinks"), in
+--- float32 or another number type, with "gaussian" or "hadamard" rows.
+function data.sinks(sampler, D, dtype)
   return instantiation.features{ p = samplers[sampler]{ gamma = 0.025 },
-    phi = nonlinearities.fourier(), T = D, seed = 1, dtype = "float32" }
+    phi = nonlinearities.fourier(), T = D, seed = 1, dtype = dtype or "float32" }
 end
 
 local function mnist(report, case)
   local train, test = data.digits()
   local one = measure.once(function()
-    return pipeline.new{ data.sinks("gaussian", 5000), learners.ridge{ lambda = 1e-6 } }:fit(train)
+    return pipeline.new{ data.sinks("gaussian", 5000, case.dtype),
+      learners.ridge{ lambda = 1e-6 } }:fit(train)
   end)
-  one.id, one.what = case.id, "MNIST 60,000 x 784, Fourier D = 5000, float32, ridge"
+  one.id = case.id
+  one.what = ("MNIST 60,000 x 784, Fourier D = 5000, %s, ridge"):format(case.dtype)
   one.error = one.result:error(test)
   one.note = ("test error %.4f"):format(one.error)
   one.floor = floor.ridge("float32", 60000, 784, 5000)
@@ -184,6 +189,8 @@ data.cases = {
   { id = "numbers_float32", run = numbers, dtype = "float32" },
   { id = "adult_made_float64", needs = "adult", run = made, dtype = "float64" },
   { id = "adult_made_float32", needs = "adult", run = made, dtype = "float32" },
+  { id = "adult_made_int16", needs = "adult", run = made, dtype = "int16" },
+  { id = "adult_made_int8", needs = "adult", run = made, dtype = "int8" },
   { id = "adult_values_float64", needs = "adult", run = values, dtype = "float64" },
   { id = "adult_values_float32", needs = "adult", run = values, dtype = "float32" },
   { id = "search_lambda", needs = "adult", run = search, inst = {},
@@ -192,7 +199,9 @@ data.cases = {
     what = "adult, 9 widths x 5 lambdas x 5 folds and the refit",
     inst = { sigma = choose{ 0.5, 1, 2 }, width = choose{ 0.5, 1, 2 } },
     times = 1, passes = 9, factors = 226 },
-  { id = "mnist_ridge", needs = "mnist", slow = true, run = mnist },
+  { id = "mnist_ridge", needs = "mnist", slow = true, run = mnist, dtype = "float32" },
+  { id = "mnist_ridge_int16", needs = "mnist", slow = true, run = mnist, dtype = "int16" },
+  { id = "mnist_ridge_int8", needs = "mnist", slow = true, run = mnist, dtype = "int8" },
   { id = "reading", needs = "kddcup10", run = reading },
   { id = "rows_10000", run = generated, n = 10000 },
   { id = "rows_100000", slow = true, run = generated, n = 100000 },

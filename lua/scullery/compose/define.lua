@@ -325,6 +325,8 @@ function define.kernel(given) return enter("kernel", given, define.groups.kernel
 ---   problem:walk(f)       f(block) with block.X, .y, .weights, .first, .count, .places
 ---   problem:minibatch({ seed =, step =, size =, first =, count =, plain = }, f)
 ---   problem:hold_out(share, seed), problem:held(f)   rows set aside
+---   problem:total(values) sums of the columns of a matrix over its rows (1 x k), exact and rounded
+---                         once: for sums over rows that do not depend on their order
 ---   problem:progress(doing, done[, loss])
 function define.solver(given) return enter("solver", given, define.groups.solver) end
 

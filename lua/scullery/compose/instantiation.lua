@@ -403,6 +403,11 @@ end
 --- K: a kernel on parameters, for RKHS weightings. T: the number of parameters; leave it out if the
 --- sampler determines it. With sc.choose{...} for p, phi or K it is a choice of stages.
 ---
+--- dtype: "float64", "float32", or "int16" and "int8": whole numbers v with |v| <= 2047 or 127, times
+--- a unit. Their sums over rows are exact (p:info().exact is "rows"). The unit comes from the bound of
+--- phi if it has one, otherwise from the first 2048 rows; values beyond 1.25 times their range are
+--- clipped.
+---
 --- sc.features{} are Fourier features with Gaussian weights, T = 1000, seed = 1. p:fit chooses a
 --- width of the sampler, or of a kernel as phi, that is not given (except with a K).
 function instantiation.features(given)

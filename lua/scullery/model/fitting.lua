@@ -14,7 +14,11 @@ local automatic = require "scullery.model.automatic"
 
 local fitting = {}
 
--- The fields of every fitted model of this recipe.
+-- The share of clipped whole-number features from which a fit says so.
+local CLIPPED = 1e-4
+
+--- fitting.model(p, { rows, columns }, prepared, fields): a fitted model of this recipe, with the
+--- fields that every model has and these.
 local function model_of(self, source_size, prepared, fields)
   local n, d = source_size[1], source_size[2]
   return model.new{ stages = prepared.stages, map = prepared.map, base = prepared.base,
@@ -23,6 +27,7 @@ local function model_of(self, source_size, prepared, fields)
     map_info = prepared.map and core.map_info(prepared.map), n = n, dim = d, dtype = self.dtype,
     block = self.block }:with(fields)
 end
+fitting.model = model_of
 
 -- The note about a width that does not fit the data, made once for each model.
 local function width_note(ds, prepared, features)
@@ -36,6 +41,7 @@ end
 local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
   "score" }
 
+--- fitting.report(fit, model[, width_told]): what the report of a model says of a fit.
 local function report_of(fit, made, width_told)
   local report, notes = { note = fit.note }, { fit.note }
   for _, name in ipairs(reported) do report[name] = fit[name] end
@@ -47,6 +53,21 @@ local function report_of(fit, made, width_told)
   end
   report.note = #notes > 0 and table.concat(notes, "; ") or nil
   return report
+end
+fitting.report = report_of
+
+--- fitting.warn(p, fit): a line on stderr if the fit did not converge, or features were clipped.
+function fitting.warn(self, fit)
+  if fit.status ~= "converged" and fit.status ~= "stopped" then
+    warn(("solver.%s did not converge: %s%s"):format(self.solver.name, fit.status,
+      fit.note and ": " .. fit.note or ""))
+  end
+  local info = self.fitted and self.fitted.map and core.map_info(self.fitted.map)
+  if info and info.clipped > CLIPPED * info.rounded then
+    warn(("%.2g %% of the whole-number features lay beyond the range that the first 2048 rows \z
+      have, and were clipped: the first rows are not typical; shuffle the rows, or take dtype = \z
+      \"float64\""):format(100 * info.clipped / info.rounded))
+  end
 end
 
 -- ---------------------------------------------------------------- keeping
@@ -66,18 +87,16 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
   made.features = features or made.features
   made.report = report_of(fit, made, width_note(ds, prepared, made.features))
   self.fitted, self.data, self.classes = made, target_form.original(ds), ds.classes
-  if fit.status ~= "converged" and fit.status ~= "stopped" then
-    warn(("solver.%s did not converge: %s%s"):format(self.solver.name, fit.status,
-      fit.note and ": " .. fit.note or ""))
-  end
+  self.sums_kept = nil
+  fitting.warn(self, fit)
   return self
 end
 
 -- ---------------------------------------------------------------- learning
 
--- Raises an error for data without rows or columns, and for a classification that has one class
--- only or more classes than rows. The labels of a stream are checked after the pass
--- (dataset.check_seen).
+--- fitting.check_data(ds, title): raises an error for data without rows or columns, and for a
+--- classification that has one class only or more classes than rows. The labels of a stream are
+--- checked after the pass (dataset.check_seen).
 local function check_data(ds, title)
   local n, d = ds:size()
   if n == 0 then error(title .. ": the data set has no rows", 0) end
@@ -103,6 +122,8 @@ local function check_data(ds, title)
     end
   end
 end
+
+fitting.check_data = check_data
 
 -- The model of a pipeline without a solver: row stages, features, and for sc.pca after features the
 -- principal components as weights, so that scores = (phi - mean) V'.

@@ -21,22 +21,29 @@ local function are_options(value)
   return type(value) == "table" and not getmetatable(value) and #value == 0 and next(value) ~= nil
 end
 
--- (data, y, given) -> y, given, function: separates the option `progress` from the arguments of
--- fit. With a data set the options are the second argument.
-local function split_progress(data, y, given)
+-- The options of fit that are not about the data.
+local own = { progress = "function", sums = "boolean", fingerprints = "boolean" }
+
+-- (data, y, given) -> y, given, own: separates the options above from the arguments of fit. With a
+-- data set the options are the second argument.
+local function split_options(data, y, given)
   local alone = given == nil and are_options(y) and (dataset.is(data) or y.progress ~= nil)
   if alone then y, given = nil, y end
-  if type(given) ~= "table" then return y, given, nil end
-  local rest, f = {}, given.progress
-  for name, value in pairs(given) do if name ~= "progress" then rest[name] = value end end
-  if f ~= nil and type(f) ~= "function" then
-    error("pipeline:fit: option 'progress' got " .. options.show(f) .. "; it takes a function", 3)
+  local rest, found = {}, {}
+  if type(given) ~= "table" then return y, given, found end
+  for name, value in pairs(given) do
+    if own[name] == nil then rest[name] = value
+    elseif type(value) == own[name] then found[name] = value
+    else
+      error(("pipeline:fit: option '%s' got %s; it takes %s"):format(name, options.show(value),
+        own[name] == "function" and "a function" or "true or false"), 3)
+    end
   end
   if alone and next(rest) ~= nil then
-    error(("pipeline:fit: unknown option '%s' with a data set; it takes progress"):format(
-      tostring(next(rest))), 3)
+    error(("pipeline:fit: unknown option '%s' with a data set; it takes progress, sums and \z
+      fingerprints"):format(tostring(next(rest))), 3)
   end
-  return y, next(rest) and rest or nil, f
+  return y, next(rest) and rest or nil, found
 end
 
 --- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learns from rows. Returns the pipeline. A
@@ -58,15 +65,53 @@ end
 --- seconds: since the stage began. rate: rows per second. left: estimated seconds left. levels: the
 --- loops around the stage, the outermost first, each { name =, done =, total = }. If f returns
 --- false, the fit stops with an error, as by Ctrl-C, and the pipeline does not change.
+---
+--- sums = true, among the options: the model keeps its sums over the rows, for p:update, p:forget
+--- and p:save(path, { sums = true }), and is solved from these alone (by solvers that need nothing
+--- else: ridge, lasso, box). Each row leaves a fingerprint of 8 bytes, by which rows that come twice
+--- or were never added are refused; fingerprints = false goes without. p:info().exact says whether
+--- these sums are the same for any order and cut of the rows.
 function Pipeline:fit(data, y, given)
-  local watching
-  y, given, watching = split_progress(data, y, given)
+  local o
+  y, given, o = split_options(data, y, given)
   local ds
   if not self.solver and y == nil then -- a pipeline that needs no targets
     ds = core.is_matrix(data) and dataset.new{ X = data } or dataset.is(data) and data
   end
   ds = ds or guarded("pipeline:fit", dataset.coerce, data, y, given)
-  return guarded("pipeline:fit", fitting.run, self, ds, watching)
+  if o.sums then
+    return guarded("pipeline:fit", progress.watched, "pipeline:fit", o.progress,
+      require("scullery.model.sums").fit, self, ds, o)
+  end
+  return guarded("pipeline:fit", fitting.run, self, ds, o.progress)
+end
+
+--- p:sums(ds[, { part = { i, n } | rows = { a, b }, save = path, fingerprints = true }]): the sums
+--- over the rows of a data set, or over part i of n or rows a to b of it, from which solvers that
+--- need nothing else (ridge, lasso, box) find their solution. Row stages, widths and the ranges of
+--- features are learnt from all rows of ds. sc.merge joins such sums; s:solve() gives a fitted
+--- pipeline; save also writes them to a file.
+function Pipeline:sums(data, given)
+  local ds = guarded("pipeline:sums", dataset.coerce, data)
+  return guarded("pipeline:sums", require("scullery.model.sums").of, self, ds, given)
+end
+
+--- p:update(ds[, { again = false }]): adds the rows of a data set to a model that keeps its sums
+--- (p:fit(ds, { sums = true })), and solves anew. What row stages, widths and ranges of features
+--- have learnt stays. Returns the pipeline. Rows that are all in the model already are an error,
+--- unless again = true. After an error the model is as before.
+function Pipeline:update(data, given)
+  local ds = guarded("pipeline:update", dataset.coerce, data)
+  return guarded("pipeline:update", require("scullery.model.sums").update, self, ds, given)
+end
+
+--- p:forget(ds): takes the rows of a data set out of a model that keeps its sums, and solves anew:
+--- the model is as if these rows had never been there. Of equal rows one copy goes for each that is
+--- given. Rows that are not in the model are an error, and the model is as before. Returns the
+--- pipeline.
+function Pipeline:forget(data)
+  local ds = guarded("pipeline:forget", dataset.coerce, data)
+  return guarded("pipeline:forget", require("scullery.model.sums").forget, self, ds)
 end
 
 -- ------------------------------------------------------------ using
@@ -335,7 +380,10 @@ end
 --- (of sc.pca: variances and their shares), relevance (of sc.relevance: a list of { column,
 --- relevance }, the largest first), and calibration (the method of the probabilities, once
 --- they were computed: method "loss", "platt" or "isotonic", folds, rows, slopes and offsets
---- of 1/(1 + exp(slope f + offset)) or curves of scores and shares; it prints as a sentence).
+--- of 1/(1 + exp(slope f + offset)) or curves of scores and shares; it prints as a sentence); exact:
+--- "rows" if sums over the features are the same for any order and any cut of the rows (whole-number
+--- features and those of two values), "blocks" if for any cut at blocks of rows, nil if not, and
+--- exact_note, why; clipped: the share of whole-number features that lay beyond their range.
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features,
@@ -347,6 +395,11 @@ function Pipeline:info()
   end
   result.components, result.calibration, result.chosen = f.components, f.calibration, f.chosen
   result.relevance = shown.relevance(f)
+  if f.map then
+    local info = core.map_info(f.map)
+    result.exact, result.exact_note = core.map_exact(f.map)
+    result.clipped = info.rounded > 0 and info.clipped / info.rounded or nil
+  end
   for name, value in pairs(f.report or {}) do result[name] = value end
   if not (f.weights and f.solver) then return result end
   result.nonzeros = 0
@@ -451,7 +504,8 @@ end
 --- coefficients or the solver's own model, classes, schema, calibration, reports, and the choice
 --- and table of a search. Parameters of features are drawn again from their seed; parameters = true
 --- also writes them, as the array features.parameters, for other programs (docs/models.md).
---- Training rows are not saved, unless the model consists of them.
+--- Training rows are not saved, unless the model consists of them. sums = true also writes the sums
+--- over the rows of a model that keeps them, with which the loaded model takes p:update and p:forget.
 function Pipeline:save(path, given)
   return guarded("pipeline:save", require("scullery.model.saving").save, self, path, given)
 end

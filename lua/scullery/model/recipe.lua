@@ -21,8 +21,8 @@ end
 
 local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
   fields = "rows choices features after components solver block allowance class_weights target \z
-    variants fitted data classes dtype choice table each schema data_known",
-  hidden = "choices after components variants fitted data dtype data_known",
+    variants fitted data classes dtype choice table each schema data_known sums_kept",
+  hidden = "choices after components variants fitted data dtype data_known sums_kept",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
       with other ones"

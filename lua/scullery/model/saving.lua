@@ -14,14 +14,16 @@ local options = require "scullery.base.options"
 local pipeline = require "scullery.model.recipe"
 local restoring = require "scullery.model.restoring"
 local saved_tables = require "scullery.model.saved_tables"
+local sums = require "scullery.model.sums"
 
 -- STREAM: the random stream of the parameters (SCL_STREAM_PARAMETERS).
 local FORMAT, STREAM = "scullery", 0
 
 local saving = {}
 
-local rules = options.declare("pipeline:save",
-  { parameters = { type = "boolean", default = false } })
+local rules = options.declare("pipeline:save", {
+  parameters = { type = "boolean", default = false },
+  sums = { type = "boolean", default = false } })
 options.declare("features:save", rules)
 
 -- ------------------------------------------------------------ recipes
@@ -154,7 +156,7 @@ local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
   local f = recipe and recipe.fitted
   local curves = f and f.calibration and f.calibration.curves
-  if has_whole_numbers(value) then return 5 end
+  if sums.is(value) or arrays["sums.moment"] or has_whole_numbers(value) then return 5 end
   if curves or recipe and has_later_stages(recipe) then return 4 end
   local schema = f and f.schema or dataset.is(value) and value.schema or nil
   local newer = f and f.form or schema and schema.derived
@@ -187,9 +189,12 @@ local function encode_pipeline(self, arrays, o)
   if o.parameters and not (f and f.map) then
     fail("parameters = true is for a fitted pipeline with features, which this is not")
   end
+  if o.sums and not self.sums_kept then
+    fail("sums = true is for a model that keeps its sums: p:fit(ds, { sums = true })")
+  end
   local own = {}
   for name in pairs(pipeline.own_options) do own[name] = self[name] end
-  return { kind = "pipeline",
+  return { kind = "pipeline", sums = o.sums and sums.encode(self.sums_kept, arrays) or nil,
     pipeline = { stages = description.encode(given_stages(automatic.as_fitted(self)), arrays,
       "pipeline"),
       options = description.encode(own, arrays, "pipeline") },
@@ -209,7 +214,14 @@ local function encode_features(self, arrays, o)
       core.map_grid(self.fitted)) }
 end
 
+local function encode_sums(self, arrays, o)
+  local body = encode_pipeline(sums.without_solution(self), arrays, o)
+  body.kind, body.sums = "sums", sums.encode(self, arrays)
+  return body
+end
+
 local function encode(value, arrays, o)
+  if sums.is(value) then return encode_sums(value, arrays, o) end
   if pipeline.is(value) then return encode_pipeline(value, arrays, o) end
   if instantiation.is_features(value) then return encode_features(value, arrays, o) end
   return { kind = "schema", schema = description.encode(value.schema, arrays, "schema") }
@@ -247,6 +259,9 @@ local function load_pipeline(file)
   self.table = saved_tables.search(file:decode(body.table))
   self.data_known = saved_tables.fingerprint(body.data)
   if fitted then self.fitted, self.classes = fitted, fitted.classes end
+  if body.sums and fitted and fitted.map then
+    self.sums_kept = sums.decode(self, file.saved, file:decode(body.sums))
+  end
   restoring.check_print(self, "report")
   restoring.check_print(self.table, "table")
   return self
@@ -263,7 +278,15 @@ local function load_features(file)
   return self
 end
 
-local loaders = { pipeline = load_pipeline, features = load_features,
+local function load_sums(file)
+  local p = load_pipeline(file)
+  if not p.sums_kept then fail("it holds no sums") end
+  local made = p.sums_kept
+  made.pipeline = p:clone()
+  return made
+end
+
+local loaders = { pipeline = load_pipeline, features = load_features, sums = load_sums,
   schema = function(file)
     return saved_tables.schema(file:decode(file:table(file.body, "schema")))
   end }
@@ -281,8 +304,8 @@ local function load(path)
   fail("%s: %s", path, options.plain(type(result) == "table" and result.message or result))
 end
 
---- sc.load(path): loads what p:save(path), feats:save(path) or ds:save_schema(path) wrote: a
---- pipeline, features, or the schema of a data set. Predictions are those of the saved model: the
+--- sc.load(path): loads what p:save(path), feats:save(path), s:save(path) or ds:save_schema(path)
+--- wrote: a pipeline, features, sums, or the schema of a data set. Predictions are those of the saved model: the
 --- same bits on the same machine with any number of threads, the same within rounding elsewhere. A
 --- file contains no code, and everything in it is checked: a file that was cut off or altered is
 --- refused, and so is one that needs a plugin that is missing, older, or draws other parameters.

@@ -297,13 +297,17 @@ scl_status box_newton_centre(const box_newton *m, scl_error *error) {
   const scl_problem *problem = m->problem;
   const box_rows *r = m->rows;
   hinge_kink *kinks = problem->host->allocate(r->count * sizeof *kinks);
-  if (kinks == NULL)
-    return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows",
-                               r->count);
-  const scl_status status = problem->product(problem, m->box->best, 1, r->df, error);
+  double *room = problem->host->allocate(r->count * sizeof *room);
+  scl_status status = SCL_STATUS_OK;
+  if (kinks == NULL || room == NULL)
+    status = problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows",
+                                 r->count);
+  if (status == SCL_STATUS_OK) status = problem->product(problem, m->box->best, 1, r->df, error);
   const hinge_column column = {
       .count = r->count, .stride = 1, .f = r->df, .y = r->y, .weights = r->p};
-  if (status == SCL_STATUS_OK) m->box->best_constant = hinge_best_constant(&column, kinks);
+  if (status == SCL_STATUS_OK)
+    status = hinge_best_constant(problem, &column, kinks, room, &m->box->best_constant, error);
+  problem->host->release(room);
   problem->host->release(kinks);
   return status;
 }

@@ -17,6 +17,7 @@
  * directions where G is small. */
 #include "cg.h"
 #include "shared/minibatch.h"
+#include "shared/row_total.h"
 #include "shared/solver_options.h"
 
 #include <stdio.h>
@@ -79,7 +80,8 @@ typedef struct descent {
   double *right, *residual, *z, *p, *image, *best;
   double *sums;            /* D x (c + 2): Phi'W [y 1 Phi v] */
   double *mean, *diagonal; /* D: Phi'W 1/N; the diagonal of A, sparse rows */
-  double *response;        /* c: mean target */
+  double *response;        /* c + 1: mean target, and room for the sum of the weights */
+  double *weighted;        /* n x (c + 1): W [y 1], while the system is made */
   double *size, *score;    /* c: norm of right; relative residual */
   const double *scale;     /* D: of the features, NULL: all of one size */
   size_t columns;          /* of the product that is made */
@@ -103,7 +105,7 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
                  .system = {.problem = problem, .lambda = self->lambda},
                  .preconditioner = {.problem = problem},
                  .scale = SCL_HAS(problem, scale) ? problem->scale : NULL};
-  d->right = host->scratch((7 * count + 4 * features + 3 * c + 1) * sizeof *d->right);
+  d->right = host->scratch((7 * count + 4 * features + 3 * c + 2) * sizeof *d->right);
   if (d->right == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", count);
   d->residual = d->right + count;
@@ -115,7 +117,7 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
   d->mean = d->sums + count + 2 * features;
   d->diagonal = d->mean + features;
   d->response = d->diagonal + features;
-  d->size = d->response + c;
+  d->size = d->response + c + 1;
   d->score = d->size + c;
   const scl_status status = directions_open(&d->directions, problem, d->p, d->image, error);
   if (status != SCL_STATUS_OK || self->penalty == PENALTY_L2) return status;
@@ -138,13 +140,11 @@ static scl_status turn_to_targets(void *context, const scl_rows *rows, double *s
   for (size_t i = 0; i < rows->count; i++) {
     const double weight = rows_weight(rows, i);
     double *to = scores + i * k;
-    for (size_t j = 0; j < c; j++) {
+    for (size_t j = 0; j < c; j++)
       to[j] = weight * rows->targets[i * c + j];
-      d->response[j] += to[j];
-    }
     to[c] = weight;
     if (k > c + 1) to[c + 1] *= weight;
-    d->system.total += weight;
+    memcpy(d->weighted + (rows->first + i) * (c + 1), to, (c + 1) * sizeof *to);
   }
   d->value = rows->value;
   return SCL_STATUS_OK;
@@ -165,17 +165,34 @@ static scl_status estimate_kappa(descent *d, const double *v, double *image, scl
   return status;
 }
 
+/* d->sums = Phi'W [y 1 Phi v], d->response = 1'W y, and the sum of the weights, in one pass; `in`
+ * is [0 0 v]. */
+static scl_status sum_targets(descent *d, const double *in, scl_error *error) {
+  const scl_problem *problem = d->problem;
+  const scl_host *host = problem->host;
+  const size_t n = problem->rows, c = problem->targets;
+  d->weighted = host->allocate((n * (c + 1) + 1) * sizeof *d->weighted);
+  if (d->weighted == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the targets of %zu rows",
+                      n);
+  scl_status status = problem->sweep(problem, in, sums_of(d), turn_to_targets, d, d->sums, error);
+  if (status == SCL_STATUS_OK)
+    status = row_total(problem, d->weighted, n, c + 1, d->response, error);
+  host->release(d->weighted);
+  d->system.total = d->response[c];
+  return status;
+}
+
 /* Computes the right-hand side, the means, the sum of weights and kappa in one pass. */
 static scl_status assemble(descent *d, scl_error *error) {
   const scl_problem *problem = d->problem;
   const size_t features = problem->features, c = problem->targets, k = sums_of(d);
   double *in = d->right, *v = d->best, *diagonal = d->diagonal; /* in: spans the arrays up to z */
   memset(in, 0, features * k * sizeof *in);
-  memset(d->response, 0, c * sizeof *d->response);
   if (d->system.gram != NULL) problem->host->random->normal(d->self->seed, 1, 0, 0, features, v);
   for (size_t t = 0; k > c + 1 && t < features; t++)
     in[t * k + c + 1] = v[t];
-  scl_status status = problem->sweep(problem, in, k, turn_to_targets, d, d->sums, error);
+  scl_status status = sum_targets(d, in, error);
   if (status != SCL_STATUS_OK) return status;
   const double total = d->system.total;
   if (!(total > 0)) return problem->host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");

@@ -191,6 +191,28 @@ static scl_status sample_factor_with_gram(const sampling *sample, double mu, scl
   return status;
 }
 
+/* S'S of all rows from the normal equations, which do not depend on the order of the rows where
+ * features are whole numbers. */
+static scl_status sample_all(sampling *sample, scl_error *error) {
+  const preconditioner *p = sample->into;
+  const scl_symmetric_algebra *algebra = p->host->symmetric;
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
+  double mean;
+  scl_status status = p->problem->normal(p->problem, &normal, error);
+  if (status != SCL_STATUS_OK) return status;
+  algebra->copy(normal.moment, p->factor);
+  algebra->scale(1 / sample->mean_weight, p->factor);
+  status = mean_diagonal(p->host, p->factor, &mean, error);
+  sample->square = mean * (double)p->problem->features;
+  return status;
+}
+
+/* Whether the sample is all rows, and normal equations are as accurate as its own sum. */
+static bool sample_is_all(const preconditioner *p) {
+  return p->tall && p->rows >= p->problem->rows && SCL_HAS(p->problem, rounding) &&
+         p->problem->rounding <= DBL_EPSILON;
+}
+
 /* Draws the sample in the given dtype. */
 static scl_status precondition_in(preconditioner *p, const cg_system *system, scl_dtype dtype,
                                   size_t rows, uint64_t seed, double mu, scl_error *error) {
@@ -213,7 +235,8 @@ static scl_status precondition_in(preconditioner *p, const cg_system *system, sc
                         "not enough memory for a sample of %zu rows: give a smaller rank", rows);
   if (status == SCL_STATUS_OK)
     status = host->symmetric->create(p->tall ? d : rows, &p->factor, error);
-  if (status == SCL_STATUS_OK) status = sample_draw(&sample, seed, error);
+  if (status == SCL_STATUS_OK)
+    status = sample_is_all(p) ? sample_all(&sample, error) : sample_draw(&sample, seed, error);
   if (status == SCL_STATUS_OK)
     status = system->gram == NULL ? sample_factor(&sample, mu, error)
                                   : sample_factor_with_gram(&sample, mu, error);

@@ -15,6 +15,7 @@
 #include "hinge.h"
 #include "shared/losses.h"
 #include "shared/risk.h"
+#include "shared/row_total.h"
 #include "shared/solver_options.h"
 
 #include <stdio.h>
@@ -74,14 +75,17 @@ typedef struct machine {
 
 /* With an intercept and rows of one side alone a = 0 and b = -1 or 1 leave no loss: the duals stay
  * 0. */
-static void skip_one_sided(machine *m) {
+static scl_status skip_one_sided(machine *m, scl_error *error) {
   const size_t n = m->problem->rows, c = m->problem->targets;
   for (size_t j = 0; m->risk.intercept && j < c; j++) {
-    double positive = 0;
+    double positive;
     for (size_t i = 0; i < n; i++)
-      positive += m->risk.targets[i * c + j] > 0 ? m->risk.weights[i] : 0;
+      m->keys[i] = m->risk.targets[i * c + j] > 0 ? m->risk.weights[i] : 0;
+    const scl_status status = row_total(m->problem, m->keys, n, 1, &positive, error);
+    if (status != SCL_STATUS_OK) return status;
     m->done[j] = positive == 0 || positive == m->risk.total;
   }
+  return SCL_STATUS_OK;
 }
 
 /* Allocates scratch memory; the arrays of doubles are one block, zero at first. */
@@ -135,8 +139,7 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
     m->working[j] = (hinge_working){.gap = INFINITY};
   for (size_t i = 0; i < n; i++)
     m->upper[i] = m->risk.weights[i] / (self->risk.lambda * m->risk.total);
-  skip_one_sided(m);
-  return SCL_STATUS_OK;
+  return skip_one_sided(m, error);
 }
 
 /* ------------------------------------------------------------ dual coordinate descent */
@@ -228,8 +231,8 @@ static scl_status visit_descent(void *context, const scl_rows *rows, scl_error *
 
 /* ------------------------------------------------------------ the gap */
 
-/* Mean loss of column j over all rows, and its relative gap. */
-static double column_gap(machine *m, size_t j, double *loss) {
+/* Mean loss of column j over all rows, its best constant, and its relative gap: m->gaps[j]. */
+static scl_status column_gap(machine *m, size_t j, double *loss, scl_error *error) {
   const size_t d = m->problem->features;
   const double lambda = m->self->risk.lambda, *a = m->a + j * d, *x = m->x + j * d,
                square = m->loops.dot(d, a, a);
@@ -239,10 +242,16 @@ static double column_gap(machine *m, size_t j, double *loss) {
                             .y = m->risk.targets + j,
                             .duals = m->duals + j,
                             .weights = m->risk.weights};
-  const hinge_sides sides = hinge_sides_of(&col);
   const bool intercept = m->risk.intercept;
-  m->best[j] = intercept ? hinge_best_constant(&col, m->kinks) : 0;
-  *loss = hinge_mean_loss(&col, m->best[j], m->risk.total);
+  hinge_sides sides;
+  m->best[j] = 0;
+  scl_status status = hinge_sides_of(m->problem, &col, m->keys, &sides, error);
+  if (status == SCL_STATUS_OK && intercept)
+    status = hinge_best_constant(m->problem, &col, m->kinks, m->keys, &m->best[j], error);
+  if (status == SCL_STATUS_OK)
+    status = hinge_loss(m->problem, &col, m->best[j], m->keys, loss, error);
+  if (status != SCL_STATUS_OK) return status;
+  *loss /= m->risk.total;
   double apart = 0;
   for (size_t t = 0; t < d; t++)
     apart += (a[t] - x[t]) * (a[t] - x[t]);
@@ -251,7 +260,8 @@ static double column_gap(machine *m, size_t j, double *loss) {
                                 : sides.positive + sides.negative - square / 2;
   m->values[j] = primal;
   const double gap = primal == 0 ? 0 : (primal - lambda * dual) / primal;
-  return isnan(gap) ? INFINITY : gap; /* of numbers that overflow */
+  m->gaps[j] = isnan(gap) ? INFINITY : gap; /* of numbers that overflow */
+  return SCL_STATUS_OK;
 }
 
 /* Computes the relative gap of each class at x over all rows, and the constants. Reports the
@@ -261,13 +271,12 @@ static scl_status measure_gap(machine *m, scl_solution *out, scl_error *error) {
   for (size_t j = 0; j < c; j++)
     for (size_t t = 0; t < d; t++)
       m->coefficients[t * c + j] = m->x[j * d + t];
-  const scl_status status =
-      m->problem->product(m->problem, m->coefficients, c, m->all_scores, error);
-  if (status != SCL_STATUS_OK) return status;
+  scl_status status = m->problem->product(m->problem, m->coefficients, c, m->all_scores, error);
   out->gap = m->loss = 0;
   for (size_t j = 0; j < c; j++) {
     double loss;
-    m->gaps[j] = column_gap(m, j, &loss);
+    if (status == SCL_STATUS_OK) status = column_gap(m, j, &loss, error);
+    if (status != SCL_STATUS_OK) return status;
     m->done[j] = m->gaps[j] <= m->self->tolerance;
     m->loss += loss;
     out->gap = fmax(out->gap, m->gaps[j]);

@@ -11,6 +11,7 @@
 #include "huber.h"
 #include "shared/mean_diagonal.h"
 #include "shared/refined_solve.h"
+#include "shared/row_total.h"
 
 bool huber_dual_fits(const huber_dual *d) { return d->system.outer != NULL; }
 
@@ -58,16 +59,20 @@ static scl_status huber_dual_multiply(const huber_dual *d, const double *x, doub
 scl_status huber_dual_differentiate(huber_dual *d, const risk *r, double b, const double *scores,
                                     double *value, double *norm, scl_error *error) {
   const size_t n = r->problem->rows;
-  double slope_sum = 0, penalty = 0;
-  *value = risk_slopes(r, 0, n, scores, r->slopes, &slope_sum, 0);
+  double slope_sum = 0, penalty = 0, square = 0;
+  risk_slopes(r, 0, n, scores);
+  scl_status status = risk_sums(r, value, &slope_sum, error);
   for (size_t i = 0; i < n; i++) {
-    penalty += d->u[i] * (scores[i] - b);
     d->gradient[i] = r->slopes[i] + r->lambda * d->u[i];
+    r->losses[i] = d->u[i] * (scores[i] - b);
   }
+  if (status == SCL_STATUS_OK) status = row_total(r->problem, r->losses, n, 1, &penalty, error);
+  if (status == SCL_STATUS_OK) status = huber_dual_multiply(d, d->gradient, d->image, error);
+  for (size_t i = 0; i < n; i++)
+    r->losses[i] = d->gradient[i] * d->image[i];
+  if (status == SCL_STATUS_OK) status = row_total(r->problem, r->losses, n, 1, &square, error);
   *value += r->lambda / 2 * penalty;
-  const scl_status status = huber_dual_multiply(d, d->gradient, d->image, error);
-  const double square = fmax(risk_dot(n, d->gradient, d->image), 0);
-  *norm = sqrt(square + (r->intercept ? slope_sum * slope_sum : 0));
+  *norm = sqrt(fmax(square, 0) + slope_sum * slope_sum);
   return status;
 }
 
@@ -79,9 +84,10 @@ scl_status huber_dual_direct(huber_dual *d, const risk *r, const double *weights
   refined_account account = {0};
   for (size_t i = 0; i < n; i++) {
     d->direction[i] = weights[i] > 0 ? 0 : -r->total * d->gradient[i] / ridge;
-    sum -= d->u[i] + d->direction[i];
+    d->right[i] = -d->u[i] - d->direction[i];
   }
-  scl_status status = huber_dual_multiply(d, d->direction, d->image, error);
+  scl_status status = row_total(r->problem, d->right, n, 1, &sum, error);
+  if (status == SCL_STATUS_OK) status = huber_dual_multiply(d, d->direction, d->image, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < n; i++)
     d->right[i] = weights[i] > 0 ? -r->total * d->gradient[i] / weights[i] - d->image[i] : 0;
@@ -96,13 +102,23 @@ scl_status huber_dual_direct(huber_dual *d, const risk *r, const double *weights
   return status;
 }
 
-risk_line huber_dual_line(const huber_dual *d, const risk *r, double b, double by,
-                          const double *scores, const double *change) {
-  risk_line line = {.risk = r, .scores = scores, .change = change};
-  for (size_t i = 0; i < r->problem->rows; i++) {
-    line.value += r->lambda / 2 * d->u[i] * (scores[i] - b);
-    line.slope += r->lambda * d->u[i] * (change[i] - by);
-    line.bend += r->lambda * d->direction[i] * (change[i] - by);
+scl_status huber_dual_line(const huber_dual *d, const risk *r, double b, double by,
+                           const double *scores, const double *change, risk_line *line,
+                           scl_error *error) {
+  const size_t n = r->problem->rows;
+  const double *along[] = {d->u, d->u, d->direction};
+  double sums[3] = {0};
+  scl_status status = SCL_STATUS_OK;
+  for (size_t k = 0; k < 3 && status == SCL_STATUS_OK; k++) {
+    for (size_t i = 0; i < n; i++)
+      r->losses[i] = along[k][i] * (k == 0 ? scores[i] - b : change[i] - by);
+    status = row_total(r->problem, r->losses, n, 1, &sums[k], error);
   }
-  return line;
+  *line = (risk_line){.risk = r,
+                      .scores = scores,
+                      .change = change,
+                      .value = r->lambda / 2 * sums[0],
+                      .slope = r->lambda * sums[1],
+                      .bend = r->lambda * sums[2]};
+  return status;
 }

@@ -18,6 +18,7 @@
 #include "shared/losses.h"
 #include "shared/refined_solve.h"
 #include "shared/robust.h"
+#include "shared/row_total.h"
 #include "shared/solver_options.h"
 
 #include <stdio.h>
@@ -81,7 +82,7 @@ static scl_status robust_open(robust *t, const huber *self, const risk *all, hub
                 .value = NAN,
                 .dual = huber_dual_fits(dual) ? dual : NULL,
                 .system = {.host = host, .order = d, .columns = 1}};
-  t->x = host->scratch((3 * (d + 1) + 5 * n) * sizeof *t->x);
+  t->x = host->scratch((3 * (d + 1) + 6 * n) * sizeof *t->x);
   t->order = host->scratch(n * sizeof *t->order);
   if (t->x == NULL || t->order == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY,
@@ -93,6 +94,7 @@ static scl_status robust_open(robust *t, const huber *self, const risk *all, hub
   t->residuals = t->change + n;
   t->risk.targets = t->residuals + n;
   t->risk.slopes = t->risk.targets + n;
+  t->risk.losses = t->risk.slopes + n;
   t->risk.columns = 1;
   t->risk.size = d + (size_t)all->intercept;
   t->risk.scores = n;
@@ -113,21 +115,24 @@ static scl_status huber_differentiate(robust *t, scl_error *error) {
 }
 
 /* The minimiser b for this a, by a line search along the constant. */
-static void best_constant(robust *t) {
+static scl_status best_constant(robust *t, scl_error *error) {
   const size_t n = t->risk.problem->rows;
-  double slope;
-  if (!t->risk.intercept) return;
+  double value, slope, length;
+  if (!t->risk.intercept) return SCL_STATUS_OK;
   for (size_t i = 0; i < n; i++)
     t->change[i] = 1;
   const risk_line line = {.risk = &t->risk, .scores = t->scores, .change = t->change};
-  (void)risk_at(&line, 0, &slope);
+  scl_status status = risk_at(&line, 0, &value, &slope, error);
+  if (status != SCL_STATUS_OK) return status;
   const double sign = slope > 0 ? -1 : 1;
   for (size_t i = 0; i < n; i++)
     t->change[i] = sign;
-  const double by = sign * risk_search(&line, 1e-9, isinf(t->loss.delta) ? 1 : t->loss.delta);
-  t->x[t->risk.problem->features] += by;
+  status = risk_search(&line, 1e-9, isinf(t->loss.delta) ? 1 : t->loss.delta, &length, error);
+  if (status != SCL_STATUS_OK) return status;
+  t->x[t->risk.problem->features] += sign * length;
   for (size_t i = 0; i < n; i++)
-    t->scores[i] += by;
+    t->scores[i] += sign * length;
+  return SCL_STATUS_OK;
 }
 
 /* Computes V: the weights of the rows inside and, at every other step while most rows are
@@ -165,9 +170,11 @@ static scl_status choose_direction(robust *t, scl_error *error) {
   status = refined_solve(&t->system, t->gradient, t->direction, &account, error);
   if (status == SCL_STATUS_OK)
     status = problem->product(problem, t->direction, 1, t->change, error);
-  if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < n; i++)
-    sum += weights[i] * t->change[i];
+    weights[i] *= t->change[i];
+  if (status == SCL_STATUS_OK && t->risk.intercept)
+    status = row_total(problem, weights, n, 1, &sum, error);
+  if (status != SCL_STATUS_OK) return status;
   t->direction[d] = t->risk.intercept ? -sum / normal.total : 0;
   for (size_t i = 0; i < n; i++)
     t->change[i] += t->direction[d];
@@ -176,14 +183,16 @@ static scl_status choose_direction(robust *t, scl_error *error) {
 
 /* One Newton step; *moved = false where rounding leaves no descent. */
 static scl_status newton_step(robust *t, bool *moved, scl_error *error) {
-  const scl_status status = choose_direction(t, error);
-  if (status != SCL_STATUS_OK) return status;
   const size_t d = t->risk.problem->features, n = t->risk.problem->rows;
-  const risk_line line =
-      t->dual != NULL
-          ? huber_dual_line(t->dual, &t->risk, t->x[d], t->direction[d], t->scores, t->change)
-          : risk_line_of(&t->risk, t->x, t->direction, t->scores, t->change);
-  const double length = risk_search(&line, 0.01, 1);
+  double length;
+  scl_status status = choose_direction(t, error);
+  if (status != SCL_STATUS_OK) return status;
+  risk_line line = risk_line_of(&t->risk, t->x, t->direction, t->scores, t->change);
+  if (t->dual != NULL)
+    status = huber_dual_line(t->dual, &t->risk, t->x[d], t->direction[d], t->scores, t->change,
+                             &line, error);
+  if (status == SCL_STATUS_OK) status = risk_search(&line, 0.01, 1, &length, error);
+  if (status != SCL_STATUS_OK) return status;
   *moved = length > 0;
   for (size_t i = t->dual != NULL ? d : 0; i < t->risk.size; i++)
     t->x[i] += length * t->direction[i];
@@ -191,8 +200,8 @@ static scl_status newton_step(robust *t, bool *moved, scl_error *error) {
     t->dual->u[i] += length * t->dual->direction[i];
   for (size_t i = 0; i < n; i++)
     t->scores[i] += length * t->change[i];
-  best_constant(t);
-  return huber_differentiate(t, error);
+  status = best_constant(t, error);
+  return status == SCL_STATUS_OK ? huber_differentiate(t, error) : status;
 }
 
 /* The norm of the gradient at a = 0 and b = 0, which the tolerance is relative to. */
@@ -212,8 +221,8 @@ static scl_status huber_minimise(robust *t, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t most = t->self->max_iterations;
   bool moved = true;
-  best_constant(t);
-  scl_status status = measure_unit(t, error);
+  scl_status status = best_constant(t, error);
+  if (status == SCL_STATUS_OK) status = measure_unit(t, error);
   if (status == SCL_STATUS_OK) status = huber_differentiate(t, error);
   while (status == SCL_STATUS_OK && moved) {
     t->residual = t->norm / t->unit;
@@ -229,10 +238,8 @@ static scl_status huber_minimise(robust *t, scl_error *error) {
 
 /* The weighted median; the mean of two values where both qualify. Integer weights count a row as
  * often. */
-static double median_of(const ranked *sorted, size_t count, const double *weights) {
-  double total = 0, below = 0;
-  for (size_t k = 0; k < count; k++)
-    total += weights[sorted[k].row];
+static double median_of(const ranked *sorted, size_t count, const double *weights, double total) {
+  double below = 0;
   for (size_t k = 0; k < count; k++) {
     below += weights[sorted[k].row];
     if (below < total / 2) continue;
@@ -254,11 +261,11 @@ static double huber_scale_of(robust *t) {
     t->order[i] = (ranked){.value = t->residuals[i], .row = i};
   }
   ranked_sort(t->order, n);
-  const double middle = median_of(t->order, n, weights);
+  const double middle = median_of(t->order, n, weights, t->risk.total);
   for (size_t i = 0; i < n; i++)
     t->order[i] = (ranked){.value = fabs(t->residuals[i] - middle), .row = i};
   ranked_sort(t->order, n);
-  return 1.4826 * median_of(t->order, n, weights);
+  return 1.4826 * median_of(t->order, n, weights, t->risk.total);
 }
 
 /* ------------------------------------------------------------ one target */
@@ -270,8 +277,8 @@ static scl_status huber_start(robust *t, scl_error *error) {
   memset(t->x, 0, (t->risk.problem->features + 1) * sizeof *t->x);
   memset(t->scores, 0, t->risk.problem->rows * sizeof *t->scores);
   if (t->dual != NULL) huber_dual_reset(t->dual);
-  best_constant(t);
-  scl_status status = huber_differentiate(t, error);
+  scl_status status = best_constant(t, error);
+  if (status == SCL_STATUS_OK) status = huber_differentiate(t, error);
   if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
   return status;
 }
@@ -297,6 +304,16 @@ static scl_status huber_fit_column(robust *t, scl_error *error) {
   return status;
 }
 
+/* *mean = the mean of the n numbers of x; 0 without an intercept. */
+static scl_status mean_of(const robust *t, const double *x, double *mean, scl_error *error) {
+  const size_t n = t->risk.problem->rows;
+  *mean = 0;
+  if (!t->risk.intercept) return SCL_STATUS_OK;
+  const scl_status status = row_total(t->risk.problem, x, n, 1, mean, error);
+  *mean /= (double)n;
+  return status;
+}
+
 /* a and b from the dual, and scores of them. *apart: how far the dual's are from these, relative to
  * the largest. */
 static scl_status huber_recover(robust *t, double *apart, scl_error *error) {
@@ -305,9 +322,10 @@ static scl_status huber_recover(robust *t, double *apart, scl_error *error) {
   double mean = 0, largest = 0, most = 0;
   scl_status status = huber_dual_take(t->dual, t->x, t->direction, error);
   if (status == SCL_STATUS_OK) status = problem->product(problem, t->x, 1, t->change, error);
+  for (size_t i = 0; i < n; i++)
+    t->residuals[i] = t->scores[i] - t->change[i];
+  if (status == SCL_STATUS_OK) status = mean_of(t, t->residuals, &mean, error);
   if (status != SCL_STATUS_OK) return status;
-  for (size_t i = 0; t->risk.intercept && i < n; i++)
-    mean += (t->scores[i] - t->change[i]) / (double)n;
   for (size_t i = 0; i < n; i++) {
     largest = fmax(largest, fmax(fabs(t->change[i]), fabs(t->change[i] + mean)));
     most = fmax(most, fabs(t->change[i] + mean - t->scores[i]));
@@ -326,16 +344,14 @@ static const double EXACT = 1e-11, ROUNDING = 1e-6;
  * scores of a. */
 static scl_status huber_settle(robust *t, scl_error *error) {
   enum { ROUNDS = 5 };
-  const size_t n = t->risk.problem->rows, d = t->risk.problem->features;
+  const size_t d = t->risk.problem->features;
   for (int round = 0;; round++) {
     double apart = 0;
     scl_status status = huber_recover(t, &apart, error);
     if (status != SCL_STATUS_OK || apart <= (round == 0 ? EXACT : ROUNDING)) return status;
     if (round == ROUNDS) break;
-    t->x[d] = 0;
-    for (size_t i = 0; t->risk.intercept && i < n; i++)
-      t->x[d] += t->scores[i] / (double)n;
-    status = huber_minimise(t, error);
+    status = mean_of(t, t->scores, &t->x[d], error);
+    if (status == SCL_STATUS_OK) status = huber_minimise(t, error);
     if (status != SCL_STATUS_OK) return status;
   }
   huber_dual *dual = t->dual;

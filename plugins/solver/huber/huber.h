@@ -33,8 +33,9 @@ scl_status huber_dual_differentiate(huber_dual *d, const risk *r, double b, cons
 scl_status huber_dual_direct(huber_dual *d, const risk *r, const double *weights, double *by,
                              double *change, scl_error *error);
 
-/* The risk along the direction, from b with its scores. */
-risk_line huber_dual_line(const huber_dual *d, const risk *r, double b, double by,
-                          const double *scores, const double *change);
+/* *line = the risk along the direction, from b with its scores. */
+scl_status huber_dual_line(const huber_dual *d, const risk *r, double b, double by,
+                           const double *scores, const double *change, risk_line *line,
+                           scl_error *error);
 
 #endif

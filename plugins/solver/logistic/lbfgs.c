@@ -106,9 +106,10 @@ static scl_status lbfgs_search(lbfgs *l, double first_step, double *value, bool 
   for (size_t i = 0; i < r->scores; i++)
     l->trial_scores[i] = (l->trial_scores[i] - l->scores[i]) / first_step;
   const risk_line line = risk_line_of(r, l->x, l->direction, l->scores, l->trial_scores);
-  const double t = risk_search(&line, 0.1, first_step);
-  *moved = t > 0;
-  if (!*moved) return SCL_STATUS_OK;
+  double t;
+  const scl_status status = risk_search(&line, 0.1, first_step, &t, error);
+  *moved = status == SCL_STATUS_OK && t > 0;
+  if (!*moved) return status;
   for (size_t i = 0; i < r->size; i++)
     l->trial[i] = l->x[i] + t * l->direction[i];
   for (size_t i = 0; i < r->scores; i++)

@@ -120,7 +120,8 @@ static scl_status solve_one(ridge_solver *s, double weight, double *x, scl_solut
   scl_status status = solve_sums(s, s->factored > 0 ? s->system.least : 0, x, &account, error);
   s->factored = account.factored;
   const double share = r->share;
-  if (status == SCL_STATUS_OK &&
+  const bool exact = SCL_HAS(s->problem, exact) && s->problem->exact > 0;
+  if (status == SCL_STATUS_OK && !exact &&
       (share > r->careless || (account.jitter > 0 && s->system.extra == NULL)))
     status = rounding_repair(r, s->residual, s->context, s->right, x, account.factored, error);
   const bool repaired = r->share <= r->careless && (account.jitter == 0 || r->passes > 0);
@@ -341,8 +342,9 @@ static scl_status ridge_dual(const ridge *self, const scl_problem *problem, cons
 /* ------------------------------------------------------------ the plugin */
 
 static bool takes_dual(const ridge *self, const scl_problem *problem) {
+  const bool by_sums = SCL_HAS(problem, exact) && problem->exact > 1;
   return self->form == FORM_DUAL || (self->form == FORM_AUTO && self->penalty != PENALTY_RKHS &&
-                                     problem->features > problem->rows);
+                                     problem->features > problem->rows && !by_sums);
 }
 
 /* The dual needs the rows, and so does leaving each of them out. With an RKHS penalty and hardly

@@ -135,8 +135,9 @@ static void test_sums(size_t count, int low, int high) {
 
 static void test_special(void) {
   const double ends[] = {DBL_MAX, DBL_MAX, -DBL_MAX}, over[] = {DBL_MAX, DBL_MAX},
-               up[] = {1, INFINITY, 2}, both[] = {INFINITY, -INFINITY}, half[] = {1, 0x1p-53},
-               more[] = {1, 0x1p-53, 0x1p-1074}, odd[] = {1, 0x1p-52, 0x1p-53};
+               up[] = {1, INFINITY, 2}, both[] = {INFINITY, -INFINITY}, nan[] = {NAN, 0},
+               half[] = {1, 0x1p-53}, more[] = {1, 0x1p-53, 0x1p-1074},
+               odd[] = {1, 0x1p-52, 0x1p-53};
   double sum;
   scl_exact_sum(ends, 3, 1, &sum);
   expect(sum == DBL_MAX, "a sum that passes the largest number on its way", sum, DBL_MAX);
@@ -152,6 +153,8 @@ static void test_special(void) {
   expect(sum == 1 + DBL_EPSILON, "a little more than half a unit", sum, 1 + DBL_EPSILON);
   scl_exact_sum(odd, 3, 1, &sum);
   expect(sum == 1 + 2 * DBL_EPSILON, "half a unit of an odd number", sum, 1 + 2 * DBL_EPSILON);
+  scl_exact_sum(nan, 2, 1, &sum);
+  expect(isnan(sum), "a sum with NaN", sum, NAN);
   scl_exact_sum(up, 0, 1, &sum);
   expect(sum == 0 && !signbit(sum), "no numbers", sum, 0);
 }

@@ -385,6 +385,9 @@ function TestSolvers:test_the_verbs_agree()
     fails({ "colon" }, problem.normal)
     fails({ "not in a visit" }, problem.walk, problem, function() error("not in a visit") end)
     fails({ "from inside a visit" }, problem.walk, problem, function() problem:product(a) end)
+    fails({ "from inside a visit" }, problem.walk, problem, function() problem:total(a) end)
+    local numbers = sc.matrix{ { 1, 2 }, { 1e-30, 1e300 }, { -1, -1e300 } }
+    lu.assertEquals(problem:total(numbers):totable(), { { 1e-30, 2 } })
     checked = checked + 1
     return { coefficients = sc.zeros(24, 1), outcome = "stopped", iterations = 3, note = "probed" }
   end }

@@ -111,6 +111,16 @@ struct scl_problem {
    * first steps if columns differ much in size. NULL: all are of a size near 1, or the sizes are
    * not known. */
   const double *scale;
+  /* sums[j] = the sum of column j of `values` (count x k) over rows: for each sum over rows that a
+   * solver makes itself (losses, weights, slopes of the constant). The sums are exact and rounded
+   * once, so that they do not depend on the order of the rows. Numbers that a visit or a turn makes
+   * are stored by row, and summed afterwards. */
+  scl_status (*total)(const scl_problem *problem, const double *values, size_t count, size_t k,
+                      double *sums, scl_error *error);
+  /* 1: `normal` is exact but for one rounding of each entry, because features are whole numbers:
+   * passes over the rows do not improve a solution of it. 2: besides, the rows must not be read, or
+   * cannot be: solve from `normal` alone, or fail. 0: neither. */
+  uint32_t exact, unused;
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 

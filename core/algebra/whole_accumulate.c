@@ -1,0 +1,146 @@
+/* totals += 2^shift V'V. The rows go by in passes, whose products have 32 bits and stay in the
+ * caches. The columns of some passes are packed once; then a task of the pool adds the products of
+ * all of them to a band of a tile. */
+#include "algebra/symmetric_internal.h"
+#include "algebra/whole_internal.h"
+#include "base/interrupt.h"
+#include "base/pool.h"
+#include <string.h>
+
+/* Rows that are packed before they are multiplied; rows that a task packs of all strips of a tile
+ * before the next ones, so that the other columns of their cache lines stay in the cache; rows of
+ * a tile in a task, in multiples of `tall`. */
+enum { BATCH_ROWS = 1024, PACKED_ROWS = 64, BAND_ROWS = 128 };
+enum { LINE = 64, PRODUCTS_MOST = 8 * 48 };
+
+typedef struct accumulation {
+  const scl_whole_loops *loops;
+  const scl_whole_kernel *kernel;
+  const scl_symmetric *low, *high; /* high may be NULL */
+  const char *v;
+  size_t size; /* of a number of v */
+  ptrdiff_t stride;
+  size_t rows;           /* of the batch */
+  size_t depth;          /* rows of a pass */
+  size_t passes, strips; /* strips: of a tile's columns */
+  size_t apart;          /* bytes of a strip */
+  char *packed; /* strip s of pass p of tile column t at ((t passes + p) strips + s) apart */
+  unsigned shift;
+} accumulation;
+
+static char *strip_at(const accumulation *job, size_t tile, size_t pass, size_t strip) {
+  return job->packed + ((tile * job->passes + pass) * job->strips + strip) * job->apart;
+}
+
+static size_t pass_rows(const accumulation *job, size_t pass) {
+  return scl_min(job->depth, job->rows - pass * job->depth);
+}
+
+/* A task of the pool: one pass of the columns of one tile. */
+static void pack_pass(void *context, size_t index) {
+  const accumulation *job = context;
+  const scl_whole_kernel *kernel = job->kernel;
+  const size_t tile = index / job->passes, pass = index % job->passes,
+               cols = scl_tile_rows(job->low, tile), rows = pass_rows(job, pass);
+  for (size_t s = 0; s < job->strips; s++)
+    memset(strip_at(job, tile, pass, s), 0, 2 * kernel->width * sizeof(int32_t));
+  for (size_t r = 0; r < rows; r += PACKED_ROWS)
+    for (size_t j = 0; j < cols; j += kernel->width) {
+      const ptrdiff_t row = (ptrdiff_t)(pass * job->depth + r),
+                      at = row * job->stride + (ptrdiff_t)(tile * job->low->tile + j);
+      kernel->pack(scl_min(PACKED_ROWS, rows - r), scl_min(kernel->width, cols - j),
+                   job->v + at * (ptrdiff_t)job->size, job->stride,
+                   strip_at(job, tile, pass, j / kernel->width), r / kernel->rows);
+    }
+}
+
+/* A rectangle of a tile: entries (i, j) and further ones, of which rows x cols are there. */
+static void add_product(const accumulation *job, size_t steps, const char *left, const char *right,
+                        size_t i, size_t rows, size_t cols, size_t at) {
+  const scl_whole_kernel *kernel = job->kernel;
+  const size_t stride = job->low->tile;
+  uint64_t *low = (uint64_t *)job->low->data + at;
+  for (size_t k = 0; k < rows; k++)
+    for (size_t j = 0; j < cols; j += LINE / sizeof *low)
+      __builtin_prefetch(low + k * stride + j, 1);
+  int32_t sums[PRODUCTS_MOST] __attribute__((aligned(LINE)));
+  kernel->product(steps, cols, left, i, right, sums);
+  if (job->high == NULL)
+    job->loops->add(rows, cols, sums, kernel->width, job->shift, low, stride);
+  else
+    job->loops->add_wide(rows, cols, sums, kernel->width, job->shift, low,
+                         (uint64_t *)job->high->data + at, stride);
+}
+
+static size_t bands(const accumulation *job) {
+  return (job->low->tile + BAND_ROWS - 1) / BAND_ROWS;
+}
+
+/* A task of the pool: all passes of a band of a tile. */
+static void multiply_band(void *context, size_t index) {
+  const accumulation *job = context;
+  const scl_whole_kernel *kernel = job->kernel;
+  const size_t tall = kernel->tall, width = kernel->width, first = index % bands(job) * BAND_ROWS;
+  size_t row, col;
+  scl_tile_place(job->low, index / bands(job), &row, &col);
+  const size_t end = scl_min(first + BAND_ROWS, scl_tile_rows(job->low, row)),
+               wide = row == col ? scl_min(end, scl_tile_rows(job->low, col))
+                                 : scl_tile_rows(job->low, col),
+               tile = (size_t)(scl_tile_at(job->low, row, col) - job->low->data);
+  for (size_t pass = 0; pass < job->passes; pass++) {
+    const size_t steps = (pass_rows(job, pass) + kernel->rows - 1) / kernel->rows;
+    for (size_t j = 0; j < wide; j += width)
+      for (size_t i = row == col ? scl_max(first, j / tall * tall) : first; i < end; i += tall)
+        add_product(job, steps, strip_at(job, row, pass, i / width),
+                    strip_at(job, col, pass, j / width), i % width, scl_min(tall, end - i),
+                    scl_min(width, wide - j), tile + i * job->low->tile + j);
+  }
+}
+
+bool scl_whole_kernel_runs(const scl_whole_kernel *kernel) {
+#if defined(__GNUC__) && defined(__x86_64__)
+  return !kernel->vnni || __builtin_cpu_supports("avx512vnni");
+#else
+  return !kernel->vnni;
+#endif
+}
+
+scl_status scl_whole_accumulate_by(const scl_whole_loops *loops, const scl_whole_kernel *kernel,
+                                   const scl_whole_totals *totals, scl_whole type, const void *v,
+                                   ptrdiff_t stride, size_t rows, unsigned shift,
+                                   scl_error *error) {
+  if (rows == 0 || totals->low->n == 0) return SCL_STATUS_OK;
+  accumulation job = {.loops = loops,
+                      .kernel = kernel,
+                      .low = totals->low,
+                      .high = totals->high,
+                      .size = scl_whole_size(type),
+                      .stride = stride,
+                      .shift = shift,
+                      .strips = (totals->low->tile + kernel->width - 1) / kernel->width};
+  const size_t batch = scl_min(BATCH_ROWS, rows), most = kernel->steps * kernel->rows;
+  job.depth = scl_min(most, (batch + kernel->rows - 1) / kernel->rows * kernel->rows);
+  job.passes = (batch + job.depth - 1) / job.depth;
+  job.apart = 2 * kernel->width * sizeof(int32_t) + job.depth / kernel->rows * kernel->bytes;
+  const size_t strips = job.low->across * job.passes * job.strips;
+  job.packed = scl_allocate_array(strips, job.apart);
+  if (job.packed == NULL) return scl_fail_memory(error, strips * job.apart, "packed rows");
+  for (size_t r = 0; r < rows && !scl_interrupted(); r += batch) {
+    job.v = (const char *)v + (ptrdiff_t)r * stride * (ptrdiff_t)job.size;
+    job.rows = scl_min(batch, rows - r);
+    job.passes = (job.rows + job.depth - 1) / job.depth;
+    scl_pool_run(job.low->across * job.passes, pack_pass, &job);
+    scl_pool_run_interruptible(scl_tile_count(job.low) * bands(&job), multiply_band, &job);
+  }
+  scl_release(job.packed);
+  return scl_interrupt_check(error);
+}
+
+scl_status scl_whole_accumulate(const scl_whole_totals *totals, scl_whole type, const void *v,
+                                ptrdiff_t stride, size_t rows, unsigned shift, scl_error *error) {
+  const scl_whole_loops *loops = scl_loops_get()->whole;
+  const scl_whole_kernel *const *kernels = type == SCL_WHOLE_INT8 ? loops->int8 : loops->int16;
+  while (!scl_whole_kernel_runs(*kernels))
+    kernels++;
+  return scl_whole_accumulate_by(loops, *kernels, totals, type, v, stride, rows, shift, error);
+}

@@ -1,0 +1,27 @@
+/* Exact sums over rows with the fingerprints of the rows, joined, saved and loaded. */
+#ifndef SCULLERY_MODEL_SUMS_H
+#define SCULLERY_MODEL_SUMS_H
+
+#include "learn/archive.h"
+#include "model/saved.h"
+#include "rows/whole_sums.h"
+
+typedef struct scl_row_sums {
+  scl_whole_sums *whole;
+  scl_fingerprints prints;
+  bool printed; /* whether all rows have left their fingerprints */
+} scl_row_sums;
+
+void scl_row_sums_release(scl_row_sums *sums);
+scl_status scl_row_sums_copy(const scl_row_sums *from, scl_row_sums *out, scl_error *error);
+/* Add the rows of `from`, or take them out: then SCL_STATUS_BAD_DATA where some of them are not
+ * there, and nothing has changed. */
+scl_status scl_row_sums_join(scl_row_sums *into, scl_row_sums *from, bool subtract,
+                             scl_error *error);
+
+/* As arrays: docs/models.md has their names. */
+scl_status scl_row_sums_save(scl_row_sums *sums, scl_array_archive *archive, scl_error *error);
+scl_status scl_saved_sums(const scl_saved *saved, size_t features, size_t targets,
+                          scl_row_sums *out, scl_error *error);
+
+#endif

@@ -1,0 +1,82 @@
+#include "rows/fingerprints.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void scl_fingerprints_release(scl_fingerprints *f) {
+  scl_release(f->values);
+  *f = (scl_fingerprints){0};
+}
+
+scl_status scl_fingerprints_add(scl_fingerprints *f, uint64_t value, scl_error *error) {
+  uint64_t *values = scl_grow(f->values, f->count, &f->room, sizeof *values);
+  if (values == NULL) return scl_fail_memory(error, 2 * f->room * sizeof *values, "fingerprints");
+  f->values = values;
+  f->values[f->count++] = value;
+  f->sorted = f->count < 2;
+  return SCL_STATUS_OK;
+}
+
+/* The finaliser of SplitMix64 (Steele, Lea and Flood 2014). */
+static uint64_t mix(uint64_t h) {
+  h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+  h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+  return h ^ h >> 31;
+}
+
+uint64_t scl_fingerprint_of(uint64_t before, scl_dtype dtype, const void *numbers, size_t count) {
+  uint64_t h = mix(before + count * 0x9e3779b97f4a7c15u);
+  for (size_t i = 0; i < count; i++) {
+    const double number = scl_number(numbers, dtype, i) + 0.0;
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    h = mix(h ^ bits) + 0x9e3779b97f4a7c15u;
+  }
+  return h;
+}
+
+static int compare(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+void scl_fingerprints_sort(scl_fingerprints *f) {
+  if (!f->sorted && f->count > 1) qsort(f->values, f->count, sizeof *f->values, compare);
+  f->sorted = true;
+}
+
+size_t scl_fingerprints_common(scl_fingerprints *all, scl_fingerprints *some) {
+  size_t i = 0, common = 0;
+  scl_fingerprints_sort(all);
+  scl_fingerprints_sort(some);
+  for (size_t j = 0; j < some->count && i < all->count; j++) {
+    while (i < all->count && all->values[i] < some->values[j])
+      i++;
+    if (i == all->count || all->values[i] != some->values[j]) continue;
+    common++;
+    i++;
+  }
+  return common;
+}
+
+scl_status scl_fingerprints_join(scl_fingerprints *into, const scl_fingerprints *from,
+                                 scl_error *error) {
+  for (size_t i = 0; i < from->count; i++)
+    SCL_TRY(scl_fingerprints_add(into, from->values[i], error));
+  return SCL_STATUS_OK;
+}
+
+void scl_fingerprints_remove(scl_fingerprints *all, scl_fingerprints *from) {
+  size_t kept = 0, j = 0;
+  scl_fingerprints_sort(all);
+  scl_fingerprints_sort(from);
+  for (size_t i = 0; i < all->count; i++) {
+    while (j < from->count && from->values[j] < all->values[i])
+      j++;
+    if (j < from->count && from->values[j] == all->values[i])
+      j++;
+    else
+      all->values[kept++] = all->values[i];
+  }
+  all->count = kept;
+}
