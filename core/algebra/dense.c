@@ -1,6 +1,7 @@
 #include "algebra/dense.h"
 
 #include "algebra/blas.h"
+#include "algebra/row_products.h"
 #include "algebra/thin.h"
 #include "base/background.h"
 #include "base/interrupt.h"
@@ -206,8 +207,11 @@ scl_status scl_gemm_interruptible(scl_dtype dtype, bool transpose_a, bool transp
 static void service_gemm(int transpose_a, int transpose_b, size_t m, size_t n, size_t k,
                          double alpha, const double *a, ptrdiff_t lda, const double *b,
                          ptrdiff_t ldb, double beta, double *c, ptrdiff_t ldc) {
-  scl_gemm(SCL_DTYPE_FLOAT64, transpose_a != 0, transpose_b != 0, m, n, k, alpha, a, lda, b, ldb,
-           beta, c, ldc);
+  if (transpose_a == 0)
+    scl_row_gemm(SCL_DTYPE_FLOAT64, transpose_b != 0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  else
+    scl_gemm(SCL_DTYPE_FLOAT64, true, transpose_b != 0, m, n, k, alpha, a, lda, b, ldb, beta, c,
+             ldc);
 }
 
 static void service_syrk(size_t n, size_t k, double alpha, const double *a, ptrdiff_t lda,

@@ -1,6 +1,6 @@
 #include "algebra/pairs.h"
 
-#include "algebra/dense.h"
+#include "algebra/row_products.h"
 #include "base/loops.h"
 #include <math.h>
 #include <string.h>
@@ -216,8 +216,8 @@ static scl_status products(const scl_pair_kernel *kernel, const scl_const_parame
     for (size_t j = 0; j < v->count; j++)
       squares[j] = alpha * square_of(u->dim, right->data + (ptrdiff_t)j * right->stride);
   }
-  scl_gemm(SCL_DTYPE_FLOAT64, false, true, u->count, v->count, u->dim, alpha, left->data,
-           left->stride, right->data, right->stride, 0, out, stride);
+  scl_row_gemm(SCL_DTYPE_FLOAT64, true, u->count, v->count, u->dim, alpha, left->data, left->stride,
+               right->data, right->stride, 0, out, stride);
   for (size_t i = 0; i < u->count; i++) {
     double *row = out + (ptrdiff_t)i * stride;
     const double *x = left->data + (ptrdiff_t)i * left->stride;
@@ -329,8 +329,8 @@ static scl_status gram_of_angles(const scl_pair_kernel *kernel, const scl_const_
   SCL_TRY(make_directions(kernel, u, &left, error));
   scl_status status = make_directions(kernel, v, &right, error);
   if (status == SCL_STATUS_OK)
-    scl_gemm(SCL_DTYPE_FLOAT64, false, true, u->count, v->count, dim, 1, left.unit, (ptrdiff_t)dim,
-             right.unit, (ptrdiff_t)dim, 0, out, stride);
+    scl_row_gemm(SCL_DTYPE_FLOAT64, true, u->count, v->count, dim, 1, left.unit, (ptrdiff_t)dim,
+                 right.unit, (ptrdiff_t)dim, 0, out, stride);
   for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++) {
     double *row = out + (ptrdiff_t)i * stride;
     for (size_t j = 0; j < v->count; j++) {

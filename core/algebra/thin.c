@@ -1,6 +1,7 @@
 #include "algebra/thin.h"
 
 #include "algebra/dense.h"
+#include "algebra/row_products.h"
 #include "base/loops.h"
 #include "base/pool.h"
 #include <string.h>
@@ -80,7 +81,7 @@ static scl_status general_product(const scl_thin *t, size_t rows, const void *ph
       (product = scl_allocate_array(rows * t->k + 1, sizeof *product)) == NULL)
     return scl_fail_memory(error, rows * t->k * sizeof *product, "a product");
   void *to = t->dtype == SCL_DTYPE_FLOAT64 ? (void *)out : (void *)product;
-  scl_gemm_parallel(t->dtype, false, false, rows, t->k, t->cols, 1, phi, stride, t->a, k, 0, to, k);
+  scl_row_gemm_parallel(t->dtype, false, rows, t->k, t->cols, phi, stride, t->a, k, to, k);
   for (size_t i = 0; product != NULL && i < rows * t->k; i++)
     out[i] = (double)product[i];
   scl_release(product);

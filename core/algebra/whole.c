@@ -18,8 +18,8 @@ bool scl_whole_round(scl_whole type, scl_dtype dtype, size_t count, const void *
   return rounder(count, y, offset, inverse, v, clipped);
 }
 
-/* ------------------------------------------------------------ products with float64 numbers: whole
- * numbers are widened, a rectangle after the other, for the loops of thin products */
+/* ------------------------------------------------------------ V a: whole numbers are widened, a
+ * rectangle after the other, for the loop of thin products */
 
 typedef struct product {
   scl_whole type;
@@ -30,30 +30,28 @@ typedef struct product {
   double *out;
 } product;
 
-static void widen(const product *job, size_t row, size_t rows, size_t col, size_t cols,
-                  double *out) {
-  const scl_whole_loops *loops = scl_loops_get()->whole;
-  const void *v = job->v + ((ptrdiff_t)row * job->stride + (ptrdiff_t)col) *
-                               (ptrdiff_t)scl_whole_size(job->type);
-  if (job->type == SCL_WHOLE_INT8)
-    loops->widen_i8(rows, cols, v, job->stride, out);
-  else
-    loops->widen_i16(rows, cols, v, job->stride, out);
+static const void *number_at(const product *job, size_t row, size_t col) {
+  return job->v +
+         ((ptrdiff_t)row * job->stride + (ptrdiff_t)col) * (ptrdiff_t)scl_whole_size(job->type);
 }
 
-/* Rows of a task and columns that are widened together. */
-enum { PRODUCT_ROWS = 16, PRODUCT_COLUMNS = 256 };
+/* Rows of a task and columns that are widened together. Rows of widened numbers lie PAD numbers
+ * more apart: at powers of two they would share the places of the first cache. */
+enum { PAD = 8, PRODUCT_ROWS = 16, PRODUCT_COLUMNS = 256, APART = PRODUCT_COLUMNS + PAD };
 
 /* Columns first .. first + k - 1 of a; the sums of the stretches of columns are added in their
  * order. */
 static void product_columns(const product *job, size_t row, size_t rows, size_t first, size_t k) {
-  double wide[PRODUCT_ROWS * PRODUCT_COLUMNS], sums[PRODUCT_ROWS * SCL_THIN_COLUMNS] = {0};
+  const scl_loops *loops = scl_loops_get();
+  double wide[PRODUCT_ROWS * APART], sums[PRODUCT_ROWS * SCL_THIN_COLUMNS] = {0};
   for (size_t j = 0; j < job->cols; j += PRODUCT_COLUMNS) {
     const size_t cols = scl_min(PRODUCT_COLUMNS, job->cols - j);
-    widen(job, row, rows, j, cols, wide);
-    scl_loops_get()->thin_product_f64(rows, cols, k, wide, (ptrdiff_t)cols,
-                                      job->numbers + first * job->cols + j, (ptrdiff_t)job->cols,
-                                      sums);
+    if (job->type == SCL_WHOLE_INT8)
+      loops->whole->widen_i8(rows, cols, number_at(job, row, j), job->stride, wide, APART);
+    else
+      loops->whole->widen_i16(rows, cols, number_at(job, row, j), job->stride, wide, APART);
+    loops->thin_product_f64(rows, cols, k, wide, APART, job->numbers + first * job->cols + j,
+                            (ptrdiff_t)job->cols, sums);
   }
   for (size_t i = 0; i < rows; i++)
     memcpy(job->out + (row + i) * job->k + first, sums + i * k, k * sizeof *sums);
@@ -72,27 +70,24 @@ void scl_whole_product(scl_whole type, size_t rows, size_t cols, const void *v, 
   scl_pool_run((rows + PRODUCT_ROWS - 1) / PRODUCT_ROWS, product_task, &job);
 }
 
-/* Columns of a task and rows that are widened together. */
-enum { ADJOINT_COLUMNS = 64, ADJOINT_ROWS = 64 };
+/* ------------------------------------------------------------ V'd, columns of a task for all rows:
+ * some rows at a time, so that their numbers stay in the first cache for all columns of d */
 
-/* Columns first .. first + k - 1 of d. */
-static void adjoint_columns(const product *job, size_t col, size_t cols, size_t first, size_t k) {
-  double wide[ADJOINT_ROWS * ADJOINT_COLUMNS], d[ADJOINT_ROWS * SCL_THIN_COLUMNS];
-  for (size_t r = 0; r < job->rows; r += ADJOINT_ROWS) {
-    const size_t rows = scl_min(ADJOINT_ROWS, job->rows - r);
-    widen(job, r, rows, col, cols, wide);
-    for (size_t i = 0; i < rows; i++)
-      memcpy(d + i * k, job->numbers + (r + i) * job->k + first, k * sizeof *d);
-    scl_loops_get()->thin_adjoint_f64(rows, cols, k, wide, (ptrdiff_t)cols, d,
-                                      job->out + first * job->cols + col, (ptrdiff_t)job->cols);
-  }
-}
+enum { ADJOINT_COLUMNS = 256, ADJOINT_ROWS = 32 };
 
 static void adjoint_task(void *context, size_t index) {
   const product *job = context;
+  const scl_whole_loops *loops = scl_loops_get()->whole;
   const size_t col = index * ADJOINT_COLUMNS, cols = scl_min(ADJOINT_COLUMNS, job->cols - col);
-  for (size_t first = 0; first < job->k; first += SCL_THIN_COLUMNS)
-    adjoint_columns(job, col, cols, first, scl_min(SCL_THIN_COLUMNS, job->k - first));
+  for (size_t r = 0; r < job->rows; r += ADJOINT_ROWS) {
+    const size_t rows = scl_min(ADJOINT_ROWS, job->rows - r);
+    const void *v = number_at(job, r, col);
+    const double *d = job->numbers + r * job->k;
+    if (job->type == SCL_WHOLE_INT8)
+      loops->adjoint_i8(rows, cols, job->k, v, job->stride, d, job->out + col, job->cols);
+    else
+      loops->adjoint_i16(rows, cols, job->k, v, job->stride, d, job->out + col, job->cols);
+  }
 }
 
 void scl_whole_adjoint(scl_whole type, size_t rows, size_t cols, const void *v, ptrdiff_t stride,

@@ -37,8 +37,8 @@ scl_status scl_whole_accumulate(const scl_whole_totals *totals, scl_whole type, 
  * order of a row's sum depends on `cols` alone. On the pool's threads. */
 void scl_whole_product(scl_whole type, size_t rows, size_t cols, const void *v, ptrdiff_t stride,
                        const double *a, size_t k, double *out);
-/* sums (k x cols) += V'd, with d rows x k whole numbers below 2^26 in float64, exact for rows <=
- * 2^15 where the sums begin at 0. On the pool's threads. */
+/* sums (k x cols) += V'd, with d rows x k whole numbers in float64: exact where the sum of |v| |d|
+ * stays below 2^53, as it does for |d| < 2^26 and rows <= 2^15. On the pool's threads. */
 void scl_whole_adjoint(scl_whole type, size_t rows, size_t cols, const void *v, ptrdiff_t stride,
                        const double *d, size_t k, double *sums);
 

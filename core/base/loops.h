@@ -12,6 +12,10 @@ enum { SCL_THIN_COLUMNS = 32 };
 enum { SCL_PANEL = 32 };
 /* Rows of data that are stored side by side in transposed blocks. */
 enum { SCL_LANES = 64 };
+/* Terms of a product of rows, in bytes, that are summed before they are added to the others; a
+ * number of terms that is a multiple of these of either dtype; the most columns of a solve of
+ * rows. */
+enum { SCL_ROW_CHUNK = 1024, SCL_ROW_TERMS = 256, SCL_ROW_SOLVE = 32 };
 
 /* Products of whole numbers, summed exactly (algebra/whole_accumulate.c). Columns are packed in
  * strips of `width`, a step of `rows` rows after the other. A strip begins with 2 width numbers of
@@ -50,9 +54,17 @@ typedef struct scl_whole_loops {
   /* The same, with the carries into `high`, modulo 2^128. */
   void (*add_wide)(size_t rows, size_t cols, const int32_t *sums, size_t apart, unsigned shift,
                    uint64_t *low, uint64_t *high, size_t stride);
-  /* out (rows x cols, packed) = v as numbers of float64 */
-  void (*widen_i8)(size_t rows, size_t cols, const int8_t *v, ptrdiff_t stride, double *out);
-  void (*widen_i16)(size_t rows, size_t cols, const int16_t *v, ptrdiff_t stride, double *out);
+  /* out (rows x cols, row stride `apart`) = v as numbers of float64 */
+  void (*widen_i8)(size_t rows, size_t cols, const int8_t *v, ptrdiff_t stride, double *out,
+                   size_t apart);
+  void (*widen_i16)(size_t rows, size_t cols, const int16_t *v, ptrdiff_t stride, double *out,
+                    size_t apart);
+  /* out (cols x k, column q at out + q apart) += V'd with d rows x k; exact where all partial sums
+   * are below 2^53. */
+  void (*adjoint_i8)(size_t rows, size_t cols, size_t k, const int8_t *v, ptrdiff_t stride,
+                     const double *d, double *out, size_t apart);
+  void (*adjoint_i16)(size_t rows, size_t cols, size_t k, const int16_t *v, ptrdiff_t stride,
+                      const double *d, double *out, size_t apart);
 } scl_whole_loops;
 
 typedef struct scl_loops {
@@ -148,6 +160,23 @@ typedef struct scl_loops {
                              const double *right, bool below, double *out, ptrdiff_t stride);
   void (*packed_product_f32)(size_t terms, size_t rows, size_t cols, const float *left,
                              const float *right, bool below, float *out, ptrdiff_t stride);
+  /* Bytes of one row of a strip of row_product: `width` numbers. */
+  size_t strip_bytes;
+  /* out (rows x cols, row stride `stride`) = A B, or += where `add`, with A rows x terms (row
+   * stride `apart`) and columns first .. first+cols-1 of B (terms x any), which is packed in strips
+   * of `width` columns as for packed_product. A number of the result depends on its row of A and
+   * its column of B alone. B may come in parts of a multiple of SCL_ROW_TERMS terms, the later ones
+   * added, to the same bits. */
+  void (*row_product_f64)(size_t terms, size_t rows, size_t first, size_t cols, const double *left,
+                          ptrdiff_t apart, const double *right, bool add, double *out,
+                          ptrdiff_t stride);
+  void (*row_product_f32)(size_t terms, size_t rows, size_t first, size_t cols, const float *left,
+                          ptrdiff_t apart, const float *right, bool add, float *out,
+                          ptrdiff_t stride);
+  /* x = x L^-T with x rows x count (row stride `stride`) and L lower triangular (row stride
+   * `apart`), count <= SCL_ROW_SOLVE. A row of the result depends on that row of x alone. */
+  void (*row_solve_f64)(size_t rows, size_t count, const double *l, ptrdiff_t apart, double *x,
+                        ptrdiff_t stride);
   const scl_whole_loops *whole;
 } scl_loops;
 

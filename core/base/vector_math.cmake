@@ -9,10 +9,11 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 set(FLAGS_avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512)
 set(FLAGS_avx2 -mavx2 -mfma)
-set(ISA_SOURCES core/base/isa/bits.c core/base/isa/loops.c core/base/isa/packed.c core/base/isa/thin.c core/base/isa/whole.c
-  core/base/isa/whole_round.c)
-# Thin and packed products are fused where the set can do so; everything else gives the same bits on every machine.
-set_source_files_properties(core/base/isa/packed.c core/base/isa/thin.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
+set(ISA_SOURCES core/base/isa/bits.c core/base/isa/loops.c core/base/isa/packed.c core/base/isa/rows.c core/base/isa/thin.c
+  core/base/isa/whole.c core/base/isa/whole_numbers.c core/base/isa/whole_round.c)
+# Products are fused where the set can do so; everything else gives the same bits on every machine.
+set_source_files_properties(core/base/isa/packed.c core/base/isa/rows.c core/base/isa/thin.c core/base/isa/whole_numbers.c
+  PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 foreach(isa plain ${VECTOR_MATH_ISAS})
   add_library(isa_${isa} OBJECT ${ISA_SOURCES})
   target_include_directories(isa_${isa} PRIVATE core/include core)

@@ -28,8 +28,8 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
 void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
   scl_pilot_release(&training->pilot);
-  scl_release(training->unit);
   if (training->given && training->sums != NULL) training->sums->whole = NULL;
+  scl_release(training->unit);
   scl_sums_destroy(training->sums);
   scl_symmetric_destroy(training->gram);
   scl_reduced_destroy(training->reduced[0]);

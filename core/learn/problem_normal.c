@@ -37,22 +37,6 @@ static void add_up(solve_context *s, size_t parts) {
   s->moment = sum;
 }
 
-/* What the whole numbers or bits of a map stand for; bits need *memory, which the caller releases. */
-static scl_status open_features(const scl_map *map, scl_whole_features *out, double **memory,
-                                scl_error *error) {
-  const size_t d = scl_map_features(map);
-  *memory = NULL;
-  scl_map_units(map, &out->unit, &out->base);
-  if (scl_map_whole(map) != SCL_WHOLE_NONE) return SCL_STATUS_OK;
-  double *high = *memory = scl_allocate_array(2 * d + 1, sizeof *high), *low = high + d;
-  if (high == NULL) return scl_fail_memory(error, 2 * d * sizeof *high, "values of features");
-  scl_map_low_and_high(map, low, high);
-  for (size_t j = 0; j < d; j++)
-    high[j] -= low[j];
-  *out = (scl_whole_features){.unit = high, .base = low};
-  return SCL_STATUS_OK;
-}
-
 /* The same from exact sums: s->moment is a matrix of its own. */
 static scl_status total_whole(solve_context *s, const scl_sums *sums, long without,
                               scl_error *error) {
@@ -63,7 +47,7 @@ static scl_status total_whole(solve_context *s, const scl_sums *sums, long witho
   double *memory = NULL;
   scl_whole_features features = {0};
   if (sums->whole->unit == NULL)
-    SCL_TRY(open_features(s->training->flow.map, &features, &memory, error));
+    SCL_TRY(scl_whole_features_open(s->training->flow.map, &features, &memory, error));
   const scl_status status = scl_whole_sums_total(
       sums->whole, &features, without, s->problem.intercept, false, &s->totals, &s->moment, error);
   s->have_totals = status == SCL_STATUS_OK;

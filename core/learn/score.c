@@ -90,23 +90,18 @@ static double *stack_candidates(const scl_candidate *candidates, size_t count, s
 
 typedef struct deciding {
   multiplier by;
-  scl_level_rows *levels; /* NULL: all features are made */
+  scl_level_rows *levels; /* NULL: features are made */
   const scl_matrix *intercept;
   scl_matrix *out;
 } deciding;
 
-/* scores (count x k) of a whole block: from its levels where it has some, without making features. */
+/* scores (count x k) of a whole block. */
 static scl_status multiply_block(deciding *d, const scl_flow_block *block, double *scores,
                                  scl_error *error) {
-  bool by_levels = false;
-  if (d->levels != NULL) {
-    SCL_TRY(scl_level_rows_find(d->levels, block, &by_levels, error));
-    if (by_levels)
-      return scl_level_rows_multiply(d->levels, &d->by.tables, d->by.a, d->by.k, 0, block->count,
-                                     scores, error);
-    SCL_TRY(scl_flow_make_features(block, error));
-  }
-  return multiply(&d->by, block, 0, block->count, scores, error);
+  if (d->levels == NULL) return multiply(&d->by, block, 0, block->count, scores, error);
+  SCL_TRY(scl_level_rows_find(d->levels, block, error));
+  return scl_level_rows_multiply(d->levels, &d->by.tables, d->by.a, d->by.k, 0, block->count,
+                                 scores, error);
 }
 
 static scl_status decide_block(void *context, const scl_flow_block *block, scl_error *error) {
@@ -143,7 +138,7 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
   scl_status status = open_multiplier(
       &walked, stack_candidates(&candidate, 1, coefficients->rows, c), c, &d.by, error);
   if (status == SCL_STATUS_OK) status = scl_level_rows_create(&walked, &d.levels, error);
-  walked.late = d.levels != NULL; /* features are made only for blocks without levels */
+  walked.late = d.levels != NULL;
   if (status == SCL_STATUS_OK) status = scl_flow_walk(&walked, true, decide_block, &d, error);
   scl_level_rows_destroy(d.levels);
   close_multiplier(&d.by);
@@ -259,8 +254,7 @@ struct judging {
   const scl_candidate *candidates;
   double *constant; /* groups x count x c: added to decisions; NULL: models */
   judge row;
-  scl_level_rows *levels; /* NULL: all features are made */
-  bool by_levels;         /* those of this block are not made */
+  scl_level_rows *levels; /* NULL: features are made */
   scl_reducer reducer;    /* for tally_row */
   scl_tally *tallies;
   double *used;                    /* c */
@@ -319,7 +313,7 @@ static void keep_row(const judging *job, size_t group, size_t row, const double 
 static scl_status decide_group(const judging *job, const scl_flow_block *block, size_t group,
                                size_t start, size_t rows, double *out, scl_error *error) {
   const ptrdiff_t stride = (ptrdiff_t)(job->count * job->c);
-  if (job->by_levels)
+  if (job->levels != NULL)
     return scl_level_rows_multiply(job->levels, &job->by[group].tables, job->by[group].a,
                                    job->count * job->c, start, rows, out, error);
   if (job->by != NULL) return multiply(&job->by[group], block, start, rows, out, error);
@@ -349,10 +343,7 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
   void *part = NULL;
   if (job->row == tally_row) SCL_TRY(scl_reducer_at(&job->reducer, block->first, &part, error));
   job->tallies = part;
-  if (job->levels != NULL) {
-    SCL_TRY(scl_level_rows_find(job->levels, block, &job->by_levels, error));
-    if (!job->by_levels) SCL_TRY(scl_flow_make_features(block, error));
-  }
+  if (job->levels != NULL) SCL_TRY(scl_level_rows_find(job->levels, block, error));
   double *decisions = scl_allocate_array(numbers + 1, sizeof *decisions);
   if (decisions == NULL)
     return scl_fail_memory(error, numbers * sizeof *decisions, "decisions of a block");

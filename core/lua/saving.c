@@ -147,8 +147,20 @@ static int fingerprint(lua_State *L) {
   return scl_lua_give_text(L, text);
 }
 
+/* core.digest(text) -> its SHA-256 */
+static int digest_of(lua_State *L) {
+  size_t size;
+  const char *bytes = luaL_checklstring(L, 1, &size);
+  char text[SCL_DIGEST_TEXT + 1];
+  scl_digest digest;
+  scl_digest_open(&digest);
+  scl_digest_add(&digest, bytes, size);
+  scl_digest_text(&digest, text);
+  return scl_lua_give_text(L, text);
+}
+
 void scl_lua_open_saving(lua_State *L) {
   SCL_LUA_CALLS(L, {"tensors_write", tensors_write, 3}, {"stage_save", stage_save, 1},
                 {"map_cells", map_cells, 1}, {"map_probe", map_probe, 1});
-  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint});
+  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint}, {"digest", digest_of});
 }

@@ -61,7 +61,7 @@ static void read_weights(lua_State *L, int place, training *t) {
 
 /* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
  * weights =, by_sums = solve from sums over the rows alone, fingerprints =, sums = solve from these in
- * place of the rows}) */
+ * place of the rows, from =, to = rows to learn from}) */
 static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
   training *t = scl_lua_new_owned(L, SCL_LUA_TRAINING, release_training, sizeof *t);
@@ -71,9 +71,12 @@ static int training_new(lua_State *L) {
   if (t->stages == NULL) return luaL_error(L, "not enough memory for a training");
   memcpy(t->stages, t->flow.stages, t->flow.n_stages * sizeof *t->stages);
   t->flow.stages = t->stages;
+  const size_t rows = t->flow.source->rows;
   lua_getfield(L, 4, "dtype");
   if (t->flow.map == NULL) t->flow.dtype = scl_lua_check_dtype(L, lua_gettop(L));
   t->flow.block_rows = scl_lua_field_size(L, 4, "block", 1, SCL_LUA_BLOCK, t->flow.block_rows);
+  t->flow.begin = scl_lua_field_size(L, 4, "from", 1, rows + 1, 1) - 1;
+  t->flow.end = scl_lua_field_size(L, 4, "to", t->flow.begin + 1, rows + 1, 0);
   t->flow.doing = scl_lua_field_flag(L, 4, "quiet") ? NULL : "learning";
   lua_getfield(L, 4, "folds");
   if (!lua_isnil(L, -1)) read_groups(L, lua_gettop(L), t);

@@ -4,7 +4,7 @@
  *   Phi(x)_t = 1/S sum_s K(w_s, w_t) phi(<w_s, x>)
  *
  * A map without K makes the features of the samples, and one product mixes them. */
-#include "algebra/dense.h"
+#include "algebra/row_products.h"
 #include "base/loops.h"
 #include "base/random.h"
 #include "map/kinds.h"
@@ -133,12 +133,13 @@ static scl_status sampled_apply(const scl_map *map, const scl_map_request *reque
   scl_status status =
       scl_map_apply(inner, request->x, request->x_stride, rows, features, (ptrdiff_t)width, error);
   for (size_t plane = 0; status == SCL_STATUS_OK && plane < map->fan_out; plane++)
-    scl_gemm_parallel(map->dtype, false, false, rows, request->count, samples, 1,
-                      scl_at(features, map->dtype, (ptrdiff_t)(plane * samples)), (ptrdiff_t)width,
-                      scl_at(map->own.sampling.mixing, map->dtype, (ptrdiff_t)request->first),
-                      (ptrdiff_t)map->count, 0,
-                      scl_at_mutable(request->phi, map->dtype, (ptrdiff_t)(plane * request->count)),
-                      request->phi_stride);
+    scl_row_gemm_parallel(
+        map->dtype, false, rows, request->count, samples,
+        scl_at(features, map->dtype, (ptrdiff_t)(plane * samples)), (ptrdiff_t)width,
+        scl_at(map->own.sampling.mixing, map->dtype, (ptrdiff_t)request->first),
+        (ptrdiff_t)map->count,
+        scl_at_mutable(request->phi, map->dtype, (ptrdiff_t)(plane * request->count)),
+        request->phi_stride);
   if (status == SCL_STATUS_OK) status = check_mixture(map, request, error);
   scl_release(features);
   return status;

@@ -5,8 +5,8 @@
  *   whitened   Phi(x) = L^-1 k(W, x)       ||f||^2 = ||a||^2         (penalty ||a||^2)
  *
  * with k(W, W) + jitter I = L L'. Both span the same functions with the same norm. */
-#include "algebra/dense.h"
 #include "algebra/pilot.h"
+#include "algebra/row_products.h"
 #include "base/loops.h"
 #include "base/pool.h"
 #include "map/kinds.h"
@@ -219,8 +219,8 @@ static scl_status section_rows(void *context, size_t index, scl_error *error) {
   if (!scl_loops_get()->finite_f64(rows * width, k))
     return refuse_value(job, k, rows * width, width, error);
   if (map->own.sections.whitening != NULL) {
-    scl_trsm_right(rows, width, map->own.sections.whitening, (ptrdiff_t)map->count, k,
-                   (ptrdiff_t)width);
+    scl_row_trsm(rows, width, map->own.sections.whitening, (ptrdiff_t)map->count, k,
+                 (ptrdiff_t)width);
     if (!scl_loops_get()->finite_f64(rows * width, k))
       return scl_fail(error, SCL_STATUS_NUMERIC,
                       "a feature L^-1 k(W, x) is not finite on some row, though k is: kernel.%s "

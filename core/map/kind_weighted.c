@@ -327,10 +327,10 @@ const scl_map_kind scl_map_kind_exact = {.name = "exact",
                                          .tile = exact_tile,
                                          .gram = scl_map_kernel_gram};
 
-/* Not `separate`: the number of nodes depends on all entries of a tile. */
 const scl_map_kind scl_map_kind_quadrature = {.name = "quadrature",
                                               .method = SCL_METHOD_QUADRATURE,
                                               .keeps_parameters = true,
+                                              .separate = true,
                                               .claims = quadrature_claims,
                                               .make = quadrature_make,
                                               .release = weighted_release,

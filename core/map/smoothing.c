@@ -1,4 +1,5 @@
-/* Quadrature of S(m, v) for all entries of a block together, so that phi is called on whole blocks.
+/* Quadrature of S(m, v) for all entries of a block together, so that phi is called on many numbers.
+ * Each entry has as many nodes as it needs: its bits do not depend on the entries beside it.
  * The interval of z is split where phi breaks, because a Gauss rule converges fast on smooth pieces
  * alone. */
 #include "map/smoothing.h"
@@ -43,15 +44,18 @@ enum {
 
 static const double TOLERANCE = 1e-10;
 
-/* The integrals of a block, all numbers packed. An entry is a row and a parameter. */
+/* The entries of a block (a row and a parameter each) whose integrals are not settled. Numbers of
+ * an entry and an output are at entry * outputs + output, values of phi at output * count + entry. */
 typedef struct rule {
   const scl_instance *phi;
-  size_t rows, cols, outputs;
-  double *m, *v;          /* rows x cols: mean and standard deviation of each entry */
-  double *at;             /* rows x cols: where phi is evaluated */
-  double *value;          /* outputs x rows x cols: phi there */
-  double *previous, *sum; /* the same shape: integrals by the rule before, and by this one */
-  const double *breaks;   /* where phi is not smooth, ascending */
+  size_t count, outputs;
+  size_t *entry;        /* which entry of the block */
+  double *m, *v;        /* mean and standard deviation */
+  double *at, *value;   /* where phi is evaluated, and phi there */
+  double *previous;     /* integrals by the rule before */
+  double *sum;          /* by this rule */
+  double *size;         /* integrals of |phi|, by the first rule */
+  const double *breaks; /* where phi is not smooth, ascending */
   size_t n_breaks;
 } rule;
 
@@ -64,14 +68,15 @@ static double edge(const rule *r, size_t entry, size_t piece) {
   return z < -REACH ? -REACH : z > REACH ? REACH : z;
 }
 
-/* r->sum = the integrals by `nodes` nodes a piece. */
+/* r->sum by `nodes` nodes a piece, and by the first rule r->size. */
 static scl_status integrate(const rule *r, size_t nodes, const double *x, const double *w,
                             scl_error *error) {
-  const size_t count = r->rows * r->cols;
-  const scl_block at = scl_block_packed(r->rows, r->cols, 1, r->at),
-                  out = scl_block_packed(r->rows, r->cols, r->outputs, r->value);
+  const size_t count = r->count;
+  const scl_block at = scl_block_packed(1, count, 1, r->at),
+                  out = scl_block_packed(1, count, r->outputs, r->value);
   const scl_const_block z = scl_block_view(&at);
   memset(r->sum, 0, count * r->outputs * sizeof *r->sum);
+  if (nodes == FIRST_NODES) memset(r->size, 0, count * r->outputs * sizeof *r->size);
   for (size_t piece = 0; piece <= r->n_breaks; piece++)
     for (size_t k = 0; k < nodes; k++) {
       for (size_t i = 0; i < count; i++) {
@@ -83,65 +88,86 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
         const double low = edge(r, i, piece), high = edge(r, i, piece + 1),
                      node = (low + high + (high - low) * x[k]) / 2;
         const double weight = w[k] * (high - low) / 2 * (exp(-node * node / 2) / sqrt(2 * SCL_PI));
-        for (size_t o = 0; o < r->outputs; o++)
-          r->sum[o * count + i] += weight * r->value[o * count + i];
+        for (size_t o = 0; o < r->outputs; o++) {
+          const double term = weight * r->value[o * count + i];
+          r->sum[i * r->outputs + o] += term;
+          if (nodes == FIRST_NODES) r->size[i * r->outputs + o] += fabs(term);
+        }
       }
     }
   return SCL_STATUS_OK;
 }
 
-/* The largest difference of two lists over the largest value of b; 0 if they are equal. */
-static double relative_gap(const double *a, const double *b, size_t count) {
-  double gap = 0, size = 0;
-  for (size_t i = 0; i < count; i++) {
-    gap = fmax(gap, fabs(a[i] - b[i]));
-    size = fmax(size, fabs(b[i]));
+/* How far an entry's last two rules differ, relative to its integral of |phi|. */
+static double gap_of(const rule *r, size_t i) {
+  double largest = 0;
+  for (size_t o = i * r->outputs; o < (i + 1) * r->outputs; o++) {
+    const double gap = fabs(r->sum[o] - r->previous[o]);
+    if (gap > 0) largest = fmax(largest, gap / r->size[o]);
   }
-  return gap > 0 ? gap / size : 0;
+  return largest;
 }
 
-/* Double the number of nodes until two rules agree: r->sum is the last one's, and *gap its relative
- * difference from the one before. */
-static scl_status refine(const rule *r, double *gap, scl_error *error) {
+/* The integrals of an entry into the block, in its dtype. */
+static void write_entry(const rule *r, size_t i, const scl_block *out) {
+  const ptrdiff_t row = (ptrdiff_t)(r->entry[i] / out->cols) * out->row_stride;
+  const size_t col = r->entry[i] % out->cols;
+  for (size_t o = 0; o < r->outputs; o++)
+    scl_set_number(out->data, out->dtype, (size_t)(row + (ptrdiff_t)o * out->plane_stride) + col,
+                   r->sum[i * r->outputs + o]);
+}
+
+/* Entry i becomes entry `to` <= i of those that are not settled, with its integrals as the rule
+ * before. */
+static void keep_entry(rule *r, size_t i, size_t to) {
+  r->entry[to] = r->entry[i];
+  r->m[to] = r->m[i];
+  r->v[to] = r->v[i];
+  memmove(r->previous + to * r->outputs, r->sum + i * r->outputs, r->outputs * sizeof *r->sum);
+  memmove(r->size + to * r->outputs, r->size + i * r->outputs, r->outputs * sizeof *r->size);
+}
+
+/* Double the number of nodes of each entry until its two last rules agree. *gap: the largest
+ * difference that was left. */
+static scl_status refine(rule *r, const scl_block *out, double *gap, scl_error *error) {
   double x[LAST_NODES], w[LAST_NODES];
-  const size_t count = r->rows * r->cols * r->outputs;
-  for (size_t nodes = FIRST_NODES; nodes <= LAST_NODES; nodes *= 2) {
+  *gap = 0;
+  for (size_t nodes = FIRST_NODES; nodes <= LAST_NODES && r->count > 0; nodes *= 2) {
+    size_t left = 0;
     scl_gauss_legendre(nodes, x, w);
     SCL_TRY(integrate(r, nodes, x, w, error));
-    *gap = nodes > FIRST_NODES ? relative_gap(r->previous, r->sum, count) : INFINITY;
-    if (*gap <= TOLERANCE) break;
-    memcpy(r->previous, r->sum, count * sizeof *r->sum);
+    for (size_t i = 0; i < r->count; i++) {
+      const double found = nodes == FIRST_NODES ? INFINITY : gap_of(r, i);
+      if (found > TOLERANCE && nodes < LAST_NODES) {
+        keep_entry(r, i, left++);
+        continue;
+      }
+      write_entry(r, i, out);
+      *gap = fmax(*gap, found);
+    }
+    r->count = left;
   }
   return SCL_STATUS_OK;
 }
 
-/* Raise *gap to the gap that a block found, if that missed the tolerance. Many threads call it. */
+/* Raise *gap to the gap that a block left, if that missed the tolerance. Many threads call it. */
 static void raise_gap(_Atomic double *gap, double found) {
   double known = gap == NULL ? INFINITY : atomic_load(gap);
   while (found > TOLERANCE && found > known)
     if (atomic_compare_exchange_weak(gap, &known, found)) break;
 }
 
-/* Means and standard deviations of a block, as packed float64. */
+/* All entries of a block, as packed float64. */
 static void read_numbers(const scl_const_block *m, const scl_spread *v, rule *r) {
   for (size_t i = 0; i < m->rows; i++)
     for (size_t j = 0; j < m->cols; j++) {
       const ptrdiff_t row = (ptrdiff_t)i, col = (ptrdiff_t)j;
-      r->m[i * m->cols + j] = scl_number(m->data, m->dtype, (size_t)(row * m->row_stride + col));
-      r->v[i * m->cols + j] =
+      const size_t entry = i * m->cols + j;
+      r->entry[entry] = entry;
+      r->m[entry] = scl_number(m->data, m->dtype, (size_t)(row * m->row_stride + col));
+      r->v[entry] =
           scl_number(v->data, m->dtype, (size_t)(row * v->row_stride + col * v->col_stride));
     }
-}
-
-/* Packed integrals into a block, in its dtype. */
-static void write_numbers(const double *sum, const scl_block *out) {
-  for (size_t o = 0; o < out->planes; o++)
-    for (size_t i = 0; i < out->rows; i++)
-      for (size_t j = 0; j < out->cols; j++)
-        scl_set_number(out->data, out->dtype,
-                       (size_t)((ptrdiff_t)i * out->row_stride + (ptrdiff_t)o * out->plane_stride) +
-                           j,
-                       sum[(o * out->rows + i) * out->cols + j]);
 }
 
 scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_const_block *m,
@@ -153,27 +179,30 @@ scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_const_block 
         error, SCL_STATUS_UNSUPPORTED,
         "nonlinearity.%s takes %zu numbers and brings no smoothing: no quadrature for it",
         scl_instance_name(phi), m->planes);
-  const size_t count = m->rows * m->cols, total = count * (3 + 3 * out->planes);
-  double *memory = scl_allocate_array(scl_max(total, 1), sizeof *memory), found;
-  if (memory == NULL) return scl_fail_memory(error, total * sizeof *memory, "quadrature");
+  const size_t count = m->rows * m->cols, each = count * out->planes, total = 3 * count + 4 * each;
+  double *memory = scl_allocate_array(total + 1, sizeof *memory), found;
+  size_t *entry = scl_allocate_array(count + 1, sizeof *entry);
   rule r = {.phi = phi,
-            .rows = m->rows,
-            .cols = m->cols,
+            .count = count,
             .outputs = out->planes,
+            .entry = entry,
             .m = memory,
             .v = memory + count,
             .at = memory + 2 * count,
             .value = memory + 3 * count,
-            .previous = memory + (3 + out->planes) * count,
-            .sum = memory + (3 + 2 * out->planes) * count,
+            .previous = memory + 3 * count + each,
+            .sum = memory + 3 * count + 2 * each,
+            .size = memory + 3 * count + 3 * each,
             .breaks = facts.breaks,
             .n_breaks = facts.n_breaks};
-  read_numbers(m, v, &r);
-  const scl_status status = refine(&r, &found, error);
-  if (status == SCL_STATUS_OK) {
-    raise_gap(gap, found);
-    write_numbers(r.sum, out);
+  scl_status status = SCL_STATUS_OK;
+  if (memory == NULL || entry == NULL) {
+    status = scl_fail_memory(error, total * sizeof *memory, "quadrature");
+  } else {
+    read_numbers(m, v, &r);
+    status = refine(&r, out, &found, error);
   }
-  scl_release(memory);
+  if (status == SCL_STATUS_OK) raise_gap(gap, found);
+  SCL_RELEASE(memory, entry);
   return status;
 }

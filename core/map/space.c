@@ -2,7 +2,7 @@
  * the table of them at the end. */
 #include "map/space.h"
 
-#include "algebra/dense.h"
+#include "algebra/row_products.h"
 #include "base/loops.h"
 #include "plugin/blocks.h"
 #include <string.h>
@@ -24,34 +24,34 @@ static scl_status check_columns(const char *name, const scl_parameters *drawn, s
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ dense: weights are rows x dim */
+/* ------------------------------------------------------------ dense: rows as columns of a packed matrix */
 
 static bool dense_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == dim && layout->integers == 0;
 }
 
+/* Room for dense rows of zeros. */
+static scl_status dense_open(scl_projection *p, scl_error *error) {
+  const size_t numbers = scl_strip_numbers(p->dtype, p->dim, p->rows),
+               bytes = scl_max(numbers, 1) * scl_dtype_size(p->dtype);
+  p->bytes = p->rows * p->dim * scl_dtype_size(p->dtype);
+  p->weights = scl_allocate_zero(bytes);
+  return p->weights == NULL ? scl_fail_memory(error, bytes, "the parameters") : SCL_STATUS_OK;
+}
+
 static scl_status dense_store(scl_projection *p, const scl_projection_spec *spec,
                               scl_error *error) {
-  const size_t bytes = scl_max(p->rows * p->dim, 1) * scl_dtype_size(p->dtype);
-  p->bytes = p->rows * p->dim * scl_dtype_size(p->dtype);
-  p->weights = scl_allocate(bytes);
-  if (p->weights == NULL) return scl_fail_memory(error, bytes, "the parameters");
-  for (size_t t = 0; t < p->rows; t++) {
-    const double *from = spec->rows->weights + (ptrdiff_t)t * spec->rows->stride;
-    void *to = scl_at_mutable(p->weights, p->dtype, (ptrdiff_t)(t * p->dim));
-    if (p->dtype == SCL_DTYPE_FLOAT64)
-      memcpy(to, from, p->dim * sizeof *from);
-    else
-      scl_narrow(p->dim, from, to);
-  }
+  SCL_TRY(dense_open(p, error));
+  for (size_t t = 0; t < p->rows; t++)
+    scl_strip_set(p->dtype, p->dim, t, spec->rows->weights + (ptrdiff_t)t * spec->rows->stride,
+                  p->weights);
   return SCL_STATUS_OK;
 }
 
 static scl_status dense_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
-  const void *w = scl_at(p->weights, p->dtype, (ptrdiff_t)(t->first * p->dim));
   (void)error;
-  scl_gemm(p->dtype, false, true, t->rows, t->cols, p->dim, 1, t->x, t->x_stride, w,
-           (ptrdiff_t)p->dim, 0, t->z, t->z_stride);
+  scl_row_product(p->dtype, t->rows, t->first, t->cols, p->dim, t->x, t->x_stride, p->weights, t->z,
+                  t->z_stride);
   return SCL_STATUS_OK;
 }
 
@@ -105,15 +105,17 @@ static double weight_of(const scl_parameters *rows, size_t t, size_t k) {
 
 /* Store sparse rows as dense ones: the projection goes on by the rule of the dense space. */
 static scl_status spell_out(scl_projection *p, const scl_projection_spec *spec, scl_error *error) {
-  const size_t bytes = scl_max(p->rows * p->dim, 1) * scl_dtype_size(p->dtype);
   p->rule = scl_space_of(SCL_SPACE_DENSE);
-  p->bytes = p->rows * p->dim * scl_dtype_size(p->dtype);
-  p->weights = scl_allocate_zero(bytes);
-  if (p->weights == NULL) return scl_fail_memory(error, bytes, "the parameters");
-  for (size_t t = 0; t < p->rows; t++)
+  SCL_TRY(dense_open(p, error));
+  double *row = scl_allocate_array(p->dim + 1, sizeof *row);
+  if (row == NULL) return scl_fail_memory(error, p->dim * sizeof *row, "the parameters");
+  for (size_t t = 0; t < p->rows; t++) {
+    memset(row, 0, p->dim * sizeof *row);
     for (size_t k = 0, degree = degree_of(spec->rows, t); k < degree; k++)
-      scl_set_number(p->weights, p->dtype, t * p->dim + (size_t)support_of(spec->rows, t)[k],
-                     weight_of(spec->rows, t, k));
+      row[support_of(spec->rows, t)[k]] = weight_of(spec->rows, t, k);
+    scl_strip_set(p->dtype, p->dim, t, row, p->weights);
+  }
+  scl_release(row);
   return SCL_STATUS_OK;
 }
 

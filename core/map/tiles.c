@@ -11,6 +11,9 @@
  * projection to scale. With shared rows a task projects POOL_ROWS rows on all of them and goes
  * through all parameters; where rows are turned, through TURNED_TILES tiles. */
 enum { TILE_ROWS = 256, TILE_PARAMETERS = 512, POOL_ROWS = 64, TURNED_TILES = 16 };
+/* Tiles begin at multiples of it, with whole strips of packed rows (algebra/row_products.h) of
+ * either dtype and any instruction set. */
+enum { STRIPS = 48 };
 
 typedef struct tiling {
   const scl_map *map;
@@ -210,7 +213,9 @@ scl_status scl_tiles_run(const scl_map *map, const void *x, ptrdiff_t x_stride, 
   if (rows == 0 || count == 0) return SCL_STATUS_OK;
   job.tall = turned ? SCL_LANES : map->pool != NULL ? POOL_ROWS : TILE_ROWS;
   job.across = (count + most - 1) / most;
-  job.width = whole_blocks(map, (count + job.across - 1) / job.across);
+  job.width = (count + job.across - 1) / job.across;
+  if (job.across > 1) job.width = (job.width + STRIPS - 1) / STRIPS * STRIPS;
+  job.width = whole_blocks(map, job.width);
   job.span = map->pool != NULL ? count : turned ? TURNED_TILES * job.width : job.width;
   job.across = (count + job.span - 1) / job.span;
   job.scratch_each = lay_out(&job, NULL, &largest);

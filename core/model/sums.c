@@ -1,5 +1,7 @@
 #include "model/sums.h"
 
+#include "algebra/symmetric.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,29 +20,119 @@ scl_status scl_row_sums_copy(const scl_row_sums *from, scl_row_sums *out, scl_er
   return scl_fingerprints_join(&out->prints, &from->prints, error);
 }
 
+/* Sums of group g alone, which shares the totals of `from`. */
+static scl_whole_sums group_of(const scl_whole_sums *from, size_t g) {
+  scl_whole_sums one = *from;
+  one.groups = 1;
+  one.moment += g;
+  one.right += g;
+  one.own += g;
+  one.weight += g;
+  return one;
+}
+
+static scl_status check_there(scl_row_sums *all, scl_row_sums *some, scl_error *error) {
+  const size_t common = scl_fingerprints_common(&all->prints, &some->prints);
+  if (common == some->prints.count) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%zu of the %zu rows are not among those that were added: nothing was taken out",
+                  some->prints.count - common, some->prints.count);
+}
+
 scl_status scl_row_sums_join(scl_row_sums *into, scl_row_sums *from, bool subtract,
                              scl_error *error) {
   const bool printed = into->printed && from->printed;
-  if (subtract && printed) {
-    const size_t common = scl_fingerprints_common(&into->prints, &from->prints);
-    if (common < from->prints.count)
-      return scl_fail(error, SCL_STATUS_BAD_DATA,
-                      "%zu of the %zu rows are not among those that were added: nothing was taken "
-                      "out",
-                      from->prints.count - common, from->prints.count);
+  const size_t before = into->prints.count;
+  if (subtract && printed) SCL_TRY(check_there(into, from, error));
+  scl_status status = SCL_STATUS_OK;
+  if (!subtract && printed) status = scl_fingerprints_join(&into->prints, &from->prints, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_whole_sums_merge(into->whole, from->whole, subtract, error);
+  if (status != SCL_STATUS_OK) {
+    into->prints.count = before;
+    return status;
   }
-  SCL_TRY(scl_whole_sums_merge(into->whole, from->whole, subtract, error));
   into->printed = printed;
-  if (!printed) {
-    scl_fingerprints_release(&into->prints);
-    return SCL_STATUS_OK;
-  }
-  if (!subtract) return scl_fingerprints_join(&into->prints, &from->prints, error);
-  scl_fingerprints_remove(&into->prints, &from->prints);
+  if (!printed) scl_fingerprints_release(&into->prints);
+  if (subtract && printed) scl_fingerprints_remove(&into->prints, &from->prints);
   return SCL_STATUS_OK;
 }
 
+scl_status scl_row_sums_without(const scl_row_sums *from, long without, scl_row_sums *out,
+                                scl_error *error) {
+  const scl_whole_sums *whole = from->whole;
+  *out = (scl_row_sums){0};
+  SCL_TRY(scl_whole_sums_create(whole->features, whole->targets, 1, true, &out->whole, error));
+  for (size_t g = 0; g < whole->groups; g++) {
+    scl_whole_sums one = group_of(whole, g);
+    if ((long)g != without) SCL_TRY(scl_whole_sums_merge(out->whole, &one, false, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ errors of a fold
+ *
+ * With the sums about the means of the fold's rows, C = Phi'Phi, r = Phi'y, s = y'y, and the means
+ * m and h of features and targets:
+ *
+ *   |y - Phi a - b|^2 = s - 2 a'r + a'Ca + n (h - m'a - b)^2 */
+
+static double error_of(const scl_totals *t, size_t d, size_t c, const scl_matrix *a,
+                       const scl_matrix *b, const double *ca) {
+  double square = 0;
+  for (size_t j = 0; j < c; j++) {
+    double inner = t->square[j], gap = t->mean_y[j] - scl_matrix_get(b, 0, j);
+    for (size_t i = 0; i < d; i++) {
+      const double value = scl_matrix_get(a, i, j);
+      inner += value * (ca[i * c + j] - 2 * t->right[i * c + j]);
+      gap -= value * t->mean_phi[i];
+    }
+    square += fmax(inner, 0) + t->total * gap * gap;
+  }
+  return square;
+}
+
+static scl_status multiply(const scl_symmetric *moment, const scl_matrix *a, double *packed,
+                           double *out, scl_error *error) {
+  for (size_t i = 0; i < a->rows; i++)
+    for (size_t j = 0; j < a->cols; j++)
+      packed[i * a->cols + j] = scl_matrix_get(a, i, j);
+  return scl_service_symmetric.multiply(moment, packed, a->cols, out, error);
+}
+
+scl_status scl_row_sums_error(const scl_row_sums *sums, size_t fold, const scl_map *map,
+                              const scl_matrix *a, const scl_matrix *b, double *square,
+                              double *weight, scl_error *error) {
+  scl_whole_sums one = group_of(sums->whole, fold);
+  const size_t d = one.features, c = one.targets;
+  double *values = NULL, *memory = scl_allocate_zero((3 * d * c + 2 * c + d + 1) * sizeof *memory);
+  if (memory == NULL) return scl_fail_memory(error, 3 * d * c * sizeof *memory, "sums");
+  double *packed = memory + d * c, *product = packed + d * c, *rest = product + d * c;
+  scl_totals t = {.right = memory, .square = rest, .mean_y = rest + c, .mean_phi = rest + 2 * c};
+  scl_symmetric *moment = NULL;
+  scl_whole_features features;
+  scl_status status = scl_whole_features_open(map, &features, &values, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_whole_sums_total(&one, &features, -1, true, false, &t, &moment, error);
+  if (status == SCL_STATUS_OK) status = multiply(moment, a, packed, product, error);
+  if (status == SCL_STATUS_OK) {
+    *square = error_of(&t, d, c, a, b, product);
+    *weight = t.total;
+  }
+  scl_symmetric_destroy(moment);
+  SCL_RELEASE(values, memory);
+  return status;
+}
+
 /* ------------------------------------------------------------ saving */
+
+/* The name of an array of group g, in `text`: those of the first have none. */
+enum { NAME_ROOM = SCL_ARCHIVE_NAME + 1 };
+static const char *name_of(const char *name, size_t g, char text[NAME_ROOM]) {
+  if (g == 0) return name;
+  (void)snprintf(text, NAME_ROOM, "%s.%zu", name, g + 1);
+  return text;
+}
 
 static scl_status put(scl_array_archive *archive, const char *name, scl_dtype dtype,
                       const void *data, size_t rows, size_t cols, scl_error *error) {
@@ -69,29 +161,31 @@ static scl_status put_exact(scl_array_archive *archive, const char *name, scl_ex
   return status;
 }
 
-static scl_status put_moment(scl_array_archive *archive, const scl_whole_totals *totals, size_t d,
-                             scl_error *error) {
+static scl_status put_moment(scl_array_archive *archive, const char *name,
+                             const scl_whole_totals *totals, size_t d, scl_error *error) {
   const size_t count = d * (d + 1) / 2;
   const bool wide = totals->high != NULL;
   int64_t *low = scl_allocate_array((wide ? 2 : 1) * count + 1, sizeof *low);
   if (low == NULL) return scl_fail_memory(error, count * sizeof *low, "sums");
   scl_whole_totals_export(totals, low, wide ? low + count : NULL);
-  const scl_status status =
-      put(archive, "sums.moment", SCL_DTYPE_INT64, low, wide ? 2 : 1, count, error);
+  const scl_status status = put(archive, name, SCL_DTYPE_INT64, low, wide ? 2 : 1, count, error);
   scl_release(low);
   return status;
 }
 
 scl_status scl_row_sums_save(scl_row_sums *sums, scl_array_archive *archive, scl_error *error) {
   scl_whole_sums *whole = sums->whole;
-  const int64_t facts[2] = {(int64_t)whole->shift, sums->printed};
-  if (whole->groups != 1)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "sums of several folds are not saved");
-  SCL_TRY(put(archive, "sums.facts", SCL_DTYPE_INT64, facts, 1, 2, error));
-  SCL_TRY(put(archive, "sums.weight", SCL_DTYPE_FLOAT64, whole->weight, 1, 1, error));
-  SCL_TRY(put_moment(archive, &whole->moment[0], whole->features, error));
-  SCL_TRY(put_exact(archive, "sums.right", whole->right[0], error));
-  SCL_TRY(put_exact(archive, "sums.own", whole->own[0], error));
+  const size_t groups = whole->groups;
+  const int64_t facts[3] = {(int64_t)whole->shift, sums->printed, (int64_t)groups};
+  char text[NAME_ROOM];
+  SCL_TRY(put(archive, "sums.facts", SCL_DTYPE_INT64, facts, 1, 3, error));
+  SCL_TRY(put(archive, "sums.weight", SCL_DTYPE_FLOAT64, whole->weight, 1, groups, error));
+  for (size_t g = 0; g < groups; g++) {
+    SCL_TRY(put_moment(archive, name_of("sums.moment", g, text), &whole->moment[g], whole->features,
+                       error));
+    SCL_TRY(put_exact(archive, name_of("sums.right", g, text), whole->right[g], error));
+    SCL_TRY(put_exact(archive, name_of("sums.own", g, text), whole->own[g], error));
+  }
   if (!sums->printed) return SCL_STATUS_OK;
   scl_fingerprints_sort(&sums->prints);
   return put(archive, "sums.rows", SCL_DTYPE_INT64, sums->prints.values, 1, sums->prints.count,
@@ -125,15 +219,58 @@ static scl_status get_exact(const scl_saved *saved, const char *name, scl_exact 
   return scl_exact_import(e, (int)numbers[0], array->sizes[0] - 1, numbers + count, error);
 }
 
-static scl_status get_moment(const scl_saved *saved, scl_whole_sums *whole, scl_error *error) {
+/* No feature is beyond this, nor is it where a row with a weight was rounded. */
+static const double MOST_FEATURE = 4096;
+
+static scl_status refuse(const char *name, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "its array '%s' has a number that sums of these weights cannot reach", name);
+}
+
+static scl_status get_moment(const scl_saved *saved, const char *name, scl_whole_sums *whole,
+                             size_t g, scl_error *error) {
   const scl_array *array;
   const size_t d = whole->features, count = d * (d + 1) / 2;
   const bool wide = whole->shift > 0;
-  SCL_TRY(get(saved, "sums.moment", SCL_DTYPE_INT64, wide ? 2 : 1, count, &array, error));
-  if (wide) SCL_TRY(scl_whole_totals_widen(&whole->moment[0], 0, error));
-  const int64_t *low = array->data;
-  scl_whole_totals_import(&whole->moment[0], low, wide ? low + count : NULL);
+  const double most = ldexp(MOST_FEATURE * MOST_FEATURE * whole->weight[g], (int)whole->shift);
+  SCL_TRY(get(saved, name, SCL_DTYPE_INT64, wide ? 2 : 1, count, &array, error));
+  if (wide) SCL_TRY(scl_whole_totals_widen(&whole->moment[g], 0, error));
+  const int64_t *low = array->data, *high = wide ? low + count : NULL;
+  for (size_t i = 0, at = 0; i < d; i++)
+    for (size_t j = 0; j <= i; j++, at++) {
+      const double value =
+          wide ? ldexp((double)high[at], 64) + (double)(uint64_t)low[at] : (double)low[at];
+      if (fabs(value) > most || (i == j && value < 0)) return refuse(name, error);
+    }
+  scl_whole_totals_import(&whole->moment[g], low, high);
   return SCL_STATUS_OK;
+}
+
+/* Sums of targets are numbers; sums of features and of weights are within their ranges. */
+static scl_status check_exact(const scl_whole_sums *whole, size_t g, const char *right,
+                              const char *own, scl_error *error) {
+  const size_t c = whole->targets, d = whole->features;
+  const double weight = whole->weight[g], most = MOST_FEATURE * weight,
+               total = scl_exact_value(whole->own[g], 2 * c);
+  for (size_t i = 0; i < c * d; i++)
+    if (!isfinite(scl_exact_value(whole->right[g], i))) return refuse(right, error);
+  for (size_t i = c * d; i < (c + 1) * d; i++)
+    if (!(fabs(scl_exact_value(whole->right[g], i)) <= most)) return refuse(right, error);
+  for (size_t j = 0; j < 2 * c; j++)
+    if (!isfinite(scl_exact_value(whole->own[g], j)) ||
+        (j >= c && scl_exact_value(whole->own[g], j) < 0))
+      return refuse(own, error);
+  return total >= 0 && total <= weight * (1 + 1e-9) ? SCL_STATUS_OK : refuse(own, error);
+}
+
+static scl_status get_group(const scl_saved *saved, scl_whole_sums *whole, size_t g,
+                            scl_error *error) {
+  char of_moment[NAME_ROOM], of_right[NAME_ROOM], of_own[NAME_ROOM];
+  const char *right = name_of("sums.right", g, of_right), *own = name_of("sums.own", g, of_own);
+  SCL_TRY(get_moment(saved, name_of("sums.moment", g, of_moment), whole, g, error));
+  SCL_TRY(get_exact(saved, right, whole->right[g], error));
+  SCL_TRY(get_exact(saved, own, whole->own[g], error));
+  return check_exact(whole, g, right, own, error);
 }
 
 static scl_status get_prints(const scl_saved *saved, scl_row_sums *out, scl_error *error) {
@@ -150,23 +287,34 @@ static scl_status get_prints(const scl_saved *saved, scl_row_sums *out, scl_erro
   return SCL_STATUS_OK;
 }
 
+/* What `sums.facts` and `sums.weight` say, into sums of their number of groups. */
+static scl_status get_facts(const scl_saved *saved, size_t features, size_t targets,
+                            scl_row_sums *out, scl_error *error) {
+  enum { MOST_FOLDS = 1000 };
+  const double most_weight = 0x1p40;
+  const scl_array *facts, *weight;
+  SCL_TRY(get(saved, "sums.facts", SCL_DTYPE_INT64, 1, 3, &facts, error));
+  const int64_t *numbers = facts->data;
+  if ((numbers[0] != 0 && numbers[0] != SCL_WEIGHT_SHIFT) || numbers[1] < 0 || numbers[1] > 1 ||
+      numbers[2] < 1 || numbers[2] > MOST_FOLDS)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its array 'sums.facts' is not of sums");
+  const size_t groups = (size_t)numbers[2];
+  SCL_TRY(get(saved, "sums.weight", SCL_DTYPE_FLOAT64, 1, groups, &weight, error));
+  const double *weights = weight->data;
+  for (size_t g = 0; g < groups; g++)
+    if (!(weights[g] >= 0 && weights[g] <= most_weight)) return refuse("sums.weight", error);
+  SCL_TRY(scl_whole_sums_create(features, targets, groups, true, &out->whole, error));
+  memcpy(out->whole->weight, weights, groups * sizeof *weights);
+  out->whole->shift = (unsigned)numbers[0];
+  out->printed = numbers[1] == 1;
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_saved_sums(const scl_saved *saved, size_t features, size_t targets,
                           scl_row_sums *out, scl_error *error) {
-  const scl_array *facts, *weight;
   *out = (scl_row_sums){0};
-  SCL_TRY(get(saved, "sums.facts", SCL_DTYPE_INT64, 1, 2, &facts, error));
-  SCL_TRY(get(saved, "sums.weight", SCL_DTYPE_FLOAT64, 1, 1, &weight, error));
-  const int64_t *numbers = facts->data;
-  const double total = *(const double *)weight->data;
-  if (numbers[0] < 0 || numbers[0] > 126 || numbers[1] < 0 || numbers[1] > 1 ||
-      !(total >= 0 && isfinite(total)))
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "its array 'sums.facts' is not of sums");
-  SCL_TRY(scl_whole_sums_create(features, targets, 1, true, &out->whole, error));
-  out->whole->shift = (unsigned)numbers[0];
-  out->whole->weight[0] = total;
-  out->printed = numbers[1] == 1;
-  SCL_TRY(get_moment(saved, out->whole, error));
-  SCL_TRY(get_exact(saved, "sums.right", out->whole->right[0], error));
-  SCL_TRY(get_exact(saved, "sums.own", out->whole->own[0], error));
+  SCL_TRY(get_facts(saved, features, targets, out, error));
+  for (size_t g = 0; g < out->whole->groups; g++)
+    SCL_TRY(get_group(saved, out->whole, g, error));
   return get_prints(saved, out, error);
 }

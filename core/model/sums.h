@@ -1,4 +1,5 @@
-/* Exact sums over rows with the fingerprints of the rows, joined, saved and loaded. */
+/* Exact sums over rows with the fingerprints of the rows: joined, divided by fold, saved and
+ * loaded. */
 #ifndef SCULLERY_MODEL_SUMS_H
 #define SCULLERY_MODEL_SUMS_H
 
@@ -7,7 +8,7 @@
 #include "rows/whole_sums.h"
 
 typedef struct scl_row_sums {
-  scl_whole_sums *whole;
+  scl_whole_sums *whole; /* a group for each fold; one without folds */
   scl_fingerprints prints;
   bool printed; /* whether all rows have left their fingerprints */
 } scl_row_sums;
@@ -18,6 +19,16 @@ scl_status scl_row_sums_copy(const scl_row_sums *from, scl_row_sums *out, scl_er
  * there, and nothing has changed. */
 scl_status scl_row_sums_join(scl_row_sums *into, scl_row_sums *from, bool subtract,
                              scl_error *error);
+/* The sums over all folds but `without` (-1: all), without folds and without fingerprints. */
+scl_status scl_row_sums_without(const scl_row_sums *from, long without, scl_row_sums *out,
+                                scl_error *error);
+
+/* The squared error of the scores Phi a + b on the rows of a fold, summed over rows and targets with
+ * the rows' weights, for a map's features and the coefficients a (D x c) and b (1 x c) of a fit; and
+ * the sum of the weights. */
+scl_status scl_row_sums_error(const scl_row_sums *sums, size_t fold, const scl_map *map,
+                              const scl_matrix *a, const scl_matrix *b, double *square,
+                              double *weight, scl_error *error);
 
 /* As arrays: docs/models.md has their names. */
 scl_status scl_row_sums_save(scl_row_sums *sums, scl_array_archive *archive, scl_error *error);

@@ -1,32 +1,31 @@
-/* Products of rows and coefficients by tables over the levels of columns. Called by solvers that
- * pass over rows many times. */
+/* Products of rows and coefficients, column by column. Called for scores. */
 #include "rows/level_rows.h"
 
+#include "algebra/row_products.h"
+#include "base/loops.h"
 #include "base/pool.h"
 #include "base/profile.h"
 #include "rows/levels.h"
 #include <string.h>
 
-/* Columns of the result that are summed together; the fewest rows that pay for tables. */
+/* Columns of the result that are summed together; rows of a task; the fewest rows that pay for
+ * tables. */
 enum { LANES = 8, CHUNK_ROWS = 64, LEAST_ROWS = 512 };
 
 struct scl_level_rows {
   const scl_flow *flow;
   scl_levels *levels;
-  bool plain;      /* tables do not pay */
   size_t made;     /* counts the changes of levels */
   uint32_t *place; /* of the block: rows x columns */
   void *kept;      /* rows x features of wide columns */
-  double *part;    /* what these add to a product */
-  size_t kept_room, part_room;
+  double *scratch; /* a part for each thread */
+  size_t kept_room, scratch_room;
 };
 
 scl_status scl_level_rows_create(const scl_flow *flow, scl_level_rows **out, scl_error *error) {
   scl_levels *levels = NULL;
   *out = NULL;
-  if (flow->map == NULL || flow->pilot != NULL || flow->count > 0 ||
-      flow->source->rows < LEAST_ROWS)
-    return SCL_STATUS_OK;
+  if (flow->map == NULL || flow->pilot != NULL || flow->count > 0) return SCL_STATUS_OK;
   SCL_TRY(scl_levels_create(flow->map, &levels, error));
   if (levels == NULL) return SCL_STATUS_OK;
   scl_level_rows *rows = scl_allocate_zero(sizeof *rows);
@@ -48,39 +47,57 @@ scl_status scl_level_rows_create(const scl_flow *flow, scl_level_rows **out, scl
 void scl_level_rows_destroy(scl_level_rows *rows) {
   if (rows == NULL) return;
   scl_levels_destroy(rows->levels);
-  SCL_RELEASE(rows->place, rows->kept, rows->part, rows);
+  SCL_RELEASE(rows->place, rows->kept, rows->scratch, rows);
 }
 
 void scl_level_tables_close(scl_level_tables *tables) {
-  scl_release(tables->table);
-  scl_thin_close(&tables->wide);
+  SCL_RELEASE(tables->table, tables->by);
   *tables = (scl_level_tables){0};
 }
 
 /* ------------------------------------------------------------ the levels of a block */
 
-/* Learn the levels of a block. Tables stop paying (r->plain) where more than half of the
+/* Make all columns wide: no column has a table. */
+static scl_status widen_all(scl_levels *levels, scl_error *error) {
+  for (size_t c = 0; c < levels->n_columns; c++)
+    levels->column[c].spills = true;
+  return scl_levels_widen(levels, error);
+}
+
+/* Learn the levels of a block. Tables do not pay for few rows, nor where more than half of the
  * features are in wide columns. */
 static scl_status learn(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
+  scl_levels *levels = r->levels;
   bool spills = false;
-  scl_levels_learn(r->levels, block->x, block->x_stride, block->count, &spills);
-  if (spills || r->made == 0) SCL_TRY(scl_levels_widen(r->levels, error));
-  r->plain = 2 * r->levels->direct > r->levels->features;
+  if (r->flow->source->rows < LEAST_ROWS) {
+    SCL_TRY(widen_all(levels, error));
+  } else {
+    scl_levels_learn(levels, block->x, block->x_stride, block->count, &spills);
+    if (spills || r->made == 0) SCL_TRY(scl_levels_widen(levels, error));
+    if (2 * levels->direct > levels->features) SCL_TRY(widen_all(levels, error));
+  }
   r->made++;
-  return r->plain ? SCL_STATUS_OK : scl_levels_place(r->levels, block->x, error);
+  return levels->direct == levels->features ? SCL_STATUS_OK
+                                            : scl_levels_place(levels, block->x, error);
+}
+
+/* Make room for `numbers` numbers of `size` bytes. */
+static scl_status reserve(void **memory, size_t *room, size_t numbers, size_t size,
+                          scl_error *error) {
+  if (numbers <= *room) return SCL_STATUS_OK;
+  scl_release(*memory);
+  *memory = scl_allocate_array(numbers, size);
+  *room = *memory == NULL ? 0 : numbers;
+  return *memory == NULL ? scl_fail_memory(error, numbers * size, "features of rows")
+                         : SCL_STATUS_OK;
 }
 
 /* Make the features of the wide columns of a block: rows x direct, in r->kept. */
 static scl_status keep_wide(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
   const scl_levels *levels = r->levels;
-  const size_t numbers = block->count * levels->direct, size = scl_dtype_size(r->flow->dtype);
+  const size_t numbers = block->count * levels->direct;
   if (numbers == 0) return SCL_STATUS_OK;
-  if (numbers > r->kept_room) {
-    scl_release(r->kept);
-    r->kept = scl_allocate_array(numbers, size);
-    r->kept_room = r->kept == NULL ? 0 : numbers;
-    if (r->kept == NULL) return scl_fail_memory(error, numbers * size, "features of rows");
-  }
+  SCL_TRY(reserve(&r->kept, &r->kept_room, numbers, scl_dtype_size(r->flow->dtype), error));
   return scl_map_apply(levels->some, block->x, block->x_stride, block->count, r->kept,
                        (ptrdiff_t)levels->direct, error);
 }
@@ -89,116 +106,183 @@ static scl_status keep_wide(scl_level_rows *r, const scl_flow_block *block, scl_
  * with new levels is learnt and looked up once more. */
 static scl_status find(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
   bool known = r->made > 0;
-  for (int tries = 0; tries < 2 && !r->plain; tries++) {
-    if (known)
-      scl_levels_find(r->levels, block->x, block->x_stride, block->count, r->place, &known);
-    if (known) return keep_wide(r, block, error);
+  if (known) scl_levels_find(r->levels, block->x, block->x_stride, block->count, r->place, &known);
+  if (!known) {
     SCL_TRY(learn(r, block, error));
-    known = true;
+    scl_levels_find(r->levels, block->x, block->x_stride, block->count, r->place, &known);
   }
-  return SCL_STATUS_OK;
+  return keep_wide(r, block, error);
 }
 
-scl_status scl_level_rows_find(scl_level_rows *r, const scl_flow_block *block, bool *taken,
-                               scl_error *error) {
-  scl_status status = SCL_STATUS_OK;
-  if (!r->plain) {
-    const size_t mark = scl_profile_enter("features");
-    status = find(r, block, error);
-    scl_profile_leave(mark, r->plain ? 0 : (double)block->count, block->first == 0 && !r->plain);
+scl_status scl_level_rows_find(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
+  const size_t mark = scl_profile_enter("features");
+  scl_status status = find(r, block, error);
+  scl_profile_leave(mark, (double)block->count, block->first == 0);
+  if (status == SCL_STATUS_BAD_DATA || status == SCL_STATUS_NUMERIC) {
+    const scl_status said = scl_flow_make_features(block, error); /* names row and feature */
+    if (said != SCL_STATUS_OK) status = said;
   }
-  *taken = !r->plain;
   return status;
 }
 
-/* ------------------------------------------------------------ products */
+/* ------------------------------------------------------------ f of a column */
+
+/* Whether coefficients are packed: the products of a row with few of them are sums along the
+ * features, with many of them sums of rows of coefficients. */
+static bool packs(size_t k) { return k > LANES; }
+
+/* part (rows x k) = features (rows x those of the column, float64) times their coefficients. A row
+ * of it depends on that row of features alone. */
+static void multiply_column(const scl_levels *levels, const scl_level_column *c, size_t rows,
+                            const double *phi, ptrdiff_t stride, const double *by, size_t k,
+                            double *part) {
+  if (packs(k)) {
+    scl_row_product(SCL_DTYPE_FLOAT64, rows, 0, k, c->features, phi, stride,
+                    by + c->first * scl_strip_numbers(SCL_DTYPE_FLOAT64, 1, k), part, (ptrdiff_t)k);
+    return;
+  }
+  memset(part, 0, rows * k * sizeof *part);
+  scl_loops_get()->thin_product_f64(rows, c->features, k, phi, stride, by + c->first,
+                                    (ptrdiff_t)levels->features, part);
+}
+
+/* a (D x k), features by column, as multiply_column takes them; NULL: no memory. `room`: a number
+ * for each feature. */
+static double *arrange(const scl_levels *levels, const double *a, size_t k, double *room) {
+  const size_t each = packs(k) ? scl_strip_numbers(SCL_DTYPE_FLOAT64, 1, k) : k;
+  double *by = scl_allocate_zero((levels->features * each + 1) * sizeof *by);
+  for (size_t c = 0; by != NULL && c < levels->n_columns; c++) {
+    const scl_level_column *column = &levels->column[c];
+    for (size_t j = 0; j < k; j++) {
+      for (size_t i = 0; i < column->features; i++)
+        room[i] = a[levels->order[column->first + i] * k + j];
+      if (packs(k))
+        scl_strip_set(SCL_DTYPE_FLOAT64, column->features, j, room, by + column->first * each);
+      else
+        memcpy(by + j * levels->features + column->first, room, column->features * sizeof *room);
+    }
+  }
+  return by;
+}
 
 /* Numbers between two rows of a table: k rounded up to whole groups of LANES. */
 static size_t stride_of(size_t k) { return (k + LANES - 1) / LANES * LANES; }
 
-/* Tables over the levels for the coefficients a (D x k): row l of a column is the sum over its
- * features t of phi_t(level l) a_t. The coefficients of wide columns are gathered in t->wide. */
+/* The table of one column. `room`: its levels x (features + k) numbers. */
+static void tabulate_column(const scl_levels *levels, const scl_level_column *c, size_t k,
+                            double *room, scl_level_tables *t) {
+  double *part = room + c->levels * c->features;
+  for (size_t l = 0; l < c->levels; l++)
+    for (size_t i = 0; i < c->features; i++)
+      room[l * c->features + i] = levels->table[l * levels->features + levels->order[c->first + i]];
+  multiply_column(levels, c, c->levels, room, (ptrdiff_t)c->features, t->by, k, part);
+  for (size_t l = 0; l < c->levels; l++)
+    memcpy(t->table + (c->first + l) * stride_of(k), part + l * k, k * sizeof *part);
+}
+
+/* Coefficients a (D x k) by column, and tables over the levels. */
 static scl_status tabulate(const scl_level_rows *r, scl_level_tables *t, const double *a, size_t k,
                            scl_error *error) {
   const scl_levels *levels = r->levels;
-  const size_t stride = stride_of(k), numbers = levels->features * stride;
+  const size_t numbers = levels->features * stride_of(k);
+  size_t most = levels->features;
+  for (size_t c = 0; c < levels->n_columns; c++)
+    most = scl_max(most, levels->column[c].levels * (levels->column[c].features + k));
   scl_level_tables_close(t);
+  double *room = scl_allocate_array(most + 1, sizeof *room);
   t->table = scl_allocate_zero((numbers + 1) * sizeof *t->table);
-  double *wide = scl_allocate_array(levels->direct * k + 1, sizeof *wide);
-  if (t->table == NULL || wide == NULL) {
-    scl_release(wide);
+  t->by = room == NULL ? NULL : arrange(levels, a, k, room);
+  if (t->table == NULL || t->by == NULL || room == NULL) {
+    scl_release(room);
     return scl_fail_memory(error, numbers * sizeof *t->table, "tables of columns");
   }
-  for (size_t c = 0; c < levels->n_columns; c++) {
-    const scl_level_column *column = &levels->column[c];
-    for (size_t l = 0; !column->wide && l < column->levels; l++)
-      for (size_t i = 0; i < column->features; i++) {
-        const size_t feature = levels->order[column->first + i];
-        const double phi = levels->table[l * levels->features + feature];
-        for (size_t j = 0; j < k; j++)
-          t->table[(column->first + l) * stride + j] += phi * a[feature * k + j];
-      }
-  }
-  for (size_t i = 0; i < levels->direct; i++)
-    memcpy(wide + i * k, a + levels->wide[i] * k, k * sizeof *wide);
-  const scl_status status =
-      levels->direct == 0 ? SCL_STATUS_OK
-                          : scl_thin_open(r->flow->dtype, levels->direct, wide, k, &t->wide, error);
-  scl_release(wide);
+  for (size_t c = 0; c < levels->n_columns; c++)
+    if (!levels->column[c].wide) tabulate_column(levels, &levels->column[c], k, room, t);
+  scl_release(room);
   t->made = r->made;
-  return status;
+  return SCL_STATUS_OK;
 }
 
-typedef struct looking_up {
-  const scl_level_rows *rows;
-  const double *table;
-  size_t k, stride, start, count;
-  double *out;
-} looking_up;
+/* ------------------------------------------------------------ products */
 
-/* out = the sum over columns of the table rows at the places of a row, LANES results at a time. */
-static void look_up_chunk(void *context, size_t index) {
-  const looking_up *job = context;
-  const size_t columns = job->rows->levels->n_columns, first = index * CHUNK_ROWS,
-               end = scl_min(first + CHUNK_ROWS, job->count);
-  for (size_t i = first; i < end; i++) {
+typedef struct multiplying {
+  const scl_level_rows *rows;
+  const scl_level_tables *tables;
+  size_t k, stride, start, count, each; /* each: scratch of a thread */
+  double *out;
+} multiplying;
+
+/* Add table rows of columns first .. end-1 to rows of the product, LANES results at a time. */
+static void look_up(const multiplying *job, size_t row, size_t end_row, size_t first, size_t end) {
+  const size_t columns = job->rows->levels->n_columns;
+  for (size_t i = row; i < end_row; i++) {
     const uint32_t *place = job->rows->place + (job->start + i) * columns;
     for (size_t j = 0; j < job->k; j += LANES) {
+      const size_t bytes = scl_min(LANES, job->k - j) * sizeof(double);
       double sum[LANES] = {0};
-      for (size_t c = 0; c < columns; c++) {
-        const double *from = job->table + place[c] * job->stride + j;
+      memcpy(sum, job->out + i * job->k + j, bytes);
+      for (size_t c = first; c < end; c++) {
+        const double *from = job->tables->table + place[c] * job->stride + j;
         for (size_t q = 0; q < LANES; q++)
           sum[q] += from[q];
       }
-      memcpy(job->out + i * job->k + j, sum, scl_min(LANES, job->k - j) * sizeof *sum);
+      memcpy(job->out + i * job->k + j, sum, bytes);
     }
   }
 }
 
-/* out += features of the wide columns times their coefficients. */
-static scl_status add_kept(scl_level_rows *r, const scl_level_tables *t, size_t k, size_t start,
-                           size_t count, double *out, scl_error *error) {
-  const size_t direct = r->levels->direct, numbers = count * k;
-  if (direct == 0 || numbers == 0) return SCL_STATUS_OK;
-  if (numbers > r->part_room) {
-    scl_release(r->part);
-    r->part = scl_allocate_array(numbers, sizeof *r->part);
-    r->part_room = r->part == NULL ? 0 : numbers;
-    if (r->part == NULL) return scl_fail_memory(error, numbers * sizeof *r->part, "decisions");
+/* Add f of a wide column to rows of the product, from its features. */
+static void add_wide(const multiplying *job, size_t row, size_t end_row,
+                     const scl_level_column *c) {
+  const scl_level_rows *r = job->rows;
+  const size_t direct = r->levels->direct, rows = end_row - row;
+  double *part = r->scratch + scl_pool_worker() * job->each, *wide = part + CHUNK_ROWS * job->k;
+  const void *kept =
+      scl_at(r->kept, r->flow->dtype,
+             (ptrdiff_t)((job->start + row) * direct + r->levels->slot[c->first] - 1));
+  ptrdiff_t stride = (ptrdiff_t)direct;
+  const double *phi = kept;
+  if (r->flow->dtype == SCL_DTYPE_FLOAT32) {
+    for (size_t i = 0; i < rows; i++)
+      for (size_t q = 0; q < c->features; q++)
+        wide[i * c->features + q] = (double)((const float *)kept)[i * direct + q];
+    phi = wide;
+    stride = (ptrdiff_t)c->features;
   }
-  SCL_TRY(scl_thin_product(&t->wide, count,
-                           scl_at(r->kept, r->flow->dtype, (ptrdiff_t)(start * direct)),
-                           (ptrdiff_t)direct, r->part, error));
-  for (size_t i = 0; i < numbers; i++)
-    out[i] += r->part[i];
-  return SCL_STATUS_OK;
+  multiply_column(r->levels, c, rows, phi, stride, job->tables->by, job->k, part);
+  for (size_t i = 0; i < rows * job->k; i++)
+    job->out[row * job->k + i] += part[i];
+}
+
+/* Task: the sums over columns, in their order, for CHUNK_ROWS rows. */
+static void multiply_chunk(void *context, size_t index) {
+  const multiplying *job = context;
+  const scl_levels *levels = job->rows->levels;
+  const size_t row = index * CHUNK_ROWS, end_row = scl_min(row + CHUNK_ROWS, job->count);
+  memset(job->out + row * job->k, 0, (end_row - row) * job->k * sizeof *job->out);
+  for (size_t c = 0; c < levels->n_columns; c++) {
+    const size_t first = c;
+    while (c < levels->n_columns && !levels->column[c].wide)
+      c++;
+    if (c > first) look_up(job, row, end_row, first, c);
+    if (c < levels->n_columns) add_wide(job, row, end_row, &levels->column[c]);
+  }
 }
 
 scl_status scl_level_rows_multiply(scl_level_rows *r, scl_level_tables *tables, const double *a,
                                    size_t k, size_t start, size_t count, double *out,
                                    scl_error *error) {
+  const scl_levels *levels = r->levels;
+  size_t widest = 0;
+  for (size_t c = 0; c < levels->n_columns; c++)
+    if (levels->column[c].wide) widest = scl_max(widest, levels->column[c].features);
   if (tables->made != r->made) SCL_TRY(tabulate(r, tables, a, k, error));
-  looking_up job = {r, tables->table, k, stride_of(k), start, count, out};
-  scl_pool_run((count + CHUNK_ROWS - 1) / CHUNK_ROWS, look_up_chunk, &job);
-  return add_kept(r, tables, k, start, count, out, error);
+  multiplying job = {r, tables, k, stride_of(k), start, count, CHUNK_ROWS * (k + widest), out};
+  void *scratch = r->scratch;
+  const scl_status status =
+      reserve(&scratch, &r->scratch_room, scl_pool_threads() * job.each, sizeof *r->scratch, error);
+  r->scratch = scratch;
+  if (status == SCL_STATUS_OK)
+    scl_pool_run((count + CHUNK_ROWS - 1) / CHUNK_ROWS, multiply_chunk, &job);
+  return status;
 }

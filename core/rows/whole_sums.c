@@ -9,7 +9,7 @@ __extension__ typedef __float128 wide_float;
 /* Rows that are summed at once: sums of digits stay whole numbers of float64. */
 enum { MOST_ROWS = 32768, DIGIT = 26 };
 /* Moments with weights that are not whole numbers are multiples of 2^-WEIGHT_SHIFT. */
-enum { WEIGHT_SHIFT = 40, LEAST_FACTOR = -WEIGHT_SHIFT / 2, MOST_FACTOR = 11 };
+enum { WEIGHT_SHIFT = SCL_WEIGHT_SHIFT, LEAST_FACTOR = -WEIGHT_SHIFT / 2, MOST_FACTOR = 11 };
 /* Totals of 64 bits hold v v' of this sum of weights, |v| <= 2047, below 2^62. */
 static const double MOST_WEIGHT = 0x1p40;
 
@@ -59,13 +59,20 @@ static scl_status widen(scl_whole_sums *sums, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status check_range(scl_whole_sums *sums, size_t group, double more, scl_error *error) {
-  sums->weight[group] += more;
-  if (sums->weight[group] <= MOST_WEIGHT) return SCL_STATUS_OK;
+static scl_status check_range(const scl_whole_sums *sums, size_t group, double more,
+                              scl_error *error) {
+  const double weight = sums->weight[group] + more;
+  if (weight <= MOST_WEIGHT) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_NUMERIC,
                   "the weights of the rows come to %g; sums of whole-number features take at most "
                   "%g: divide the weights by a number",
-                  sums->weight[group], MOST_WEIGHT);
+                  weight, MOST_WEIGHT);
+}
+
+static scl_status add_range(scl_whole_sums *sums, size_t group, double more, scl_error *error) {
+  SCL_TRY(check_range(sums, group, more, error));
+  sums->weight[group] += more;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool subtract,
@@ -79,11 +86,13 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
   SCL_TRY(scl_block_sums_alike(into, from, error));
   if (from->shift > 0 && !blocks) SCL_TRY(widen(into, error));
   if (into->shift > 0 && !blocks) SCL_TRY(widen(from, error));
+  for (size_t g = 0; !subtract && !blocks && g < into->groups; g++)
+    SCL_TRY(check_range(into, g, from->weight[g], error));
   for (size_t g = 0; g < into->groups; g++) {
     if (blocks)
       SCL_TRY(scl_block_sums_make_room(into, from, g, error));
     else
-      SCL_TRY(check_range(into, g, subtract ? -from->weight[g] : from->weight[g], error));
+      into->weight[g] += subtract ? -from->weight[g] : from->weight[g];
     scl_whole_totals_add(&into->moment[g], &from->moment[g], subtract);
     SCL_TRY(scl_exact_merge(into->right[g], from->right[g], subtract, error));
     SCL_TRY(scl_exact_merge(into->own[g], from->own[g], subtract, error));
@@ -205,7 +214,7 @@ static scl_status add_unweighted(scl_whole_sums *sums, const scl_whole_rows *row
   double *columns = scl_allocate_array(most * (c + 1) + 1, sizeof *columns);
   if (columns == NULL)
     return scl_fail_memory(error, most * (c + 1) * sizeof *columns, "targets of rows");
-  scl_status status = check_range(sums, rows->group, (double)rows->rows, error);
+  scl_status status = add_range(sums, rows->group, (double)rows->rows, error);
   for (size_t at = 0; status == SCL_STATUS_OK && at < rows->rows; at += most) {
     run r = {part_of(rows, c, at, scl_min(most, rows->rows - at)), 0, columns};
     fill_columns(&r.rows, c, columns);
@@ -224,7 +233,7 @@ static scl_status add_bits(scl_whole_sums *sums, const scl_whole_rows *rows, dou
     most = fmax(most, rows->weights[i]);
     weight += rows->weights[i];
   }
-  SCL_TRY(check_range(sums, rows->group, weight, error));
+  SCL_TRY(add_range(sums, rows->group, weight, error));
   for (int digit = 0; ldexp(1, digit) <= most; digit++) {
     run r = {part_of(rows, sums->targets, 0, rows->rows), digit, columns};
     fill_columns(&r.rows, sums->targets, columns);
@@ -333,7 +342,7 @@ static scl_status find_factors(scl_whole_sums *sums, const scl_whole_rows *rows,
     *factors |= (uint64_t)1 << (factor_of(w) - LEAST_FACTOR);
     SCL_TRY(widen(sums, error));
   }
-  return check_range(sums, rows->group, total, error);
+  return add_range(sums, rows->group, total, error);
 }
 
 static scl_status add_weighted(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
@@ -439,6 +448,21 @@ scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few
 }
 
 /* ------------------------------------------------------------ totals */
+
+scl_status scl_whole_features_open(const scl_map *map, scl_whole_features *out, double **memory,
+                                   scl_error *error) {
+  const size_t d = scl_map_features(map);
+  *memory = NULL;
+  scl_map_units(map, &out->unit, &out->base);
+  if (scl_map_whole(map) != SCL_WHOLE_NONE) return SCL_STATUS_OK;
+  double *high = *memory = scl_allocate_array(2 * d + 1, sizeof *high), *low = high + d;
+  if (high == NULL) return scl_fail_memory(error, 2 * d * sizeof *high, "values of features");
+  scl_map_low_and_high(map, low, high);
+  for (size_t j = 0; j < d; j++)
+    high[j] -= low[j];
+  *out = (scl_whole_features){.unit = high, .base = low};
+  return SCL_STATUS_OK;
+}
 
 /* The sums of all groups but one: `right` and `own` in one exact number each. */
 typedef struct whole {

@@ -14,19 +14,23 @@
 #include "algebra/whole_totals.h"
 #include "rows/sums.h"
 
+enum { SCL_WEIGHT_SHIFT = 40 };
+
 typedef struct scl_whole_sums {
   size_t features, targets, groups;
-  unsigned shift; /* moments are whole multiples of 2^-shift; of whole numbers 0 without
-                               other weights */
+  unsigned
+      shift; /* moments are whole multiples of 2^-shift: of whole numbers SCL_WEIGHT_SHIFT, or 0
+                     without other weights */
   scl_whole_totals
       *moment;       /* groups: V'V, of 128 bits where whole numbers have shift > 0, and where
                                sums of float features may need them */
   scl_exact **right; /* groups: (c + 1) x D numbers: V'y_j, then V'1 */
   scl_exact **own;   /* groups: sum y_j (c), sum y_j^2 (c), sum of the weights */
-  double *weight;    /* groups, for the ranges: an upper bound of the sum of the weights; of
-                               the entries of `moment` where features are floats */
-  double *unit;      /* of float features: D units, v = phi / unit; else NULL */
-  double *pilot;     /* and what was subtracted from features and targets: D + c numbers */
+  double
+      *weight;   /* groups, for the ranges: an upper bound of the sum of the weights; of the entries
+                     of `moment` where features are floats */
+  double *unit;  /* of float features: D units, v = phi / unit; else NULL */
+  double *pilot; /* and what was subtracted from features and targets: D + c numbers */
 } scl_whole_sums;
 
 /* Zeros; `moments`: with the matrices of the moments. */
@@ -66,6 +70,9 @@ double scl_whole_sums_weight(const scl_whole_sums *sums);
 typedef struct scl_whole_features {
   const double *unit, *base; /* D each; base NULL: zeros */
 } scl_whole_features;
+/* What the whole numbers or bits of a map stand for; bits need *memory, which the caller releases. */
+scl_status scl_whole_features_open(const scl_map *map, scl_whole_features *out, double **memory,
+                                   scl_error *error);
 scl_status scl_whole_sums_total(scl_whole_sums *sums, const scl_whole_features *features,
                                 long without, bool centre, bool spend, scl_totals *out,
                                 scl_symmetric **moment, scl_error *error);

@@ -3,10 +3,7 @@
 #include "shared/expansion_sum.h"
 #include "shared/rows.h"
 
-/* Batches are padded with copies of rows to a multiple of PIECE and to a product of at least
- * LEAST entries, as OpenBLAS sums smaller products, and rows past a multiple of 4, in another
- * order. */
-enum { EXPANSION_ROWS = 4, EXPANSION_LEAST = 2048, EXPANSION_BATCH = 256 };
+enum { EXPANSION_BATCH = 256 };
 
 void expansion_release(const scl_host *host, const expansion *e) {
   host->release(e->x);
@@ -17,7 +14,6 @@ void expansion_release(const scl_host *host, const expansion *e) {
 
 /* Room for one batch, in one piece of memory. */
 typedef struct expansion_room {
-  size_t most;              /* rows of u */
   double *u, *tail, *b, *k; /* most x d; PIECE x d; functions x TILE; most x TILE */
 } expansion_room;
 
@@ -27,31 +23,18 @@ static size_t expansion_padded(size_t rows, size_t multiple) {
   return (rows + multiple - 1) / multiple * multiple;
 }
 
-/* Number of rows of a batch of `count`, copies included, against a tile of `kept`. */
-static size_t expansion_rows(size_t count, size_t kept) {
-  const size_t least = EXPANSION_LEAST / kept;
-  return expansion_padded(count < least ? least : count, EXPANSION_ROWS);
-}
-
-static scl_status expansion_reserve(const scl_host *host, const expansion *e, size_t count,
+static scl_status expansion_reserve(const scl_host *host, const expansion *e, size_t most,
                                     expansion_room *out, scl_error *error) {
-  const size_t d = e->cols, most = expansion_rows(count, EXPANSION_PIECE),
+  const size_t d = e->cols,
                numbers = (most + EXPANSION_PIECE) * d + (most + e->functions) * EXPANSION_TILE;
-  out->most = most;
   out->u = host->scratch(numbers * sizeof *out->u);
   if (out->u == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu kernel values",
-                      count * EXPANSION_TILE);
+                      most * EXPANSION_TILE);
   out->tail = out->u + most * d;
   out->b = out->tail + EXPANSION_PIECE * d;
   out->k = out->b + e->functions * EXPANSION_TILE;
   return SCL_STATUS_OK;
-}
-
-/* Fills rows count .. most - 1 with copies of row count - 1. */
-static void expansion_repeat(double *x, size_t count, size_t most, size_t cols) {
-  for (size_t i = count; i < most; i++)
-    memcpy(x + i * cols, x + (count - 1) * cols, cols * sizeof *x);
 }
 
 /* The tile of kept rows that begins at row `first`, padded with copies. */
@@ -65,7 +48,8 @@ static size_t expansion_tile(const expansion *e, size_t first, const expansion_r
   const double *x = e->x + first * d;
   if (count < EXPANSION_PIECE) {
     memcpy(room->tail, x, count * d * sizeof *x);
-    expansion_repeat(room->tail, count, EXPANSION_PIECE, d);
+    for (size_t i = count; i < EXPANSION_PIECE; i++)
+      memcpy(room->tail + i * d, x + (count - 1) * d, d * sizeof *x);
     x = room->tail;
   }
   *out = scl_dense_rows(x, (ptrdiff_t)d, expansion_padded(count, EXPANSION_PIECE), d);
@@ -91,14 +75,12 @@ static scl_status expansion_batch(const void *self, expansion_gram gram, const e
   const expansion_sum sum = expansion_sum_get();
   scl_status status = SCL_STATUS_OK;
   rows_subtract(x, x_stride, n, d, e->pilot, room->u);
-  expansion_repeat(room->u, n, room->most, d);
   for (size_t i = 0; i < n; i++)
     memcpy(out + (ptrdiff_t)i * stride, e->f0, e->functions * sizeof *out);
   for (size_t first = 0, count; status == SCL_STATUS_OK && first < e->rows; first += count) {
     scl_const_parameters v;
     count = expansion_tile(e, first, room, &v);
-    const scl_const_parameters u =
-        scl_dense_rows(room->u, (ptrdiff_t)d, expansion_rows(n, v.count), d);
+    const scl_const_parameters u = scl_dense_rows(room->u, (ptrdiff_t)d, n, d);
     expansion_turn(e, first, count, room->b);
     status = gram(self, &u, &v, room->k, EXPANSION_TILE, error);
     if (status == SCL_STATUS_OK)

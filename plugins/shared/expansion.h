@@ -3,8 +3,7 @@
  *   f(x) = f0 + sum_i b_i K(x_i - p, x - p)
  *
  * p is 0 where rows are near 0 (shared/rows.h). f(x) has the same bits in whatever batch x comes:
- * kernel values are made in tiles of such shapes that matrix products take one path for all, and
- * sums over the kept rows have one order. */
+ * so have the host's products of rows, and sums over the kept rows have one order. */
 #ifndef SCULLERY_SHARED_EXPANSION_H
 #define SCULLERY_SHARED_EXPANSION_H
 

@@ -17,7 +17,7 @@ end
 
 -- Methods of objects of other making: levels of progress and what functions of components are
 -- given (both in C), sessions.
-local others = { step = true, status = true, run = true, normal = true, solve = true,
+local others = { step = true, status = true, run = true, normal = true, solve = true, total = true,
   progress = true }
 
 -- class name -> { method -> true }, and under "any" the methods of all.

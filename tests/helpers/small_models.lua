@@ -47,6 +47,7 @@ local function features()
       K = sc.kernel.gaussian{ width = 2 } },
     sections = kitchen{ p = sc.sampler.landmarks(), phi = sc.kernel.gaussian{ width = 2 } },
     cells = kitchen{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(), T = 4 },
+    whole = kitchen{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.relu(), dtype = "int16" },
     changed = kitchen{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.relu() } }
 end
 

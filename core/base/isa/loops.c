@@ -2,6 +2,7 @@
  * base/vector_math.cmake). */
 #include "base/isa/bits.h"
 #include "base/isa/packed.h"
+#include "base/isa/rows.h"
 #include "base/isa/thin.h"
 #include "base/isa/whole.h"
 
@@ -354,4 +355,8 @@ const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
                                        ISA_PACKED_BYTES,
                                        PACKED_F64,
                                        PACKED_F32,
+                                       ISA_STRIP_BYTES,
+                                       ISA_NAME(scl_row_product_f64),
+                                       ISA_NAME(scl_row_product_f32),
+                                       ISA_NAME(scl_row_solve_f64),
                                        &ISA_NAME(scl_whole_loops)};

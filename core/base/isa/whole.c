@@ -291,18 +291,6 @@ static void add_wide(size_t rows, size_t cols, const int32_t *sums, size_t apart
     }
 }
 
-/* ------------------------------------------------------------ float64 */
-
-#define WIDEN(name, type)                                                                          \
-  static void name(size_t rows, size_t cols, const type *v, ptrdiff_t stride,                      \
-                   double *restrict out) {                                                         \
-    for (; rows > 0; rows--, v += stride, out += cols)                                             \
-      for (size_t j = 0; j < cols; j++)                                                            \
-        out[j] = (double)v[j];                                                                     \
-  }
-WIDEN(widen_i8, int8_t)
-WIDEN(widen_i16, int16_t)
-
 const scl_whole_loops ISA_NAME(scl_whole_loops) = {KERNELS,
                                                    ISA_NAME(scl_whole_round_f32_i8),
                                                    ISA_NAME(scl_whole_round_f32_i16),
@@ -310,5 +298,7 @@ const scl_whole_loops ISA_NAME(scl_whole_loops) = {KERNELS,
                                                    ISA_NAME(scl_whole_round_f64_i16),
                                                    add,
                                                    add_wide,
-                                                   widen_i8,
-                                                   widen_i16};
+                                                   ISA_NAME(scl_whole_widen_i8),
+                                                   ISA_NAME(scl_whole_widen_i16),
+                                                   ISA_NAME(scl_whole_adjoint_i8),
+                                                   ISA_NAME(scl_whole_adjoint_i16)};

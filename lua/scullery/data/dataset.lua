@@ -28,7 +28,9 @@ end
 
 local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
   fields = "X y names classes task target weights groups time source part_rows part_first schema \z
-    places codes strangers form", hidden = "form" }) -- form: see model/target_form.lua
+    places codes strangers form files", hidden = "form files" })
+
+-- Hidden fields: form (model/target_form.lua), and files, the paths of a data set that streams.
 
 local dataset = { class = Dataset }
 
@@ -126,12 +128,12 @@ end
 --- numbers, for folds = "time".
 function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
---- dataset.from_table(t, source, said): a data set from the result of a reader or a stream. said: a
---- list of lines about how the file was read.
-function dataset.from_table(t, source, said)
+--- dataset.from_table(t, source, said, files): a data set from the result of a reader or a stream.
+--- said: a list of lines about how the file was read. files: the paths of the stream's files.
+function dataset.from_table(t, source, said, files)
   local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
     target = t.target, part_rows = t.parts, weights = t.weights, groups = t.groups, time = t.time,
-                              source = source, schema = t.schema }, Dataset)
+                              source = source, schema = t.schema, files = files }, Dataset)
   said_of[self], filled_of[self] = said, t.notes and {}
   for _, note in ipairs(t.notes or {}) do
     if note.what == "filled" then filled_of[self][note.column] = note.count end

@@ -36,10 +36,21 @@ end
 
 -- ---------------------------------------------------------------- files
 
--- The data set of a reader's result whose columns are plain numbers; source: of a stream.
-local function plain(format, result, source)
+-- The data set of a reader's result whose columns are plain numbers; source, files: of a stream.
+local function plain(format, result, source, files)
   result.schema = schema.plain(format, #result.names, result.names)
-  return dataset.from_table(result, source)
+  return dataset.from_table(result, source, nil, files)
+end
+
+-- Paths, each of them a path, a list of paths or nil, as one list.
+local function all_paths(...)
+  local list = {}
+  for _, given in ipairs(table.pack(...)) do
+    for _, path in ipairs(type(given) == "table" and given or { given }) do
+      list[#list + 1] = path
+    end
+  end
+  return list
 end
 
 local roles = { "weights", "groups", "time" } -- in the order of their columns, the last of X
@@ -145,7 +156,8 @@ local function read_csv(path, given, brief)
   end
   local lines, done = schema.report(result, o)
   if not o.quiet then schema.tell(path, brief and done or lines) end
-  local ds = dataset.from_table(result, result.source or source, lines)
+  local ds = dataset.from_table(result, result.source or source, lines,
+    stream and all_paths(path) or nil)
   local calls = false
   for _, one in ipairs(derived or {}) do calls = calls or one.call ~= nil end
   if type(path) == "string" and path ~= "-" and not calls then
@@ -269,7 +281,7 @@ local function read_idx(images, labels, given)
   local o = options.check("data.idx", given, idx_rules, 0)
   if not o.stream then return plain("idx", core.read_idx(images, labels, o)) end
   local source, result = core.stream_idx(images, labels, o)
-  return plain("idx", result, source)
+  return plain("idx", result, source, all_paths(images, labels))
 end
 
 --- sc.data.idx(images[, labels][, { scale =, dtype =, stream =, unpacked = }]): a data set from
@@ -292,7 +304,8 @@ local function stream_npy(path, o)
   end
   kind = kind or "regression"
   classes = kind == "classification" and targets.check_classes(classes) or nil
-  return dataset.from_table({ task = kind, classes = classes }, core.stream_npy(path, o.y))
+  return dataset.from_table({ task = kind, classes = classes }, core.stream_npy(path, o.y),
+    nil, all_paths(path, o.y))
 end
 
 local npy_rules = options.declare("data.npy", { y = { type = "string", takes = "a path" },

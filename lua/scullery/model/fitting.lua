@@ -52,6 +52,8 @@ local function report_of(fit, made, width_told)
       without"):format(made.map_info.jitter)
   end
   report.note = #notes > 0 and table.concat(notes, "; ") or nil
+  local info = made.map and core.map_info(made.map)
+  report.clipped = info and info.rounded > 0 and info.clipped / info.rounded or nil
   return report
 end
 fitting.report = report_of
@@ -62,11 +64,11 @@ function fitting.warn(self, fit)
     warn(("solver.%s did not converge: %s%s"):format(self.solver.name, fit.status,
       fit.note and ": " .. fit.note or ""))
   end
-  local info = self.fitted and self.fitted.map and core.map_info(self.fitted.map)
-  if info and info.clipped > CLIPPED * info.rounded then
+  local clipped = self.fitted.report.clipped
+  if clipped and clipped > CLIPPED then
     warn(("%.2g %% of the whole-number features lay beyond the range that the first 2048 rows \z
       have, and were clipped: the first rows are not typical; shuffle the rows, or take dtype = \z
-      \"float64\""):format(100 * info.clipped / info.rounded))
+      \"float64\""):format(100 * clipped))
   end
 end
 

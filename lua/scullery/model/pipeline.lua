@@ -18,7 +18,7 @@ local guarded = objects.call
 
 -- True for a table of options; false for targets: a data set, a matrix or a list.
 local function are_options(value)
-  return type(value) == "table" and not getmetatable(value) and #value == 0 and next(value) ~= nil
+  return type(value) == "table" and not getmetatable(value) and #value == 0
 end
 
 -- The options of fit that are not about the data.
@@ -27,7 +27,8 @@ local own = { progress = "function", sums = "boolean", fingerprints = "boolean" 
 -- (data, y, given) -> y, given, own: separates the options above from the arguments of fit. With a
 -- data set the options are the second argument.
 local function split_options(data, y, given)
-  local alone = given == nil and are_options(y) and (dataset.is(data) or y.progress ~= nil)
+  local alone = given == nil and are_options(y)
+    and (dataset.is(data) or y.progress ~= nil or y.sums ~= nil)
   if alone then y, given = nil, y end
   local rest, found = {}, {}
   if type(given) ~= "table" then return y, given, found end
@@ -68,9 +69,9 @@ end
 ---
 --- sums = true, among the options: the model keeps its sums over the rows, for p:update, p:forget
 --- and p:save(path, { sums = true }), and is solved from these alone (by solvers that need nothing
---- else: ridge, lasso, box). Each row leaves a fingerprint of 8 bytes, by which rows that come twice
---- or were never added are refused; fingerprints = false goes without. p:info().exact says whether
---- these sums are the same for any order and cut of the rows.
+--- else: ridge, lasso, box). Each row leaves a fingerprint of 8 bytes, by which rows that come
+--- twice or were never added are refused; fingerprints = false goes without. p:info().exact says
+--- whether these sums are the same for any order and cut of the rows.
 function Pipeline:fit(data, y, given)
   local o
   y, given, o = split_options(data, y, given)
@@ -79,6 +80,9 @@ function Pipeline:fit(data, y, given)
     ds = core.is_matrix(data) and dataset.new{ X = data } or dataset.is(data) and data
   end
   ds = ds or guarded("pipeline:fit", dataset.coerce, data, y, given)
+  if recipe.instead_of_fit then
+    return guarded("pipeline:fit", recipe.instead_of_fit, self, ds)
+  end
   if o.sums then
     return guarded("pipeline:fit", progress.watched, "pipeline:fit", o.progress,
       require("scullery.model.sums").fit, self, ds, o)
@@ -86,11 +90,12 @@ function Pipeline:fit(data, y, given)
   return guarded("pipeline:fit", fitting.run, self, ds, o.progress)
 end
 
---- p:sums(ds[, { part = { i, n } | rows = { a, b }, save = path, fingerprints = true }]): the sums
---- over the rows of a data set, or over part i of n or rows a to b of it, from which solvers that
---- need nothing else (ridge, lasso, box) find their solution. Row stages, widths and the ranges of
---- features are learnt from all rows of ds. sc.merge joins such sums; s:solve() gives a fitted
---- pipeline; save also writes them to a file.
+--- p:sums(ds[, { part = { i, n } | rows = { a, b }, folds =, seed = 0, save = path, fingerprints =
+--- true }]): the sums over the rows of a data set, or over part i of n or rows a to b of it, from
+--- which solvers that need nothing else (ridge, lasso, box) find their solution. Row stages, widths
+--- and the ranges of features are learnt from all rows of ds. sc.merge joins such sums; s:solve()
+--- gives a fitted pipeline; save also writes them to a file. folds: the sums of so many folds of
+--- the rows (ds:fold_ids{ k = folds, seed = seed }) are kept apart, for s:search.
 function Pipeline:sums(data, given)
   local ds = guarded("pipeline:sums", dataset.coerce, data)
   return guarded("pipeline:sums", require("scullery.model.sums").of, self, ds, given)
@@ -102,7 +107,7 @@ end
 --- unless again = true. After an error the model is as before.
 function Pipeline:update(data, given)
   local ds = guarded("pipeline:update", dataset.coerce, data)
-  return guarded("pipeline:update", require("scullery.model.sums").update, self, ds, given)
+  return guarded("pipeline:update", require("scullery.model.changing").update, self, ds, given)
 end
 
 --- p:forget(ds): takes the rows of a data set out of a model that keeps its sums, and solves anew:
@@ -111,7 +116,7 @@ end
 --- pipeline.
 function Pipeline:forget(data)
   local ds = guarded("pipeline:forget", dataset.coerce, data)
-  return guarded("pipeline:forget", require("scullery.model.sums").forget, self, ds)
+  return guarded("pipeline:forget", require("scullery.model.changing").forget, self, ds)
 end
 
 -- ------------------------------------------------------------ using
@@ -378,10 +383,10 @@ end
 --- risk), note, nonzeros (features with a nonzero weight), features, seconds of each stage, memory
 --- (bytes that the engine uses), chosen (a sentence about options that the fit chose), components
 --- (of sc.pca: variances and their shares), relevance (of sc.relevance: a list of { column,
---- relevance }, the largest first), and calibration (the method of the probabilities, once
---- they were computed: method "loss", "platt" or "isotonic", folds, rows, slopes and offsets
---- of 1/(1 + exp(slope f + offset)) or curves of scores and shares; it prints as a sentence); exact:
---- "rows" if sums over the features are the same for any order and any cut of the rows (whole-number
+--- relevance }, the largest first), and calibration (the method of the probabilities, once they
+--- were computed: method "loss", "platt" or "isotonic", folds, rows, slopes and offsets of 1/(1 +
+--- exp(slope f + offset)) or curves of scores and shares; it prints as a sentence); exact: "rows"
+--- if sums over the features are the same for any order and any cut of the rows (whole-number
 --- features and those of two values), "blocks" if for any cut at blocks of rows, nil if not, and
 --- exact_note, why; clipped: the share of whole-number features that lay beyond their range.
 function Pipeline:info()
@@ -396,9 +401,7 @@ function Pipeline:info()
   result.components, result.calibration, result.chosen = f.components, f.calibration, f.chosen
   result.relevance = shown.relevance(f)
   if f.map then
-    local info = core.map_info(f.map)
     result.exact, result.exact_note = core.map_exact(f.map)
-    result.clipped = info.rounded > 0 and info.clipped / info.rounded or nil
   end
   for name, value in pairs(f.report or {}) do result[name] = value end
   if not (f.weights and f.solver) then return result end
@@ -505,7 +508,8 @@ end
 --- and table of a search. Parameters of features are drawn again from their seed; parameters = true
 --- also writes them, as the array features.parameters, for other programs (docs/models.md).
 --- Training rows are not saved, unless the model consists of them. sums = true also writes the sums
---- over the rows of a model that keeps them, with which the loaded model takes p:update and p:forget.
+--- over the rows of a model that keeps them, with which the loaded model takes p:update and
+--- p:forget.
 function Pipeline:save(path, given)
   return guarded("pipeline:save", require("scullery.model.saving").save, self, path, given)
 end

@@ -2,6 +2,7 @@
 local automatic = require "scullery.model.automatic"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
+local sums = require "scullery.model.sums"
 
 local shown = {}
 
@@ -87,6 +88,7 @@ function shown.text(p)
     lines[#lines + 1] = ("  the first of %d choices of stages"):format(#p.variants)
   end
   if p.fitted then describe_fit(p.fitted, lines) else lines[#lines + 1] = "  not fitted" end
+  if p.sums_kept then lines[#lines + 1] = "  keeps the sums over " .. sums.text(p.sums_kept) end
   return table.concat(lines, "\n")
 end
 

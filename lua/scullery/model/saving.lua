@@ -241,6 +241,9 @@ function saving.save(value, path, given)
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 
+--- s:save(path): writes the sums to a file that sc.load and sc.merge read.
+function sums.class:save(path) return options.guard("sums:save", 1, saving.save, self, path) end
+
 -- ------------------------------------------------------------ loading
 
 local function load_pipeline(file)
@@ -279,10 +282,8 @@ local function load_features(file)
 end
 
 local function load_sums(file)
-  local p = load_pipeline(file)
-  if not p.sums_kept then fail("it holds no sums") end
-  local made = p.sums_kept
-  made.pipeline = p:clone()
+  local made = load_pipeline(file).sums_kept
+  if not made then fail("it holds no sums") end
   return made
 end
 
@@ -305,10 +306,11 @@ local function load(path)
 end
 
 --- sc.load(path): loads what p:save(path), feats:save(path), s:save(path) or ds:save_schema(path)
---- wrote: a pipeline, features, sums, or the schema of a data set. Predictions are those of the saved model: the
---- same bits on the same machine with any number of threads, the same within rounding elsewhere. A
---- file contains no code, and everything in it is checked: a file that was cut off or altered is
---- refused, and so is one that needs a plugin that is missing, older, or draws other parameters.
+--- wrote: a pipeline, features, sums, or the schema of a data set. Predictions are those of the
+--- saved model: the same bits on the same machine with any number of threads, the same within
+--- rounding elsewhere. A file contains no code, and everything in it is checked: a file that was
+--- cut off or altered is refused, and so is one that needs a plugin that is missing, older, or
+--- draws other parameters.
 function saving.load(path) return options.guard("load", 1, load, path) end
 
 return saving

@@ -22,7 +22,10 @@
 enum { WIDE_TILE = 128, WIDE_REFINEMENTS = 3 };
 static const double WIDE_RESIDUAL = 1e-10; /* of a step, in the norm of E^-1 */
 
-bool box_wide_fits(const scl_problem *problem) { return problem->features / 2 > problem->rows; }
+bool box_wide_fits(const scl_problem *problem) {
+  const bool by_sums = SCL_HAS(problem, exact) && problem->exact > 1;
+  return !by_sums && problem->features / 2 > problem->rows;
+}
 
 void box_wide_close(box_wide *w) {
   if (w->problem == NULL) return;

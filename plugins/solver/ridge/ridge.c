@@ -16,6 +16,7 @@
 #include "ridge.h"
 #include "shared/mean_diagonal.h"
 #include "shared/minibatch.h"
+#include "shared/row_total.h"
 #include "shared/solver_options.h"
 
 #include <float.h>
@@ -155,12 +156,12 @@ static scl_status estimate(const ridge *self, const scl_problem *problem, const 
   return status;
 }
 
-/* From scores [Phi a, 0] to W [y - Phi a, 1]; `sums`: of the first c, then of W. */
+/* From scores [Phi a, 0] to W [y - Phi a, 1]; `sums`: of its columns, `rows`: itself. */
 typedef struct row_residual {
   const scl_problem *problem;
   const scl_symmetric *gram;
   double lambda;
-  double *in, *out, *sums; /* D x (c + 1) each; c + 1 */
+  double *in, *out, *sums, *rows; /* D x (c + 1) each; c + 1; n x (c + 1) */
 } row_residual;
 
 static scl_status turn_to_residuals(void *context, const scl_rows *rows, double *scores,
@@ -171,14 +172,26 @@ static scl_status turn_to_residuals(void *context, const scl_rows *rows, double 
   for (size_t i = 0; i < rows->count; i++) {
     const double weight = rows_weight(rows, i);
     double *row = scores + i * (c + 1);
-    for (size_t j = 0; j < c; j++) {
+    for (size_t j = 0; j < c; j++)
       row[j] = weight * (rows->targets[i * c + j] - row[j]);
-      r->sums[j] += row[j];
-    }
     row[c] = weight;
-    r->sums[c] += weight;
   }
+  memcpy(r->rows + rows->first * (c + 1), scores, rows->count * (c + 1) * sizeof *scores);
   return SCL_STATUS_OK;
+}
+
+/* r->out = Phi'W [y - Phi a, 1] for r->in = [a, 0], and the sums of the columns. */
+static scl_status sum_residuals(row_residual *r, scl_error *error) {
+  const scl_problem *problem = r->problem;
+  const size_t n = problem->rows, k = problem->targets + 1;
+  r->rows = problem->host->allocate((n * k + 1) * sizeof *r->rows);
+  if (r->rows == NULL)
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY,
+                               "not enough memory for the residuals of %zu rows", n);
+  scl_status status = problem->sweep(problem, r->in, k, turn_to_residuals, r, r->out, error);
+  if (status == SCL_STATUS_OK) status = row_total(problem, r->rows, n, k, r->sums, error);
+  problem->host->release(r->rows);
+  return status;
 }
 
 /* out = Phi'W (y - Phi a - constant) - N lambda P a */
@@ -188,8 +201,7 @@ static scl_status residual_of_rows(void *context, const double *a, double *out, 
   const size_t d = problem->features, c = problem->targets;
   for (size_t i = 0; i < d * (c + 1); i++)
     r->in[i] = i % (c + 1) < c ? a[i / (c + 1) * c + i % (c + 1)] : 0;
-  memset(r->sums, 0, (c + 1) * sizeof *r->sums);
-  scl_status status = problem->sweep(problem, r->in, c + 1, turn_to_residuals, r, r->out, error);
+  scl_status status = sum_residuals(r, error);
   if (status == SCL_STATUS_OK && r->gram != NULL)
     status = problem->host->symmetric->multiply(r->gram, a, c, r->in, error);
   if (status != SCL_STATUS_OK) return status;
@@ -261,15 +273,16 @@ static scl_status open_scoring(const scl_problem *problem, const scl_symmetric *
 
 /* With an intercept: each column of b (n x c) less its mean. b itself sums to 0 but for rounding,
  * which a singular system magnifies. */
-static void centre_dual(const scl_problem *problem, double *b) {
+static scl_status centre_dual(const scl_problem *problem, double *b, scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
-  for (size_t j = 0; problem->intercept && j < c; j++) {
-    double mean = 0;
-    for (size_t i = 0; i < n; i++)
-      mean += b[i * c + j] / (double)n;
-    for (size_t i = 0; i < n; i++)
-      b[i * c + j] -= mean;
-  }
+  if (!problem->intercept) return SCL_STATUS_OK;
+  double *sums = problem->host->scratch(c * sizeof *sums);
+  if (sums == NULL)
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu means", c);
+  const scl_status status = row_total(problem, b, n, c, sums, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n * c; i++)
+    b[i] -= sums[i % c] / (double)n;
+  return status;
 }
 
 /* out = y - Phi Phi'b - N lambda b, all centred with an intercept; y = the dual's right-hand side.
@@ -286,8 +299,8 @@ static scl_status residual_of_dual(void *context, const double *b, double *out, 
   const size_t n = problem->rows, c = problem->targets;
   scl_status status = problem->adjoint(problem, b, c, r->room, error);
   if (status == SCL_STATUS_OK) status = problem->product(problem, r->room, c, out, error);
+  if (status == SCL_STATUS_OK) status = centre_dual(problem, out, error);
   if (status != SCL_STATUS_OK) return status;
-  centre_dual(problem, out);
   for (size_t i = 0; i < n * c; i++)
     out[i] = r->right[i] - out[i] - r->weight * b[i];
   return status;
@@ -298,7 +311,7 @@ static scl_status dual_solution(const ridge *self, const scl_problem *problem, r
                                 const dual_scoring *scoring, double lambda, double *b,
                                 scl_solution *out, scl_error *error) {
   scl_status status = solve_one(s, (double)problem->rows * lambda, b, out, error);
-  centre_dual(problem, b);
+  if (status == SCL_STATUS_OK) status = centre_dual(problem, b, error);
   if (status == SCL_STATUS_OK)
     status = problem->adjoint(problem, b, problem->targets, out->coefficients, error);
   if (status == SCL_STATUS_OK && self->estimate != ESTIMATE_NONE)

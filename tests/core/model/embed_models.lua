@@ -42,6 +42,12 @@ write_model("cells", sc.pipeline{ sc.features{ p = sc.sampler.grid(), phi = sc.n
 write_model("sections", sc.pipeline{ sc.features{ p = sc.sampler.landmarks(),
   phi = sc.kernel.gaussian{ gamma = "median" }, T = 30, dtype = "float32" }, sc.solver.ridge() }
   :fit(numbers), numbers.X)
+write_model("whole", sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian(),
+  phi = sc.nonlinearity.relu(), T = 30, dtype = "int16" }, sc.solver.ridge() }:fit(numbers),
+  numbers.X)
+write_model("bytes", sc.pipeline{ sc.features{ p = sc.sampler.gaussian(),
+  phi = sc.nonlinearity.fourier(), T = 30, dtype = "int8" }, sc.standardize(), sc.solver.ridge() }
+  :fit(three):calibrate{ folds = 3 }, three.X)
 
 -- what no predictor is made of
 sc.pipeline{ fourier, sc.solver.ridge() }:save(folder .. "/unfitted.safetensors")

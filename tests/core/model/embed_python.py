@@ -34,7 +34,7 @@ def refused(words, f, *arguments):
         raise AssertionError(f"not refused: {words}")
 
 
-names = ["linear", "logistic", "regression", "neighbours", "cells", "sections"]
+names = ["linear", "logistic", "regression", "neighbours", "cells", "sections", "whole", "bytes"]
 models = {name: model(name) for name in names}
 
 

@@ -18,8 +18,8 @@
 
 static int failures;
 static char folder[] = "/tmp/scullery_embed_XXXXXX";
-static const char *const models[] = {"linear",     "logistic", "regression",
-                                     "neighbours", "cells",    "sections"};
+static const char *const models[] = {"linear", "logistic", "regression", "neighbours",
+                                     "cells",  "sections", "whole",      "bytes"};
 enum { MODELS = sizeof models / sizeof *models };
 
 static void expect(bool holds, const char *what, const char *more) {

@@ -17,6 +17,11 @@ local function same(p, X, what)
   local loaded <close> = predictors.load(path)
   local info = predictors.info(loaded)
   local function run(kind) return predictors.run(loaded, kind, X) end
+  for _, cut in ipairs{ { 1, 1 }, { 2, X:rows() }, { X:rows(), X:rows() } } do
+    local from, to = cut[1], cut[2]
+    lu.assertTrue(predictors.run(loaded, "scores", X:slice(from, to))
+      == p:decision(X):slice(from, to), ("%s: rows %d to %d alone"):format(what, from, to))
+  end
   local function equal(a, b, kind) lu.assertTrue(a == b, ("%s: %s"):format(what, kind)) end
   equal(run("scores"), p:decision(X), "scores")
   if p.classes then

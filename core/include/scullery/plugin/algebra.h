@@ -21,7 +21,8 @@ typedef struct scl_vector_math {
 typedef struct scl_dense_algebra {
   scl_head head;
   /* C (m x n) = alpha op(A) op(B) + beta C; op transposes if its flag is not 0; k is the inner
-   * dimension. */
+   * dimension. Where transpose_a is 0, a row of C has the same bits whatever rows of A are beside
+   * its own. */
   void (*gemm)(int32_t transpose_a, int32_t transpose_b, size_t m, size_t n, size_t k, double alpha,
                const double *a, ptrdiff_t lda, const double *b, ptrdiff_t ldb, double beta,
                double *c, ptrdiff_t ldc);

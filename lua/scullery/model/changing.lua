@@ -1,0 +1,101 @@
+--- Rows added to a model that keeps its sums, and taken out of it: p:update and p:forget.
+local core = require "scullery.core"
+local matching = require "scullery.data.matching"
+local options = require "scullery.base.options"
+local parts = require "scullery.model.sums_parts"
+local sums = require "scullery.model.sums"
+local target_form = require "scullery.model.target_form"
+
+local changing = {}
+
+local rules = options.declare("pipeline:update", { again = { type = "boolean", default = false } })
+
+-- The sums that a fitted pipeline keeps.
+local function kept(p, title)
+  if not p.fitted then
+    error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 0)
+  end
+  if not p.sums_kept then
+    error(title .. ": this model keeps no sums: fit it with p:fit(ds, { sums = true }), or save \z
+      it with p:save(path, { sums = true })", 0)
+  end
+  return p.sums_kept
+end
+
+-- Sums of the rows of a data set with the stages and the map of the model, and their part.
+local function sums_of(p, self, ds, title)
+  local f = self.model
+  if #ds == 0 then error(title .. ": the data set has no rows", 0) end
+  if ds.task ~= f.task then
+    error(("%s: a data set for a %s, and the model is a %s"):format(title, ds.task, f.task), 0)
+  end
+  local part = { source = parts.source(ds), from = 1, to = #ds }
+  ds = matching.known(ds, f)
+  if f.form and not ds.y then
+    error(title .. ": the pipeline transforms its targets in memory, and this data set streams: \z
+      load it without stream = true", 0)
+  end
+  ds = target_form.apply(f.form, ds)
+  local printed = core.sums_info(self.handle).printed
+  return sums.of_rows(p, ds, { stages = f.stages, map = f.map }, { fingerprints = printed }), part
+end
+
+-- Adds the sums or takes them out, and solves; after an error everything is as before.
+local function change(p, self, handle, part, subtract)
+  local rows = part.to - part.from + 1
+  local after = self.rows + (subtract and -rows or rows)
+  core.sums_join(self.handle, handle, subtract)
+  local ok, fit = options.attempt(sums.solve, self.model, self.handle, after, p.fitted.solver)
+  if not ok then
+    core.sums_join(self.handle, handle, not subtract)
+    error(fit, 0)
+  end
+  self.rows = after
+  if subtract then
+    self.forgotten = self.forgotten + rows
+  else
+    local list = table.move(self.parts, 1, #self.parts, 1, {})
+    list[#list + 1] = part
+    self.parts = parts.joined(list)
+  end
+  sums.store(p, self, fit, p.fitted.solver)
+  return p
+end
+
+-- Raises an error if all rows of an update are in the model already, as far as that is known.
+local function check_new(self, handle, part, title)
+  local rows = part.to - part.from + 1
+  local common = core.sums_common(self.handle, handle)
+  if common == nil and self.forgotten == 0 then
+    local list = table.move(self.parts, 1, #self.parts, 1, {})
+    list[#list + 1] = part
+    common = pcall(parts.check_apart, list) and 0 or rows
+  end
+  if common == rows then
+    error(("%s: all %d rows are in the model already: give again = true to count them once \z
+      more"):format(title, rows), 0)
+  end
+end
+
+--- changing.update(p, ds, given): see Pipeline:update.
+function changing.update(p, ds, given)
+  local title = "pipeline:update"
+  local o = options.check(title, given or {}, rules, 0)
+  local self = kept(p, title)
+  local handle, part = sums_of(p, self, ds, title)
+  if not o.again then check_new(self, handle, part, title) end
+  return change(p, self, handle, part, false)
+end
+
+--- changing.forget(p, ds): see Pipeline:forget.
+function changing.forget(p, ds)
+  local title = "pipeline:forget"
+  local self = kept(p, title)
+  if #ds >= self.rows then
+    error(("%s: %d rows of %d: none would be left"):format(title, #ds, self.rows), 0)
+  end
+  local handle, part = sums_of(p, self, ds, title)
+  return change(p, self, handle, part, true)
+end
+
+return changing

@@ -1,0 +1,160 @@
+--- Sums over parts of the rows, joined: sc.merge.
+local core = require "scullery.core"
+local options = require "scullery.base.options"
+local parts = require "scullery.model.sums_parts"
+local saving = require "scullery.model.saving"
+local sums = require "scullery.model.sums"
+require "scullery.model.sums_solving" -- methods of the class
+
+local merging = {}
+
+-- ------------------------------------------------------------ what parts must share
+
+local function stages_differ(a, b)
+  a, b = a or {}, b or {}
+  if #a ~= #b then return true end
+  for i, stage in ipairs(a) do
+    local x, y = core.stage_save(stage), core.stage_save(b[i])
+    if x.kind ~= y.kind or x.cols ~= y.cols or x.constant ~= y.constant then return true end
+    for name, matrix in pairs(x.arrays or {}) do
+      if not (y.arrays and y.arrays[name] and y.arrays[name] == matrix) then return true end
+    end
+  end
+  return false
+end
+
+-- Whether two plain values differ: numbers, texts, tables of such.
+local function differ(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" then return a ~= b end
+  for key, value in pairs(a) do if differ(value, b[key]) then return true end end
+  for key in pairs(b) do if a[key] == nil then return true end end
+  return false
+end
+
+-- Whether two matrices differ, either of which may be nil.
+local function matrices_differ(a, b)
+  if a == nil or b == nil then return a ~= b end
+  return a ~= b
+end
+
+-- Whether two models were made from different parameters.
+local function origins_differ(a, b)
+  return matrices_differ(a.state, b.state) or differ(a.widths, b.widths) or differ(a.dim, b.dim)
+end
+
+-- The classes of a model in words.
+local function listed(classes)
+  local text = {}
+  for i, class in ipairs(classes or {}) do text[i] = tostring(class) end
+  return #text > 0 and table.concat(text, ", ") or "none"
+end
+
+--- merging.difference(a, b): what two models whose sums are to be added do not share, or nil.
+function merging.difference(a, b)
+  if a.task ~= b.task then return ("the task: %s and %s"):format(a.task, b.task) end
+  if differ(a.classes, b.classes) then
+    return ("the classes: %s, and %s"):format(listed(a.classes), listed(b.classes))
+  end
+  if a.targets ~= b.targets then
+    return ("the number of targets: %d and %d"):format(a.targets, b.targets)
+  end
+  if a.dim ~= b.dim then return ("the number of columns: %d and %d"):format(a.dim, b.dim) end
+  if differ(a.names, b.names) then return "the names of the columns" end
+  if a.map_info.dtype ~= b.map_info.dtype then
+    return ("the number type: %s and %s"):format(a.map_info.dtype, b.map_info.dtype)
+  end
+  if tostring(a.features) ~= tostring(b.features) then
+    return ("the features: %s and %s"):format(tostring(a.features), tostring(b.features))
+  end
+  if stages_differ(a.stages, b.stages) then
+    return "the row stages, or in what these have learnt from their rows"
+  end
+  if stages_differ(a.after, b.after) then return "the row stages after the features" end
+  if origins_differ(a.origin, b.origin) then
+    return "what the features have learnt from their rows"
+  end
+  if matrices_differ(core.map_grid(a.map), core.map_grid(b.map)) then
+    return "the ranges of the features, which were learnt from their first rows"
+  end
+  if differ(a.form, b.form) then return "how the targets are transformed" end
+  if differ(a.class_weights, b.class_weights) then return "class_weights" end
+  return nil
+end
+
+-- ------------------------------------------------------------ joining
+
+-- Sums from a file or an object; second: its name in sentences.
+local function read(one, i)
+  if sums.is(one) then return one, ("element %d of the list"):format(i) end
+  if type(one) ~= "string" then
+    error(("merge: element %d of the list is %s; it takes files of sums, or sums"):format(i,
+      options.show(one)), 0)
+  end
+  local made = saving.load(one)
+  if sums.is(made) then return made, one end
+  made = type(made) == "table" and rawget(made, "sums_kept")
+  if not made then
+    error(("merge: %s does not hold sums: p:sums(ds, { save = path }) and p:save(path, \z
+      { sums = true }) write such files"):format(one), 0)
+  end
+  return made, one
+end
+
+-- Adds one more to the sums of the others. first: the name of the first of these.
+local function join(whole, made, first, name, again)
+  local what = merging.difference(whole.model, made.model)
+  if what then error(("merge: %s and %s differ in %s"):format(first, name, what), 0) end
+  local a, b = whole.folds and #whole.folds or 0, made.folds and #made.folds or 0
+  if a ~= b then
+    error(("merge: %s and %s differ in the folds that were summed apart: %d and %d"):format(first,
+      name, a, b), 0)
+  end
+  if not again and core.sums_common(whole.handle, made.handle) == made.rows then
+    error(("merge: all %d rows of %s are in the other sums already: give again = true to \z
+      count them once more"):format(made.rows, name), 0)
+  end
+  core.sums_join(whole.handle, made.handle, false)
+  whole.rows, whole.forgotten = whole.rows + made.rows, whole.forgotten + made.forgotten
+  for f = 1, a do whole.folds[f] = whole.folds[f] + made.folds[f] end
+end
+
+local rules = options.declare("merge", { partial = { type = "boolean", default = false },
+  again = { type = "boolean", default = false } })
+
+local function merge(list, given)
+  local o = options.check("merge", given or {}, rules, 0)
+  if type(list) ~= "table" or getmetatable(list) or #list == 0 then
+    error("merge: takes a list of files or sums, and got " .. options.show(list), 0)
+  end
+  local whole, all, first = nil, {}, nil
+  for i, one in ipairs(list) do
+    local made, name = read(one, i)
+    for _, part in ipairs(made.parts) do
+      all[#all + 1] = { source = part.source, from = part.from, to = part.to, file = name }
+    end
+    parts.check_apart(all)
+    if whole then
+      join(whole, made, first, name, o.again)
+    else
+      first, whole = name, sums.with(made, { handle = core.sums_copy(made.handle),
+        folds = made.folds and table.move(made.folds, 1, #made.folds, 1, {}) })
+    end
+  end
+  local absent = parts.missing(all)
+  if #absent > 0 and not o.partial then
+    error(("merge: %s are missing: give partial = true to go without"):format(
+      parts.listed(absent)), 0)
+  end
+  whole.parts, whole.partial = parts.joined(all), #absent > 0 or nil
+  return whole
+end
+
+--- sc.merge({ file or sums, ... }[, { partial = false, again = false }]): joins sums over rows
+--- (p:sums), in any order, to those over all rows; m:solve() gives the fitted pipeline. Files are
+--- those that p:sums and s:save write, or models that were saved with their sums. Parts of one data
+--- set must be all of it, unless partial = true, and no row may come twice; sums whose rows are all
+--- there already are refused unless again = true. Sums of other features, stages, classes or
+--- columns are refused.
+function merging.merge(list, given) return options.guard("merge", 1, merge, list, given) end
+
+return merging

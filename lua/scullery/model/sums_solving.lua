@@ -1,0 +1,183 @@
+--- Solutions from sums alone: s:solve for any regularisation, s:search by the squared error on
+--- folds whose sums were kept apart, or by generalised cross-validation.
+local automatic = require "scullery.model.automatic"
+local choose = require "scullery.compose.choose"
+local component = require "scullery.compose.component"
+local core = require "scullery.core"
+local criteria = require "scullery.model.criteria"
+local options = require "scullery.base.options"
+local search_table = require "scullery.model.search_table"
+local sums = require "scullery.model.sums"
+
+local solving = {}
+
+local LAMBDAS = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 } -- where none are given
+
+-- ------------------------------------------------------------ values of the regularisation
+
+-- The solver's option of regularisation; raises an error where it has none.
+local function role_of(solver)
+  return component.role(solver, "regularisation")
+    or error(("solver.%s has no regularisation"):format(solver.name), 0)
+end
+
+-- The recipe of the sums with this regularisation, to be fitted.
+local function with_value(self, value)
+  local p = self.pipeline:clone()
+  if value then p.solver = component.with(p.solver, role_of(p.solver), value) end
+  local open = automatic.open(p)
+  if open then
+    error(("the solver's option '%s' is not given: s:solve{ lambda = ... }"):format(
+      open.lambda or open.width), 0)
+  end
+  return p
+end
+
+local function check_values(list)
+  for _, value in ipairs(list) do
+    if type(value) ~= "number" or not (value >= 0 and value < math.huge) then
+      error(("option 'lambda' has %s in its list; it takes numbers of at least 0"):format(
+        options.show(value)), 0)
+    end
+  end
+  if #list == 0 then error("option 'lambda' got a list without numbers", 0) end
+  return list
+end
+
+-- The fits of a solver for each value, from sums of so many rows.
+local function path(model, handle, rows, solver, values)
+  local source <const> = core.absent_rows(rows, model.dim, model.targets)
+  local training <close> = core.training(source, model.stages, model.map,
+    { classes = model.classes and #model.classes or 0, sums = handle })
+  local role, list = role_of(solver), {}
+  if core.solver_facts(component.instance(solver)).path_option == role then
+    return core.solve(training, component.instance(solver), 0, values)
+  end
+  for k, value in ipairs(values) do
+    list[k] = core.solve(training, component.instance(component.with(solver, role, value)))[1]
+  end
+  return list
+end
+
+-- ------------------------------------------------------------ s:solve
+
+local function is_list(value) return type(value) == "table" and not getmetatable(value) end
+
+local solve_rules = options.declare("sums:solve", { lambda = {
+  test = function(v)
+    return v == "gcv" or is_list(v) or type(v) == "number" and v >= 0 and v < math.huge
+  end, takes = "a number of at least 0, a list of such, or \"gcv\"" } })
+
+local function solve(self, given)
+  local o = options.check("sums:solve", given or {}, solve_rules, 0)
+  if o.lambda == "gcv" then return self:search{ folds = "gcv" } end
+  if not is_list(o.lambda) then return sums.solved(self, with_value(self, o.lambda)) end
+  local list = {}
+  for k, value in ipairs(check_values(o.lambda)) do
+    list[k] = sums.solved(self, with_value(self, value))
+  end
+  return list
+end
+
+--- s:solve([{ lambda = }]): a fitted pipeline, with the bits of one fit to all rows that were
+--- summed; it keeps the sums. lambda: the solver's regularisation in place of the recipe's; a list
+--- of values gives a list of pipelines; "gcv" is s:search{ folds = "gcv" }.
+function sums.class:solve(given) return options.guard("sums:solve", 1, solve, self, given) end
+
+-- ------------------------------------------------------------ s:search
+
+-- The mean of the squared errors on the folds, and its standard error.
+local function mean_of(list)
+  local n, sum, square = #list, 0, 0
+  for _, value in ipairs(list) do sum = sum + value end
+  for _, value in ipairs(list) do square = square + (value - sum / n) ^ 2 end
+  return sum / n, math.sqrt(square / (n - 1) / n)
+end
+
+-- A row of the table for each value: the solutions without each fold, judged on the fold.
+local function by_folds(self, p, values, criterion)
+  local rows = {}
+  for k = 1, #values do rows[k] = { folds = {}, unconverged = 0 } end
+  for f, count in ipairs(self.folds) do
+    local fits = path(self.model, core.sums_without(self.handle, f), self.rows - count, p.solver,
+      values)
+    for k, fit in ipairs(fits) do
+      local square, weight = core.sums_error(self.handle, f, self.model.map, fit.weights,
+        fit.intercept)
+      rows[k].folds[f] = criterion.tally({ square = square, rows = weight }, self.model.targets)
+      if fit.status ~= "converged" then rows[k].unconverged = rows[k].unconverged + 1 end
+    end
+  end
+  for _, row in ipairs(rows) do row.mean, row.stderr = mean_of(row.folds) end
+  return rows
+end
+
+-- The same by generalised cross-validation.
+local function by_gcv(self, p, values)
+  local estimate, rows = component.role(p.solver, "estimate"), {}
+  if not estimate then
+    error(("solver.%s does not estimate its risk: sum folds apart, p:sums(ds, { folds = 5 })")
+      :format(p.solver.name), 0)
+  end
+  local solver = component.with(p.solver, estimate, "gcv")
+  local fits = path(self.model, sums.all_folds(self), self.rows, solver, values)
+  for k, fit in ipairs(fits) do
+    rows[k] = { mean = fit.score, unconverged = fit.status ~= "converged" and 1 or 0 }
+  end
+  return rows
+end
+
+-- The criterion; raises an error for one that needs rows.
+local function criterion_of(self, o)
+  local criterion = criteria.of(o.score or "loss", self.model.task)
+  if not criterion.tally or criterion.name == "error" or criterion.name == "accuracy" then
+    error(("score = %s needs the rows: from sums alone comes the squared error, score = \"loss\"")
+      :format(options.show(criterion.name)), 0)
+  end
+  if o.folds == "gcv" and criterion.name ~= "loss" then
+    error("folds = \"gcv\" estimates the squared error: score = \"loss\"", 0)
+  end
+  return criterion
+end
+
+local search_rules = options.declare("sums:search", {
+  lambda = { test = is_list, takes = "a list of numbers" },
+  folds = { choices = { "gcv" } }, score = criteria.rule })
+
+local function search(self, given)
+  local o = options.check("sums:search", given or {}, search_rules, 0)
+  if not self.folds and o.folds ~= "gcv" then
+    error("no folds were summed apart: p:sums(ds, { folds = 5 }) does that; folds = \"gcv\" goes \z
+      without", 0)
+  end
+  local criterion = criterion_of(self, o)
+  local values = check_values(o.lambda or LAMBDAS)
+  local p = self.pipeline:clone()
+  local name = role_of(p.solver)
+  sums.check_solver(component.with(p.solver, name, values[1]), "sums:search")
+  local tried = self.pipeline:clone{ ["solver." .. name] = choose(values) }
+  local cells = search_table.new({ { stages = {}, pipeline = tried } }, criterion)
+  cells.rule, cells.place = "best", 1
+  local rows = o.folds == "gcv" and by_gcv(self, p, values) or by_folds(self, p, values, criterion)
+  for k, row in ipairs(rows) do
+    row.choice, cells[k] = { ["solver." .. name] = values[k] }, row
+    if cells:better(row.mean, cells.best.mean) then cells.place = k end
+  end
+  search_table.find_edge(cells, cells.best)
+  local best = sums.solved(self, with_value(self, values[cells.place]))
+  best.choice, best.table = search_table.choice(cells.best.choice), cells
+  local report, notes = best.fitted.report, cells:notes()
+  if report.note then table.insert(notes, 1, report.note) end
+  report.note = #notes > 0 and table.concat(notes, "; ") or nil
+  return best
+end
+
+--- s:search([{ lambda = { ... }, folds = "gcv", score = "loss" }]): the fitted pipeline with the
+--- best regularisation of a list (by default 1e-9 to 1), with .choice and .table as p:search gives
+--- them. It is judged by the mean squared error on the folds that p:sums(ds, { folds = 5 }) kept
+--- apart, each by the solution without it; or, with folds = "gcv", by generalised cross-validation,
+--- of solvers that compute it. Rows have their weights in it, and transformed targets the scale of
+--- learning. score: "loss", "mse" or "rmse"; other metrics need the rows.
+function sums.class:search(given) return options.guard("sums:search", 1, search, self, given) end
+
+return solving
