@@ -151,8 +151,8 @@ function sums.of(p, ds, given)
   check_recipe(p, title)
   local open = automatic.open(p)
   if open and open.width then
-    error(("%s: the width '%s' is not given, and a part of the rows does not choose it"):format(
-      title, open.width), 0)
+    error(("%s: the width '%s' is not given: sums do not choose it, p:fit does"):format(title,
+      open.width), 0)
   end
   fitting.check_data(ds, title)
   ds = target_form.learn(p.target, ds)
