@@ -66,8 +66,8 @@ function parts.range(ds, o, title, block)
     error(("%s: rows %d to %d of a data set with %d rows"):format(title, a, b, rows), 0)
   end
   if (a - 1) % block ~= 0 or b % block ~= 0 and b ~= rows then
-    error(("%s: rows %d to %d: sums of these float features are cut at multiples of %d rows, as %d \z
-      to %d; whole-number features (dtype = \"int16\") take any rows"):format(title, a, b, block,
+    error(("%s: rows %d to %d: sums of these float features are cut at multiples of %d rows, as \z
+      %d to %d; whole-number features (dtype = \"int16\") take any rows"):format(title, a, b, block,
       (a - 1) // block * block + 1, math.min((b + block - 1) // block * block, rows)), 0)
   end
   return a, b
