@@ -2,6 +2,7 @@
 
 #include "base/loops.h"
 #include "base/pool.h"
+#include <string.h>
 
 /* Bytes of the widest strip of any instruction set. */
 enum { MOST_STRIP_BYTES = 192 };
@@ -15,9 +16,22 @@ size_t scl_strip_numbers(scl_dtype dtype, size_t terms, size_t cols) {
   return (cols + width - 1) / width * width * terms;
 }
 
-size_t scl_strip_place(scl_dtype dtype, size_t terms, size_t k, size_t j) {
+/* set_SUFFIX: to[k width] = column[k] */
+#define SET(suffix, type)                                                                          \
+  static void set_##suffix(size_t terms, const double *column, size_t width, type *to) {           \
+    for (size_t k = 0; k < terms; k++)                                                             \
+      to[k * width] = (type)column[k];                                                             \
+  }
+SET(f64, double)
+SET(f32, float)
+
+void scl_strip_set(scl_dtype dtype, size_t terms, size_t j, const double *column, void *packed) {
   const size_t width = strip_width(dtype);
-  return j / width * width * terms + k * width + j % width;
+  void *to = scl_at_mutable(packed, dtype, (ptrdiff_t)(j / width * width * terms + j % width));
+  if (dtype == SCL_DTYPE_FLOAT64)
+    set_f64(terms, column, width, to);
+  else
+    set_f32(terms, column, width, to);
 }
 
 /* C = A B, or += where `add`. */
@@ -36,17 +50,31 @@ void scl_row_product(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k
 
 /* ---------------------------------------------------------------- B packed piece by piece */
 
-/* pack_SUFFIX: to (terms x width) = the transpose of `cols` rows of b, or `cols` columns of b; zeros
- * up to the width. */
+/* pack_SUFFIX: to (terms x width) = alpha times the transpose of `cols` rows of b, or `cols` columns
+ * of b; zeros up to the width. Four rows are transposed together: neighbours are stored at
+ * once. */
 #define PACK(suffix, type)                                                                         \
-  static void pack_##suffix(bool transpose, size_t terms, size_t cols, const type *b,              \
-                            ptrdiff_t ldb, size_t width, type *to) {                               \
-    for (size_t j = 0; transpose && j < cols; j++)                                                 \
+  static void transpose_##suffix(size_t terms, size_t cols, type alpha, const type *b,             \
+                                 ptrdiff_t ldb, size_t width, type *to) {                          \
+    size_t j = 0;                                                                                  \
+    for (; j + 4 <= cols; j += 4) {                                                                \
+      const type *x = b + (ptrdiff_t)j * ldb, *y = x + ldb, *z = y + ldb, *w = z + ldb;            \
+      for (size_t k = 0; k < terms; k++) {                                                         \
+        const type four[] = {alpha * x[k], alpha * y[k], alpha * z[k], alpha * w[k]};              \
+        memcpy(to + k * width + j, four, sizeof four);                                             \
+      }                                                                                            \
+    }                                                                                              \
+    for (; j < cols; j++)                                                                          \
       for (size_t k = 0; k < terms; k++)                                                           \
-        to[k * width + j] = b[(ptrdiff_t)j * ldb + (ptrdiff_t)k];                                  \
+        to[k * width + j] = alpha * b[(ptrdiff_t)j * ldb + (ptrdiff_t)k];                          \
+  }                                                                                                \
+                                                                                                   \
+  static void pack_##suffix(bool transpose, size_t terms, size_t cols, type alpha, const type *b,  \
+                            ptrdiff_t ldb, size_t width, type *to) {                               \
+    if (transpose) transpose_##suffix(terms, cols, alpha, b, ldb, width, to);                      \
     for (size_t k = 0; !transpose && k < terms; k++)                                               \
       for (size_t j = 0; j < cols; j++)                                                            \
-        to[k * width + j] = b[(ptrdiff_t)k * ldb + (ptrdiff_t)j];                                  \
+        to[k * width + j] = alpha * b[(ptrdiff_t)k * ldb + (ptrdiff_t)j];                          \
     for (size_t k = 0; cols < width && k < terms; k++)                                             \
       for (size_t j = cols; j < width; j++)                                                        \
         to[k * width + j] = 0;                                                                     \
@@ -54,15 +82,24 @@ void scl_row_product(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k
 PACK(f64, double)
 PACK(f32, float)
 
-/* C = A op(B), or += where `add`. */
-static void pack_and_multiply(scl_dtype dtype, bool transpose_b, size_t m, size_t n, size_t k,
-                              const void *a, ptrdiff_t lda, const void *b, ptrdiff_t ldb, bool add,
-                              void *c, ptrdiff_t ldc) {
+static void scale(scl_dtype dtype, size_t m, size_t n, double factor, void *c, ptrdiff_t ldc) {
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) {
+      const size_t at = (size_t)((ptrdiff_t)i * ldc) + j;
+      scl_set_number(c, dtype, at, factor * scl_number(c, dtype, at));
+    }
+}
+
+void scl_row_gemm(scl_dtype dtype, bool transpose_b, size_t m, size_t n, size_t k, double alpha,
+                  const void *a, ptrdiff_t lda, const void *b, ptrdiff_t ldb, double beta, void *c,
+                  ptrdiff_t ldc) {
   const size_t width = strip_width(dtype);
   union {
     double wide[MOST_STRIP_BYTES * SCL_ROW_TERMS / sizeof(double)];
     float narrow[MOST_STRIP_BYTES * SCL_ROW_TERMS / sizeof(float)];
   } piece;
+  if (m == 0) return;
+  if (beta != 0 && beta != 1) scale(dtype, m, n, beta, c, ldc);
   for (size_t from = 0; from == 0 || from < k; from += SCL_ROW_TERMS)
     for (size_t j = 0; j < n; j += width) {
       const size_t terms = scl_min(SCL_ROW_TERMS, k - from), cols = scl_min(width, n - j);
@@ -70,55 +107,11 @@ static void pack_and_multiply(scl_dtype dtype, bool transpose_b, size_t m, size_
                       col = (ptrdiff_t)(transpose_b ? from : j);
       const void *at = scl_at(b, dtype, row * ldb + col);
       if (dtype == SCL_DTYPE_FLOAT64)
-        pack_f64(transpose_b, terms, cols, at, ldb, width, piece.wide);
+        pack_f64(transpose_b, terms, cols, alpha, at, ldb, width, piece.wide);
       else
-        pack_f32(transpose_b, terms, cols, at, ldb, width, piece.narrow);
+        pack_f32(transpose_b, terms, cols, (float)alpha, at, ldb, width, piece.narrow);
       multiply(dtype, m, 0, cols, terms, scl_at(a, dtype, (ptrdiff_t)from), lda, &piece,
-               add || from > 0, scl_at_mutable(c, dtype, (ptrdiff_t)j), ldc);
-    }
-}
-
-/* combine_SUFFIX: c = alpha product + beta c, for m x n numbers. */
-#define COMBINE(suffix, type)                                                                      \
-  static void combine_##suffix(size_t m, size_t n, type alpha, const type *product,                \
-                               ptrdiff_t stride, type beta, type *c, ptrdiff_t ldc) {              \
-    for (size_t i = 0; i < m; i++, product += stride, c += ldc) {                                  \
-      for (size_t j = 0; beta == 0 && j < n; j++)                                                  \
-        c[j] = alpha * product[j];                                                                 \
-      for (size_t j = 0; beta != 0 && j < n; j++)                                                  \
-        c[j] = alpha * product[j] + beta * c[j];                                                   \
-    }                                                                                              \
-  }
-COMBINE(f64, double)
-COMBINE(f32, float)
-
-static void combine(scl_dtype dtype, size_t m, size_t n, double alpha, const void *product,
-                    ptrdiff_t stride, double beta, void *c, ptrdiff_t ldc) {
-  if (dtype == SCL_DTYPE_FLOAT64)
-    combine_f64(m, n, alpha, product, stride, beta, c, ldc);
-  else
-    combine_f32(m, n, (float)alpha, product, stride, (float)beta, c, ldc);
-}
-
-void scl_row_gemm(scl_dtype dtype, bool transpose_b, size_t m, size_t n, size_t k, double alpha,
-                  const void *a, ptrdiff_t lda, const void *b, ptrdiff_t ldb, double beta, void *c,
-                  ptrdiff_t ldc) {
-  enum { SOME_ROWS = 64, SOME_COLUMNS = 48 };
-  double product[SOME_ROWS * SOME_COLUMNS];
-  if (m == 0 || n == 0) return;
-  if (beta == 0 || (alpha == 1 && beta == 1)) {
-    pack_and_multiply(dtype, transpose_b, m, n, k, a, lda, b, ldb, beta != 0, c, ldc);
-    if (alpha != 1) combine(dtype, m, n, alpha, c, ldc, 0, c, ldc);
-    return;
-  }
-  for (size_t i = 0; i < m; i += SOME_ROWS)
-    for (size_t j = 0; j < n; j += SOME_COLUMNS) {
-      const size_t rows = scl_min(SOME_ROWS, m - i), cols = scl_min(SOME_COLUMNS, n - j);
-      pack_and_multiply(dtype, transpose_b, rows, cols, k, scl_at(a, dtype, (ptrdiff_t)i * lda),
-                        lda, scl_at(b, dtype, (ptrdiff_t)j * (transpose_b ? ldb : 1)), ldb, false,
-                        product, SOME_COLUMNS);
-      combine(dtype, rows, cols, alpha, product, SOME_COLUMNS, beta,
-              scl_at_mutable(c, dtype, (ptrdiff_t)i * ldc + (ptrdiff_t)j), ldc);
+               beta != 0 || from > 0, scl_at_mutable(c, dtype, (ptrdiff_t)j), ldc);
     }
 }
 

@@ -7,17 +7,17 @@
 
 #include "base/memory.h"
 
-/* A matrix B (terms x cols) packed for scl_loops.row_product. Entry (k, j) is number
- * scl_strip_place(dtype, terms, k, j) of scl_strip_numbers(dtype, terms, cols); the padding has any
- * finite values. */
+/* A matrix B (terms x cols) packed for scl_loops.row_product takes scl_strip_numbers numbers, at
+ * first zeros; scl_strip_set stores column j. */
 size_t scl_strip_numbers(scl_dtype dtype, size_t terms, size_t cols);
-size_t scl_strip_place(scl_dtype dtype, size_t terms, size_t k, size_t j);
+void scl_strip_set(scl_dtype dtype, size_t terms, size_t j, const double *column, void *packed);
 
 /* C (m x n) = A B for columns first .. first+n-1 of the packed B (k rows), in the calling
  * thread. */
 void scl_row_product(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k, const void *a,
                      ptrdiff_t lda, const void *packed, void *c, ptrdiff_t ldc);
-/* C (m x n) = alpha A op(B) + beta C, in the calling thread; B is packed piece by piece. */
+/* C (m x n) = A (alpha op(B)) + beta C, in the calling thread; alpha op(B) is packed piece by
+ * piece. */
 void scl_row_gemm(scl_dtype dtype, bool transpose_b, size_t m, size_t n, size_t k, double alpha,
                   const void *a, ptrdiff_t lda, const void *b, ptrdiff_t ldb, double beta, void *c,
                   ptrdiff_t ldc);

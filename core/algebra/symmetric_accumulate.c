@@ -1,4 +1,4 @@
-/* a += Phi'Phi, a task a tile. Where the instruction set has packed products, the block's columns
+/* Phi'Phi of a block of rows, a task a tile, which is added to a or shown to a function. Where the instruction set has packed products, the block's columns
  * are packed once and all tiles share them; elsewhere, and for a few numbers, OpenBLAS packs its
  * own for each tile. */
 #include "algebra/dense.h"
@@ -17,17 +17,29 @@ typedef struct accumulation {
   const char *phi;
   ptrdiff_t stride;
   size_t count;
-  float *scratch; /* a tile a thread, float32 */
-  char *packed;   /* NULL: not packed */
-  size_t width;   /* columns of a strip */
-  size_t apart;   /* packed bytes of a tile's columns */
+  scl_tile_visit visit; /* NULL: float64 products are added to a */
+  void *context;
+  const bool *skip; /* tiles, or NULL */
+  char *scratch;    /* a tile a thread, of dtype */
+  char *packed;     /* NULL: not packed */
+  size_t width;     /* columns of a strip */
+  size_t apart;     /* packed bytes of a tile's columns */
 } accumulation;
 
-static void add_tile_f32(const scl_symmetric *a, const float *from, double *to, size_t rows,
-                         size_t cols, bool diagonal) {
+/* float32 products are added in float64. */
+static void add_tile_f32(void *context, size_t i, size_t j, const void *products) {
+  const scl_symmetric *a = context;
   const scl_loops *loops = scl_loops_get();
+  const size_t rows = scl_tile_rows(a, i), cols = scl_tile_rows(a, j);
+  double *to = scl_tile_at(a, i, j);
   for (size_t r = 0; r < rows; r++)
-    loops->add_f32(diagonal ? r + 1 : cols, from + r * a->tile, to + r * a->tile);
+    loops->add_f32(i == j ? r + 1 : cols, (const float *)products + r * a->tile, to + r * a->tile);
+}
+
+/* The scratch tile of the thread. */
+static void *scratch_of(const accumulation *job) {
+  const size_t numbers = job->a->tile * job->a->tile;
+  return job->scratch + scl_pool_worker() * numbers * scl_dtype_size(job->dtype);
 }
 
 /* ------------------------------------------------------------ packed */
@@ -54,26 +66,24 @@ static void pack_rows(void *context, size_t index) {
   }
 }
 
-/* A task of the pool: one tile from packed columns. float32 sums are made in the scratch tile of
- * the thread and added in float64. */
+/* A task of the pool: one tile from packed columns. */
 static void packed_tile(void *context, size_t index) {
   const accumulation *job = context;
   const scl_loops *loops = scl_loops_get();
   const scl_symmetric *a = job->a;
   size_t i, j;
+  if (job->skip != NULL && job->skip[index]) return;
   scl_tile_place(a, index, &i, &j);
   const size_t rows = scl_tile_rows(a, i), cols = scl_tile_rows(a, j);
   const void *left = job->packed + i * job->apart, *right = job->packed + j * job->apart;
   const ptrdiff_t stride = (ptrdiff_t)a->tile;
-  double *tile = scl_tile_at(a, i, j);
-  if (job->dtype == SCL_DTYPE_FLOAT64) {
-    loops->packed_product_f64(job->count, rows, cols, left, right, i == j, tile, stride);
-    return;
-  }
-  float *sums = job->scratch + scl_pool_worker() * a->tile * a->tile;
-  memset(sums, 0, rows * a->tile * sizeof *sums);
-  loops->packed_product_f32(job->count, rows, cols, left, right, i == j, sums, stride);
-  add_tile_f32(a, sums, tile, rows, cols, i == j);
+  void *sums = job->visit == NULL ? (void *)scl_tile_at(a, i, j) : scratch_of(job);
+  if (job->visit != NULL) memset(sums, 0, rows * a->tile * scl_dtype_size(job->dtype));
+  if (job->dtype == SCL_DTYPE_FLOAT64)
+    loops->packed_product_f64(job->count, rows, cols, left, right, i == j, sums, stride);
+  else
+    loops->packed_product_f32(job->count, rows, cols, left, right, i == j, sums, stride);
+  if (job->visit != NULL) job->visit(job->context, i, j, sums);
 }
 
 /* Room for the packed columns; *packs = false: they are not packed. */
@@ -90,46 +100,66 @@ static scl_status open_packed(accumulation *job, bool *packs, scl_error *error) 
 
 /* ------------------------------------------------------------ by OpenBLAS */
 
-/* A task of the pool: one tile by OpenBLAS, with the same scratch tile for float32. */
+/* A task of the pool: one tile by OpenBLAS. */
 static void plain_tile(void *context, size_t index) {
   const accumulation *job = context;
   const scl_symmetric *a = job->a;
   size_t i, j;
+  if (job->skip != NULL && job->skip[index]) return;
   scl_tile_place(a, index, &i, &j);
   const size_t rows = scl_tile_rows(a, i), cols = scl_tile_rows(a, j),
                size = scl_dtype_size(job->dtype);
   const char *left = job->phi + i * a->tile * size, *right = job->phi + j * a->tile * size;
-  double *tile = scl_tile_at(a, i, j);
-  void *target = tile;
-  double beta = 1;
-  if (job->dtype == SCL_DTYPE_FLOAT32) {
-    target = job->scratch + scl_pool_worker() * a->tile * a->tile;
-    beta = 0;
-  }
+  void *target = job->visit == NULL ? (void *)scl_tile_at(a, i, j) : scratch_of(job);
+  const double beta = job->visit == NULL ? 1 : 0;
   if (i == j)
     scl_syrk(job->dtype, rows, job->count, 1, left, job->stride, beta, target, (ptrdiff_t)a->tile);
   else
     scl_gemm(job->dtype, true, false, rows, cols, job->count, 1, left, job->stride, right,
              job->stride, beta, target, (ptrdiff_t)a->tile);
-  if (job->dtype == SCL_DTYPE_FLOAT32) add_tile_f32(a, target, tile, rows, cols, i == j);
+  if (job->visit != NULL) job->visit(job->context, i, j, target);
+}
+
+static scl_status run(accumulation *job, scl_error *error) {
+  bool packs;
+  SCL_TRY(open_packed(job, &packs, error));
+  if (job->visit != NULL) {
+    const size_t bytes =
+        scl_pool_threads() * job->a->tile * job->a->tile * scl_dtype_size(job->dtype);
+    job->scratch = scl_allocate(bytes);
+    if (job->scratch == NULL) {
+      scl_release(job->packed);
+      return scl_fail_memory(error, bytes, "a tile of normal equations per thread");
+    }
+  }
+  if (packs) scl_pool_run((job->count + PACKED_ROWS - 1) / PACKED_ROWS, pack_rows, job);
+  scl_pool_run_interruptible(scl_tile_count(job->a), packs ? packed_tile : plain_tile, job);
+  SCL_RELEASE(job->scratch, job->packed);
+  return scl_interrupt_check(error);
 }
 
 scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const void *phi,
                                     ptrdiff_t stride, size_t count, scl_error *error) {
-  if (count == 0) return SCL_STATUS_OK;
-  accumulation job = {.a = a, .dtype = dtype, .phi = phi, .stride = stride, .count = count};
-  bool packs;
-  SCL_TRY(open_packed(&job, &packs, error));
-  if (dtype == SCL_DTYPE_FLOAT32) {
-    const size_t bytes = scl_pool_threads() * a->tile * a->tile * sizeof(float);
-    job.scratch = scl_allocate(bytes);
-    if (job.scratch == NULL) {
-      scl_release(job.packed);
-      return scl_fail_memory(error, bytes, "a tile of normal equations per thread");
-    }
-  }
-  if (packs) scl_pool_run((count + PACKED_ROWS - 1) / PACKED_ROWS, pack_rows, &job);
-  scl_pool_run_interruptible(scl_tile_count(a), packs ? packed_tile : plain_tile, &job);
-  SCL_RELEASE(job.scratch, job.packed);
-  return scl_interrupt_check(error);
+  accumulation job = {.a = a,
+                      .dtype = dtype,
+                      .phi = phi,
+                      .stride = stride,
+                      .count = count,
+                      .visit = dtype == SCL_DTYPE_FLOAT32 ? add_tile_f32 : NULL,
+                      .context = a};
+  return count == 0 ? SCL_STATUS_OK : run(&job, error);
+}
+
+scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric *like,
+                                  const bool *skip, scl_tile_visit visit, void *context,
+                                  scl_error *error) {
+  accumulation job = {.a = like,
+                      .dtype = block->dtype,
+                      .phi = block->phi,
+                      .stride = block->stride,
+                      .count = block->count,
+                      .visit = visit,
+                      .context = context,
+                      .skip = skip};
+  return block->count == 0 ? SCL_STATUS_OK : run(&job, error);
 }

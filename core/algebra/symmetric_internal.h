@@ -38,6 +38,22 @@ static inline void scl_tile_place(const scl_symmetric *a, size_t k, size_t *row,
   *col = left;
 }
 
+/* symmetric_accumulate.c. Rows of features, count x n in dtype. */
+typedef struct scl_product_block {
+  scl_dtype dtype;
+  const void *phi;
+  ptrdiff_t stride;
+  size_t count;
+} scl_product_block;
+/* Called on the pool's threads with tile (i, j) of the products Phi'Phi, in dtype, packed as a tile of
+ * the matrix; what is above the diagonal of the matrix is undefined. */
+typedef void (*scl_tile_visit)(void *context, size_t i, size_t j, const void *products);
+/* Show all tiles of a matrix like this one, but those that `skip` says (by number as in
+ * scl_tile_place; NULL: none). */
+scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric *like,
+                                  const bool *skip, scl_tile_visit visit, void *context,
+                                  scl_error *error);
+
 /* symmetric_multiply.c, symmetric_factor.c: slots of scl_symmetric_algebra. */
 scl_status scl_symmetric_multiply(const scl_symmetric *a, const double *x, size_t k, double *out,
                                   scl_error *error);

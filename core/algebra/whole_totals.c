@@ -1,6 +1,7 @@
 #include "algebra/whole_totals.h"
 
 #include "algebra/symmetric_internal.h"
+#include "base/loops.h"
 #include "base/pool.h"
 #include <string.h>
 
@@ -100,15 +101,25 @@ static size_t run_of(const scl_symmetric *a, size_t i, size_t j) {
   return scl_min(a->tile, i + 1 - j * a->tile);
 }
 
+/* Whether `count` numbers are equal; no upper half: that of numbers of 64 bits. */
+static bool equal_run(const int64_t *a, const int64_t *a_high, const int64_t *b,
+                      const int64_t *b_high, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    const int64_t x = a_high == NULL ? -(int64_t)(a[k] < 0) : a_high[k],
+                  y = b_high == NULL ? -(int64_t)(b[k] < 0) : b_high[k];
+    if (a[k] != b[k] || x != y) return false;
+  }
+  return true;
+}
+
 bool scl_whole_totals_equal(const scl_whole_totals *a, const scl_whole_totals *b) {
-  if (a->low->n != b->low->n || (a->high == NULL) != (b->high == NULL)) return false;
+  if (a->low->n != b->low->n) return false;
   for (size_t i = 0; i < a->low->n; i++)
-    for (size_t j = 0; j <= i / a->low->tile; j++) {
-      const size_t bytes = run_of(a->low, i, j) * sizeof(int64_t);
-      if (memcmp(row_of(a->low, i, j), row_of(b->low, i, j), bytes) != 0) return false;
-      if (a->high != NULL && memcmp(row_of(a->high, i, j), row_of(b->high, i, j), bytes) != 0)
+    for (size_t j = 0; j <= i / a->low->tile; j++)
+      if (!equal_run(row_of(a->low, i, j), a->high == NULL ? NULL : row_of(a->high, i, j),
+                     row_of(b->low, i, j), b->high == NULL ? NULL : row_of(b->high, i, j),
+                     run_of(a->low, i, j)))
         return false;
-    }
   return true;
 }
 
@@ -178,13 +189,6 @@ static double centred_whole(const scl_whole_scaling *s, wide_whole sum, size_t i
   return (double)gap / s->total;
 }
 
-/* The same for any sums, in units of the totals. */
-static double centred_wide(const scl_whole_scaling *s, wide_whole sum, size_t i, size_t j) {
-  const wide_float unit = (wide_float)(1.0 / (double)((uint64_t)1 << s->shift)),
-                   mean = (wide_float)s->sums[i] * (wide_float)s->sums[j] / (wide_float)s->total;
-  return (double)((wide_float)sum * unit - mean);
-}
-
 static bool are_whole(const scl_whole_scaling *s, size_t n) {
   static const double MOST = 0x1p53;
   if (s->shift > 0 || s->total != (double)(int64_t)s->total || s->total >= 0x1p40) return false;
@@ -197,16 +201,14 @@ typedef struct scaling_job {
   const scl_whole_scaling *spec;
   const scl_symmetric *out;
   bool whole;
+  double *mean, *mean_rest; /* s / total 2^shift, n each, as sums of two; NULL: not needed */
 } scaling_job;
 
 static double scaled(const scaling_job *job, wide_whole sum, size_t i, size_t j) {
   const scl_whole_scaling *s = job->spec;
   const double factor = s->unit[i] * s->unit[j];
-  if (s->centred)
-    return factor * (job->whole ? centred_whole(s, sum, i, j) : centred_wide(s, sum, i, j));
-  const double value =
-      s->shift == 0 ? (double)sum : (double)sum / (double)((uint64_t)1 << s->shift);
-  if (s->base == NULL) return factor * value;
+  if (s->centred) return factor * centred_whole(s, sum, i, j);
+  const double value = (double)sum / (double)((uint64_t)1 << s->shift);
   const wide_float bi = (wide_float)s->base[i], bj = (wide_float)s->base[j];
   return (double)((wide_float)factor * (wide_float)value +
                   (wide_float)s->unit[i] * bj * (wide_float)s->sums[i] +
@@ -214,26 +216,80 @@ static double scaled(const scaling_job *job, wide_whole sum, size_t i, size_t j)
                   bi * bj * (wide_float)s->total);
 }
 
+/* The longest row of a tile. */
+enum { MOST_TILE = 512 };
+
+/* A whole number as the sum of two of float64: the nearest, and the rest. */
+static void split(wide_whole number, double *high, double *low) {
+  const int64_t upper = (int64_t)(number >> 64), lower = (int64_t)number;
+  if (upper == -(int64_t)(lower < 0)) {
+    *high = (double)lower;
+    *low =
+        *high >= 0x1p63 ? (double)(number - (wide_whole)*high) : (double)(lower - (int64_t)*high);
+    return;
+  }
+  *high = (double)number;
+  *low = (double)(number - (wide_whole)*high);
+}
+
+/* Row i of a tile, whose first entry is entry `at` of the totals, in column j of the matrix; centred
+ * about means that are not whole, or not centred and without a base. */
+static void scale_row(const scaling_job *job, size_t at, size_t i, size_t j, size_t cols,
+                      double *out) {
+  const scl_whole_scaling *s = job->spec;
+  const double down = 1 / (double)((uint64_t)1 << s->shift);
+  double high[MOST_TILE], low[MOST_TILE];
+  for (size_t k = 0; k < cols; k++)
+    split(sum_at(s, at + k), &high[k], &low[k]);
+  if (s->centred)
+    scl_loops_get()->centre_f64(cols, low, job->mean[i], job->mean_rest[i], s->sums + j,
+                                s->rests == NULL ? NULL : s->rests + j, high);
+  for (size_t k = 0; k < cols; k++)
+    out[k] = high[k] * down * (s->unit[i] * s->unit[j + k]);
+}
+
 static void scale_tile(void *context, size_t index) {
   const scaling_job *job = context;
+  const scl_whole_scaling *s = job->spec;
   const scl_symmetric *out = job->out;
+  const bool by_row = s->centred ? job->mean != NULL : s->base == NULL;
   size_t row, col;
   scl_tile_place(out, index, &row, &col);
   double *tile = scl_tile_at(out, row, col);
-  const size_t first = (size_t)(tile - out->data), rows = scl_tile_rows(out, row);
-  for (size_t i = 0; i < rows; i++) {
-    const size_t y = row * out->tile + i, cols = row == col ? i + 1 : scl_tile_rows(out, col);
-    for (size_t j = 0; j < cols; j++) {
-      const size_t at = i * out->tile + j;
-      tile[at] = scaled(job, sum_at(job->spec, first + at), y, col * out->tile + j);
-    }
+  const size_t first = (size_t)(tile - out->data), rows = scl_tile_rows(out, row),
+               j = col * out->tile;
+  for (size_t r = 0; r < rows; r++) {
+    const size_t i = row * out->tile + r, cols = row == col ? r + 1 : scl_tile_rows(out, col),
+                 at = r * out->tile;
+    if (by_row) scale_row(job, first + at, i, j, cols, tile + at);
+    for (size_t k = 0; !by_row && k < cols; k++)
+      tile[at + k] = scaled(job, sum_at(s, first + at + k), i, j + k);
   }
+}
+
+/* Means of sums that are not whole numbers. */
+static scl_status find_means(scaling_job *job, scl_error *error) {
+  const scl_whole_scaling *s = job->spec;
+  const size_t n = job->out->n;
+  job->mean = scl_allocate_array(2 * n + 1, sizeof *job->mean);
+  if (job->mean == NULL) return scl_fail_memory(error, 2 * n * sizeof *job->mean, "means");
+  job->mean_rest = job->mean + n;
+  const wide_float factor = (wide_float)(double)((uint64_t)1 << s->shift) /
+                            ((wide_float)s->total + (wide_float)s->total_rest);
+  for (size_t i = 0; i < n; i++) {
+    const wide_float rest = (wide_float)(s->rests == NULL ? 0 : s->rests[i]),
+                     mean = ((wide_float)s->sums[i] + rest) * factor;
+    job->mean[i] = (double)mean;
+    job->mean_rest[i] = (double)(mean - (wide_float)job->mean[i]);
+  }
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_whole_totals_scale(const scl_whole_scaling *scaling, scl_symmetric *out,
                                   scl_error *error) {
-  (void)error;
-  scaling_job job = {scaling, out, are_whole(scaling, out->n)};
+  scaling_job job = {scaling, out, are_whole(scaling, out->n), NULL, NULL};
+  if (scaling->centred && !job.whole) SCL_TRY(find_means(&job, error));
   scl_pool_run(scl_tile_count(out), scale_tile, &job);
+  scl_release(job.mean);
   return SCL_STATUS_OK;
 }

@@ -14,7 +14,7 @@ scl_status scl_whole_totals_widen(scl_whole_totals *totals, unsigned shift, scl_
 void scl_whole_totals_add(scl_whole_totals *into, const scl_whole_totals *from, bool subtract);
 /* The entries of `counts`, whole numbers in float64, become 64-bit totals, in place. */
 void scl_whole_totals_of_counts(scl_symmetric *counts);
-/* Whether all entries are equal. */
+/* Whether all numbers are equal, whatever bits they have. */
 bool scl_whole_totals_equal(const scl_whole_totals *a, const scl_whole_totals *b);
 /* Entries among the first `few` of each run of `many` rows, for all such runs. */
 void scl_whole_totals_first(const scl_whole_totals *from, size_t many, size_t few,
@@ -30,7 +30,8 @@ void scl_whole_totals_import(const scl_whole_totals *totals, const int64_t *low,
  *   centred:  u_i u_j (S_ij - s_i s_j / total)
  *   else:     u_i u_j S_ij + u_i b_j s_i + b_i u_j s_j + b_i b_j total
  *
- * Differences are exact, or of 113 bits where totals have 128, and rounded once. */
+ * Differences are exact where the totals and the sums are whole numbers (shift 0), else of about 106
+ * bits, and rounded once. */
 typedef struct scl_whole_scaling {
   const scl_whole_totals *parts;
   const size_t *chosen; /* the parts that are summed, */
@@ -38,8 +39,9 @@ typedef struct scl_whole_scaling {
   unsigned shift;
   bool centred;
   const double *unit, *base; /* n each; base NULL: zeros */
-  const double *sums;        /* s: n */
-  double total;
+  const double *sums;        /* s: n, */
+  const double *rests;       /* and what s is more than `sums`; NULL: nothing */
+  double total, total_rest;  /* the same of the total */
 } scl_whole_scaling;
 /* `out`, of the same order, is filled. It may be the `low` of the only part. */
 scl_status scl_whole_totals_scale(const scl_whole_scaling *scaling, scl_symmetric *out,

@@ -97,6 +97,18 @@ typedef struct scl_loops {
   uint64_t (*hash_i32)(size_t count, const int32_t *word, const uint32_t *odd);
   /* sum[i] += x[i] */
   void (*add_f32)(size_t count, const float *x, double *sum);
+  /* out[i] = x[i] row factor[i] rounded to a whole number, halves to even. Returns a number that no
+   * |out[i]| exceeds: the largest. 2^61 or more: a number is too large or not finite, and `out` is
+   * not to be used. Factors are powers of two. */
+  uint64_t (*whole_f64)(size_t count, const double *x, double row, const double *factor,
+                        int64_t *out);
+  uint64_t (*whole_f32)(size_t count, const float *x, double row, const double *factor,
+                        int64_t *out);
+  /* x[i] = (x[i] + low[i]) - (mean + rest) (sum[i] + sum_rest[i]), of about 106 bits rounded once, with
+   * |low[i]| at most half a unit of the last place of x[i], and so the other rests. sum_rest NULL:
+   * zeros. */
+  void (*centre_f64)(size_t count, const double *low, double mean, double rest, const double *sum,
+                     const double *sum_rest, double *x);
   /* out[i] = (x[i] - shift[i]) * factor[i] */
   void (*affine_f64)(size_t count, const double *x, const double *shift, const double *factor,
                      double *out);

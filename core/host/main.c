@@ -26,6 +26,9 @@ static const char usage[] =
     "                       install FILE.so | uninstall NAME\n"
     "       scullery data list | get NAME\n"
     "       scullery predict MODEL DATA [-o OUT] [--proba | --scores] [--id COLUMN]\n"
+    "       scullery sums SCRIPT [--part i/N] [--out DIR] [ARGUMENT ...]\n"
+    "       scullery merge FILE ... -o MODEL [--lambda L] [--partial] [--again]\n"
+    "       scullery update | forget MODEL DATA ... [-o MODEL] [--targets FILE.npy]\n"
     "       scullery bench [PART ...] [--row ID] [--list] [--quick] [--json]\n"
     "       scullery notebook install | uninstall [--user | --prefix DIR]\n"
     "\n"
@@ -54,7 +57,8 @@ static const char usage[] =
     "  NO_COLOR             no colours\n";
 
 /* Subcommands are words that no script can be called by; ./plugin is a file. */
-static const char *const subcommands[] = {"plugin", "data", "predict", "bench", "notebook"};
+static const char *const subcommands[] = {"plugin", "data",   "predict", "sums",    "merge",
+                                          "update", "forget", "bench",   "notebook"};
 
 /* ---------------------------------------------------------------- where the Lua files are */
 
@@ -192,8 +196,8 @@ static int no_script(const char *path) {
   scl_write_shown(stderr, path, strlen(path));
   (void)fprintf(stderr, "': %s", strerror(reason));
   if (strchr(path, '/') == NULL && strchr(path, '.') == NULL)
-    (void)fprintf(stderr, " (nor is it a subcommand: there are plugin, data, predict, bench and "
-                          "notebook; scullery --help)");
+    (void)fprintf(stderr, " (nor is it a subcommand: there are plugin, data, predict, sums, merge, "
+                          "update, forget, bench and notebook; scullery --help)");
   (void)fputc('\n', stderr);
   return EXIT_FAILURE;
 }

@@ -29,6 +29,7 @@ void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
   scl_pilot_release(&training->pilot);
   if (training->given && training->sums != NULL) training->sums->whole = NULL;
+  scl_release(training->unit);
   scl_sums_destroy(training->sums);
   scl_symmetric_destroy(training->gram);
   scl_reduced_destroy(training->reduced[0]);

@@ -21,8 +21,10 @@ struct scl_training {
   scl_flow flow;
   scl_task task;
   size_t classes, allowance;
-  scl_pilot pilot;         /* for problems with a constant, */
-  bool has_pilot;          /* once it is learnt; the flow subtracts it in these problems alone */
+  scl_pilot pilot; /* for problems with a constant, */
+  bool has_pilot;  /* once it is learnt; the flow subtracts it in these problems alone */
+  double *unit;    /* of features from which nothing is subtracted (scl_flow.unit); NULL: not
+                              learnt, or those of `pilot` */
   const scl_sums_way *way; /* in which the rows of `flow` are summed */
   scl_sums *sums;          /* NULL until they are asked for */
   scl_symmetric *gram;     /* G */
@@ -30,6 +32,7 @@ struct scl_training {
   bool irreducible[2];     /* whether there are no such coordinates */
   scl_map *plain;          /* the map without K and scales, for minibatches */
   scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
+  bool fixed;              /* units and pilot of the flow are those of given sums */
   bool by_sums;            /* solve from the sums over the rows alone, */
   bool given;              /* which are borrowed: there are no rows */
   size_t *order;           /* of rows that are drawn (problem_order.c); NULL: not needed yet */
@@ -82,6 +85,8 @@ void scl_problem_close(solve_context *s);
 /* problem_pilot.c: make the flow of the training that of problems with a constant, or without, and
  * let go of sums and blocks of the other kind. */
 scl_status scl_training_centre(scl_training *training, bool constant, scl_error *error);
+/* Learn the units of features that the flow has none of, with the lock held. */
+scl_status scl_training_units(scl_training *training, scl_error *error);
 /* Make the flow of `few` show targets as that of `many` does. *alike: neither subtracts anything from
  * features, so that sums of the one serve the other. */
 scl_status scl_training_centre_alike(scl_training *few, const scl_training *many, bool *alike,

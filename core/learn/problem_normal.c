@@ -3,7 +3,7 @@
  * weights of the solver (iteratively reweighted least squares) make separate sums. */
 #include "learn/problem_internal.h"
 #include "plugin/tables.h"
-#include "rows/whole_sums.h"
+#include "rows/block_sums.h"
 #include <math.h>
 #include <string.h>
 
@@ -44,9 +44,10 @@ static scl_status total_whole(solve_context *s, const scl_sums *sums, long witho
   scl_symmetric_destroy(s->moment);
   s->moment = NULL;
   s->have_totals = false;
-  double *memory;
-  scl_whole_features features;
-  SCL_TRY(scl_whole_features_open(s->training->flow.map, &features, &memory, error));
+  double *memory = NULL;
+  scl_whole_features features = {0};
+  if (sums->whole->unit == NULL)
+    SCL_TRY(scl_whole_features_open(s->training->flow.map, &features, &memory, error));
   const scl_status status = scl_whole_sums_total(
       sums->whole, &features, without, s->problem.intercept, false, &s->totals, &s->moment, error);
   s->have_totals = status == SCL_STATUS_OK;
@@ -88,11 +89,13 @@ static void hand_out(const solve_context *s, scl_normal *out) {
 
 /* Make the sums of all groups, unless they are there. */
 static scl_status ensure_sums(scl_training *training, scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
-  const scl_status status =
-      training->sums != NULL
-          ? SCL_STATUS_OK
-          : scl_sums_accumulate(training->way, &training->flow, &training->sums, error);
+  if (training->sums == NULL) {
+    if (training->way->blocks) status = scl_training_units(training, error);
+    if (status == SCL_STATUS_OK)
+      status = scl_sums_accumulate(training->way, &training->flow, &training->sums, error);
+  }
   pthread_mutex_unlock(&training->lock);
   return status;
 }
@@ -102,10 +105,11 @@ void scl_training_by_sums(scl_training *training, scl_fingerprints *prints) {
   training->flow.prints = prints;
 }
 
-scl_status scl_training_exact_sums(scl_training *training, struct scl_whole_sums **out,
-                                   scl_error *error) {
+scl_status scl_training_exact_sums(scl_training *training, bool constant,
+                                   struct scl_whole_sums **out, scl_error *error) {
+  SCL_TRY(scl_training_centre(training, constant, error));
   SCL_TRY(ensure_sums(training, error));
-  if (training->given || !training->sums->exact)
+  if (training->given || !training->sums->exact || training->sums->whole->unit != NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "sums of these features are not exact: they are summed by the way \"%s\"",
                     training->way->name);
@@ -127,6 +131,7 @@ scl_status scl_training_give_sums(scl_training *training, struct scl_whole_sums 
                       .whole = sums};
   training->sums = whole;
   training->given = training->by_sums = true;
+  scl_training_like(training, sums);
   return SCL_STATUS_OK;
 }
 
@@ -210,15 +215,10 @@ static scl_status check_weights(const scl_problem *problem, const double *weight
   return total > 0 ? SCL_STATUS_OK : scl_fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
 }
 
-/* *out = the sums (one group) of the problem's rows with these weights; the caller destroys them. */
-static scl_status sum_reweighted(const scl_problem *problem, const double *weights, scl_sums **out,
-                                 scl_error *error) {
+static scl_status walk_reweighted(const scl_problem *problem, const double *weights, scl_sums *like,
+                                  scl_sums **out, scl_error *error) {
   const scl_flow *flow = flow_of(problem);
-  scl_sums like = {.features = problem->features,
-                   .targets = problem->targets,
-                   .groups = 1,
-                   .exact = context_of(problem)->training->way->whole};
-  const scl_reduction sum = scl_sums_reduction(&like);
+  const scl_reduction sum = scl_sums_reduction(like);
   const size_t rows = flow->source->rows;
   reweighting r = {flow, context_of(problem)->training->way, weights,
                    scl_allocate_array(rows + 1, sizeof *r.room), scl_reducer_of(&sum, rows)};
@@ -228,6 +228,30 @@ static scl_status sum_reweighted(const scl_problem *problem, const double *weigh
       &r.reducer, scl_problem_walk_runs(problem, reweight_run, &r, error), &part, error);
   scl_release(r.room);
   *out = part;
+  return status;
+}
+
+/* *out = the sums (one group) of the problem's rows with these weights; the caller destroys them. */
+static scl_status sum_reweighted(const scl_problem *problem, const double *weights, scl_sums **out,
+                                 scl_error *error) {
+  scl_training *training = context_of(problem)->training;
+  double *unit = NULL;
+  scl_sums like = {.features = problem->features,
+                   .targets = problem->targets,
+                   .groups = 1,
+                   .exact = training->way->whole};
+  scl_status status = SCL_STATUS_OK;
+  if (training->way->blocks) {
+    pthread_mutex_lock(&training->lock);
+    status = scl_training_units(training, error);
+    if (status == SCL_STATUS_OK)
+      status = scl_block_units(&training->flow, weights, problem->rows, &unit, error);
+    pthread_mutex_unlock(&training->lock);
+    like.blocks = &training->flow;
+    like.unit = unit;
+  }
+  if (status == SCL_STATUS_OK) status = walk_reweighted(problem, weights, &like, out, error);
+  scl_release(unit);
   return status;
 }
 

@@ -183,3 +183,9 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
   out->kappa_exact = !isnan(kappa);
   return SCL_STATUS_OK;
 }
+
+bool scl_map_of_one_size(const scl_map *map) {
+  const scl_instance *phi = scl_map_base(map)->phi;
+  return phi == NULL || scl_instance_kind(phi) != SCL_KIND_NONLINEARITY ||
+         isfinite(scl_nonlinearity_facts(phi).bound);
+}

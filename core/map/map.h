@@ -199,6 +199,10 @@ typedef struct scl_constants {
 scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *out,
                              scl_error *error);
 
+/* Whether the features are of one size by their kind: kernel sections, and phi with a bound. Others
+ * can be as different in size as columns of data. */
+bool scl_map_of_one_size(const scl_map *map);
+
 /* Samples first .. first+count-1 of p for Monte Carlo: another stream than the parameters';
  * structured rows as dense ones. */
 scl_status scl_map_draw_samples(const scl_map *map, uint64_t seed, size_t first, size_t count,

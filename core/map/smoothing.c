@@ -53,7 +53,8 @@ typedef struct rule {
   double *m, *v;        /* mean and standard deviation */
   double *at, *value;   /* where phi is evaluated, and phi there */
   double *previous;     /* integrals by the rule before */
-  double *sum, *size;   /* by this rule: integrals of phi and of |phi| */
+  double *sum;          /* by this rule */
+  double *size;         /* integrals of |phi|, by the first rule */
   const double *breaks; /* where phi is not smooth, ascending */
   size_t n_breaks;
 } rule;
@@ -67,7 +68,7 @@ static double edge(const rule *r, size_t entry, size_t piece) {
   return z < -REACH ? -REACH : z > REACH ? REACH : z;
 }
 
-/* r->sum and r->size by `nodes` nodes a piece. */
+/* r->sum by `nodes` nodes a piece, and by the first rule r->size. */
 static scl_status integrate(const rule *r, size_t nodes, const double *x, const double *w,
                             scl_error *error) {
   const size_t count = r->count;
@@ -75,7 +76,7 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
                   out = scl_block_packed(1, count, r->outputs, r->value);
   const scl_const_block z = scl_block_view(&at);
   memset(r->sum, 0, count * r->outputs * sizeof *r->sum);
-  memset(r->size, 0, count * r->outputs * sizeof *r->size);
+  if (nodes == FIRST_NODES) memset(r->size, 0, count * r->outputs * sizeof *r->size);
   for (size_t piece = 0; piece <= r->n_breaks; piece++)
     for (size_t k = 0; k < nodes; k++) {
       for (size_t i = 0; i < count; i++) {
@@ -90,7 +91,7 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
         for (size_t o = 0; o < r->outputs; o++) {
           const double term = weight * r->value[o * count + i];
           r->sum[i * r->outputs + o] += term;
-          r->size[i * r->outputs + o] += fabs(term);
+          if (nodes == FIRST_NODES) r->size[i * r->outputs + o] += fabs(term);
         }
       }
     }
@@ -123,6 +124,7 @@ static void keep_entry(rule *r, size_t i, size_t to) {
   r->m[to] = r->m[i];
   r->v[to] = r->v[i];
   memmove(r->previous + to * r->outputs, r->sum + i * r->outputs, r->outputs * sizeof *r->sum);
+  memmove(r->size + to * r->outputs, r->size + i * r->outputs, r->outputs * sizeof *r->size);
 }
 
 /* Double the number of nodes of each entry until its two last rules agree. *gap: the largest

@@ -39,17 +39,12 @@ static scl_status dense_open(scl_projection *p, scl_error *error) {
   return p->weights == NULL ? scl_fail_memory(error, bytes, "the parameters") : SCL_STATUS_OK;
 }
 
-/* Weight of column j of the data in row t. */
-static void dense_set(scl_projection *p, size_t t, size_t j, double weight) {
-  scl_set_number(p->weights, p->dtype, scl_strip_place(p->dtype, p->dim, j, t), weight);
-}
-
 static scl_status dense_store(scl_projection *p, const scl_projection_spec *spec,
                               scl_error *error) {
   SCL_TRY(dense_open(p, error));
   for (size_t t = 0; t < p->rows; t++)
-    for (size_t j = 0; j < p->dim; j++)
-      dense_set(p, t, j, spec->rows->weights[(ptrdiff_t)t * spec->rows->stride + (ptrdiff_t)j]);
+    scl_strip_set(p->dtype, p->dim, t, spec->rows->weights + (ptrdiff_t)t * spec->rows->stride,
+                  p->weights);
   return SCL_STATUS_OK;
 }
 
@@ -112,9 +107,15 @@ static double weight_of(const scl_parameters *rows, size_t t, size_t k) {
 static scl_status spell_out(scl_projection *p, const scl_projection_spec *spec, scl_error *error) {
   p->rule = scl_space_of(SCL_SPACE_DENSE);
   SCL_TRY(dense_open(p, error));
-  for (size_t t = 0; t < p->rows; t++)
+  double *row = scl_allocate_array(p->dim + 1, sizeof *row);
+  if (row == NULL) return scl_fail_memory(error, p->dim * sizeof *row, "the parameters");
+  for (size_t t = 0; t < p->rows; t++) {
+    memset(row, 0, p->dim * sizeof *row);
     for (size_t k = 0, degree = degree_of(spec->rows, t); k < degree; k++)
-      dense_set(p, t, (size_t)support_of(spec->rows, t)[k], weight_of(spec->rows, t, k));
+      row[support_of(spec->rows, t)[k]] = weight_of(spec->rows, t, k);
+    scl_strip_set(p->dtype, p->dim, t, row, p->weights);
+  }
+  scl_release(row);
   return SCL_STATUS_OK;
 }
 

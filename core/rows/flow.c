@@ -543,6 +543,6 @@ scl_flow scl_flow_of_rows(const scl_flow *flow) {
   rows.first = rows.count = 0;
   rows.dtype = SCL_DTYPE_FLOAT64;
   rows.group = NULL;
-  rows.pilot = rows.target_pilot = NULL;
+  rows.pilot = rows.target_pilot = rows.unit = NULL;
   return rows;
 }

@@ -1,6 +1,7 @@
 /* Products of rows and coefficients, column by column. Called for scores. */
 #include "rows/level_rows.h"
 
+#include "algebra/row_products.h"
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/profile.h"
@@ -50,7 +51,7 @@ void scl_level_rows_destroy(scl_level_rows *rows) {
 }
 
 void scl_level_tables_close(scl_level_tables *tables) {
-  SCL_RELEASE(tables->table, tables->turned);
+  SCL_RELEASE(tables->table, tables->by);
   *tables = (scl_level_tables){0};
 }
 
@@ -126,20 +127,42 @@ scl_status scl_level_rows_find(scl_level_rows *r, const scl_flow_block *block, s
 
 /* ------------------------------------------------------------ f of a column */
 
-/* out (rows x k) += features (rows x count of the column, float64) times their coefficients. A row
- * of it depends on that row of features alone. `part`: room for rows x k numbers. */
-static void add_column(const scl_level_column *c, size_t rows, const double *phi, ptrdiff_t stride,
-                       const double *turned, size_t all, size_t k, double *part, double *out,
-                       size_t out_stride) {
-  for (size_t first = 0; first < k; first += SCL_THIN_COLUMNS) {
-    const size_t some = scl_min(SCL_THIN_COLUMNS, k - first);
-    memset(part, 0, rows * some * sizeof *part);
-    scl_loops_get()->thin_product_f64(rows, c->features, some, phi, stride,
-                                      turned + first * all + c->first, (ptrdiff_t)all, part);
-    for (size_t i = 0; i < rows; i++)
-      for (size_t q = 0; q < some; q++)
-        out[i * out_stride + first + q] += part[i * some + q];
+/* Whether coefficients are packed: the products of a row with few of them are sums along the
+ * features, with many of them sums of rows of coefficients. */
+static bool packs(size_t k) { return k > LANES; }
+
+/* part (rows x k) = features (rows x those of the column, float64) times their coefficients. A row
+ * of it depends on that row of features alone. */
+static void multiply_column(const scl_levels *levels, const scl_level_column *c, size_t rows,
+                            const double *phi, ptrdiff_t stride, const double *by, size_t k,
+                            double *part) {
+  if (packs(k)) {
+    scl_row_product(SCL_DTYPE_FLOAT64, rows, 0, k, c->features, phi, stride,
+                    by + c->first * scl_strip_numbers(SCL_DTYPE_FLOAT64, 1, k), part, (ptrdiff_t)k);
+    return;
   }
+  memset(part, 0, rows * k * sizeof *part);
+  scl_loops_get()->thin_product_f64(rows, c->features, k, phi, stride, by + c->first,
+                                    (ptrdiff_t)levels->features, part);
+}
+
+/* a (D x k), features by column, as multiply_column takes them; NULL: no memory. `room`: a number
+ * for each feature. */
+static double *arrange(const scl_levels *levels, const double *a, size_t k, double *room) {
+  const size_t each = packs(k) ? scl_strip_numbers(SCL_DTYPE_FLOAT64, 1, k) : k;
+  double *by = scl_allocate_zero((levels->features * each + 1) * sizeof *by);
+  for (size_t c = 0; by != NULL && c < levels->n_columns; c++) {
+    const scl_level_column *column = &levels->column[c];
+    for (size_t j = 0; j < k; j++) {
+      for (size_t i = 0; i < column->features; i++)
+        room[i] = a[levels->order[column->first + i] * k + j];
+      if (packs(k))
+        scl_strip_set(SCL_DTYPE_FLOAT64, column->features, j, room, by + column->first * each);
+      else
+        memcpy(by + j * levels->features + column->first, room, column->features * sizeof *room);
+    }
+  }
+  return by;
 }
 
 /* Numbers between two rows of a table: k rounded up to whole groups of LANES. */
@@ -148,11 +171,13 @@ static size_t stride_of(size_t k) { return (k + LANES - 1) / LANES * LANES; }
 /* The table of one column. `room`: its levels x (features + k) numbers. */
 static void tabulate_column(const scl_levels *levels, const scl_level_column *c, size_t k,
                             double *room, scl_level_tables *t) {
+  double *part = room + c->levels * c->features;
   for (size_t l = 0; l < c->levels; l++)
     for (size_t i = 0; i < c->features; i++)
       room[l * c->features + i] = levels->table[l * levels->features + levels->order[c->first + i]];
-  add_column(c, c->levels, room, (ptrdiff_t)c->features, t->turned, levels->features, k,
-             room + c->levels * c->features, t->table + c->first * stride_of(k), stride_of(k));
+  multiply_column(levels, c, c->levels, room, (ptrdiff_t)c->features, t->by, k, part);
+  for (size_t l = 0; l < c->levels; l++)
+    memcpy(t->table + (c->first + l) * stride_of(k), part + l * k, k * sizeof *part);
 }
 
 /* Coefficients a (D x k) by column, and tables over the levels. */
@@ -160,20 +185,17 @@ static scl_status tabulate(const scl_level_rows *r, scl_level_tables *t, const d
                            scl_error *error) {
   const scl_levels *levels = r->levels;
   const size_t numbers = levels->features * stride_of(k);
-  size_t most = 0;
+  size_t most = levels->features;
   for (size_t c = 0; c < levels->n_columns; c++)
     most = scl_max(most, levels->column[c].levels * (levels->column[c].features + k));
   scl_level_tables_close(t);
-  t->table = scl_allocate_zero((numbers + 1) * sizeof *t->table);
-  t->turned = scl_allocate_array(levels->features * k + 1, sizeof *t->turned);
   double *room = scl_allocate_array(most + 1, sizeof *room);
-  if (t->table == NULL || t->turned == NULL || room == NULL) {
+  t->table = scl_allocate_zero((numbers + 1) * sizeof *t->table);
+  t->by = room == NULL ? NULL : arrange(levels, a, k, room);
+  if (t->table == NULL || t->by == NULL || room == NULL) {
     scl_release(room);
     return scl_fail_memory(error, numbers * sizeof *t->table, "tables of columns");
   }
-  for (size_t j = 0; j < k; j++)
-    for (size_t i = 0; i < levels->features; i++)
-      t->turned[j * levels->features + i] = a[levels->order[i] * k + j];
   for (size_t c = 0; c < levels->n_columns; c++)
     if (!levels->column[c].wide) tabulate_column(levels, &levels->column[c], k, room, t);
   scl_release(room);
@@ -227,8 +249,9 @@ static void add_wide(const multiplying *job, size_t row, size_t end_row,
     phi = wide;
     stride = (ptrdiff_t)c->features;
   }
-  add_column(c, rows, phi, stride, job->tables->turned, r->levels->features, job->k, part,
-             job->out + row * job->k, job->k);
+  multiply_column(r->levels, c, rows, phi, stride, job->tables->by, job->k, part);
+  for (size_t i = 0; i < rows * job->k; i++)
+    job->out[row * job->k + i] += part[i];
 }
 
 /* Task: the sums over columns, in their order, for CHUNK_ROWS rows. */

@@ -21,9 +21,9 @@ scl_status scl_level_rows_find(scl_level_rows *rows, const scl_flow_block *block
 
 /* Coefficients, and their tables over the levels so far. */
 typedef struct scl_level_tables {
-  size_t made;    /* for which levels; 0: none yet */
-  double *table;  /* levels x the next multiple of 8 of k */
-  double *turned; /* k x D, features by column */
+  size_t made;   /* for which levels; 0: none yet */
+  double *table; /* levels x the next multiple of 8 of k */
+  double *by;    /* coefficients, features by column: k x D, or packed column by column */
 } scl_level_tables;
 
 /* out (count x k) = rows start .. start+count-1 of the block last found times a (D x k), in

@@ -10,6 +10,10 @@
 /* Making features costs more than reading rows. */
 enum { FIRST_FEATURES = 256, FIRST_ROWS = 2048, CHUNK = 32 };
 static const double SCALE_RANGE = 0x1p12;
+/* Units of features are within these exponents, and not finer than these parts of the first numbers:
+ * later ones may be larger, and sums of 128 bits hold squares that come to 2^78 units. */
+enum { UNIT_EXPONENT = 400 };
+static const double FINEST = 0x1p-19, FINEST_OF_ZEROS = 0x1p-10, FINEST_OF_ONE_SIZE = 0x1p-27;
 
 /* Columns of the first rows: sums of x - first and of their squares, which lose no digits where the
  * column hardly varies. */
@@ -141,9 +145,48 @@ static scl_status walk_first(learning *l, scl_flow *flow, scl_error *error) {
   return scl_flow_walk(flow, false, learn, l, error);
 }
 
-scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, scl_error *error) {
-  const bool dense = scl_flow_entries(flow) == 0 && !scl_flow_has_bits(flow) &&
-                     scl_flow_whole(flow) == SCL_WHOLE_NONE;
+/* ------------------------------------------------------------ what is learnt */
+
+/* The root mean square of a column less `pilot`. */
+static double size_of(const column_sums *s, size_t j, double pilot) {
+  return s->count > 0 ? hypot(deviation_of(s, j), s->first[j] + s->sum[j] / s->count - pilot) : 0;
+}
+
+static double power_above(double size) {
+  int exponent;
+  (void)frexp(size, &exponent);
+  return ldexp(1, exponent > UNIT_EXPONENT    ? UNIT_EXPONENT
+                  : exponent < -UNIT_EXPONENT ? -UNIT_EXPONENT
+                                              : exponent);
+}
+
+/* Powers of two above the size of each column less a pilot mean: its own, or that of `pilot` (NULL:
+ * 0). Features of one size that are small in the first rows may become as large as the others; other
+ * columns are compared with themselves. */
+static scl_status units_of(const learning *l, bool own, const double *pilot, double **out,
+                           scl_error *error) {
+  const column_sums *s = &l->x;
+  const bool one_size = l->map != NULL && scl_map_of_one_size(l->map);
+  double most = 0;
+  double *unit = *out = scl_allocate_array(s->cols + 1, sizeof *unit);
+  if (unit == NULL) return scl_fail_memory(error, s->cols * sizeof *unit, "scales of features");
+  for (size_t j = 0; j < s->cols; j++)
+    most = fmax(most, size_of(s, j, 0));
+  for (size_t j = 0; j < s->cols; j++) {
+    const double less = own             ? pilot_of(s, j)
+                        : pilot != NULL ? pilot[j]
+                                        : 0,
+                 whole = size_of(s, j, 0),
+                 least = one_size    ? FINEST_OF_ONE_SIZE * most
+                         : whole > 0 ? FINEST * whole
+                                     : FINEST_OF_ZEROS * most;
+    unit[j] = most > 0 ? power_above(fmax(size_of(s, j, less), least)) : 1;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Learn from the first rows of the flow. */
+static scl_status learn_first(learning *l, const scl_flow *flow, scl_error *error) {
   scl_beginning rows =
       scl_source_begin(flow->source, flow->map == NULL ? FIRST_ROWS : FIRST_FEATURES);
   scl_flow first = {.source = &rows.base,
@@ -153,23 +196,46 @@ scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, s
                     .groups = 1,
                     .dtype = flow->dtype,
                     .block_rows = flow->block_rows};
-  learning l = {.flow = &first, .map = flow->map, .features = dense, .targets = targets};
-  *out = (scl_pilot){0};
-  if (!dense && !targets) return SCL_STATUS_OK;
+  l->flow = &first;
+  l->map = flow->map;
   const size_t mark = scl_profile_enter("pilot means");
-  scl_status status = walk_first(&l, &first, error);
+  const scl_status status = walk_first(l, &first, error);
   scl_profile_leave(mark, 0, 0);
-  double *scale = NULL;
-  if (status == SCL_STATUS_OK) status = scale_of(&l.x, &scale, error);
-  *out = (scl_pilot){close_sums(&l.x), close_sums(&l.y), scale};
-  scl_release(l.phi);
-  if (status == SCL_STATUS_OK) return status;
-  scl_pilot_release(out);
-  /* The walk over all rows meets them again, and names the row. */
+  scl_release(l->phi);
+  return status;
+}
+
+/* What failed at the first rows: the walk over all rows meets it again, and names the row. */
+static scl_status later(scl_status status) {
   return status == SCL_STATUS_BAD_DATA ? SCL_STATUS_OK : status;
 }
 
+scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, scl_error *error) {
+  const bool dense = scl_flow_entries(flow) == 0 && !scl_flow_has_bits(flow) &&
+                     scl_flow_whole(flow) == SCL_WHOLE_NONE;
+  learning l = {.features = dense, .targets = targets};
+  *out = (scl_pilot){0};
+  if (!dense && !targets) return SCL_STATUS_OK;
+  scl_status status = learn_first(&l, flow, error);
+  double *scale = NULL, *unit = NULL;
+  if (status == SCL_STATUS_OK) status = scale_of(&l.x, &scale, error);
+  if (status == SCL_STATUS_OK && dense) status = units_of(&l, true, NULL, &unit, error);
+  *out = (scl_pilot){close_sums(&l.x), close_sums(&l.y), scale, unit};
+  if (status == SCL_STATUS_OK) return status;
+  scl_pilot_release(out);
+  return later(status);
+}
+
+scl_status scl_pilot_units(const scl_flow *flow, double **out, scl_error *error) {
+  learning l = {.features = true};
+  *out = NULL;
+  scl_status status = learn_first(&l, flow, error);
+  if (status == SCL_STATUS_OK) status = units_of(&l, false, flow->pilot, out, error);
+  scl_release(l.x.first);
+  return later(status);
+}
+
 void scl_pilot_release(scl_pilot *pilot) {
-  SCL_RELEASE(pilot->features, pilot->targets, pilot->scale);
+  SCL_RELEASE(pilot->features, pilot->targets, pilot->scale, pilot->unit);
   *pilot = (scl_pilot){0};
 }

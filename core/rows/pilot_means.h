@@ -16,11 +16,15 @@ typedef struct scl_pilot {
   /* D powers of two near the standard deviations of the features, all alike where that is 0; NULL:
    * those are of one size, within a factor of SCALE_RANGE of 1. */
   double *scale;
+  double *unit; /* as scl_flow.unit, with these means; NULL: of features that are not dense */
 } scl_pilot;
 
 /* From the first rows of the source: of the dense features of the flow, unless they are bits, and
  * of its targets where `targets`. The flow's own pilots are ignored. */
 scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, scl_error *error);
+/* As scl_flow.unit, with the flow's own pilot means, from the first rows of the source; NULL where
+ * these have numbers that a walk refuses. */
+scl_status scl_pilot_units(const scl_flow *flow, double **out, scl_error *error);
 void scl_pilot_release(scl_pilot *pilot);
 
 #endif

@@ -1,6 +1,6 @@
 /* Normal equations as sums over rows: parts of a reduction, their merge, and totals over groups.
  * The ways of summing (ways.c) fill the parts; learn/ reads the totals. */
-#include "rows/whole_sums.h"
+#include "rows/block_sums.h"
 
 #include <float.h>
 #include <math.h>
@@ -18,12 +18,13 @@ scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *erro
                      .counted = like->counted,
                      .exact = like->exact};
   if (like->exact) {
-    const scl_status made =
-        scl_whole_sums_create(d, c, groups, !like->counted, &sums->whole, error);
+    scl_status made = scl_whole_sums_create(d, c, groups, !like->counted, &sums->whole, error);
+    if (made == SCL_STATUS_OK && like->blocks != NULL)
+      made = scl_block_sums_open(sums->whole, like->unit, like->blocks, error);
     if (made == SCL_STATUS_OK)
       *out = sums;
     else
-      scl_release(sums);
+      scl_sums_destroy(sums);
     return made;
   }
   sums->right = scl_allocate_zero((groups * d * (c + 1) + 1) * sizeof(double));
@@ -222,13 +223,13 @@ static scl_status fill_of_first(const scl_sums *from, fewer *f, double ratio, sc
 
 /* The units of fewer parameters are larger, and whole numbers are the same. */
 static scl_status exact_of_first(const scl_sums *sums, size_t many, size_t few, size_t outputs,
-                                 scl_sums **out, scl_error *error) {
+                                 double ratio, scl_sums **out, scl_error *error) {
   scl_sums *made = scl_allocate_zero(sizeof *made);
   if (made == NULL) return scl_fail_memory(error, sizeof *made, "normal equations");
   *made = (scl_sums){
       .features = few * outputs, .targets = sums->targets, .groups = sums->groups, .exact = true};
   const scl_status status =
-      scl_whole_sums_of_first(sums->whole, many, few, outputs, &made->whole, error);
+      scl_whole_sums_of_first(sums->whole, many, few, outputs, ratio, &made->whole, error);
   if (status == SCL_STATUS_OK)
     *out = made;
   else
@@ -240,7 +241,7 @@ scl_status scl_sums_of_first(const scl_sums *sums, size_t many, size_t few, size
                              double ratio, scl_sums **out, scl_error *error) {
   const scl_sums like = {
       .features = few * outputs, .targets = sums->targets, .groups = sums->groups};
-  if (sums->exact) return exact_of_first(sums, many, few, outputs, out, error);
+  if (sums->exact) return exact_of_first(sums, many, few, outputs, ratio, out, error);
   fewer f = {.many = many, .few = few, .factor = ratio * ratio};
   scl_sums *made = NULL;
   scl_status status = scl_sums_create(&like, &made, error);

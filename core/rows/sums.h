@@ -13,10 +13,12 @@ typedef struct scl_sums {
   bool counted;                 /* parts of sums of bits: without moments (sums_bits.c) */
   bool exact;                   /* the sums are `whole`, and the arrays below are NULL */
   struct scl_whole_sums *whole; /* exact sums; NULL: float64 */
-  scl_symmetric **moment;       /* groups of D x D: Phi'Phi */
-  double *right;                /* groups x D x (c + 1); the last column: sums of the features */
-  double *sum, *square;         /* groups x c: sums of y and of y^2 */
-  double *count;                /* groups: sums of the weights */
+  const scl_flow *blocks; /* exact sums that are made are sums of its blocks (block_sums.h), */
+  const double *unit;     /* of features in these units; both borrowed */
+  scl_symmetric **moment; /* groups of D x D: Phi'Phi */
+  double *right;          /* groups x D x (c + 1); the last column: sums of the features */
+  double *sum, *square;   /* groups x c: sums of y and of y^2 */
+  double *count;          /* groups: sums of the weights */
   /* Where all rows were summed by the levels of columns (sums_levels.c): the sums of their codes Z,
    * of C in place of D, and the table (C x D) with Phi = Z table. Codes 1 .. direct are features.
    * Otherwise NULL. */

@@ -1,8 +1,10 @@
 /* Normal equations of features that are numbers: Phi'Phi by symmetric products of a block, Phi'[Y 1]
- * by strips of features. Products inside a block are in the flow's dtype, sums over blocks are
- * float64. This way sums every flow that no other claims. */
+ * by strips of features. Products inside a block are in the flow's dtype; the sums over blocks do not
+ * depend on their order (block_sums.h). This way sums every flow that no other claims. Other ways sum
+ * rows like these as float64 sums over blocks. */
 #include "algebra/dense.h"
 #include "base/pool.h"
+#include "rows/block_sums.h"
 #include "rows/ways.h"
 #include <math.h>
 
@@ -66,25 +68,33 @@ static void root_rows(void *context, size_t index) {
   }
 }
 
+static scl_status add_products(scl_sums *sums, const scl_block_rows *rows, scl_error *error) {
+  if (sums->exact) return scl_block_sums_add(sums->whole, rows, error);
+  return scl_symmetric_accumulate(sums->moment[rows->group], rows->dtype, rows->phi, rows->stride,
+                                  rows->rows, error);
+}
+
 static scl_status add_moment(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
                              size_t group, size_t start, size_t rows, scl_error *error) {
-  scl_symmetric *moment = sums->moment[group];
   const size_t d = sums->features, size = scl_dtype_size(flow->dtype);
-  if (block->weights == NULL)
-    return scl_symmetric_accumulate(moment, flow->dtype, scl_flow_row(flow, block, start),
-                                    block->phi_stride, rows, error);
+  scl_block_rows products = {flow->dtype, NULL, block->phi_stride, rows, group};
+  if (block->weights == NULL) {
+    products.phi = scl_flow_row(flow, block, start);
+    return add_products(sums, &products, error);
+  }
   rooting r = {flow, block, start, rows, d, scl_allocate_array(rows * d + 1, size)};
   if (r.out == NULL) return scl_fail_memory(error, rows * d * size, "weighted rows");
   scl_pool_run((rows + ROOT_ROWS - 1) / ROOT_ROWS, root_rows, &r);
-  const scl_status status =
-      scl_symmetric_accumulate(moment, flow->dtype, r.out, (ptrdiff_t)d, rows, error);
+  products.phi = r.out;
+  products.stride = (ptrdiff_t)d;
+  const scl_status status = add_products(sums, &products, error);
   scl_release(r.out);
   return status;
 }
 
-/* Phi'W [Y 1]. */
-static scl_status add_right(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
-                            size_t group, size_t start, size_t rows, scl_error *error) {
+/* right (D x (c + 1)) += Phi'W [Y 1]. */
+static scl_status add_right(const scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
+                            size_t start, size_t rows, double *right, scl_error *error) {
   const scl_dtype dtype = flow->dtype;
   const size_t c = sums->targets, cols = c + 1, d = sums->features,
                scratch = dtype == SCL_DTYPE_FLOAT32 ? d * cols : 0;
@@ -103,11 +113,32 @@ static scl_status add_right(scl_sums *sums, const scl_flow *flow, const scl_flow
                      .rows = rows,
                      .cols = cols,
                      .y = memory,
-                     .right = sums->right + group * d * cols,
+                     .right = right,
                      .scratch = (float *)(void *)(memory + rows * cols)};
   scl_pool_run((d + STRIP - 1) / STRIP, correlate_strip, &job);
   scl_release(memory);
   return SCL_STATUS_OK;
+}
+
+/* All but Phi'Phi of a group of a block, made as one number each and added. */
+static scl_status add_block_right(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
+                                  size_t group, size_t start, size_t rows, scl_error *error) {
+  const size_t c = sums->targets, right = sums->features * (c + 1);
+  double *made = scl_allocate_zero((right + 2 * c + 1) * sizeof *made), *own = made + right;
+  if (made == NULL) return scl_fail_memory(error, right * sizeof *made, "targets of a block");
+  for (size_t i = start; i < start + rows; i++) {
+    const double weight = scl_flow_weight(block, i), *y = block->y + i * c;
+    for (size_t j = 0; j < c; j++) {
+      own[j] += weight * y[j];
+      own[c + j] += weight * y[j] * y[j];
+    }
+    own[2 * c] += weight;
+  }
+  scl_status status = add_right(sums, flow, block, start, rows, made, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_block_sums_add_right(sums->whole, group, made, own, error);
+  scl_release(made);
+  return status;
 }
 
 /* ------------------------------------------------------------ rows */
@@ -134,9 +165,11 @@ scl_status scl_sums_dense_rows(scl_sums *sums, const scl_flow *flow, const scl_f
                                size_t group, size_t start, size_t end, scl_error *error) {
   if (end == start) return SCL_STATUS_OK;
   if (block->bits != NULL) return add_spread(sums, flow, block, group, start, end, error);
-  scl_sums_add_targets(sums, block, group, start, end);
   SCL_TRY(add_moment(sums, flow, block, group, start, end - start, error));
-  return add_right(sums, flow, block, group, start, end - start, error);
+  if (sums->exact) return add_block_right(sums, flow, block, group, start, end - start, error);
+  scl_sums_add_targets(sums, block, group, start, end);
+  return add_right(sums, flow, block, start, end - start,
+                   sums->right + group * sums->features * (sums->targets + 1), error);
 }
 
 static bool dense_claims(const scl_flow *flow) {
@@ -144,7 +177,22 @@ static bool dense_claims(const scl_flow *flow) {
   return true;
 }
 
+static scl_status dense_open(scl_summing *s, scl_error *error) {
+  double *unit;
+  SCL_TRY(scl_block_units(s->flow, s->flow->weights, s->flow->source->rows, &unit, error));
+  s->state = unit;
+  s->like.unit = unit;
+  s->like.blocks = s->flow;
+  return SCL_STATUS_OK;
+}
+
+static void dense_close(scl_summing *s) { scl_release(s->state); }
+
 const scl_sums_way scl_way_dense = {.name = "dense",
+                                    .whole = true,
+                                    .blocks = true,
                                     .claims = dense_claims,
                                     .rows = scl_sums_dense_rows,
-                                    .first_of = scl_sums_of_first};
+                                    .first_of = scl_sums_of_first,
+                                    .open = dense_open,
+                                    .close = dense_close};

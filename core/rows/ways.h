@@ -23,7 +23,8 @@ typedef struct scl_summing {
 
 struct scl_sums_way {
   const char *name;
-  bool whole; /* its sums are exact: scl_sums.whole */
+  bool whole;  /* its sums are exact: scl_sums.whole */
+  bool blocks; /* these are sums of blocks (block_sums.h) */
   /* Where all rows were summed by codes, the sums have these too (scl_sums.codes). */
   bool has_codes;
   bool (*claims)(const scl_flow *flow);

@@ -1,4 +1,4 @@
-#include "rows/whole_sums.h"
+#include "rows/block_sums.h"
 
 #include <float.h>
 #include <math.h>
@@ -22,7 +22,7 @@ void scl_whole_sums_destroy(scl_whole_sums *sums) {
     if (sums->right != NULL) scl_exact_destroy(sums->right[g]);
     if (sums->own != NULL) scl_exact_destroy(sums->own[g]);
   }
-  SCL_RELEASE(sums->moment, sums->right, sums->own, sums->weight, sums);
+  SCL_RELEASE(sums->moment, sums->right, sums->own, sums->weight, sums->unit, sums->pilot, sums);
 }
 
 scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups, bool moments,
@@ -47,6 +47,20 @@ scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups,
     *out = sums;
   else
     scl_whole_sums_destroy(sums);
+  return status;
+}
+
+scl_status scl_whole_sums_like(const scl_whole_sums *like, size_t groups, scl_whole_sums **out,
+                               scl_error *error) {
+  const scl_flow none = {.pilot = like->pilot,
+                         .target_pilot = like->pilot == NULL ? NULL : like->pilot + like->features};
+  SCL_TRY(scl_whole_sums_create(like->features, like->targets, groups, true, out, error));
+  if (like->unit == NULL) return SCL_STATUS_OK;
+  const scl_status status = scl_block_sums_open(*out, like->unit, &none, error);
+  if (status != SCL_STATUS_OK) {
+    scl_whole_sums_destroy(*out);
+    *out = NULL;
+  }
   return status;
 }
 
@@ -82,12 +96,17 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                     "sums of %zu features and %zu targets do not join sums of %zu and %zu",
                     from->features, from->targets, into->features, into->targets);
-  if (from->shift > 0) SCL_TRY(widen(into, error));
-  if (into->shift > 0) SCL_TRY(widen(from, error));
-  for (size_t g = 0; !subtract && g < into->groups; g++)
+  const bool blocks = into->unit != NULL;
+  SCL_TRY(scl_block_sums_alike(into, from, error));
+  if (from->shift > 0 && !blocks) SCL_TRY(widen(into, error));
+  if (into->shift > 0 && !blocks) SCL_TRY(widen(from, error));
+  for (size_t g = 0; !subtract && !blocks && g < into->groups; g++)
     SCL_TRY(check_range(into, g, from->weight[g], error));
   for (size_t g = 0; g < into->groups; g++) {
-    into->weight[g] += subtract ? -from->weight[g] : from->weight[g];
+    if (blocks)
+      SCL_TRY(scl_block_sums_make_room(into, from, g, error));
+    else
+      into->weight[g] += subtract ? -from->weight[g] : from->weight[g];
     scl_whole_totals_add(&into->moment[g], &from->moment[g], subtract);
     SCL_TRY(scl_exact_merge(into->right[g], from->right[g], subtract, error));
     SCL_TRY(scl_exact_merge(into->own[g], from->own[g], subtract, error));
@@ -420,13 +439,13 @@ static scl_status copy_first(scl_exact *from, size_t columns, size_t many, size_
 }
 
 scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few, size_t outputs,
-                                   scl_whole_sums **out, scl_error *error) {
+                                   double ratio, scl_whole_sums **out, scl_error *error) {
   scl_whole_sums *made;
   const size_t c = sums->targets;
   SCL_TRY(scl_whole_sums_create(few * outputs, c, sums->groups, true, &made, error));
-  scl_status status = SCL_STATUS_OK;
+  scl_status status = scl_block_sums_first_units(sums, many, few, ratio, made, error);
   for (size_t g = 0; status == SCL_STATUS_OK && g < sums->groups; g++) {
-    if (sums->shift > 0) status = scl_whole_totals_widen(&made->moment[g], 0, error);
+    if (sums->moment[g].high != NULL) status = scl_whole_totals_widen(&made->moment[g], 0, error);
     if (status == SCL_STATUS_OK)
       status = copy_first(sums->right[g], c + 1, many, few, outputs, made->right[g], error);
     if (status == SCL_STATUS_OK) status = scl_exact_merge(made->own[g], sums->own[g], false, error);
@@ -485,10 +504,10 @@ static wide_float wide_value(const scl_exact *e, size_t i) {
   return (wide_float)value + (wide_float)rest;
 }
 
-/* a - b c / total, where a is known to 106 bits: 0 within that rounding. */
-static double centred(wide_float a, wide_float b, wide_float c, wide_float total) {
+/* a - b c / total: 0 within the rounding of a, times its size. */
+static double centred(wide_float a, wide_float b, wide_float c, wide_float total, double rounding) {
   const wide_float mean = b * c / total, gap = a - mean,
-                   least = (a < 0 ? -a : a) * (wide_float)0x1p-98;
+                   least = (a < 0 ? -a : a) * (wide_float)rounding;
   return (gap < 0 ? -gap : gap) <= least ? 0 : (double)gap;
 }
 
@@ -496,12 +515,15 @@ static void fill_totals(const scl_whole_sums *sums, const whole *w, const scl_wh
                         bool centre, scl_totals *t) {
   const size_t d = sums->features, c = sums->targets;
   const wide_float total = wide_value(w->own, 2 * c);
+  /* Exact sums are known to 106 bits; those of blocks were rounded in each. */
+  const double of_square = sums->unit == NULL ? 0x1p-98 : 16 * DBL_EPSILON,
+               of_product = sums->unit == NULL ? 0x1p-98 : 0;
   t->total = (double)total;
   for (size_t j = 0; j < c; j++) {
     const wide_float sum = wide_value(w->own, j), square = wide_value(w->own, c + j);
     t->mean_y[j] = t->total > 0 ? (double)(sum / total) : 0;
-    t->square[j] =
-        centre && t->total > 0 ? fmax(centred(square, sum, sum, total), 0) : (double)square;
+    t->square[j] = centre && t->total > 0 ? fmax(centred(square, sum, sum, total, of_square), 0)
+                                          : (double)square;
   }
   for (size_t i = 0; i < d; i++) {
     const wide_float unit = (wide_float)f->unit[i],
@@ -510,8 +532,9 @@ static void fill_totals(const scl_whole_sums *sums, const whole *w, const scl_wh
     t->mean_phi[i] = t->total > 0 ? (double)(base + unit * sum / total) : 0;
     for (size_t j = 0; j < c; j++) {
       const wide_float product = wide_value(w->right, j * d + i), y = wide_value(w->own, j);
-      t->right[i * c + j] = centre && t->total > 0 ? f->unit[i] * centred(product, sum, y, total)
-                                                   : (double)(unit * product + base * y);
+      t->right[i * c + j] = centre && t->total > 0
+                                ? f->unit[i] * centred(product, sum, y, total, of_product)
+                                : (double)(unit * product + base * y);
     }
   }
 }
@@ -529,21 +552,22 @@ static scl_status scale_moments(scl_whole_sums *sums, const whole *w, const scl_
                                 long without, bool centre, bool spend, scl_symmetric **out,
                                 scl_error *error) {
   const size_t d = sums->features, c = sums->targets;
-  double *column = scl_allocate_array(d + 1, sizeof *column);
+  double *column = scl_allocate_array(2 * d + 1, sizeof *column);
   scl_whole_scaling scaling = {.parts = sums->moment,
                                .shift = sums->shift,
                                .unit = f->unit,
                                .base = f->base,
                                .sums = column,
-                               .total = scl_exact_value(w->own, 2 * c)};
+                               .rests = column == NULL ? NULL : column + d};
   size_t *chosen = chosen_groups(sums, without, &scaling.count);
+  scaling.total = scl_exact_value_and_rest(w->own, 2 * c, &scaling.total_rest);
   scaling.chosen = chosen;
   scaling.centred = centre && scaling.total > 0;
   scl_status status = SCL_STATUS_OK;
   if (column == NULL || chosen == NULL)
     status = scl_fail_memory(error, d * sizeof *column, "sums of features");
   for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
-    column[i] = scl_exact_value(w->right, c * d + i);
+    column[i] = scl_exact_value_and_rest(w->right, c * d + i, &column[d + i]);
   const bool in_place = spend && scaling.count == 1 && sums->groups == 1;
   if (status == SCL_STATUS_OK && !in_place) status = scl_symmetric_create(d, out, error);
   if (status == SCL_STATUS_OK && in_place) *out = sums->moment[0].low;
@@ -557,6 +581,8 @@ scl_status scl_whole_sums_total(scl_whole_sums *sums, const scl_whole_features *
                                 long without, bool centre, bool spend, scl_totals *out,
                                 scl_symmetric **moment, scl_error *error) {
   whole w;
+  const scl_whole_features own = {.unit = sums->unit};
+  if (sums->unit != NULL) features = &own;
   scl_status status = join_groups(sums, without, &w, error);
   if (status == SCL_STATUS_OK) {
     fill_totals(sums, &w, features, centre, out);

@@ -1,6 +1,8 @@
-/* Exact normal equations of features that are whole numbers or bits, kept apart by group (fold):
+/* Normal equations that do not depend on the order of their additions, kept apart by group (fold).
+ * Of features that are whole numbers or bits they are exact:
  * V'V, V'[Y 1] and the sums of Y and of its squares, for features base + unit v (map/whole.c). They
  * are the same for any order of rows and any division of the work, and rows can be taken out again.
+ * Of float features they are sums of the products of blocks (block_sums.h).
  *
  * A row of weight w that is a whole number counts w times. Any other weight, in [4^e, 4^(e+1)),
  * makes the row v' = round(v sqrt(w) / 2^(e+1)) with the factor 2^(e+1), whose constant and targets
@@ -16,17 +18,27 @@ enum { SCL_WEIGHT_SHIFT = 40 };
 
 typedef struct scl_whole_sums {
   size_t features, targets, groups;
-  unsigned shift; /* moments are whole multiples of 2^-shift: SCL_WEIGHT_SHIFT, 0 without other
-                     weights */
-  scl_whole_totals *moment; /* groups: V'V, of 128 bits where shift > 0 */
-  scl_exact **right;        /* groups: (c + 1) x D numbers: V'y_j, then V'1 */
-  scl_exact **own;          /* groups: sum y_j (c), sum y_j^2 (c), sum of the weights */
-  double *weight;           /* groups: an upper bound of the sum of the weights, for the ranges */
+  unsigned
+      shift; /* moments are whole multiples of 2^-shift: of whole numbers SCL_WEIGHT_SHIFT, or 0
+                     without other weights */
+  scl_whole_totals
+      *moment;       /* groups: V'V, of 128 bits where whole numbers have shift > 0, and where
+                               sums of float features may need them */
+  scl_exact **right; /* groups: (c + 1) x D numbers: V'y_j, then V'1 */
+  scl_exact **own;   /* groups: sum y_j (c), sum y_j^2 (c), sum of the weights */
+  double
+      *weight;   /* groups, for the ranges: an upper bound of the sum of the weights; of the entries
+                     of `moment` where features are floats */
+  double *unit;  /* of float features: D units, v = phi / unit; else NULL */
+  double *pilot; /* and what was subtracted from features and targets: D + c numbers */
 } scl_whole_sums;
 
 /* Zeros; `moments`: with the matrices of the moments. */
 scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups, bool moments,
                                  scl_whole_sums **out, scl_error *error);
+/* Zeros that `like` can be added to, of so many groups. */
+scl_status scl_whole_sums_like(const scl_whole_sums *like, size_t groups, scl_whole_sums **out,
+                               scl_error *error);
 void scl_whole_sums_destroy(scl_whole_sums *sums);
 
 /* Rows of one group: whole numbers (rows x D at stride), or bits from row `first` on; with
@@ -47,13 +59,15 @@ scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *
 scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool subtract,
                                 scl_error *error);
 
-/* Of the first `few` of `many` parameters, `outputs` features each. */
+/* Of the first `few` of `many` parameters, `outputs` features each. Float features are `ratio` times
+ * those of many. */
 scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few, size_t outputs,
-                                   scl_whole_sums **out, scl_error *error);
+                                   double ratio, scl_whole_sums **out, scl_error *error);
 
 /* The sum of all weights. */
 double scl_whole_sums_weight(const scl_whole_sums *sums);
-/* Over all groups but `without` (-1: all), as scl_sums_total, with features base + unit v; and the
+/* Over all groups but `without` (-1: all), as scl_sums_total, with features base + unit v (NULL: sums
+ * of float features, which have their units); and the
  * moments, which the caller destroys. `spend`: these may take the place of the only group's, which
  * are gone then. */
 typedef struct scl_whole_features {

@@ -202,6 +202,63 @@ static void add_f32(size_t count, const float *x, double *sum) {
     sum[i] += (double)x[i];
 }
 
+/* A number x is cut in two, x = 2^26 a + b with a whole and |b| <= 2^25. Adding 1.5 2^52 to a number
+ * below 2^51 rounds it, and leaves it in the low bits of the sum. Larger ones, infinities and NaN
+ * change the upper bits, so that |a| comes out as 2^51 or more. */
+static inline int64_t round_part(double x, double *whole) {
+  const double magic = 0x1.8p52, sum = x + magic;
+  int64_t bits, zero;
+  memcpy(&bits, &sum, sizeof bits);
+  memcpy(&zero, &magic, sizeof zero);
+  *whole = sum - magic;
+  return (int64_t)((uint64_t)bits - (uint64_t)zero);
+}
+
+/* As the loops whole_f64 and whole_f32, of one number; *size takes |a|. */
+static inline int64_t round_number(double x, uint64_t *size) {
+  double whole, rest;
+  const int64_t high = round_part(x * 0x1p-26, &whole);
+  const int64_t low = round_part(x - whole * 0x1p26, &rest);
+  *size = (uint64_t)(high ^ -(int64_t)(high < 0));
+  return (int64_t)(((uint64_t)high << 26) + (uint64_t)low);
+}
+
+/* From the largest |a|: |x| <= 2^26 |a| + 2^25. */
+static uint64_t bound_of(int64_t largest) {
+  return largest >= ((int64_t)1 << 35) - 1 ? UINT64_MAX : ((uint64_t)largest + 2) << 26;
+}
+
+static uint64_t whole_f64(size_t count, const double *x, double row, const double *factor,
+                          int64_t *out) {
+  int64_t largest = 0;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t size;
+    out[i] = round_number(x[i] * row * factor[i], &size);
+    largest = (int64_t)size > largest ? (int64_t)size : largest;
+  }
+  return bound_of(largest);
+}
+
+static uint64_t whole_f32(size_t count, const float *x, double row, const double *factor,
+                          int64_t *out) {
+  int64_t largest = 0;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t size;
+    out[i] = round_number((double)x[i] * row * factor[i], &size);
+    largest = (int64_t)size > largest ? (int64_t)size : largest;
+  }
+  return bound_of(largest);
+}
+
+static void centre_f64(size_t count, const double *low, double mean, double rest, const double *sum,
+                       const double *sum_rest, double *x) {
+  for (size_t i = 0; i < count; i++) {
+    const double product = mean * sum[i], less = fma(mean, sum[i], -product) + rest * sum[i] +
+                                                 (sum_rest == NULL ? 0 : mean * sum_rest[i]);
+    x[i] = (x[i] - product) + (low[i] - less);
+  }
+}
+
 static void affine_f64(size_t count, const double *x, const double *shift, const double *factor,
                        double *out) {
   for (size_t i = 0; i < count; i++)
@@ -278,6 +335,9 @@ const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
                                        cell_f64,
                                        hash_i32,
                                        add_f32,
+                                       whole_f64,
+                                       whole_f32,
+                                       centre_f64,
                                        affine_f64,
                                        square_f64,
                                        absolute_panel_f64,

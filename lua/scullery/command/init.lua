@@ -1,5 +1,5 @@
---- The subcommands: scullery plugin | data | predict | bench | notebook. The command loads this
---- module only when one is used.
+--- The subcommands: scullery plugin | data | predict | sums | merge | update | forget | bench |
+--- notebook. The command loads this module only when one is used.
 local parsing = require "scullery.command.parsing"
 local say = require "scullery.base.say"
 
@@ -62,6 +62,14 @@ function command.predict(arguments)
   local given = parsing.parse(predict_parser(), arguments)
   if not given then return 1 end
   return parsing.plainly(function() require("scullery.model.predict").run(given) end)
+end
+
+-- ---------------------------------------------------------------- rows that come later
+
+for _, name in ipairs{ "sums", "merge", "update", "forget" } do
+  command[name] = function(arguments)
+    return require("scullery.command.later").run(name, arguments)
+  end
 end
 
 -- ---------------------------------------------------------------- bench

@@ -194,17 +194,29 @@ function matching.judged(ds, f)
   return self, 0
 end
 
+-- Raises an error for labels that the model f does not know.
+local function check_labels(ds, f)
+  if ds.X then
+    local _, count, strange = recoded(ds, f.classes)
+    if count == 0 then return end
+    fail("%d row%s a class that the model does not know (%s); it knows %s", count,
+      count == 1 and " has" or "s have", listed(strange), listed(f.classes))
+  end
+  local code, strange = codes_of(f.classes), {}
+  for _, label in ipairs(ds.classes) do
+    if not code[key_of(label)] then strange[#strange + 1] = label end
+  end
+  if #strange > 0 then
+    fail("there are rows of classes that the model does not know (%s); it knows %s",
+      listed(strange), listed(f.classes))
+  end
+end
+
 --- matching.known(ds, f): the same for rows that a model is to learn: a label that it does not know
---- is an error. Of a stream that is found during the walk.
+--- is an error; of a stream it may be one of the walk.
 function matching.known(ds, f)
   if f.task ~= "classification" then return (matching.judged(ds, f)) end
-  if ds.X and not same_list(ds.classes, f.classes) then
-    local _, count, strange = recoded(ds, f.classes)
-    if count > 0 then
-      fail("%d row%s a class that the model does not know (%s); it knows %s", count,
-        count == 1 and " has" or "s have", listed(strange), listed(f.classes))
-    end
-  end
+  if ds.classes and not same_list(ds.classes, f.classes) then check_labels(ds, f) end
   return dataset.with(matching.judged(ds, f), { strangers = false })
 end
 

@@ -18,7 +18,7 @@ local guarded = objects.call
 
 -- True for a table of options; false for targets: a data set, a matrix or a list.
 local function are_options(value)
-  return type(value) == "table" and not getmetatable(value) and #value == 0 and next(value) ~= nil
+  return type(value) == "table" and not getmetatable(value) and #value == 0
 end
 
 -- The options of fit that are not about the data.
@@ -27,7 +27,8 @@ local own = { progress = "function", sums = "boolean", fingerprints = "boolean" 
 -- (data, y, given) -> y, given, own: separates the options above from the arguments of fit. With a
 -- data set the options are the second argument.
 local function split_options(data, y, given)
-  local alone = given == nil and are_options(y) and (dataset.is(data) or y.progress ~= nil)
+  local alone = given == nil and are_options(y)
+    and (dataset.is(data) or y.progress ~= nil or y.sums ~= nil)
   if alone then y, given = nil, y end
   local rest, found = {}, {}
   if type(given) ~= "table" then return y, given, found end
@@ -79,6 +80,9 @@ function Pipeline:fit(data, y, given)
     ds = core.is_matrix(data) and dataset.new{ X = data } or dataset.is(data) and data
   end
   ds = ds or guarded("pipeline:fit", dataset.coerce, data, y, given)
+  if recipe.instead_of_fit then
+    return guarded("pipeline:fit", recipe.instead_of_fit, self, ds)
+  end
   if o.sums then
     return guarded("pipeline:fit", progress.watched, "pipeline:fit", o.progress,
       require("scullery.model.sums").fit, self, ds, o)

@@ -245,13 +245,13 @@ end
 
 -- ------------------------------------------------------------ the score
 
--- Reads the rows again, with their targets.
-local function judged_rows(path, f, format)
+--- predict.rows_with_targets(path, f, format): the rows of a CSV or LIBSVM file with their targets.
+function predict.rows_with_targets(path, f, format)
   if format == "libsvm" then
     return data.libsvm(path, { features = f.dim, task = f.task })
   end
   local like = csv_schema(f)
-  if not like.target then fail("--score: the model's data have no column of targets by name") end
+  if not like.target then fail("the model's data have no column of targets by name") end
   return data.csv(path, { like = like, target = like.target.name, quiet = true,
     stream = f.form == nil }) -- transformed targets are judged in memory
 end
@@ -291,7 +291,7 @@ local function run(given)
       or "labels",
     before_end = given.score and function()
       line = ("%s %.6g"):format(p.fitted.task == "classification" and "accuracy" or "R2",
-        p:score(judged_rows(given.data, p.fitted, format)))
+        p:score(predict.rows_with_targets(given.data, p.fitted, format)))
     end })
   if line then (out and io.stdout or io.stderr):write(line, "\n") end
 end

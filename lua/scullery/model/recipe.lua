@@ -28,7 +28,8 @@ local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted
       with other ones"
   end })
 
-local recipe = { class = Pipeline }
+-- instead_of_fit: what p:fit does with a data set in place of fitting, or nil (scullery sums).
+local recipe = { class = Pipeline, instead_of_fit = nil }
 
 local own_options = options.declare("pipeline", {
   block = { takes = "a whole number of rows" }, allowance = { takes = "a number of bytes" },

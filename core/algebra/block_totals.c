@@ -1,0 +1,199 @@
+#include "algebra/block_totals.h"
+
+#include "algebra/symmetric_internal.h"
+#include "base/loops.h"
+#include <math.h>
+#include <stdlib.h>
+
+__extension__ typedef __int128 wide_whole;
+__extension__ typedef unsigned __int128 wide_bits;
+
+/* The largest order of a tile. */
+enum { MOST_TILE = 512 };
+/* What a block adds to totals of 64 bits, and these themselves before it; what those of 128 hold. */
+static const double NARROW = 0x1p61, WIDE = 0x1p125;
+
+typedef struct adding {
+  const scl_block_totals *to;
+  scl_dtype dtype;
+  double *most;    /* a tile: the largest number of the block; infinite: not added */
+  size_t *failing; /* a tile: its first row with a number that was not added */
+} adding;
+
+static int64_t *row_of(const scl_symmetric *a, size_t i, size_t j, size_t r) {
+  return (int64_t *)(void *)scl_tile_at(a, i, j) + r * a->tile;
+}
+
+/* ------------------------------------------------------------ 64 bits */
+
+/* Round a row of products, as the loops of loops.h. */
+static uint64_t round_row(const adding *job, const void *products, size_t r, size_t i, size_t j,
+                          size_t cols, int64_t *out) {
+  const scl_symmetric *a = job->to->totals->low;
+  const double row = job->to->inverse[i * a->tile + r], *factor = job->to->inverse + j * a->tile;
+  const scl_loops *loops = scl_loops_get();
+  if (job->dtype == SCL_DTYPE_FLOAT64)
+    return loops->whole_f64(cols, (const double *)products + r * a->tile, row, factor, out);
+  return loops->whole_f32(cols, (const float *)products + r * a->tile, row, factor, out);
+}
+
+/* Add rows of a tile until one is too large, whose index is returned (else `rows`). */
+static size_t add_narrow(const adding *job, const void *products, size_t i, size_t j, size_t rows,
+                         bool subtract, uint64_t *most) {
+  const scl_symmetric *a = job->to->totals->low;
+  int64_t whole[MOST_TILE];
+  for (size_t r = 0; r < rows; r++) {
+    const size_t cols = i == j ? r + 1 : scl_tile_rows(a, j);
+    const uint64_t largest = round_row(job, products, r, i, j, cols, whole);
+    uint64_t *to = (uint64_t *)row_of(a, i, j, r);
+    if (largest == UINT64_MAX) return r;
+    *most = largest > *most ? largest : *most;
+    for (size_t k = 0; k < cols; k++)
+      to[k] += subtract ? 0 - (uint64_t)whole[k] : (uint64_t)whole[k];
+  }
+  return rows;
+}
+
+/* ------------------------------------------------------------ 128 bits */
+
+/* x rounded to a whole number; |x| < 2^125. */
+static wide_whole round_wide(double x) {
+  int exponent;
+  if (fabs(x) < 0x1p62) return (int64_t)rint(x);
+  const double fraction = frexp(x, &exponent);
+  return (wide_whole)(int64_t)ldexp(fraction, 53) * ((wide_whole)1 << (exponent - 53));
+}
+
+static void add_wide_number(int64_t *low, int64_t *high, wide_whole number) {
+  const wide_bits sum = ((wide_bits)(uint64_t)*high << 64 | (uint64_t)*low) + (wide_bits)number;
+  *low = (int64_t)(uint64_t)sum;
+  *high = (int64_t)(uint64_t)(sum >> 64);
+}
+
+/* A row that has numbers of 2^61 or more, one by one. false: one is beyond the range. */
+static bool add_large_row(const adding *job, const void *products, size_t r, size_t i, size_t j,
+                          size_t cols, double *most) {
+  const scl_whole_totals *totals = job->to->totals;
+  const size_t tile = totals->low->tile;
+  const double *inverse = job->to->inverse;
+  int64_t *low = row_of(totals->low, i, j, r), *high = row_of(totals->high, i, j, r);
+  for (size_t k = 0; k < cols; k++) {
+    const double x = scl_number(products, job->dtype, r * tile + k) * inverse[i * tile + r] *
+                     inverse[j * tile + k];
+    if (!(fabs(x) < WIDE)) return false;
+    *most = fmax(*most, fabs(x));
+    add_wide_number(&low[k], &high[k], round_wide(x));
+  }
+  return true;
+}
+
+/* Add the rows of a tile until one is beyond the range, as above. */
+static size_t add_wide(const adding *job, const void *products, size_t i, size_t j, size_t rows,
+                       double *most) {
+  const scl_whole_totals *totals = job->to->totals;
+  int64_t whole[MOST_TILE];
+  for (size_t r = 0; r < rows; r++) {
+    const size_t cols = i == j ? r + 1 : scl_tile_rows(totals->low, j);
+    const uint64_t largest = round_row(job, products, r, i, j, cols, whole);
+    if (largest == UINT64_MAX) {
+      if (!add_large_row(job, products, r, i, j, cols, most)) return r;
+      continue;
+    }
+    *most = fmax(*most, (double)largest);
+    uint64_t *low = (uint64_t *)row_of(totals->low, i, j, r),
+             *high = (uint64_t *)row_of(totals->high, i, j, r);
+    for (size_t k = 0; k < cols; k++) {
+      const uint64_t number = (uint64_t)whole[k], sum = low[k] + number;
+      high[k] += (0 - (number >> 63)) + (sum < number);
+      low[k] = sum;
+    }
+  }
+  return rows;
+}
+
+/* ------------------------------------------------------------ a block */
+
+/* The number of tile (i, j) in scl_tile_place. */
+static size_t number_of(const scl_symmetric *a, size_t i, size_t j) {
+  return scl_tile_count(a) - (i + 1) * (i + 2) / 2 + j;
+}
+
+/* Called with each tile. One that has too large numbers is left as it was. */
+static void add_tile(void *context, size_t i, size_t j, const void *products) {
+  const adding *job = context;
+  const scl_whole_totals *totals = job->to->totals;
+  const size_t rows = scl_tile_rows(totals->low, i), at = number_of(totals->low, i, j);
+  uint64_t most = 0, ignored = 0;
+  size_t done;
+  job->most[at] = 0;
+  if (totals->high != NULL) {
+    done = add_wide(job, products, i, j, rows, &job->most[at]);
+  } else {
+    done = add_narrow(job, products, i, j, rows, false, &most);
+    if (done < rows) (void)add_narrow(job, products, i, j, done, true, &ignored);
+    job->most[at] = (double)most;
+  }
+  if (done == rows) return;
+  job->most[at] = INFINITY;
+  job->failing[at] = i * totals->low->tile + done;
+}
+
+/* The largest number of all tiles; skip[k]: tile k was added. */
+static double find_most(const adding *job, size_t tiles, bool *skip) {
+  double most = 0;
+  for (size_t k = 0; k < tiles; k++) {
+    skip[k] = isfinite(job->most[k]);
+    most = fmax(most, job->most[k]);
+  }
+  return most;
+}
+
+static scl_status refuse(const adding *job, size_t tiles, scl_error *error) {
+  size_t feature = SIZE_MAX;
+  for (size_t k = 0; k < tiles; k++)
+    if (!isfinite(job->most[k])) feature = scl_min(feature, job->failing[k]);
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "the sum of squares of feature %zu is too large for %s: scale the data",
+                  feature == SIZE_MAX ? 1 : feature + 1, scl_dtype_name(job->dtype));
+}
+
+static scl_status add_block(adding *job, const scl_product_block *block, bool *skip,
+                            scl_error *error) {
+  scl_whole_totals *totals = job->to->totals;
+  const size_t tiles = scl_tile_count(totals->low);
+  SCL_TRY(scl_symmetric_products(block, totals->low, NULL, add_tile, job, error));
+  double most = find_most(job, tiles, skip);
+  if (!isfinite(most) && totals->high == NULL) { /* the tiles that are left, in 128 bits */
+    SCL_TRY(scl_whole_totals_widen(totals, 0, error));
+    SCL_TRY(scl_symmetric_products(block, totals->low, skip, add_tile, job, error));
+    most = find_most(job, tiles, skip);
+  }
+  *job->to->bound += most;
+  if (!(*job->to->bound < WIDE)) return refuse(job, tiles, error);
+  return scl_block_totals_make_room(totals, *job->to->bound, 0, error);
+}
+
+scl_status scl_block_totals_make_room(scl_whole_totals *totals, double bound, double more,
+                                      scl_error *error) {
+  if (!(bound + more < WIDE))
+    return scl_fail(error, SCL_STATUS_NUMERIC,
+                    "the sums of squares of the features are too large to be joined");
+  return totals->high != NULL || bound + more < NARROW ? SCL_STATUS_OK
+                                                       : scl_whole_totals_widen(totals, 0, error);
+}
+
+scl_status scl_block_totals_add(const scl_block_totals *to, scl_dtype dtype, const void *phi,
+                                ptrdiff_t stride, size_t count, scl_error *error) {
+  const size_t tiles = scl_tile_count(to->totals->low);
+  const scl_product_block block = {dtype, phi, stride, count};
+  adding job = {.to = to, .dtype = dtype};
+  job.most = scl_allocate_zero((tiles + 1) * sizeof *job.most);
+  job.failing = scl_allocate_zero((tiles + 1) * sizeof *job.failing);
+  bool *skip = scl_allocate_zero((tiles + 1) * sizeof *skip);
+  const scl_status status =
+      job.most == NULL || job.failing == NULL || skip == NULL
+          ? scl_fail_memory(error, tiles * sizeof *job.most, "sums of a block")
+          : add_block(&job, &block, skip, error);
+  SCL_RELEASE(job.most, job.failing, skip);
+  return status;
+}
