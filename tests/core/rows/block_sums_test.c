@@ -229,11 +229,11 @@ static double error_of_blocks(const data *a, const scl_flow *flow, bool centred,
 }
 
 static void test_rounding(void) {
-  data a = make_data(200000, 12), few = make_data(500, 12);
+  data a = make_data(120000, 10), few = make_data(500, 10);
   for (int kind = 0; kind < 4; kind++) {
     const bool weighted = kind & 1, centred = kind & 2;
-    const data *const of[] = {&a, &few};
-    for (int k = 0; k < 2; k++) {
+    const data *const of[] = {&few, &a};
+    for (int k = 0; k < (kind % 3 == 0 ? 2 : 1); k++) {
       const scl_flow flow = flow_of(of[k], SCL_DTYPE_FLOAT64, weighted, false);
       wide *want = reference(of[k], weighted, centred);
       const double got = error_of_blocks(of[k], &flow, centred, want);
