@@ -2,7 +2,7 @@
 #ifndef SCULLERY_CEILING_H
 #define SCULLERY_CEILING_H
 
-#include "base/memory.h"
+#include "algebra/whole.h"
 
 /* GFLOP/s, the best of three runs, of OpenBLAS on all threads of the pool, each with its own
  * product of two n x n matrices (2 n^3 operations) or syrk (n^3 operations). */
@@ -30,5 +30,11 @@ typedef struct scl_gram_seconds {
   double numbers, openblas, bits;
 } scl_gram_seconds;
 scl_status scl_ceiling_gram(size_t rows, size_t features, scl_gram_seconds *out, scl_error *error);
+/* The same of whole numbers by this library, and of as many float32 numbers by OpenBLAS's ssyrk. */
+typedef struct scl_whole_seconds {
+  double whole, openblas;
+} scl_whole_seconds;
+scl_status scl_ceiling_whole(scl_whole type, size_t rows, size_t features, scl_whole_seconds *out,
+                             scl_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Phi'Phi of features that take two values: as float32 numbers, and from bits. */
+/* Phi'Phi of features that take two values, as float32 numbers and from bits, and of whole numbers. */
 #include "algebra/bits.h"
 #include "algebra/ceiling.h"
 #include "algebra/dense.h"
@@ -16,6 +16,8 @@ typedef struct gram {
   float *products; /* features x features for each thread */
   scl_symmetric *a;
   scl_bits bits;
+  scl_whole type;
+  void *v; /* BLOCK_ROWS x features of the type */
 } gram;
 
 static scl_status add_numbers(const gram *g, scl_error *error) {
@@ -56,29 +58,90 @@ static scl_status ceiling_gram_measure(gram *g, scl_gram_seconds *best, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* Features of -1 and 1, and a matrix of bits with pseudo-random words. */
-static scl_status ceiling_gram_make(gram *g, scl_error *error) {
+/* Features of -1 and 1. */
+static scl_status ceiling_numbers_make(gram *g, scl_error *error) {
   const size_t sums = scl_pool_threads() * g->features * g->features;
   g->phi = scl_allocate_array(BLOCK_ROWS * g->features + 1, sizeof *g->phi);
   g->products = scl_allocate_zero((sums + 1) * sizeof *g->products);
   if (g->phi == NULL || g->products == NULL)
     return scl_fail_memory(error, (BLOCK_ROWS * g->features + sums) * sizeof *g->phi, "features");
-  SCL_TRY(scl_bits_create(g->features, g->rows, &g->bits, error));
-  SCL_TRY(scl_symmetric_create(g->features, &g->a, error));
   for (size_t i = 0; i < BLOCK_ROWS * g->features; i++)
     g->phi[i] = i % 7 < 3 ? -1 : 1;
+  return scl_symmetric_create(g->features, &g->a, error);
+}
+
+/* The same, and a matrix of bits with pseudo-random words. */
+static scl_status ceiling_gram_make(gram *g, scl_error *error) {
+  SCL_TRY(ceiling_numbers_make(g, error));
+  SCL_TRY(scl_bits_create(g->features, g->rows, &g->bits, error));
   for (size_t j = 0; j < g->features; j++)
     for (size_t w = 0; w < g->bits.apart; w++)
       *scl_bits_at(&g->bits, j, w) = 0x9e3779b97f4a7c15u * (j * g->bits.apart + w + 1);
   return SCL_STATUS_OK;
 }
 
+static void ceiling_gram_release(gram *g) {
+  scl_symmetric_destroy(g->a);
+  scl_bits_release(&g->bits);
+  SCL_RELEASE(g->phi, g->products, g->v);
+}
+
 scl_status scl_ceiling_gram(size_t rows, size_t features, scl_gram_seconds *out, scl_error *error) {
   gram g = {.rows = rows, .features = features};
   scl_status status = ceiling_gram_make(&g, error);
   if (status == SCL_STATUS_OK) status = ceiling_gram_measure(&g, out, error);
-  scl_symmetric_destroy(g.a);
-  scl_bits_release(&g.bits);
-  SCL_RELEASE(g.phi, g.products);
+  ceiling_gram_release(&g);
+  return status;
+}
+
+/* ------------------------------------------------------------ whole numbers */
+
+static scl_status add_whole(const gram *g, scl_error *error) {
+  const scl_whole_totals totals = {g->a, NULL};
+  for (size_t at = 0; at < g->rows; at += BLOCK_ROWS)
+    SCL_TRY(scl_whole_accumulate(&totals, g->type, g->v, (ptrdiff_t)g->features,
+                                 scl_min(BLOCK_ROWS, g->rows - at), 0, error));
+  return SCL_STATUS_OK;
+}
+
+static scl_status ceiling_whole_measure(gram *g, scl_whole_seconds *best, scl_error *error) {
+  const double start = scl_progress_clock();
+  double began = start;
+  *best = (scl_whole_seconds){INFINITY, INFINITY};
+  for (int run = 0; run < RUNS && began - start < SECONDS; run++, began = scl_progress_clock()) {
+    SCL_TRY(add_whole(g, error));
+    const double end = scl_progress_clock();
+    scl_pool_run(scl_pool_threads(), add_blocks, g);
+    SCL_TRY(scl_interrupt_check(error));
+    best->whole = fmin(best->whole, end - began);
+    best->openblas = fmin(best->openblas, scl_progress_clock() - end);
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Whole numbers of every size and sign. */
+static scl_status ceiling_whole_make(gram *g, scl_error *error) {
+  const size_t count = BLOCK_ROWS * g->features;
+  const int32_t most = scl_whole_most(g->type);
+  SCL_TRY(ceiling_numbers_make(g, error));
+  g->v = scl_allocate_array(count + 1, scl_whole_size(g->type));
+  if (g->v == NULL) return scl_fail_memory(error, count * scl_whole_size(g->type), "features");
+  for (size_t i = 0; i < count; i++) {
+    const int32_t value =
+        (int32_t)((0x9e3779b97f4a7c15u * (i + 1) >> 40) % (uint64_t)(2 * most + 1)) - most;
+    if (g->type == SCL_WHOLE_INT8)
+      ((int8_t *)g->v)[i] = (int8_t)value;
+    else
+      ((int16_t *)g->v)[i] = (int16_t)value;
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_ceiling_whole(scl_whole type, size_t rows, size_t features, scl_whole_seconds *out,
+                             scl_error *error) {
+  gram g = {.rows = rows, .features = features, .type = type};
+  scl_status status = ceiling_whole_make(&g, error);
+  if (status == SCL_STATUS_OK) status = ceiling_whole_measure(&g, out, error);
+  ceiling_gram_release(&g);
   return status;
 }

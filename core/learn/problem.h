@@ -23,9 +23,12 @@ void scl_training_once(scl_training *training);
  * With `prints`, the next sums add the fingerprints of the rows to them. */
 void scl_training_by_sums(scl_training *training, scl_fingerprints *prints);
 /* The exact sums over all rows, which are made where they are not there; *out is the caller's
- * afterwards. SCL_STATUS_UNSUPPORTED, with the reason: sums of these features are not exact. */
-scl_status scl_training_exact_sums(scl_training *training, struct scl_whole_sums **out,
-                                   scl_error *error);
+ * afterwards. constant: for problems with a constant. SCL_STATUS_UNSUPPORTED, with the reason: sums of these features are not exact. */
+scl_status scl_training_exact_sums(scl_training *training, bool constant,
+                                   struct scl_whole_sums **out, scl_error *error);
+/* Sum float features in the units of other sums, and less the same means, so that they can be added to
+ * these, which are borrowed. */
+void scl_training_like(scl_training *training, const struct scl_whole_sums *like);
 /* Solve with these sums, which are borrowed, in place of the rows. */
 scl_status scl_training_give_sums(scl_training *training, struct scl_whole_sums *sums,
                                   scl_error *error);

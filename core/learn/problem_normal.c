@@ -119,8 +119,9 @@ void scl_training_by_sums(scl_training *training, scl_fingerprints *prints) {
   training->flow.prints = prints;
 }
 
-scl_status scl_training_exact_sums(scl_training *training, struct scl_whole_sums **out,
-                                   scl_error *error) {
+scl_status scl_training_exact_sums(scl_training *training, bool constant,
+                                   struct scl_whole_sums **out, scl_error *error) {
+  SCL_TRY(scl_training_centre(training, constant, error));
   SCL_TRY(ensure_sums(training, error));
   if (training->given || !training->sums->exact)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
@@ -144,6 +145,7 @@ scl_status scl_training_give_sums(scl_training *training, struct scl_whole_sums 
                       .whole = sums};
   training->sums = whole;
   training->given = training->by_sums = true;
+  scl_training_like(training, sums);
   return SCL_STATUS_OK;
 }
 

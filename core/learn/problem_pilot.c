@@ -1,6 +1,7 @@
 /* Pilot means of a training. Features and targets of problems with a constant are shifted by
  * estimates of their means, which avoids cancellation in the sums; a fit is shifted back. */
 #include "learn/problem_internal.h"
+#include "rows/whole_sums.h"
 #include <string.h>
 
 /* Whether the flow subtracts anything at present. */
@@ -33,6 +34,7 @@ scl_status scl_training_units(scl_training *training, scl_error *error) {
 static scl_status centre_locked(scl_training *training, bool constant, scl_error *error) {
   scl_flow *flow = &training->flow;
   const scl_pilot *pilot = &training->pilot;
+  if (training->fixed) return SCL_STATUS_OK;
   if (constant && !training->has_pilot) {
     /* Sums of whole numbers are exact: they need none, and would depend on it. */
     const bool targets = training->task == SCL_TASK_REGRESSION && !scl_flow_is_exact(flow);
@@ -55,6 +57,24 @@ scl_status scl_training_centre(scl_training *training, bool constant, scl_error 
   const scl_status status = centre_locked(training, constant, error);
   pthread_mutex_unlock(&training->lock);
   return status;
+}
+
+static bool any(const double *numbers, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (numbers[i] != 0) return true;
+  return false;
+}
+
+void scl_training_like(scl_training *training, const scl_whole_sums *like) {
+  scl_flow *flow = &training->flow;
+  if (like->unit == NULL) return;
+  const double *pilot = like->pilot;
+  training->fixed = true;
+  flow->unit = like->unit;
+  flow->fixed_unit = true;
+  flow->pilot = any(pilot, like->features) ? pilot : NULL;
+  flow->target_pilot = any(pilot + like->features, like->targets) ? pilot + like->features : NULL;
+  training->way = scl_sums_way_of(flow);
 }
 
 scl_status scl_training_centre_alike(scl_training *few, const scl_training *many, bool *alike,

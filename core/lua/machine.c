@@ -62,6 +62,21 @@ static int ceiling_gram(lua_State *L) {
   return 3;
 }
 
+/* core.ceiling_whole("int8" | "int16", rows, features) -> seconds of whole numbers, of as many float32
+ * numbers by OpenBLAS's ssyrk */
+static int ceiling_whole(lua_State *L) {
+  static const char *const names[] = {"int8", "int16", NULL};
+  const scl_whole type =
+      luaL_checkoption(L, 1, NULL, names) == 0 ? SCL_WHOLE_INT8 : SCL_WHOLE_INT16;
+  scl_whole_seconds seconds;
+  SCL_LUA_TRY(L, scl_ceiling_whole(type, scl_lua_check_size(L, 2, 1, 1 << 24, "rows"),
+                                   scl_lua_check_size(L, 3, 1, 1 << 16, "features"), &seconds,
+                                   &error));
+  lua_pushnumber(L, seconds.whole);
+  lua_pushnumber(L, seconds.openblas);
+  return 2;
+}
+
 /* Read the input to its end, in pieces of 256 KB. *bytes: how many there were, unpacked. */
 static scl_status read_all(scl_input *input, double *bytes, scl_error *error) {
   enum { SOME = 1 << 18 };
@@ -148,7 +163,7 @@ static int interrupt(lua_State *L) {
 void scl_lua_open_machine(lua_State *L) {
   SCL_LUA_CALLS(L, {"ceiling", ceiling, 3}, {"ceiling_features", ceiling_features, 6},
                 {"ceiling_rates", ceiling_rates, 1}, {"ceiling_gram", ceiling_gram, 2},
-                {"ceiling_file", ceiling_file, 1});
+                {"ceiling_whole", ceiling_whole, 3}, {"ceiling_file", ceiling_file, 1});
   SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory},
                     {"instruction_set", instruction_set}, {"bits", bits}, {"levels", levels},
                     {"clock", monotonic}, {"now", monotonic},

@@ -6,6 +6,7 @@
 #include "lua/handle.h"
 #include "lua/list.h"
 #include "map/expectation.h"
+#include "rows/ways.h"
 #include <math.h>
 #include <string.h>
 
@@ -212,10 +213,14 @@ static int map_take_grid(lua_State *L) {
 static int map_exact(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   scl_two_values values;
+  const scl_flow flow = {.map = map, .dtype = scl_map_dtype(map), .groups = 1};
   if (scl_map_whole(map) != SCL_WHOLE_NONE || scl_map_two_values(map, &values))
     return scl_lua_give_text(L, "rows");
+  const scl_sums_way *way = scl_sums_way_of(&flow);
+  if (way->blocks) return scl_lua_give_text(L, "blocks");
   lua_pushnil(L);
-  lua_pushliteral(L, "sums of these features are rounded in the order of the rows");
+  lua_pushfstring(L, "these features are summed by the way \"%s\", in the order of the rows",
+                  way->name);
   return 2;
 }
 

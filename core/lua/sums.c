@@ -15,11 +15,12 @@ static scl_row_sums *new_sums(lua_State *L) {
   return scl_lua_new_owned(L, SCL_LUA_SUMS, release_sums, sizeof(scl_row_sums));
 }
 
-/* core.sums_take(training) -> the exact sums of its rows; the training has none afterwards */
+/* core.sums_take(training, constant) -> the exact sums of its rows, for problems with a constant or
+ * without; the training has none afterwards */
 static int sums_take(lua_State *L) {
   scl_lua_training *t = scl_lua_take_training(L, 1);
   scl_row_sums *out = new_sums(L);
-  SCL_LUA_TRY(L, scl_training_exact_sums(t->engine, &out->whole, &error));
+  SCL_LUA_TRY(L, scl_training_exact_sums(t->engine, lua_toboolean(L, 2), &out->whole, &error));
   out->printed = t->flow.prints != NULL;
   out->prints = t->prints;
   t->prints = (scl_fingerprints){0};
@@ -122,7 +123,7 @@ static int absent_rows(lua_State *L) {
 }
 
 void scl_lua_open_sums(lua_State *L) {
-  SCL_LUA_CALLS(L, {"sums_take", sums_take, 1}, {"sums_copy", sums_copy, 1},
+  SCL_LUA_CALLS(L, {"sums_take", sums_take, 2}, {"sums_copy", sums_copy, 1},
                 {"sums_join", sums_join, 3}, {"sums_common", sums_common, 2},
                 {"sums_without", sums_without, 2}, {"sums_error", sums_error, 5},
                 {"sums_info", sums_info, 1}, {"sums_save", sums_save, 1},

@@ -95,9 +95,11 @@ static int training_new(lua_State *L) {
   if (prints || scl_lua_field_flag(L, 4, "by_sums"))
     scl_training_by_sums(t->engine, t->flow.prints);
   scl_row_sums *sums = scl_lua_field_handle(L, 4, "sums", SCL_LUA_SUMS);
-  if (sums != NULL) {
-    SCL_LUA_TRY(L, scl_training_give_sums(t->engine, sums->whole, &error));
-    lua_getfield(L, 4, "sums");
+  const scl_row_sums *like = scl_lua_field_handle(L, 4, "like", SCL_LUA_SUMS);
+  if (sums != NULL) SCL_LUA_TRY(L, scl_training_give_sums(t->engine, sums->whole, &error));
+  if (like != NULL) scl_training_like(t->engine, like->whole);
+  if (sums != NULL || like != NULL) {
+    lua_getfield(L, 4, sums != NULL ? "sums" : "like");
     scl_lua_tie(L, made, -1);
   }
   for (int place = 1; place <= 3; place += 2) /* the flow borrows source and map */

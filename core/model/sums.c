@@ -1,7 +1,10 @@
 #include "model/sums.h"
 
+#include "algebra/block_totals.h"
 #include "algebra/symmetric.h"
+#include "rows/block_sums.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +17,7 @@ void scl_row_sums_release(scl_row_sums *sums) {
 
 scl_status scl_row_sums_copy(const scl_row_sums *from, scl_row_sums *out, scl_error *error) {
   *out = (scl_row_sums){.printed = from->printed};
-  SCL_TRY(scl_whole_sums_create(from->whole->features, from->whole->targets, from->whole->groups,
-                                true, &out->whole, error));
+  SCL_TRY(scl_whole_sums_like(from->whole, from->whole->groups, &out->whole, error));
   SCL_TRY(scl_whole_sums_merge(out->whole, from->whole, false, error));
   return scl_fingerprints_join(&out->prints, &from->prints, error);
 }
@@ -62,7 +64,7 @@ scl_status scl_row_sums_without(const scl_row_sums *from, long without, scl_row_
                                 scl_error *error) {
   const scl_whole_sums *whole = from->whole;
   *out = (scl_row_sums){0};
-  SCL_TRY(scl_whole_sums_create(whole->features, whole->targets, 1, true, &out->whole, error));
+  SCL_TRY(scl_whole_sums_like(whole, 1, &out->whole, error));
   for (size_t g = 0; g < whole->groups; g++) {
     scl_whole_sums one = group_of(whole, g);
     if ((long)g != without) SCL_TRY(scl_whole_sums_merge(out->whole, &one, false, error));
@@ -110,8 +112,9 @@ scl_status scl_row_sums_error(const scl_row_sums *sums, size_t fold, const scl_m
   double *packed = memory + d * c, *product = packed + d * c, *rest = product + d * c;
   scl_totals t = {.right = memory, .square = rest, .mean_y = rest + c, .mean_phi = rest + 2 * c};
   scl_symmetric *moment = NULL;
-  scl_whole_features features;
-  scl_status status = scl_whole_features_open(map, &features, &values, error);
+  scl_whole_features features = {0};
+  scl_status status = SCL_STATUS_OK;
+  if (one.unit == NULL) status = scl_whole_features_open(map, &features, &values, error);
   if (status == SCL_STATUS_OK)
     status = scl_whole_sums_total(&one, &features, -1, true, false, &t, &moment, error);
   if (status == SCL_STATUS_OK) status = multiply(moment, a, packed, product, error);
@@ -180,6 +183,11 @@ scl_status scl_row_sums_save(scl_row_sums *sums, scl_array_archive *archive, scl
   char text[NAME_ROOM];
   SCL_TRY(put(archive, "sums.facts", SCL_DTYPE_INT64, facts, 1, 3, error));
   SCL_TRY(put(archive, "sums.weight", SCL_DTYPE_FLOAT64, whole->weight, 1, groups, error));
+  if (whole->unit != NULL) {
+    SCL_TRY(put(archive, "sums.unit", SCL_DTYPE_FLOAT64, whole->unit, 1, whole->features, error));
+    SCL_TRY(put(archive, "sums.pilot", SCL_DTYPE_FLOAT64, whole->pilot, 1,
+                whole->features + whole->targets, error));
+  }
   for (size_t g = 0; g < groups; g++) {
     SCL_TRY(put_moment(archive, name_of("sums.moment", g, text), &whole->moment[g], whole->features,
                        error));
@@ -231,9 +239,13 @@ static scl_status get_moment(const scl_saved *saved, const char *name, scl_whole
                              size_t g, scl_error *error) {
   const scl_array *array;
   const size_t d = whole->features, count = d * (d + 1) / 2;
-  const bool wide = whole->shift > 0;
-  const double most = ldexp(MOST_FEATURE * MOST_FEATURE * whole->weight[g], (int)whole->shift);
-  SCL_TRY(get(saved, name, SCL_DTYPE_INT64, wide ? 2 : 1, count, &array, error));
+  SCL_TRY(get(saved, name, SCL_DTYPE_INT64, SIZE_MAX, count, &array, error));
+  const bool floats = whole->unit != NULL, wide = array->sizes[0] == 2;
+  const double most =
+      floats ? whole->weight[g]
+             : ldexp(MOST_FEATURE * MOST_FEATURE * whole->weight[g], (int)whole->shift);
+  if (array->sizes[0] != (wide ? 2 : 1) || (!floats && wide != (whole->shift > 0)))
+    return refuse(name, error);
   if (wide) SCL_TRY(scl_whole_totals_widen(&whole->moment[g], 0, error));
   const int64_t *low = array->data, *high = wide ? low + count : NULL;
   for (size_t i = 0, at = 0; i < d; i++)
@@ -255,12 +267,14 @@ static scl_status check_exact(const scl_whole_sums *whole, size_t g, const char 
   for (size_t i = 0; i < c * d; i++)
     if (!isfinite(scl_exact_value(whole->right[g], i))) return refuse(right, error);
   for (size_t i = c * d; i < (c + 1) * d; i++)
-    if (!(fabs(scl_exact_value(whole->right[g], i)) <= most)) return refuse(right, error);
+    if (!(fabs(scl_exact_value(whole->right[g], i)) <= (whole->unit != NULL ? DBL_MAX : most)))
+      return refuse(right, error);
   for (size_t j = 0; j < 2 * c; j++)
     if (!isfinite(scl_exact_value(whole->own[g], j)) ||
         (j >= c && scl_exact_value(whole->own[g], j) < 0))
       return refuse(own, error);
-  return total >= 0 && total <= weight * (1 + 1e-9) ? SCL_STATUS_OK : refuse(own, error);
+  const bool fits = whole->unit != NULL ? total <= 0x1p53 : total <= weight * (1 + 1e-9);
+  return total >= 0 && fits ? SCL_STATUS_OK : refuse(own, error);
 }
 
 static scl_status get_group(const scl_saved *saved, scl_whole_sums *whole, size_t g,
@@ -287,6 +301,23 @@ static scl_status get_prints(const scl_saved *saved, scl_row_sums *out, scl_erro
   return SCL_STATUS_OK;
 }
 
+/* The units of float features, powers of two, and what was subtracted from them. */
+static scl_status get_units(const scl_saved *saved, scl_whole_sums *whole, scl_error *error) {
+  const scl_array *units, *means;
+  const size_t d = whole->features, c = whole->targets;
+  int exponent;
+  SCL_TRY(get(saved, "sums.unit", SCL_DTYPE_FLOAT64, 1, d, &units, error));
+  SCL_TRY(get(saved, "sums.pilot", SCL_DTYPE_FLOAT64, 1, d + c, &means, error));
+  const double *unit = units->data, *pilot = means->data;
+  for (size_t j = 0; j < d; j++)
+    if (!(unit[j] > 0) || !isfinite(unit[j]) || frexp(unit[j], &exponent) != 0.5)
+      return refuse("sums.unit", error);
+  for (size_t j = 0; j < d + c; j++)
+    if (!isfinite(pilot[j])) return refuse("sums.pilot", error);
+  const scl_flow less = {.pilot = pilot, .target_pilot = pilot + d};
+  return scl_block_sums_open(whole, unit, &less, error);
+}
+
 /* What `sums.facts` and `sums.weight` say, into sums of their number of groups. */
 static scl_status get_facts(const scl_saved *saved, size_t features, size_t targets,
                             scl_row_sums *out, scl_error *error) {
@@ -295,16 +326,20 @@ static scl_status get_facts(const scl_saved *saved, size_t features, size_t targ
   const scl_array *facts, *weight;
   SCL_TRY(get(saved, "sums.facts", SCL_DTYPE_INT64, 1, 3, &facts, error));
   const int64_t *numbers = facts->data;
-  if ((numbers[0] != 0 && numbers[0] != SCL_WEIGHT_SHIFT) || numbers[1] < 0 || numbers[1] > 1 ||
-      numbers[2] < 1 || numbers[2] > MOST_FOLDS)
+  const bool floats = scl_saved_array(saved, "sums.unit") != NULL;
+  if ((floats ? numbers[0] != SCL_BLOCK_SHIFT
+              : numbers[0] != 0 && numbers[0] != SCL_WEIGHT_SHIFT) ||
+      numbers[1] < 0 || numbers[1] > 1 || numbers[2] < 1 || numbers[2] > MOST_FOLDS)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "its array 'sums.facts' is not of sums");
   const size_t groups = (size_t)numbers[2];
   SCL_TRY(get(saved, "sums.weight", SCL_DTYPE_FLOAT64, 1, groups, &weight, error));
   const double *weights = weight->data;
   for (size_t g = 0; g < groups; g++)
-    if (!(weights[g] >= 0 && weights[g] <= most_weight)) return refuse("sums.weight", error);
+    if (!(weights[g] >= 0 && weights[g] <= (floats ? 0x1p126 : most_weight)))
+      return refuse("sums.weight", error);
   SCL_TRY(scl_whole_sums_create(features, targets, groups, true, &out->whole, error));
   memcpy(out->whole->weight, weights, groups * sizeof *weights);
+  if (floats) SCL_TRY(get_units(saved, out->whole, error));
   out->whole->shift = (unsigned)numbers[0];
   out->printed = numbers[1] == 1;
   return SCL_STATUS_OK;

@@ -50,6 +50,20 @@ scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups,
   return status;
 }
 
+scl_status scl_whole_sums_like(const scl_whole_sums *like, size_t groups, scl_whole_sums **out,
+                               scl_error *error) {
+  const scl_flow none = {.pilot = like->pilot,
+                         .target_pilot = like->pilot == NULL ? NULL : like->pilot + like->features};
+  SCL_TRY(scl_whole_sums_create(like->features, like->targets, groups, true, out, error));
+  if (like->unit == NULL) return SCL_STATUS_OK;
+  const scl_status status = scl_block_sums_open(*out, like->unit, &none, error);
+  if (status != SCL_STATUS_OK) {
+    scl_whole_sums_destroy(*out);
+    *out = NULL;
+  }
+  return status;
+}
+
 /* Make moments multiples of 2^-WEIGHT_SHIFT. */
 static scl_status widen(scl_whole_sums *sums, scl_error *error) {
   if (sums->shift > 0) return SCL_STATUS_OK;

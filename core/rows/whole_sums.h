@@ -36,6 +36,9 @@ typedef struct scl_whole_sums {
 /* Zeros; `moments`: with the matrices of the moments. */
 scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups, bool moments,
                                  scl_whole_sums **out, scl_error *error);
+/* Zeros that `like` can be added to, of so many groups. */
+scl_status scl_whole_sums_like(const scl_whole_sums *like, size_t groups, scl_whole_sums **out,
+                               scl_error *error);
 void scl_whole_sums_destroy(scl_whole_sums *sums);
 
 /* Rows of one group: whole numbers (rows x D at stride), or bits from row `first` on; with

@@ -54,7 +54,8 @@ for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "select", "pca", "relevance", "pipeline", "merge", "compare", "dataset", "kernel_error",
+  "add_bias", "select", "pca", "relevance", "pipeline", "merge", "compare", "dataset",
+  "kernel_error",
   "profile", "arguments", "publish", "range" } do
   sc[name] = objects.guarded(name, sc[name])
 end

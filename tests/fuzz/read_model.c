@@ -1,5 +1,5 @@
-/* Saved models by sc.load, with a digest that fits: what loads has to predict, all else has to be
- * refused with a sentence. */
+/* Saved models and sums by sc.load, with a digest that fits: what loads has to predict or to be
+ * solved, all else has to be refused with a sentence. */
 #include "reader.h"
 
 #include <lauxlib.h>
@@ -27,6 +27,9 @@ static const char chunk[] =
     "end\n"
     "local function use(value)\n"
     "  tostring(value)\n"
+    "  local sums = type(value) == 'table'\n"
+    "    and (rawget(value, 'handle') and value or rawget(value, 'sums_kept'))\n"
+    "  if sums then check(pcall(sums.solve, sums, { lambda = 1 })) end\n"
     "  local fitted = type(value) == 'table' and value.fitted\n"
     "  if not fitted then return end\n"
     "  local X = sc.zeros(3, fitted.dim)\n"

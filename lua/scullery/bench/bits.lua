@@ -1,4 +1,5 @@
---- scullery bench bits: features of two values, stored as bits and as numbers, in one run.
+--- scullery bench bits: features of two values, stored as bits and as numbers, and whole-number
+--- features, in one run.
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local instantiation = require "scullery.compose.instantiation"
@@ -24,6 +25,17 @@ local function gram(report, case, quick)
     openblas = openblas, ssyrk_over_time = openblas / seconds,
     note = ("float32 numbers %.3f s; OpenBLAS's ssyrk %.3f s, %.1f times as long"):format(numbers,
       openblas, openblas / seconds) }
+end
+
+-- Phi'Phi of case.rows x case.features whole numbers of case.dtype, beside OpenBLAS's ssyrk on as
+-- many float32 numbers.
+local function whole(report, case, quick)
+  local rows, features = case.rows // (quick and 4 or 1), case.features
+  local seconds, openblas = core.ceiling_whole(case.dtype, rows, features)
+  report:row{ id = case.id, seconds = seconds, floor = floor.sums("float32", rows, features),
+    what = ("Phi'Phi of %d x %d %s"):format(rows, features, case.dtype), openblas = openblas,
+    ssyrk_over_time = openblas / seconds,
+    note = ("OpenBLAS's ssyrk %.3f s; %.2f of its time"):format(openblas, seconds / openblas) }
 end
 
 local bits = {}
@@ -74,6 +86,12 @@ bits.cases = {}
 for _, features in ipairs{ 1000, 2000, 5000 } do
   table.insert(bits.cases, { id = ("gram_%d"):format(features), run = gram,
     features = features })
+end
+for _, size in ipairs{ { 32768, 1000 }, { 16384, 2000 }, { 8192, 5000 } } do
+  for _, dtype in ipairs{ "int16", "int8" } do
+    table.insert(bits.cases, { id = ("%s_gram_%d"):format(dtype, size[2]), run = whole,
+      rows = size[1], features = size[2], dtype = dtype })
+  end
 end
 for _, case in ipairs{
   { id = "adult_stumps", needs = "adult", run = bits.ridge, T = 1000, times = 3 },

@@ -148,12 +148,12 @@ local function instances(inst, choices, widths)
   return { sampler = make(inst.p), phi = make(inst.phi), kernel = make(inst.K), widths = found }
 end
 
---- instantiation.map(features, source, stages, choices, whiten): the engine's map for the rows of a
---- source after stages. It draws the parameters, or learns them from the rows if the sampler
---- learns, binds the kernels, and computes widths that depend on the data. whiten: kernel sections
---- as L^-1 k(W, x). staged: row stages follow the features. Second result: the fields that the map was made from, besides the parts: dim,
---- whiten, widths (computed from the data), state (of the sampler), and the values of T, seed,
---- dtype, samples and method.
+--- instantiation.map(features, source, stages, choices, whiten, staged): the engine's map for the
+--- rows of a source after stages. It draws the parameters, or learns them from the rows if the
+--- sampler learns, binds the kernels, and computes widths that depend on the data. whiten: kernel
+--- sections as L^-1 k(W, x). staged: row stages follow the features. Second result: the fields that
+--- the map was made from, besides the parts: dim, whiten, widths (computed from the data), state (of
+--- the sampler), and the values of T, seed, dtype, samples and method.
 function instantiation.map(self, source, stages, choices, whiten, staged)
   choices = choices or {}
   local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)
@@ -403,10 +403,10 @@ end
 --- K: a kernel on parameters, for RKHS weightings. T: the number of parameters; leave it out if the
 --- sampler determines it. With sc.choose{...} for p, phi or K it is a choice of stages.
 ---
---- dtype: "float64", "float32", or "int16" and "int8": whole numbers v with |v| <= 2047 or 127, times
---- a unit. Their sums over rows are exact (p:info().exact is "rows"). The unit comes from the bound of
---- phi if it has one, otherwise from the first 2048 rows; values beyond 1.25 times their range are
---- clipped.
+--- dtype: "float64", "float32", or "int16" and "int8": whole numbers v with |v| <= 2047 or 127,
+--- times a unit. Their sums over rows are exact (p:info().exact is "rows"). The unit comes from the
+--- bound of phi if it has one, otherwise from the first 2048 rows; values beyond 1.25 times their
+--- range are clipped.
 ---
 --- sc.features{} are Fourier features with Gaussian weights, T = 1000, seed = 1. p:fit chooses a
 --- width of the sampler, or of a kernel as phi, that is not given (except with a K).

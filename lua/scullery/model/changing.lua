@@ -37,7 +37,8 @@ local function sums_of(p, self, ds, title)
   end
   ds = target_form.apply(f.form, ds)
   local printed = core.sums_info(self.handle).printed
-  return sums.of_rows(p, ds, { stages = f.stages, map = f.map }, { fingerprints = printed }), part
+  return sums.of_rows(p, ds, { stages = f.stages, map = f.map }, { fingerprints = printed,
+    like = self.handle }), part
 end
 
 -- Adds the sums or takes them out, and solves; after an error everything is as before.

@@ -95,15 +95,17 @@ end
 -- ------------------------------------------------------------ summing and solving
 
 --- sums.of_rows(p, ds, prepared, o): the exact sums of rows o.first to o.last (all without) with
---- prepared stages and map. o: fingerprints, and folds, the fold of each row of ds.
+--- prepared stages and map. o: fingerprints, folds, the fold of each row of ds, and like, the sums
+--- that these are to be added to.
 function sums.of_rows(p, ds, prepared, o)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
   local given = recipe.training_options(p, ds, o.folds)
   given.by_sums, given.fingerprints = true, o.fingerprints
-  given.from, given.to = o.first, o.last
+  given.from, given.to, given.like = o.first, o.last, o.like
   local training <close> = core.training(source, prepared.stages, prepared.map, given)
-  local handle = core.sums_take(training)
+  local constant = core.solver_facts(component.instance(p.solver)).wants_intercept
+  local handle = core.sums_take(training, constant)
   if o.whole then dataset.check_seen(coded) end
   return handle
 end
@@ -149,13 +151,16 @@ function sums.of(p, ds, given)
   check_recipe(p, title)
   local open = automatic.open(p)
   if open and open.width then
-    error(("%s: the width '%s' is not given, and a part of the rows does not choose it"):format(
-      title, open.width), 0)
+    error(("%s: the width '%s' is not given: sums do not choose it, p:fit does"):format(title,
+      open.width), 0)
   end
   fitting.check_data(ds, title)
-  local first, last = parts.range(ds, o, title)
   ds = target_form.learn(p.target, ds)
-  local prepared = recipe.prepare(p, dataset.source_of_targets(ds))
+  local source = dataset.source_of_targets(ds)
+  local prepared = recipe.prepare(p, source)
+  local by_blocks = core.map_exact(prepared.map) == "blocks"
+  local first, last = parts.range(ds, o, title,
+    by_blocks and core.block_rows(source, prepared.stages, prepared.map) or 1)
   local ids, counts = folds_of(ds, o, first, last)
   local handle = sums.of_rows(p, ds, prepared, { first = first, last = last, folds = ids,
     fingerprints = o.fingerprints, whole = last - first + 1 == #ds })

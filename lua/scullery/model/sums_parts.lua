@@ -40,9 +40,9 @@ function parts.source(ds)
   return known
 end
 
---- parts.range(ds, o, title): the first and the last row of part i of n (o.part), or of rows { a,
---- b } (o.rows); all rows without.
-function parts.range(ds, o, title)
+--- parts.range(ds, o, title, block): the first and the last row of part i of n (o.part), or of rows
+--- { a, b } (o.rows); all rows without. Parts are cut at multiples of `block` rows.
+function parts.range(ds, o, title, block)
   local rows = #ds
   if o.part and o.rows then error(title .. ": takes part or rows, not both", 0) end
   local list = o.part or o.rows
@@ -53,14 +53,22 @@ function parts.range(ds, o, title)
       options.show(list), o.part and "{ i, n }, part i of n" or "{ first, last }"), 0)
   end
   if o.part then
-    local first, last = rows * (a - 1) // b + 1, rows * a // b
+    local blocks = (rows + block - 1) // block
+    local first = blocks * (a - 1) // b * block + 1
+    local last = math.min(blocks * a // b * block, rows)
     if last < first then
-      error(("%s: part %d of %d has no rows: there are %d"):format(title, a, b, rows), 0)
+      error(("%s: part %d of %d has no rows: there are %d%s"):format(title, a, b, rows,
+        block > 1 and (", and float features are cut at multiples of %d"):format(block) or ""), 0)
     end
     return first, last
   end
   if b > rows then
     error(("%s: rows %d to %d of a data set with %d rows"):format(title, a, b, rows), 0)
+  end
+  if (a - 1) % block ~= 0 or b % block ~= 0 and b ~= rows then
+    error(("%s: rows %d to %d: sums of these float features are cut at multiples of %d rows, as \z
+      %d to %d; whole-number features (dtype = \"int16\") take any rows"):format(title, a, b, block,
+      (a - 1) // block * block + 1, math.min((b + block - 1) // block * block, rows)), 0)
   end
   return a, b
 end

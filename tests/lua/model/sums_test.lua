@@ -146,7 +146,8 @@ function TestOtherSumsAreRefused()
   differs("number of columns", pipeline():sums(sc.dataset{ X = X:slice(1, n, 1, 3), y = y }, rest))
   differs("transformed", pipeline{ target = "standardize" }:sums(data, rest))
   local two, three = pipeline():sums(classes(2), rest), pipeline():sums(classes(3), rest)
-  fails({ "the classes: class 0, class 1, and class 0, class 1, class 2" }, sc.merge, { two, three })
+  fails({ "the classes: class 0, class 1, and class 0, class 1, class 2" }, sc.merge,
+    { two, three })
   local named = sc.dataset{ X = X, y = y, names = { "a", "b", "c", "d" } }
   differs("names of the columns", pipeline():sums(named, rest))
   -- ranges and stages that other rows have taught
@@ -373,7 +374,7 @@ function TestLabelsOfStreams()
     local before = p:decision(X)
     local strange = table.move(all, 901, n, 1, {})
     strange[7] = "strange"
-    fails({ "row 7" }, p.update, p, write(strange, 900))
+    fails({ "classes that the model does not know", "strange" }, p.update, p, write(strange, 900))
     lu.assertTrue(p:decision(X) == before)
     lu.assertTrue(p:update(write(table.move(all, 901, n, 1, {}), 900)):decision(X) == want)
   end)
