@@ -32,6 +32,7 @@ struct scl_training {
   bool irreducible[2];     /* whether there are no such coordinates */
   scl_map *plain;          /* the map without K and scales, for minibatches */
   scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
+  bool once;               /* one problem is solved: its sums may be spent */
   bool fixed;              /* units and pilot of the flow are those of given sums */
   bool by_sums;            /* solve from the sums over the rows alone, */
   bool given;              /* which are borrowed: there are no rows */
