@@ -109,7 +109,7 @@ scl_status scl_training_exact_sums(scl_training *training, bool constant,
                                    struct scl_whole_sums **out, scl_error *error) {
   SCL_TRY(scl_training_centre(training, constant, error));
   SCL_TRY(ensure_sums(training, error));
-  if (training->given || !training->sums->exact || training->sums->whole->unit != NULL)
+  if (training->given || !training->sums->exact)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "sums of these features are not exact: they are summed by the way \"%s\"",
                     training->way->name);
