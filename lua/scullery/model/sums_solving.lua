@@ -103,7 +103,7 @@ local function by_folds(self, p, values, criterion)
       values)
     for k, fit in ipairs(fits) do
       local square, weight = core.sums_error(self.handle, f, self.model.map, fit.weights,
-        fit.intercept)
+        fit.intercept, fit.pilot)
       rows[k].folds[f] = criterion.tally({ square = square, rows = weight }, self.model.targets)
       if fit.status ~= "converged" then rows[k].unconverged = rows[k].unconverged + 1 end
     end
