@@ -63,18 +63,20 @@ static int sums_without(lua_State *L) {
   return 1;
 }
 
-/* core.sums_error(sums, fold, map, weights, intercept) -> the squared error of these on the rows of
+/* core.sums_error(sums, fold, map, weights, intercept, pilot or nil) -> the squared error of these on the rows of
  * the fold, summed over rows and targets; the sum of the rows' weights */
 static int sums_error(lua_State *L) {
   const scl_row_sums *sums = scl_lua_check_handle(L, 1, SCL_LUA_SUMS);
   const size_t fold = scl_lua_check_size(L, 2, 1, sums->whole->groups, "fold") - 1;
   const scl_map *map = scl_lua_check_handle(L, 3, SCL_LUA_MAP);
   const scl_matrix *a = scl_lua_hold_matrix(L, 4), *b = scl_lua_hold_matrix(L, 5);
+  const scl_matrix *pilot =
+      lua_isnoneornil(L, 6) ? NULL : scl_lua_check_pilot(L, 6, sums->whole->features);
   double square, weight;
   if (scl_map_features(map) != sums->whole->features || a->rows != sums->whole->features ||
       a->cols != sums->whole->targets || b->rows != 1 || b->cols != a->cols)
     return luaL_error(L, "these coefficients are not of these sums");
-  SCL_LUA_TRY(L, scl_row_sums_error(sums, fold, map, a, b, &square, &weight, &error));
+  SCL_LUA_TRY(L, scl_row_sums_error(sums, fold, map, a, b, pilot, &square, &weight, &error));
   lua_pushnumber(L, square);
   lua_pushnumber(L, weight);
   return 2;
@@ -125,7 +127,7 @@ static int absent_rows(lua_State *L) {
 void scl_lua_open_sums(lua_State *L) {
   SCL_LUA_CALLS(L, {"sums_take", sums_take, 2}, {"sums_copy", sums_copy, 1},
                 {"sums_join", sums_join, 3}, {"sums_common", sums_common, 2},
-                {"sums_without", sums_without, 2}, {"sums_error", sums_error, 5},
+                {"sums_without", sums_without, 2}, {"sums_error", sums_error, 6},
                 {"sums_info", sums_info, 1}, {"sums_save", sums_save, 1},
                 {"saved_sums", saved_sums, 3}, {"absent_rows", absent_rows, 3});
 }

@@ -59,6 +59,15 @@ static void read_weights(lua_State *L, int place, training *t) {
   t->flow.weights = t->weights;
 }
 
+/* The sums of the field `key` of the options, of features and targets like these; NULL: absent. */
+static scl_row_sums *field_sums(lua_State *L, const char *key, const scl_flow *flow) {
+  scl_row_sums *sums = scl_lua_field_handle(L, 4, key, SCL_LUA_SUMS);
+  if (sums != NULL && (sums->whole->features != scl_flow_features(flow) ||
+                       sums->whole->targets != flow->source->targets))
+    luaL_error(L, "'%s' is of other features or targets", key);
+  return sums;
+}
+
 /* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
  * weights =, once = one solve, by_sums = solve from sums over the rows alone, fingerprints =, sums = solve from these in
  * place of the rows, from =, to = rows to learn from}) */
@@ -94,8 +103,8 @@ static int training_new(lua_State *L) {
   if (prints) t->flow.prints = &t->prints;
   if (prints || scl_lua_field_flag(L, 4, "by_sums"))
     scl_training_by_sums(t->engine, t->flow.prints);
-  scl_row_sums *sums = scl_lua_field_handle(L, 4, "sums", SCL_LUA_SUMS);
-  const scl_row_sums *like = scl_lua_field_handle(L, 4, "like", SCL_LUA_SUMS);
+  scl_row_sums *sums = field_sums(L, "sums", &t->flow);
+  const scl_row_sums *like = field_sums(L, "like", &t->flow);
   if (sums != NULL) SCL_LUA_TRY(L, scl_training_give_sums(t->engine, sums->whole, &error));
   if (like != NULL) scl_training_like(t->engine, like->whole);
   if (sums != NULL || like != NULL) {

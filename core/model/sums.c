@@ -80,10 +80,10 @@ scl_status scl_row_sums_without(const scl_row_sums *from, long without, scl_row_
  *   |y - Phi a - b|^2 = s - 2 a'r + a'Ca + n (h - m'a - b)^2 */
 
 static double error_of(const scl_totals *t, size_t d, size_t c, const scl_matrix *a,
-                       const scl_matrix *b, const double *ca) {
+                       const double *b, const double *ca) {
   double square = 0;
   for (size_t j = 0; j < c; j++) {
-    double inner = t->square[j], gap = t->mean_y[j] - scl_matrix_get(b, 0, j);
+    double inner = t->square[j], gap = t->mean_y[j] - b[j];
     for (size_t i = 0; i < d; i++) {
       const double value = scl_matrix_get(a, i, j);
       inner += value * (ca[i * c + j] - 2 * t->right[i * c + j]);
@@ -92,6 +92,20 @@ static double error_of(const scl_totals *t, size_t d, size_t c, const scl_matrix
     square += fmax(inner, 0) + t->total * gap * gap;
   }
   return square;
+}
+
+/* The constants of the scores for features and targets less the means that the sums subtract. */
+static void shift_constants(const scl_whole_sums *sums, const scl_matrix *a, const scl_matrix *b,
+                            const scl_matrix *pilot, double *out) {
+  const size_t d = sums->features, c = sums->targets;
+  for (size_t j = 0; j < c; j++) {
+    out[j] = scl_matrix_get(b, 0, j) - (sums->pilot == NULL ? 0 : sums->pilot[d + j]);
+    for (size_t i = 0; i < d; i++) {
+      const double less = (sums->pilot == NULL ? 0 : sums->pilot[i]) -
+                          (pilot == NULL ? 0 : scl_matrix_get(pilot, 0, i));
+      if (less != 0) out[j] += less * scl_matrix_get(a, i, j);
+    }
+  }
 }
 
 static scl_status multiply(const scl_symmetric *moment, const scl_matrix *a, double *packed,
@@ -103,13 +117,14 @@ static scl_status multiply(const scl_symmetric *moment, const scl_matrix *a, dou
 }
 
 scl_status scl_row_sums_error(const scl_row_sums *sums, size_t fold, const scl_map *map,
-                              const scl_matrix *a, const scl_matrix *b, double *square,
-                              double *weight, scl_error *error) {
+                              const scl_matrix *a, const scl_matrix *b, const scl_matrix *pilot,
+                              double *square, double *weight, scl_error *error) {
   scl_whole_sums one = group_of(sums->whole, fold);
   const size_t d = one.features, c = one.targets;
-  double *values = NULL, *memory = scl_allocate_zero((3 * d * c + 2 * c + d + 1) * sizeof *memory);
+  double *values = NULL, *memory = scl_allocate_zero((3 * d * c + 3 * c + d + 1) * sizeof *memory);
   if (memory == NULL) return scl_fail_memory(error, 3 * d * c * sizeof *memory, "sums");
-  double *packed = memory + d * c, *product = packed + d * c, *rest = product + d * c;
+  double *packed = memory + d * c, *product = packed + d * c, *rest = product + d * c,
+         *constants = rest + 2 * c + d;
   scl_totals t = {.right = memory, .square = rest, .mean_y = rest + c, .mean_phi = rest + 2 * c};
   scl_symmetric *moment = NULL;
   scl_whole_features features = {0};
@@ -119,7 +134,8 @@ scl_status scl_row_sums_error(const scl_row_sums *sums, size_t fold, const scl_m
     status = scl_whole_sums_total(&one, &features, -1, true, false, &t, &moment, error);
   if (status == SCL_STATUS_OK) status = multiply(moment, a, packed, product, error);
   if (status == SCL_STATUS_OK) {
-    *square = error_of(&t, d, c, a, b, product);
+    shift_constants(&one, a, b, pilot, constants);
+    *square = error_of(&t, d, c, a, constants, product);
     *weight = t.total;
   }
   scl_symmetric_destroy(moment);

@@ -23,12 +23,12 @@ scl_status scl_row_sums_join(scl_row_sums *into, scl_row_sums *from, bool subtra
 scl_status scl_row_sums_without(const scl_row_sums *from, long without, scl_row_sums *out,
                                 scl_error *error);
 
-/* The squared error of the scores Phi a + b on the rows of a fold, summed over rows and targets with
- * the rows' weights, for a map's features and the coefficients a (D x c) and b (1 x c) of a fit; and
- * the sum of the weights. */
+/* The squared error of the scores (Phi - pilot) a + b on the rows of a fold, summed over rows and targets with
+ * the rows' weights, for a map's features and the coefficients a (D x c) and b (1 x c) of a fit and
+ * its pilot means (1 x D, or NULL: zeros); and the sum of the weights. */
 scl_status scl_row_sums_error(const scl_row_sums *sums, size_t fold, const scl_map *map,
-                              const scl_matrix *a, const scl_matrix *b, double *square,
-                              double *weight, scl_error *error);
+                              const scl_matrix *a, const scl_matrix *b, const scl_matrix *pilot,
+                              double *square, double *weight, scl_error *error);
 
 /* As arrays: docs/models.md has their names. */
 scl_status scl_row_sums_save(scl_row_sums *sums, scl_array_archive *archive, scl_error *error);

@@ -94,8 +94,10 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
   if (into->features != from->features || into->targets != from->targets ||
       into->groups != from->groups)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
-                    "sums of %zu features and %zu targets do not join sums of %zu and %zu",
-                    from->features, from->targets, into->features, into->targets);
+                    "sums of %zu features, %zu targets and %zu folds do not join sums of %zu, %zu "
+                    "and %zu",
+                    from->features, from->targets, from->groups, into->features, into->targets,
+                    into->groups);
   const bool blocks = into->unit != NULL;
   SCL_TRY(scl_block_sums_alike(into, from, error));
   if (from->shift > 0 && !blocks) SCL_TRY(widen(into, error));

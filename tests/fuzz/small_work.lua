@@ -96,6 +96,14 @@ part("kernels and codes", function()
   sc.codes.load("codes")
   core.gram(core.instance("kernel", "gaussian", {}), X)
 end)
+part("sums", function()
+  local p = sc.pipeline{ sc.standardize(), features{ p = sc.sampler.gaussian{ sigma = 1 },
+    dtype = "int16" }, sc.solver.ridge{ lambda = 1e-3 } }
+  for i = 1, 2 do p:sums(numbers(), { part = { i, 2 }, folds = 2, save = i .. ".sums" }) end
+  sc.merge{ "2.sums", "1.sums" }:search()
+  p:fit(numbers():subset(1, 20), { sums = true }):update(numbers():subset(21, 30))
+  p:forget(numbers():subset(3, 5)):save("model", { sums = true })
+end)
 part("rows of a function", function()
   sc.pipeline{ sc.standardize(), sc.solver.cg() }:fit(sc.data.rows{ n = 30, d = 3,
     read = function(first, count)

@@ -256,6 +256,20 @@ function w.training(more)
   return core.training(w.source(), {}, nil, given)
 end
 
+--- w.sums(more, dtype): the engine's sums of a training with a map of that number type.
+function w.sums(more, dtype)
+  local given = { classes = 0, fingerprints = true }
+  for key, value in pairs(more or {}) do given[key] = value end
+  return core.sums_take(core.training(w.source(), {}, core.map(w.spec{ dtype = dtype or "int16" }),
+    given))
+end
+
+--- w.kept(more): sums of a pipeline.
+function w.kept(more)
+  return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, dtype = "int8", T = 4,
+    phi = sc.nonlinearity.fourier() }, sc.solver.ridge{ lambda = 1 } }:sums(w.numbers(), more)
+end
+
 function w.experiment()
   return sc.experiment{ name = "w", cells = { T = { 1, 2 }, seed = { 1, 2 } },
     run = function(cell) return { error = cell.T } end }

@@ -128,6 +128,7 @@ local homes = {
   add_bias = { "scullery.compose.stages", "stages.add_bias" },
   space = { "scullery.compose.instantiation", "instantiation.space" },
     kernel_error = { "scullery.compose.kernel_error", "kernel_error.run" },
+  merge = { "scullery.model.merging", "merging.merge" },
   experiment = { "scullery.experiment", "experiment.run" },
 }
 
@@ -143,6 +144,7 @@ local types = {
   experiment = { "Experiment", "scullery.experiment.results", "scullery.report" },
   comparison = { "Comparison", "scullery.experiment.comparison" },
   ["paired comparison"] = { "Paired", "scullery.metrics.paired" },
+  sums = { "Sums", "scullery.model.sums", "scullery.model.sums_solving", "scullery.model.saving" },
   ["search table"] = { "Table", "scullery.model.search_table", "scullery.pictures" },
 }
 

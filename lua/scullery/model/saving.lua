@@ -19,7 +19,7 @@ local sums = require "scullery.model.sums"
 -- STREAM: the random stream of the parameters (SCL_STREAM_PARAMETERS).
 local FORMAT, STREAM = "scullery", 0
 
-local saving = {}
+local saving, Sums = {}, sums.class
 
 local rules = options.declare("pipeline:save", {
   parameters = { type = "boolean", default = false },
@@ -242,7 +242,7 @@ function saving.save(value, path, given)
 end
 
 --- s:save(path): writes the sums to a file that sc.load and sc.merge read.
-function sums.class:save(path) return options.guard("sums:save", 1, saving.save, self, path) end
+function Sums:save(path) return options.guard("sums:save", 1, saving.save, self, path) end
 
 -- ------------------------------------------------------------ loading
 

@@ -268,7 +268,7 @@ function sums.decode(p, saved, said)
     error(("its sums have %d rows, and the fingerprints of %d"):format(said.rows,
       info.fingerprints), 0)
   end
-  return sums.new{ pipeline = p:clone(), handle = handle, rows = said.rows,
+  return sums.new{ pipeline = automatic.as_fitted(p):clone(), handle = handle, rows = said.rows,
     forgotten = said.forgotten, parts = said.parts, partial = said.partial, folds = said.folds,
     model = f }
 end

@@ -9,7 +9,7 @@ local options = require "scullery.base.options"
 local search_table = require "scullery.model.search_table"
 local sums = require "scullery.model.sums"
 
-local solving = {}
+local solving, Sums = {}, sums.class
 
 local LAMBDAS = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 } -- where none are given
 
@@ -82,7 +82,7 @@ end
 --- s:solve([{ lambda = }]): a fitted pipeline, with the bits of one fit to all rows that were
 --- summed; it keeps the sums. lambda: the solver's regularisation in place of the recipe's; a list
 --- of values gives a list of pipelines; "gcv" is s:search{ folds = "gcv" }.
-function sums.class:solve(given) return options.guard("sums:solve", 1, solve, self, given) end
+function Sums:solve(given) return options.guard("sums:solve", 1, solve, self, given) end
 
 -- ------------------------------------------------------------ s:search
 
@@ -103,7 +103,7 @@ local function by_folds(self, p, values, criterion)
       values)
     for k, fit in ipairs(fits) do
       local square, weight = core.sums_error(self.handle, f, self.model.map, fit.weights,
-        fit.intercept)
+        fit.intercept, fit.pilot)
       rows[k].folds[f] = criterion.tally({ square = square, rows = weight }, self.model.targets)
       if fit.status ~= "converged" then rows[k].unconverged = rows[k].unconverged + 1 end
     end
@@ -178,6 +178,6 @@ end
 --- apart, each by the solution without it; or, with folds = "gcv", by generalised cross-validation,
 --- of solvers that compute it. Rows have their weights in it, and transformed targets the scale of
 --- learning. score: "loss", "mse" or "rmse"; other metrics need the rows.
-function sums.class:search(given) return options.guard("sums:search", 1, search, self, given) end
+function Sums:search(given) return options.guard("sums:search", 1, search, self, given) end
 
 return solving

@@ -9,9 +9,9 @@ local sanitized = (os.getenv("SCULLERY_SANITIZE") or "") ~= ""
 local path = support.memory_path()
 local X = sc.randn{ 40, 2, seed = 1 }
 
-local function pipeline(phi)
+local function pipeline(phi, dtype)
   return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
-    phi = phi or sc.nonlinearity.fourier(), T = 4, seed = 1, dtype = "int16" },
+    phi = phi or sc.nonlinearity.fourier(), T = 4, seed = 1, dtype = dtype or "int16" },
     sc.solver.ridge{ lambda = 1e-3 } }
 end
 
@@ -26,7 +26,8 @@ for i = 1, 40 do fractions[i] = i / 7 end
 local function each_file(f)
   local list = { pipeline():sums(data()), pipeline(sc.nonlinearity.sign()):sums(data()),
     pipeline(sc.nonlinearity.relu()):sums(data(fractions)), pipeline():sums(data(), { folds = 2 }),
-    pipeline():sums(data(), { rows = { 3, 30 }, fingerprints = false }) }
+    pipeline():sums(data(), { rows = { 3, 30 }, fingerprints = false }),
+    pipeline(nil, "float64"):sums(data()), pipeline(nil, "float32"):sums(data(fractions)) }
   for i, one in ipairs(list) do
     one:save(path)
     f(support.read(path), i)

@@ -75,6 +75,34 @@ function TestPartsInAnyOrderAreOneFit()
   end
 end
 
+-- Float features: the same bits for parts that are cut at blocks, also where means are subtracted.
+function TestPartsOfFloatFeatures()
+  local rows = 4200
+  local Z = sc.randn{ rows, 3, seed = 4 }
+  for _, offset in ipairs{ 0, 1e5 } do
+    local ds = sc.dataset{ X = Z, y = (Z:column(1) * 2):map(math.sin) + Z:column(2) + offset }
+    for _, dtype in ipairs{ "float64", "float32" } do
+      for _, phi in ipairs{ sc.nonlinearity.fourier(), sc.nonlinearity.relu() } do
+        local p = pipeline{ dtype = dtype, phi = phi }
+        local want = p:clone():fit(ds, { sums = true })
+        lu.assertEquals(want:info().exact, "blocks")
+        lu.assertTrue(sc.merge(shuffled(parts(p, ds, 2))):solve():predict(Z) == want:predict(Z))
+        local m = p:clone():fit(ds:subset(1, 4096), { sums = true })
+        lu.assertTrue(m:update(ds:subset(4097, rows)):predict(Z) == want:predict(Z))
+        local folded = p:sums(ds, { folds = 3 }):search{ lambda = { 1e-5, 1e-2 } }
+        local searched = pipeline{ dtype = dtype, phi = phi, solver = sc.solver.ridge{
+          lambda = sc.choose{ 1e-5, 1e-2 } } }:search(ds, { folds = 3 })
+        for k, row in ipairs(folded.table) do
+          lu.assertAlmostEquals(row.mean, searched.table[k].mean, 1e-4 * row.mean)
+        end
+      end
+    end
+  end
+  local p = pipeline{ dtype = "float64" }
+  fails({ "rows 2 to 4000", "int16" }, p.sums, p, sc.dataset{ X = Z, y = Z:column(1) },
+    { rows = { 2, 4000 } })
+end
+
 function TestClassesAndWeightsOfClasses()
   for _, k in ipairs{ 2, 5 } do
     local ds = classes(k)
@@ -311,6 +339,11 @@ function TestSavedSums()
     lu.assertEquals(tostring(loaded.sums_kept), tostring(first.sums_kept))
     loaded:save(path, { sums = true })
     lu.assertTrue(sc.merge{ path }:solve():predict(X) == first:predict(X))
+    local open = sc.pipeline{ sc.features{ T = 40, dtype = "int16" }, sc.solver.ridge() }
+    open:fit(data, { sums = true }):save(path, { sums = true })
+    lu.assertTrue(sc.merge{ path }:solve():predict(X) == open:predict(X))
+    lu.assertTrue(sc.load(path):update(data:subset(1, 9), { again = true }):forget(data:subset(1, 9))
+      :predict(X) == open:predict(X))
     local folded = p:sums(data, { folds = 3, save = path })
     lu.assertTrue(sc.load(path):search():predict(X) == folded:search():predict(X))
   end)
