@@ -232,6 +232,14 @@ static void split(wide_whole number, double *high, double *low) {
   *low = (double)(number - (wide_whole)*high);
 }
 
+/* The same of numbers of 64 bits, which are below 2^62. */
+static void split_narrow(const int64_t *numbers, size_t count, double *high, double *low) {
+  for (size_t k = 0; k < count; k++) {
+    high[k] = (double)numbers[k];
+    low[k] = (double)(numbers[k] - (int64_t)high[k]);
+  }
+}
+
 /* Row i of a tile, whose first entry is entry `at` of the totals, in column j of the matrix; centred
  * about means that are not whole, or not centred and without a base. */
 static void scale_row(const scaling_job *job, size_t at, size_t i, size_t j, size_t cols,
@@ -239,8 +247,12 @@ static void scale_row(const scaling_job *job, size_t at, size_t i, size_t j, siz
   const scl_whole_scaling *s = job->spec;
   const double down = 1 / (double)((uint64_t)1 << s->shift);
   double high[MOST_TILE], low[MOST_TILE];
-  for (size_t k = 0; k < cols; k++)
-    split(sum_at(s, at + k), &high[k], &low[k]);
+  const scl_whole_totals *only = s->count == 1 ? &s->parts[s->chosen[0]] : NULL;
+  if (only != NULL && only->high == NULL)
+    split_narrow(numbers_of(only->low) + at, cols, high, low);
+  else
+    for (size_t k = 0; k < cols; k++)
+      split(sum_at(s, at + k), &high[k], &low[k]);
   if (s->centred)
     scl_loops_get()->centre_f64(cols, low, job->mean[i], job->mean_rest[i], s->sums + j,
                                 s->rests == NULL ? NULL : s->rests + j, high);

@@ -17,6 +17,8 @@ void scl_training_destroy(scl_training *training);
  * parameters (scl_map_is_first_of), where it has made them and they serve. */
 scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_error *error);
 
+/* One problem is solved, so that its sums may be spent on the matrix that the solver gets. */
+void scl_training_once(scl_training *training);
 /* Solve from the sums over the rows alone: the primal form, and no passes that correct a solution.
  * With `prints`, the next sums add the fingerprints of the rows to them. */
 void scl_training_by_sums(scl_training *training, scl_fingerprints *prints);

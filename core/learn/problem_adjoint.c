@@ -10,7 +10,7 @@ enum { MOST_ROWS = 4096, SUM_BITS = 52, MOST_WIDTH = 50 };
 
 scl_status scl_adjoint_open(const scl_flow *flow, size_t features, size_t k, scl_adjoint *out,
                             scl_error *error) {
-  *out = (scl_adjoint){.flow = flow, .features = features, .k = k, .finite = true, .value = 1};
+  *out = (scl_adjoint){.flow = flow, .features = features, .k = k, .finite = true};
   SCL_TRY(scl_exact_create(features * k, &out->sum, error));
   return scl_exact_create(k, &out->ones, error);
 }
@@ -40,19 +40,8 @@ typedef struct piece {
 static int width_for(const piece *p) {
   double most = (double)p->rows;
   if (p->run->block->whole != NULL) most *= scl_whole_most(scl_flow_whole(p->a->flow));
-  if (p->run->rows.entries > 0) most *= (double)p->run->rows.entries;
   const int width = SUM_BITS - 1 - ilogb(most);
   return width < MOST_WIDTH ? width : MOST_WIDTH;
-}
-
-static void add_sparse(const piece *p) {
-  const size_t d = p->a->features, k = p->count * p->k, entries = p->run->rows.entries;
-  for (size_t i = 0; i < p->rows; i++)
-    for (size_t s = 0; s < entries; s++) {
-      const int32_t column = p->run->rows.columns[(p->first + i) * entries + s];
-      for (size_t q = 0; column >= 0 && q < k; q++)
-        p->sums[q * d + (size_t)column] += p->digits[i * k + q];
-    }
 }
 
 /* p->sums = V' digits */
@@ -65,8 +54,6 @@ static scl_status multiply(const piece *p, scl_error *error) {
   if (block->whole != NULL)
     scl_whole_adjoint(scl_flow_whole(flow), p->rows, d, scl_flow_whole_row(flow, block, at),
                       block->phi_stride, p->digits, p->count * p->k, p->sums);
-  else if (block->bits == NULL)
-    add_sparse(p);
   for (size_t q = 0; block->bits != NULL && status == SCL_STATUS_OK && q < p->count; q++)
     status = scl_bits_adjoint(block->bits, at, p->rows, p->digits + q * p->plane, 1,
                               p->sums + q * d, 1, error);
@@ -130,7 +117,6 @@ static scl_status add_bits(piece *p, const double *r, scl_error *error) {
 
 scl_status scl_adjoint_add(scl_adjoint *a, const scl_run *run, const double *r, scl_error *error) {
   const size_t rows = run->rows.count;
-  if (run->rows.entries > 0) a->value = run->rows.value;
   for (size_t at = 0; at < rows; at += MOST_ROWS) {
     piece p = {.a = a, .run = run, .first = at, .rows = scl_min(MOST_ROWS, rows - at), .k = a->k};
     const double *own = r + at * a->k;
@@ -143,10 +129,9 @@ scl_status scl_adjoint_add(scl_adjoint *a, const scl_run *run, const double *r, 
 void scl_adjoint_value(const scl_adjoint *a, const double *unit, const double *base, double *out) {
   const size_t d = a->features, k = a->k;
   for (size_t q = 0; q < k; q++) {
-    const double one = base == NULL ? 0 : scl_exact_value(a->ones, q);
+    const double one = scl_exact_value(a->ones, q);
     for (size_t j = 0; j < d; j++) {
-      const double sum = scl_exact_value(a->sum, q * d + j),
-                   phi = unit == NULL ? a->value * sum : unit[j] * sum;
+      const double phi = unit[j] * scl_exact_value(a->sum, q * d + j);
       out[j * k + q] = !a->finite ? NAN : base == NULL ? phi : phi + base[j] * one;
     }
   }

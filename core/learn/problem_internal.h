@@ -32,6 +32,7 @@ struct scl_training {
   bool irreducible[2];     /* whether there are no such coordinates */
   scl_map *plain;          /* the map without K and scales, for minibatches */
   scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
+  bool once;               /* one problem is solved: its sums may be spent */
   bool fixed;              /* units and pilot of the flow are those of given sums */
   bool by_sums;            /* solve from the sums over the rows alone, */
   bool given;              /* which are borrowed: there are no rows */
@@ -179,23 +180,21 @@ scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size
 scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                              void *context, double *out, scl_error *error);
 
-/* problem_adjoint.c: exact sums V'r over rows of bits, whole numbers or sparse features: whole
- * numbers times the digits of r (algebra/exact.h). A number of r that is not finite makes all of them
- * NaN. */
+/* problem_adjoint.c: exact sums V'r over rows of bits or whole numbers: whole numbers times the
+ * digits of r (algebra/exact.h). A number of r that is not finite makes all of them NaN. */
 typedef struct scl_adjoint {
   const scl_flow *flow;
   size_t features, k;
   scl_exact *sum, *ones; /* k x D: V'r; k: 1'r. NULL: closed */
   bool finite;
-  double value; /* of an entry of sparse rows; 1: no sparse row was met */
 } scl_adjoint;
 scl_status scl_adjoint_open(const scl_flow *flow, size_t features, size_t k, scl_adjoint *out,
                             scl_error *error);
 void scl_adjoint_close(scl_adjoint *a);
 /* r: rows of the run x k */
 scl_status scl_adjoint_add(scl_adjoint *a, const scl_run *run, const double *r, scl_error *error);
-/* out (D x k) = the sum Phi'r = unit o V'r + base (1'r)'; of sparse features the value of an entry
- * times V'r. Each V'r and 1'r is rounded once. */
+/* out (D x k) = the sum Phi'r = unit o V'r + base (1'r)', each V'r and 1'r rounded once; base NULL:
+ * zeros. */
 void scl_adjoint_value(const scl_adjoint *a, const double *unit, const double *base, double *out);
 
 /* problem_dual.c */

@@ -37,8 +37,9 @@ static void add_up(solve_context *s, size_t parts) {
   s->moment = sum;
 }
 
-/* The same from exact sums: s->moment is a matrix of its own. */
-static scl_status total_whole(solve_context *s, const scl_sums *sums, long without,
+/* The same from exact sums: s->moment is a matrix of its own, which takes the place of sums that are
+ * spent. */
+static scl_status total_whole(solve_context *s, const scl_sums *sums, long without, bool spend,
                               scl_error *error) {
   SCL_TRY(reserve_totals(s, error));
   scl_symmetric_destroy(s->moment);
@@ -49,7 +50,7 @@ static scl_status total_whole(solve_context *s, const scl_sums *sums, long witho
   if (sums->whole->unit == NULL)
     SCL_TRY(scl_whole_features_open(s->training->flow.map, &features, &memory, error));
   const scl_status status = scl_whole_sums_total(
-      sums->whole, &features, without, s->problem.intercept, false, &s->totals, &s->moment, error);
+      sums->whole, &features, without, s->problem.intercept, spend, &s->totals, &s->moment, error);
   s->have_totals = status == SCL_STATUS_OK;
   scl_release(memory);
   return status;
@@ -60,7 +61,7 @@ static scl_status total_whole(solve_context *s, const scl_sums *sums, long witho
 static scl_status combine(solve_context *s, const scl_sums *sums, long without, scl_error *error) {
   const bool centre = s->problem.intercept;
   size_t count = 0;
-  if (sums->exact) return total_whole(s, sums, without, error);
+  if (sums->exact) return total_whole(s, sums, without, false, error);
   SCL_TRY(reserve_totals(s, error));
   scl_symmetric_destroy(s->moment);
   scl_release(s->parts);
@@ -76,6 +77,17 @@ static scl_status combine(solve_context *s, const scl_sums *sums, long without, 
   add_up(s, count);
   s->have_totals = true;
   return SCL_STATUS_OK;
+}
+
+/* The same from the training's sums, which are needed once. */
+static scl_status spend_sums(solve_context *s, scl_error *error) {
+  scl_training *training = s->training;
+  const scl_status status = total_whole(s, training->sums, -1, true, error);
+  pthread_mutex_lock(&training->lock);
+  scl_sums_destroy(training->sums);
+  training->sums = NULL;
+  pthread_mutex_unlock(&training->lock);
+  return status;
 }
 
 static void hand_out(const solve_context *s, scl_normal *out) {
@@ -99,6 +111,8 @@ static scl_status ensure_sums(scl_training *training, scl_error *error) {
   pthread_mutex_unlock(&training->lock);
   return status;
 }
+
+void scl_training_once(scl_training *training) { training->once = true; }
 
 void scl_training_by_sums(scl_training *training, scl_fingerprints *prints) {
   training->by_sums = true;
@@ -174,7 +188,10 @@ scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_e
   SCL_TRY(scl_problem_enter(problem, "normal", error));
   SCL_TRY(ensure_sums(s->training, error));
   const scl_sums *sums = s->reduced != NULL ? s->reduced->sums : s->training->sums;
-  if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, sums, s->without, error));
+  if (s->moment == NULL || s->reweighted)
+    SCL_TRY(s->training->once && sums->exact && sums->groups == 1
+                ? spend_sums(s, error)
+                : combine(s, sums, s->without, error));
   s->reweighted = false;
   s->progress.rows += (double)problem->rows;
   hand_out(s, out);
@@ -267,7 +284,7 @@ scl_status scl_problem_reweighted(const scl_problem *problem, const double *weig
   scl_sums_destroy(s->own);
   s->own = NULL;
   SCL_TRY(sum_reweighted(problem, weights, &s->own, error));
-  SCL_TRY(combine(s, s->own, -1, error));
+  SCL_TRY(s->own->exact ? total_whole(s, s->own, -1, true, error) : combine(s, s->own, -1, error));
   hand_out(s, out);
   return SCL_STATUS_OK;
 }

@@ -1,7 +1,7 @@
 /* Products with the features: Phi a, Phi' r, and Phi' turn(Phi a) in one pass over the rows.
  * Coefficients are float64. With blocks in float32 the products inside a block are float32, and the
- * sums across blocks float64. Sums Phi' r of features that are bits, whole numbers or sparse are
- * exact (problem_adjoint.c). */
+ * sums across blocks float64. Sums Phi' r of features that are bits or whole numbers are exact
+ * (problem_adjoint.c). */
 #include "algebra/thin.h"
 #include "learn/problem_internal.h"
 #include <string.h>
@@ -24,8 +24,8 @@ struct passing {
   double *values;        /* memory of those of bits */
   scl_bits_product bits; /* B (unit o a) + 1 base'a */
   double *scaled;        /* unit o a, k x D, and base'a, k: whole numbers */
-  scl_reducer reducer;   /* sums over features that are numbers, */
-  scl_adjoint exact;     /* over all others */
+  scl_reducer reducer;   /* sums over features that are numbers or sparse, */
+  scl_adjoint exact;     /* over bits and whole numbers */
   scl_turn turn;         /* sweeps */
   void *context;
 };
@@ -43,12 +43,22 @@ void scl_sparse_product(const int32_t *columns, size_t entries, double value, si
     }
 }
 
+/* out (D x k) += rows' r. */
+static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, double *out) {
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t s = 0; s < rows->entries; s++) {
+      const int32_t column = rows->columns[i * rows->entries + s];
+      for (size_t j = 0; column >= 0 && j < k; j++)
+        out[(size_t)column * k + j] += rows->value * r[i * k + j];
+    }
+}
+
 /* ------------------------------------------------------------ sums Phi' r, as parts of a
  * reduction */
 
 typedef struct adjoint_part {
-  scl_thin thin;
-  double *sum; /* D x k: merged parts */
+  scl_thin thin; /* dense rows */
+  double *sum;   /* D x k: sparse rows, and merged parts */
 } adjoint_part;
 
 static void close_part(void *context, void *part) {
@@ -67,7 +77,7 @@ static scl_status open_part(void *context, void **part, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   if ((p->sum = scl_allocate_zero(bytes)) == NULL)
     status = scl_fail_memory(error, bytes, "a sum over rows");
-  if (status == SCL_STATUS_OK)
+  if (status == SCL_STATUS_OK && scl_flow_entries(flow_of(pass->problem)) == 0)
     status = scl_thin_open(flow_of(pass->problem)->dtype, d, NULL, pass->k, &p->thin, error);
   if (status == SCL_STATUS_OK)
     *part = p;
@@ -123,7 +133,7 @@ static scl_status pass_multiply(const passing *p, const scl_run *run, double *ou
   return SCL_STATUS_OK;
 }
 
-/* Add Phi' r of the run; r count x k. Features that are numbers: to the part of the reduction that its
+/* Add Phi' r of the run; r count x k. Features that are numbers or sparse: to the part of the reduction that its
  * block belongs to. */
 static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, scl_error *error) {
   const scl_rows *rows = &run->rows;
@@ -131,6 +141,10 @@ static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, s
   if (p->exact.sum != NULL) return scl_adjoint_add(&p->exact, run, r, error);
   SCL_TRY(scl_reducer_at(&p->reducer, run->block->first, &part, error));
   adjoint_part *sum = part;
+  if (rows->entries > 0) {
+    sparse_adjoint(rows, r, p->k, sum->sum);
+    return SCL_STATUS_OK;
+  }
   return scl_thin_adjoint(&sum->thin, rows->count, rows->features.data, rows->features.row_stride,
                           r, error);
 }
@@ -259,8 +273,7 @@ static scl_status sum_exactly(passing *p, scl_run_visit visit, double *out, scl_
 /* out (D x k) = the sum that the visits of all runs add up. */
 static scl_status sum_pass(passing *p, scl_run_visit visit, double *out, scl_error *error) {
   const size_t numbers = p->problem->features * p->k;
-  if (p->unit != NULL || scl_flow_entries(flow_of(p->problem)) > 0)
-    return sum_exactly(p, visit, out, error);
+  if (p->unit != NULL) return sum_exactly(p, visit, out, error);
   const scl_reduction sum = {p, numbers * sizeof(double), open_part, merge_parts, close_part};
   p->reducer = scl_reducer_of(&sum, flow_of(p->problem)->source->rows);
   void *part;

@@ -71,6 +71,7 @@ void scl_training_like(scl_training *training, const scl_whole_sums *like) {
   const double *pilot = like->pilot;
   training->fixed = true;
   flow->unit = like->unit;
+  flow->fixed_unit = true;
   flow->pilot = any(pilot, like->features) ? pilot : NULL;
   flow->target_pilot = any(pilot + like->features, like->targets) ? pilot + like->features : NULL;
   training->way = scl_sums_way_of(flow);

@@ -69,7 +69,7 @@ static scl_row_sums *field_sums(lua_State *L, const char *key, const scl_flow *f
 }
 
 /* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
- * weights =, by_sums = solve from sums over the rows alone, fingerprints =, sums = solve from these in
+ * weights =, once = one solve, by_sums = solve from sums over the rows alone, fingerprints =, sums = solve from these in
  * place of the rows, from =, to = rows to learn from}) */
 static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
@@ -98,6 +98,7 @@ static int training_new(lua_State *L) {
   SCL_LUA_TRY(L, scl_training_create(&t->flow,
                                      classes > 0 ? SCL_TASK_CLASSIFICATION : SCL_TASK_REGRESSION,
                                      classes, allowance, &t->engine, &error));
+  if (scl_lua_field_flag(L, 4, "once")) scl_training_once(t->engine);
   const bool prints = scl_lua_field_flag(L, 4, "fingerprints");
   if (prints) t->flow.prints = &t->prints;
   if (prints || scl_lua_field_flag(L, 4, "by_sums"))

@@ -45,7 +45,7 @@ enum {
 static const double TOLERANCE = 1e-10;
 
 /* The entries of a block (a row and a parameter each) whose integrals are not settled. Numbers of
- * an entry and an output are at entry * outputs + output, values of phi at output * count + entry. */
+ * an entry and an output are at entry * outputs + output, of phi at output * count + entry. */
 typedef struct rule {
   const scl_instance *phi;
   size_t count, outputs;

@@ -118,7 +118,7 @@ static double weight_factor(const double *weights, size_t rows) {
 scl_status scl_block_units(const scl_flow *flow, const double *weights, size_t rows, double **out,
                            scl_error *error) {
   const size_t d = scl_flow_features(flow);
-  const double factor = weight_factor(weights, rows);
+  const double factor = flow->fixed_unit ? 1 : weight_factor(weights, rows);
   double *learnt = NULL;
   if (flow->unit == NULL) SCL_TRY(scl_pilot_units(flow, &learnt, error));
   double *unit = *out = scl_allocate_array(d + 1, sizeof *unit);

@@ -33,8 +33,10 @@ typedef struct scl_flow {
    * (pilot_means.h). Not with bits or sparse features, nor with features by the values of columns. */
   const double *pilot, *target_pilot;
   /* D powers of two of about the size of the dense features less `pilot`, for the grid of their sums
-   * (block_sums.h), or NULL: not learnt (scl_pilot_units). */
+   * (block_sums.h), or NULL: not learnt (scl_pilot_units). fixed_unit: those of other sums, which
+   * have the size of the row weights in them. */
   const double *unit;
+  bool fixed_unit;
   scl_fingerprints *prints; /* sums add the rows' fingerprints to these; NULL: to none */
   const char *doing;        /* for progress; NULL shows none */
 } scl_flow;

@@ -4,7 +4,8 @@
  *   ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + l6)
  *
  * So several processes that sum some of the leaves each, and join what they have, get the same bits
- * as one process. Every sum over rows of data goes through here. */
+ * as one process. Sums over rows of data that are not exact, nor sums of blocks (block_sums.h), go
+ * through here. */
 #ifndef SCULLERY_REDUCE_H
 #define SCULLERY_REDUCE_H
 

@@ -575,6 +575,7 @@ static scl_status scale_moments(scl_whole_sums *sums, const whole *w, const scl_
   if (status == SCL_STATUS_OK && in_place) *out = sums->moment[0].low;
   if (status == SCL_STATUS_OK) status = scl_whole_totals_scale(&scaling, *out, error);
   if (in_place && status == SCL_STATUS_OK) sums->moment[0].low = NULL;
+  if (in_place && status != SCL_STATUS_OK) *out = NULL;
   SCL_RELEASE(column, chosen);
   return status;
 }

@@ -12,8 +12,6 @@
  * rows times one strip; its sums stay in registers, and a chunk of the strip in the first cache. */
 #include "base/isa/rows.h"
 
-#include <string.h>
-
 #if defined(SCL_ISA_avx512)
 enum { BYTES = 64, ROWS = 8 }; /* 32 registers */
 #elif defined(SCL_ISA_avx2)
@@ -155,7 +153,8 @@ enum { SOLVED_VECTORS = 4, SOLVED = SOLVED_VECTORS * LANES_f64 };
 static void solve_lanes(size_t count, const double *l, ptrdiff_t apart, double *x) {
   for (size_t j = 0; j < count; j++) {
     vector_f64 *own = (vector_f64 *)(x + j * SOLVED), sum[SOLVED_VECTORS];
-    memcpy(sum, own, sizeof sum);
+    for (size_t v = 0; v < SOLVED_VECTORS; v++)
+      sum[v] = own[v];
     for (size_t i = 0; i < j; i++) {
       const vector_f64 factor = l[(ptrdiff_t)j * apart + (ptrdiff_t)i] - (vector_f64){0};
       for (size_t v = 0; v < SOLVED_VECTORS; v++)

@@ -154,8 +154,10 @@ local function learn(self, ds)
   local prepared = ready and ready.prepared or recipe.prepare(p, source)
   began = core.now()
   local solver = recipe.make_solver(p, source, prepared)
+  local given = recipe.training_options(p, ds)
+  given.once = true
   local training <close> = ready and ready.training or core.training(source, prepared.stages,
-    prepared.map, recipe.training_options(p, ds))
+    prepared.map, given)
   local result = core.solve(training, component.instance(solver))[1]
   dataset.check_seen(coded)
   if tell then tell() end
