@@ -116,7 +116,7 @@ local known = {
   size = { "{ 12, 3, seed = 1 }", "{ 3, 3 }", "{ 0, 3 }", "{ 12 }" },
   list = { "{ { 1, 2 }, { 3, 4 } }", "{ 1, 2, 3 }", "{}", "{ { 1 }, { 2, 3 } }" },
   source = "source", from = "source", map = "map", training = "training", X = "matrix",
-  sums = "engine_sums", other = "engine_sums",
+  sums = "engine_sums",
   Y = "matrix", y = labels, said = labels, truth = labels, probabilities = shares,
   given_scores = shares, scores = shares,
   U = "matrix", V = "matrix", matrix = "matrix", decisions = "matrix", targets = "matrix",
