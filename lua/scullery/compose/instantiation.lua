@@ -151,9 +151,9 @@ end
 --- instantiation.map(features, source, stages, choices, whiten, staged): the engine's map for the
 --- rows of a source after stages. It draws the parameters, or learns them from the rows if the
 --- sampler learns, binds the kernels, and computes widths that depend on the data. whiten: kernel
---- sections as L^-1 k(W, x). staged: row stages follow the features. Second result: the fields that
---- the map was made from, besides the parts: dim, whiten, widths (computed from the data), state (of
---- the sampler), and the values of T, seed, dtype, samples and method.
+--- sections as L^-1 k(W, x). staged: row stages follow the features. Second result: the fields
+--- that the map was made from, besides the parts: dim, whiten, widths (computed from the data),
+--- state (of the sampler), and the values of T, seed, dtype, samples and method.
 function instantiation.map(self, source, stages, choices, whiten, staged)
   choices = choices or {}
   local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)

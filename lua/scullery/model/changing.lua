@@ -29,6 +29,7 @@ local function sums_of(p, self, ds, title)
   if ds.task ~= f.task then
     error(("%s: a data set for a %s, and the model is a %s"):format(title, ds.task, f.task), 0)
   end
+  sums.check_alike(title, self.instruction_set, "the model", core.instruction_set(), "this process")
   local part = { source = parts.source(ds), from = 1, to = #ds }
   ds = matching.known(ds, f)
   if f.form and not ds.y then

@@ -104,6 +104,7 @@ end
 local function join(whole, made, first, name, again)
   local what = merging.difference(whole.model, made.model)
   if what then error(("merge: %s and %s differ in %s"):format(first, name, what), 0) end
+  sums.check_alike("merge", whole.instruction_set, first, made.instruction_set, name)
   local a, b = whole.folds and #whole.folds or 0, made.folds and #made.folds or 0
   if a ~= b then
     error(("merge: %s and %s differ in the folds that were summed apart: %d and %d"):format(first,

@@ -17,16 +17,30 @@ local sums = {}
 
 -- pipeline: the recipe; model: what was fitted before the solver; handle: the engine's sums; parts:
 -- which rows (sums_parts.lua); rows: how many; forgotten: how many were taken out; partial: true if
--- parts are missing on purpose; folds: the number of rows of each fold that was summed apart.
+-- parts are missing on purpose; folds: the number of rows of each fold that was summed apart;
+-- instruction_set: in which the features were made: their last bits differ between these.
 local Sums = objects.class("sums", { example = "s",
-  fields = "pipeline model handle parts rows forgotten partial folds", hidden = "handle model" })
+  fields = "pipeline model handle parts rows forgotten partial folds instruction_set",
+  hidden = "handle model" })
 sums.class = Sums
 
 --- sums.is(value)
 function sums.is(value) return getmetatable(value) == Sums end
 
 --- sums.new(fields): sums with these fields.
-function sums.new(fields) return setmetatable(fields, Sums) end
+function sums.new(fields)
+  fields.instruction_set = fields.instruction_set or core.instruction_set()
+  return setmetatable(fields, Sums)
+end
+
+--- sums.check_alike(title, a, name_a, b, name_b): raises an error if sums were made in two
+--- instruction sets, so that equal rows may have other features.
+function sums.check_alike(title, a, name_a, b, name_b)
+  if a == b then return end
+  error(("%s: the features of %s were made with %s and those of %s with %s, whose last bits \z
+    differ: set the environment variable SCULLERY_ISA to one of them everywhere"):format(title,
+    name_a, a, name_b, b), 0)
+end
 
 --- sums.with(s, fields): a copy with some fields replaced.
 function sums.with(self, fields)
@@ -238,7 +252,7 @@ end
 function sums.encode(self, arrays)
   for name, array in pairs(core.sums_save(self.handle)) do arrays[name] = array end
   return { parts = self.parts, rows = self.rows, forgotten = self.forgotten,
-    partial = self.partial, folds = self.folds or nil }
+    partial = self.partial, folds = self.folds or nil, instruction_set = self.instruction_set }
 end
 
 local function whole(value, low) return math.type(value) == "integer" and value >= low end
@@ -262,7 +276,7 @@ function sums.decode(p, saved, said)
   local info = core.sums_info(handle)
   local good = type(said) == "table" and whole(said.rows, 1) and whole(said.forgotten, 0)
     and (said.partial == nil or said.partial == true) and parts.check(said.parts)
-    and are_folds(said.folds, info.folds, said.rows)
+    and are_folds(said.folds, info.folds, said.rows) and type(said.instruction_set) == "string"
   if not good then error("its sums do not say which rows they are of", 0) end
   if info.printed and info.fingerprints ~= said.rows then
     error(("its sums have %d rows, and the fingerprints of %d"):format(said.rows,
@@ -270,7 +284,7 @@ function sums.decode(p, saved, said)
   end
   return sums.new{ pipeline = automatic.as_fitted(p):clone(), handle = handle, rows = said.rows,
     forgotten = said.forgotten, parts = said.parts, partial = said.partial, folds = said.folds,
-    model = f }
+    instruction_set = said.instruction_set, model = f }
 end
 
 --- sums.without_solution(s): its model as a fitted pipeline, with zeros as weights, for a file.

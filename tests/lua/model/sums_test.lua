@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
+local core = require "scullery.core"
 local support = require "support"
 
 local n, d = 1500, 4
@@ -342,10 +343,35 @@ function TestSavedSums()
     local open = sc.pipeline{ sc.features{ T = 40, dtype = "int16" }, sc.solver.ridge() }
     open:fit(data, { sums = true }):save(path, { sums = true })
     lu.assertTrue(sc.merge{ path }:solve():predict(X) == open:predict(X))
-    lu.assertTrue(sc.load(path):update(data:subset(1, 9), { again = true }):forget(data:subset(1, 9))
-      :predict(X) == open:predict(X))
+    local again = sc.load(path):update(data:subset(1, 9), { again = true })
+    lu.assertTrue(again:forget(data:subset(1, 9)):predict(X) == open:predict(X))
     local folded = p:sums(data, { folds = 3, save = path })
     lu.assertTrue(sc.load(path):search():predict(X) == folded:search():predict(X))
+  end)
+end
+
+-- Features of two instruction sets may differ in their last bits: their sums do not join.
+function TestInstructionSets()
+  support.in_folder(function(folder)
+    local script = folder .. "/part.lua"
+    support.write(script, [[
+local sc = require "scullery"
+local X = sc.randn{ 600, 3, seed = 1 }
+local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+  phi = sc.nonlinearity.fourier(), T = 10, dtype = "int16" }, sc.solver.ridge{ lambda = 1e-3 } }
+p:sums(sc.dataset{ X = X, y = X:column(1), task = "regression" },
+  { part = { tonumber(arg[2]), 2 }, save = arg[1] })
+]])
+    local files = { folder .. "/1.sums", folder .. "/2.sums" }
+    for i, isa in ipairs{ "plain", core.instruction_set() } do
+      support.shell(("SCULLERY_ISA=%s %s %s %s %d"):format(isa, os.getenv "SCULLERY_BINARY"
+        or "build/scullery", script, files[i], i))
+    end
+    if core.instruction_set() == "plain" then
+      lu.assertEquals(sc.merge(files).rows, 600)
+    else
+      fails({ "plain", core.instruction_set(), "SCULLERY_ISA" }, sc.merge, files)
+    end
   end)
 end
 
