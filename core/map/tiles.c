@@ -11,9 +11,6 @@
  * projection to scale. With shared rows a task projects POOL_ROWS rows on all of them and goes
  * through all parameters; where rows are turned, through TURNED_TILES tiles. */
 enum { TILE_ROWS = 256, TILE_PARAMETERS = 512, POOL_ROWS = 64, TURNED_TILES = 16 };
-/* Tiles begin at multiples of it, with whole strips of packed rows (algebra/row_products.h) of
- * either dtype and any instruction set. */
-enum { STRIPS = 48 };
 
 typedef struct tiling {
   const scl_map *map;
@@ -208,13 +205,15 @@ scl_status scl_tiles_run(const scl_map *map, const void *x, ptrdiff_t x_stride, 
                 .count = count,
                 .rows = rows};
   const size_t most = scl_max(TILE_PARAMETERS / map->fan_in, 1), threads = scl_pool_threads();
+  /* Parameters of a strip of packed rows (algebra/row_products.h): tiles have whole strips. */
+  const size_t strip = scl_loops_get()->strip_bytes / scl_dtype_size(map->dtype);
   const bool turned = turns(map->projection) || turns(map->variance);
   scl_map_tile largest;
   if (rows == 0 || count == 0) return SCL_STATUS_OK;
   job.tall = turned ? SCL_LANES : map->pool != NULL ? POOL_ROWS : TILE_ROWS;
   job.across = (count + most - 1) / most;
   job.width = (count + job.across - 1) / job.across;
-  if (job.across > 1) job.width = (job.width + STRIPS - 1) / STRIPS * STRIPS;
+  if (job.across > 1) job.width = (job.width + strip - 1) / strip * strip;
   job.width = whole_blocks(map, job.width);
   job.span = map->pool != NULL ? count : turned ? TURNED_TILES * job.width : job.width;
   job.across = (count + job.span - 1) / job.span;
