@@ -8,11 +8,11 @@ local alone, registry = require "alone", require "registry"
 
 local dtypes = { "float64", "float32" }
 
--- Features of a map { p =, phi =, ... } on n rows of d columns, of either dtype. whiten: kernel
--- sections L^-1 k(W, x); false where there is no L.
-local function check_features(what, n, d, given, whiten)
+-- Features of a map { p =, phi =, ... } on n rows of d columns, of each of the types (both kinds of
+-- floats). whiten: kernel sections L^-1 k(W, x); false where there is no L.
+local function check_features(what, n, d, given, whiten, types)
   local X = sc.randn{ n, d, seed = 11 } * 0.7
-  for _, dtype in ipairs(dtypes) do
+  for _, dtype in ipairs(types or dtypes) do
     given.dtype, given.seed = dtype, 1
     X = registry.rows(function(rows) sc.features(given):fit(rows):transform(rows) end, X)
     local map = sc.features(given):fit(X).fitted
@@ -90,6 +90,20 @@ function TestManyColumnsRowsAndParameters()
     phi = sc.kernel.gaussian{ width = 30 }, T = 203 }, true))
 end
 
+-- Whole numbers, of a declared range and of learnt ones.
+function TestWholeNumbers()
+  local types = { "int16", "int8" }
+  for _, d in ipairs{ 1, 8, 300, 784 } do
+    check_features("fourier", 1000, d, { p = gaussian, phi = fourier, T = 61 }, nil, types)
+    check_features("relu", 300, d, { p = gaussian, phi = sc.nonlinearity.relu(), T = 61 }, nil,
+      types)
+  end
+  check_features("landmarks", 300, 8, { p = sc.sampler.landmarks(),
+    phi = sc.kernel.gaussian{ width = 2 }, T = 37 }, nil, types)
+  check_features("K", 300, 8, { p = gaussian, phi = fourier, T = 37,
+    K = sc.kernel.gaussian{ width = 1 } }, nil, types)
+end
+
 -- ---------------------------------------------------------------- decisions
 
 local n = 700
@@ -128,6 +142,16 @@ for name, given in pairs(maps) do
       end
     end
   end)
+end
+
+function TestDecisionsOfWholeNumbers()
+  for _, dtype in ipairs{ "int16", "int8" } do
+    for name, given in pairs(maps) do
+      given.T, given.seed, given.dtype = 75, 1, dtype
+      check_decisions(("%s, %s"):format(name, dtype),
+        { sc.features(given), sc.solver.ridge{ lambda = 1e-3 } }, half, 3)
+    end
+  end
 end
 
 function TestDecisionsOfCellsAndStagedFeatures()
