@@ -37,6 +37,20 @@ static bool is_drawn_alike(const scl_map *a, const scl_map *b, size_t t) {
   return alike;
 }
 
+/* Whether features are rounded alike: a learnt grid is the same for the parameters that both have. */
+static bool is_rounded_alike(const scl_map *few, const scl_map *many) {
+  const scl_grid *a = few->grid, *b = many->grid;
+  if (few->whole != many->whole || (a == NULL) != (b == NULL)) return false;
+  if (a == NULL) return true;
+  if (a->learnt != b->learnt) return false;
+  for (size_t j = 0; j < scl_map_features(few); j++) {
+    const size_t at = j / few->count * many->count + j % few->count;
+    if (a->inverse[j] != b->inverse[at] || (a->learnt && a->offset[j] != b->offset[at]))
+      return false;
+  }
+  return true;
+}
+
 bool scl_map_is_first_of(const scl_map *few, const scl_map *many, double *ratio) {
   /* Parameters that are compared. Most samplers draw parameter t from (seed, t), but one may also
    * use T, which no declaration says. */
@@ -44,7 +58,7 @@ bool scl_map_is_first_of(const scl_map *few, const scl_map *many, double *ratio)
   if (!is_separate(few) || !is_separate(many) || few->count > many->count ||
       few->dim != many->dim || few->seed != many->seed || few->dtype != many->dtype ||
       few->fan_in != many->fan_in || few->fan_out != many->fan_out || few->kind != many->kind ||
-      few->layout.has_bias != many->layout.has_bias)
+      few->layout.has_bias != many->layout.has_bias || !is_rounded_alike(few, many))
     return false;
   /* Scales must have one ratio. The tolerance is wider than float32's rounding of two scales. */
   *ratio = scl_map_feature_scale(few, 0) / scl_map_feature_scale(many, 0);

@@ -165,6 +165,17 @@ function TestSearch()
   local p = sc.pipeline{ features(kinds[1][2], sc.choose{ "int8", "int16", "float64" }),
     sc.solver.ridge{ lambda = 1e-3 } }:search(rows, { folds = 4 })
   lu.assertEquals(#p.table, 3)
+  -- sums of one type never serve another, nor those of ranges that differ
+  for _, kind in ipairs{ kinds[1], kinds[3] } do
+    local both = sc.pipeline{ features(kind[2], sc.choose{ "int8", "int16" }, sc.choose{ 20, 40 }),
+      sc.solver.ridge{ lambda = 1e-3 } }:search(rows, { folds = 4 })
+    for _, row in ipairs(both.table) do
+      local one = sc.pipeline{ features(kind[2], row.choice["features.dtype"],
+        row.choice["features.T"]), sc.solver.ridge{ lambda = 1e-3 } }:cv(rows, { folds = 4,
+        score = "loss" })
+      lu.assertAlmostEquals(row.mean, one.mean, 1e-9 * one.mean)
+    end
+  end
   local f = features(kinds[1][2], "int8")
   local cv = sc.pipeline{ f, sc.solver.ridge{ lambda = 1e-3 } }:cv(classes, { folds = 4 })
   local same = sc.pipeline{ features(kinds[1][2], "float64"), sc.solver.ridge{ lambda = 1e-3 } }
