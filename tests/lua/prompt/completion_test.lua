@@ -112,7 +112,7 @@ function TestCompletion:test_each_option_that_is_offered_is_taken()
 end
 
 function TestCompletion:test_words_that_an_option_takes()
-  lu.assertEquals(at 'sc.features{ dtype = "', { "float32", "float64" })
+  lu.assertEquals(at 'sc.features{ dtype = "', { "float32", "float64", "int16", "int8" })
   lu.assertEquals(one "sc.solver.ridge{ penalty = 'r", "rkhs")
   lu.assertEquals(one 'sc.data.csv("a", { categorical = "dr', "drop")
   lu.assertEquals(one 'unknown:search(ds, { rule = "on', "one_se")
