@@ -34,7 +34,7 @@ function TestPairs()
       end
     end
   end
-  lu.assertTrue(maps > 500, ("%d maps"):format(maps))
+  lu.assertTrue(maps > 300, ("%d maps"):format(maps))
 end
 
 for _, method in ipairs{ "exact", "quadrature", "monte-carlo" } do
