@@ -42,8 +42,9 @@ static scl_status centre_locked(scl_training *training, bool constant, scl_error
     training->has_pilot = true;
   }
   const bool wanted = constant && (pilot->features != NULL || pilot->targets != NULL);
-  flow->unit = constant || pilot->features == NULL ? pilot->unit : NULL;
-  if (flow->unit == NULL) flow->unit = training->unit;
+  const double *unit = constant || pilot->features == NULL ? pilot->unit : NULL;
+  if (unit == NULL) unit = training->unit;
+  if (flow->unit != unit) flow->unit = unit; /* other problems may be reading it */
   if (wanted == subtracts(training)) return SCL_STATUS_OK;
   forget_sums(training);
   flow->pilot = wanted ? pilot->features : NULL;

@@ -25,9 +25,9 @@ scl_flow scl_problem_flow(const scl_training *training) {
  * cached if they fit the allowance. The lock is released before cached blocks are visited. */
 static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context,
                               scl_error *error) {
-  const scl_flow flow = scl_problem_flow(training);
   scl_status status = SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
+  const scl_flow flow = scl_problem_flow(training);
   const scl_keep *kept = training->kept;
   if (kept == NULL && (training->keeps_no_more || !scl_keep_fits(&flow, training->allowance))) {
     status = scl_flow_walk(&flow, true, visit, context, error);

@@ -29,19 +29,18 @@ scl_status scl_level_rows_create(const scl_flow *flow, scl_level_rows **out, scl
   SCL_TRY(scl_levels_create(flow->map, &levels, error));
   if (levels == NULL) return SCL_STATUS_OK;
   scl_level_rows *rows = scl_allocate_zero(sizeof *rows);
-  const size_t most = scl_flow_block_rows(flow);
+  const size_t places = scl_flow_block_rows(flow) * levels->n_columns;
   if (rows != NULL)
-    *rows = (scl_level_rows){
-        .flow = flow,
-        .levels = levels,
-        .place = scl_allocate_array(most * levels->n_columns + 1, sizeof *rows->place)};
+    *rows = (scl_level_rows){.flow = flow,
+                             .levels = levels,
+                             .place = scl_allocate_array(places + 1, sizeof *rows->place)};
   if (rows != NULL && rows->place != NULL) {
     *out = rows;
     return SCL_STATUS_OK;
   }
   if (rows == NULL) scl_levels_destroy(levels);
   scl_level_rows_destroy(rows);
-  return scl_fail_memory(error, most * levels->n_columns * sizeof(uint32_t), "levels of rows");
+  return scl_fail_memory(error, places * sizeof(uint32_t), "levels of rows");
 }
 
 void scl_level_rows_destroy(scl_level_rows *rows) {
