@@ -86,8 +86,9 @@ void scl_problem_close(solve_context *s);
 /* problem_pilot.c: make the flow of the training that of problems with a constant, or without, and
  * let go of sums and blocks of the other kind. */
 scl_status scl_training_centre(scl_training *training, bool constant, scl_error *error);
-/* Learn the units of features that the flow has none of, with the lock held. */
-scl_status scl_training_units(scl_training *training, scl_error *error);
+/* *out = the training's flow with units of features, which are learnt where it has none; with the lock
+ * held. Other problems may be reading the training's own flow. */
+scl_status scl_training_units(scl_training *training, scl_flow *out, scl_error *error);
 /* Make the flow of `few` show targets as that of `many` does. *alike: neither subtracts anything from
  * features, so that sums of the one serve the other. */
 scl_status scl_training_centre_alike(scl_training *few, const scl_training *many, bool *alike,

@@ -104,9 +104,10 @@ static scl_status ensure_sums(scl_training *training, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
   if (training->sums == NULL) {
-    if (training->way->blocks) status = scl_training_units(training, error);
+    scl_flow flow = training->flow;
+    if (training->way->blocks) status = scl_training_units(training, &flow, error);
     if (status == SCL_STATUS_OK)
-      status = scl_sums_accumulate(training->way, &training->flow, &training->sums, error);
+      status = scl_sums_accumulate(training->way, &flow, &training->sums, error);
   }
   pthread_mutex_unlock(&training->lock);
   return status;
@@ -260,9 +261,10 @@ static scl_status sum_reweighted(const scl_problem *problem, const double *weigh
   scl_status status = SCL_STATUS_OK;
   if (training->way->blocks) {
     pthread_mutex_lock(&training->lock);
-    status = scl_training_units(training, error);
+    scl_flow flow;
+    status = scl_training_units(training, &flow, error);
     if (status == SCL_STATUS_OK)
-      status = scl_block_units(&training->flow, weights, problem->rows, &unit, error);
+      status = scl_block_units(&flow, weights, problem->rows, &unit, error);
     pthread_mutex_unlock(&training->lock);
     like.blocks = &training->flow;
     like.unit = unit;

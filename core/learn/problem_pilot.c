@@ -22,11 +22,11 @@ static void forget_sums(scl_training *training) {
   }
 }
 
-scl_status scl_training_units(scl_training *training, scl_error *error) {
-  scl_flow *flow = &training->flow;
-  if (flow->unit != NULL) return SCL_STATUS_OK;
-  SCL_TRY(scl_pilot_units(flow, &training->unit, error));
-  flow->unit = training->unit;
+scl_status scl_training_units(scl_training *training, scl_flow *out, scl_error *error) {
+  *out = training->flow;
+  if (out->unit != NULL) return SCL_STATUS_OK;
+  if (training->unit == NULL) SCL_TRY(scl_pilot_units(out, &training->unit, error));
+  out->unit = training->unit;
   return SCL_STATUS_OK;
 }
 
@@ -43,7 +43,6 @@ static scl_status centre_locked(scl_training *training, bool constant, scl_error
   }
   const bool wanted = constant && (pilot->features != NULL || pilot->targets != NULL);
   const double *unit = constant || pilot->features == NULL ? pilot->unit : NULL;
-  if (unit == NULL) unit = training->unit;
   if (flow->unit != unit) flow->unit = unit; /* other problems may be reading it */
   if (wanted == subtracts(training)) return SCL_STATUS_OK;
   forget_sums(training);
