@@ -181,7 +181,8 @@ static wide_whole sum_at(const scl_whole_scaling *s, size_t at) {
   return (wide_whole)sum;
 }
 
-/* S_ij - s_i s_j / total, for whole sums s and a whole total; rounded once. */
+/* S_ij - s_i s_j / total, for whole sums s and a whole total: an exact numerator, rounded
+ * to a double and divided. */
 static double centred_whole(const scl_whole_scaling *s, wide_whole sum, size_t i, size_t j) {
   const wide_whole gap =
       sum * (int64_t)s->total - (wide_whole)(int64_t)s->sums[i] * (int64_t)s->sums[j];

@@ -143,8 +143,20 @@ end
 
 -- ------------------------------------------------------------ p:sums and p:fit
 
-local sums_rules = options.declare("pipeline:sums", { part = { type = "table" },
-  rows = { type = "table" }, save = { type = "string" },
+-- The rule of an option { a, b }: whole numbers, 1 <= a <= b.
+local function pair(takes)
+  local function test(list)
+    local a, b = nil, nil
+    if type(list) == "table" and #list == 2 then
+      a, b = math.tointeger(list[1]), math.tointeger(list[2])
+    end
+    return a and b and a >= 1 and b >= a
+  end
+  return { test = test, takes = takes }
+end
+
+local sums_rules = options.declare("pipeline:sums", {
+  part = pair "{ i, n }, part i of n", rows = pair "{ first, last }", save = { type = "string" },
   folds = { type = "integer", low = 2, high = 1000 }, seed = { type = "integer", default = 0 },
   fingerprints = { type = "boolean", default = true } })
 

@@ -3,7 +3,6 @@
 --- over it (core.fingerprint), in files by their sizes, beginnings and ends.
 local core = require "scullery.core"
 local fingerprint = require "scullery.data.fingerprint"
-local options = require "scullery.base.options"
 
 local parts = {}
 
@@ -48,10 +47,6 @@ function parts.range(ds, o, title, block)
   local list = o.part or o.rows
   if not list then return 1, rows end
   local a, b = math.tointeger(list[1]), math.tointeger(list[2])
-  if #list ~= 2 or not a or not b or a < 1 or b < a then
-    error(("%s: option '%s' got %s; it takes %s"):format(title, o.part and "part" or "rows",
-      options.show(list), o.part and "{ i, n }, part i of n" or "{ first, last }"), 0)
-  end
   if o.part then
     local blocks = (rows + block - 1) // block
     local first = blocks * (a - 1) // b * block + 1
