@@ -94,8 +94,10 @@ build() {
     make=(build)
     if [ "$1" = tests ]; then configure+=(-DBUILD_TESTING=ON); else make+=(--target product); fi
   fi
+  local from=$SECONDS
   cmake "${configure[@]}"
   cmake --build "${make[@]}"
+  say "$folder/ is built: $((SECONDS - from)) seconds"
 }
 
 # Attacks, and tests that take long (label "slow"), are for CI. Those that took the most seconds are listed at the end.
@@ -105,7 +107,9 @@ run_tests() {
   log=$(mktemp)
   say "testing in $1/"
   # One test more than there are processors: many wait for the clock or for other processes.
+  local from=$SECONDS
   ctest --test-dir "$1" --output-on-failure --parallel "$(($(nproc) + 1))" "${left_out[@]}" | tee "$log" || status=$?
+  say "tested in $1/: $((SECONDS - from)) seconds"
   say "the slowest tests in $1/, in seconds:"
   sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*|\2 \1|p' "$log" | sort -rn | sed 20q
   rm -f "$log"
