@@ -1,5 +1,5 @@
-/* n_ij of eight columns i and eight columns j: 64 sums stay in registers, or in bytes of registers,
- * while the words go by. */
+/* n_ij of eight columns i and eight columns j, for each instruction set. The 64 sums remain in
+ * registers during the loop over words. */
 #include "algebra/bits_count.h"
 
 #include "base/loops.h"
@@ -16,7 +16,8 @@ enum { EIGHT = 8 };
 
 /* ------------------------------------------------------------ plain C
  *
- * The ones of each byte: sums of neighbouring bits, pairs, fours. 31 words make at most 248. */
+ * Population counts of each byte, by adding bits, pairs and groups of four. Bytes hold sums of up to
+ * 31 words: 31 * 8 = 248 < 256. */
 
 enum { PLAIN_WORDS = 31 };
 
@@ -46,9 +47,9 @@ static void count_plain(size_t words, const uint64_t *left, const uint64_t *righ
 #if X86
 /* ------------------------------------------------------------ AVX2
  *
- * A word is widened to two, of the low and of the high halves of its bytes, so that a common half
- * byte is at once the place of its count in a table: and, look up, add. A byte grows by at most 4
- * for each of them: 62 make at most 248. */
+ * A word is widened to two, with the low and the high halves of its bytes. The AND of two half
+ * bytes is the index of its population count in a table of 16 (PSHUFB; Mula, Kurz and Lemire 2018):
+ * three instructions for 32 half bytes. A byte grows by at most 4 for each: 62 * 4 = 248 < 256. */
 
 enum { AVX2_WORDS = 31, HALVES = 2, FOUR = 4 };
 
@@ -72,6 +73,7 @@ __attribute__((target("avx2"), always_inline)) static inline void add_four(__m25
                    _mm_add_epi32(_mm_loadu_si128((const void *)out), _mm256_castsi256_si128(even)));
 }
 
+/* sum += the population counts of the half bytes of a AND b */
 #define SHARED(sum, a, b)                                                                          \
   sum = _mm256_add_epi8(sum, _mm256_shuffle_epi8(table, _mm256_and_si256(a, b)))
 
@@ -120,6 +122,7 @@ __attribute__((target("avx2"))) static void count_avx2(size_t words, const uint6
 
 #define AVX512 __attribute__((target("avx512f,avx512vl,avx512vpopcntdq")))
 
+/* sum += the population counts of left[i] AND each of eight words */
 #define ONES(sum, i)                                                                               \
   sum = _mm512_add_epi64(                                                                          \
       sum, _mm512_popcnt_epi64(_mm512_and_si512(others, _mm512_set1_epi64((long long)left[i]))))

@@ -1,4 +1,5 @@
-/* Phi'Phi of features that take two values, as float32 numbers and from bits, and of whole numbers. */
+/* Phi'Phi of features that take two values, as float32 numbers and from bits, and of whole
+ * numbers. */
 #include "algebra/bits.h"
 #include "algebra/ceiling.h"
 #include "algebra/dense.h"
@@ -7,7 +8,7 @@
 #include "base/progress.h"
 #include <math.h>
 
-/* No further run is begun after so many SECONDS. */
+/* Rows of a block; runs, of which none begins after SECONDS. */
 enum { BLOCK_ROWS = 2048, RUNS = 3, SECONDS = 5 };
 
 typedef struct gram {

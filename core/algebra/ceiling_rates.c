@@ -44,6 +44,7 @@ static void count_bits(void *context, size_t index) {
     counter->count(r->count, left, right, r->counts + index * EIGHT * EIGHT, EIGHT);
 }
 
+/* The shortest time of RUNS runs of a task on all threads, each after `prepare` (or NULL). */
 static double best_seconds(void (*task)(void *, size_t), rating *r, void (*prepare)(rating *)) {
   double best = INFINITY;
   for (int run = 0; run < RUNS && !scl_interrupted(); run++) {

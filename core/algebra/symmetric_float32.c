@@ -1,5 +1,6 @@
-/* Cholesky factors in float32, right-looking, in the tiles of symmetric.c: half the memory, twice
- * the rate. Diagonal tiles are factored in float64. */
+/* Cholesky factors in float32, right-looking, in the tiles of symmetric.c: half the memory and
+ * about twice the speed of float64. The matrix is scaled to a unit diagonal, D A D with D =
+ * diag(A)^(-1/2), plus a ridge; diagonal tiles are factored in float64. */
 #include "algebra/symmetric_float32.h"
 
 #include "algebra/blas.h"
@@ -54,13 +55,14 @@ static scl_status float32_create(size_t n, scl_symmetric_float32 **out, scl_erro
 
 /* ------------------------------------------------------------ filling */
 
+/* Slot `begin`: set the scales from the diagonal of A, before entries are set. */
 static void float32_begin(scl_symmetric_float32 *a, const double *diagonal, double ridge) {
   for (size_t i = 0; i < a->n; i++)
     a->scale[i] = diagonal[i] > 0 ? 1 / sqrt(diagonal[i]) : 1;
   a->ridge = ridge;
 }
 
-/* A row's entries in one tile. */
+/* Set entries (i, j) .. (i, j+cols-1), which are in one tile, from unscaled numbers. */
 static void set_run(const scl_symmetric_float32 *a, size_t i, size_t j, size_t cols,
                     const double *from) {
   float *to = tile_at(a, i / a->tile, j / a->tile) + i % a->tile * a->tile + j % a->tile;
@@ -110,7 +112,8 @@ static scl_status float32_copy(const scl_symmetric *from, scl_symmetric_float32 
 
 /* ------------------------------------------------------------ factoring */
 
-/* In float64; the place of the first pivot that is not positive, or `rows`. */
+/* Factor diagonal tile k in float64. Returns the index of the first pivot that is not positive, or
+ * the order of the tile. room: tile^2 numbers. */
 static size_t factor_diagonal(const scl_symmetric_float32 *a, size_t k, double *room) {
   const size_t rows = tile_rows(a, k);
   float *tile = tile_at(a, k, k);
@@ -214,7 +217,8 @@ static void upper_tile(void *context, size_t j) {
                                     s->x + j * a->tile, (ptrdiff_t)a->n);
 }
 
-/* The system of a diagonal tile; part and part_rows = -x of it. */
+/* Solve the system of the present diagonal tile for part_rows; part_rows and part (its transpose)
+ * become -x, so that the products of other tiles with it can be added. */
 static void solve_diagonal(const solving *s, bool transposed) {
   const scl_symmetric_float32 *a = s->a;
   const size_t count = tile_rows(a, s->turn);
@@ -226,6 +230,7 @@ static void solve_diagonal(const solving *s, bool transposed) {
       s->part[q * a->tile + r] = s->part_rows[r * s->k + q];
 }
 
+/* Solve L x = rows by tiles, from the first rows to the last. */
 static void solve_lower(solving *s) {
   const scl_symmetric_float32 *a = s->a;
   for (s->turn = 0; s->turn < a->across; s->turn++) {
@@ -258,7 +263,9 @@ static void solve_upper(solving *s) {
   }
 }
 
-/* Columns first .. first + s->k - 1 of b, each brought to a largest entry of 1. */
+/* Solve for columns first .. first + s->k - 1 of b (n x k): b = D L^-T L^-1 D b. Each column is
+ * divided by its largest entry meanwhile, so that float32 neither overflows nor loses small
+ * numbers. */
 static void solve_some(solving *s, double *b, size_t first, size_t k) {
   const size_t n = s->a->n;
   double most[SCL_THIN_COLUMNS] = {0};
