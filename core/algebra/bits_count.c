@@ -16,8 +16,8 @@ enum { EIGHT = 8 };
 
 /* ------------------------------------------------------------ plain C
  *
- * Population counts of each byte, by adding bits, pairs and groups of four. Bytes hold sums of up to
- * 31 words: 31 * 8 = 248 < 256. */
+ * Population counts of each byte, by adding bits, pairs and groups of four. Bytes hold sums of up
+ * to 31 words: 31 * 8 = 248 < 256. */
 
 enum { PLAIN_WORDS = 31 };
 
