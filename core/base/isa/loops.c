@@ -81,7 +81,8 @@ OVER_F32(erff)
 OVER_F32(tanhf)
 OVER_F32(logf)
 
-/* Several numbers at a time in registers: a store between the loads would delay them. */
+/* Numbers that are gathered into registers before they are stored: loads after a store to an
+ * unknown address would have to wait for it. */
 enum { GATHERED = 8 };
 
 #define GATHER(suffix, type)                                                                       \
@@ -123,7 +124,7 @@ enum { GATHERED = 8 };
 GATHER(f64, double)
 GATHER(f32, float)
 
-/* Four vectors of sums stay in registers; the lanes of one group are done before the next. */
+/* Sums of SCL_LANES rows: four vectors of them at a time are held in registers over all slots. */
 #if defined(SCL_ISA_avx512)
 enum { VECTOR_BYTES = 64 };
 #elif defined(SCL_ISA_avx2)
@@ -202,9 +203,10 @@ static void add_f32(size_t count, const float *x, double *sum) {
     sum[i] += (double)x[i];
 }
 
-/* A number x is cut in two, x = 2^26 a + b with a whole and |b| <= 2^25. Adding 1.5 2^52 to a number
- * below 2^51 rounds it, and leaves it in the low bits of the sum. Larger ones, infinities and NaN
- * change the upper bits, so that |a| comes out as 2^51 or more. */
+/* The conversion of float64 to int64 without an instruction for it, so that it is vectorised. A
+ * number x is split, x = 2^26 a + b with a whole and |b| <= 2^25. Adding 1.5 2^52 to a number below
+ * 2^51 rounds it, and leaves it in the low bits of the sum. Larger numbers, infinities and NaN
+ * change the upper bits, so that |a| appears to be 2^51 or more. */
 static inline int64_t round_part(double x, double *whole) {
   const double magic = 0x1.8p52, sum = x + magic;
   int64_t bits, zero;
@@ -250,6 +252,7 @@ static uint64_t whole_f32(size_t count, const float *x, double row, const double
   return bound_of(largest);
 }
 
+/* The product mean sum[i] in two parts, of which fma gives the second one exactly. */
 static void centre_f64(size_t count, const double *low, double mean, double rest, const double *sum,
                        const double *sum_rest, double *x) {
   for (size_t i = 0; i < count; i++) {
