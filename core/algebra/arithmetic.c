@@ -35,6 +35,7 @@ typedef struct operating {
   size_t rows_each;
 } operating;
 
+/* A task of the pool: `rows_each` rows of the result. */
 static void operate_rows(void *context, size_t index) {
   const operating *o = context;
   const size_t first = index * o->rows_each, last = scl_min(first + o->rows_each, o->out->rows);
@@ -104,6 +105,7 @@ static double smallest(const line *l) {
   return best;
 }
 
+/* The largest number, or the last NaN if there are any. */
 static double largest(const line *l) {
   double best = entry_at(l, 0);
   for (size_t i = 1; i < l->count && !stops(i); i++) {
@@ -121,6 +123,7 @@ static double argmost(const line *l) {
   return (double)place + 1;
 }
 
+/* One number from a line, which is not empty except for a sum. */
 static double reduce_line(const line *l, scl_reducing what) {
   switch (what) {
   case SCL_SUM:

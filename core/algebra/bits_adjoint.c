@@ -60,6 +60,7 @@ static void add_several(const double *tables, uint64_t word, size_t k, double *s
   }
 }
 
+/* The same for a single column of residuals: all sums of the strip fit into a small array. */
 static void add_strip_of_one(const gathering *g, size_t begin, size_t end) {
   double sums[STRIP_GROUPS * EIGHT] = {0};
   for (size_t w = 0; w < g->words; w++)

@@ -32,6 +32,8 @@ static uint32_t sum_of_bytes(uint64_t x) {
   return (uint32_t)(pairs * 0x0001000100010001u >> 48);
 }
 
+/* The counter without special instructions. Counts are added as bytes, which at most PLAIN_WORDS
+ * words do not overflow. */
 static void count_plain(size_t words, const uint64_t *left, const uint64_t *right, uint32_t *out,
                         size_t stride) {
   for (size_t i = 0; i < EIGHT; i++) {
@@ -53,6 +55,8 @@ static void count_plain(size_t words, const uint64_t *left, const uint64_t *righ
 
 enum { AVX2_WORDS = 31, HALVES = 2, FOUR = 4 };
 
+/* For each group of eight words, eight with the low halves of their bytes and eight with the high
+ * halves. */
 __attribute__((target("avx2"))) static void widen_avx2(size_t words, const uint64_t *from,
                                                        uint64_t *to) {
   const __m256i low = _mm256_set1_epi8(15);
@@ -132,6 +136,8 @@ AVX512 static void add_eight(__m512i sums, uint32_t *out) {
   _mm256_storeu_si256((void *)out, _mm256_add_epi32(before, _mm512_cvtepi64_epi32(sums)));
 }
 
+/* The counter for AVX-512: a vector of eight counts for each of the eight words on the left, in
+ * variables of their own so that they stay in registers. */
 AVX512 static void count_avx512(size_t words, const uint64_t *left, const uint64_t *right,
                                 uint32_t *out, size_t stride) {
   __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
@@ -170,6 +176,7 @@ static const struct {
     {{"plain", PLAIN_WORDS, 0, NULL, count_plain}, "plain"},
 };
 
+/* Whether this machine has the instructions of a counter. */
 static int machine_has(const char *set) {
 #if X86
   if (strcmp(set, "avx512") == 0)

@@ -179,6 +179,7 @@ typedef struct spreading {
   size_t end;
 } spreading;
 
+/* A task of the pool: the rows of one word, of which the first and the last word may be partial. */
 static void spread_word(void *context, size_t index) {
   const spreading *s = context;
   spread_part part = s->all;

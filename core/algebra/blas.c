@@ -82,6 +82,7 @@ static bool find_symbol(void *library, const char *name, void *function) {
   return symbol != NULL;
 }
 
+/* Set all functions of the table. False: the library lacks one. */
 static bool find_all(void *library, scl_blas *b) {
   return find_symbol(library, "cblas_dgemm", &b->dgemm) &&
          find_symbol(library, "cblas_sgemm", &b->sgemm) &&

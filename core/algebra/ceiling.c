@@ -71,6 +71,7 @@ typedef struct passing {
   bool cosine;
 } passing;
 
+/* A task of the pool: the cosine of row i, or the row times a row of ones, in place. */
 static void pass_row(void *context, size_t i) {
   const passing *p = context;
   const scl_loops *loops = scl_loops_get();

@@ -105,6 +105,8 @@ static scl_status add_whole(const gram *g, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The shortest time of several runs of the whole-number loops and of OpenBLAS, in turn, so that
+ * both meet the same state of the machine. */
 static scl_status ceiling_whole_measure(gram *g, scl_whole_seconds *best, scl_error *error) {
   const double start = scl_progress_clock();
   double began = start;

@@ -72,6 +72,8 @@ typedef struct eigen {
   int *support, *integers;
 } eigen;
 
+/* Eigenvalues alone: of a symmetric matrix in ascending order to `real`, of any other matrix to
+ * `real` and `imaginary`. LAPACK overwrites a. */
 static void find_eigenvalues(eigen *e) {
   const int order = (int)e->n, room = 64 * (int)e->n, one = 1;
   double none;

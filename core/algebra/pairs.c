@@ -299,6 +299,8 @@ static double make_unit(size_t dim, const double *x, double *unit) {
   return high * root;
 }
 
+/* The unit vector and the length, times the kernel's scale, of each parameter. The caller releases
+ * out->unit, which is one block of memory with the lengths. */
 static scl_status make_directions(const scl_pair_kernel *kernel, const scl_const_parameters *p,
                                   directions *out, scl_error *error) {
   const size_t numbers = p->count * (p->dim + 1) + 1;

@@ -131,6 +131,8 @@ typedef struct row_job {
   ptrdiff_t lda, ldb, ldc;
 } row_job;
 
+/* A task of the pool: a block of TASK_ROWS x TASK_COLUMNS of the result. Its sums over k are not
+ * divided, so that results do not depend on the number of threads. */
 static void product_task(void *context, size_t index) {
   const row_job *p = context;
   const size_t i = index / p->across * TASK_ROWS, j = index % p->across * TASK_COLUMNS;

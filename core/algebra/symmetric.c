@@ -143,6 +143,8 @@ typedef struct filling {
   void *context;
 } filling;
 
+/* A task of the pool: one tile of the lower triangle, by the caller's function. A diagonal tile is
+ * filled whole. */
 static scl_status fill_tile(void *context, size_t index, scl_error *error) {
   const filling *job = context;
   const size_t tile = job->a->tile;
@@ -192,6 +194,8 @@ static void symmetric_add(double factor, const scl_symmetric *x, scl_symmetric *
   if (x->factor != 0) scl_symmetric_rank(a, factor * x->factor, x->vector, 1);
 }
 
+/* to = from, where `from` may be a combination: its parts are added, and `to` becomes a plain
+ * matrix. */
 static void symmetric_copy(const scl_symmetric *from, scl_symmetric *to) {
   if (from->data != NULL) {
     memcpy(to->data, from->data, stored_numbers(from) * sizeof(double));

@@ -36,6 +36,7 @@ static void float32_destroy(scl_symmetric_float32 *a) {
   SCL_RELEASE(a->data, a->scale, a);
 }
 
+/* Slot `create`: a matrix of order n with entries that are not set. */
 static scl_status float32_create(size_t n, scl_symmetric_float32 **out, scl_error *error) {
   const double bytes = scl_symmetric_bytes((double)n) / 2;
   scl_symmetric_float32 *a = bytes > 1e15 ? NULL : scl_allocate_zero(sizeof *a);
@@ -74,6 +75,8 @@ static void set_run(const scl_symmetric_float32 *a, size_t i, size_t j, size_t c
   if (i >= j && i < j + cols) to[i - j] = (float)(1 + a->ridge);
 }
 
+/* Slot `set`: entries (i, j) .. (i+rows-1, j+cols-1) from a block of A at `stride`; those above the
+ * diagonal are skipped. Rows are divided at the borders of tiles. */
 static void float32_set(scl_symmetric_float32 *a, size_t i, size_t rows, size_t j, size_t cols,
                         const double *block, ptrdiff_t stride) {
   for (size_t r = 0; r < rows; r++) {
@@ -91,6 +94,7 @@ typedef struct copying {
   scl_symmetric_float32 *to;
 } copying;
 
+/* A task of the pool: one tile, as both matrices have tiles of the same size. */
 static void copy_tile(void *context, size_t index) {
   const copying *job = context;
   const size_t tile = job->to->tile;
@@ -100,6 +104,7 @@ static void copy_tile(void *context, size_t index) {
               scl_tile_at(job->from, i, j), (ptrdiff_t)tile);
 }
 
+/* Slot `copy`: all entries of a float64 matrix, after `begin`. */
 static scl_status float32_copy(const scl_symmetric *from, scl_symmetric_float32 *to,
                                scl_error *error) {
   copying job = {from, to};

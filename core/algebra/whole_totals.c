@@ -56,6 +56,8 @@ typedef struct adding {
   bool subtract;
 } adding;
 
+/* A task of the pool: one tile. The sums are made with unsigned numbers, which wrap, so that
+ * subtracting what was added gives exactly the numbers from before. */
 static void add_chunk(void *context, size_t index) {
   const adding *job = context;
   const size_t first = index * job->chunk, end = first + job->chunk;
@@ -143,6 +145,7 @@ void scl_whole_totals_first(const scl_whole_totals *from, size_t many, size_t fe
     }
 }
 
+/* Copy the lower triangle, row by row, without the gaps of tiles; and back. */
 static void export_half(const scl_symmetric *a, int64_t *out) {
   for (size_t i = 0; i < a->n; i++)
     for (size_t j = 0; j <= i / a->tile; j++) {
@@ -270,6 +273,8 @@ static void scale_row(const scaling_job *job, size_t at, size_t i, size_t j, siz
     out[k] = high[k] * down * (s->unit[i] * s->unit[j + k]);
 }
 
+/* A task of the pool: one tile of the moments from whole-number sums, by rows if the loops for rows
+ * apply, otherwise entry by entry. */
 static void scale_tile(void *context, size_t index) {
   const scaling_job *job = context;
   const scl_whole_scaling *s = job->spec;

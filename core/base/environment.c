@@ -19,6 +19,7 @@ static const char *variable_value(const char *name) {
   return value == NULL || *value == 0 ? NULL : value;
 }
 
+/* The three checks below accept NULL, an unset variable. */
 static scl_status check_threads(const char *value, scl_error *error) {
   char *end;
   const long count = value == NULL ? 1 : strtol(value, &end, 10);

@@ -99,6 +99,7 @@ count_four(const uint64_t *word, const uint64_t *query, size_t planes, size_t pl
   return _mm256_sad_epu8(bytes, _mm256_setzero_si256());
 }
 
+/* Two vectors of four 64-bit counts for the eight rows of a group. */
 __attribute__((target("avx2"))) static void count_avx2(const uint64_t *groups, size_t count,
                                                        const uint64_t *query, size_t planes,
                                                        size_t plane_words, uint32_t *out) {
@@ -117,6 +118,7 @@ __attribute__((target("avx2"))) static void count_avx2(const uint64_t *groups, s
   }
 }
 
+/* One vector of eight 64-bit counts, by the instruction that counts the ones of each word. */
 __attribute__((target("avx512f,avx512vpopcntdq"))) static void
 count_avx512(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes,
              size_t plane_words, uint32_t *out) {

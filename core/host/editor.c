@@ -333,8 +333,8 @@ static char *show_prompt(EditLine *editor) {
 static void bind_keys(EditLine *editor) {
   (void)el_set(editor, EL_PROMPT_ESC, show_prompt, '\1');
   (void)el_set(editor, EL_EDITOR, "emacs");
-  (void)el_set(editor, EL_SIGNAL,
-               1); /* the terminal is put right at Ctrl-C, Ctrl-Z and a new window size */
+  /* libedit handles Ctrl-C, Ctrl-Z and a new window size, so that the terminal is restored. */
+  (void)el_set(editor, EL_SIGNAL, 1);
   (void)el_set(editor, EL_HIST, history, self.history);
   (void)el_set(editor, EL_GETCFN, read_key);
   /* el_wset keeps the texts as they are; el_set makes copies that libedit never frees */

@@ -169,6 +169,7 @@ typedef struct gathering {
   scl_matrix *out;
 } gathering;
 
+/* Visit: the scores of a block, to the places of its rows in the source. */
 static scl_status gather_block(void *context, const scl_flow_block *block, scl_error *error) {
   const gathering *g = context;
   const size_t c = g->model->targets;

@@ -20,6 +20,7 @@ static scl_status make_coefficients(const scl_problem *problem, const double *b,
   return SCL_STATUS_OK;
 }
 
+/* Phi back b: the product of the restored coefficients. */
 static scl_status reduced_product(const scl_problem *problem, const double *b, size_t k,
                                   double *out, scl_error *error) {
   double *a;
@@ -29,6 +30,7 @@ static scl_status reduced_product(const scl_problem *problem, const double *b, s
   return status;
 }
 
+/* back' Phi' r: the adjoint in the features, reduced. */
 static scl_status reduced_adjoint(const scl_problem *problem, const double *r, size_t k,
                                   double *out, scl_error *error) {
   double *sums;

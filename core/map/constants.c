@@ -115,6 +115,8 @@ typedef struct joint {
   bool usable;                    /* whether the bound by duals holds */
 } joint;
 
+/* The joint law from the tilt of the map; not usable for other maps, and if the mean of a column is
+ * not 0. */
 static joint joint_law(const scl_map *map) {
   joint out = {0, 0, map->n_tilts == 1 && map->fan_in == 1 && map->space->seen == SCL_SPACE_DENSE};
   for (size_t j = 0; out.usable && j < map->dim; j++) {

@@ -236,6 +236,9 @@ static scl_status section_rows(void *context, size_t index, scl_error *error) {
   return write_rows(job, first, rows, k, width, error);
 }
 
+/* Slot `apply`: tiles of rows by the pool, each thread with its own scratch for a tile of rows and
+ * of sections. Whitened features mix all sections up to the last that is asked for (L^-1 is lower
+ * triangular), so these begin at the first section. */
 static scl_status section_apply(const scl_map *map, const scl_map_request *request,
                                 scl_error *error) {
   application job = {.map = map,

@@ -40,6 +40,7 @@ static scl_status dense_open(scl_projection *p, scl_error *error) {
   return p->weights == NULL ? scl_fail_memory(error, bytes, "the parameters") : SCL_STATUS_OK;
 }
 
+/* Slot `store`: dense rows in the strips that scl_row_product reads. */
 static scl_status dense_store(scl_projection *p, const scl_projection_spec *spec,
                               scl_error *error) {
   SCL_TRY(dense_open(p, error));
@@ -223,8 +224,8 @@ static scl_status lanes_project(const scl_projection *p, const scl_tile *t, scl_
   return SCL_STATUS_OK;
 }
 
-/* The slot `project` of sparse rows that were not spelled out. Row by row, run by run of parameters:
- * as many slots as the largest in-degree of the run. */
+/* The slot `project` of sparse rows that were not spelled out. Row by row, run by run of
+ * parameters: as many slots as the largest in-degree of the run. */
 static scl_status sparse_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   const size_t end = t->first + t->cols;
@@ -254,6 +255,7 @@ static bool threshold_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == 1 && layout->integers == 1 && dim > 0 && dim < INT32_MAX;
 }
 
+/* Slot `store`: for each parameter its threshold in the map's dtype, and its column. */
 static scl_status threshold_store(scl_projection *p, const scl_projection_spec *spec,
                                   scl_error *error) {
   const size_t size = scl_dtype_size(p->dtype);
@@ -269,6 +271,7 @@ static scl_status threshold_store(scl_projection *p, const scl_projection_spec *
   return SCL_STATUS_OK;
 }
 
+/* Slot `project`: z_t = x_j - threshold of t, j the column of t (loops->gather_...). */
 static scl_status threshold_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   (void)error;
@@ -289,6 +292,8 @@ static bool grid_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == 2 * dim && layout->integers == 0 && dim > 0;
 }
 
+/* Slot `check_drawn`: all pitches, the first dim numbers of a parameter, must be above 0, as cells divide
+ * by them. */
 static scl_status grid_check(const char *name, const scl_parameters *drawn, scl_error *error) {
   for (size_t i = 0; i < drawn->count; i++)
     for (size_t j = 0; j < drawn->dim; j++)

@@ -54,6 +54,7 @@ void scl_host_say(const scl_plugin *from, const char *format, ...) {
   log_line(from, text);
 }
 
+/* scl_host.log: `self` (or NULL) says which component logs. */
 SCL_PRINTF(2, 3) static void host_log(const void *self, const char *format, ...) {
   char text[1024];
   va_list arguments;
@@ -148,6 +149,7 @@ static scl_status host_fail(scl_error *error, scl_status status, const char *for
   return filled.status;
 }
 
+/* scl_host.fail_call: fail the innermost call of this thread. */
 SCL_PRINTF(2, 3) static void host_fail_call(scl_status status, const char *format, ...) {
   scl_error filled;
   va_list arguments;

@@ -143,7 +143,7 @@ static scl_status set_value(scl_settings *settings, size_t i, const scl_value *f
 
 enum { LONGEST_DEFAULT = 16 };
 
-/* "{-1, 1}" into at most LONGEST_DEFAULT numbers; false where it is no such list. */
+/* Read "{-1, 1}" as at most LONGEST_DEFAULT numbers. False: the text is not such a list. */
 static bool parse_list(const char *text, double *list, size_t *count) {
   const char *at = text + (*text == '{');
   *count = 0;
@@ -159,8 +159,8 @@ static bool parse_list(const char *text, double *list, size_t *count) {
   return strcmp(at, "}") == 0;
 }
 
-/* Defaults are written as one would type them: a number, true, false, a word, a list of numbers,
- * the name of a component. */
+/* Set value i, which is clear, to the option's default, if it has one. Defaults are written as one
+ * would type them: a number, true, false, a word, a list of numbers, the name of a component. */
 static scl_status set_default(scl_settings *settings, size_t i, scl_error *error) {
   const scl_option *option = &settings->options[i];
   scl_value out = {0};

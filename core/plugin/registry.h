@@ -30,8 +30,8 @@ typedef struct scl_component {
   const void *vtable;        /* scl_sampler, scl_nonlinearity, scl_kernel or scl_solver */
   const char *path;          /* of a component that a script defined: its place, "script.lua:12" */
   scl_plugin_origin origin;
-  /* NULL: from a file. Else a script defined it, its slots run in the thread that runs the script
-   * alone, and this tells its definition from others of the name. */
+  /* NULL: from a file. Otherwise a script defined it, its slots run only in the thread that runs
+   * the script, and this identifies the definition among others of the same name. */
   const char *digest;
   char own_id[56]; /* plugin.id of a built-in plugin, "org.scullery.NAME"; else empty */
 } scl_component;

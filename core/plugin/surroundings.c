@@ -102,6 +102,8 @@ scl_status scl_surroundings_note(scl_surroundings **out, scl_error *error) {
 
 /* ------------------------------------------------------------ restoring */
 
+/* Each of the four functions below restores one part of the state, and lists it if it had
+ * changed. */
 static void restore_locale(const scl_surroundings *noted, report *r) {
   const char *locale = setlocale(LC_ALL, NULL);
   const bool other = locale != NULL && strcmp(locale, noted->locale) != 0;
@@ -145,6 +147,7 @@ static void restore_folder(const scl_surroundings *noted, report *r) {
  * point to one of their texts; behind its end each array points to the one before. */
 static char **in_use;
 
+/* The environment is compared in order; if it differs, all variables are replaced by the copies. */
 static void restore_environment(scl_surroundings *noted, report *r) {
   size_t same = 0; /* variables that are unchanged, from the first on */
   while (environ != NULL && environ[same] != NULL && noted->environment[same] != NULL &&

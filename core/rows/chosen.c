@@ -14,6 +14,7 @@ static scl_matrix row_of(scl_matrix *m, size_t i) {
   return one;
 }
 
+/* Slot `read`: one row at a time, as the chosen rows may be anywhere. */
 static scl_status read_chosen(scl_source *source, size_t first, size_t count, scl_matrix *x,
                               scl_matrix *y, scl_error *error) {
   const scl_chosen *self = (const scl_chosen *)source;

@@ -32,6 +32,7 @@ typedef struct hashing {
   size_t cols, targets;
 } hashing;
 
+/* Visit: a hash of each row with its targets, at its place in the source. */
 static scl_status hash_rows(void *context, const scl_flow_block *block, scl_error *error) {
   const hashing *job = context;
   (void)error;

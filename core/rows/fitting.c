@@ -173,6 +173,7 @@ typedef struct ranging {
   float *phi; /* GRID_CHUNK rows */
 } ranging;
 
+/* Visit: extend the ranges by the features of a block of staged rows. */
 static scl_status add_ranges(void *context, const scl_flow_block *block, scl_error *error) {
   ranging *r = context;
   const size_t d = r->features;
@@ -238,6 +239,7 @@ typedef struct visiting {
   void *context;
 } visiting;
 
+/* A block of staged rows in the type of the plugin interface. */
 static scl_const_block features_of(const scl_flow *flow, const scl_flow_block *block) {
   return (scl_const_block){.data = block->x,
                            .dtype = flow->dtype,
@@ -289,6 +291,7 @@ static scl_status select_block(void *context, const scl_flow_block *block, scl_e
   return SCL_STATUS_OK;
 }
 
+/* scl_learning.select: out (count x cols) = the rows at ascending places, by one walk. */
 static scl_status lesson_select(const scl_learning *learning, const size_t *places, size_t count,
                                 double *out, scl_error *error) {
   const scl_flow *flow = flow_of(learning);

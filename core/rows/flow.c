@@ -360,6 +360,7 @@ static void subtract_plane(const subtracting *s, const double *from, void *row) 
     narrow[j] = (float)((double)narrow[j] - from[j]);
 }
 
+/* A task of the pool: CHUNK_ROWS rows, plane by plane, as the pilot of a plane is contiguous. */
 static void subtract_chunk(void *context, size_t index) {
   const subtracting *s = context;
   const size_t end = scl_min((index + 1) * CHUNK_ROWS, s->rows);
@@ -408,6 +409,7 @@ static scl_status map_block(walk *w, scl_error *error) {
   return status;
 }
 
+/* The features of a block, less the pilot. Whole-number features are left as they are. */
 static scl_status make_features(walk *w, scl_error *error) {
   const size_t mark = scl_profile_enter("features");
   const scl_status status = map_block(w, error);

@@ -303,6 +303,7 @@ static bool find_row(const scl_levels *levels, scl_dtype dtype, const void *x, u
   return true;
 }
 
+/* A task of the pool. A value that is not a level ends all tasks. */
 static void find_chunk(void *context, size_t index) {
   finding *job = context;
   const scl_levels *levels = job->levels;

@@ -22,6 +22,7 @@ static void add_number(mean_part *p, size_t j, double number) {
       fabs(before) >= fabs(number) ? (before - p->sum[j]) + number : (number - p->sum[j]) + before;
 }
 
+/* Slots of the reduction: parts are made, merged in a fixed order, and released. */
 static scl_status open_mean(void *context, void **part, scl_error *error) {
   const size_t d = *(const size_t *)context, bytes = sizeof(mean_part) + 4 * d * sizeof(double);
   mean_part *p = scl_allocate_zero(bytes);
@@ -63,6 +64,8 @@ typedef struct averaging {
   scl_reducer reducer;
 } averaging;
 
+/* Visit: add a block to the part that its place in the source belongs to, so that the sums do not
+ * depend on the number of threads. */
 static scl_status add_to_mean(void *context, const scl_flow_block *block, scl_error *error) {
   averaging *a = context;
   const size_t d = scl_flow_features(a->flow);
@@ -212,6 +215,7 @@ typedef struct keeping {
   size_t n;
 } keeping;
 
+/* Visit: store a block as columns. */
 static scl_status keep_rows(void *context, const scl_flow_block *block, scl_error *error) {
   const keeping *all = context;
   const size_t d = scl_flow_features(all->flow);

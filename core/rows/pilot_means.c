@@ -25,6 +25,7 @@ typedef struct column_sums {
   double *first, *sum, *square; /* cols each */
 } column_sums;
 
+/* Sums of no rows. The caller releases out->first, which is one block of memory with the others. */
 static scl_status open_sums(size_t cols, column_sums *out, scl_error *error) {
   *out = (column_sums){.cols = cols};
   out->first = scl_allocate_zero((3 * cols + 1) * sizeof(double));
@@ -34,6 +35,7 @@ static scl_status open_sums(size_t cols, column_sums *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Add rows; the first row of all sets `first`. */
 static void add_rows(column_sums *s, const void *x, scl_dtype dtype, ptrdiff_t stride,
                      size_t rows) {
   for (size_t i = 0; i < rows; i++) {

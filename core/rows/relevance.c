@@ -386,6 +386,7 @@ static scl_status learn_relevance(const scl_distinct_rows *rows, uint64_t seed, 
   return status;
 }
 
+/* The limits on the rows from which relevance can be learnt. */
 static scl_status check_rows(const scl_distinct_rows *rows, scl_error *error) {
   if (rows->x.cols > SCL_RELEVANCE_COLUMNS)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -416,6 +417,8 @@ static scl_status make_stage(const scl_stage *standard, const double *relevance,
   return status;
 }
 
+/* *out = the stage, *relevance (1 x d) = its factors, learnt from at most ROWS distinct rows. The
+ * caller releases both, but not after a failure. */
 static scl_status learn_from(const scl_flow *flow, const scl_stage *standard, uint64_t seed,
                              scl_stage **out, scl_matrix *relevance, scl_error *error) {
   scl_distinct_rows rows;

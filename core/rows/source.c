@@ -8,6 +8,7 @@ typedef struct matrix_source {
   scl_matrix x, y;
 } matrix_source;
 
+/* Slot `read` of a source of matrices in memory. */
 static scl_status matrix_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
                               scl_matrix *y, scl_error *error) {
   (void)error;

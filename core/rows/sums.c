@@ -8,6 +8,8 @@
 
 /* ------------------------------------------------------------ parts */
 
+/* Exact sums keep all in `whole`; others have a right side and sums for each group, and a moment
+ * unless it is counted. */
 scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *error) {
   const size_t d = like->features, c = like->targets, groups = like->groups;
   scl_sums *sums = scl_allocate_zero(sizeof *sums);

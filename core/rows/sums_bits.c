@@ -116,6 +116,8 @@ static scl_status add_run(counting *c, scl_sums *part, const scl_flow_block *blo
                : add_products(block->bits, start, rows, y, targets, factor, right, error);
 }
 
+/* Slot `add`: the rows of a block are ordered by group and value of the weight, and each such run
+ * is added by itself. */
 static scl_status bits_add(scl_summing *s, const scl_flow_block *block, scl_sums *part,
                            scl_error *error) {
   counting *c = s->state;
@@ -214,6 +216,8 @@ static void show_bits(const counting *c, scl_summing *s) {
   s->walked.groups = c->sums->groups * c->weights.count;
 }
 
+/* Slot `open`. What it allocates is in s->state, which bits_close releases, also after a
+ * failure. */
 static scl_status bits_open(scl_summing *s, scl_error *error) {
   counting *c = s->state = scl_allocate_zero(sizeof *c);
   if (c == NULL) return scl_fail_memory(error, sizeof *c, "features as bits");

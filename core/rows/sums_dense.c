@@ -24,6 +24,8 @@ typedef struct correlation {
   float *scratch; /* features x cols, float32 only */
 } correlation;
 
+/* A task of the pool: the products of STRIP features. float32 products are made in float32 for one
+ * block only, and added in float64. */
 static void correlate_strip(void *context, size_t index) {
   const correlation *job = context;
   const size_t first = index * STRIP, count = scl_min(STRIP, job->features - first);
@@ -54,6 +56,7 @@ typedef struct rooting {
 
 enum { ROOT_ROWS = 64 };
 
+/* A task of the pool: ROOT_ROWS rows. */
 static void root_rows(void *context, size_t index) {
   const rooting *r = context;
   const size_t d = r->features, end = scl_min((index + 1) * ROOT_ROWS, r->rows);

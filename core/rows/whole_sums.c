@@ -233,6 +233,7 @@ static scl_whole_rows part_of(const scl_whole_rows *rows, size_t c, size_t at, s
   return part;
 }
 
+/* Add rows with weights 1, at most MOST_ROWS at a time. */
 static scl_status add_unweighted(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
                                  scl_error *error) {
   const size_t c = sums->targets, most = scl_min(MOST_ROWS, rows->rows);
@@ -406,6 +407,7 @@ static bool all_one(const double *weights, size_t count) {
   return true;
 }
 
+/* Add rows by the way that their weights and type allow. */
 static scl_status add_rows(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
                            scl_error *error) {
   if (rows->rows == 0) return SCL_STATUS_OK;

@@ -182,6 +182,8 @@ enum { LANES_F64 = 8, LANES_F32 = 16 };
 SCALE(f64, double, LANES_F64)
 SCALE(f32, float, LANES_F32)
 
+/* out[i] = floor((x - shift[i]) / pitch[i]), limited to what an int32_t holds. NaN becomes the
+ * upper limit. */
 static void cell_f64(size_t count, double x, const double *shift, const double *pitch,
                      double *restrict out) {
   const double most = 2147483647;
@@ -230,6 +232,8 @@ static uint64_t bound_of(int64_t largest) {
   return largest >= ((int64_t)1 << 35) - 1 ? UINT64_MAX : ((uint64_t)largest + 2) << 26;
 }
 
+/* out[i] = x[i] row factor[i] rounded to a whole number. Returns a bound on their sizes, UINT64_MAX
+ * if one may be too large. */
 static uint64_t whole_f64(size_t count, const double *x, double row, const double *factor,
                           int64_t *out) {
   int64_t largest = 0;
@@ -284,6 +288,8 @@ static double square_f64(size_t count, const double *factor, const double *x) {
   return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
 }
 
+/* out_ij = sum_k |u_ik - v_jk| for the rows v_j of one panel (dim x SCL_PANEL, transposed), each
+ * sum in the order of k. */
 static void absolute_panel_f64(size_t rows, size_t dim, const double *u, ptrdiff_t u_stride,
                                const double *restrict panel, size_t count, double *restrict out,
                                ptrdiff_t stride) {
@@ -297,6 +303,7 @@ static void absolute_panel_f64(size_t rows, size_t dim, const double *u, ptrdiff
   }
 }
 
+/* Whether all numbers are finite. */
 static int finite_f64(size_t count, const double *x) {
   double part[8] = {0}; /* 0 * x is NaN where x is not finite */
   size_t i = 0;
