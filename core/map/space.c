@@ -292,8 +292,8 @@ static bool grid_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == 2 * dim && layout->integers == 0 && dim > 0;
 }
 
-/* Slot `check_drawn`: all pitches, the first dim numbers of a parameter, must be above 0, as cells divide
- * by them. */
+/* Slot `check_drawn`: all pitches, the first dim numbers of a parameter, must be above 0, as cells
+ * divide by them. */
 static scl_status grid_check(const char *name, const scl_parameters *drawn, scl_error *error) {
   for (size_t i = 0; i < drawn->count; i++)
     for (size_t j = 0; j < drawn->dim; j++)
