@@ -1,3 +1,4 @@
+/* Elementwise arithmetic, reductions and products of matrices. Called by the Lua interface. */
 #include "algebra/arithmetic.h"
 
 #include "algebra/dense.h"
@@ -11,7 +12,7 @@ static size_t rows_per_task(size_t cols) {
   return scl_max(1, ((size_t)1 << 16) / scl_max(1, cols));
 }
 
-/* Whether to stop at number `i`: Ctrl-C is looked for at each millionth. */
+/* Whether to stop at number `i`: Ctrl-C is checked once in about a million numbers. */
 static bool stops(size_t i) { return (i & 0xFFFFF) == 0 && scl_interrupted(); }
 
 /* ------------------------------------------------------------ number by number */
@@ -34,6 +35,7 @@ typedef struct operating {
   size_t rows_each;
 } operating;
 
+/* A task of the pool: `rows_each` rows of the result. */
 static void operate_rows(void *context, size_t index) {
   const operating *o = context;
   const size_t first = index * o->rows_each, last = scl_min(first + o->rows_each, o->out->rows);
@@ -59,19 +61,22 @@ void scl_matrix_absolute(const scl_matrix *a, scl_matrix *out) {
 /* ------------------------------------------------------------ reductions along a line of
  * numbers */
 
+/* A sequence of numbers of a matrix. */
 typedef struct line {
   const scl_matrix *a;
-  size_t place, count;
+  size_t place, count;             /* which row or column; how many numbers */
   enum { ROW, COLUMN, ALL } along; /* ALL: row by row */
 } line;
 
-static double at(const line *l, size_t i) {
+static double entry_at(const line *l, size_t i) {
   if (l->along == ROW) return scl_matrix_get(l->a, l->place, i);
   if (l->along == COLUMN) return scl_matrix_get(l->a, i, l->place);
   return scl_matrix_get(l->a, i / l->a->cols, i % l->a->cols);
 }
 
-/* Sum of the numbers, or of their squared distances from `centre`. */
+/* The sum of numbers first .. first+count-1, or of their squared distances from *centre (unless
+ * NULL). Pairwise summation: halves are summed separately down to 64 numbers, so that the rounding
+ * error grows with log n. */
 static double sum_part(const line *l, size_t first, size_t count, const double *centre) {
   if (count > (1 << 20) && scl_interrupted()) return 0;
   if (count > 64)
@@ -79,7 +84,7 @@ static double sum_part(const line *l, size_t first, size_t count, const double *
            sum_part(l, first + count / 2, count - count / 2, centre);
   double sum = 0;
   for (size_t i = 0; i < count; i++) {
-    const double value = at(l, first + i);
+    const double value = entry_at(l, first + i);
     sum += centre == NULL ? value : (value - *centre) * (value - *centre);
   }
   return sum;
@@ -90,33 +95,36 @@ static double deviation(const line *l) {
   return sqrt(sum_part(l, 0, l->count, &mean) / count);
 }
 
-/* The last NaN, where there is one. */
+/* The smallest number, or the last NaN if there are any. */
 static double smallest(const line *l) {
-  double best = at(l, 0);
+  double best = entry_at(l, 0);
   for (size_t i = 1; i < l->count && !stops(i); i++) {
-    const double value = at(l, i);
+    const double value = entry_at(l, i);
     best = value < best || isnan(value) ? value : best;
   }
   return best;
 }
 
+/* The largest number, or the last NaN if there are any. */
 static double largest(const line *l) {
-  double best = at(l, 0);
+  double best = entry_at(l, 0);
   for (size_t i = 1; i < l->count && !stops(i); i++) {
-    const double value = at(l, i);
+    const double value = entry_at(l, i);
     best = value > best || isnan(value) ? value : best;
   }
   return best;
 }
 
+/* The position of the first of the largest numbers, from 1. */
 static double argmost(const line *l) {
   size_t place = 0;
   for (size_t i = 1; i < l->count && !stops(i); i++)
-    if (at(l, i) > at(l, place)) place = i;
+    if (entry_at(l, i) > entry_at(l, place)) place = i;
   return (double)place + 1;
 }
 
-static double reduce(const line *l, scl_reducing what) {
+/* One number from a line, which is not empty except for a sum. */
+static double reduce_line(const line *l, scl_reducing what) {
   switch (what) {
   case SCL_SUM:
     return sum_part(l, 0, l->count, NULL);
@@ -135,7 +143,7 @@ static double reduce(const line *l, scl_reducing what) {
 
 double scl_matrix_reduce(const scl_matrix *a, scl_reducing what) {
   const line all = {a, 0, a->rows * a->cols, ALL};
-  return reduce(&all, what);
+  return reduce_line(&all, what);
 }
 
 typedef struct reducing {
@@ -151,7 +159,7 @@ static void reduce_some(void *context, size_t index) {
   const size_t last = scl_min((index + 1) * r->each, r->count);
   for (size_t k = index * r->each; k < last; k++) {
     const line one = {r->a, k, r->length, r->down ? COLUMN : ROW};
-    r->out[k] = reduce(&one, r->what);
+    r->out[k] = reduce_line(&one, r->what);
   }
 }
 
@@ -179,7 +187,7 @@ double scl_matrix_norm(const scl_matrix *a) {
   return largest * sqrt(squares);
 }
 
-/* Pairwise over rows, and within them as written. */
+/* Pairwise summation over rows; within a row from left to right. */
 static double dot_rows(const scl_matrix *a, const scl_matrix *b, size_t first, size_t count) {
   if (count > 1)
     return dot_rows(a, b, first, count / 2) + dot_rows(a, b, first + count / 2, count - count / 2);
@@ -200,8 +208,8 @@ bool scl_matrix_is_symmetric(const scl_matrix *a) {
   return a->rows == a->cols;
 }
 
-/* In pieces, so that Ctrl-C ends it: pages of new memory are provided when they are first
- * written. */
+/* In pieces, between which Ctrl-C is checked: the first write to new memory is slow, because the
+ * system provides its pages then. */
 void scl_matrix_fill(scl_matrix *a, double value) {
   enum { PIECE = 1 << 20 };
   const size_t count = a->rows * a->cols, size = scl_dtype_size(a->dtype);
@@ -215,8 +223,9 @@ void scl_matrix_fill(scl_matrix *a, double value) {
 
 /* ------------------------------------------------------------ products and eigenvalues */
 
-/* Whether cblas can read it: rows of adjacent numbers, as they are or transposed. */
-static bool readable(const scl_matrix *a, bool *transposed, ptrdiff_t *leading) {
+/* Whether cblas can read the matrix: its rows, or those of its transpose, have adjacent numbers.
+ * *leading = the leading dimension. */
+static bool is_readable(const scl_matrix *a, bool *transposed, ptrdiff_t *leading) {
   *transposed = a->col_stride != 1 && a->row_stride == 1;
   *leading = *transposed ? a->col_stride : a->row_stride;
   const size_t width = *transposed ? a->rows : a->cols;
@@ -227,13 +236,13 @@ static bool readable(const scl_matrix *a, bool *transposed, ptrdiff_t *leading) 
 /* A matrix of this dtype in a form that cblas reads: itself, or a packed copy. */
 static scl_status blas_operand(const scl_matrix *a, scl_dtype dtype, scl_matrix *out,
                                bool *transposed, ptrdiff_t *leading, scl_error *error) {
-  if (a->dtype == dtype && readable(a, transposed, leading)) {
+  if (a->dtype == dtype && is_readable(a, transposed, leading)) {
     *out = scl_matrix_share(a);
     return SCL_STATUS_OK;
   }
   SCL_TRY(scl_matrix_create_raw(a->rows, a->cols, dtype, out, error));
   scl_matrix_assign(a, out);
-  (void)readable(out, transposed, leading);
+  (void)is_readable(out, transposed, leading);
   return SCL_STATUS_OK;
 }
 

@@ -1,3 +1,4 @@
+/* Matrices of bits: storage, copying of rows, and B'B by counting common bits. */
 #include "algebra/bits.h"
 
 #include "algebra/bits_count.h"
@@ -26,7 +27,8 @@ typedef struct copying {
   size_t start, count, at;
 } copying;
 
-/* out = rows row .. row+63 of eight columns that have `words` words, 0 where there are none. */
+/* out = rows row .. row+63 of a group of eight columns that have `words` words. Rows before the
+ * first (row may be negative) and after the last are 0. */
 static void take_word(const uint64_t *from, size_t words, ptrdiff_t row, uint64_t out[EIGHT]) {
   const ptrdiff_t word = row >= 0 ? row / SCL_BITS_ROWS : -1;
   const unsigned shift = (unsigned)(row - word * SCL_BITS_ROWS);
@@ -38,7 +40,9 @@ static void take_word(const uint64_t *from, size_t words, ptrdiff_t row, uint64_
     out[j] |= high[j] << (SCL_BITS_ROWS - shift);
 }
 
-/* One group of eight columns. */
+/* Task: copy one group of eight columns. If both runs of rows begin at the same bit of a word,
+ * words are copied; else each word of the result is put together from two. The bits before the
+ * first row are kept, those after the last are set to 0. */
 static void copy_group(void *context, size_t group) {
   const copying *c = context;
   const size_t before = c->at % SCL_BITS_ROWS, end = before + c->count, words = scl_bits_words(end),
@@ -71,7 +75,7 @@ void scl_bits_copy(const scl_bits *from, size_t start, size_t count, const scl_b
 
 enum { PIECE = 128, PIECE_GROUPS = PIECE / EIGHT };
 
-/* One thread's own memory: the counts of a piece, and its columns widened. */
+/* Memory of one thread: widened columns of both sides, and the counts of a piece. */
 typedef struct desk {
   uint64_t *left, *right;
   uint32_t counts[PIECE * PIECE];
@@ -85,9 +89,10 @@ typedef struct counting {
   desk *desks;
 } counting;
 
-/* Where the words from `word` on of a group lie, ready to be counted; `room` for widened ones. */
-static const uint64_t *ready(const scl_bits_counter *counter, const scl_bits *bits, size_t group,
-                             size_t word, size_t words, uint64_t *room) {
+/* The words of a group from `word` on in the form that the counter takes: in place, or widened into
+ * `room`. */
+static const uint64_t *widened_words(const scl_bits_counter *counter, const scl_bits *bits,
+                                     size_t group, size_t word, size_t words, uint64_t *room) {
   const uint64_t *from = scl_bits_at(bits, group * EIGHT, word);
   if (counter->widened == 0) return from;
   counter->widen(words, from, room);
@@ -102,15 +107,19 @@ static void count_words(const scl_bits_counter *counter, const scl_bits *bits, d
   const size_t apart = words * counter->widened * EIGHT;
   const uint64_t *right[PIECE_GROUPS];
   for (size_t j = 0; j < scl_bits_groups(cols); j++)
-    right[j] = ready(counter, bits, first_col / EIGHT + j, word, words, d->right + j * apart);
+    right[j] =
+        widened_words(counter, bits, first_col / EIGHT + j, word, words, d->right + j * apart);
   for (size_t i = 0; i < scl_bits_groups(rows); i++) {
-    const uint64_t *left = ready(counter, bits, first_row / EIGHT + i, word, words, d->left);
+    const uint64_t *left =
+        widened_words(counter, bits, first_row / EIGHT + i, word, words, d->left);
     for (size_t j = 0; j < scl_bits_groups(cols) && first_col + j * EIGHT <= first_row + i * EIGHT;
          j++)
       counter->count(words, left, right[j], d->counts + i * EIGHT * PIECE + j * EIGHT, PIECE);
   }
 }
 
+/* out (rows x cols of a tile) += factor times the counts of one part, in runs of as many words as
+ * the counter takes. Both first indices are multiples of eight. */
 static void count_piece(const counting *job, const scl_bits_part *part, desk *d, size_t first_row,
                         size_t rows, size_t first_col, size_t cols, double *out) {
   const size_t most = job->counter->most == 0 ? part->count : job->counter->most;
@@ -124,6 +133,8 @@ static void count_piece(const counting *job, const scl_bits_part *part, desk *d,
       out[i * job->a->tile + j] += part->factor * (double)d->counts[i * PIECE + j];
 }
 
+/* Task: one tile of the matrix, piece by piece; of a diagonal tile the pieces up to the
+ * diagonal. */
 static void count_tile(void *context, size_t index) {
   const counting *job = context;
   const scl_symmetric *a = job->a;

@@ -1,5 +1,5 @@
-/* B'r by tables: of 8 rows (k = 1) or 4, the sums of all 256 or 16 choices of them. A column then
- * takes one of them for each of its bytes or half bytes. */
+/* B'r by tables ("four Russians"): for each 8 rows (k = 1) or 4 rows, the sums of all 256 or 16
+ * subsets of them. Each byte or half byte of a column then selects one of these sums. */
 #include "algebra/bits.h"
 #include "base/pool.h"
 #include <string.h>
@@ -8,9 +8,9 @@ enum { EIGHT = SCL_BITS_COLUMNS, STRIP_GROUPS = 32, CHUNK_WORDS = 32 };
 
 typedef struct gathering {
   const scl_bits *bits;
-  size_t first, words; /* of a chunk */
-  size_t before, rows; /* rows of its words that r does not have, and its end in them */
-  const double *r;     /* of the row after those */
+  size_t first, words; /* words of the present chunk */
+  size_t before, rows; /* rows before .. rows-1 of these words are rows of r */
+  const double *r;     /* the row of r at `before` */
   size_t k;
   unsigned width; /* bits looked up together */
   double *tables; /* words x (64 / width) x 2^width x k */
@@ -22,7 +22,8 @@ static size_t table_numbers(const gathering *g) {
   return SCL_BITS_ROWS / g->width * ((size_t)1 << g->width) * g->k;
 }
 
-/* The tables of one word: each choice is the one without its highest row, and that row. */
+/* Task: the tables of one word. The sum of a subset is that of the subset without its last row,
+ * plus that row, so that each entry takes one addition of k numbers. */
 static void fill_tables(void *context, size_t word) {
   const gathering *g = context;
   const size_t k = g->k;
@@ -41,7 +42,7 @@ static void fill_tables(void *context, size_t word) {
   }
 }
 
-/* One target: the sums of a group's eight columns side by side. */
+/* One target: add the sums of one word of eight columns, side by side. */
 static void add_one(const double *tables, const uint64_t *words, double *sums) {
   enum { CHOICES = 256, BYTE = 8 };
   for (unsigned b = 0; b < SCL_BITS_ROWS; b += BYTE, tables += CHOICES)
@@ -49,7 +50,7 @@ static void add_one(const double *tables, const uint64_t *words, double *sums) {
       sums[j] += tables[words[j] >> b & (CHOICES - 1)];
 }
 
-/* Several targets of one column. */
+/* Several targets: add the sums of one word of one column. */
 static void add_several(const double *tables, uint64_t word, size_t k, double *sums) {
   enum { CHOICES = 16, HALF = 4 };
   for (unsigned b = 0; b < SCL_BITS_ROWS; b += HALF, tables += CHOICES * k) {
@@ -59,6 +60,7 @@ static void add_several(const double *tables, uint64_t word, size_t k, double *s
   }
 }
 
+/* The same for a single column of residuals: all sums of the strip fit into a small array. */
 static void add_strip_of_one(const gathering *g, size_t begin, size_t end) {
   double sums[STRIP_GROUPS * EIGHT] = {0};
   for (size_t w = 0; w < g->words; w++)

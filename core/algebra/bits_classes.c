@@ -3,7 +3,7 @@
  *
  *   sum b_t r = low (c_t - n_t) + high n_t,
  *
- * n_t the rows where both bits are 1, c_t those of feature t. */
+ * n_t the number of rows where both bits are 1, and c_t that of rows where feature t is 1. */
 #include "algebra/bits.h"
 #include "algebra/bits_count.h"
 #include "base/pool.h"
@@ -14,18 +14,19 @@ enum { EIGHT = SCL_BITS_COLUMNS, TASK_GROUPS = 16, MOST_WORDS = 32, MOST_WIDENED
 typedef struct correlating {
   const scl_bits *bits;
   const scl_bits_counter *counter;
-  size_t first, words;    /* of bits */
-  scl_bits high;          /* k columns, and one of ones */
-  const uint64_t **right; /* its groups of eight, ready to be counted */
-  uint64_t *room;
-  const double *values; /* low and high of each column */
+  size_t first, words;    /* the words of `bits` that have the rows */
+  scl_bits high;          /* k columns that mark where r is high, then a column of ones */
+  const uint64_t **right; /* the groups of eight of `high` in the form that the counter takes */
+  uint64_t *room;         /* memory of widened groups */
+  const double *values;   /* low and high of each column */
   size_t k, stride;
   double factor, *out;
 } correlating;
 
 /* ------------------------------------------------------------ the columns of r as bits */
 
-/* values[2 j], values[2 j + 1]: of column j. False where there are more. */
+/* values[2 j] <= values[2 j + 1] = the two values of column j of r (rows x k); equal if there is
+ * one. False: a column has more. */
 static bool two_values(const double *r, size_t rows, size_t k, double *values) {
   for (size_t j = 0; j < k; j++)
     values[2 * j] = values[2 * j + 1] = r[j];
@@ -38,7 +39,7 @@ static bool two_values(const double *r, size_t rows, size_t k, double *values) {
   return true;
 }
 
-/* Rows lie in their words as those of the features do. */
+/* Set the bits of `high`, at the same positions in their words as the rows of the features. */
 static void mark_high(const correlating *c, const double *r, size_t before, size_t rows) {
   for (size_t i = 0; i < rows; i++, r += c->k) {
     const size_t word = (before + i) / SCL_BITS_ROWS;
@@ -49,7 +50,7 @@ static void mark_high(const correlating *c, const double *r, size_t before, size
   }
 }
 
-/* The words of the columns, chunk by chunk, widened where the counter wants it. */
+/* Set c->right: the groups of `high`, widened if the counter needs that. */
 static void make_ready(correlating *c) {
   const size_t groups = scl_bits_groups(c->k + 1);
   for (size_t q = 0; q < groups; q++) {

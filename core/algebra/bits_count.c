@@ -1,5 +1,5 @@
-/* n_ij of eight columns i and eight columns j: 64 sums stay in registers, or in bytes of registers,
- * while the words go by. */
+/* n_ij of eight columns i and eight columns j, for each instruction set. The 64 sums remain in
+ * registers during the loop over words. */
 #include "algebra/bits_count.h"
 
 #include "base/loops.h"
@@ -16,7 +16,8 @@ enum { EIGHT = 8 };
 
 /* ------------------------------------------------------------ plain C
  *
- * The ones of each byte: sums of neighbouring bits, pairs, fours. 31 words make at most 248. */
+ * Population counts of each byte, by adding bits, pairs and groups of four. Bytes hold sums of up
+ * to 31 words: 31 * 8 = 248 < 256. */
 
 enum { PLAIN_WORDS = 31 };
 
@@ -31,6 +32,8 @@ static uint32_t sum_of_bytes(uint64_t x) {
   return (uint32_t)(pairs * 0x0001000100010001u >> 48);
 }
 
+/* The counter without special instructions. Counts are added as bytes, which at most PLAIN_WORDS
+ * words do not overflow. */
 static void count_plain(size_t words, const uint64_t *left, const uint64_t *right, uint32_t *out,
                         size_t stride) {
   for (size_t i = 0; i < EIGHT; i++) {
@@ -46,12 +49,14 @@ static void count_plain(size_t words, const uint64_t *left, const uint64_t *righ
 #if X86
 /* ------------------------------------------------------------ AVX2
  *
- * A word is widened to two, of the low and of the high halves of its bytes, so that a common half
- * byte is at once the place of its count in a table: and, look up, add. A byte grows by at most 4
- * for each of them: 62 make at most 248. */
+ * A word is widened to two, with the low and the high halves of its bytes. The AND of two half
+ * bytes is the index of its population count in a table of 16 (PSHUFB; Mula, Kurz and Lemire 2018):
+ * three instructions for 32 half bytes. A byte grows by at most 4 for each: 62 * 4 = 248 < 256. */
 
 enum { AVX2_WORDS = 31, HALVES = 2, FOUR = 4 };
 
+/* For each group of eight words, eight with the low halves of their bytes and eight with the high
+ * halves. */
 __attribute__((target("avx2"))) static void widen_avx2(size_t words, const uint64_t *from,
                                                        uint64_t *to) {
   const __m256i low = _mm256_set1_epi8(15);
@@ -72,6 +77,7 @@ __attribute__((target("avx2"), always_inline)) static inline void add_four(__m25
                    _mm_add_epi32(_mm_loadu_si128((const void *)out), _mm256_castsi256_si128(even)));
 }
 
+/* sum += the population counts of the half bytes of a AND b */
 #define SHARED(sum, a, b)                                                                          \
   sum = _mm256_add_epi8(sum, _mm256_shuffle_epi8(table, _mm256_and_si256(a, b)))
 
@@ -120,6 +126,7 @@ __attribute__((target("avx2"))) static void count_avx2(size_t words, const uint6
 
 #define AVX512 __attribute__((target("avx512f,avx512vl,avx512vpopcntdq")))
 
+/* sum += the population counts of left[i] AND each of eight words */
 #define ONES(sum, i)                                                                               \
   sum = _mm512_add_epi64(                                                                          \
       sum, _mm512_popcnt_epi64(_mm512_and_si512(others, _mm512_set1_epi64((long long)left[i]))))
@@ -129,6 +136,8 @@ AVX512 static void add_eight(__m512i sums, uint32_t *out) {
   _mm256_storeu_si256((void *)out, _mm256_add_epi32(before, _mm512_cvtepi64_epi32(sums)));
 }
 
+/* The counter for AVX-512: a vector of eight counts for each of the eight words on the left, in
+ * variables of their own so that they stay in registers. */
 AVX512 static void count_avx512(size_t words, const uint64_t *left, const uint64_t *right,
                                 uint32_t *out, size_t stride) {
   __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
@@ -167,6 +176,7 @@ static const struct {
     {{"plain", PLAIN_WORDS, 0, NULL, count_plain}, "plain"},
 };
 
+/* Whether this machine has the instructions of a counter. */
 static int machine_has(const char *set) {
 #if X86
   if (strcmp(set, "avx512") == 0)

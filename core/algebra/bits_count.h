@@ -7,7 +7,8 @@
 
 typedef struct scl_bits_counter {
   const char *name;
-  size_t most;    /* most words of one call of `count`; 0: any number */
+  size_t
+      most; /* most words of one call of `count`, so that sums in bytes do not overflow; 0: any */
   size_t widened; /* words into which `widen` expands a word; 0: not needed */
   /* Expand `words` words of eight columns for `count`. */
   void (*widen)(size_t words, const uint64_t *from, uint64_t *to);

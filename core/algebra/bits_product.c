@@ -1,4 +1,5 @@
-/* B a by tables, and bits as numbers: both need bits by rows. */
+/* B a by tables, and bits as floating-point features. Bits are stored by columns and are needed by
+ * rows here. */
 #include "algebra/bits.h"
 #include "base/loops.h"
 #include "base/pool.h"
@@ -10,7 +11,7 @@ enum { EIGHT = SCL_BITS_COLUMNS, BYTE = 8, HALF = 4, STRIP_WORDS = 8 };
  * byte i is bit i of word j */
 
 /* Exchange bit j of byte i with bit i of byte j (Warren, Hacker's Delight, 7-3). */
-static uint64_t turned(uint64_t x) {
+static uint64_t transpose_bits(uint64_t x) {
   uint64_t t = (x ^ x >> 7) & 0x00aa00aa00aa00aau;
   x ^= t ^ t << 7;
   t = (x ^ x >> 14) & 0x0000cccc0000ccccu;
@@ -19,8 +20,9 @@ static uint64_t turned(uint64_t x) {
   return x ^ t ^ t << 28;
 }
 
-/* Exchange the bits of `mask` of high words with those `shift` above them of low words. */
-static void exchange(uint64_t *x, size_t apart, unsigned shift, uint64_t mask) {
+/* One step of the transposition: exchange the bits `mask` of words i + apart with the bits that are
+ * `shift` higher of words i. */
+static void exchange_bits(uint64_t *x, size_t apart, unsigned shift, uint64_t mask) {
   for (size_t i = 0; i < EIGHT; i++)
     if ((i & apart) == 0) {
       const uint64_t t = (x[i] >> shift ^ x[i + apart]) & mask;
@@ -29,14 +31,15 @@ static void exchange(uint64_t *x, size_t apart, unsigned shift, uint64_t mask) {
     }
 }
 
+/* Transpose an 8 x 64 matrix of bits: bit j of bytes[i] = bit i of words[j]. */
 static void turn_words(const uint64_t *words, uint8_t bytes[SCL_BITS_ROWS]) {
   uint64_t x[EIGHT];
   memcpy(x, words, sizeof x);
-  exchange(x, 4, 32, 0x00000000ffffffffu);
-  exchange(x, 2, 16, 0x0000ffff0000ffffu);
-  exchange(x, 1, 8, 0x00ff00ff00ff00ffu);
+  exchange_bits(x, 4, 32, 0x00000000ffffffffu);
+  exchange_bits(x, 2, 16, 0x0000ffff0000ffffu);
+  exchange_bits(x, 1, 8, 0x00ff00ff00ff00ffu);
   for (size_t b = 0; b < EIGHT; b++) {
-    const uint64_t rows = turned(x[b]);
+    const uint64_t rows = transpose_bits(x[b]);
     for (unsigned i = 0; i < BYTE; i++)
       bytes[b * BYTE + i] = (uint8_t)(rows >> BYTE * i);
   }
@@ -79,7 +82,8 @@ typedef struct multiplying {
   double *out;
 } multiplying;
 
-/* 64 rows of one group of columns. */
+/* Add the sums of one group of eight columns to the products of 64 rows; bytes[i] has the bits of
+ * row i. */
 static void add_group(const scl_bits_product *p, size_t group, const uint8_t *bytes, double *sums) {
   enum { CHOICES = 256, FEW = 16 };
   const size_t k = p->k;
@@ -142,7 +146,7 @@ typedef struct spread_part {
   ptrdiff_t stride;
 } spread_part;
 
-/* Columns that are no whole group: the j-th and `count` - 1 others. */
+/* Columns j .. j+count-1 of the part, one by one: those that are not a whole group of eight. */
 static void spread_few(const spread_part *s, size_t j, size_t count) {
   for (size_t i = 0; i < s->rows; i++)
     for (size_t l = j; l < j + count; l++)
@@ -151,7 +155,9 @@ static void spread_few(const spread_part *s, size_t j, size_t count) {
                                                                      : s->low[s->first + l]);
 }
 
-static void spread(const spread_part *s) {
+/* Write the part: whole groups of eight columns by the loops of base/loops.h, the others one by
+ * one. */
+static void spread_rows(const spread_part *s) {
   const scl_loops *loops = scl_loops_get();
   const size_t before = scl_min(s->count, (EIGHT - s->first % EIGHT) % EIGHT),
                groups = (s->count - before) / EIGHT, within = groups * EIGHT,
@@ -173,6 +179,7 @@ typedef struct spreading {
   size_t end;
 } spreading;
 
+/* A task of the pool: the rows of one word, of which the first and the last word may be partial. */
 static void spread_word(void *context, size_t index) {
   const spreading *s = context;
   spread_part part = s->all;
@@ -181,7 +188,7 @@ static void spread_word(void *context, size_t index) {
   part.rows = scl_min(first + SCL_BITS_ROWS, s->end) - part.row;
   part.out =
       scl_at_mutable(s->all.out, s->all.dtype, (ptrdiff_t)(part.row - s->all.row) * s->all.stride);
-  spread(&part);
+  spread_rows(&part);
 }
 
 void scl_bits_spread(const scl_bits *bits, size_t start, size_t rows, const double *low,
@@ -193,5 +200,5 @@ void scl_bits_spread(const scl_bits *bits, size_t start, size_t rows, const doub
 
 void scl_bits_spread_row(const scl_bits *bits, size_t row, size_t first, size_t count,
                          const double *low, const double *high, scl_dtype dtype, void *out) {
-  spread(&(spread_part){bits, row, 1, first, count, low, high, dtype, out, 0});
+  spread_rows(&(spread_part){bits, row, 1, first, count, low, high, dtype, out, 0});
 }

@@ -1,3 +1,4 @@
+/* OpenBLAS: loading, and the memory that its calls need. See blas.h for the reasons. */
 #define _GNU_SOURCE
 #include "algebra/blas.h"
 
@@ -10,11 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Each thread inside a call of OpenBLAS uses one buffer of this size (common_x86_64.h; of other
- * machines they are smaller). OpenBLAS maps a buffer when more are in use than there are, tries
- * again for ever where that fails, and keeps it to the end of the process. */
+/* Each thread that is inside a call of OpenBLAS uses one buffer of this size (common_x86_64.h; they
+ * are smaller on other machines). OpenBLAS maps another buffer if all are in use, retries without
+ * end if that fails, and keeps buffers until the process ends. */
 static const size_t BUFFER = ((size_t)128 << 20) + ((size_t)1 << 16);
-/* Its code and data, with the libraries that it needs. */
+/* Memory of OpenBLAS's code and data, with the libraries that it needs. */
 static const size_t LIBRARY = (size_t)56 << 20;
 /* The stack and the heap of a further thread: address space, of which little is touched. */
 static const size_t THREAD = ((size_t)8 << 20) + ((size_t)64 << 20);
@@ -24,18 +25,19 @@ enum { MOST_THREADS = 1024 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static scl_blas loaded;
 static atomic_bool started;
-static size_t ready; /* buffers that are there */
+static size_t ready; /* buffers that OpenBLAS has mapped */
 static void *(*buffer_alloc)(int position);
 static void (*buffer_free)(void *buffer);
 static bool for_threads; /* calls of several threads at a time do not disturb each other */
 
+/* Whether so much address space can be mapped now. */
 static bool can_map(size_t bytes) {
   void *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return probe != MAP_FAILED && munmap(probe, bytes) == 0;
 }
 
-/* Hold `wanted` buffers at a time, so that OpenBLAS has mapped as many, where `spare` bytes
- * stay. */
+/* Make OpenBLAS map `wanted` buffers, by allocating as many at the same time and freeing them
+ * again. False: there is not enough memory for them and `spare` further bytes. */
 static bool take_buffers(size_t wanted, size_t spare) {
   void *buffers[MOST_THREADS];
   if (wanted <= ready || buffer_alloc == NULL || buffer_free == NULL) return true;
@@ -48,8 +50,9 @@ static bool take_buffers(size_t wanted, size_t spare) {
   return true;
 }
 
-/* Reserves memory for one more thread; half of what is left stays for the data. */
-static bool admit(size_t threads) {
+/* For scl_thread_admit: whether a thread may be started, with `threads` in all. Reserves its
+ * memory; half of what is left must remain for the data. */
+static bool admit_thread(size_t threads) {
   pthread_mutex_lock(&lock);
   const bool may = !atomic_load(&started) || (for_threads && can_map(2 * (BUFFER + THREAD)) &&
                                               take_buffers(threads, BUFFER + 2 * THREAD));
@@ -57,7 +60,7 @@ static bool admit(size_t threads) {
   return may;
 }
 
-/* Debian's OpenBLAS has 256 buffers. */
+/* Debian's OpenBLAS has 256 buffers in all. */
 enum { MOST_CALLERS = 64 };
 
 bool scl_blas_admits(size_t callers) {
@@ -79,6 +82,7 @@ static bool find_symbol(void *library, const char *name, void *function) {
   return symbol != NULL;
 }
 
+/* Set all functions of the table. False: the library lacks one. */
 static bool find_all(void *library, scl_blas *b) {
   return find_symbol(library, "cblas_dgemm", &b->dgemm) &&
          find_symbol(library, "cblas_sgemm", &b->sgemm) &&
@@ -90,9 +94,10 @@ static bool find_all(void *library, scl_blas *b) {
          find_symbol(library, "dsyevr_", &b->dsyevr) && find_symbol(library, "dgeev_", &b->dgeev);
 }
 
-/* OpenBLAS counts its threads as it is loaded, by this variable; other programs that this one
- * starts see it as it was. Where the program has loaded it before, the environment, which other
- * threads may read, stays alone. */
+/* Load OpenBLAS with one thread. It reads the number of threads from an environment variable when
+ * it is loaded; the variable is restored, so that child processes do not inherit the change. If
+ * OpenBLAS is loaded already, the environment is not touched, since other threads may be reading
+ * it. */
 static void *open_for_one_thread(void) {
   static const char name[] = "OPENBLAS_NUM_THREADS", file[] = "libopenblas.so.0";
   void *there = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
@@ -109,8 +114,8 @@ static void *open_for_one_thread(void) {
   return library;
 }
 
-/* A build for one thread alone finds its buffers without a lock (Debian's serial one): then there
- * is one thread. */
+/* Set for_threads. A build without threads (Debian's serial one) manages its buffers without a
+ * lock, so that only one thread may call it. */
 static void look_at_threads(void *library) {
   int (*parallel)(void) = NULL;
   void (*set_threads)(int) = NULL;
@@ -129,7 +134,7 @@ static scl_status load_blas(scl_error *error) {
   (void)find_symbol(library, "blas_memory_free", &buffer_free);
   look_at_threads(library);
   if (!take_buffers(1, 0)) return scl_fail_memory(error, BUFFER, "matrix products");
-  scl_thread_admit(admit);
+  scl_thread_admit(admit_thread);
   atomic_store(&started, true);
   return SCL_STATUS_OK;
 }

@@ -1,3 +1,5 @@
+/* Sums of Phi'Phi over blocks: products of a block in floating point, rounded to quanta and added
+ * as whole numbers of 64 bits, or of 128 if they do not fit. */
 #include "algebra/block_totals.h"
 
 #include "algebra/symmetric_internal.h"
@@ -10,23 +12,27 @@ __extension__ typedef unsigned __int128 wide_bits;
 
 /* The largest order of a tile. */
 enum { MOST_TILE = 512 };
-/* What a block adds to totals of 64 bits, and these themselves before it; what those of 128 hold. */
+/* Totals of 64 bits are below NARROW before a block is added, and a block adds less than NARROW to
+ * them. Totals of 128 bits are below WIDE. */
 static const double NARROW = 0x1p61, WIDE = 0x1p125;
 
+/* One block that is added. */
 typedef struct adding {
   const scl_block_totals *to;
   scl_dtype dtype;
-  double *most;    /* a tile: the largest number of the block; infinite: not added */
-  size_t *failing; /* a tile: its first row with a number that was not added */
+  double *most; /* for each tile its largest number in quanta; infinite: the tile was not added */
+  size_t *failing; /* for each tile its first row with a number that is too large */
 } adding;
 
+/* Row r of tile (i, j): the whole numbers in the memory of its float64 entries. */
 static int64_t *row_of(const scl_symmetric *a, size_t i, size_t j, size_t r) {
   return (int64_t *)(void *)scl_tile_at(a, i, j) + r * a->tile;
 }
 
 /* ------------------------------------------------------------ 64 bits */
 
-/* Round a row of products, as the loops of loops.h. */
+/* out = row r of the products of tile (i, j) in quanta, rounded. Returns the largest absolute
+ * value; UINT64_MAX: one is 2^61 or more, or not finite. */
 static uint64_t round_row(const adding *job, const void *products, size_t r, size_t i, size_t j,
                           size_t cols, int64_t *out) {
   const scl_symmetric *a = job->to->totals->low;
@@ -37,7 +43,8 @@ static uint64_t round_row(const adding *job, const void *products, size_t r, siz
   return loops->whole_f32(cols, (const float *)products + r * a->tile, row, factor, out);
 }
 
-/* Add rows of a tile until one is too large, whose index is returned (else `rows`). */
+/* Add (or subtract) rows of a tile. Returns the first row that has too large a number, and was not
+ * added, or `rows`. */
 static size_t add_narrow(const adding *job, const void *products, size_t i, size_t j, size_t rows,
                          bool subtract, uint64_t *most) {
   const scl_symmetric *a = job->to->totals->low;
@@ -70,7 +77,8 @@ static void add_wide_number(int64_t *low, int64_t *high, wide_whole number) {
   *high = (int64_t)(uint64_t)(sum >> 64);
 }
 
-/* A row that has numbers of 2^61 or more, one by one. false: one is beyond the range. */
+/* Add row r of tile (i, j), which has numbers of 2^61 or more, one by one. False: one is not below
+ * WIDE. */
 static bool add_large_row(const adding *job, const void *products, size_t r, size_t i, size_t j,
                           size_t cols, double *most) {
   const scl_whole_totals *totals = job->to->totals;
@@ -87,7 +95,7 @@ static bool add_large_row(const adding *job, const void *products, size_t r, siz
   return true;
 }
 
-/* Add the rows of a tile until one is beyond the range, as above. */
+/* As add_narrow, for totals of 128 bits: the low halves are added with carry into the high ones. */
 static size_t add_wide(const adding *job, const void *products, size_t i, size_t j, size_t rows,
                        double *most) {
   const scl_whole_totals *totals = job->to->totals;
@@ -118,7 +126,8 @@ static size_t number_of(const scl_symmetric *a, size_t i, size_t j) {
   return scl_tile_count(a) - (i + 1) * (i + 2) / 2 + j;
 }
 
-/* Called with each tile. One that has too large numbers is left as it was. */
+/* For scl_symmetric_products: add a tile. If one of its numbers is too large for 64 bits, the rows
+ * that were added are subtracted again, and the tile is as before. */
 static void add_tile(void *context, size_t i, size_t j, const void *products) {
   const adding *job = context;
   const scl_whole_totals *totals = job->to->totals;
@@ -148,7 +157,8 @@ static double find_most(const adding *job, size_t tiles, bool *skip) {
   return most;
 }
 
-static scl_status refuse(const adding *job, size_t tiles, scl_error *error) {
+/* The error for sums that are too large; names the first feature of a tile that was not added. */
+static scl_status refuse_overflow(const adding *job, size_t tiles, scl_error *error) {
   size_t feature = SIZE_MAX;
   for (size_t k = 0; k < tiles; k++)
     if (!isfinite(job->most[k])) feature = scl_min(feature, job->failing[k]);
@@ -157,6 +167,8 @@ static scl_status refuse(const adding *job, size_t tiles, scl_error *error) {
                   feature == SIZE_MAX ? 1 : feature + 1, scl_dtype_name(job->dtype));
 }
 
+/* Add a block to all tiles. If some do not fit into 64 bits, widen the totals and compute these
+ * tiles again. */
 static scl_status add_block(adding *job, const scl_product_block *block, bool *skip,
                             scl_error *error) {
   scl_whole_totals *totals = job->to->totals;
@@ -169,7 +181,7 @@ static scl_status add_block(adding *job, const scl_product_block *block, bool *s
     most = find_most(job, tiles, skip);
   }
   *job->to->bound += most;
-  if (!(*job->to->bound < WIDE)) return refuse(job, tiles, error);
+  if (!(*job->to->bound < WIDE)) return refuse_overflow(job, tiles, error);
   return scl_block_totals_make_room(totals, *job->to->bound, 0, error);
 }
 

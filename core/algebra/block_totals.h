@@ -1,6 +1,6 @@
 /* Sums of Phi'Phi over blocks of rows of float features, which do not depend on the order in which
- * blocks are added: the product of each block is made in floating point, and its entries are rounded
- * to whole multiples of a quantum and added as whole numbers (whole_totals.h). */
+ * blocks are added: the product of each block is made in floating point, and its entries are
+ * rounded to whole multiples of a quantum and added as whole numbers (whole_totals.h). */
 #ifndef SCULLERY_BLOCK_TOTALS_H
 #define SCULLERY_BLOCK_TOTALS_H
 
@@ -21,8 +21,8 @@ typedef struct scl_block_totals {
  * quanta: SCL_STATUS_NUMERIC, names a feature, and the totals are spoilt. */
 scl_status scl_block_totals_add(const scl_block_totals *to, scl_dtype dtype, const void *phi,
                                 ptrdiff_t stride, size_t count, scl_error *error);
-/* Make room for another sum with entries up to `more`; totals to be added to each other then have as
- * many bits. */
+/* Widen totals with entries up to `bound` if they cannot hold further entries up to `more`.
+ * SCL_STATUS_NUMERIC: 128 bits cannot either. */
 scl_status scl_block_totals_make_room(scl_whole_totals *totals, double bound, double more,
                                       scl_error *error);
 

@@ -1,3 +1,4 @@
+/* Rates of matrix products by OpenBLAS and of elementwise passes, for scullery bench. */
 #include "algebra/ceiling.h"
 
 #include "algebra/dense.h"
@@ -9,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* One product after the other on each thread, of the same factors, in slices: between them Ctrl-C
- * is looked for. */
+/* Rows of a slice of a product. Ctrl-C is checked between slices. */
 enum { SLICE = 512 };
 
 typedef struct products {
@@ -20,6 +20,7 @@ typedef struct products {
   scl_matrix c; /* n rows for each thread */
 } products;
 
+/* Task: one thread's product, in slices of SLICE rows. */
 static void ceiling_multiply(void *context, size_t index) {
   const products *p = context;
   const scl_dtype dtype = p->a->dtype;
@@ -61,6 +62,7 @@ scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl
   return status == SCL_STATUS_OK ? scl_interrupt_check(error) : status;
 }
 
+/* An elementwise pass over z. */
 typedef struct passing {
   scl_dtype dtype;
   char *z;
@@ -69,6 +71,7 @@ typedef struct passing {
   bool cosine;
 } passing;
 
+/* A task of the pool: the cosine of row i, or the row times a row of ones, in place. */
 static void pass_row(void *context, size_t i) {
   const passing *p = context;
   const scl_loops *loops = scl_loops_get();

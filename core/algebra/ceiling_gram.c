@@ -1,4 +1,5 @@
-/* Phi'Phi of features that take two values, as float32 numbers and from bits, and of whole numbers. */
+/* Phi'Phi of features that take two values, as float32 numbers and from bits, and of whole
+ * numbers. */
 #include "algebra/bits.h"
 #include "algebra/ceiling.h"
 #include "algebra/dense.h"
@@ -7,7 +8,7 @@
 #include "base/progress.h"
 #include <math.h>
 
-/* No further run is begun after so many SECONDS. */
+/* Rows of a block; runs, of which none begins after SECONDS. */
 enum { BLOCK_ROWS = 2048, RUNS = 3, SECONDS = 5 };
 
 typedef struct gram {
@@ -104,6 +105,8 @@ static scl_status add_whole(const gram *g, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The shortest time of several runs of the whole-number loops and of OpenBLAS, in turn, so that
+ * both meet the same state of the machine. */
 static scl_status ceiling_whole_measure(gram *g, scl_whole_seconds *best, scl_error *error) {
   const double start = scl_progress_clock();
   double began = start;

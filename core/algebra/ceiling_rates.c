@@ -35,6 +35,8 @@ static void read_memory(void *context, size_t index) {
   r->sums[index] = scl_loops_get()->square_f64(NUMBERS / 2, x, x + NUMBERS / 2);
 }
 
+/* A task for each thread: ROUNDS times the counts of two groups of eight rows of bits, which stay
+ * in the cache. */
 static void count_bits(void *context, size_t index) {
   const rating *r = context;
   const scl_bits_counter *counter = scl_bits_counter_get();
@@ -44,6 +46,7 @@ static void count_bits(void *context, size_t index) {
     counter->count(r->count, left, right, r->counts + index * EIGHT * EIGHT, EIGHT);
 }
 
+/* The shortest time of RUNS runs of a task on all threads, each after `prepare` (or NULL). */
 static double best_seconds(void (*task)(void *, size_t), rating *r, void (*prepare)(rating *)) {
   double best = INFINITY;
   for (int run = 0; run < RUNS && !scl_interrupted(); run++) {
@@ -62,6 +65,8 @@ static void fill_positive(rating *r) {
     r->numbers[i] = i % size % (r->n + 1) == 0 ? 1 + (double)r->n : 1;
 }
 
+/* Allocate and fill the data of all tasks. The caller releases it, also after a failure. The words
+ * of bits are any that are not all equal. */
 static scl_status ceiling_rates_make(rating *r, scl_error *error) {
   const size_t threads = scl_pool_threads(), words = threads * 2 * EIGHT * r->count * r->widened;
   r->numbers = scl_allocate_array(threads * r->n * r->n, sizeof *r->numbers);

@@ -1,3 +1,5 @@
+/* Dense products, factors and eigenvalues by OpenBLAS, and the service of dense algebra for
+ * plugins. */
 #include "algebra/dense.h"
 
 #include "algebra/blas.h"
@@ -10,7 +12,7 @@
 
 static CBLAS_TRANSPOSE flag(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 /* cblas refuses a leading dimension below 1 even where there is nothing to do. */
-static int leading(ptrdiff_t stride) { return stride < 1 ? 1 : (int)stride; }
+static int leading_dimension(ptrdiff_t stride) { return stride < 1 ? 1 : (int)stride; }
 
 void scl_gemm(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k,
               double alpha, const void *a, ptrdiff_t lda, const void *b, ptrdiff_t ldb, double beta,
@@ -18,11 +20,12 @@ void scl_gemm(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, siz
   if (m == 0 || n == 0) return;
   if (dtype == SCL_DTYPE_FLOAT64)
     scl_blas_get()->dgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n,
-                          (int)k, alpha, a, leading(lda), b, leading(ldb), beta, c, leading(ldc));
+                          (int)k, alpha, a, leading_dimension(lda), b, leading_dimension(ldb), beta,
+                          c, leading_dimension(ldc));
   else
     scl_blas_get()->sgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n,
-                          (int)k, (float)alpha, a, leading(lda), b, leading(ldb), (float)beta, c,
-                          leading(ldc));
+                          (int)k, (float)alpha, a, leading_dimension(lda), b,
+                          leading_dimension(ldb), (float)beta, c, leading_dimension(ldc));
 }
 
 void scl_syrk(scl_dtype dtype, size_t n, size_t k, double alpha, const void *a, ptrdiff_t lda,
@@ -30,12 +33,13 @@ void scl_syrk(scl_dtype dtype, size_t n, size_t k, double alpha, const void *a, 
   if (n == 0) return;
   if (dtype == SCL_DTYPE_FLOAT64)
     scl_blas_get()->dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, alpha, a,
-                          leading(lda), beta, c, leading(ldc));
+                          leading_dimension(lda), beta, c, leading_dimension(ldc));
   else
     scl_blas_get()->ssyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, (float)alpha, a,
-                          leading(lda), (float)beta, c, leading(ldc));
+                          leading_dimension(lda), (float)beta, c, leading_dimension(ldc));
 }
 
+/* LAPACK is column-major: the lower triangle of a row-major matrix is its upper triangle. */
 size_t scl_potrf(size_t n, double *a, ptrdiff_t lda) {
   if (n == 0) return 0;
   const int order = (int)n, stride = (int)lda;
@@ -48,17 +52,17 @@ void scl_trsm(bool transpose, size_t n, size_t k, const double *l, ptrdiff_t ldl
               ptrdiff_t ldb) {
   if (n == 0 || k == 0) return;
   scl_blas_get()->dtrsm(CblasRowMajor, CblasLeft, CblasLower, flag(transpose), CblasNonUnit, (int)n,
-                        (int)k, 1, l, leading(ldl), b, leading(ldb));
+                        (int)k, 1, l, leading_dimension(ldl), b, leading_dimension(ldb));
 }
 
 void scl_trsm_right(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb) {
   if (n == 0 || m == 0) return;
   scl_blas_get()->dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)m,
-                        (int)n, 1, l, leading(ldl), b, leading(ldb));
+                        (int)n, 1, l, leading_dimension(ldl), b, leading_dimension(ldb));
 }
 
-/* ---------------------------------------------------------------- eigenvalues, in the background:
- * LAPACK does not look for Ctrl-C */
+/* ---------------------------------------------------------------- eigenvalues, in the background,
+ * because LAPACK does not check for Ctrl-C */
 
 typedef struct eigen {
   size_t n, count; /* count: eigenvectors */
@@ -68,6 +72,8 @@ typedef struct eigen {
   int *support, *integers;
 } eigen;
 
+/* Eigenvalues alone: of a symmetric matrix in ascending order to `real`, of any other matrix to
+ * `real` and `imaginary`. LAPACK overwrites a. */
 static void find_eigenvalues(eigen *e) {
   const int order = (int)e->n, room = 64 * (int)e->n, one = 1;
   double none;
@@ -78,7 +84,8 @@ static void find_eigenvalues(eigen *e) {
                           &one, e->work, &room, &e->info);
 }
 
-/* dsyevr gives them ascending, one a column of a column-major matrix: a row of ours. */
+/* dsyevr returns eigenvalues in ascending order, and the eigenvectors as columns of a column-major
+ * matrix, which are rows of a row-major one. */
 static void find_eigenvectors(eigen *e) {
   const int order = (int)e->n, first = (int)(e->n - e->count + 1), room = 32 * (int)e->n,
             integers = 10 * (int)e->n;
@@ -101,7 +108,8 @@ static scl_status run_eigen(eigen *e, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* One block for everything, so that an abandoned thread can release it. */
+/* The problem with all its arrays in one block of memory, so that a background thread that was
+ * abandoned after Ctrl-C can release it. NULL: no memory. */
 static eigen *make_eigen(size_t n, size_t count, bool symmetric, bool vectors, const double *a) {
   const size_t doubles = n * n + 2 * n + (vectors ? count * n + 32 * n : 64 * n + 1),
                integers = vectors ? 12 * n : 0;
@@ -152,7 +160,8 @@ scl_status scl_eigenvectors(size_t n, size_t count, const double *a, double *val
 
 /* ---------------------------------------------------------------- a product in tiles */
 
-/* Tiles of the result, each summed over slices: between them Ctrl-C is looked for. */
+/* Order of the tiles of the result, and terms of a slice of a sum. Ctrl-C is checked between
+ * slices. */
 enum { TILE = 512, SLICE = 1 << 16 };
 
 typedef struct product {
@@ -204,6 +213,8 @@ scl_status scl_gemm_interruptible(scl_dtype dtype, bool transpose_a, bool transp
 
 /* ---------------------------------------------------------------- the service */
 
+/* Without transposition of A each row of the result depends on its own row of A only
+ * (row_products.h). */
 static void service_gemm(int transpose_a, int transpose_b, size_t m, size_t n, size_t k,
                          double alpha, const double *a, ptrdiff_t lda, const double *b,
                          ptrdiff_t ldb, double beta, double *c, ptrdiff_t ldc) {

@@ -1,3 +1,4 @@
+/* Random matrices and permutations. Called by the Lua interface. */
 #include "algebra/draws.h"
 
 #include "base/interrupt.h"

@@ -1,3 +1,4 @@
+/* Long accumulators: exact sums of float64 numbers as whole numbers at places 2^(26 p). */
 #include "algebra/exact.h"
 
 #include <math.h>
@@ -91,7 +92,8 @@ static double round_places(int64_t *t, int count, int first) {
 
 enum { SUM_PLACES = (SPECIAL + 17) / DIGIT + 2, SUM_FIRST = -42 };
 
-/* Adds a finite number; false: it is not finite. */
+/* Add a finite number to the totals t of sum_column. False: it is not finite. A negative number is
+ * added as its two's complement, (x ^ -1) + 1, without a branch. */
 static bool add_to_totals(double value, int64_t *t) {
   uint64_t fraction;
   int64_t low, high;
@@ -106,6 +108,7 @@ static bool add_to_totals(double value, int64_t *t) {
   return true;
 }
 
+/* Carry between the places of t, so that further numbers can be added. */
 static void carry_totals(int64_t *t) {
   int64_t carried = 0;
   for (int p = 0; p < SUM_PLACES + ROOM; p++) {
@@ -114,9 +117,10 @@ static void carry_totals(int64_t *t) {
   }
 }
 
-/* Up to CHUNK numbers are summed together: first their bits above 2^(e - CHUNK_BITS), 2^e being
- * above the sum of their absolute values, which float64 numbers add exactly in any order; then what
- * is left of them in the same way. */
+/* Up to CHUNK numbers are summed together. 2^e is above the sum of their absolute values. First
+ * their parts that are multiples of 2^(e - CHUNK_BITS) are added: these sums need at most
+ * CHUNK_BITS bits, so that float64 additions are exact in any order. Then what is left of the
+ * numbers is summed in the same way. (Error-free extraction: Rump, Ogita and Oishi 2008.) */
 enum { CHUNK = 1024, CHUNK_BITS = 50, LANES = 8 };
 static const double CHUNK_LARGEST = 0x1p1000;
 
@@ -127,7 +131,7 @@ static double sum_lanes(const double *lanes) {
   return sum;
 }
 
-/* count: a multiple of LANES */
+/* The sum of `count` numbers, a multiple of LANES, in LANES partial sums. */
 static double sum_of(const double *x, size_t count) {
   double lanes[LANES] = {0};
   for (size_t i = 0; i < count; i += LANES)
@@ -136,6 +140,7 @@ static double sum_of(const double *x, size_t count) {
   return sum_lanes(lanes);
 }
 
+/* The sum of their absolute values. */
 static double size_of(const double *x, size_t count) {
   double lanes[LANES] = {0};
   for (size_t i = 0; i < count; i += LANES)
@@ -161,6 +166,8 @@ static bool sum_chunk(double *x, size_t count, int64_t *t) {
   return true;
 }
 
+/* The sum of `count` numbers that are `stride` apart. If some are not finite: the float64 sum of
+ * these, which is an infinity or NaN. */
 static double sum_column(const double *values, size_t count, size_t stride) {
   int64_t t[SUM_PLACES + ROOM] = {0};
   double x[CHUNK], special = 0; /* the sum of what is not finite */
@@ -208,7 +215,7 @@ void scl_exact_destroy(scl_exact *e) {
 
 size_t scl_exact_count(const scl_exact *e) { return e->count; }
 
-/* Zeros at place p of the array. */
+/* Make sure that place p of the array has totals. SCL_STATUS_NUMERIC: p is out of range. */
 static scl_status open_place(scl_exact *e, int p, scl_error *error) {
   if (p < 0 || p >= PLACES)
     return scl_fail(error, SCL_STATUS_NUMERIC, "a power of two is out of range");
@@ -254,14 +261,15 @@ static scl_status carry_all(scl_exact *e, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Before `additions` of less than 2^53 to each number. */
+/* Call it before `additions` additions of less than 2^53 to each number: carries first if the
+ * totals might overflow. */
 static scl_status make_room(scl_exact *e, unsigned additions, scl_error *error) {
   if (e->added + additions > MOST) SCL_TRY(carry_all(e, error));
   e->added += additions;
   return SCL_STATUS_OK;
 }
 
-/* number[i] += value 2^exponent, with room made. */
+/* number[i] += value 2^exponent. The caller has called make_room. */
 static scl_status add_number(scl_exact *e, size_t i, double value, int exponent, scl_error *error) {
   uint64_t fraction;
   int64_t low, high;
@@ -290,6 +298,8 @@ scl_status scl_exact_add_one(scl_exact *e, size_t i, double value, int exponent,
   return add_number(e, i, value, exponent, error);
 }
 
+/* a b as the sum of two float64 numbers, of which fma gives the second one exactly. Both factors
+ * are scaled to [1/2, 1), so that nothing overflows or underflows. */
 scl_status scl_exact_add_product(scl_exact *e, size_t i, double a, double b, scl_error *error) {
   int of_a, of_b;
   const double x = frexp(a, &of_a), y = frexp(b, &of_b), product = x * y;
@@ -338,6 +348,8 @@ double scl_exact_value(const scl_exact *e, size_t i) {
   return round_places(t, places, e->low - BIAS);
 }
 
+/* The rest is the total less the rounded value, which is subtracted at its places, rounded
+ * again. */
 double scl_exact_value_and_rest(const scl_exact *e, size_t i, double *rest) {
   enum { BELOW = 3 }; /* places that the value may reach below the lowest total */
   int64_t t[PLACES + ROOM + BELOW];
@@ -428,7 +440,7 @@ bool scl_exact_span(const double *values, size_t count, int *low, int *high) {
   return true;
 }
 
-/* Digits from the bits of each number. */
+/* scl_exact_cut from the bits of each number: slower, for any range of exponents. */
 static void cut_bits(const double *values, size_t rows, size_t k, int low, int width, size_t digits,
                      double *out, size_t stride, size_t plane) {
   const uint64_t mask = ((uint64_t)1 << width) - 1;
@@ -446,10 +458,13 @@ static void cut_bits(const double *values, size_t rows, size_t k, int low, int w
   }
 }
 
-/* The most bits, and the largest |low|, of numbers that remain finite and whole below. */
+/* The most bits, and the largest |low|, for which scl_exact_cut computes with finite whole
+ * numbers. */
 enum { SPAN_MOST = 900, LOW_MOST = 2000 };
 
-/* Digits by rounding, faster: the numbers are made whole, and each digit is subtracted in turn. */
+/* Digits by rounding: the numbers are multiplied by 2^-low, which makes them whole, and digit by
+ * digit, from the highest, is rounded off and subtracted. All steps are exact. Plane 0 of `out`
+ * holds the remainder meanwhile, which becomes digit 0. */
 void scl_exact_cut(const double *values, size_t rows, size_t k, int low, int width, size_t digits,
                    double *out, size_t stride, size_t plane) {
   static const double magic = 0x1.8p52; /* x + magic - magic = rint(x) for |x| < 2^51 */

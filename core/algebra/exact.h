@@ -1,12 +1,12 @@
 /* Exact sums of float64 numbers. A finite number is a whole multiple of a power of two, so that a
- * sum is a whole number of some smallest unit: it is kept as whole numbers t_p of 64 bits,
+ * sum is a whole number of some smallest unit. It is stored as whole numbers t_p of 64 bits,
  *
  *   sum = sum over places p of t_p 2^(26 p),
  *
- * which are carried before they overflow. Places are opened as they are met and never dropped: the
- * sum is exact whatever is added later, and does not depend on the order or the division of the
- * additions. It is rounded once, to nearest even, when it is read. (Long accumulators: Kulisch
- * 1971; of this form: Neal 2015, arXiv:1505.05571.) */
+ * which are carried before they overflow. Places are allocated when they are first needed. The sum
+ * is exact for any numbers that are added later, and does not depend on their order or on how the
+ * work is divided. It is rounded once, to nearest even, when it is read. (Long accumulators:
+ * Kulisch 1971; of this form: Neal 2015, arXiv:1505.05571.) */
 #ifndef SCULLERY_EXACT_H
 #define SCULLERY_EXACT_H
 
@@ -14,9 +14,8 @@
 
 enum { SCL_EXACT_DIGIT = 26 }; /* bits between places */
 
-/* sums[j] = the sum of column j of `values` (count x k), rounded once. Infinities and NaN give what
- * they give in a sum of float64 numbers. Takes 1 to 2 ns a
- * number. */
+/* sums[j] = the sum of column j of `values` (count x k), rounded once. Infinities and NaN have the
+ * same effect as in a float64 sum. Takes 1 to 2 ns for each number. */
 void scl_exact_sum(const double *values, size_t count, size_t k, double *sums);
 
 /* ------------------------------------------------------------ sums that are kept
@@ -40,17 +39,18 @@ scl_status scl_exact_add_whole(scl_exact *e, size_t first, size_t count, const d
 /* into += from, or into -= from; both have as many numbers. */
 scl_status scl_exact_merge(scl_exact *into, const scl_exact *from, bool subtract, scl_error *error);
 
-/* Rounded to nearest even; beyond the largest float64 number infinite. */
+/* Number i rounded to nearest even; infinite if it is beyond the largest float64 number. */
 double scl_exact_value(const scl_exact *e, size_t i);
-/* The same, and what the sum is less that, rounded: 106 bits together. */
+/* The same, and *rest = the exact number less the returned value, rounded: 106 bits together. */
 double scl_exact_value_and_rest(const scl_exact *e, size_t i, double *rest);
 scl_status scl_exact_equal(scl_exact *a, scl_exact *b, bool *equal, scl_error *error);
 
-/* The numbers as places x count whole numbers -2^25 <= t < 2^25, the first place being *first: equal
- * numbers give equal arrays. The caller releases *out. Zeros: no places, and *first = 0. */
+/* The numbers as places x count whole numbers -2^25 <= t < 2^25, the first place being *first:
+ * equal numbers give equal arrays. The caller releases *out. For zeros *places = 0 and *first =
+ * 0. */
 scl_status scl_exact_export(scl_exact *e, int *first, size_t *places, int64_t **out,
                             scl_error *error);
-/* number += those of such an array. SCL_STATUS_BAD_DATA: it is none. */
+/* Add the numbers of such an array. SCL_STATUS_BAD_DATA: it is not a valid one. */
 scl_status scl_exact_import(scl_exact *e, int first, size_t places, const int64_t *from,
                             scl_error *error);
 

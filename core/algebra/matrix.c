@@ -1,3 +1,5 @@
+/* Matrices as views of reference-counted storage. References are counted atomically, so that views
+ * can be shared between threads. */
 #include "algebra/matrix.h"
 #include "base/text.h"
 
@@ -11,6 +13,7 @@ struct scl_storage {
   void *data;
 };
 
+/* A row-major matrix in new storage from `allocate`. *out is empty after a failure. */
 static scl_status matrix_create(size_t rows, size_t cols, scl_dtype dtype,
                                 void *(*allocate)(size_t), scl_matrix *out, scl_error *error) {
   memset(out, 0, sizeof *out);

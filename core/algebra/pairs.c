@@ -1,3 +1,6 @@
+/* Gram matrices of kernels in the simple form. Dense rows: one matrix product for all pairs, then
+ * corrections term by term where it cancels or overflows. Sparse rows and thresholds: pair by
+ * pair. */
 #include "algebra/pairs.h"
 
 #include "algebra/row_products.h"
@@ -34,6 +37,7 @@ static bool same_support(const int32_t *columns, size_t degree, const scl_const_
   return degree == v->integers || support[degree] < 0;
 }
 
+/* Apply the kernel's function to the numbers of `count` pairs, in place. */
 static void pairs_finish(const scl_pair_kernel *kernel, size_t dim, size_t count, double *numbers) {
   const scl_pair_row row = {.head = SCL_HEAD(scl_pair_row), .dim = dim, .count = count};
   if (kernel->table->finish != NULL) kernel->table->finish(kernel->self, &row, numbers);
@@ -42,8 +46,8 @@ static void pairs_finish(const scl_pair_kernel *kernel, size_t dim, size_t count
 /* ------------------------------------------------------------ the number of one pair, term by
  * term */
 
-/* Inner product; where an intermediate product would overflow, both rows are first scaled to the
- * order of 1. */
+/* scale^2 <u, v>, for rows whose products overflow: both are divided by their largest entries
+ * first. */
 static double scaled_dot(size_t count, const double *u, const double *v, double scale) {
   double high_u = 0, high_v = 0, sum = 0;
   for (size_t k = 0; k < count; k++) {
@@ -56,6 +60,7 @@ static double scaled_dot(size_t count, const double *u, const double *v, double 
   return (high_u * scale) * sum * (high_v * scale);
 }
 
+/* scale^2 <u, v> */
 static double pair_dot(size_t count, const double *u, const double *v, double scale) {
   double sum = 0;
   for (size_t k = 0; k < count; k++)
@@ -63,6 +68,8 @@ static double pair_dot(size_t count, const double *u, const double *v, double sc
   return isfinite(sum) ? sum : scaled_dot(count, u, v, scale);
 }
 
+/* scale^2 ||u - v||^2. The difference is scaled, not the rows, so that a large scale does not
+ * overflow for rows that are close. */
 static double squared_distance(size_t count, const double *u, const double *v, double scale) {
   double sum = 0;
   for (size_t k = 0; k < count; k++) {
@@ -79,8 +86,9 @@ static double absolute_distance(size_t count, const double *u, const double *v, 
   return sum;
 }
 
-static double number(const scl_pair_kernel *kernel, size_t count, const double *u,
-                     const double *v) {
+/* The number of one pair that the kernel is a function of. */
+static double pair_number(const scl_pair_kernel *kernel, size_t count, const double *u,
+                          const double *v) {
   switch (kernel->table->pair) {
   case SCL_PAIR_DOT:
     return pair_dot(count, u, v, kernel->scale);
@@ -109,8 +117,9 @@ static void gram_of_supports(const scl_pair_kernel *kernel, const scl_const_para
       double *row = out + (ptrdiff_t)i * stride + (ptrdiff_t)first;
       for (size_t j = 0; j < count; j++) {
         same[j] = same_support(columns, degree, v, first + j);
-        row[j] =
-            same[j] ? number(kernel, degree, parameter_row(u, i), parameter_row(v, first + j)) : 0;
+        row[j] = same[j]
+                     ? pair_number(kernel, degree, parameter_row(u, i), parameter_row(v, first + j))
+                     : 0;
       }
       pairs_finish(kernel, u->dim, count, row);
       for (size_t j = 0; j < count; j++)
@@ -121,28 +130,29 @@ static void gram_of_supports(const scl_pair_kernel *kernel, const scl_const_para
 
 /* ------------------------------------------------------------ dense rows, prepared for products */
 
-/* Rows as the products use them: copies where the kernel moves them, or where its scale is so
- * far from 1 that products formed without it would overflow or underflow; otherwise the
- * parameters themselves, with products to be scaled. */
+/* Rows in the form that the products use. They are copied, times the scale, if the kernel moves
+ * them, or if its scale is so far from 1 that products without it would overflow or underflow.
+ * Otherwise they are the parameters themselves, and the products are scaled afterwards. */
 typedef struct meeting {
   const double *data;
   ptrdiff_t stride;
   double *memory;
-  /* Rows to be compared term by term, their differences times plain_scale: the parameters' own, so
-   * that a scale that overflows meets differences alone; the copies where the kernel moves them. */
+  /* Rows to be compared term by term, with differences multiplied by plain_scale: the parameters
+   * themselves, so that a large scale is only applied to differences; or the moved copies. */
   const double *plain;
   ptrdiff_t plain_stride;
   double plain_scale;
 } meeting;
 
-static bool copies(const scl_pair_kernel *kernel) {
+static bool needs_copy(const scl_pair_kernel *kernel) {
   return kernel->table->move != NULL || kernel->scale < 1e-50 || kernel->scale > 1e50;
 }
 
+/* Prepare rows; the caller releases out->memory. */
 static scl_status rows_as_they_meet(const scl_pair_kernel *kernel, const scl_const_parameters *p,
                                     meeting *out, scl_error *error) {
   *out = (meeting){p->weights, p->stride, NULL, p->weights, p->stride, kernel->scale};
-  if (!copies(kernel)) return SCL_STATUS_OK;
+  if (!needs_copy(kernel)) return SCL_STATUS_OK;
   double *copy = scl_allocate_array(p->count * p->dim + 1, sizeof *copy);
   if (copy == NULL) return scl_fail_memory(error, p->count * p->dim * sizeof *copy, "rows");
   for (size_t i = 0; i < p->count; i++)
@@ -158,8 +168,8 @@ static scl_status rows_as_they_meet(const scl_pair_kernel *kernel, const scl_con
   return SCL_STATUS_OK;
 }
 
-/* ||u_i - v_j||_1: a panel of rows of v at a time, turned so that neighbours in memory are
- * neighbours in j. */
+/* out = ||u_i - v_j||_1, for a panel of SCL_PANEL rows of v at a time, which is transposed so that
+ * the loop over j reads adjacent numbers. */
 static scl_status absolute_distances(size_t rows, size_t cols, size_t dim, const meeting *u,
                                      const meeting *v, double *out, ptrdiff_t stride,
                                      scl_error *error) {
@@ -185,8 +195,9 @@ static double square_of(size_t dim, const double *x) {
   return sum;
 }
 
-/* Row i of dots to squared distances, ||u||^2 + ||v||^2 - 2 <u, v>; term by term where that cancels
- * (rows that are nearly the same) or leaves the range of a double. */
+/* Change a row of inner products into squared distances, ||u||^2 + ||v||^2 - 2 <u, v>. Where that
+ * cancels (nearly equal rows) or leaves the range of float64, the distance is computed term by
+ * term. */
 static void squares_from_dots(size_t dim, const double *u, double square_u, const meeting *v,
                               size_t count, const double *squares_v, double *row) {
   const double cancelled = 1e-6, tiny = 1e-280;
@@ -203,11 +214,12 @@ static void squares_from_dots(size_t dim, const double *u, double square_u, cons
 
 /* out = the inner products of all pairs, or their squared distances, from one matrix product.
  * Entries that overflowed, or cancelled, are computed again term by term. */
-static scl_status products(const scl_pair_kernel *kernel, const scl_const_parameters *u,
-                           const scl_const_parameters *v, const meeting *left, const meeting *right,
-                           double *out, ptrdiff_t stride, scl_error *error) {
+static scl_status pair_products(const scl_pair_kernel *kernel, const scl_const_parameters *u,
+                                const scl_const_parameters *v, const meeting *left,
+                                const meeting *right, double *out, ptrdiff_t stride,
+                                scl_error *error) {
   const double rest =
-      copies(kernel) ? 1 : kernel->scale; /* the factor not applied to the rows yet */
+      needs_copy(kernel) ? 1 : kernel->scale; /* the factor not applied to the rows yet */
   const double alpha = rest * rest;
   double *squares = NULL;
   if (kernel->table->pair == SCL_PAIR_SQUARED_DISTANCE) {
@@ -234,7 +246,7 @@ static scl_status products(const scl_pair_kernel *kernel, const scl_const_parame
   return SCL_STATUS_OK;
 }
 
-static void zero(size_t rows, size_t cols, double *out, ptrdiff_t stride) {
+static void fill_zeros(size_t rows, size_t cols, double *out, ptrdiff_t stride) {
   for (size_t i = 0; i < rows; i++)
     memset(out + (ptrdiff_t)i * stride, 0, cols * sizeof *out);
 }
@@ -245,18 +257,18 @@ static scl_status numbers_of_rows(const scl_pair_kernel *kernel, const scl_const
                                   scl_error *error) {
   meeting left = {0}, right = {0};
   if (kernel->table->pair == SCL_PAIR_NONE || u->dim == 0) {
-    zero(u->count, v->count, out, stride);
+    fill_zeros(u->count, v->count, out, stride);
     return SCL_STATUS_OK;
   }
   SCL_TRY(rows_as_they_meet(kernel, u, &left, error));
   scl_status status = rows_as_they_meet(kernel, v, &right, error);
   if (status == SCL_STATUS_OK && kernel->table->pair == SCL_PAIR_ABSOLUTE_DISTANCE) {
     status = absolute_distances(u->count, v->count, u->dim, &left, &right, out, stride, error);
-    for (size_t i = 0; status == SCL_STATUS_OK && !copies(kernel) && i < u->count; i++)
+    for (size_t i = 0; status == SCL_STATUS_OK && !needs_copy(kernel) && i < u->count; i++)
       for (size_t j = 0; j < v->count; j++)
         out[(ptrdiff_t)i * stride + (ptrdiff_t)j] *= kernel->scale;
   } else if (status == SCL_STATUS_OK) {
-    status = products(kernel, u, v, &left, &right, out, stride, error);
+    status = pair_products(kernel, u, v, &left, &right, out, stride, error);
   }
   scl_release(left.memory);
   scl_release(right.memory);
@@ -271,6 +283,8 @@ typedef struct directions {
   double *length;
 } directions;
 
+/* unit = x / ||x|| (zeros for a row of zeros). Returns ||x||. Numbers are divided by the largest
+ * one first, so that squares neither overflow nor vanish. */
 static double make_unit(size_t dim, const double *x, double *unit) {
   double high = 0, square = 0;
   for (size_t k = 0; k < dim; k++)
@@ -285,6 +299,8 @@ static double make_unit(size_t dim, const double *x, double *unit) {
   return high * root;
 }
 
+/* The unit vector and the length, times the kernel's scale, of each parameter. The caller releases
+ * out->unit, which is one block of memory with the lengths. */
 static scl_status make_directions(const scl_pair_kernel *kernel, const scl_const_parameters *p,
                                   directions *out, scl_error *error) {
   const size_t numbers = p->count * (p->dim + 1) + 1;
@@ -312,6 +328,7 @@ static double exact_angle(bool radians, size_t dim, const double *u, const doubl
   return cosine > 0 ? 1 - square / 2 : square / 2 - 1;
 }
 
+/* pairs_finish for kernels that also get the lengths of both rows. */
 static void finish_angles(const scl_pair_kernel *kernel, size_t dim, double length_u, size_t count,
                           const double *lengths_v, double *numbers) {
   const scl_pair_row row = {SCL_HEAD(scl_pair_row), dim, count, length_u, lengths_v};
@@ -345,6 +362,7 @@ static scl_status gram_of_angles(const scl_pair_kernel *kernel, const scl_const_
   return status;
 }
 
+/* A row and itself: cosine 1, angle 0. */
 static scl_status diagonal_of_angles(const scl_pair_kernel *kernel, const scl_const_parameters *u,
                                      double *out, scl_error *error) {
   directions rows = {0};

@@ -1,3 +1,4 @@
+/* Pilots: whether a column is far from 0, and a point near it. */
 #include "algebra/pilot.h"
 
 #include <math.h>
@@ -15,12 +16,14 @@ double scl_pilot_round(double mean, double deviation, double first) {
   return isfinite(pilot) ? pilot : 0;
 }
 
+/* Order of qsort. */
 static int ascending(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
-/* Of `count` numbers. */
+/* scl_pilot_round of `count` numbers. Mean and deviation are computed from differences from the
+ * first number, so that large means lose no digits. */
 static double pilot_of_sample(const double *numbers, size_t count) {
   double mean = 0, square = 0;
   for (size_t i = 0; i < count; i++)
@@ -31,8 +34,9 @@ static double pilot_of_sample(const double *numbers, size_t count) {
   return scl_pilot_round(mean, sqrt(square), numbers[0]);
 }
 
-/* The numbers of a column, `apart` from each other. Where all of them say no, no part of them is
- * sorted, so that columns near 0 cost little. */
+/* The pilot of a column from `count` numbers that are `apart` elements from each other, ignoring up
+ * to 1/16 outliers. A column whose numbers have both signs has no pilot; that is decided first,
+ * since it is the frequent case and needs no sorting. */
 static double pilot_of_column(const double *column, ptrdiff_t apart, size_t count) {
   double numbers[SAMPLE] = {0};
   size_t negative = 0, zero = 0;

@@ -1,3 +1,4 @@
+/* Quartiles by sorting, a column for each task. Called by the Lua interface. */
 #include "algebra/quartiles.h"
 
 #include "base/memory.h"
@@ -10,11 +11,12 @@ typedef struct quartiles {
   scl_matrix *out;
 } quartiles;
 
-static int compare(const void *a, const void *b) {
+static int by_value(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
+/* The quantile `share` of sorted numbers, by linear interpolation; NaN without numbers. */
 static double at_share(const double *sorted, size_t count, double share) {
   if (count == 0) return NAN;
   const double place = share * (double)(count - 1);
@@ -34,7 +36,7 @@ static scl_status one_column(void *context, size_t j, scl_error *error) {
     const double value = scl_matrix_get(job->a, i, j);
     if (!isnan(value)) sorted[count++] = value;
   }
-  qsort(sorted, count, sizeof *sorted, compare);
+  qsort(sorted, count, sizeof *sorted, by_value);
   for (size_t k = 0; k < 3; k++)
     scl_matrix_set(job->out, k, j, at_share(sorted, count, 0.25 * (double)(k + 1)));
   scl_release(sorted);

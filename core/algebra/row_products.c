@@ -1,3 +1,5 @@
+/* Products of rows with a packed matrix, through the loops of base/loops.h: the terms of each entry
+ * are added in one fixed order. */
 #include "algebra/row_products.h"
 
 #include "base/loops.h"
@@ -34,9 +36,10 @@ void scl_strip_set(scl_dtype dtype, size_t terms, size_t j, const double *column
     set_f32(terms, column, width, to);
 }
 
-/* C = A B, or += where `add`. */
-static void multiply(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k, const void *a,
-                     ptrdiff_t lda, const void *packed, bool add, void *c, ptrdiff_t ldc) {
+/* C = A B, or C += A B with `add`, for the packed B. */
+static void multiply_packed(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k,
+                            const void *a, ptrdiff_t lda, const void *packed, bool add, void *c,
+                            ptrdiff_t ldc) {
   if (dtype == SCL_DTYPE_FLOAT64)
     scl_loops_get()->row_product_f64(k, m, first, n, a, lda, packed, add, c, ldc);
   else
@@ -45,7 +48,7 @@ static void multiply(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k
 
 void scl_row_product(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k, const void *a,
                      ptrdiff_t lda, const void *packed, void *c, ptrdiff_t ldc) {
-  multiply(dtype, m, first, n, k, a, lda, packed, false, c, ldc);
+  multiply_packed(dtype, m, first, n, k, a, lda, packed, false, c, ldc);
 }
 
 /* ---------------------------------------------------------------- B packed piece by piece */
@@ -82,7 +85,8 @@ void scl_row_product(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k
 PACK(f64, double)
 PACK(f32, float)
 
-static void scale(scl_dtype dtype, size_t m, size_t n, double factor, void *c, ptrdiff_t ldc) {
+/* C (m x n) *= factor */
+static void scale_rows(scl_dtype dtype, size_t m, size_t n, double factor, void *c, ptrdiff_t ldc) {
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j < n; j++) {
       const size_t at = (size_t)((ptrdiff_t)i * ldc) + j;
@@ -99,7 +103,7 @@ void scl_row_gemm(scl_dtype dtype, bool transpose_b, size_t m, size_t n, size_t 
     float narrow[MOST_STRIP_BYTES * SCL_ROW_TERMS / sizeof(float)];
   } piece;
   if (m == 0) return;
-  if (beta != 0 && beta != 1) scale(dtype, m, n, beta, c, ldc);
+  if (beta != 0 && beta != 1) scale_rows(dtype, m, n, beta, c, ldc);
   for (size_t from = 0; from == 0 || from < k; from += SCL_ROW_TERMS)
     for (size_t j = 0; j < n; j += width) {
       const size_t terms = scl_min(SCL_ROW_TERMS, k - from), cols = scl_min(width, n - j);
@@ -110,8 +114,8 @@ void scl_row_gemm(scl_dtype dtype, bool transpose_b, size_t m, size_t n, size_t 
         pack_f64(transpose_b, terms, cols, alpha, at, ldb, width, piece.wide);
       else
         pack_f32(transpose_b, terms, cols, (float)alpha, at, ldb, width, piece.narrow);
-      multiply(dtype, m, 0, cols, terms, scl_at(a, dtype, (ptrdiff_t)from), lda, &piece,
-               beta != 0 || from > 0, scl_at_mutable(c, dtype, (ptrdiff_t)j), ldc);
+      multiply_packed(dtype, m, 0, cols, terms, scl_at(a, dtype, (ptrdiff_t)from), lda, &piece,
+                      beta != 0 || from > 0, scl_at_mutable(c, dtype, (ptrdiff_t)j), ldc);
     }
 }
 
@@ -127,6 +131,8 @@ typedef struct row_job {
   ptrdiff_t lda, ldb, ldc;
 } row_job;
 
+/* A task of the pool: a block of TASK_ROWS x TASK_COLUMNS of the result. Its sums over k are not
+ * divided, so that results do not depend on the number of threads. */
 static void product_task(void *context, size_t index) {
   const row_job *p = context;
   const size_t i = index / p->across * TASK_ROWS, j = index % p->across * TASK_COLUMNS;

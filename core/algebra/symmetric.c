@@ -1,3 +1,4 @@
+/* Symmetric matrices in tiles: storage, filling, elementwise operations and combinations. */
 #include "algebra/symmetric_internal.h"
 
 #include "algebra/dense.h"
@@ -5,8 +6,8 @@
 #include "base/text.h"
 #include <string.h>
 
-/* Large tiles keep gemm near its rate (packing costs 1/tile of the work), small ones leave work for
- * every thread. */
+/* Large tiles keep products near full speed (packing costs 1/tile of the work), small tiles give
+ * work to all threads. The order is a multiple of 8, and tiles are nearly equal in size. */
 size_t scl_symmetric_tile(size_t n) {
   const size_t target = n <= 256 ? 128 : n <= 640 ? 256 : 512;
   const size_t across = (n + target - 1) / target;
@@ -81,8 +82,8 @@ typedef struct scattering {
   const double *weights;
 } scattering;
 
-/* Entries whose row lies in tile row `index`; every entry is one task's, summed in the order of the
- * rows. */
+/* Task: add to all tiles in row `index` of tiles. Each entry of the matrix belongs to one task,
+ * which adds the rows of data in their order. */
 static void scatter_tiles(void *context, size_t index) {
   const scattering *job = context;
   scl_symmetric *a = job->a;
@@ -118,6 +119,7 @@ typedef struct rank_update {
   bool transposed; /* p is k x n */
 } rank_update;
 
+/* Task: tile (i, j) += factor P_i P_j'. */
 static void rank_tile(void *context, size_t index) {
   const rank_update *job = context;
   const scl_symmetric *a = job->a;
@@ -141,6 +143,8 @@ typedef struct filling {
   void *context;
 } filling;
 
+/* A task of the pool: one tile of the lower triangle, by the caller's function. A diagonal tile is
+ * filled whole. */
 static scl_status fill_tile(void *context, size_t index, scl_error *error) {
   const filling *job = context;
   const size_t tile = job->a->tile;
@@ -159,7 +163,9 @@ scl_status scl_symmetric_fill(scl_symmetric *a, scl_symmetric_rectangle rectangl
 
 /* ------------------------------------------------------------ elementwise */
 
-static size_t numbers(const scl_symmetric *a) { return scl_tile_count(a) * a->tile * a->tile; }
+static size_t stored_numbers(const scl_symmetric *a) {
+  return scl_tile_count(a) * a->tile * a->tile;
+}
 
 typedef struct addition {
   double factor;
@@ -176,6 +182,7 @@ static void symmetric_add_chunk(void *context, size_t index) {
     a[i] += job->factor * x[i];
 }
 
+/* a += factor x; x may be a combination. */
 static void symmetric_add(double factor, const scl_symmetric *x, scl_symmetric *a) {
   if (x->data != NULL) {
     addition job = {factor, x->data, a->data, a->tile * a->tile};
@@ -187,13 +194,15 @@ static void symmetric_add(double factor, const scl_symmetric *x, scl_symmetric *
   if (x->factor != 0) scl_symmetric_rank(a, factor * x->factor, x->vector, 1);
 }
 
+/* to = from, where `from` may be a combination: its parts are added, and `to` becomes a plain
+ * matrix. */
 static void symmetric_copy(const scl_symmetric *from, scl_symmetric *to) {
   if (from->data != NULL) {
-    memcpy(to->data, from->data, numbers(from) * sizeof(double));
+    memcpy(to->data, from->data, stored_numbers(from) * sizeof(double));
     return;
   }
   if (from->n_parts == 0)
-    memset(to->data, 0, numbers(to) * sizeof(double));
+    memset(to->data, 0, stored_numbers(to) * sizeof(double));
   else
     symmetric_copy(from->parts[0], to);
   for (size_t k = 1; k < from->n_parts; k++)
@@ -202,7 +211,7 @@ static void symmetric_copy(const scl_symmetric *from, scl_symmetric *to) {
 }
 
 static void symmetric_scale(double factor, scl_symmetric *a) {
-  for (size_t i = 0; i < numbers(a); i++)
+  for (size_t i = 0; i < stored_numbers(a); i++)
     a->data[i] *= factor;
 }
 
@@ -212,7 +221,7 @@ static void symmetric_set(scl_symmetric *a, size_t i, size_t rows, size_t j, siz
     scl_symmetric_set_block(a, i + r, 1, j, cols, SCL_DTYPE_FLOAT64, block + (ptrdiff_t)r * stride);
 }
 
-/* The transpose of X, k x n to n x k, makes it the product that the tiles know. */
+/* Slot `rank`: a += alpha X'X for X k x n at stride. */
 static scl_status rank_service(scl_symmetric *a, double alpha, const double *x, size_t k,
                                ptrdiff_t stride, scl_error *error) {
   rank_update job = {a, alpha, x, k, stride, true};

@@ -1,6 +1,7 @@
-/* Phi'Phi of a block of rows, a task a tile, which is added to a or shown to a function. Where the instruction set has packed products, the block's columns
- * are packed once and all tiles share them; elsewhere, and for a few numbers, OpenBLAS packs its
- * own for each tile. */
+/* Phi'Phi of a block of rows, one task for each tile, which is added to a matrix or passed to a
+ * function. If the instruction set has packed products, the block's columns are packed once for all
+ * tiles. Otherwise, and for small blocks, OpenBLAS computes each tile and packs its columns
+ * again. */
 #include "algebra/dense.h"
 #include "algebra/symmetric_internal.h"
 #include "base/interrupt.h"
@@ -46,7 +47,8 @@ static void *scratch_of(const accumulation *job) {
 
 enum { PACKED_ROWS = 64 };
 
-/* Rows PACKED_ROWS index .. of all strips. */
+/* Task: pack PACKED_ROWS rows of all strips of columns. A strip has `width` columns, and its rows
+ * follow each other; missing columns are 0. */
 static void pack_rows(void *context, size_t index) {
   const accumulation *job = context;
   const scl_symmetric *a = job->a;
@@ -120,7 +122,8 @@ static void plain_tile(void *context, size_t index) {
   if (job->visit != NULL) job->visit(job->context, i, j, target);
 }
 
-static scl_status run(accumulation *job, scl_error *error) {
+/* Pack if it pays, then compute all tiles in parallel. Releases the memory of the job. */
+static scl_status run_accumulation(accumulation *job, scl_error *error) {
   bool packs;
   SCL_TRY(open_packed(job, &packs, error));
   if (job->visit != NULL) {
@@ -147,7 +150,7 @@ scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const voi
                       .count = count,
                       .visit = dtype == SCL_DTYPE_FLOAT32 ? add_tile_f32 : NULL,
                       .context = a};
-  return count == 0 ? SCL_STATUS_OK : run(&job, error);
+  return count == 0 ? SCL_STATUS_OK : run_accumulation(&job, error);
 }
 
 scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric *like,
@@ -161,5 +164,5 @@ scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric 
                       .visit = visit,
                       .context = context,
                       .skip = skip};
-  return block->count == 0 ? SCL_STATUS_OK : run(&job, error);
+  return block->count == 0 ? SCL_STATUS_OK : run_accumulation(&job, error);
 }

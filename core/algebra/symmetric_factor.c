@@ -9,7 +9,8 @@ typedef struct step {
   size_t k;
 } step;
 
-/* A tile's rows are shared out in strips, so that few tiles still keep all threads busy. */
+/* Tiles are divided into strips of rows, one task each, so that a few tiles keep all threads
+ * busy. */
 enum { STRIP = 64 };
 static size_t strips(const scl_symmetric *a) { return (a->tile + STRIP - 1) / STRIP; }
 
@@ -45,6 +46,8 @@ static void trailing_strip(void *context, size_t index) {
            (ptrdiff_t)a->tile);
 }
 
+/* Step k: factor the diagonal tile, A_kk = L_kk L_kk'; then L_ik = A_ik L_kk^-T for all i > k; then
+ * subtract L_ik L_jk' from all tiles i >= j > k. */
 scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
   for (size_t k = 0; k < a->across; k++) {
     const size_t rows = scl_tile_rows(a, k), below = a->across - 1 - k;

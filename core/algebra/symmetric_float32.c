@@ -1,5 +1,6 @@
-/* Cholesky factors in float32, right-looking, in the tiles of symmetric.c: half the memory, twice
- * the rate. Diagonal tiles are factored in float64. */
+/* Cholesky factors in float32, right-looking, in the tiles of symmetric.c: half the memory and
+ * about twice the speed of float64. The matrix is scaled to a unit diagonal, D A D with D =
+ * diag(A)^(-1/2), plus a ridge; diagonal tiles are factored in float64. */
 #include "algebra/symmetric_float32.h"
 
 #include "algebra/blas.h"
@@ -35,6 +36,7 @@ static void float32_destroy(scl_symmetric_float32 *a) {
   SCL_RELEASE(a->data, a->scale, a);
 }
 
+/* Slot `create`: a matrix of order n with entries that are not set. */
 static scl_status float32_create(size_t n, scl_symmetric_float32 **out, scl_error *error) {
   const double bytes = scl_symmetric_bytes((double)n) / 2;
   scl_symmetric_float32 *a = bytes > 1e15 ? NULL : scl_allocate_zero(sizeof *a);
@@ -54,13 +56,14 @@ static scl_status float32_create(size_t n, scl_symmetric_float32 **out, scl_erro
 
 /* ------------------------------------------------------------ filling */
 
+/* Slot `begin`: set the scales from the diagonal of A, before entries are set. */
 static void float32_begin(scl_symmetric_float32 *a, const double *diagonal, double ridge) {
   for (size_t i = 0; i < a->n; i++)
     a->scale[i] = diagonal[i] > 0 ? 1 / sqrt(diagonal[i]) : 1;
   a->ridge = ridge;
 }
 
-/* A row's entries in one tile. */
+/* Set entries (i, j) .. (i, j+cols-1), which are in one tile, from unscaled numbers. */
 static void set_run(const scl_symmetric_float32 *a, size_t i, size_t j, size_t cols,
                     const double *from) {
   float *to = tile_at(a, i / a->tile, j / a->tile) + i % a->tile * a->tile + j % a->tile;
@@ -72,6 +75,8 @@ static void set_run(const scl_symmetric_float32 *a, size_t i, size_t j, size_t c
   if (i >= j && i < j + cols) to[i - j] = (float)(1 + a->ridge);
 }
 
+/* Slot `set`: entries (i, j) .. (i+rows-1, j+cols-1) from a block of A at `stride`; those above the
+ * diagonal are skipped. Rows are divided at the borders of tiles. */
 static void float32_set(scl_symmetric_float32 *a, size_t i, size_t rows, size_t j, size_t cols,
                         const double *block, ptrdiff_t stride) {
   for (size_t r = 0; r < rows; r++) {
@@ -89,6 +94,7 @@ typedef struct copying {
   scl_symmetric_float32 *to;
 } copying;
 
+/* A task of the pool: one tile, as both matrices have tiles of the same size. */
 static void copy_tile(void *context, size_t index) {
   const copying *job = context;
   const size_t tile = job->to->tile;
@@ -98,6 +104,7 @@ static void copy_tile(void *context, size_t index) {
               scl_tile_at(job->from, i, j), (ptrdiff_t)tile);
 }
 
+/* Slot `copy`: all entries of a float64 matrix, after `begin`. */
 static scl_status float32_copy(const scl_symmetric *from, scl_symmetric_float32 *to,
                                scl_error *error) {
   copying job = {from, to};
@@ -110,7 +117,8 @@ static scl_status float32_copy(const scl_symmetric *from, scl_symmetric_float32 
 
 /* ------------------------------------------------------------ factoring */
 
-/* In float64; the place of the first pivot that is not positive, or `rows`. */
+/* Factor diagonal tile k in float64. Returns the index of the first pivot that is not positive, or
+ * the order of the tile. room: tile^2 numbers. */
 static size_t factor_diagonal(const scl_symmetric_float32 *a, size_t k, double *room) {
   const size_t rows = tile_rows(a, k);
   float *tile = tile_at(a, k, k);
@@ -214,7 +222,8 @@ static void upper_tile(void *context, size_t j) {
                                     s->x + j * a->tile, (ptrdiff_t)a->n);
 }
 
-/* The system of a diagonal tile; part and part_rows = -x of it. */
+/* Solve the system of the present diagonal tile for part_rows; part_rows and part (its transpose)
+ * become -x, so that the products of other tiles with it can be added. */
 static void solve_diagonal(const solving *s, bool transposed) {
   const scl_symmetric_float32 *a = s->a;
   const size_t count = tile_rows(a, s->turn);
@@ -226,6 +235,7 @@ static void solve_diagonal(const solving *s, bool transposed) {
       s->part[q * a->tile + r] = s->part_rows[r * s->k + q];
 }
 
+/* Solve L x = rows by tiles, from the first rows to the last. */
 static void solve_lower(solving *s) {
   const scl_symmetric_float32 *a = s->a;
   for (s->turn = 0; s->turn < a->across; s->turn++) {
@@ -258,7 +268,9 @@ static void solve_upper(solving *s) {
   }
 }
 
-/* Columns first .. first + s->k - 1 of b, each brought to a largest entry of 1. */
+/* Solve for columns first .. first + s->k - 1 of b (n x k): b = D L^-T L^-1 D b. Each column is
+ * divided by its largest entry meanwhile, so that float32 neither overflows nor loses small
+ * numbers. */
 static void solve_some(solving *s, double *b, size_t first, size_t k) {
   const size_t n = s->a->n;
   double most[SCL_THIN_COLUMNS] = {0};

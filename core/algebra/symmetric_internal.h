@@ -45,11 +45,11 @@ typedef struct scl_product_block {
   ptrdiff_t stride;
   size_t count;
 } scl_product_block;
-/* Called on the pool's threads with tile (i, j) of the products Phi'Phi, in dtype, packed as a tile of
- * the matrix; what is above the diagonal of the matrix is undefined. */
+/* Called on the pool's threads with tile (i, j) of the products Phi'Phi, in dtype, packed as a tile
+ * of the matrix; what is above the diagonal of the matrix is undefined. */
 typedef void (*scl_tile_visit)(void *context, size_t i, size_t j, const void *products);
-/* Show all tiles of a matrix like this one, but those that `skip` says (by number as in
- * scl_tile_place; NULL: none). */
+/* Compute and visit all tiles of a matrix of this order, except those that `skip` marks (by their
+ * number in scl_tile_place; NULL: none). */
 scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric *like,
                                   const bool *skip, scl_tile_visit visit, void *context,
                                   scl_error *error);

@@ -1,4 +1,5 @@
-/* Products of a symmetric matrix with a few columns. */
+/* Products of a symmetric matrix with a few columns. A task computes the rows of one row of tiles:
+ * tiles left of the diagonal as they are, those below the diagonal of its column transposed. */
 #include "algebra/dense.h"
 #include "algebra/symmetric_internal.h"
 #include "base/loops.h"
@@ -10,11 +11,13 @@ typedef struct multiplication {
   const double *x;
   size_t k;
   double *out;
-  bool more;       /* out is added to */
-  double *columns; /* x, k x n; NULL: too many columns, or no room */
+  bool more; /* add to out instead of setting it */
+  double
+      *columns; /* x transposed (k x n), then sums (k x n); NULL: too many columns, or no memory */
 } multiplication;
 
-/* Row r of the lower triangle times x, and its mirror image times x_r. */
+/* Row r of the lower triangle of a diagonal tile times x, and the same numbers as column r of the
+ * upper triangle times x_r. */
 static void multiply_diagonal_row(const double *row, size_t r, const double *x, size_t k,
                                   double *out) {
   for (size_t c = 0; c < r; c++)
@@ -28,7 +31,7 @@ static void multiply_diagonal_row(const double *row, size_t r, const double *x, 
   }
 }
 
-/* One column, so that the loops run over neighbours. */
+/* The same for k = 1, with loops over adjacent numbers. */
 static void multiply_diagonal_column(const double *row, size_t r, const double *x, double *out) {
   double part[8] = {0};
   size_t c = 0;
@@ -56,7 +59,7 @@ static void multiply_diagonal(const scl_symmetric *a, const double *tile, size_t
   }
 }
 
-/* out += tile x, the tile as it lies or transposed: the transposed one adds to `sums`, k x rows. */
+/* out += tile x, or tile' x. The loop for transposed tiles adds to `sums` (k x rows) instead. */
 static void multiply_tile(const multiplication *job, const double *tile, bool transposed,
                           size_t rows, size_t j, double *sums, double *out) {
   const scl_symmetric *a = job->a;
@@ -73,6 +76,7 @@ static void multiply_tile(const multiplication *job, const double *tile, bool tr
     loops->thin_product_f64(rows, cols, k, tile, stride, job->columns + j * a->tile, n, out);
 }
 
+/* Task: rows of the result that belong to row i of tiles. */
 static void multiply_rows(void *context, size_t i) {
   const multiplication *job = context;
   const scl_symmetric *a = job->a;

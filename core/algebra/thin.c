@@ -1,3 +1,4 @@
+/* Thin products of blocks of rows with few columns; general products for more columns. */
 #include "algebra/thin.h"
 
 #include "algebra/dense.h"
@@ -9,9 +10,10 @@
 /* Rows (product) or columns (adjoint) of a task. */
 enum { TASK_ROWS = 16, TASK_COLUMNS = 256 };
 
-/* count x k numbers in dtype, k x count where they are transposed. */
-static void *narrowed(const scl_thin *thin, const double *in, size_t count, bool transposed,
-                      scl_error *error) {
+/* in (count x k) in the dtype of the rows, as k x count if `transposed`; the caller releases it.
+ * NULL: no memory, and the error is set. */
+static void *convert_numbers(const scl_thin *thin, const double *in, size_t count, bool transposed,
+                             scl_error *error) {
   const size_t k = thin->k, numbers = count * k, size = scl_dtype_size(thin->dtype);
   void *out = scl_allocate_array(numbers + 1, size);
   if (out == NULL) (void)scl_fail_memory(error, numbers * size, "a product");
@@ -32,7 +34,7 @@ scl_status scl_thin_open(scl_dtype dtype, size_t cols, const double *a, size_t k
   out->sums = scl_allocate_zero((numbers + 1) * sizeof *out->sums);
   if (out->sums == NULL) return scl_fail_memory(error, numbers * sizeof *out->sums, "a product");
   if (a == NULL) return SCL_STATUS_OK;
-  out->a = narrowed(out, a, cols, !out->general, error);
+  out->a = convert_numbers(out, a, cols, !out->general, error);
   if (out->a != NULL) return SCL_STATUS_OK;
   scl_thin_close(out);
   return SCL_STATUS_NO_MEMORY;
@@ -135,7 +137,8 @@ static scl_status general_adjoint(scl_thin *t, size_t rows, const void *phi, ptr
 
 scl_status scl_thin_adjoint(scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride,
                             const double *r, scl_error *error) {
-  void *narrow = thin->dtype == SCL_DTYPE_FLOAT64 ? NULL : narrowed(thin, r, rows, false, error);
+  void *narrow =
+      thin->dtype == SCL_DTYPE_FLOAT64 ? NULL : convert_numbers(thin, r, rows, false, error);
   if (narrow == NULL && thin->dtype != SCL_DTYPE_FLOAT64) return SCL_STATUS_NO_MEMORY;
   thin_job job = {thin, rows, phi, stride, narrow == NULL ? (const void *)r : narrow, NULL};
   scl_status status = SCL_STATUS_OK;

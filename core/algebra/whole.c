@@ -1,3 +1,4 @@
+/* Whole-number features: rounding, and products with float64 numbers. */
 #include "algebra/whole.h"
 
 #include "base/loops.h"
@@ -39,8 +40,8 @@ static const void *number_at(const product *job, size_t row, size_t col) {
  * more apart: at powers of two they would share the places of the first cache. */
 enum { PAD = 8, PRODUCT_ROWS = 16, PRODUCT_COLUMNS = 256, APART = PRODUCT_COLUMNS + PAD };
 
-/* Columns first .. first + k - 1 of a; the sums of the stretches of columns are added in their
- * order. */
+/* Products of some rows with columns first .. first+k-1 of a. The partial sums of PRODUCT_COLUMNS
+ * features are added in their order. */
 static void product_columns(const product *job, size_t row, size_t rows, size_t first, size_t k) {
   const scl_loops *loops = scl_loops_get();
   double wide[PRODUCT_ROWS * APART], sums[PRODUCT_ROWS * SCL_THIN_COLUMNS] = {0};
@@ -75,6 +76,7 @@ void scl_whole_product(scl_whole type, size_t rows, size_t cols, const void *v, 
 
 enum { ADJOINT_COLUMNS = 256, ADJOINT_ROWS = 32 };
 
+/* Task: the sums of ADJOINT_COLUMNS features over all rows. */
 static void adjoint_task(void *context, size_t index) {
   const product *job = context;
   const scl_whole_loops *loops = scl_loops_get()->whole;

@@ -21,15 +21,14 @@ const char *scl_whole_name(scl_whole type);
 bool scl_whole_round(scl_whole type, scl_dtype dtype, size_t count, const void *y,
                      const void *offset, const void *inverse, void *v, size_t *clipped);
 
-/* A symmetric matrix of whole numbers of 128 bits: entry (i, j) is high * 2^64 + low, where the
- * entries of `low` and `high` hold the bits of a uint64_t and an int64_t in place of a double. With
- * high NULL, `low` holds the bits of int64_t numbers.
- *
- * totals += 2^shift V'V for V (rows x n, row stride `stride`, of the type); 0 <= shift < 64. The
- * caller sees to it that no total passes 2^62 (2^126 with `high`). On the pool's threads. */
+/* A symmetric matrix of whole numbers of 128 bits: entry (i, j) is high * 2^64 + low. The memory of
+ * the float64 entries of `low` and `high` holds uint64_t and int64_t numbers. With high NULL, the
+ * numbers have 64 bits, and `low` holds int64_t numbers. */
 typedef struct scl_whole_totals {
   scl_symmetric *low, *high;
 } scl_whole_totals;
+/* totals += 2^shift V'V for V (rows x n, row stride `stride`, of the type); 0 <= shift < 64. The
+ * caller makes sure that no total exceeds 2^62 (2^126 with `high`). On the pool's threads. */
 scl_status scl_whole_accumulate(const scl_whole_totals *totals, scl_whole type, const void *v,
                                 ptrdiff_t stride, size_t rows, unsigned shift, scl_error *error);
 

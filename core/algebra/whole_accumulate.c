@@ -1,6 +1,6 @@
-/* totals += 2^shift V'V. The rows go by in passes, whose products have 32 bits and stay in the
- * caches. The columns of some passes are packed once; then a task of the pool adds the products of
- * all of them to a band of a tile. */
+/* totals += 2^shift V'V. Rows are divided into passes, short enough that products of a pass fit 32
+ * bits. The columns of a batch of passes are packed once; then each task of the pool adds the
+ * products of all these passes to a band of a tile. */
 #include "algebra/symmetric_internal.h"
 #include "algebra/whole_internal.h"
 #include "base/interrupt.h"
@@ -54,7 +54,9 @@ static void pack_pass(void *context, size_t index) {
     }
 }
 
-/* A rectangle of a tile: entries (i, j) and further ones, of which rows x cols are there. */
+/* Add the products of one pass to a rectangle of a tile, rows x cols entries from element `at` of
+ * the totals on. The totals are prefetched while the kernel computes. i: the first row in its
+ * strip. */
 static void add_product(const accumulation *job, size_t steps, const char *left, const char *right,
                         size_t i, size_t rows, size_t cols, size_t at) {
   const scl_whole_kernel *kernel = job->kernel;

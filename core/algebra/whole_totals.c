@@ -1,3 +1,5 @@
+/* Totals of whole numbers: their addition, exchange with files, and conversion to float64
+ * moments. */
 #include "algebra/whole_totals.h"
 
 #include "algebra/symmetric_internal.h"
@@ -27,7 +29,8 @@ void scl_whole_totals_destroy(scl_whole_totals *totals) {
   *totals = (scl_whole_totals){0};
 }
 
-static wide_whole join(int64_t high, int64_t low) {
+/* The number of 128 bits that two entries hold. */
+static wide_whole join_halves(int64_t high, int64_t low) {
   return (wide_whole)((wide_bits)(uint64_t)high << 64 | (uint64_t)low);
 }
 
@@ -37,7 +40,7 @@ scl_status scl_whole_totals_widen(scl_whole_totals *totals, unsigned shift, scl_
   if (narrow) SCL_TRY(scl_symmetric_create(totals->low->n, &totals->high, error));
   int64_t *low = numbers_of(totals->low), *high = numbers_of(totals->high);
   for (size_t i = 0; i < count; i++) {
-    const wide_whole value = narrow ? low[i] : join(high[i], low[i]);
+    const wide_whole value = narrow ? low[i] : join_halves(high[i], low[i]);
     const wide_bits moved = (wide_bits)value << shift;
     low[i] = (int64_t)(uint64_t)moved;
     high[i] = (int64_t)(uint64_t)(moved >> 64);
@@ -53,6 +56,8 @@ typedef struct adding {
   bool subtract;
 } adding;
 
+/* A task of the pool: one tile. The sums are made with unsigned numbers, which wrap, so that
+ * subtracting what was added gives exactly the numbers from before. */
 static void add_chunk(void *context, size_t index) {
   const adding *job = context;
   const size_t first = index * job->chunk, end = first + job->chunk;
@@ -67,7 +72,8 @@ static void add_chunk(void *context, size_t index) {
   int64_t *high = numbers_of(job->into->high);
   const int64_t *over = numbers_of(job->from->high);
   for (size_t i = first; i < end; i++) {
-    const wide_bits a = (wide_bits)join(high[i], low[i]), b = (wide_bits)join(over[i], from[i]),
+    const wide_bits a = (wide_bits)join_halves(high[i], low[i]),
+                    b = (wide_bits)join_halves(over[i], from[i]),
                     sum = job->subtract ? a - b : a + b;
     low[i] = (int64_t)(uint64_t)sum;
     high[i] = (int64_t)(uint64_t)(sum >> 64);
@@ -91,17 +97,18 @@ void scl_whole_totals_of_counts(scl_symmetric *counts) {
 
 /* ------------------------------------------------------------ row by row */
 
-/* Row i of the lower triangle, in runs of tiles: its numbers first .. of tile j. */
+/* The numbers of row i of the matrix that are in tile j of its row of tiles. */
 static int64_t *row_of(const scl_symmetric *a, size_t i, size_t j) {
   return numbers_of(a) + (scl_tile_at(a, i / a->tile, j) - a->data) + i % a->tile * a->tile;
 }
 
-/* Numbers of row i that lie in tile j of its row of tiles. */
+/* How many of them belong to the lower triangle. */
 static size_t run_of(const scl_symmetric *a, size_t i, size_t j) {
   return scl_min(a->tile, i + 1 - j * a->tile);
 }
 
-/* Whether `count` numbers are equal; no upper half: that of numbers of 64 bits. */
+/* Whether `count` numbers are equal. Without an upper half (NULL) it is the sign of the lower
+ * one. */
 static bool equal_run(const int64_t *a, const int64_t *a_high, const int64_t *b,
                       const int64_t *b_high, size_t count) {
   for (size_t k = 0; k < count; k++) {
@@ -138,6 +145,7 @@ void scl_whole_totals_first(const scl_whole_totals *from, size_t many, size_t fe
     }
 }
 
+/* Copy the lower triangle, row by row, without the gaps of tiles; and back. */
 static void export_half(const scl_symmetric *a, int64_t *out) {
   for (size_t i = 0; i < a->n; i++)
     for (size_t j = 0; j <= i / a->tile; j++) {
@@ -175,7 +183,8 @@ static wide_whole sum_at(const scl_whole_scaling *s, size_t at) {
   for (size_t k = 0; k < s->count; k++) {
     const scl_whole_totals *part = &s->parts[s->chosen[k]];
     const int64_t low = numbers_of(part->low)[at];
-    const wide_whole value = part->high == NULL ? low : join(numbers_of(part->high)[at], low);
+    const wide_whole value =
+        part->high == NULL ? low : join_halves(numbers_of(part->high)[at], low);
     sum = sum + (wide_bits)value;
   }
   return (wide_whole)sum;
@@ -190,6 +199,7 @@ static double centred_whole(const scl_whole_scaling *s, wide_whole sum, size_t i
   return (double)gap / s->total;
 }
 
+/* Whether total and sums are whole numbers for which centred_whole is exact. */
 static bool are_whole(const scl_whole_scaling *s, size_t n) {
   static const double MOST = 0x1p53;
   if (s->shift > 0 || s->total != (double)(int64_t)s->total || s->total >= 0x1p40) return false;
@@ -205,7 +215,8 @@ typedef struct scaling_job {
   double *mean, *mean_rest; /* s / total 2^shift, n each, as sums of two; NULL: not needed */
 } scaling_job;
 
-static double scaled(const scaling_job *job, wide_whole sum, size_t i, size_t j) {
+/* Entry (i, j) of the moments from its sum S_ij, rounded once. */
+static double scaled_entry(const scaling_job *job, wide_whole sum, size_t i, size_t j) {
   const scl_whole_scaling *s = job->spec;
   const double factor = s->unit[i] * s->unit[j];
   if (s->centred) return factor * centred_whole(s, sum, i, j);
@@ -220,8 +231,8 @@ static double scaled(const scaling_job *job, wide_whole sum, size_t i, size_t j)
 /* The longest row of a tile. */
 enum { MOST_TILE = 512 };
 
-/* A whole number as the sum of two of float64: the nearest, and the rest. */
-static void split(wide_whole number, double *high, double *low) {
+/* number = *high + *low, the nearest float64 number and the rest. */
+static void split_number(wide_whole number, double *high, double *low) {
   const int64_t upper = (int64_t)(number >> 64), lower = (int64_t)number;
   if (upper == -(int64_t)(lower < 0)) {
     *high = (double)lower;
@@ -241,8 +252,9 @@ static void split_narrow(const int64_t *numbers, size_t count, double *high, dou
   }
 }
 
-/* Row i of a tile, whose first entry is entry `at` of the totals, in column j of the matrix; centred
- * about means that are not whole, or not centred and without a base. */
+/* Part of row i of the moments, from column j on; its sums begin at element `at` of the totals. For
+ * centred moments whose means are not exact, and for moments that are not centred and have no
+ * base. */
 static void scale_row(const scaling_job *job, size_t at, size_t i, size_t j, size_t cols,
                       double *out) {
   const scl_whole_scaling *s = job->spec;
@@ -253,7 +265,7 @@ static void scale_row(const scaling_job *job, size_t at, size_t i, size_t j, siz
     split_narrow(numbers_of(only->low) + at, cols, high, low);
   else
     for (size_t k = 0; k < cols; k++)
-      split(sum_at(s, at + k), &high[k], &low[k]);
+      split_number(sum_at(s, at + k), &high[k], &low[k]);
   if (s->centred)
     scl_loops_get()->centre_f64(cols, low, job->mean[i], job->mean_rest[i], s->sums + j,
                                 s->rests == NULL ? NULL : s->rests + j, high);
@@ -261,6 +273,8 @@ static void scale_row(const scaling_job *job, size_t at, size_t i, size_t j, siz
     out[k] = high[k] * down * (s->unit[i] * s->unit[j + k]);
 }
 
+/* A task of the pool: one tile of the moments from whole-number sums, by rows if the loops for rows
+ * apply, otherwise entry by entry. */
 static void scale_tile(void *context, size_t index) {
   const scaling_job *job = context;
   const scl_whole_scaling *s = job->spec;
@@ -276,11 +290,11 @@ static void scale_tile(void *context, size_t index) {
                  at = r * out->tile;
     if (by_row) scale_row(job, first + at, i, j, cols, tile + at);
     for (size_t k = 0; !by_row && k < cols; k++)
-      tile[at + k] = scaled(job, sum_at(s, first + at + k), i, j + k);
+      tile[at + k] = scaled_entry(job, sum_at(s, first + at + k), i, j + k);
   }
 }
 
-/* Means of sums that are not whole numbers. */
+/* job->mean + job->mean_rest = s_i / total 2^shift, to about 106 bits. */
 static scl_status find_means(scaling_job *job, scl_error *error) {
   const scl_whole_scaling *s = job->spec;
   const size_t n = job->out->n;

@@ -14,9 +14,9 @@ scl_status scl_whole_totals_widen(scl_whole_totals *totals, unsigned shift, scl_
 void scl_whole_totals_add(scl_whole_totals *into, const scl_whole_totals *from, bool subtract);
 /* The entries of `counts`, whole numbers in float64, become 64-bit totals, in place. */
 void scl_whole_totals_of_counts(scl_symmetric *counts);
-/* Whether all numbers are equal, whatever bits they have. */
+/* Whether all numbers are equal, also if one has 64 and the other 128 bits. */
 bool scl_whole_totals_equal(const scl_whole_totals *a, const scl_whole_totals *b);
-/* Entries among the first `few` of each run of `many` rows, for all such runs. */
+/* to = the rows and columns of `from` that are among the first `few` of each run of `many`. */
 void scl_whole_totals_first(const scl_whole_totals *from, size_t many, size_t few,
                             const scl_whole_totals *to);
 /* The lower triangle row by row, n (n + 1) / 2 numbers; high NULL: of 64 bits. */
@@ -24,24 +24,24 @@ void scl_whole_totals_export(const scl_whole_totals *totals, int64_t *low, int64
 void scl_whole_totals_import(const scl_whole_totals *totals, const int64_t *low,
                              const int64_t *high);
 
-/* What turns the sum S of several totals, less s s'/total where `centred`, into moments of the
- * features base + unit v: entry (i, j) is
+/* How to turn the sum S of several totals into moments of the features base + unit v. Entry (i, j)
+ * is
  *
  *   centred:  u_i u_j (S_ij - s_i s_j / total)
  *   else:     u_i u_j S_ij + u_i b_j s_i + b_i u_j s_j + b_i b_j total
  *
- * Differences are exact where the totals and the sums are whole numbers (shift 0), else of about 106
- * bits, and rounded once. */
+ * Differences are exact where the totals and the sums are whole numbers (shift 0), else of about
+ * 106 bits, and rounded once. */
 typedef struct scl_whole_scaling {
   const scl_whole_totals *parts;
-  const size_t *chosen; /* the parts that are summed, */
-  size_t count;         /* so many */
+  const size_t *chosen; /* indices of the parts that are summed */
+  size_t count;         /* how many */
   unsigned shift;
   bool centred;
   const double *unit, *base; /* n each; base NULL: zeros */
-  const double *sums;        /* s: n, */
-  const double *rests;       /* and what s is more than `sums`; NULL: nothing */
-  double total, total_rest;  /* the same of the total */
+  const double *sums;        /* n: s, rounded */
+  const double *rests;       /* n: s less `sums`; NULL: zeros */
+  double total, total_rest;  /* likewise the total */
 } scl_whole_scaling;
 /* `out`, of the same order, is filled. It may be the `low` of the only part. */
 scl_status scl_whole_totals_scale(const scl_whole_scaling *scaling, scl_symmetric *out,

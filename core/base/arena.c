@@ -1,3 +1,4 @@
+/* Blocks of memory that are released together, cut from a few chunks. */
 #include "base/arena.h"
 
 /* A chunk is one block of scl_allocate: this header, padded to ALIGNMENT, and then the bytes of its
@@ -7,6 +8,8 @@ typedef struct scl_arena_chunk {
   size_t used, size;
 } scl_arena_chunk;
 
+/* Bytes: alignment of blocks; the first chunk, which later ones double; the largest chunk; blocks
+ * of LARGE or more have a separate chunk. */
 enum { ALIGNMENT = 64, FIRST = 1 << 12, MOST = 1 << 20, LARGE = 1 << 16 };
 
 /* The sanitizers check the ends of chunks, but not of blocks inside them: there every block has a
@@ -17,6 +20,7 @@ static const bool share_chunks = false;
 static const bool share_chunks = true;
 #endif
 
+/* Cut the next `bytes` of a chunk, which has them. */
 static void *take_from(scl_arena_chunk *chunk, size_t bytes) {
   void *block = (char *)chunk + ALIGNMENT + chunk->used;
   chunk->used += bytes;

@@ -1,3 +1,5 @@
+/* Work in a thread that the caller can abandon after Ctrl-C. The thread then owns its context and
+ * its task, and releases both at its end. */
 #define _GNU_SOURCE
 #include "base/background.h"
 

@@ -1,3 +1,5 @@
+/* Characters of UTF-8: their width on a terminal, and how text from files is shown. The locale of
+ * the program is not used: decoding needs UTF-8 whatever the user's locale is. */
 #define _GNU_SOURCE
 #include "base/characters.h"
 
@@ -19,7 +21,8 @@ static bool is_direction_mark(wchar_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
-static size_t decode(const char *text, size_t length, int *columns) {
+/* As scl_character, in the UTF-8 locale. An invalid byte is a character of width -1. */
+static size_t decode_character(const char *text, size_t length, int *columns) {
   wchar_t c;
   mbstate_t state = {0};
   const size_t bytes = mbrtowc(&c, text, length, &state);
@@ -36,7 +39,7 @@ size_t scl_character(const char *text, size_t length, int *columns) {
   (void)pthread_once(&once, make_locale);
   if (utf8 == (locale_t)0) return 1; /* without the locale only ASCII is known */
   const locale_t before = uselocale(utf8);
-  const size_t bytes = decode(text, length, columns);
+  const size_t bytes = decode_character(text, length, columns);
   (void)uselocale(before);
   return bytes;
 }
@@ -83,6 +86,7 @@ bool scl_locale_is_utf8(void) {
   return result;
 }
 
+/* Whether the next character has no width and so belongs to the one before it. */
 static bool combines(const char *text, size_t length, size_t *bytes) {
   int columns;
   *bytes = scl_character(text, length, &columns);

@@ -1,3 +1,5 @@
+/* Check the environment variables at the start of the command: a mistake in one of them is reported
+ * before any work begins. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/environment.h"
 #include "base/loops.h"
@@ -11,12 +13,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The value of a variable; NULL where it is unset or empty. */
-static const char *variable(const char *name) {
+/* The value of a variable; NULL if it is unset or empty. */
+static const char *variable_value(const char *name) {
   const char *value = getenv(name);
   return value == NULL || *value == 0 ? NULL : value;
 }
 
+/* The three checks below accept NULL, an unset variable. */
 static scl_status check_threads(const char *value, scl_error *error) {
   char *end;
   const long count = value == NULL ? 1 : strtol(value, &end, 10);
@@ -54,6 +57,7 @@ static scl_status check_isa(const char *value, scl_error *error) {
                   value, names);
 }
 
+/* A path of `length` characters must be a folder; an empty one is accepted. */
 static scl_status check_folder(const char *name, const char *path, size_t length,
                                scl_error *error) {
   char folder[PATH_MAX];
@@ -66,6 +70,7 @@ static scl_status check_folder(const char *name, const char *path, size_t length
                   folder);
 }
 
+/* A list of folders separated by colons. */
 static scl_status check_folders(const char *name, const char *value, scl_error *error) {
   while (value != NULL && *value != 0) {
     const size_t length = strcspn(value, ":");
@@ -76,17 +81,17 @@ static scl_status check_folders(const char *name, const char *value, scl_error *
 }
 
 scl_status scl_environment_check(scl_error *error) {
-  const char *data = variable("SCULLERY_DATA");
-  SCL_TRY(check_threads(variable("SCULLERY_THREADS"), error));
-  SCL_TRY(check_isa(variable("SCULLERY_ISA"), error));
-  SCL_TRY(check_progress(variable("SCULLERY_PROGRESS"), error));
-  SCL_TRY(check_folders("SCULLERY_PLUGIN_PATH", variable("SCULLERY_PLUGIN_PATH"), error));
+  const char *data = variable_value("SCULLERY_DATA");
+  SCL_TRY(check_threads(variable_value("SCULLERY_THREADS"), error));
+  SCL_TRY(check_isa(variable_value("SCULLERY_ISA"), error));
+  SCL_TRY(check_progress(variable_value("SCULLERY_PROGRESS"), error));
+  SCL_TRY(check_folders("SCULLERY_PLUGIN_PATH", variable_value("SCULLERY_PLUGIN_PATH"), error));
   return check_folder("SCULLERY_DATA", data == NULL ? "" : data, data == NULL ? 0 : strlen(data),
                       error);
 }
 
 bool scl_environment_warn(char line[SCL_WARNING]) {
-  const char *path = variable("SCULLERY_PLUGIN_PATH");
+  const char *path = variable_value("SCULLERY_PLUGIN_PATH");
   for (size_t length; path != NULL; path = path[length] == ':' ? path + length + 1 : NULL) {
     length = strcspn(path, ":");
     if (length == 0) {

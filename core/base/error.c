@@ -1,3 +1,4 @@
+/* Errors as a status and a sentence of limited length. */
 #include "base/error.h"
 
 #include "base/numbers.h"
@@ -25,6 +26,7 @@ scl_status scl_prefix(scl_error *error, const char *format, ...) {
   int used = vsnprintf(error->message, sizeof error->message, format, arguments);
   va_end(arguments);
   if (used < 0) return error->status;
+  /* Long prefixes and sentences are cut off; there is always room for ": " and the final 0. */
   const size_t room = sizeof error->message, start = scl_min((size_t)used, room - 3);
   memcpy(error->message + start, ": ", 3);
   const size_t length = scl_min(strlen(sentence), room - start - 3);

@@ -1,3 +1,4 @@
+/* Make writes beyond the limit on file sizes fail instead of ending the process. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/file_limit.h"
 
@@ -17,6 +18,8 @@ scl_file_limit scl_file_limit_block(void) {
 
 void scl_file_limit_restore(const scl_file_limit *h) {
   const struct timespec at_once = {0, 0};
+  /* A signal that a write of ours raised is pending now, and would end the process when
+   * unblocked. */
   if (!h->was_pending)
     while (sigtimedwait(&h->limit, NULL, &at_once) == SIGXFSZ) {
     }

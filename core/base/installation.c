@@ -1,3 +1,4 @@
+/* Folders of the library and its headers, from the path of the loaded library. */
 #define _GNU_SOURCE
 #include "base/installation.h"
 

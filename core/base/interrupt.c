@@ -1,3 +1,4 @@
+/* The flag that Ctrl-C sets. */
 #include "base/interrupt.h"
 
 #include <stdatomic.h>

@@ -12,15 +12,15 @@ enum { SCL_THIN_COLUMNS = 32 };
 enum { SCL_PANEL = 32 };
 /* Rows of data that are stored side by side in transposed blocks. */
 enum { SCL_LANES = 64 };
-/* Terms of a product of rows, in bytes, that are summed before they are added to the others; a
- * number of terms that is a multiple of these of either dtype; the most columns of a solve of
- * rows. */
+/* Bytes of terms of a row product that are summed before they are added to the other terms; a
+ * number of terms that is a multiple of such a chunk for both dtypes; the most columns of a row
+ * solve. */
 enum { SCL_ROW_CHUNK = 1024, SCL_ROW_TERMS = 256, SCL_ROW_SOLVE = 32 };
 
 /* Products of whole numbers, summed exactly (algebra/whole_accumulate.c). Columns are packed in
- * strips of `width`, a step of `rows` rows after the other. A strip begins with 2 width numbers of
- * 32 bits, zeros before its first step is packed: what the sums of its columns begin with on the
- * left, then on the right. All arithmetic is modulo 2^32. */
+ * strips of `width` columns, step after step, each of `rows` rows. A strip begins with 2 width
+ * numbers of 32 bits, zeros before its first step is packed: initial values of the sums of its
+ * columns, as left factor and then as right factor. All arithmetic is modulo 2^32. */
 typedef struct scl_whole_kernel {
   bool vnni;    /* needs AVX-512 VNNI beside the instruction set of the table */
   size_t rows;  /* of a step */
@@ -104,9 +104,9 @@ typedef struct scl_loops {
                         int64_t *out);
   uint64_t (*whole_f32)(size_t count, const float *x, double row, const double *factor,
                         int64_t *out);
-  /* x[i] = (x[i] + low[i]) - (mean + rest) (sum[i] + sum_rest[i]), of about 106 bits rounded once, with
-   * |low[i]| at most half a unit of the last place of x[i], and so the other rests. sum_rest NULL:
-   * zeros. */
+  /* x[i] = (x[i] + low[i]) - (mean + rest) (sum[i] + sum_rest[i]), of about 106 bits rounded once,
+   * with |low[i]| at most half a unit of the last place of x[i], and so the other rests. sum_rest
+   * NULL: zeros. */
   void (*centre_f64)(size_t count, const double *low, double mean, double rest, const double *sum,
                      const double *sum_rest, double *x);
   /* out[i] = (x[i] - shift[i]) * factor[i] */

@@ -1,3 +1,5 @@
+/* The allocator: aligned blocks with their size in front of them, counted in total. Large blocks
+ * are pages of the system (pages.h), small ones are of malloc. */
 #define _GNU_SOURCE
 #include "base/memory.h"
 
@@ -14,6 +16,7 @@ static atomic_size_t allocated, peak;
 static atomic_long fail_after = -1;
 static atomic_bool spoils;
 
+/* For tests (scl_allocate_fail_after): whether this allocation is the one that fails. */
 static bool must_fail(void) {
   return atomic_load(&fail_after) >= 0 && atomic_fetch_sub(&fail_after, 1) == 0;
 }
@@ -21,6 +24,7 @@ static bool must_fail(void) {
 void scl_allocate_fail_after(long count) { atomic_store(&fail_after, count); }
 void scl_allocate_spoil(bool spoil) { atomic_store(&spoils, spoil); }
 
+/* Add to the total, and raise the peak to it. */
 static void count_block(size_t bytes) {
   size_t now = atomic_fetch_add(&allocated, bytes) + bytes;
   size_t most = atomic_load(&peak);
@@ -65,7 +69,7 @@ static void *map_large(size_t bytes, bool *zeroed) {
 
 /* A block of 0 bytes is given one byte: otherwise its address would be past the end of the
  * allocation, which the sanitizers would report as a leak. */
-static void *allocate(size_t bytes, bool *zeroed) {
+static void *allocate_block(size_t bytes, bool *zeroed) {
   *zeroed = false;
   if (must_fail() || bytes > SIZE_MAX / 2) return NULL;
   void *block = NULL;
@@ -83,7 +87,7 @@ static void *allocate(size_t bytes, bool *zeroed) {
 
 void *scl_allocate(size_t bytes) {
   bool zeroed;
-  void *memory = allocate(bytes, &zeroed);
+  void *memory = allocate_block(bytes, &zeroed);
   if (memory != NULL && atomic_load_explicit(&spoils, memory_order_relaxed))
     memset(memory, 0xff, bytes);
   return memory;
@@ -91,7 +95,7 @@ void *scl_allocate(size_t bytes) {
 
 void *scl_allocate_zero(size_t bytes) {
   bool zeroed;
-  void *memory = allocate(bytes, &zeroed);
+  void *memory = allocate_block(bytes, &zeroed);
   if (memory != NULL && !zeroed) memset(memory, 0, bytes);
   return memory;
 }

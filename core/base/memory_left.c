@@ -1,3 +1,5 @@
+/* The memory that is left to this process, from small files of Linux. What cannot be read is taken
+ * for unlimited, SIZE_MAX / 2. */
 #define _GNU_SOURCE
 #include "base/memory_left.h"
 
@@ -11,7 +13,7 @@
 
 enum { LONGEST_LINE = 4096 };
 
-static size_t less(size_t from, size_t by) { return from > by ? from - by : 0; }
+static size_t difference(size_t from, size_t by) { return from > by ? from - by : 0; }
 
 /* ---------------------------------------------------------------- small files of the system */
 
@@ -67,10 +69,11 @@ static size_t left_of_machine(const char *root) {
 
 /* ---------------------------------------------------------------- limits of the process */
 
+/* What a resource limit of the process leaves, with `used` bytes in use. */
 static size_t left_of_limit(int resource, size_t used) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX / 2;
-  return less(limit.rlim_cur, used);
+  return difference(limit.rlim_cur, used);
 }
 
 /* ---------------------------------------------------------------- control groups */
@@ -86,6 +89,7 @@ static const group_files version_1 = {"/sys/fs/cgroup/memory", "memory.limit_in_
                          version_2 = {"/sys/fs/cgroup", "memory.max", "memory.current",
                                       "inactive_file ", "active_file "};
 
+/* A number from a file of a control group; *found: whether it exists. */
 static size_t number_of_group(const char *folder, const char *name, const char *key, bool *found) {
   char path[PATH_MAX];
   *found = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path;
@@ -100,7 +104,7 @@ static size_t left_of_folder(const group_files *files, const char *folder) {
   const size_t used = number_of_group(folder, files->used, "", &found),
                cached = number_of_group(folder, "memory.stat", files->inactive, &found) +
                         number_of_group(folder, "memory.stat", files->active, &found);
-  return less(limit, less(used, cached));
+  return difference(limit, difference(used, cached));
 }
 
 /* The least that the group at `path` and its parents leave. In a container the path may be that of
@@ -145,12 +149,15 @@ static size_t left_of_groups(const char *root) {
 
 /* ---------------------------------------------------------------- the least of all */
 
+/* Memory that was allocated but not touched yet is not in use for the system: `promised` is
+ * subtracted from what the machine and the control groups leave. Limits of address space count it
+ * already. */
 size_t scl_memory_left_under(const char *root) {
-  const size_t resident = own_bytes(root, 1), promised = less(scl_allocated(), resident);
+  const size_t resident = own_bytes(root, 1), promised = difference(scl_allocated(), resident);
   const size_t shared = scl_min(left_of_machine(root), left_of_groups(root));
   const size_t own = scl_min(left_of_limit(RLIMIT_AS, own_bytes(root, 0)),
                              left_of_limit(RLIMIT_DATA, own_bytes(root, 5)));
-  return scl_min(less(shared, promised), own);
+  return scl_min(difference(shared, promised), own);
 }
 
 size_t scl_memory_left(void) { return scl_memory_left_under(""); }

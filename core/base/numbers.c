@@ -1,3 +1,4 @@
+/* Sizes, names and conversions of float64 and float32. */
 #include "base/numbers.h"
 
 #include "base/memory.h"

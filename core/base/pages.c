@@ -1,3 +1,5 @@
+/* Large blocks as pages of the system, in huge pages where these are fast, with a cache of released
+ * blocks for reuse. */
 #define _GNU_SOURCE
 #include "base/pages.h"
 
@@ -24,6 +26,8 @@ static struct {
 
 static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
+/* Maps more than needed, and unmaps what is before and after an aligned block: huge pages need
+ * alignment to their size. */
 void *scl_pages_map(size_t bytes) {
   char *start =
       mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -37,6 +41,7 @@ void *scl_pages_map(size_t bytes) {
   return start + before;
 }
 
+/* Processor time of this thread. */
 static long long thread_nanoseconds(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -101,6 +106,8 @@ void *scl_pages_reuse(size_t bytes) {
   return one.block;
 }
 
+/* The oldest blocks leave the cache to make room. They are unmapped after the lock is released,
+ * because that is slow. */
 void scl_pages_release(void *block, size_t bytes) {
   const size_t used = whole_pages(bytes);
   cached_block out[MOST_CACHED];

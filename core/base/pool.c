@@ -1,3 +1,4 @@
+/* The thread pool. Workers are started at the first parallel-for, and wait for the next one. */
 #define _GNU_SOURCE
 #include "base/pool.h"
 
@@ -32,6 +33,7 @@ static _Thread_local size_t worker_index;
 static _Thread_local bool inside, thread_serial;
 static atomic_size_t serial_count; /* of scl_pool_set_serial(true) that were not undone */
 
+/* SCULLERY_THREADS, or else the processors that this process may use. */
 static size_t default_threads(void) {
   const char *text = getenv("SCULLERY_THREADS");
   long asked = text == NULL ? 0 : strtol(text, NULL, 10);
@@ -66,6 +68,7 @@ size_t scl_pool_threads(void) {
 
 size_t scl_pool_worker(void) { return worker_index; }
 
+/* Run tasks in ascending order until none is left. Called by all threads at the same time. */
 static void take_tasks(void (*task)(void *, size_t), void *context, size_t count) {
   for (;;) {
     const size_t i = atomic_fetch_add(&pool.next, 1);
@@ -74,6 +77,8 @@ static void take_tasks(void (*task)(void *, size_t), void *context, size_t count
   }
 }
 
+/* The loop of a worker: wait for a new generation, take its tasks, report the end. A worker that
+ * was started before the first generation sees generation 0 and waits. */
 static void *run_worker(void *argument) {
   worker_index = (size_t)(uintptr_t)argument;
   inside = true;
@@ -113,7 +118,7 @@ void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void 
       task(context, i);
     return;
   }
-  pthread_mutex_lock(&one_job);
+  pthread_mutex_lock(&one_job); /* other threads that run a parallel-for wait here */
   pthread_mutex_lock(&pool.lock);
   start_workers();
   pool.task = task;
@@ -163,6 +168,7 @@ typedef struct trial {
   scl_error error;
 } trial;
 
+/* Store a failure, if its index is lower than that of the one stored. */
 static void note_failure(trial *t, size_t index, scl_status status, const scl_error *error) {
   atomic_store(&t->failed, true);
   pthread_mutex_lock(&t->lock);

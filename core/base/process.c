@@ -1,3 +1,5 @@
+/* Run a program, or a function in a forked child, with limits on time and output. The input comes
+ * from a file in memory, so that the child can never block this process by not reading. */
 #define _GNU_SOURCE
 #include "base/process.h"
 
@@ -35,7 +37,7 @@ typedef struct process {
   bool group; /* the child leads a process group, which is killed at its end */
 } process;
 
-static void shut(int *descriptor) {
+static void close_descriptor(int *descriptor) {
   if (*descriptor >= 0) (void)close(*descriptor);
   *descriptor = -1;
 }
@@ -56,7 +58,8 @@ static int input_file(const char *input, size_t size) {
   return file;
 }
 
-static int spawn(process *p, const char *const *words, int input) {
+/* Start a program with its standard files. Returns 0 or an errno. */
+static int spawn_program(process *p, const char *const *words, int input) {
   const int files[] = {input, p->output[1], p->message[1]};
   return scl_spawn_start(&(scl_spawn){.program = words[0],
                                       .arguments = (char *const *)words,
@@ -67,6 +70,7 @@ static int spawn(process *p, const char *const *words, int input) {
                          &p->child);
 }
 
+/* Fork, and run a function of this program in the child. Returns 0 or an errno. */
 static int run_body(process *p, const work *todo, int input) {
   p->child = fork();
   if (p->child == 0) {
@@ -80,8 +84,9 @@ static int run_body(process *p, const work *todo, int input) {
   return 0;
 }
 
-static scl_status append(process *p, const char *bytes, size_t count, size_t most,
-                         scl_error *error) {
+/* Append to the output, whose capacity doubles. SCL_STATUS_UNSUPPORTED: more than `most` bytes. */
+static scl_status append_output(process *p, const char *bytes, size_t count, size_t most,
+                                scl_error *error) {
   scl_process_output *out = p->out;
   if (count > most - out->size)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s was stopped: it wrote more than %zu bytes",
@@ -102,6 +107,8 @@ static scl_status append(process *p, const char *bytes, size_t count, size_t mos
   return SCL_STATUS_OK;
 }
 
+/* Append to the messages (standard error) of the child, which are cut off at the end of their
+ * buffer. */
 static void append_message(process *p, const char *bytes, size_t count) {
   const size_t left = sizeof p->out->message - 1 - p->message_size;
   if (count > left) count = left;
@@ -115,14 +122,15 @@ static scl_status read_pipe(process *p, int *from, size_t most, scl_error *error
   const ssize_t count = read(*from, chunk, sizeof chunk);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return SCL_STATUS_OK;
   if (count <= 0) {
-    shut(from);
+    close_descriptor(from);
     return SCL_STATUS_OK;
   }
-  if (from == &p->output[0]) return append(p, chunk, (size_t)count, most, error);
+  if (from == &p->output[0]) return append_output(p, chunk, (size_t)count, most, error);
   append_message(p, chunk, (size_t)count);
   return SCL_STATUS_OK;
 }
 
+/* Fail after Ctrl-C, or if the time limit has passed. */
 static scl_status check_time(process *p, double began, double seconds, scl_error *error) {
   const scl_status status = scl_interrupt_check(error);
   if (status != SCL_STATUS_OK) return status;
@@ -232,19 +240,20 @@ static scl_status run_work(const work *todo, double seconds, size_t most, bool g
   if (file < 0 || pipe2(p.output, O_CLOEXEC) != 0 || pipe2(p.message, O_CLOEXEC) != 0)
     status = scl_fail(error, SCL_STATUS_IO, "%s cannot be started: %s", p.name, strerror(errno));
   if (status == SCL_STATUS_OK)
-    failed = todo->words == NULL ? run_body(&p, todo, file) : spawn(&p, todo->words, file);
-  shut(&file);
-  shut(&p.output[1]);
-  shut(&p.message[1]);
+    failed = todo->words == NULL ? run_body(&p, todo, file) : spawn_program(&p, todo->words, file);
+  close_descriptor(&file);
+  close_descriptor(&p.output[1]);
+  close_descriptor(&p.message[1]);
   out->absent = failed == ENOENT;
   if (failed != 0 && !out->absent)
     status = scl_fail(error, SCL_STATUS_IO, "%s cannot be started: %s", p.name, strerror(failed));
   if (status == SCL_STATUS_OK && failed == 0) status = watch_child(&p, seconds, most, error);
-  shut(&p.output[0]);
-  shut(&p.message[0]);
+  close_descriptor(&p.output[0]);
+  close_descriptor(&p.message[0]);
   return status;
 }
 
+/* After a failure, release the output. Returns the status. */
 static scl_status drop_output(scl_status status, scl_process_output *out) {
   if (status != SCL_STATUS_OK) SCL_RELEASE(out->bytes);
   if (status != SCL_STATUS_OK) out->bytes = NULL;

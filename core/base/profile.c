@@ -1,3 +1,4 @@
+/* Profiles of one thread: a stack of open stages, of which the innermost is charged. */
 #include "base/profile.h"
 #include "base/progress.h"
 
@@ -44,7 +45,7 @@ static size_t find_stage(const char *name) {
 }
 
 /* Charge the time since the last call to the innermost stage. */
-static void charge(void) {
+static void charge_time(void) {
   const double now = scl_progress_clock();
   if (own.depth > 0) own.stages[own.open[own.depth - 1]].seconds += now - own.since;
   own.since = now;
@@ -52,7 +53,7 @@ static void charge(void) {
 
 size_t scl_profile_enter(const char *stage) {
   if (own.running == 0 || stage == NULL || own.depth == MOST_DEPTH) return 0;
-  charge();
+  charge_time();
   own.open[own.depth++] = find_stage(stage);
   return own.depth;
 }
@@ -64,7 +65,7 @@ size_t scl_profile_within(const char *stage) {
 
 void scl_profile_leave(size_t mark, double rows, double passes) {
   if (own.running == 0 || mark == 0 || mark > own.depth) return;
-  charge();
+  charge_time();
   own.depth = mark - 1;
   scl_profile_stage *stage = &own.stages[own.open[mark - 1]];
   stage->rows += rows;

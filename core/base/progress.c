@@ -1,3 +1,4 @@
+/* The stack of progress levels of each thread. A hook displays them (core/progress). */
 #define _POSIX_C_SOURCE 200809L
 #include "base/progress.h"
 
@@ -7,7 +8,7 @@
 #include <time.h>
 
 static _Atomic(scl_progress_hook) current;
-static atomic_size_t numbers;
+static atomic_size_t numbers; /* of levels so far, in all threads */
 
 static _Thread_local struct {
   scl_level levels[SCL_LEVELS];
@@ -47,6 +48,7 @@ const scl_level *scl_levels(size_t *count) {
   return own.levels;
 }
 
+/* The open level with a number, searched from the innermost; NULL: it is closed, or number is 0. */
 static scl_level *find_level(size_t number) {
   for (size_t i = own.count; number > 0 && i > 0; i--)
     if (own.levels[i - 1].number == number) return &own.levels[i - 1];
@@ -70,7 +72,8 @@ static void copy_name(char to[SCL_LEVEL_NAME], const char *from) {
   to[length] = 0;
 }
 
-static scl_level *push(const char *name, const char *unit, double total, double began) {
+/* Open a level inside the others. NULL: there are SCL_LEVELS already. */
+static scl_level *push_level(const char *name, const char *unit, double total, double began) {
   if (own.count == SCL_LEVELS) return NULL;
   scl_level *level = &own.levels[own.count++];
   *level = (scl_level){.unit = unit,
@@ -84,7 +87,7 @@ static scl_level *push(const char *name, const char *unit, double total, double 
 }
 
 size_t scl_level_open(const char *name, const char *unit, double total) {
-  scl_level *level = push(name, unit, total, scl_progress_clock());
+  scl_level *level = push_level(name, unit, total, scl_progress_clock());
   if (level == NULL) return 0;
   const size_t number = level->number; /* the hook may open and close levels */
   level->counted = true;
@@ -102,6 +105,8 @@ bool scl_level_step(size_t number, double done, double loss) {
   return true;
 }
 
+/* Without `only`, levels are closed from the innermost to this one. The hook may change the stack,
+ * so that levels are searched again after each call. */
 void scl_level_close(size_t number, bool only) {
   for (scl_level *level; (level = find_level(number)) != NULL;) {
     const size_t last = only ? number : own.levels[own.count - 1].number;
@@ -117,9 +122,10 @@ void scl_level_close(size_t number, bool only) {
 
 /* ------------------------------------------------------------ pieces of work */
 
+/* Open the level of a piece of work, once its stage is known. */
 static void open_piece(scl_progress *progress) {
   if (progress->stage == NULL) return;
-  scl_level *level = push(progress->stage, progress->unit, progress->total, progress->began);
+  scl_level *level = push_level(progress->stage, progress->unit, progress->total, progress->began);
   if (level == NULL) return;
   progress->number = level->number;
   notify(SCL_PROGRESS_BEGIN, level);
@@ -150,6 +156,7 @@ void scl_progress_end(scl_progress *progress) { scl_level_close(progress->number
 
 /* ------------------------------------------------------------ time left */
 
+/* took / done for each unit, times what remains at the last report, less the time since. */
 double scl_level_left(const scl_level *level, double now) {
   const double took = level->changed - level->began;
   if (!(level->done > 0 && level->total >= level->done && took > 0)) return NAN;

@@ -1,3 +1,4 @@
+/* Random numbers by counter: Philox from Random123, and the inverse normal distribution. */
 #include "base/random.h"
 
 #include "base/numbers.h"
@@ -7,8 +8,8 @@
 #include <sleef.h>
 
 /* Four numbers for each counter: key (seed, stream), counter (number = offset / 4, index, 0, 0). */
-static void block(uint64_t seed, uint64_t stream, uint64_t index, uint64_t number,
-                  uint64_t out[4]) {
+static void philox_block(uint64_t seed, uint64_t stream, uint64_t index, uint64_t number,
+                         uint64_t out[4]) {
   const philox4x64_key_t key = {{seed, stream}};
   const philox4x64_ctr_t counter = {{number, index, 0, 0}};
   const philox4x64_ctr_t result = philox4x64(counter, key);
@@ -22,7 +23,7 @@ void scl_random_bits(uint64_t seed, uint64_t stream, uint64_t index, uint64_t of
   size_t done = 0;
   while (done < count) {
     const uint64_t at = offset + done;
-    block(seed, stream, index, at / 4, four);
+    philox_block(seed, stream, index, at / 4, four);
     for (uint64_t lane = at % 4; lane < 4 && done < count; lane++)
       out[done++] = four[lane];
   }
@@ -49,7 +50,7 @@ void scl_random_normal(uint64_t seed, uint64_t stream, uint64_t index, uint64_t 
 }
 
 /* The ratio of two polynomials of degree 7 at x; coefficients in ascending order. */
-static double ratio(const double numerator[8], const double denominator[8], double x) {
+static double rational(const double numerator[8], const double denominator[8], double x) {
   double p = numerator[7], q = denominator[7];
   for (int i = 6; i >= 0; i--) {
     p = p * x + numerator[i];
@@ -58,6 +59,8 @@ static double ratio(const double numerator[8], const double denominator[8], doub
   return p / q;
 }
 
+/* Algorithm AS 241 (Wichura 1988): rational functions of (p - 1/2)^2 in the centre, and of
+ * sqrt(-log(min(p, 1 - p))) in the middle and the tails. */
 double scl_inverse_normal(double probability) {
   static const double centre_p[8] = {3.3871328727963666080e0, 1.3314166789178437745e2,
                                      1.9715909503065514427e3, 1.3731693765509461125e4,
@@ -96,10 +99,11 @@ double scl_inverse_normal(double probability) {
                                    1.42151175831644588870e-7,
                                    2.04426310338993978564e-15};
   const double q = probability - 0.5;
-  if (fabs(q) <= 0.425) return q * ratio(centre_p, centre_q, 0.180625 - q * q);
+  if (fabs(q) <= 0.425) return q * rational(centre_p, centre_q, 0.180625 - q * q);
   const double nearest = q < 0 ? probability : 1 - probability;
   const double r = sqrt(-Sleef_cinz_logd1_u10purec(nearest));
-  const double size = r <= 5 ? ratio(middle_p, middle_q, r - 1.6) : ratio(tail_p, tail_q, r - 5);
+  const double size =
+      r <= 5 ? rational(middle_p, middle_q, r - 1.6) : rational(tail_p, tail_q, r - 5);
   return q < 0 ? -size : size;
 }
 

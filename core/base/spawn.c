@@ -1,3 +1,4 @@
+/* Start a program with posix_spawn. */
 #define _GNU_SOURCE
 #include "base/spawn.h"
 
@@ -5,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 
+/* Descriptors 0 .. count-1 of the child, and all others closed. Returns 0 or an errno. */
 static int set_files(posix_spawn_file_actions_t *actions, const scl_spawn *what) {
   int failed = 0;
   for (size_t i = 0; i < what->count && !failed; i++)

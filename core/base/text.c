@@ -1,3 +1,4 @@
+/* Small functions on strings. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/text.h"
 
@@ -48,6 +49,7 @@ bool scl_is_newer(const char *a, const char *b) {
 
 enum { LONGEST = 63 };
 
+/* Dynamic programming over prefixes of a; three lines, because a swap looks two lines back. */
 size_t scl_edit_distance(const char *a, const char *b) {
   const size_t rows = scl_min(strlen(a), LONGEST), cols = scl_min(strlen(b), LONGEST);
   size_t lines[3][LONGEST + 1], *before = lines[0], *last = lines[1], *line = lines[2];

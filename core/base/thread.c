@@ -1,8 +1,9 @@
+/* Threads, counted, and refused where memory for their calls of OpenBLAS is short. */
 #include "base/thread.h"
 
 #include <stdatomic.h>
 
-static atomic_size_t running = 1;
+static atomic_size_t running = 1; /* with the main thread */
 static bool (*admitted)(size_t threads);
 
 size_t scl_thread_count(void) { return atomic_load(&running); }

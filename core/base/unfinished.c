@@ -1,3 +1,4 @@
+/* The list of unfinished files, in atomic variables, because signal handlers read it. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/unfinished.h"
 
@@ -36,6 +37,7 @@ void scl_unfinished_remove(void) {
   }
 }
 
+/* The handler: delete the files, then let the signal end the process in its default way. */
 static void on_end(int number) {
   scl_unfinished_remove();
   (void)signal(number, SIG_DFL);

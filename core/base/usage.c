@@ -1,3 +1,4 @@
+/* Processor time and peak memory of this process, from Linux. */
 #define _GNU_SOURCE
 #include "base/usage.h"
 
@@ -26,6 +27,7 @@ double scl_usage_peak(void) {
   return 1024 * (double)used.ru_maxrss;
 }
 
+/* Writing 5 to clear_refs resets VmHWM to the present resident size. */
 void scl_usage_peak_reset(void) {
   const int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
   if (file < 0) return;

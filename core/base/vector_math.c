@@ -14,10 +14,12 @@ extern const scl_loops scl_loops_avx512;
 extern const scl_loops scl_loops_avx2;
 #endif
 
-static const scl_loops *tables[4], *chosen;
+static const scl_loops *tables[4],
+    *chosen; /* tables: those of this machine, best first, then NULL */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void choose(void) {
+/* Called once. A table needs all instruction sets that its code is compiled for. */
+static void choose_tables(void) {
   size_t count = 0;
 #ifdef SCL_HAVE_AVX512
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -36,21 +38,21 @@ static void choose(void) {
 }
 
 const scl_loops *const *scl_loops_all(void) {
-  pthread_once(&once, choose);
+  pthread_once(&once, choose_tables);
   return tables;
 }
 
 /* The order of the instruction sets: plain 0, avx2 1, avx512 2. */
-static int rank(const char *set) {
+static int set_rank(const char *set) {
   return strcmp(set, "avx512") == 0 ? 2 : strcmp(set, "avx2") == 0;
 }
 
 bool scl_loops_allow(const char *set) {
   const char *asked = getenv("SCULLERY_ISA");
-  return asked == NULL || *asked == 0 || rank(set) <= rank(asked);
+  return asked == NULL || *asked == 0 || set_rank(set) <= set_rank(asked);
 }
 
 const scl_loops *scl_loops_get(void) {
-  pthread_once(&once, choose);
+  pthread_once(&once, choose_tables);
   return chosen;
 }

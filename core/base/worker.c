@@ -1,3 +1,5 @@
+/* Workers: further processes of this program, which run the same command, write their output to a
+ * pipe and exchange messages over a socket. */
 #define _GNU_SOURCE
 #include "base/worker.h"
 #include "base/interrupt.h"
@@ -61,6 +63,7 @@ static char **own_arguments(char **block) {
   return list;
 }
 
+/* Whether an entry of the environment sets the variable `name`. */
 static bool is_variable(const char *entry, const char *name) {
   const size_t length = strlen(name);
   return strncmp(entry, name, length) == 0 && entry[length] == '=';
@@ -239,6 +242,8 @@ void scl_worker_close(scl_worker *worker) {
 
 bool scl_worker_is_inside(void) { return getenv(VARIABLE) != NULL; }
 
+/* The settings of this worker, or NULL if this process is not one. If it is, it ends when its
+ * starter ends. */
 static const char *find_settings(void) {
   long starter = 0;
   unsigned long long inode = 0;

@@ -32,6 +32,7 @@ scl_status scl_codes_create(size_t rows, size_t cols, size_t levels, scl_codes *
     scl_release(words);
     return scl_fail_memory(error, (size_t)bytes, "codes");
   }
+  /* All zero, so that the padding of rows and words counts no difference. */
   *codes = (scl_codes){words, rows, cols, levels, planes, plane_words};
   *out = codes;
   return SCL_STATUS_OK;
@@ -108,8 +109,8 @@ static bool read_code_numbers(const scl_matrix *a, size_t row, size_t first, siz
   return good;
 }
 
-/* Pack one row, 64 numbers at a time: bit b of a word of plane p is bit p of number b. A row with an
- * invalid number lowers p->bad_row. */
+/* Pack one row, 64 numbers at a time: bit b of a word of plane p is bit p of number b. A row with
+ * an invalid number lowers p->bad_row. */
 static void pack_row(packing *p, size_t row) {
   scl_codes *codes = p->codes;
   uint64_t *to = scl_codes_row(codes, row);
@@ -130,6 +131,8 @@ static void pack_row(packing *p, size_t row) {
   }
 }
 
+/* A task of the pool: rows index * ROWS_EACH and following. After Ctrl-C the rest stays unpacked;
+ * scl_codes_pack then discards the codes. */
 static void pack_rows(void *context, size_t index) {
   packing *p = context;
   if (scl_interrupted()) return;
@@ -174,6 +177,7 @@ scl_status scl_codes_pack(const scl_matrix *numbers, size_t levels, scl_codes **
   if (levels > SCL_CODES_LEVELS)
     return scl_fail(error, SCL_STATUS_BAD_OPTION, "'levels' got %zu; it takes at most %d", levels,
                     (int)SCL_CODES_LEVELS);
+  /* Packing checks every number against `levels`, so that find_levels is needed only without it. */
   if (levels == 0) SCL_TRY(find_levels(numbers, &levels, error));
   scl_codes *codes;
   SCL_TRY(scl_codes_create(numbers->rows, numbers->cols, levels, &codes, error));
@@ -197,6 +201,8 @@ typedef struct unpacking {
   scl_matrix *out;
 } unpacking;
 
+/* A task of the pool: rows index * ROWS_EACH and following, from bits back to numbers. Number t of
+ * a row has its bit p in plane p, word t / 64, bit t % 64. */
 static void unpack_rows(void *context, size_t index) {
   const unpacking *u = context;
   const scl_codes *codes = u->codes;

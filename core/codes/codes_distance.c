@@ -35,8 +35,8 @@ ALWAYS_INLINE uint64_t differing(const uint64_t *word, const uint64_t *query, si
   return any;
 }
 
-/* The number of ones of a word: sums of neighbouring bits, then of pairs, then of fours; the product
- * adds the eight bytes into the highest one. */
+/* The number of ones of a word: sums of neighbouring bits, then of pairs, then of fours; the
+ * product adds the eight bytes into the highest one. */
 ALWAYS_INLINE uint64_t ones_plain(uint64_t x) {
   x -= x >> 1 & 0x5555555555555555u;
   x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
@@ -99,6 +99,7 @@ count_four(const uint64_t *word, const uint64_t *query, size_t planes, size_t pl
   return _mm256_sad_epu8(bytes, _mm256_setzero_si256());
 }
 
+/* Two vectors of four 64-bit counts for the eight rows of a group. */
 __attribute__((target("avx2"))) static void count_avx2(const uint64_t *groups, size_t count,
                                                        const uint64_t *query, size_t planes,
                                                        size_t plane_words, uint32_t *out) {
@@ -117,6 +118,7 @@ __attribute__((target("avx2"))) static void count_avx2(const uint64_t *groups, s
   }
 }
 
+/* One vector of eight 64-bit counts, by the instruction that counts the ones of each word. */
 __attribute__((target("avx512f,avx512vpopcntdq"))) static void
 count_avx512(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes,
              size_t plane_words, uint32_t *out) {
@@ -134,10 +136,13 @@ count_avx512(const uint64_t *groups, size_t count, const uint64_t *query, size_t
       }
       sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(any));
     }
+    /* Eight 64-bit counts to 32 bits: a count is at most the number of columns. */
     _mm256_storeu_si256((__m256i *)(void *)(out + g * SCL_CODES_LANES), _mm512_cvtepi64_epi32(sum));
   }
 }
 
+/* Whether this machine has the instructions, and the instruction sets that the user allows
+ * (scl_loops_allow) include them. */
 static bool has_popcnt(void) { return scl_loops_allow("avx2") && __builtin_cpu_supports("popcnt"); }
 static bool has_avx2(void) { return scl_loops_allow("avx2") && __builtin_cpu_supports("avx2"); }
 static bool has_avx512(void) {
@@ -160,7 +165,7 @@ static const struct {
 #endif
 };
 
-static atomic_size_t chosen = SIZE_MAX; /* SIZE_MAX: the fastest */
+static atomic_size_t chosen_way = SIZE_MAX; /* SIZE_MAX: the fastest */
 
 size_t scl_codes_ways(void) {
   size_t count = 1;
@@ -171,7 +176,7 @@ size_t scl_codes_ways(void) {
 
 const char *scl_codes_way_name(size_t way) { return ways[way].name; }
 
-void scl_codes_use_way(size_t way) { atomic_store(&chosen, way); }
+void scl_codes_use_way(size_t way) { atomic_store(&chosen_way, way); }
 
 /* ---------------------------------------------------------------- a tile: some queries against a
  * range of rows */
@@ -179,13 +184,14 @@ void scl_codes_use_way(size_t way) { atomic_store(&chosen, way); }
 /* Queries of a tile; rows that are counted at a time (PIECE), and rows of a task (SPAN). */
 enum { TILE = 16, PIECE_GROUPS = 128, PIECE = PIECE_GROUPS * SCL_CODES_LANES, SPAN = 16 * PIECE };
 
-/* Each thread's own memory: the queries of a tile one after another, and the counts of a piece. */
+/* For each thread its own memory for the queries of a tile, one after another. */
 typedef struct scratch {
   uint64_t *queries;
   size_t words; /* for one thread */
 } scratch;
 
-/* Memory for the queries of a tile, for each thread of the pool. The caller releases out->queries. */
+/* Memory for the queries of a tile, for each thread of the pool. The caller releases
+ * out->queries. */
 static scl_status make_scratch(const scl_codes *queries, scratch *out, scl_error *error) {
   out->words = TILE * scl_codes_row_words(queries);
   out->queries = scl_allocate_array(out->words * scl_pool_threads(), sizeof *out->queries);
@@ -199,7 +205,8 @@ static scl_status make_scratch(const scl_codes *queries, scratch *out, scl_error
 typedef void (*take_counts)(void *context, size_t query, size_t first, size_t count,
                             const uint32_t *distance);
 
-/* Queries first_query .. first_query+n_queries-1 against rows first_row .. last_row-1 of `codes`. */
+/* Queries first_query .. first_query+n_queries-1 against rows first_row .. last_row-1 of
+ * `codes`. */
 typedef struct tile {
   const scl_codes *codes, *queries;
   size_t first_query, n_queries, first_row, last_row;
@@ -207,8 +214,8 @@ typedef struct tile {
   void *context;
 } tile;
 
-/* Call t->take with the distances of the tile. Rows are taken in pieces of at most 32 KiB, which stay
- * in the cache while all queries of the tile are compared with them. */
+/* Call t->take with the distances of the tile. Rows are taken in pieces of at most 32 KiB, which
+ * stay in the cache while all queries of the tile are compared with them. */
 static void walk_tile(const tile *t, const scratch *memory) {
   const scl_codes *codes = t->codes;
   const size_t words = scl_codes_row_words(codes), group_words = scl_codes_group_words(codes);
@@ -216,7 +223,8 @@ static void walk_tile(const tile *t, const scratch *memory) {
   uint32_t distance[PIECE];
   for (size_t i = 0; i < t->n_queries; i++)
     scl_codes_get_row(t->queries, t->first_query + i, queries + i * words);
-  const count_groups count_all = ways[scl_min(atomic_load(&chosen), scl_codes_ways() - 1)].count;
+  const count_groups count_all =
+      ways[scl_min(atomic_load(&chosen_way), scl_codes_ways() - 1)].count;
   const size_t piece_groups =
       scl_max(1, scl_min(PIECE_GROUPS, ((size_t)32 << 10) / (group_words * sizeof(uint64_t))));
   for (size_t first = t->first_row; first < t->last_row && !scl_interrupted();
@@ -234,6 +242,7 @@ static void walk_tile(const tile *t, const scratch *memory) {
 /* count / each, rounded up. */
 static size_t parts_of(size_t count, size_t each) { return (count + each - 1) / each; }
 
+/* Codes are comparable only if they have the same number of numbers and of levels. */
 static scl_status check_alike(const scl_codes *a, const scl_codes *b, scl_error *error) {
   if (a->cols != b->cols)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
@@ -253,6 +262,7 @@ typedef struct comparing {
   bool agree;
 } comparing;
 
+/* Take counts: row `query` of the result, from column `first`. */
 static void write_shares(void *context, size_t query, size_t first, size_t count,
                          const uint32_t *distance) {
   const comparing *c = context;
@@ -262,6 +272,7 @@ static void write_shares(void *context, size_t query, size_t first, size_t count
     out[r] = (c->agree ? cols - distance[r] : distance[r]) / cols;
 }
 
+/* A task of the pool: TILE rows of a against SPAN rows of b. Tasks write disjoint blocks of out. */
 static void compare_tile(void *context, size_t index) {
   comparing *c = context;
   const size_t spans = parts_of(c->b->rows, SPAN), first = index / spans * TILE,
@@ -285,15 +296,15 @@ scl_status scl_codes_compare(const scl_codes *a, const scl_codes *b, bool agree,
 
 /* ---------------------------------------------------------------- nearest rows */
 
-/* The least keys so far, at most `most` of them, as a binary heap with the greatest key first. A key
- * is distance * 2^32 + row, so that the earlier row wins among equal distances. */
+/* The least keys so far, at most `most` of them, as a binary heap with the greatest key first. A
+ * key is distance * 2^32 + row, so that the earlier row wins among equal distances. */
 typedef struct heap {
   uint64_t *keys;
   size_t count, most;
 } heap;
 
 /* Restore the heap order below entry `at`, after its key became smaller. */
-static void sink(uint64_t *keys, size_t count, size_t at) {
+static void sift_down(uint64_t *keys, size_t count, size_t at) {
   const uint64_t key = keys[at];
   for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {
     if (child + 1 < count && keys[child + 1] > keys[child]) child++;
@@ -304,7 +315,7 @@ static void sink(uint64_t *keys, size_t count, size_t at) {
 }
 
 /* Insert a key while there is room; afterwards it replaces the greatest key if it is less. */
-static void offer(heap *h, uint64_t key) {
+static void offer_key(heap *h, uint64_t key) {
   if (h->count < h->most) {
     size_t at = h->count++; /* parents that are less move down, until the key has its place */
     for (; at > 0 && h->keys[(at - 1) / 2] < key; at = (at - 1) / 2)
@@ -312,7 +323,7 @@ static void offer(heap *h, uint64_t key) {
     h->keys[at] = key;
   } else if (key < h->keys[0]) {
     h->keys[0] = key;
-    sink(h->keys, h->count, 0);
+    sift_down(h->keys, h->count, 0);
   }
 }
 
@@ -322,7 +333,7 @@ static void sort_heap(heap *h) {
     const uint64_t greatest = h->keys[0];
     h->keys[0] = h->keys[left - 1];
     h->keys[left - 1] = greatest;
-    sink(h->keys, left - 1, 0);
+    sift_down(h->keys, left - 1, 0);
   }
 }
 
@@ -335,27 +346,31 @@ typedef struct looking {
   scl_matrix *index, *distance;
 } looking;
 
+/* One task's part of the rows, as the context of offer_counts. */
 typedef struct part {
   looking *all;
   size_t number;
 } part;
 
+/* Take counts: offer each row to the heap of this query and part. Only one task has that heap, so
+ * no lock is needed. */
 static void offer_counts(void *context, size_t query, size_t first, size_t count,
                          const uint32_t *distance) {
   const part *p = context;
   heap *h = &p->all->heaps[query * p->all->parts + p->number];
   size_t r = 0;
   for (; r < count && h->count < h->most; r++)
-    offer(h, (uint64_t)distance[r] << 32 | (first + r));
+    offer_key(h, (uint64_t)distance[r] << 32 | (first + r));
   /* Rows come in ascending order: a row at a distance equal to the greatest in the heap loses. */
   uint32_t limit = (uint32_t)(h->keys[0] >> 32);
   for (; r < count; r++) {
     if (distance[r] >= limit) continue;
-    offer(h, (uint64_t)distance[r] << 32 | (first + r));
+    offer_key(h, (uint64_t)distance[r] << 32 | (first + r));
     limit = (uint32_t)(h->keys[0] >> 32);
   }
 }
 
+/* A task of the pool: TILE queries against one part of the rows. */
 static void look_tile(void *context, size_t index) {
   looking *l = context;
   part p = {l, index % l->parts};
@@ -376,7 +391,7 @@ static void write_nearest(void *context, size_t query) {
   all->most = l->k; /* make_heaps gave the first part room for k keys */
   for (size_t p = 1; p < l->parts; p++)
     for (size_t i = 0; i < all[p].count; i++)
-      offer(all, all[p].keys[i]);
+      offer_key(all, all[p].keys[i]);
   sort_heap(all);
   for (size_t i = 0; i < l->k; i++) {
     scl_matrix_set(l->index, query, i, (double)(all->keys[i] & UINT32_MAX) + 1);
@@ -394,9 +409,9 @@ static void plan_parts(looking *l) {
   l->parts = parts_of(l->codes->rows, l->part_rows);
 }
 
-/* Heaps of min(k, part_rows) keys for each query and part; the first part of a query has room for k,
- * into which write_nearest merges the others. The caller releases l->heaps and l->keys, also after a
- * failure. */
+/* Heaps of min(k, part_rows) keys for each query and part; the first part of a query has room for
+ * k, into which write_nearest merges the others. The caller releases l->heaps and l->keys, also
+ * after a failure. */
 static scl_status make_heaps(looking *l, scl_error *error) {
   const size_t each = scl_min(l->k, l->part_rows), query_keys = l->k + (l->parts - 1) * each,
                queries = l->queries->rows;
@@ -424,6 +439,7 @@ scl_status scl_codes_nearest(const scl_codes *codes, const scl_codes *queries, s
   if (status == SCL_STATUS_OK) status = make_scratch(queries, &l.memory, error);
   if (status == SCL_STATUS_OK) {
     scl_pool_run(parts_of(queries->rows, TILE) * l.parts, look_tile, &l);
+    /* After an interrupt the heaps may have fewer than k keys, and nothing is written. */
     if (!scl_interrupted()) scl_pool_run(queries->rows, write_nearest, &l);
     status = scl_interrupt_check(error);
   }

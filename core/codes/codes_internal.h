@@ -14,6 +14,7 @@ struct scl_codes {
   size_t rows, cols, levels, planes, plane_words;
 };
 
+/* The number of groups of eight rows, the last of which may be padded. */
 static inline size_t scl_codes_groups(const scl_codes *codes) {
   return (codes->rows + SCL_CODES_LANES - 1) / SCL_CODES_LANES;
 }

@@ -1,4 +1,5 @@
-/* Calls of the functions that a script gave for slots (define/define.h). */
+/* Calls of the functions that a script gave for slots (define/define.h), and what an instance keeps
+ * in its Lua state. */
 #include "lua/call.h"
 #include "define/internal.h"
 #include "lua/options.h"
@@ -12,9 +13,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ------------------------------------------------------------ Lua states */
 
+/* The address is the key of the script in the Lua registry. */
 static const char script_key;
 
-/* Release the references of ended instances; L is NULL when the Lua state closes. */
+/* Release the references of ended instances. L is NULL when the Lua state closes, which releases
+ * all references itself: only the list is freed. */
 static void end_script(lua_State *L, scl_script *script) {
   pthread_mutex_lock(&lock);
   if (L == NULL) script->open = false;
@@ -37,7 +40,7 @@ static int close_script(lua_State *L) {
   return 0;
 }
 
-/* The script of this Lua state, NULL where none was made. */
+/* The script of this Lua state, NULL if none was made. */
 static scl_script *script_found(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &script_key);
   scl_script *const *place = lua_touserdata(L, -1);
@@ -57,8 +60,8 @@ scl_script *scl_script_of(lua_State *L) {
   return script;
 }
 
-/* Let the next run of Lua release the reference. A closed state has released its registry itself.
- * The lock is held. */
+/* Add the reference to the list that the next run of Lua releases, as this may be another thread. A
+ * closed state has released its registry itself. The lock is held. */
 static void end_held(scl_script *script, scl_held *held) {
   if (!script->open) {
     scl_release(held);
@@ -90,6 +93,7 @@ void scl_definition_replace(scl_definition *definition) {
  * of C are limited. */
 enum { MOST_NESTED = 5 };
 
+/* A call of a slot: the argument of run_slot. */
 typedef struct running_slot {
   const scl_defined *self;
   const char *field;
@@ -97,7 +101,8 @@ typedef struct running_slot {
   void *context;
 } running_slot;
 
-/* slot -> what the body leaves */
+/* Arrange the stack as SCL_DEFINED_... says and run the body. The light userdata of the slot at
+ * place 1 is replaced by the context. */
 static int run_slot(lua_State *L) {
   const running_slot *slot = lua_touserdata(L, 1);
   const scl_definition *definition = slot->self->definition;
@@ -113,14 +118,14 @@ static int run_slot(lua_State *L) {
   return slot->body(L);
 }
 
-/* An error's value as a text. */
+/* The message handler: the error's value as a text. */
 static int as_text(lua_State *L) {
   luaL_tolstring(L, 1, NULL);
   return 1;
 }
 
-/* The error of Lua on top of the stack, as a status. An error that ends with "interrupted!" is
- * Ctrl-C, wherever the script caught and raised it again. */
+/* The error of Lua on top of the stack, as a status. An error that ends with "interrupted!" comes
+ * from Ctrl-C, even if the script caught it and raised it again with other text before it. */
 static scl_status fail_with_lua(lua_State *L, const char *field, int status, scl_error *error) {
   static const char ctrl_c[] = "interrupted!";
   const char *text = lua_tostring(L, -1);
@@ -132,10 +137,12 @@ static scl_status fail_with_lua(lua_State *L, const char *field, int status, scl
                   "%s%s%s", field, *field == 0 ? "" : ": ", text);
 }
 
+/* Calls of functions of scripts on this thread, one within another. */
 static _Thread_local size_t nested;
 
-/* The Lua state that may run the function now; NULL with a sentence. */
-static lua_State *enter(const scl_definition *definition, const char *field, scl_error *error) {
+/* The Lua state that may run the function now, with room on its stack; NULL with a sentence. */
+static lua_State *enter_script(const scl_definition *definition, const char *field,
+                               scl_error *error) {
   lua_State *L = scl_lua_running_here();
   const char *why = NULL;
   if (!definition->script->open)
@@ -159,15 +166,16 @@ static lua_State *enter(const scl_definition *definition, const char *field, scl
   return NULL;
 }
 
-/* Runs on the stack of the Lua state that started the running call, above whatever that call has
- * there, and restores the top: the engine's frames in between know nothing of Lua. */
+/* The function runs on the stack of the Lua state that started the running call, above the values
+ * of that call. The top is restored, and no error of Lua jumps over the engine's C frames in
+ * between: they become a status. */
 scl_status scl_defined_call(const void *self, const char *field, lua_CFunction body, void *context,
                             scl_error *error) {
   scl_error kept = {0};
   if (error == NULL) error = &kept;
   const scl_defined *defined = self;
   running_slot slot = {defined, field, body, context};
-  lua_State *L = enter(defined->definition, field, error);
+  lua_State *L = enter_script(defined->definition, field, error);
   if (L == NULL) return error->status;
   const int top = lua_gettop(L);
   lua_pushcfunction(L, as_text);
@@ -184,7 +192,8 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
 
 /* ------------------------------------------------------------ create and destroy */
 
-/* The table of options is kept by the instance. */
+/* Make the table of options, and let the instance keep a reference to it. self->options is set
+ * before luaL_ref, which may raise: scl_defined_destroy then releases it. */
 static int take_options(lua_State *L) {
   scl_defined *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const scl_settings *settings = &scl_instance_of(self)->settings;
@@ -197,8 +206,7 @@ static int take_options(lua_State *L) {
   return 0;
 }
 
-/* Call the function `check`, where there is one: it may refuse options that contradict each
- * other. */
+/* Call the function `check`, if there is one: it may refuse options that contradict each other. */
 static int check_options(lua_State *L) {
   if (lua_isnil(L, SCL_DEFINED_FUNCTION)) return 0;
   lua_pushvalue(L, SCL_DEFINED_OPTIONS);
@@ -207,7 +215,7 @@ static int check_options(lua_State *L) {
 }
 
 /* Read the options, let the script check them, and complete the instance as its kind does. */
-static scl_status complete(scl_defined *self, scl_error *error) {
+static scl_status complete_instance(scl_defined *self, scl_error *error) {
   const scl_define_kind *kind = self->definition->kind;
   SCL_TRY(scl_defined_call(self, "", take_options, self, error));
   SCL_TRY(scl_defined_call(self, "check", check_options, self, error));
@@ -215,8 +223,9 @@ static scl_status complete(scl_defined *self, scl_error *error) {
                                 : scl_defined_call(self, "", kind->complete, self, error);
 }
 
-/* The host has checked the options and filled `base`. The component stays, so its address can be
- * kept. */
+/* The slot `create`. The host has checked the options and filled `base`. The descriptor is the
+ * first member of the definition, so its address is that of the definition; components stay until
+ * the process ends. After a failure the host does not call `destroy`, so that it is called here. */
 scl_status scl_defined_create(void *instance, scl_error *error) {
   scl_defined *self = instance;
   const scl_plugin *plugin = scl_instance_of(self)->component->source;
@@ -225,7 +234,7 @@ scl_status scl_defined_create(void *instance, scl_error *error) {
   pthread_mutex_lock(&lock);
   definition->instances++;
   pthread_mutex_unlock(&lock);
-  const scl_status status = complete(self, error);
+  const scl_status status = complete_instance(self, error);
   if (status != SCL_STATUS_OK) scl_defined_destroy(self);
   return status;
 }

@@ -1,6 +1,6 @@
-/* scullery.core: components that a script defines: descriptors from tables of fields.
- * lua/scullery/compose/define.lua checks the fields first, with sentences for the user; what is
- * checked here protects memory. */
+/* scullery.core.define: makes the descriptor of a component that a script defines from a table of
+ * fields. lua/scullery/compose/define.lua checks the fields first, with sentences for the user; the
+ * checks here protect memory. */
 #include "define/internal.h"
 #include "lua/list.h"
 
@@ -15,7 +15,7 @@ bool scl_define_has(lua_State *L, int fields, const char *name) {
   return has;
 }
 
-/* What a definition keeps; behind it the bytes. */
+/* The head of a block of memory that a definition keeps; the bytes follow it. */
 typedef struct scl_kept {
   struct scl_kept *next;
 } scl_kept;
@@ -45,7 +45,8 @@ const char *scl_define_text(lua_State *L, int fields, const char *name,
   return copy;
 }
 
-/* The bits of the names that the field lists; `absent` where it is not there. */
+/* The bits of the names that the field lists: name i of `names` (ended by NULL) has bit i. `absent`
+ * if there is no such field. */
 static uint32_t read_bits(lua_State *L, int place, const char *key, const char *const *names,
                           uint32_t absent) {
   uint32_t bits = 0;
@@ -75,7 +76,8 @@ void scl_define_offer(scl_definition *definition, const char *id, const void *ta
 
 /* ------------------------------------------------------------ options */
 
-/* Values are read from the settings: no option has a member. */
+/* Read one row of options. No option is stored in a member of the instance (SCL_STORE_NONE): values
+ * are read from the settings. */
 static void read_option(lua_State *L, int row, scl_definition *definition, scl_option *out) {
   static const char *const forms[] = {"number", "integer", "boolean", "word",
                                       "list",   "named",   NULL};
@@ -137,7 +139,8 @@ static int forget_definition(lua_State *L) {
   return 0;
 }
 
-/* Those of this kind and name that were defined in this state before. */
+/* Record the definition under its kind and name in the Lua registry, and mark the former one there,
+ * if any, as replaced. */
 static void replace_former(lua_State *L, scl_definition *definition) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, "scullery.definitions");
   lua_pushfstring(L, "%s.%s", scl_kind_name(definition->plugin.kind), definition->plugin.name);
@@ -151,7 +154,7 @@ static void replace_former(lua_State *L, scl_definition *definition) {
 
 /* core.define(fields): enter a component. fields: those of sc.KIND.define, checked, and kind,
  * place, digest, rows (options as read_option reads them). */
-static int define(lua_State *L) {
+static int define_component(lua_State *L) {
   scl_error error = {0};
   scl_kind kind;
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -183,12 +186,14 @@ static int define(lua_State *L) {
   kinds[kind]->describe(L, 1, definition);
   lua_pushvalue(L, 1);
   definition->fields = luaL_ref(L, LUA_REGISTRYINDEX);
+  /* From here on the registry may point to the definition: nothing must raise before *guard is
+   * cleared, except after a failure. */
   const scl_status status = scl_registry_define(&definition->plugin, place, digest, &error);
   if (status != SCL_STATUS_OK) luaL_unref(L, LUA_REGISTRYINDEX, definition->fields);
   scl_lua_check(L, status, &error);
-  *guard = NULL; /* the registry's */
+  *guard = NULL; /* it belongs to the registry now */
   replace_former(L, definition);
   return 0;
 }
 
-void scl_lua_open_define(lua_State *L) { SCL_LUA_FUNCTIONS(L, {"define", define}); }
+void scl_lua_open_define(lua_State *L) { SCL_LUA_FUNCTIONS(L, {"define", define_component}); }

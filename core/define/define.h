@@ -11,13 +11,13 @@
 
 typedef struct scl_definition scl_definition;
 
-/* The part of one kind: core/define/KIND.c. */
+/* What one kind of component does in its own way: core/define/KIND.c. */
 typedef struct scl_define_kind {
   size_t instance_size; /* of a struct that begins with an scl_defined */
   /* Fill in table and abilities, from the fields of the definition at place `fields`. */
   void (*describe)(lua_State *L, int fields, scl_definition *definition);
-  lua_CFunction complete;  /* NULL, or a body that completes an instance, its context */
-  void (*end)(void *self); /* NULL, or what ends that */
+  lua_CFunction complete;  /* NULL, or a body that completes an instance, which is its context */
+  void (*end)(void *self); /* NULL, or releases what `complete` allocated */
 } scl_define_kind;
 
 /* A component that a script defined. The registry points to it until the process ends, so it and
@@ -37,7 +37,7 @@ struct scl_definition {
   struct scl_kept *kept;     /* memory of its texts and tables, a list */
   struct scl_script *script; /* the Lua state that defined it */
   int fields;                /* reference in that state: the table of the fields */
-  size_t instances;          /* that exist now; guarded by the lock of define_call.c */
+  size_t instances;          /* that exist now; guarded by the lock of call.c */
   bool replaced; /* a later definition has its name: release fields with the last instance */
 };
 
@@ -60,9 +60,9 @@ void scl_define_offer(scl_definition *definition, const char *id, const void *ta
 bool scl_define_has(lua_State *L, int fields, const char *name);
 /* The bits of the parameter spaces in the field "spaces", a list of names. */
 uint32_t scl_define_spaces(lua_State *L, int fields, uint32_t absent);
-/* Zeroed memory that is kept as long as the definition; raises where there is none. */
+/* Zeroed memory that is kept as long as the definition; raises an error if there is none. */
 void *scl_define_keep(lua_State *L, scl_definition *definition, size_t bytes);
-/* A copy of the text in the field, kept with the definition; NULL where the field is absent. */
+/* A copy of the text in the field, kept with the definition; NULL if the field is absent. */
 const char *scl_define_text(lua_State *L, int fields, const char *name, scl_definition *definition);
 
 /* ------------------------------------------------------------ calls of a slot's function */
@@ -83,38 +83,42 @@ enum {
  *   n  double                         a number
  *   i  size_t                         a whole number
  *   v  const double *                 number i of these
- *   r  size_t, const double *, ptrdiff_t   row i of so many numbers, as a list
+ *   r  size_t, const double *, ptrdiff_t   row i, as a list: its length, the rows, their stride
  *   l  size_t, const double *         a list; one number as such
  *   m  const double *                 the five moments of two normal numbers, as a table
  *
- * '?' in front: nil is taken as NaN. '=' in front: one call, which returns all of out. */
+ * '?' before the letters: a result nil is taken as NaN. '=' before them: a single call returns all
+ * of out. */
 scl_status scl_defined_each(const void *self, const char *field, scl_error *error, size_t count,
                             double *out, const char *format, ...);
-/* The same for slots without a status: the call of the slot fails with the sentence. */
+/* The same for slots without a status: the slot's call fails with the sentence
+ * (host->fail_call). */
 void scl_defined_fill(const void *self, const char *field, size_t count, double *out,
                       const char *format, ...);
 
-/* Run body in the Lua state of the running call, for the field of that name; an error of Lua is the
- * status's sentence, "eval: script.lua:3: ...". Nothing jumps out of it. */
+/* Run `body` in the Lua state of the running call, for the field of that name. It never raises: an
+ * error of Lua becomes the sentence of the status, "eval: script.lua:3: ...". */
 scl_status scl_defined_call(const void *self, const char *field, lua_CFunction body, void *context,
                             scl_error *error);
 
-/* For bodies: call the function with the `arguments` values above it, `results` expected. */
+/* For bodies: call the function below the top `arguments` values, of which it takes all. Exactly
+ * `results` values are left in their place: nil for missing ones; more are an error. */
 void scl_defined_invoke(lua_State *L, int arguments, int results);
 /* The number at `place` that the function returned; `what` says which, "its first result". */
 double scl_defined_result(lua_State *L, int place, const char *what);
 /* Raise: "eval (script.lua:3) returned nil, where a number belongs". */
 int scl_defined_refuse(lua_State *L, int place, const char *belongs);
-/* The field on the stack: itself, or what it returns of the options where it is a function. */
+/* Push the value of a field, or, if it is a function, the `results` values that it returns for the
+ * options. Returns the place of the first value. */
 int scl_defined_field(lua_State *L, const char *name, int results);
-/* The same as a number. */
+/* The same as a number; `absent` for nil. The stack is left as it was. */
 double scl_defined_number(lua_State *L, const char *name, double absent);
 
-/* Numbers as a float64 matrix on the stack. */
+/* Push a float64 matrix with a copy of the numbers (rows at `stride`). */
 void scl_defined_push_matrix(lua_State *L, const double *numbers, ptrdiff_t stride, size_t rows,
                              size_t cols);
-/* The rows x cols numbers at `place`, a matrix or (where one side is 1) a list, written packed;
- * `what` names them in sentences. */
+/* Copy the rows x cols numbers at `place`, of a matrix or (if one side is 1) a list, to `out`,
+ * without gaps; `what` names them in sentences. */
 void scl_defined_read_numbers(lua_State *L, int place, size_t rows, size_t cols, const char *what,
                               double *out);
 
@@ -126,21 +130,21 @@ typedef struct scl_defined_draws {
 } scl_defined_draws;
 scl_defined_draws *scl_defined_push_draws(lua_State *L, const scl_address *address);
 
-/* A view on the stack: an object with fields and methods for something of the host's. The caller
- * sets *view to it, and to NULL before the slot returns: later use raises a sentence. */
+/* Push a view: an object with fields and methods for a table of the host. The caller sets *view to
+ * that table, and to NULL before the slot returns, so that later use raises an error. */
 void **scl_defined_push_view(lua_State *L, const char *name, const luaL_Reg *methods,
                              lua_CFunction index);
-/* The view at `place`; a sentence where it was closed. */
+/* The table of the view at `place`; raises an error if the view was closed. */
 void *scl_defined_check_view(lua_State *L, int place, const char *name);
-/* Call the function below so many arguments, for functions of ours that the engine calls: nothing
- * jumps out of it. */
+/* Call the function below the top `arguments` values, in a function that the engine calls: an error
+ * of Lua becomes a status. */
 scl_status scl_defined_protected(lua_State *L, int arguments, scl_error *error);
-/* Call visit(rows) with the function at `place` for a block of rows: for visits of a walk, which
- * nothing jumps out of. context: the Lua state and the place. */
+/* A visit of a walk over rows that calls the function at `place` with each block. context: an
+ * scl_defined_visit. An error of Lua becomes a status. */
 typedef struct scl_defined_visit {
   lua_State *L;
   int place;
-  size_t targets;
+  size_t targets; /* columns of the targets y */
 } scl_defined_visit;
 scl_status scl_defined_visit_rows(void *context, const scl_rows *rows, scl_error *error);
 

@@ -11,7 +11,7 @@ typedef struct defined_kernel {
 
 /* numbers[j] = finish(pair number j, options[, |u|, |v_j|]), in place; the lengths come with cosine
  * and angle only. */
-static void finish(const void *self, const scl_pair_row *row, double *numbers) {
+static void kernel_finish(const void *self, const scl_pair_row *row, double *numbers) {
   if (row->lengths_v == NULL)
     scl_defined_fill(self, "finish", row->count, numbers, "vo", numbers);
   else
@@ -20,11 +20,11 @@ static void finish(const void *self, const scl_pair_row *row, double *numbers) {
 }
 
 /* K = scale x finish(...), so that the engine can take the factor out of sums. */
-static double scale(const void *self) { return ((const defined_kernel *)self)->scale; }
+static double kernel_scale(const void *self) { return ((const defined_kernel *)self)->scale; }
 
 /* coordinates[i] = move(coordinate, options), in place: the map of inputs before the pair
  * numbers. */
-static void move(const void *self, size_t count, double *coordinates) {
+static void kernel_move(const void *self, size_t count, double *coordinates) {
   scl_defined_fill(self, "move", count, coordinates, "vo", coordinates);
 }
 
@@ -62,17 +62,17 @@ static int run_gram(lua_State *L) {
 }
 
 /* out[i][j] = K(u_i, v_j) of the general form. */
-static scl_status gram(const void *self, const scl_const_parameters *u,
-                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
-                       scl_error *error) {
+static scl_status kernel_gram(const void *self, const scl_const_parameters *u,
+                              const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                              scl_error *error) {
   gram_call c = {u, v, out, stride};
   return scl_defined_call(self, "eval", run_gram, &c, error);
 }
 
 /* ------------------------------------------------------------ the kind */
 
-/* The factor of all values of the kernel, 1 where the script gives none. */
-static int complete(lua_State *L) {
+/* Read the factor of all values of the kernel, 1 if the script gives none. */
+static int complete_kernel(lua_State *L) {
   defined_kernel *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->scale = scl_defined_number(L, "scale", 1);
   return 0;
@@ -80,7 +80,7 @@ static int complete(lua_State *L) {
 
 /* The general form (eval: K of two dense rows) or the simple form (finish: K of a number of the
  * pair, such as u'v). Cosine and angle are defined for dense rows only. */
-static void describe(lua_State *L, int fields, scl_definition *d) {
+static void describe_kernel(lua_State *L, int fields, scl_definition *d) {
   static const char *const pairs[] = {
       "none", "dot", "squared_distance", "absolute_distance", "cosine", "angle", NULL};
   const uint32_t dense = SCL_BIT(SCL_SPACE_DENSE);
@@ -88,15 +88,16 @@ static void describe(lua_State *L, int fields, scl_definition *d) {
   *table = (scl_kernel){SCL_TABLE(scl_kernel, SCL_KIND_KERNEL),
                         .pair = scl_lua_field_word(L, fields, "pair", pairs, SCL_PAIR_NONE)};
   if (scl_define_has(L, fields, "eval")) {
-    table->gram = gram;
+    table->gram = kernel_gram;
     table->spaces = dense;
     return;
   }
   const bool turns = table->pair == SCL_PAIR_COSINE || table->pair == SCL_PAIR_ANGLE;
   table->spaces = scl_define_spaces(L, fields, turns ? dense : SCL_SPACES_KERNEL);
-  if (scl_define_has(L, fields, "finish")) table->finish = finish;
-  if (scl_define_has(L, fields, "scale")) table->scale = scale;
-  if (scl_define_has(L, fields, "move")) table->move = move;
+  if (scl_define_has(L, fields, "finish")) table->finish = kernel_finish;
+  if (scl_define_has(L, fields, "scale")) table->scale = kernel_scale;
+  if (scl_define_has(L, fields, "move")) table->move = kernel_move;
 }
 
-const scl_define_kind scl_define_kernel = {sizeof(defined_kernel), describe, complete, NULL};
+const scl_define_kind scl_define_kernel = {sizeof(defined_kernel), describe_kernel, complete_kernel,
+                                           NULL};

@@ -28,7 +28,8 @@ typedef struct block_call {
   const scl_block *out;     /* features; fan_out planes */
 } block_call;
 
-/* Push the fan_in numbers of row i and parameter j: z, or the means z and then the variances v. */
+/* Push the fan_in numbers of row i and parameter j: z, or the means z and then the standard
+ * deviations v. */
 static void push_arguments(lua_State *L, const block_call *c, size_t i, size_t j) {
   const ptrdiff_t row = (ptrdiff_t)i, col = (ptrdiff_t)j;
   const double *z = (const double *)c->z->data + row * c->z->row_stride + col;
@@ -40,7 +41,7 @@ static void push_arguments(lua_State *L, const block_call *c, size_t i, size_t j
     lua_pushnumber(L, v[(ptrdiff_t)k * c->v->plane_stride]);
 }
 
-/* One (row, parameter): fan_in numbers to fan_out features. */
+/* Call the function for one row and parameter: fan_in numbers to fan_out features. */
 static void call_one(lua_State *L, const block_call *c, size_t i, size_t j) {
   const int arguments = (int)c->z->planes * (c->v == NULL ? 1 : 2) + 1,
             results = (int)c->out->planes, top = lua_gettop(L);
@@ -65,8 +66,8 @@ static int run_block(lua_State *L) {
 }
 
 /* out = phi(z), a block of rows and parameters. */
-static scl_status apply(const void *self, const scl_const_block *z, const scl_block *out,
-                        scl_error *error) {
+static scl_status phi_apply(const void *self, const scl_const_block *z, const scl_block *out,
+                            scl_error *error) {
   block_call c = {self, z, NULL, out};
   return scl_defined_call(self, "eval", run_block, &c, error);
 }
@@ -80,7 +81,9 @@ static bool is_still(const scl_const_block *m, const scl_spread *v, size_t i, si
   return true;
 }
 
-/* The function `smooth` is called; where nothing spreads, `eval`. */
+/* out(i, j) = smooth(m(i, j), v(i, j), options), or eval(m(i, j), options) if all standard
+ * deviations are 0, so that the script's function gets only v > 0. The function of each call is
+ * copied to SCL_DEFINED_FUNCTION, which messages name. */
 static int run_smooth(lua_State *L) {
   const block_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   block_call still = *c;
@@ -88,30 +91,33 @@ static int run_smooth(lua_State *L) {
   luaL_checkstack(L, 3 * MOST_FAN + LUA_MINSTACK, "too many numbers");
   lua_pushvalue(L, SCL_DEFINED_FUNCTION);
   lua_getfield(L, SCL_DEFINED_FIELDS, "eval");
-  const int smooth = lua_gettop(L) - 1, eval = smooth + 1;
+  const int smooth_place = lua_gettop(L) - 1, eval_place = smooth_place + 1;
   for (size_t i = 0; i < c->z->rows; i++)
     for (size_t j = 0; j < c->z->cols; j++) {
       const bool at_rest = is_still(c->z, c->v, i, j);
-      lua_copy(L, at_rest ? eval : smooth, SCL_DEFINED_FUNCTION);
+      lua_copy(L, at_rest ? eval_place : smooth_place, SCL_DEFINED_FUNCTION);
       call_one(L, at_rest ? &still : c, i, j);
     }
   return 0;
 }
 
-/* out = E phi(m + e), e normal with the variances v: the smoothing that a kernel's tilt needs. */
-static scl_status smooth(const void *self, const scl_const_block *m, const scl_spread *v,
-                         const scl_block *out, scl_error *error) {
+/* out = S(m, v) = E phi(N(m, v^2)), v the standard deviations: the smoothing that a kernel's tilt
+ * needs. */
+static scl_status phi_smooth(const void *self, const scl_const_block *m, const scl_spread *v,
+                             const scl_block *out, scl_error *error) {
   block_call c = {self, m, v, out};
   return scl_defined_call(self, "smooth", run_smooth, &c, error);
 }
 
-static const scl_ability_smoothing smoothing = {SCL_HEAD(scl_ability_smoothing), .smooth = smooth};
+static const scl_ability_smoothing smoothing = {SCL_HEAD(scl_ability_smoothing),
+                                                .smooth = phi_smooth};
 
 /* ------------------------------------------------------------ duals */
 
-/* Functions may return nil: no closed form for these moments. */
-static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
-                   double covariance) {
+/* E phi(a) phi(b) for a normal pair. The function may return nil, which is NaN: no closed form for
+ * these moments. */
+static double phi_dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
+                       double covariance) {
   const double moments[] = {mean_a, mean_b, var_a, var_b, covariance};
   double result;
   scl_defined_fill(self, "dual", 1, &result, "?mo", moments);
@@ -120,16 +126,16 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
 
 /* E phi(a) phi(b) for step functions of two columns, given their distributions at the
  * thresholds. */
-static double threshold_dual(const void *self, double distribution_a, double distribution_b) {
+static double phi_threshold_dual(const void *self, double distribution_a, double distribution_b) {
   double result;
   scl_defined_fill(self, "threshold_dual", 1, &result, "?nno", distribution_a, distribution_b);
   return result;
 }
 
 static const scl_ability_gaussian_dual gaussian = {SCL_HEAD(scl_ability_gaussian_dual),
-                                                   .dual = dual};
+                                                   .dual = phi_dual};
 static const scl_ability_threshold_dual threshold = {SCL_HEAD(scl_ability_threshold_dual),
-                                                     .dual = threshold_dual};
+                                                     .dual = phi_threshold_dual};
 
 /* ------------------------------------------------------------ what depends on options */
 
@@ -141,7 +147,7 @@ static uint32_t read_fan(lua_State *L, const char *name) {
   return (uint32_t)fan;
 }
 
-/* A list of numbers, ascending. */
+/* Read 'breaks', an ascending list of numbers, if there is one. The instance owns the copy. */
 static void read_breaks(lua_State *L, defined_phi *self) {
   const int top = lua_gettop(L), place = scl_defined_field(L, "breaks", 1);
   if (!lua_isnil(L, place)) {
@@ -188,7 +194,7 @@ static void read_two_values(lua_State *L, defined_phi *self) {
 }
 
 /* Read what depends on the options of this instance: shape, facts and abilities. */
-static int complete(lua_State *L) {
+static int complete_phi(lua_State *L) {
   defined_phi *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->fan_in = read_fan(L, "fan_in");
   self->fan_out = read_fan(L, "fan_out");
@@ -200,9 +206,10 @@ static int complete(lua_State *L) {
   return 0;
 }
 
-static void end(void *self) { scl_release(((defined_phi *)self)->breaks); }
+static void release_phi(void *self) { scl_release(((defined_phi *)self)->breaks); }
 
-static scl_status shape(const void *instance, scl_shape *out, scl_error *error) {
+/* The slot `shape`: the numbers that read_fan read for these options. */
+static scl_status phi_shape(const void *instance, scl_shape *out, scl_error *error) {
   const defined_phi *self = instance;
   (void)error;
   out->fan_in = self->fan_in;
@@ -211,7 +218,7 @@ static scl_status shape(const void *instance, scl_shape *out, scl_error *error) 
 }
 
 /* The abilities whose numbers this instance has. */
-static const void *ability(const void *instance, const char *id) {
+static const void *phi_ability(const void *instance, const char *id) {
   const defined_phi *self = instance;
   if (self->has_facts && strcmp(id, SCL_ABILITY_FACTS) == 0) return &self->facts;
   if (self->has_harmonic && strcmp(id, SCL_ABILITY_HARMONIC) == 0) return &self->harmonic;
@@ -220,20 +227,21 @@ static const void *ability(const void *instance, const char *id) {
 }
 
 /* Abilities whose functions the script gives are offered for all instances. Those with numbers that
- * depend on options are offered by ability(), for each instance. */
-static void describe(lua_State *L, int fields, scl_definition *d) {
+ * depend on options are offered by phi_ability, for each instance. */
+static void describe_nonlinearity(lua_State *L, int fields, scl_definition *d) {
   d->table.nonlinearity =
       (scl_nonlinearity){SCL_TABLE(scl_nonlinearity, SCL_KIND_NONLINEARITY),
                          .spaces = scl_define_spaces(L, fields, SCL_SPACES_RIDGE),
                          .flags = scl_lua_field_flag(L, fields, "phase") ? SCL_SHAPE_PHASE : 0,
                          .tags = scl_define_text(L, fields, "tags", d),
-                         .apply = apply,
-                         .shape = shape};
-  d->plugin.ability = ability;
+                         .apply = phi_apply,
+                         .shape = phi_shape};
+  d->plugin.ability = phi_ability;
   if (scl_define_has(L, fields, "smooth")) scl_define_offer(d, SCL_ABILITY_SMOOTHING, &smoothing);
   if (scl_define_has(L, fields, "dual")) scl_define_offer(d, SCL_ABILITY_GAUSSIAN_DUAL, &gaussian);
   if (scl_define_has(L, fields, "threshold_dual"))
     scl_define_offer(d, SCL_ABILITY_THRESHOLD_DUAL, &threshold);
 }
 
-const scl_define_kind scl_define_nonlinearity = {sizeof(defined_phi), describe, complete, end};
+const scl_define_kind scl_define_nonlinearity = {sizeof(defined_phi), describe_nonlinearity,
+                                                 complete_phi, release_phi};

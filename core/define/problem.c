@@ -9,18 +9,20 @@
 
 #define PROBLEM "scullery.problem"
 
+/* The problem of the object at place 1; raises an error if its solve has ended. */
 static const scl_problem *check_problem(lua_State *L) {
   return ((const scl_defined_problem *)scl_defined_check_view(L, 1, PROBLEM))->problem;
 }
 
 /* Memory for rows x cols numbers: a userdata left on the stack, so that an error frees it. */
-static double *room(lua_State *L, size_t rows, size_t cols) {
+static double *new_numbers(lua_State *L, size_t rows, size_t cols) {
   scl_lua_check_room(L, 8 * ((double)rows * (double)cols + 1), "numbers of a problem");
   return lua_newuserdatauv(L, (rows * cols + 1) * sizeof(double), 0);
 }
 
-/* The matrix at `place`, of so many rows, packed; *cols: its columns. */
-static double *packed(lua_State *L, int place, size_t rows, size_t *cols, const char *what) {
+/* A copy of the matrix at `place`, which must have `rows` rows, without gaps; *cols: its columns.
+ * The memory is left on the stack. */
+static double *read_packed(lua_State *L, int place, size_t rows, size_t *cols, const char *what) {
   const scl_matrix *a = scl_lua_test_matrix(L, place);
   if (a == NULL)
     luaL_error(L, "%s takes a matrix of %I rows, and got %s", what, (LUAI_UACINT)rows,
@@ -29,7 +31,7 @@ static double *packed(lua_State *L, int place, size_t rows, size_t *cols, const 
     luaL_error(L, "%s takes a matrix of %I rows, and got one of %I", what, (LUAI_UACINT)rows,
                (LUAI_UACINT)a->rows);
   *cols = a->cols;
-  double *numbers = room(L, rows, *cols);
+  double *numbers = new_numbers(L, rows, *cols);
   scl_lua_check_held(L, a);
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < *cols; j++)
@@ -37,11 +39,12 @@ static double *packed(lua_State *L, int place, size_t rows, size_t *cols, const 
   return numbers;
 }
 
+/* Push a matrix with a copy of rows x cols numbers without gaps. */
 static void push_packed(lua_State *L, const double *numbers, size_t rows, size_t cols) {
   scl_defined_push_matrix(L, numbers, (ptrdiff_t)cols, rows, cols);
 }
 
-/* What the host hands out, as a matrix of both triangles. */
+/* Push a symmetric matrix of the host as a dense one, with both triangles. */
 static void push_symmetric(lua_State *L, const scl_problem *p, const scl_symmetric *a) {
   const size_t n = p->host->symmetric->order(a);
   const scl_matrix *out = scl_lua_make_matrix(L, n, n, SCL_DTYPE_FLOAT64);
@@ -64,7 +67,7 @@ static int push_normal(lua_State *L, const scl_problem *p, const scl_normal *sum
 }
 
 /* problem:normal() -> the sums of the normal equations, with the weights of the fit */
-static int normal(lua_State *L) {
+static int problem_normal(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_normal sums = {.head = SCL_HEAD(scl_normal)};
   SCL_LUA_TRY(L, p->normal(p, &sums, &error));
@@ -72,17 +75,17 @@ static int normal(lua_State *L) {
 }
 
 /* problem:reweighted(w) -> the same sums with other row weights, n of them */
-static int reweighted(lua_State *L) {
+static int problem_reweighted(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_normal sums = {.head = SCL_HEAD(scl_normal)};
-  double *weights = room(L, p->rows, 1);
+  double *weights = new_numbers(L, p->rows, 1);
   scl_defined_read_numbers(L, 2, p->rows, 1, "the row weights", weights);
   SCL_LUA_TRY(L, p->reweighted(p, weights, &sums, &error));
   return push_normal(L, p, &sums);
 }
 
 /* problem:dual() -> Phi Phi' (n x n), Y (n x c): for fewer rows than features */
-static int dual(lua_State *L) {
+static int problem_dual(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_symmetric *outer;
   const double *targets;
@@ -93,7 +96,7 @@ static int dual(lua_State *L) {
 }
 
 /* problem:gram() -> G, D x D: the kernel between the parameters, for the penalty a'Ga */
-static int gram(lua_State *L) {
+static int problem_gram(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_symmetric *g;
   if (!p->has_kernel)
@@ -103,24 +106,25 @@ static int gram(lua_State *L) {
   return 1;
 }
 
-/* -> targets (n x c), weights (n x 1) */
-static int responses(lua_State *L) {
+/* problem:responses() -> targets (n x c), weights (n x 1) */
+static int problem_responses(lua_State *L) {
   const scl_problem *p = check_problem(L);
-  double *targets = room(L, p->rows, p->targets), *weights = room(L, p->rows, 1);
+  double *targets = new_numbers(L, p->rows, p->targets), *weights = new_numbers(L, p->rows, 1);
   SCL_LUA_TRY(L, p->responses(p, targets, weights, &error));
   push_packed(L, targets, p->rows, p->targets);
   push_packed(L, weights, p->rows, 1);
   return 2;
 }
 
-/* problem:total(values) -> the exact sums of the columns, each rounded once, of any number of rows */
-static int total(lua_State *L) {
+/* problem:total(values) -> the exact sums of the columns, each rounded once, of any number of
+ * rows */
+static int problem_total(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_matrix *a = scl_lua_test_matrix(L, 2);
   if (a == NULL) return luaL_error(L, "total takes a matrix, and got %s", scl_lua_shown(L, 2));
   size_t k;
-  const double *values = packed(L, 2, a->rows, &k, "total");
-  double *sums = room(L, 1, k);
+  const double *values = read_packed(L, 2, a->rows, &k, "total");
+  double *sums = new_numbers(L, 1, k);
   SCL_LUA_TRY(L, p->total(p, values, a->rows, k, sums, &error));
   push_packed(L, sums, 1, k);
   return 1;
@@ -128,20 +132,20 @@ static int total(lua_State *L) {
 
 /* ------------------------------------------------------------ products */
 
-/* product(a): Phi a, of D x k; adjoint(r): Phi' r, of n x k */
+/* product(a): Phi a (n x k) for a of D x k; adjoint(r): Phi' r (D x k) for r of n x k */
 static int multiply(lua_State *L, bool adjoint) {
   const scl_problem *p = check_problem(L);
   const size_t from = adjoint ? p->rows : p->features, to = adjoint ? p->features : p->rows;
   size_t k;
-  const double *a = packed(L, 2, from, &k, adjoint ? "adjoint" : "product");
-  double *out = room(L, to, k);
+  const double *a = read_packed(L, 2, from, &k, adjoint ? "adjoint" : "product");
+  double *out = new_numbers(L, to, k);
   SCL_LUA_TRY(L, (adjoint ? p->adjoint : p->product)(p, a, k, out, &error));
   push_packed(L, out, to, k);
   return 1;
 }
 
-static int product(lua_State *L) { return multiply(L, false); }
-static int adjoint(lua_State *L) { return multiply(L, true); }
+static int problem_product(lua_State *L) { return multiply(L, false); }
+static int problem_adjoint(lua_State *L) { return multiply(L, true); }
 
 /* A sweep: Phi' f(Phi a), where the function f of a script turns the scores of each block into
  * residuals. */
@@ -152,7 +156,8 @@ typedef struct turning {
   double *scores;
 } turning;
 
-/* function, turning -> ; the function turns scores into residuals */
+/* Called with the function and the light userdata of a turning: calls function(scores, block), and
+ * replaces the scores (count x k) of the block by the residuals that it returns. */
 static int turn_block(lua_State *L) {
   const turning *t = lua_touserdata(L, 2);
   const size_t count = t->rows->count;
@@ -179,8 +184,9 @@ static int turn_block(lua_State *L) {
   return 0;
 }
 
-/* Nothing jumps out of a turn. */
-static scl_status turn(void *context, const scl_rows *rows, double *scores, scl_error *error) {
+/* The turn of one block, which the engine calls in the middle of a sweep: an error of Lua becomes a
+ * status. The function is at place 3, the third argument of sweep. */
+static scl_status turn_rows(void *context, const scl_rows *rows, double *scores, scl_error *error) {
   turning *t = context;
   lua_State *L = t->L;
   t->rows = rows;
@@ -193,19 +199,20 @@ static scl_status turn(void *context, const scl_rows *rows, double *scores, scl_
 }
 
 /* problem:sweep(a, f): Phi' f(Phi a, block) in one pass */
-static int sweep(lua_State *L) {
+static int problem_sweep(lua_State *L) {
   const scl_problem *p = check_problem(L);
   turning t = {.L = L, .targets = p->targets};
   luaL_checktype(L, 3, LUA_TFUNCTION);
-  const double *a = packed(L, 2, p->features, &t.k, "sweep");
-  double *out = room(L, p->features, t.k);
-  SCL_LUA_TRY(L, p->sweep(p, a, t.k, turn, &t, out, &error));
+  const double *a = read_packed(L, 2, p->features, &t.k, "sweep");
+  double *out = new_numbers(L, p->features, t.k);
+  SCL_LUA_TRY(L, p->sweep(p, a, t.k, turn_rows, &t, out, &error));
   push_packed(L, out, p->features, t.k);
   return 1;
 }
 
-/* problem:solve(A, B): X of A X = B, A symmetric and positive definite, by Cholesky */
-static int solve(lua_State *L) {
+/* problem:solve(A, B) -> X of A X = B, A symmetric and positive definite, by Cholesky. Fails if A
+ * is not positive definite. */
+static int problem_solve(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const scl_dense_algebra *dense = p->host->dense;
   size_t order, columns;
@@ -213,8 +220,8 @@ static int solve(lua_State *L) {
   if (a == NULL || a->rows != a->cols)
     return luaL_error(L, "solve takes a square matrix first, and got %s",
                       a == NULL ? scl_lua_shown(L, 2) : "one that is not square");
-  double *factor = packed(L, 2, a->rows, &order, "solve");
-  double *right = packed(L, 3, order, &columns, "solve");
+  double *factor = read_packed(L, 2, a->rows, &order, "solve");
+  double *right = read_packed(L, 3, order, &columns, "solve");
   SCL_LUA_TRY(L, dense->potrf(order, factor, (ptrdiff_t)order, &error));
   dense->potrs(order, columns, factor, (ptrdiff_t)order, right, (ptrdiff_t)columns);
   push_packed(L, right, order, columns);
@@ -224,7 +231,7 @@ static int solve(lua_State *L) {
 /* ------------------------------------------------------------ rows */
 
 /* problem:walk(f): f(block) for each block of rows, in one pass */
-static int walk(lua_State *L) {
+static int problem_walk(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_defined_visit visit = {L, 2, p->targets};
   luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -232,8 +239,9 @@ static int walk(lua_State *L) {
   return 0;
 }
 
-/* problem:minibatch({ seed =, step =, size =, first =, count =, plain = }, f) */
-static int minibatch(lua_State *L) {
+/* problem:minibatch({ seed =, step =, size =, first =, count =, plain = }, f): f(block) for the
+ * rows of a random batch, with the features first .. first+count-1 (from 1). */
+static int problem_minibatch(lua_State *L) {
   const scl_problem *p = check_problem(L);
   const size_t most = (size_t)1 << 52;
   luaL_checktype(L, 2, LUA_TTABLE);
@@ -251,8 +259,8 @@ static int minibatch(lua_State *L) {
   return 0;
 }
 
-/* problem:hold_out(share, seed) -> how many rows */
-static int hold_out(lua_State *L) {
+/* problem:hold_out(share, seed) -> how many rows were set apart */
+static int problem_hold_out(lua_State *L) {
   const scl_problem *p = check_problem(L);
   size_t count;
   const double share = luaL_checknumber(L, 2);
@@ -262,7 +270,7 @@ static int hold_out(lua_State *L) {
 }
 
 /* problem:held(f): f(block) for each block of the rows that hold_out set apart */
-static int held(lua_State *L) {
+static int problem_held(lua_State *L) {
   const scl_problem *p = check_problem(L);
   scl_defined_visit visit = {L, 2, p->targets};
   luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -270,8 +278,8 @@ static int held(lua_State *L) {
   return 0;
 }
 
-/* problem:progress(doing, done[, loss]) */
-static int progress(lua_State *L) {
+/* problem:progress(doing, done[, loss]): report progress; raises an error at Ctrl-C */
+static int problem_progress(lua_State *L) {
   const scl_problem *p = check_problem(L);
   SCL_LUA_TRY(L, p->progress(p, luaL_checkstring(L, 2), luaL_checknumber(L, 3),
                              luaL_optnumber(L, 4, NAN), &error));
@@ -281,15 +289,18 @@ static int progress(lua_State *L) {
 /* ------------------------------------------------------------ the object */
 
 static const luaL_Reg methods[] = {
-    {"normal", normal},   {"reweighted", reweighted}, {"dual", dual},
-    {"gram", gram},       {"responses", responses},   {"product", product},
-    {"adjoint", adjoint}, {"sweep", sweep},           {"solve", solve},
-    {"walk", walk},       {"minibatch", minibatch},   {"hold_out", hold_out},
-    {"held", held},       {"progress", progress},     {"total", total},
-    {NULL, NULL}};
+    {"normal", problem_normal},       {"reweighted", problem_reweighted},
+    {"dual", problem_dual},           {"gram", problem_gram},
+    {"responses", problem_responses}, {"product", problem_product},
+    {"adjoint", problem_adjoint},     {"sweep", problem_sweep},
+    {"solve", problem_solve},         {"walk", problem_walk},
+    {"minibatch", problem_minibatch}, {"hold_out", problem_hold_out},
+    {"held", problem_held},           {"progress", problem_progress},
+    {"total", problem_total},         {NULL, NULL}};
 
-/* The methods are upvalue 1. */
-static int index(lua_State *L) {
+/* __index of a problem: a method (the table of methods is upvalue 1), or a field, which is read
+ * from the problem at each access. `start` is a copy of the coefficients to start from, or nil. */
+static int index_problem(lua_State *L) {
   const scl_defined_problem *view = scl_defined_check_view(L, 1, PROBLEM);
   const scl_problem *p = view->problem;
   lua_settop(L, 2);
@@ -312,7 +323,7 @@ static int index(lua_State *L) {
 }
 
 void **scl_defined_push_problem(lua_State *L, const scl_defined_problem *problem) {
-  void **view = scl_defined_push_view(L, PROBLEM, methods, index);
+  void **view = scl_defined_push_view(L, PROBLEM, methods, index_problem);
   *view = (void *)(uintptr_t)problem;
   return view;
 }

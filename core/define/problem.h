@@ -1,4 +1,4 @@
-/* The problem that a solver of a script is handed, as an object of Lua. */
+/* The problem that a solver of a script gets, as an object of Lua. */
 #ifndef SCULLERY_LUA_DEFINE_PROBLEM_H
 #define SCULLERY_LUA_DEFINE_PROBLEM_H
 
@@ -9,7 +9,8 @@ typedef struct scl_defined_problem {
   const double *start; /* D x c, the point to start from, or NULL */
 } scl_defined_problem;
 
-/* The object on the stack; set *view to NULL before the slot returns. */
+/* Push the object. *problem must live until the slot returns; the caller sets *view to NULL
+ * before. */
 void **scl_defined_push_problem(lua_State *L, const scl_defined_problem *problem);
 
 #endif

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_NORMALS = 8, CHUNK = 256 };
+enum { MOST_NORMALS = 8 };
 
-/* A stream of a component's own: draws of `learn`. */
+/* The stream of draws in `learn`, counted from that of the parameters; the bias has 1. */
 enum { LEARN_STREAM = 2 };
 
 typedef struct defined_sampler {
@@ -129,8 +129,9 @@ static int run_draw(lua_State *L) {
   return 0;
 }
 
-static scl_status draw(const void *self, const scl_draw *asked, const scl_parameters *out,
-                       scl_error *error) {
+/* The slot `draw`, for both forms. */
+static scl_status sampler_draw(const void *self, const scl_draw *asked, const scl_parameters *out,
+                               scl_error *error) {
   draw_call c = {self, asked, out};
   return sampler_of(self)->simple ? scl_defined_call(self, "make", run_make, &c, error)
                                   : scl_defined_call(self, "draw", run_draw, &c, error);
@@ -160,7 +161,7 @@ static int run_degree(lua_State *L) {
 }
 
 /* The storage of a parameter for rows of `dim` columns; only a sparse one depends on the script. */
-static scl_status layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
+static scl_status sampler_layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
   layout_call c = {dim, out};
   if (sampler_of(self)->dependent) out->flags |= SCL_LAYOUT_DEPENDENT;
   if (out->space != SCL_SPACE_SPARSE) return SCL_STATUS_OK;
@@ -169,6 +170,7 @@ static scl_status layout(const void *self, size_t dim, scl_layout *out, scl_erro
 
 /* ------------------------------------------------------------ law */
 
+/* In the order of scl_family. */
 static const char *const families[] = {"other",   "gaussian", "uniform", "rademacher",
                                        "laplace", "cauchy",   NULL};
 
@@ -202,9 +204,10 @@ static int run_law(lua_State *L) {
   return 0;
 }
 
-/* The law of each coordinate. The simple form has the same for all: mean + scale e, e of the
- * declared family. Otherwise the script's function says it. */
-static scl_status law(const void *self, const scl_draw *asked, scl_law *out, scl_error *error) {
+/* The law of each coordinate. In the simple form it is the same for all: mean + scale e, e of the
+ * declared family. Otherwise the script's function returns it. */
+static scl_status sampler_law(const void *self, const scl_draw *asked, scl_law *out,
+                              scl_error *error) {
   const defined_sampler *sampler = self;
   (void)asked;
   if (!sampler->simple) return scl_defined_call(self, "law", run_law, out, error);
@@ -216,7 +219,7 @@ static scl_status law(const void *self, const scl_draw *asked, scl_law *out, scl
   return SCL_STATUS_OK;
 }
 
-static const scl_ability_law law_ability = {SCL_HEAD(scl_ability_law), .law = law};
+static const scl_ability_law law_ability = {SCL_HEAD(scl_ability_law), .law = sampler_law};
 
 /* ------------------------------------------------------------ characteristic function */
 
@@ -251,9 +254,9 @@ static int run_factor(lua_State *L) {
 }
 
 /* out[i] = E cos<w, delta_i>: the real part of the characteristic function of the weights. */
-static scl_status characteristic(const void *self, const scl_draw *asked, size_t rows,
-                                 const double *delta, ptrdiff_t stride, double *out,
-                                 scl_error *error) {
+static scl_status sampler_characteristic(const void *self, const scl_draw *asked, size_t rows,
+                                         const double *delta, ptrdiff_t stride, double *out,
+                                         scl_error *error) {
   characteristic_call c = {self, rows, asked->dim, delta, stride, out};
   return sampler_of(self)->simple ? scl_defined_call(self, "factor", run_factor, &c, error)
                                   : scl_defined_each(self, "characteristic", error, rows, out, "ro",
@@ -261,12 +264,13 @@ static scl_status characteristic(const void *self, const scl_draw *asked, size_t
 }
 
 static const scl_ability_characteristic characteristic_ability = {
-    SCL_HEAD(scl_ability_characteristic), .characteristic = characteristic};
+    SCL_HEAD(scl_ability_characteristic), .characteristic = sampler_characteristic};
 
 /* ------------------------------------------------------------ distribution of thresholds */
 
 /* P(threshold <= x) of a column, counted from 0 here and from 1 in the script. */
-static double distribution(const void *self, const scl_draw *asked, size_t column, double x) {
+static double sampler_distribution(const void *self, const scl_draw *asked, size_t column,
+                                   double x) {
   double result;
   (void)asked;
   scl_defined_fill(self, "distribution", 1, &result, "ino", column + 1, x);
@@ -274,7 +278,7 @@ static double distribution(const void *self, const scl_draw *asked, size_t colum
 }
 
 static const scl_ability_distribution distribution_ability = {SCL_HEAD(scl_ability_distribution),
-                                                              .distribution = distribution};
+                                                              .distribution = sampler_distribution};
 
 /* ------------------------------------------------------------ learning from rows */
 
@@ -335,7 +339,8 @@ static const luaL_Reg rows_methods[] = {{"walk", rows_walk},
                                         {"progress", rows_progress},
                                         {NULL, NULL}};
 
-/* The methods are upvalue 1. */
+/* __index of rows: the fields rows, columns and targets, or a method (the table of methods is
+ * upvalue 1). */
 static int rows_index(lua_State *L) {
   const scl_learning *rows = check_rows(L);
   lua_settop(L, 2);
@@ -353,7 +358,8 @@ typedef struct learn_call {
   scl_state *out;
 } learn_call;
 
-/* A matrix, or a list of numbers, which is one row. */
+/* Copy what `learn` returned, a matrix or a list of numbers (one row), to memory of the host, which
+ * owns it. */
 static void read_state(lua_State *L, int place, scl_state *out) {
   const scl_matrix *state = scl_lua_test_matrix(L, place);
   if (state == NULL && !lua_istable(L, place))
@@ -365,7 +371,8 @@ static void read_state(lua_State *L, int place, scl_state *out) {
   scl_defined_read_numbers(L, place, out->rows, out->cols, "the state", out->numbers);
 }
 
-/* learn(rows, T, random, o) -> state[, count] */
+/* learn(rows, T, random, o) -> state[, count]. T is nil if the sampler chooses the number of
+ * parameters, and `count` is its choice. The rows can be used only until the function returns. */
 static int run_learn(lua_State *L) {
   const learn_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const scl_learning *rows = c->rows;
@@ -392,13 +399,14 @@ static int run_learn(lua_State *L) {
 }
 
 /* What the sampler learns from the staged rows before parameters are drawn. */
-static scl_status learn(const void *self, const scl_learning *rows, scl_state *out,
-                        scl_error *error) {
+static scl_status sampler_learn(const void *self, const scl_learning *rows, scl_state *out,
+                                scl_error *error) {
   learn_call c = {rows, out};
   return scl_defined_call(self, "learn", run_learn, &c, error);
 }
 
-static const scl_ability_learn learn_ability = {SCL_HEAD(scl_ability_learn), .learn = learn};
+static const scl_ability_learn learn_ability = {SCL_HEAD(scl_ability_learn),
+                                                .learn = sampler_learn};
 
 /* ------------------------------------------------------------ the kind */
 
@@ -421,7 +429,7 @@ static void read_moments(lua_State *L, defined_sampler *self) {
 
 /* Read what depends on the options of this instance. Without `make` the sampler has the general
  * form. */
-static int complete(lua_State *L) {
+static int complete_sampler(lua_State *L) {
   defined_sampler *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   self->simple = scl_define_has(L, SCL_DEFINED_FIELDS, "make");
   self->dependent = scl_lua_field_flag(L, SCL_DEFINED_FIELDS, "dependent");
@@ -433,13 +441,13 @@ static int complete(lua_State *L) {
 
 /* The abilities follow from the functions that the script gives. The simple form has a law, because
  * its coordinates are independent and mean + scale e. */
-static void describe(lua_State *L, int fields, scl_definition *d) {
+static void describe_sampler(lua_State *L, int fields, scl_definition *d) {
   static const char *const spaces[] = {"dense", "sparse", "threshold", NULL};
   const bool simple = scl_define_has(L, fields, "make");
   d->table.sampler =
       (scl_sampler){SCL_TABLE(scl_sampler, SCL_KIND_SAMPLER),
                     .space = scl_lua_field_word(L, fields, "space", spaces, SCL_SPACE_DENSE),
-                    .draw = draw, .layout = layout};
+                    .draw = sampler_draw, .layout = sampler_layout};
   if (simple || scl_define_has(L, fields, "law"))
     scl_define_offer(d, SCL_ABILITY_LAW, &law_ability);
   if (scl_define_has(L, fields, simple ? "factor" : "characteristic"))
@@ -449,4 +457,5 @@ static void describe(lua_State *L, int fields, scl_definition *d) {
   if (scl_define_has(L, fields, "learn")) scl_define_offer(d, SCL_ABILITY_LEARN, &learn_ability);
 }
 
-const scl_define_kind scl_define_sampler = {sizeof(defined_sampler), describe, complete, NULL};
+const scl_define_kind scl_define_sampler = {sizeof(defined_sampler), describe_sampler,
+                                            complete_sampler, NULL};

@@ -1,5 +1,5 @@
 /* Solvers of a script's functions (sc.solver.define): solve, the loss that it minimises, its
- * objective. The problem is an object of Lua (define_problem.c) that can be used until the function
+ * objective. The problem is an object of Lua (problem.c) that can be used until the function
  * returns. */
 #include "define/define.h"
 #include "define/problem.h"
@@ -16,7 +16,7 @@ typedef struct defined_solver {
 
 /* ------------------------------------------------------------ what solve returns */
 
-/* A number of the table on top of the stack; the preset one where it is absent. */
+/* A number of the table on top of the stack; `preset` if it is absent. */
 static double result_number(lua_State *L, const char *name, double preset) {
   double number = preset;
   if (lua_getfield(L, -1, name) == LUA_TNUMBER)
@@ -42,7 +42,8 @@ static scl_outcome result_outcome(lua_State *L) {
   return outcome;
 }
 
-/* The table on top of the stack. */
+/* Read the table on top of the stack that solve returned. Numbers that it does not have keep the
+ * values that the host set. */
 static void read_solution(lua_State *L, const scl_problem *p, scl_solution *out) {
   const int result = lua_gettop(L);
   out->outcome = result_outcome(L);
@@ -77,8 +78,9 @@ typedef struct solve_call {
   scl_solution *out;
 } solve_call;
 
-/* Call the function below so many arguments, the first of which is the view, and the options; what
- * it returns is left on the stack. The view ends. */
+/* Call the function below the top `arguments` values, the first of which is the view, with the
+ * options added; its one result is left on the stack. The view is closed also after an error, which
+ * is then raised again. */
 static void call_with(lua_State *L, void **view, int arguments) {
   lua_pushvalue(L, SCL_DEFINED_OPTIONS);
   const int status = lua_pcall(L, arguments + 1, 1, 0);
@@ -100,8 +102,8 @@ static int run_solve(lua_State *L) {
 }
 
 /* The slot `solve`. */
-static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
-                        scl_error *error) {
+static scl_status solver_solve(const void *self, const scl_problem *problem, scl_solution *out,
+                               scl_error *error) {
   solve_call c = {problem, out};
   return scl_defined_call(self, "solve", run_solve, &c, error);
 }
@@ -134,19 +136,20 @@ static int run_objective(lua_State *L) {
 
 /* The value of what solve minimises, at given coefficients: the checker compares solutions by
  * it. */
-static scl_status objective(const void *self, const scl_problem *problem,
-                            const double *coefficients, const double *intercept, double *value,
-                            scl_error *error) {
+static scl_status solver_objective(const void *self, const scl_problem *problem,
+                                   const double *coefficients, const double *intercept,
+                                   double *value, scl_error *error) {
   objective_call c = {problem, coefficients, intercept, value};
   return scl_defined_call(self, "objective", run_objective, &c, error);
 }
 
 static const scl_ability_objective objective_ability = {SCL_HEAD(scl_ability_objective),
-                                                        .objective = objective};
+                                                        .objective = solver_objective};
 
 /* ------------------------------------------------------------ loss */
 
-/* Of one row: scores f and targets y as lists, one number each where there is one target. */
+/* The loss of one row: the script gets scores f and targets y as lists, or as one number each if
+ * there is one target. */
 static double loss_value(const void *self, size_t c, const double *f, const double *y) {
   double value;
   scl_defined_fill(self, "loss.value", 1, &value, "llo", c, f, c, y);
@@ -178,13 +181,16 @@ static const scl_ability_loss loss_ability = {SCL_HEAD(scl_ability_loss), .value
 
 /* ------------------------------------------------------------ the kind */
 
-static scl_penalty penalty(const void *self) { return ((const defined_solver *)self)->penalty; }
+/* The slot `penalty`. */
+static scl_penalty solver_penalty(const void *self) {
+  return ((const defined_solver *)self)->penalty;
+}
 
 static const scl_ability_penalty penalty_ability = {SCL_HEAD(scl_ability_penalty),
-                                                    .penalty = penalty};
+                                                    .penalty = solver_penalty};
 
 /* penalty: a word, or a function of the options that returns one */
-static int complete(lua_State *L) {
+static int complete_solver(lua_State *L) {
   static const char *const words[] = {"none", "l2", "l1", "box", "rkhs", NULL};
   defined_solver *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const int place = scl_defined_field(L, "penalty", 1);
@@ -200,12 +206,15 @@ static int complete(lua_State *L) {
                     scl_lua_shown(L, place));
 }
 
-static void describe(lua_State *L, int fields, scl_definition *d) {
-  d->table.solver = (scl_solver){SCL_TABLE(scl_solver, SCL_KIND_SOLVER), .solve = solve};
+/* Fill in the table and the abilities. Every defined solver declares its penalty (l2 by
+ * default). */
+static void describe_solver(lua_State *L, int fields, scl_definition *d) {
+  d->table.solver = (scl_solver){SCL_TABLE(scl_solver, SCL_KIND_SOLVER), .solve = solver_solve};
   scl_define_offer(d, SCL_ABILITY_PENALTY, &penalty_ability);
   if (scl_define_has(L, fields, "loss.value")) scl_define_offer(d, SCL_ABILITY_LOSS, &loss_ability);
   if (scl_define_has(L, fields, "objective"))
     scl_define_offer(d, SCL_ABILITY_OBJECTIVE, &objective_ability);
 }
 
-const scl_define_kind scl_define_solver = {sizeof(defined_solver), describe, complete, NULL};
+const scl_define_kind scl_define_solver = {sizeof(defined_solver), describe_solver, complete_solver,
+                                           NULL};

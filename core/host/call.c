@@ -16,8 +16,8 @@
 /* ---------------------------------------------------------------- calls */
 
 /* The message handler: a text gets a traceback. An error object that describes itself by __tostring
- * is replaced by that text, without one. */
-static int traceback(lua_State *L) {
+ * is replaced by that text, without a traceback. */
+static int add_traceback(lua_State *L) {
   const char *message = lua_tostring(L, 1);
   if (message == NULL) {
     if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
@@ -27,9 +27,10 @@ static int traceback(lua_State *L) {
   return 1;
 }
 
+/* The handler is inserted below the function, and removed after the call. */
 int scl_protected_call(lua_State *L, int arguments, int results) {
   const int base = lua_gettop(L) - arguments;
-  lua_pushcfunction(L, traceback);
+  lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
   const int status = scl_interruptible_call(L, arguments, results, base);
   lua_remove(L, base);
@@ -39,7 +40,7 @@ int scl_protected_call(lua_State *L, int arguments, int results) {
 /* ---------------------------------------------------------------- messages */
 
 /* Whether the text begins with another. */
-static bool starts(const char *text, const char *with) {
+static bool starts_with(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
@@ -62,36 +63,38 @@ static bool wants_all(void) {
 
 /* Whether to omit a line of a traceback: functions in C, functions of the library, and the chunk of
  * the prompt or the command line. */
-static bool is_dull(const char *line) {
-  static const char *const dull[] = {"\t[C]: in ", "\t(...tail calls...)",
-                                     "\t(command line):1: in main chunk"};
+static bool is_omitted(const char *line) {
+  static const char *const omitted[] = {"\t[C]: in ", "\t(...tail calls...)",
+                                        "\t(command line):1: in main chunk"};
   if (wants_all()) return false;
-  for (size_t i = 0; i < sizeof dull / sizeof *dull; i++) {
-    if (starts(line, dull[i])) return true;
+  for (size_t i = 0; i < sizeof omitted / sizeof *omitted; i++) {
+    if (starts_with(line, omitted[i])) return true;
   }
   static const char chunk[] = "chunk"; /* "in main chunk", or what session.lua calls it */
   if (names_own_file(line)) return true;
-  if (!starts(line, "\tprompt:")) return false;
+  if (!starts_with(line, "\tprompt:")) return false;
   const char *end = strchrnul(line, '\n');
   if (end[-1] == '\'') end--;
-  return end - line > (ptrdiff_t)sizeof chunk && starts(end - (sizeof chunk - 1), chunk);
+  return end - line > (ptrdiff_t)sizeof chunk && starts_with(end - (sizeof chunk - 1), chunk);
 }
 
-/* "\tx.lua:3: in main chunk" behind a message that begins with that place: nothing new. */
+/* Whether a line "\tx.lua:3: in main chunk" follows a message that begins with "x.lua:3: ", and so
+ * says nothing new. */
 static bool repeats_place(const char *line, const char *message) {
   static const char chunk[] = ": in main chunk";
   const size_t length = strcspn(line, "\n"), rest = sizeof chunk - 1;
   if (wants_all() || *line != '\t' || length <= rest + 1) return false;
   const size_t place = length - rest - 1;
   return strncmp(line + 1 + place, chunk, rest) == 0 && strncmp(line + 1, message, place) == 0 &&
-         starts(message + place, ": ");
+         starts_with(message + place, ": ");
 }
 
 static bool in_colour;
 
 void scl_report_in_colour(bool colour) { in_colour = colour; }
 
-/* A line in one piece: what follows it on the terminal may come from elsewhere. */
+/* Write a line by one call, so that output of other processes does not come between its parts.
+ * Control characters are made visible. */
 static void write_report_line(const char *line, size_t length) {
   char *text = NULL;
   size_t size = 0;
@@ -110,6 +113,8 @@ static void write_report_line(const char *line, size_t length) {
   free(text);
 }
 
+/* `heading` is NULL before the traceback, the line "stack traceback:" until a frame is printed, and
+ * then "": only lines behind the heading may be omitted, and a heading without frames is. */
 void scl_report(lua_State *L, const char *before) {
   const char *message = lua_tostring(L, -1), *heading = NULL;
   if (message == NULL) message = "(no message)";
@@ -118,10 +123,10 @@ void scl_report(lua_State *L, const char *before) {
   for (const char *line = message; line != NULL;) {
     const char *end = strchr(line, '\n');
     const size_t length = end == NULL ? strlen(line) : (size_t)(end - line);
-    if (starts(line, "stack traceback:")) {
+    if (starts_with(line, "stack traceback:")) {
       heading = line; /* printed only when a frame follows */
     } else if (heading == NULL ||
-               !(is_dull(line) || (*heading != 0 && repeats_place(line, message)))) {
+               !(is_omitted(line) || (*heading != 0 && repeats_place(line, message)))) {
       if (heading != NULL && heading != line && *heading != 0)
         (void)fprintf(stderr, "stack traceback:\n");
       if (heading != NULL) heading = "";
@@ -135,11 +140,13 @@ void scl_report(lua_State *L, const char *before) {
 
 /* ---------------------------------------------------------------- sc and help */
 
+/* Globals that the command offers, and the modules that they are. */
 static const struct {
   const char *name, *module;
 } offered[] = {{"sc", "scullery"}, {"help", "scullery.help"}};
 
-/* _G's __index: Lua starts without loading the library. */
+/* _G's __index: loads the module of a global at its first use, so that Lua starts without the
+ * library. */
 static int load_global(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
   for (size_t i = 0; i < sizeof offered / sizeof *offered; i++) {
@@ -164,7 +171,8 @@ static int print_apart(lua_State *L) {
   return 0;
 }
 
-/* print is replaced on a terminal only: elsewhere there is no progress line to erase. */
+/* print is replaced only if standard error is a terminal: elsewhere there is no progress line to
+ * erase. */
 void scl_offer_globals(lua_State *L) {
   if (isatty(STDERR_FILENO)) {
     lua_getglobal(L, "print");

@@ -1,6 +1,6 @@
 /* Reading statements at the prompt, by libedit on a terminal and by plain lines elsewhere. One
- * edited text is a whole statement of several lines: Enter ends it only where Lua can run it, and
- * otherwise begins another line. The session (lua/scullery/prompt) says what is whole and what
+ * edited text is a whole statement of several lines: Enter ends it only if Lua can run it, and
+ * otherwise begins another line. The session (lua/scullery/prompt) decides what is whole and what
  * completes a name. */
 #define _GNU_SOURCE
 #include "host/editor.h"
@@ -34,9 +34,9 @@ static const char first_prompt[] = "> ", next_prompt[] = ">> ";
 
 /* ---------------------------------------------------------------- asking Lua */
 
-/* Call function `name` with a text; its results are left on the stack from the place that is
- * returned on, 0 where it failed or Ctrl-C ended it. */
-static int ask(const char *name, const char *text, size_t length, int results) {
+/* Call function `name` of the session with a text. Returns the place of its first result on the
+ * stack, or 0 if it failed or Ctrl-C ended it. The caller drops the results. */
+static int ask_session(const char *name, const char *text, size_t length, int results) {
   lua_State *L = self.L;
   const int top = lua_gettop(L);
   if (!lua_checkstack(L, results + 3)) return 0;
@@ -49,7 +49,7 @@ static int ask(const char *name, const char *text, size_t length, int results) {
 
 /* Whether the session takes the text as the beginning of a statement, so that Enter adds a line. */
 static bool is_unfinished(const char *text, size_t length) {
-  const int place = ask("status", text, length, 1);
+  const int place = ask_session("status", text, length, 1);
   if (place == 0) return false;
   const char *status = lua_tostring(self.L, place);
   const bool unfinished = status != NULL && strcmp(status, "unfinished") == 0;
@@ -59,22 +59,23 @@ static bool is_unfinished(const char *text, size_t length) {
 
 /* ---------------------------------------------------------------- keys */
 
-/* Sequences that no key sends, bound to functions of libedit that ours go on with. */
+/* Sequences that no key sends, bound to functions of libedit with which ours continue. */
 #define ACCEPT "\033[scl~a"
 #define LINE_UP "\033[scl~b"
 #define LINE_DOWN "\033[scl~c"
 
 /* Let libedit continue with the function that is bound to `keys`. */
-static unsigned char go_on(EditLine *editor, const char *keys) {
+static unsigned char continue_with(EditLine *editor, const char *keys) {
   el_push(editor, keys);
   return CC_NORM;
 }
 
+/* Whether there is a newline in from .. to-1. */
 static bool has_newline(const char *from, const char *to) {
   return memchr(from, '\n', (size_t)(to - from)) != NULL;
 }
 
-/* Put `text` in place of what stands before the cursor. */
+/* Replace the text before the cursor by `text`. */
 static bool replace_before_cursor(EditLine *editor, const char *text) {
   const LineInfoW *line = el_wline(editor);
   const int length = (int)(line->cursor - line->buffer);
@@ -82,25 +83,26 @@ static bool replace_before_cursor(EditLine *editor, const char *text) {
   return el_insertstr(editor, text) == 0;
 }
 
-/* Put `text` in place of the whole statement, the cursor at its end. */
+/* Replace the whole statement by `text`, with the cursor at its end. */
 static bool replace_all(EditLine *editor, const char *text) {
   const LineInfoW *line = el_wline(editor);
   (void)el_cursor(editor, (int)(line->lastchar - line->cursor));
   return replace_before_cursor(editor, text);
 }
 
-/* Whether more input waits already: text that is pasted without brackets brings its own spaces. */
+/* Whether more input waits already. If so, text is being pasted without brackets, which has its own
+ * indentation. */
 static bool more_waits(void) {
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   return poll(&input, 1, 0) > 0;
 }
 
-/* Ask function `name` for another text in place of what stands before the cursor; whether it was
- * replaced. */
+/* Ask function `name` of the session for a text that replaces the one before the cursor. Returns
+ * whether it was replaced. */
 static bool ask_for_text(EditLine *editor, const char *name) {
   const LineInfo *line = el_line(editor);
   if (more_waits()) return false;
-  const int place = ask(name, line->buffer, (size_t)(line->cursor - line->buffer), 1);
+  const int place = ask_session(name, line->buffer, (size_t)(line->cursor - line->buffer), 1);
   if (place == 0) return false;
   const char *text = lua_tostring(self.L, place);
   const bool replaced = text != NULL && replace_before_cursor(editor, text);
@@ -115,26 +117,29 @@ static unsigned char new_line(EditLine *editor, int key) {
   return el_insertstr(editor, "\n") == 0 ? CC_REFRESH : CC_ERROR;
 }
 
-/* Enter: run a whole statement, or begin a new line of an unfinished one. */
-static unsigned char enter(EditLine *editor, int key) {
+/* Enter: run a whole statement, or begin a new line of an unfinished one. At the end of a statement
+ * of several lines the session may first change the last line ("ended", such as its
+ * indentation). */
+static unsigned char on_enter(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   if (is_unfinished(line->buffer, (size_t)(line->lastchar - line->buffer)))
     return new_line(editor, key);
   const bool at_end = line->cursor == line->lastchar;
   const bool moved =
       at_end && has_newline(line->buffer, line->cursor) && ask_for_text(editor, "ended");
-  (void)go_on(editor, ACCEPT);
+  (void)continue_with(editor, ACCEPT);
   return moved ? CC_REFRESH : CC_NORM;
 }
 
-/* Where Up and Down are in the history. The statement that was typed is kept, and what stood before
- * its cursor is what statements of the history must begin with. */
+/* The state of Up and Down in the history. The statement that was typed is kept; only statements of
+ * the history that begin with the text before its cursor are shown. */
 static struct {
   char *typed, *shown; /* the statement typed, and the one shown last; NULL before the first Up */
   size_t prefix;       /* bytes of typed that were before the cursor */
   int back;            /* how many statements back the shown one is; 0: the typed one */
 } browsing;
 
+/* End browsing: the next Up begins at the present. */
 static void forget_browsing(void) {
   free(browsing.typed);
   free(browsing.shown);
@@ -142,7 +147,7 @@ static void forget_browsing(void) {
   browsing.back = 0;
 }
 
-/* The statement `back` ones before the present; NULL where there is none. */
+/* The statement `back` steps before the present (1: the newest); NULL if there is none. */
 static const char *statement_before(int back) {
   HistEvent event;
   int found = history(self.history, &event, H_FIRST);
@@ -151,7 +156,8 @@ static const char *statement_before(int back) {
   return found < 0 ? NULL : event.str;
 }
 
-/* Begin at the present where the statement is not the one shown last; false without memory. */
+/* Begin browsing at the present, unless the edited text is the statement shown last, with which
+ * browsing continues. False: no memory. */
 static bool begin_browsing(EditLine *editor) {
   const LineInfo *line = el_line(editor);
   const size_t length = (size_t)(line->lastchar - line->buffer);
@@ -164,8 +170,8 @@ static bool begin_browsing(EditLine *editor) {
   return browsing.typed != NULL;
 }
 
-/* Show the next statement before (+1) or after (-1) the shown one that begins as typed; past the
- * last of them the typed one. */
+/* Show the next statement before (+1) or after (-1) the shown one that begins as the typed one does
+ * and differs from the shown one; after the newest, the typed one. */
 static unsigned char browse(EditLine *editor, int direction) {
   if (!begin_browsing(editor)) return CC_ERROR;
   const char *text = NULL;
@@ -188,23 +194,25 @@ static unsigned char browse(EditLine *editor, int direction) {
   return CC_REFRESH;
 }
 
-/* Up: the line above within the statement; from its first line the statement before it that begins
- * with what stands before the cursor. */
-static unsigned char up(EditLine *editor, int key) {
+/* Up: the line above within the statement; from its first line an earlier statement that begins
+ * with the text before the cursor. */
+static unsigned char on_up(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   (void)key;
-  return has_newline(line->buffer, line->cursor) ? go_on(editor, LINE_UP) : browse(editor, 1);
+  return has_newline(line->buffer, line->cursor) ? continue_with(editor, LINE_UP)
+                                                 : browse(editor, 1);
 }
 
 /* Down: the line below within the statement; from its last line the next statement. */
-static unsigned char down(EditLine *editor, int key) {
+static unsigned char on_down(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   (void)key;
-  return has_newline(line->cursor, line->lastchar) ? go_on(editor, LINE_DOWN) : browse(editor, -1);
+  return has_newline(line->cursor, line->lastchar) ? continue_with(editor, LINE_DOWN)
+                                                   : browse(editor, -1);
 }
 
-/* Characters from the cursor to the beginning (negative) or the end of its line; a character of
- * UTF-8 has one byte that does not continue another. */
+/* Characters from the cursor to the beginning (negative) or the end of its line. A character of
+ * UTF-8 is counted by its one byte that is not of the form 10xxxxxx. */
 static int to_line_end(const LineInfo *line, int direction) {
   int count = 0;
   const char *at = line->cursor;
@@ -234,11 +242,11 @@ static unsigned char line_end(EditLine *editor, int key) {
 
 /* Tab: ask the session for what completes the text before the cursor. One continuation is inserted;
  * of several a list is printed below the line. */
-static unsigned char complete(EditLine *editor, int key) {
+static unsigned char on_tab(EditLine *editor, int key) {
   const LineInfo *line = el_line(editor);
   unsigned char result = CC_ERROR;
   (void)key;
-  const int place = ask("add", line->buffer, (size_t)(line->cursor - line->buffer), 2);
+  const int place = ask_session("add", line->buffer, (size_t)(line->cursor - line->buffer), 2);
   if (place == 0) return result;
   const char *more = lua_tostring(self.L, place), *list = lua_tostring(self.L, place + 1);
   if (more != NULL && *more != 0) {
@@ -252,8 +260,9 @@ static unsigned char complete(EditLine *editor, int key) {
 }
 
 /* Insert pasted text, which the terminal sends in brackets (mode 2004): its newlines and tabs do
- * not act as keys. */
-static unsigned char paste(EditLine *editor, int key) {
+ * not act as keys. Called when the opening bracket was read; reads up to the closing one. Newlines
+ * at the end of the text are dropped. */
+static unsigned char on_paste(EditLine *editor, int key) {
   static const wchar_t end[] = L"\033[201~";
   const size_t length = wcslen(end);
   size_t count = 0, room = 0;
@@ -280,8 +289,8 @@ static unsigned char paste(EditLine *editor, int key) {
   return result;
 }
 
-/* Whether a byte can be read; false after Ctrl-C. A press may come before the wait begins: it is
- * looked for again and again. */
+/* Wait until a byte can be read (true) or Ctrl-C was pressed (false). A press just before poll()
+ * does not end the wait, so the flag is checked every 0.2 s. */
 static bool wait_for_byte(void) {
   enum { LOOK_AGAIN = 200 }; /* milliseconds */
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -294,8 +303,9 @@ static bool wait_for_byte(void) {
   }
 }
 
-/* The next character, by the locale; bytes that form no character become the replacement
- * character. */
+/* The source of characters of libedit: 1 and the next character, 0 at the end of input, -1 after
+ * Ctrl-C or an error. Bytes are decoded by the locale of the texts; bytes that form no character
+ * become the replacement character. */
 static int read_key(EditLine *editor, wchar_t *letter) {
   mbstate_t state = {0};
   (void)editor;
@@ -323,19 +333,19 @@ static char *show_prompt(EditLine *editor) {
 static void bind_keys(EditLine *editor) {
   (void)el_set(editor, EL_PROMPT_ESC, show_prompt, '\1');
   (void)el_set(editor, EL_EDITOR, "emacs");
-  (void)el_set(editor, EL_SIGNAL,
-               1); /* the terminal is put right at Ctrl-C, Ctrl-Z and a new window size */
+  /* libedit handles Ctrl-C, Ctrl-Z and a new window size, so that the terminal is restored. */
+  (void)el_set(editor, EL_SIGNAL, 1);
   (void)el_set(editor, EL_HIST, history, self.history);
   (void)el_set(editor, EL_GETCFN, read_key);
   /* el_wset keeps the texts as they are; el_set makes copies that libedit never frees */
-  (void)el_wset(editor, EL_ADDFN, L"scl-complete", L"complete a name", complete);
-  (void)el_wset(editor, EL_ADDFN, L"scl-enter", L"run the statement, or begin a line", enter);
+  (void)el_wset(editor, EL_ADDFN, L"scl-complete", L"complete a name", on_tab);
+  (void)el_wset(editor, EL_ADDFN, L"scl-enter", L"run the statement, or begin a line", on_enter);
   (void)el_wset(editor, EL_ADDFN, L"scl-newline", L"begin a line", new_line);
-  (void)el_wset(editor, EL_ADDFN, L"scl-up", L"line above, or history", up);
-  (void)el_wset(editor, EL_ADDFN, L"scl-down", L"line below, or history", down);
+  (void)el_wset(editor, EL_ADDFN, L"scl-up", L"line above, or history", on_up);
+  (void)el_wset(editor, EL_ADDFN, L"scl-down", L"line below, or history", on_down);
   (void)el_wset(editor, EL_ADDFN, L"scl-begin", L"beginning of the line", line_begin);
   (void)el_wset(editor, EL_ADDFN, L"scl-end", L"end of the line", line_end);
-  (void)el_wset(editor, EL_ADDFN, L"scl-paste", L"insert what was pasted", paste);
+  (void)el_wset(editor, EL_ADDFN, L"scl-paste", L"insert what was pasted", on_paste);
   static const char *const keys[][2] = {
       {"^I", "scl-complete"},
       {"^R", "em-inc-search-prev"},
@@ -372,7 +382,8 @@ static void bind_keys(EditLine *editor) {
 
 /* ---------------------------------------------------------------- opening and closing */
 
-/* The character encoding of the environment. UTF-8 in place of ASCII, which the locale C has. */
+/* The locale of the texts that are typed, by the environment, but with UTF-8 if that has ASCII, as
+ * the locale C does. */
 static locale_t locale_of_texts(void) {
   locale_t own = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
   const char *codeset = own == (locale_t)0 ? "US-ASCII" : nl_langinfo_l(CODESET, own);
@@ -383,17 +394,19 @@ static locale_t locale_of_texts(void) {
   return unicode;
 }
 
+/* Let this thread use the locale of the texts, or that of the process again. Only libedit runs with
+ * the former, so that statements run as they do in a script. */
 static void use_locale(bool of_texts) {
   if (self.locale != (locale_t)0) (void)uselocale(of_texts ? self.locale : LC_GLOBAL_LOCALE);
 }
 
 /* Add a statement to the history of libedit. */
-static void remember(const char *statement) {
+static void remember_statement(const char *statement) {
   HistEvent event;
   (void)history(self.history, &event, H_ENTER, statement);
 }
 
-/* Open libedit and the history. Where libedit cannot be opened, lines are read plainly. */
+/* Open libedit and the history. If libedit cannot be opened, lines are read plainly. */
 static void open_terminal(void) {
   HistEvent event;
   self.locale = locale_of_texts();
@@ -407,7 +420,7 @@ static void open_terminal(void) {
   (void)history(self.history, &event, H_SETSIZE, 10000);
   (void)history(self.history, &event, H_SETUNIQUE, 1);
   bind_keys(self.editor);
-  scl_history_open(remember);
+  scl_history_open(remember_statement);
   use_locale(false);
   (void)atexit(scl_editor_close);
 }
@@ -426,7 +439,7 @@ void scl_editor_open(lua_State *L, int place, bool colour) {
   if (self.at_terminal && self.editor == NULL) (void)setvbuf(stdin, NULL, _IONBF, 0);
 }
 
-/* Also at os.exit, which returns to nobody. */
+/* Also called by atexit: os.exit() of a statement does not return to the prompt. */
 void scl_editor_close(void) {
   if (self.editor != NULL) el_end(self.editor);
   if (self.history != NULL) history_end(self.history);
@@ -440,7 +453,9 @@ void scl_editor_close(void) {
 
 /* ---------------------------------------------------------------- reading */
 
-static scl_typed edit(void) {
+/* Read a statement by libedit, push it onto the Lua stack without its last newline, and add it to
+ * the history unless it is blank or the same as the newest one. */
+static scl_typed edit_statement(void) {
   HistEvent event;
   int count = 0;
   (void)el_set(self.editor, EL_PREP_TERM, 1); /* keys are keys before the prompt is seen */
@@ -472,10 +487,11 @@ static scl_typed edit(void) {
   return SCL_TYPED;
 }
 
-/* On a terminal stdin is unbuffered: what can be read waits in the system. */
+/* The next character of stdin; EOF also after Ctrl-C. On a terminal stdin is unbuffered, so that
+ * poll() sees all that can be read. */
 static int next_letter(void) { return self.at_terminal && !wait_for_byte() ? EOF : getc(stdin); }
 
-/* One line without its end onto the Lua stack. */
+/* Push one line, without its end, onto the Lua stack. After Ctrl-C the partial line is dropped. */
 static scl_typed read_line(void) {
   luaL_Buffer line;
   int letter;
@@ -502,7 +518,7 @@ static void print_prompt(const char *text) {
   (void)fflush(stdout);
 }
 
-/* Lines until the statement is whole, or the input ends. */
+/* Read lines until the statement is whole or the input ends, and push them as one text. */
 static scl_typed read_lines(void) {
   lua_State *L = self.L;
   print_prompt(first_prompt);
@@ -522,4 +538,4 @@ static scl_typed read_lines(void) {
   return typed;
 }
 
-scl_typed scl_editor_read(void) { return self.editor != NULL ? edit() : read_lines(); }
+scl_typed scl_editor_read(void) { return self.editor != NULL ? edit_statement() : read_lines(); }

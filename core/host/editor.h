@@ -7,10 +7,11 @@
 
 typedef enum scl_typed { SCL_TYPED, SCL_TYPED_END, SCL_TYPED_CLEARED } scl_typed;
 
-/* Start editing. The table at `place` of the stack, which has to stay there, has two functions that
- * the editor calls:
+/* Start editing. The table at `place` of the stack must stay there. The editor calls its functions:
  *   status(text) -> "whole", "unfinished" or "invalid"
- *   add(text) -> the text that Tab adds, and candidates to print or nil */
+ *   add(text) -> the text that Tab adds, and candidates to print or nil
+ *   indented(text) -> the text with a new line begun, or nil
+ *   ended(text) -> the text as it is run, or nil */
 void scl_editor_open(lua_State *L, int place, bool colour);
 /* Whether standard input and output are a terminal. */
 bool scl_editor_at_terminal(void);

@@ -27,8 +27,8 @@ static char path[4096];
 
 /* ---------------------------------------------------------------- the file */
 
-/* Sets path, and makes the folders that lead to it. Returns the error of the one that could not be
- * made, 0 where there is none. */
+/* Set `path`, and make the folders that lead to it. Returns the error of the first folder that
+ * could not be made, or 0. */
 static int find_path(void) {
   const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   path[0] = 0;
@@ -48,7 +48,7 @@ static int find_path(void) {
   return error;
 }
 
-/* A descriptor of a plain file, -1 with errno: a pipe would be waited for. */
+/* Open `path` if it is a plain file, otherwise return -1 with errno: reading a pipe would wait. */
 static int open_plain(int flags) {
   struct stat about;
   const int file = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
@@ -58,7 +58,8 @@ static int open_plain(int flags) {
   return -1;
 }
 
-/* The file, locked; NULL with errno. It may have been replaced while the lock was waited for. */
+/* The file, locked until it is closed; NULL with errno. Another session may have replaced the file
+ * while this one waited for the lock, so the path is checked to still be the same file. */
 static FILE *open_locked(void) {
   for (int attempt = 0; attempt < 100; attempt++) {
     struct stat here, there;
@@ -86,7 +87,7 @@ static bool is_octal(const char *digits) {
 
 /* The byte of an escape behind its backslash, and how many bytes it takes: octal digits, or the
  * forms of vis(3) for controls and bytes above 127. */
-static size_t escape(const char *text, char *byte) {
+static size_t read_escape(const char *text, char *byte) {
   if (is_octal(text)) {
     *byte = (char)((text[0] - '0') * 64 + (text[1] - '0') * 8 + (text[2] - '0'));
     return 3;
@@ -109,7 +110,7 @@ static size_t escape(const char *text, char *byte) {
 
 /* Replace the escapes of a line by the bytes that they stand for, in place, and drop newlines at
  * its end. */
-static void decode(char *line) {
+static void decode_line(char *line) {
   char *to = line;
   for (const char *from = line; *from != 0;) {
     if (*from != '\\') {
@@ -117,7 +118,7 @@ static void decode(char *line) {
       continue;
     }
     from++;
-    from += escape(from, to++);
+    from += read_escape(from, to++);
   }
   *to = 0;
   while (to > line && to[-1] == '\n')
@@ -143,8 +144,7 @@ typedef struct statements {
   size_t count, room;
 } statements;
 
-/* Add the line, which becomes the list's. False where memory is short: the line stays the
- * caller's. */
+/* Add a line to the list, which then owns it. False: no memory, and the caller keeps the line. */
 static bool keep_line(statements *all, char *line) {
   if (all->count == all->room) {
     const size_t room = all->room == 0 ? 256 : 2 * all->room;
@@ -167,7 +167,7 @@ static statements read_statements(FILE *file) {
   for (ssize_t length; (length = getline(&line, &size, file)) >= 0; line = NULL, size = 0) {
     if (strcmp(line, cookie) != 0) {
       if (length > 0 && line[length - 1] == '\n') line[length - 1] = 0;
-      decode(line);
+      decode_line(line);
       if (*line != 0 && keep_line(&all, line)) continue;
     }
     free(line);
@@ -177,7 +177,7 @@ static statements read_statements(FILE *file) {
 }
 
 /* Replace the file by one with the last KEPT statements. On a failure the old file is kept. */
-static void shorten(const statements *all) {
+static void shorten_file(const statements *all) {
   char fresh[sizeof path + 32];
   (void)snprintf(fresh, sizeof fresh, "%s.%ld", path, (long)getpid());
   (void)unlink(fresh); /* of a session with this number that was killed */
@@ -203,7 +203,7 @@ static void say_lost(const char *why, const char *more) {
   (void)fprintf(stderr, ": %s.%s\n", why, more);
 }
 
-/* Where the file cannot be written it is read if possible, and path becomes empty: nothing is
+/* If the file cannot be written, it is read if possible, and `path` becomes empty: nothing is
  * saved. */
 void scl_history_open(void (*take)(const char *statement)) {
   const int no_folder = find_path();
@@ -223,7 +223,7 @@ void scl_history_open(void (*take)(const char *statement)) {
   statements all = read_statements(file);
   for (size_t i = 0; i < all.count; i++)
     take(all.lines[i]);
-  if (all.count > MOST && path[0] != 0) shorten(&all);
+  if (all.count > MOST && path[0] != 0) shorten_file(&all);
   (void)fclose(file);
   for (size_t i = 0; i < all.count; i++)
     free(all.lines[i]);
@@ -234,7 +234,7 @@ void scl_history_open(void (*take)(const char *statement)) {
  * cookie, and a torn last line is ended first. */
 static char *make_addition(FILE *file, const char *statement, size_t *size) {
   char *text = NULL;
-  /* a killed process or a full disk may have left half a line */
+  /* A killed process or a full disk may have left half a line, without a newline. */
   const bool torn = fseek(file, -1, SEEK_END) == 0 && getc(file) != '\n';
   FILE *memory = open_memstream(&text, size);
   if (memory == NULL) return NULL;
@@ -247,7 +247,7 @@ static char *make_addition(FILE *file, const char *statement, size_t *size) {
 }
 
 /* Append the whole text, or leave the file as it was. Returns 0 or the error. The lock is held. */
-static int append(int file, const char *text, size_t size) {
+static int append_text(int file, const char *text, size_t size) {
   struct stat before;
   int reason = 0;
   if (fstat(file, &before) != 0) return errno;
@@ -270,7 +270,7 @@ static int add_statement(const char *statement) {
   if (file == NULL) return errno;
   size_t size = 0;
   char *text = make_addition(file, statement, &size);
-  const int reason = text == NULL ? ENOMEM : append(fileno(file), text, size);
+  const int reason = text == NULL ? ENOMEM : append_text(fileno(file), text, size);
   free(text);
   (void)fclose(file);
   return reason;

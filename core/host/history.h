@@ -2,9 +2,9 @@
 #ifndef SCULLERY_HISTORY_H
 #define SCULLERY_HISTORY_H
 
-/* Open the history, and call `take` for each statement in order, without its last newline. Where
- * the file or its folder cannot be created or written, print a message to standard error; nothing
- * is saved then. */
+/* Open the history, and call `take` for each statement in order, without its last newline. If the
+ * file or its folder cannot be created or written, a message is printed to standard error, and
+ * nothing is saved. */
 void scl_history_open(void (*take)(const char *statement));
 /* Append one statement to the file, after those that other sessions have added meanwhile. */
 void scl_history_add(const char *statement);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The state that runs: of the coroutines that resumed each other the last. */
+/* The Lua state that runs now: of the coroutines that resumed each other, the last. */
 static lua_State *volatile running;
 static pthread_t caller; /* the thread that runs Lua */
 static bool in_session;
@@ -20,21 +20,21 @@ static volatile sig_atomic_t pending;    /* a press that no hook has raised yet 
 static volatile sig_atomic_t relentless; /* raise at every instruction until the call ends */
 static struct timespec last_press;       /* monotonic; 0: none during this call */
 
-/* Once relentless, every instruction raises, until the call from the command has ended: a loop that
- * catches errors ends as well. */
+/* The hook: raise the error of Ctrl-C in the function that runs. Once relentless, every instruction
+ * raises until the call from the command has ended, so that a loop that catches errors ends too. */
 static void stop_here(lua_State *L, lua_Debug *where) {
   (void)where;
   if (!relentless) lua_sethook(L, NULL, 0, 0);
   const bool wanted = relentless || (pending && scl_interrupted());
   pending = 0;
-  if (!wanted) return; /* the engine stopped already: its error is the answer, one is enough */
+  if (!wanted) return; /* the engine has seen the press already, and reports it by its own error */
   scl_interrupt_clear();
   luaL_error(L, "interrupted!");
 }
 
-/* Also called by the handler of the signal: lua_sethook is the only function of Lua that is safe
- * there. */
-static void arm(lua_State *L) { lua_sethook(L, stop_here, LUA_MASKCOUNT, 1); }
+/* Set the hook, which runs at the next instruction. Also called in the signal handler: lua_sethook
+ * is the only function of Lua that is safe there. */
+static void set_hook(lua_State *L) { lua_sethook(L, stop_here, LUA_MASKCOUNT, 1); }
 
 /* The handler of SIGINT. A first press sets the engine's flag and the hook, which raises the error
  * in Lua. A press ends the process where the one before has had no effect; in a script also where
@@ -62,11 +62,11 @@ static void on_interrupt(int number) {
   if (!again) last_press = now;
   pending = 1;
   scl_interrupt();
-  arm(running);
+  set_hook(running);
 }
 
-/* The handler is set for the call only: outside, Ctrl-C has the meaning that the command gave it.
- * Calls may be nested, so the running state is restored. */
+/* The handler is set only during the call: outside of it, Ctrl-C keeps the handler that the command
+ * set. Calls may be nested, so the running state is restored. */
 int scl_interruptible_call(lua_State *L, int arguments, int results, int handler) {
   lua_State *const outer = running;
   struct sigaction action = {0}, before; /* no SA_RESTART: a read that waits must end too */
@@ -90,19 +90,20 @@ void scl_interrupt_in_session(void) { in_session = true; }
 
 /* ---------------------------------------------------------------- coroutines */
 
-/* lua_resume, with the hook where Lua runs. */
-static int resume(lua_State *L, lua_State *co, int arguments, int *results) {
+/* lua_resume. A press that no hook has raised yet is passed on: the hook is set in the state that
+ * runs next. */
+static int resume_with_hook(lua_State *L, lua_State *co, int arguments, int *results) {
   running = co;
-  if (relentless || pending) arm(co);
+  if (relentless || pending) set_hook(co);
   const int status = lua_resume(co, L, arguments, results);
   running = L;
-  if (relentless || pending) arm(L);
+  if (relentless || pending) set_hook(L);
   lua_sethook(co, NULL, 0, 0);
   return status;
 }
 
-/* Move `arguments` values from L to the coroutine and run it: the number of values that came back
- * on L, or -1 with the error on top of L. */
+/* Move `arguments` values from L to the coroutine and run it. Returns the number of values that it
+ * gave, on top of L, or -1 with the error on top of L. */
 static int run_coroutine(lua_State *L, lua_State *co, int arguments) {
   int results;
   if (!lua_checkstack(co, arguments)) {
@@ -110,7 +111,7 @@ static int run_coroutine(lua_State *L, lua_State *co, int arguments) {
     return -1;
   }
   lua_xmove(L, co, arguments);
-  const int status = resume(L, co, arguments, &results);
+  const int status = resume_with_hook(L, co, arguments, &results);
   if (status != LUA_OK && status != LUA_YIELD) {
     lua_xmove(co, L, 1);
     return -1;
@@ -134,19 +135,20 @@ static int coroutine_resume(lua_State *L) {
   return results >= 0 ? results + 1 : 2;
 }
 
-/* lua_resetthread runs __close of pending variables, so Ctrl-C must reach the coroutine
- * meanwhile. */
+/* Close a coroutine. lua_resetthread calls __close of its pending variables, so that Ctrl-C must
+ * reach the coroutine meanwhile. Returns the status; an error is on top of the coroutine's
+ * stack. */
 static int close_coroutine(lua_State *L, lua_State *co) {
   running = co;
-  if (relentless || pending) arm(co);
+  if (relentless || pending) set_hook(co);
   const int status = lua_resetthread(co);
   running = L;
-  if (relentless || pending) arm(L);
+  if (relentless || pending) set_hook(L);
   return status;
 }
 
-/* A call of the function that coroutine.wrap returned: an error closes the coroutine and is raised,
- * with the place in front where it is a text. */
+/* A call of the function that coroutine.wrap returned. An error closes the coroutine and is raised
+ * again, with the place before it if it is a text. */
 static int call_wrapped(lua_State *L) {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
   const int results = run_coroutine(L, co, lua_gettop(L));
@@ -174,7 +176,9 @@ static int coroutine_wrap(lua_State *L) {
   return 1;
 }
 
-/* coroutine.close: Lua's own checks the argument, and is left the coroutines that never ran. */
+/* coroutine.close. A suspended coroutine is closed here, so that Ctrl-C reaches its __close
+ * functions; for all others Lua's own function (upvalue 1) is called, which also checks the
+ * argument. */
 static int coroutine_close(lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
   if (co == NULL || lua_status(co) != LUA_YIELD) {
@@ -191,7 +195,8 @@ static int coroutine_close(lua_State *L) {
   return 2;
 }
 
-/* Lua does not say which coroutine runs, and the hook must be set in that one. */
+/* A hook must be set in the coroutine that runs, and Lua has no function that returns it: so the
+ * functions that change it are replaced. */
 void scl_watch_coroutines(lua_State *L) {
   lua_getglobal(L, "coroutine");
   lua_pushcfunction(L, coroutine_resume);

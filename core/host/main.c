@@ -62,13 +62,15 @@ static const char *const subcommands[] = {"plugin", "data",   "predict", "sums",
 
 /* ---------------------------------------------------------------- where the Lua files are */
 
+/* Whether the path is a folder. */
 static bool is_folder(const char *path) {
   struct stat file;
   return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
-/* Build tree: <dir>/share/lua/5.4 and <dir>/lib/lua/5.4; installed: the same below <dir>/.., where
- * the folder of modules in C may have another name. */
+/* Put the folders of the Lua files and of the modules in C first in package.path and package.cpath.
+ * <dir> is the folder of the command. Build tree: <dir>/share/lua/5.4 and <dir>/lib/lua/5.4;
+ * installed: the same below <dir>/.., where the folder of modules in C may have another name. */
 static void set_path(lua_State *L) {
   char self[PATH_MAX] = "", share[PATH_MAX + 32], modules[PATH_MAX + 80];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -97,7 +99,7 @@ static void set_path(lua_State *L) {
 typedef struct arguments {
   int count;
   char **values;
-  int script; /* the script's place; count where there is none */
+  int script; /* the script's place; `count` if there is none */
   bool interactive, help, version, cflags, does_something;
 } arguments;
 
@@ -139,8 +141,8 @@ static int read_arguments(arguments *a) {
   return EXIT_SUCCESS;
 }
 
-/* arg as in lua(1): the script at 0, its arguments from 1 on, what came before at negative places;
- * the command at 0 where there is no script. */
+/* Set `arg` as lua(1) does: the script at 0, its arguments from 1 on, the words before it at
+ * negative places; the command at 0 if there is no script. */
 static void set_arg(lua_State *L, const arguments *a) {
   const int script = a->script < a->count ? a->script : 0;
   lua_createtable(L, a->count - script, script + 1);
@@ -154,12 +156,12 @@ static void set_arg(lua_State *L, const arguments *a) {
 /* ---------------------------------------------------------------- what the arguments ask for */
 
 /* Report the message on top of the stack. Returns the exit status of a failure. */
-static int fail(lua_State *L) {
+static int report_failure(lua_State *L) {
   scl_report(L, "scullery: ");
   return EXIT_FAILURE;
 }
 
-/* -l name or -l global=name */
+/* -l name or -l global=name: set the global to what require returns. */
 static int run_module(lua_State *L, const char *text) {
   const char *equals = strchr(text, '=');
   const char *name = equals == NULL ? text : equals + 1;
@@ -167,7 +169,7 @@ static int run_module(lua_State *L, const char *text) {
   lua_pushlstring(L, text, equals == NULL ? strlen(text) : (size_t)(equals - text));
   lua_getglobal(L, "require");
   lua_pushstring(L, name);
-  if (scl_protected_call(L, 1, 1) != LUA_OK) return fail(L);
+  if (scl_protected_call(L, 1, 1) != LUA_OK) return report_failure(L);
   lua_settable(L, -3);
   lua_pop(L, 1);
   return EXIT_SUCCESS;
@@ -183,7 +185,7 @@ static int run_options(lua_State *L, const arguments *a) {
       if (run_module(L, value) != EXIT_SUCCESS) return EXIT_FAILURE;
     } else if (luaL_loadbufferx(L, value, strlen(value), "=(command line)", "t") != LUA_OK ||
                scl_protected_call(L, 0, 0) != LUA_OK) {
-      return fail(L);
+      return report_failure(L);
     }
   }
   return EXIT_SUCCESS;
@@ -202,7 +204,7 @@ static int no_script(const char *path) {
   return EXIT_FAILURE;
 }
 
-/* Run the script with its arguments; "-" is standard input, unless "--" stands before it. */
+/* Run the script with its arguments; "-" is standard input, unless "--" is before it. */
 static int run_script(lua_State *L, const arguments *a) {
   const char *path = a->values[a->script];
   const bool from_input = strcmp(path, "-") == 0 && strcmp(a->values[a->script - 1], "--") != 0;
@@ -211,12 +213,12 @@ static int run_script(lua_State *L, const arguments *a) {
     errno = EISDIR;
     return no_script(path);
   }
-  if (luaL_loadfilex(L, from_input ? NULL : path, "t") != LUA_OK) return fail(L);
+  if (luaL_loadfilex(L, from_input ? NULL : path, "t") != LUA_OK) return report_failure(L);
   const int count = a->count - a->script - 1;
   luaL_checkstack(L, count + 1, "too many arguments");
   for (int i = 1; i <= count; i++)
     lua_pushstring(L, a->values[a->script + i]);
-  return scl_protected_call(L, count, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
+  return scl_protected_call(L, count, 0) == LUA_OK ? EXIT_SUCCESS : report_failure(L);
 }
 
 /* Print the flags quoted for a shell, as pkg-config does. */
@@ -232,13 +234,13 @@ static int print_cflags(void) {
     if (strchr(" \t\n\\'\"$`&|;<>()*?[]#~!{}", *c) != NULL) (void)putchar('\\');
     (void)putchar(*c);
   }
-  /* the plugin's symbol alone is visible; results do not depend on fused multiply-add */
+  /* Only the plugin's symbol is visible; results do not depend on fused multiply-add. */
   (void)puts(" -fvisibility=hidden -ffp-contract=off");
   return EXIT_SUCCESS;
 }
 
-/* Everything but subcommands: options, then the script, then the prompt where it is asked for or
- * where nothing else was. Returns the exit status. */
+/* Run the command without a subcommand: options, then the script, then the prompt if it is asked
+ * for or if nothing else is. Returns the exit status. */
 static int run_arguments(lua_State *L, int argc, char **argv) {
   arguments a = {.count = argc, .values = argv};
   int status = read_arguments(&a);
@@ -260,8 +262,9 @@ static int run_arguments(lua_State *L, int argc, char **argv) {
   if (status != EXIT_SUCCESS && !a.interactive) return status;
   if ((has_script || a.does_something) && !a.interactive) return EXIT_SUCCESS;
   if (a.interactive || isatty(STDIN_FILENO)) return scl_prompt(L, !has_script && !a.does_something);
-  if (luaL_loadfilex(L, NULL, "t") != LUA_OK) return fail(L); /* all of standard input, one chunk */
-  return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
+  if (luaL_loadfilex(L, NULL, "t") != LUA_OK)
+    return report_failure(L); /* all of standard input, one chunk */
+  return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : report_failure(L);
 }
 
 /* require "scullery.command".run(name, ...) -> exit status */
@@ -270,12 +273,12 @@ static int run_subcommand(lua_State *L, int argc, char **argv) {
     return scl_notebook(L, argc, argv);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "scullery.command");
-  if (scl_protected_call(L, 1, 1) != LUA_OK) return fail(L);
+  if (scl_protected_call(L, 1, 1) != LUA_OK) return report_failure(L);
   lua_getfield(L, -1, "run");
   luaL_checkstack(L, argc + 1, "too many arguments");
   for (int i = 1; i < argc; i++)
     lua_pushstring(L, argv[i]);
-  if (scl_protected_call(L, argc - 1, 1) != LUA_OK) return fail(L);
+  if (scl_protected_call(L, argc - 1, 1) != LUA_OK) return report_failure(L);
   return (int)lua_tointeger(L, -1);
 }
 
@@ -305,7 +308,8 @@ static int protected_main(lua_State *L) {
   return 1;
 }
 
-/* At exit, also by os.exit() of a script: lost output is an error. */
+/* At exit, also by os.exit() of a script: if output was lost, the process ends with a failure, by
+ * _exit, as exit() must not be called in a handler of exit(). */
 static void finish_output(void) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return;
   (void)fputs("scullery: not all of the output could be written\n", stderr);
@@ -323,7 +327,7 @@ static void fill_standard_streams(void) {
 
 /* The allocator of Lua. It refuses memory before the system would kill the process; Lua then
  * collects garbage and tries again. The free memory is checked once for each PIECE of growth. */
-static void *allocate(void *unused, void *block, size_t before, size_t size) {
+static void *allocate_for_lua(void *unused, void *block, size_t before, size_t size) {
   enum { PIECE = 1 << 20 };
   static size_t taken; /* since the last check */
   (void)unused;
@@ -352,7 +356,7 @@ int main(int argc, char **argv) {
     (void)fputs("scullery: not enough memory\n", stderr);
     return EXIT_FAILURE;
   }
-  lua_setallocf(L, allocate, NULL);
+  lua_setallocf(L, allocate_for_lua, NULL);
   int status = EXIT_FAILURE;
   scl_crash_report();
   scl_unfinished_watch();

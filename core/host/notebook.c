@@ -38,7 +38,8 @@ static bool write_all(const char *text, size_t left) {
   return true;
 }
 
-/* Write to OUT, after everything that was printed before; false where nobody reads OUT. */
+/* Write to OUT, after everything that was printed before. False, with errno: it cannot be
+ * written. */
 static bool write_out(const char *text, size_t length) {
   (void)fflush(stdout);
   pthread_mutex_lock(&notebook.writing);
@@ -47,7 +48,7 @@ static bool write_out(const char *text, size_t length) {
   return written;
 }
 
-/* send(line): one line. */
+/* send(line): write one line to OUT; raises an error if that fails. */
 static int send_line(lua_State *L) {
   size_t length;
   luaL_checkstring(L, 1);
@@ -75,9 +76,9 @@ static void send_progress(const char *line) {
   cJSON_Delete(event);
 }
 
-/* A descriptor that was inherited, and that processes started by scripts do not inherit; -1 where
- * the text names none. */
-static int descriptor(const char *text) {
+/* The inherited descriptor that the text names, which processes started by scripts will not
+ * inherit; -1 if there is none. */
+static int inherited_descriptor(const char *text) {
   char *end;
   errno = 0;
   const long number = strtol(text, &end, 10);
@@ -100,9 +101,10 @@ static bool start_server(lua_State *L) {
   return true;
 }
 
-/* A request: answer(line). Where it raises, as it does after several presses of Ctrl-C:
- * failed(message), a call of its own, which nothing interrupts any more. */
-static bool answer(lua_State *L, const char *line, size_t length) {
+/* Answer a request by answer(line). If that raises an error, as it does after several presses of
+ * Ctrl-C, failed(message) is called: in a call of its own, in which earlier presses do not
+ * count. */
+static bool answer_request(lua_State *L, const char *line, size_t length) {
   lua_settop(L, 2);
   lua_pushvalue(L, 1);
   lua_pushlstring(L, line, length);
@@ -112,16 +114,17 @@ static bool answer(lua_State *L, const char *line, size_t length) {
   return scl_protected_call(L, 1, 0) == LUA_OK;
 }
 
-/* A request is answered before the next is read. The number that its line begins with is that of
- * the cell, to which reports of progress belong. */
+/* Each request is answered before the next one is read. Its line begins with the number of the
+ * cell, to which reports of progress belong. */
 int scl_notebook(lua_State *L, int argc, char **argv) {
-  const int in = argc == 5 ? descriptor(argv[3]) : -1, out = argc == 5 ? descriptor(argv[4]) : -1;
+  const int in = argc == 5 ? inherited_descriptor(argv[3]) : -1,
+            out = argc == 5 ? inherited_descriptor(argv[4]) : -1;
   FILE *requests = in < 0 || out < 0 ? NULL : fdopen(in, "r");
   if (requests == NULL) {
     (void)fputs("scullery: notebook serve takes two descriptors that its parent opened\n", stderr);
     return EXIT_FAILURE;
   }
-  (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* also in the middle of a fit */
+  (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* end with the parent, also in the middle of a fit */
   (void)signal(SIGINT, SIG_IGN);          /* between cells there is nothing to stop */
   (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
   scl_interrupt_in_session();
@@ -134,7 +137,7 @@ int scl_notebook(lua_State *L, int argc, char **argv) {
     const ssize_t length = getline(&line, &size, requests);
     if (length <= 0) break;
     atomic_store(&notebook.request, strtoll(line, NULL, 10));
-    well = answer(L, line, (size_t)length);
+    well = answer_request(L, line, (size_t)length);
     (void)fflush(stdout);
   }
   if (!well) scl_report(L, "scullery: ");

@@ -14,8 +14,8 @@
 /* Places on the stack, while the prompt runs. */
 enum { SESSION = 1, EDITING = 2, BASE = 2 };
 
-/* require "scullery.prompt.session".at_prompt(fresh) at SESSION; what the editor asks at
- * EDITING. */
+/* Push require "scullery.prompt.session".at_prompt(fresh) at SESSION, and the table of functions
+ * for the editor at EDITING. */
 static bool open_session(lua_State *L, bool fresh) {
   static const char code[] = "local fresh = ...\n"
                              "local session = require('scullery.prompt.session').at_prompt(fresh)\n"
@@ -25,8 +25,7 @@ static bool open_session(lua_State *L, bool fresh) {
   return scl_protected_call(L, 1, 2) == LUA_OK;
 }
 
-/* Ctrl-C between statements, while a line is edited: the editor sees the flag and drops the
- * line. */
+/* The handler of SIGINT between statements: the editor sees the flag and drops the line. */
 static void on_interrupt(int number) {
   (void)number;
   scl_interrupt();
@@ -40,7 +39,8 @@ static bool is_interrupt(const char *message) {
          strncmp(message + length - (sizeof sentence - 1), sentence, sizeof sentence - 1) == 0;
 }
 
-/* session:enter(text), of the text on top of the stack; whether the session has ended. */
+/* Call session:enter(text) with the text on top of the stack, and report its error or its message.
+ * Returns whether the session has ended. */
 static bool run_statement(lua_State *L) {
   lua_getfield(L, SESSION, "enter");
   lua_insert(L, -2);
@@ -48,7 +48,7 @@ static bool run_statement(lua_State *L) {
   lua_insert(L, -2);
   bool ended = false;
   if (scl_protected_call(L, 2, 2) != LUA_OK) {
-    if (is_interrupt(lua_tostring(L, -1))) { /* its place is session.lua's, no user's */
+    if (is_interrupt(lua_tostring(L, -1))) { /* its place is in session.lua, not in user code */
       lua_pop(L, 1);
       lua_pushliteral(L, "interrupted!");
     }

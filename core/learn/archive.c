@@ -26,6 +26,7 @@ size_t scl_array_bytes(const scl_array *array) {
   return scl_array_count(array) * bytes_of(array->dtype);
 }
 
+/* The entry of that name, or NULL. */
 static const scl_archive_entry *archive_find(const scl_array_archive *archive, const char *name) {
   for (size_t i = 0; i < archive->count; i++)
     if (strcmp(archive->entries[i].name, name) == 0) return &archive->entries[i];
@@ -34,6 +35,8 @@ static const scl_archive_entry *archive_find(const scl_array_archive *archive, c
 
 /* ------------------------------------------------------------ put */
 
+/* Name, dtype, rank and sizes of an array that a solver puts. A violation is an error of the
+ * plugin, not of the user's data: SCL_STATUS_INTERNAL. */
 static scl_status check_array(const scl_array_archive *archive, const char *name,
                               const scl_array *array, scl_error *error) {
   const size_t count = scl_array_count(array), length = name == NULL ? 0 : strlen(name);
@@ -56,8 +59,8 @@ static scl_status check_array(const scl_array_archive *archive, const char *name
 }
 
 /* Slot scl_archive.put: append a copy of the array. */
-static scl_status put(scl_archive *base, const char *name, const scl_array *array,
-                      scl_error *error) {
+static scl_status archive_put(scl_archive *base, const char *name, const scl_array *array,
+                              scl_error *error) {
   scl_array_archive *archive = (scl_array_archive *)base;
   SCL_TRY(check_array(archive, name, array, error));
   scl_archive_entry *entries =
@@ -66,7 +69,7 @@ static scl_status put(scl_archive *base, const char *name, const scl_array *arra
     return scl_fail_memory(error, 2 * archive->room * sizeof *entries, "an archive");
   archive->entries = entries;
   const size_t bytes = scl_array_bytes(array);
-  void *copy = scl_allocate(bytes + 1);
+  void *copy = scl_allocate(bytes + 1); /* + 1: an empty array is not a failed allocation */
   if (copy == NULL) return scl_fail_memory(error, bytes, "an array of a model");
   if (bytes > 0) memcpy(copy, array->data, bytes);
   scl_archive_entry *entry = &archive->entries[archive->count++];
@@ -87,10 +90,11 @@ static bool all_finite(const scl_array *array) {
   return true;
 }
 
-/* Slot scl_archive.get: *out points to the numbers of the archive. The array must have the dtype and
- * rank that the solver expects, and its sizes; a size of 0 in `sizes` accepts any. */
-static scl_status get(const scl_archive *base, const char *name, scl_dtype dtype, uint32_t rank,
-                      const size_t *sizes, scl_array *out, scl_error *error) {
+/* Slot scl_archive.get: *out points to the numbers of the archive. The array must have the dtype
+ * and rank that the solver expects, and its sizes; a size of 0 in `sizes` accepts any. */
+static scl_status archive_get(const scl_archive *base, const char *name, scl_dtype dtype,
+                              uint32_t rank, const size_t *sizes, scl_array *out,
+                              scl_error *error) {
   const scl_archive_entry *entry = archive_find((const scl_array_archive *)base, name);
   if (entry == NULL)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the saved model has no array \"%s\"", name);
@@ -109,12 +113,13 @@ static scl_status get(const scl_archive *base, const char *name, scl_dtype dtype
   return SCL_STATUS_OK;
 }
 
-static int32_t has(const scl_archive *base, const char *name) {
+static int32_t archive_has(const scl_archive *base, const char *name) {
   return archive_find((const scl_array_archive *)base, name) != NULL;
 }
 
 void scl_archive_open(scl_array_archive *archive) {
-  *archive = (scl_array_archive){.archive = {SCL_HEAD(scl_archive), put, get, has}};
+  *archive = (scl_array_archive){
+      .archive = {SCL_HEAD(scl_archive), archive_put, archive_get, archive_has}};
 }
 
 void scl_archive_close(scl_array_archive *archive) {

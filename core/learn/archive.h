@@ -9,7 +9,7 @@ enum { SCL_ARCHIVE_NAME = 60 };
 
 typedef struct scl_archive_entry {
   char name[SCL_ARCHIVE_NAME + 1];
-  scl_array array; /* its numbers are the archive's */
+  scl_array array; /* owns its numbers */
 } scl_archive_entry;
 
 typedef struct scl_array_archive {
@@ -23,6 +23,7 @@ void scl_archive_open(scl_array_archive *archive);
 void scl_archive_close(scl_array_archive *archive);
 /* The number of elements of an array; 0 also if the product of its sizes overflows. */
 size_t scl_array_count(const scl_array *array);
+/* The same in bytes; 0 also for a dtype that archives do not take. */
 size_t scl_array_bytes(const scl_array *array);
 
 #endif

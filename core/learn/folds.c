@@ -18,10 +18,12 @@ typedef struct folding {
   const long *without;
   const double *values;
   size_t groups, count, each; /* each: the number of fits of a group */
+  /* Results: group i fills fits[i each] to fits[i each + each-1]. No two drivers share an
+   * element. */
   scl_fit *fits;
   scl_model **models;
-  atomic_size_t next, done;
-  size_t level; /* of the progress display; the caller's thread alone updates it */
+  atomic_size_t next, done; /* the next group to fit; the number of groups fitted */
+  size_t level;             /* of the progress display; the caller's thread alone updates it */
   scl_lead lead;
   pthread_mutex_t lock;
   size_t failed; /* the lowest index of a fit that failed; status and error are of this fit */
@@ -47,7 +49,7 @@ static void fold_fail(folding *f, size_t i, scl_status status, const scl_error *
 
 /* The loop of one driver: take the next fit until none is left. scl_level_step has no effect on
  * threads other than the caller's, which have no such level. */
-static void *drive(void *context) {
+static void *drive_fits(void *context) {
   folding *f = context;
   for (;;) {
     (void)scl_level_step(f->level, (double)atomic_load(&f->done), NAN);
@@ -69,13 +71,13 @@ static void *drive(void *context) {
 }
 
 /* A driver on a thread other than the caller's. */
-static void *follow(void *context) {
+static void *drive_followers(void *context) {
   scl_progress_follow(&((const folding *)context)->lead);
-  return drive(context);
+  return drive_fits(context);
 }
 
-/* The number of drivers: one for each thread of the pool, but no more than fits, and no more systems
- * of order D (8 D^2 bytes each) than the allowance holds. */
+/* The number of drivers: one for each thread of the pool, but no more than fits, and no more
+ * systems of order D (8 D^2 bytes each) than the allowance holds. */
 static size_t count_drivers(const folding *f) {
   const double order = (double)scl_flow_features(&f->training->flow), each = 8 * order * order;
   size_t drivers = scl_min(scl_pool_threads(), f->groups);
@@ -98,23 +100,24 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
                .fits = fits,
                .models = scl_solver_makes_models(solver) ? models : NULL};
   pthread_t threads[SCL_POOL_MAX];
-  memset(fits, 0, groups * f.each * sizeof *fits);
+  memset(fits, 0, groups * f.each * sizeof *fits); /* so that fits never begun can be released */
   (void)pthread_mutex_init(&f.lock, NULL);
   const bool shown = groups > 1 && training->flow.doing != NULL;
   const size_t mark = scl_profile_enter("solving");
   f.level = shown ? scl_level_open("fold", NULL, (double)groups) : 0;
   f.lead = scl_progress_lead();
+  /* The caller is one driver. If a thread cannot start, the others do its work. */
   size_t started = 0;
   for (size_t wanted = count_drivers(&f); started + 1 < wanted; started++)
-    if (!scl_thread_start(&threads[started], follow, &f)) break;
-  (void)drive(&f);
+    if (!scl_thread_start(&threads[started], drive_followers, &f)) break;
+  (void)drive_fits(&f);
   for (size_t i = 0; i < started; i++)
     scl_thread_join(threads[i]);
   scl_level_close(f.level, false);
   scl_profile_leave(mark, 0, 0);
   (void)pthread_mutex_destroy(&f.lock);
   if (f.status == SCL_STATUS_OK) return SCL_STATUS_OK;
-  if (f.cancelled) scl_interrupt_clear();
+  if (f.cancelled) scl_interrupt_clear(); /* fold_fail raised it to stop the other drivers */
   for (size_t i = 0; i < groups * f.each; i++) {
     scl_fit_release(&fits[i]);
     if (f.models == NULL) continue;

@@ -17,9 +17,10 @@ typedef struct row {
 } row;
 
 typedef struct block {
-  double first, last, weight, positive;
+  double first, last, weight, positive; /* least and largest score; sums of the rows' */
 } block;
 
+/* Order of qsort: ascending scores, which are finite. */
 static int by_score(const void *a, const void *b) {
   const double x = ((const row *)a)->score, y = ((const row *)b)->score;
   return (x > y) - (x < y);
@@ -30,14 +31,16 @@ static bool violates(const block *before, const block *after) {
   return before->positive * after->weight >= after->positive * before->weight;
 }
 
+/* Merge a block into the one before it. */
 static void join(block *to, const block *from) {
   to->last = from->last;
   to->weight += from->weight;
   to->positive += from->positive;
 }
 
-/* Sorted rows to blocks of increasing shares. Returns how many. */
-static size_t pool(const row *rows, size_t n, block *blocks) {
+/* Turn n rows of ascending scores into blocks of increasing shares; `blocks` has room for n.
+ * Returns the number of blocks. Each row is pushed and merged at most once: O(n). */
+static size_t pool_violators(const row *rows, size_t n, block *blocks) {
   size_t count = 0, i = 0;
   while (i < n) {
     block next = {rows[i].score, rows[i].score, 0, 0};
@@ -52,6 +55,7 @@ static size_t pool(const row *rows, size_t n, block *blocks) {
   return count;
 }
 
+/* Write one knot for a block of a single score, two for any other. */
 static scl_status write_knots(const block *blocks, size_t count, scl_isotonic *out,
                               scl_error *error) {
   out->scores = scl_allocate_array(2 * count, sizeof *out->scores);
@@ -70,10 +74,11 @@ static scl_status write_knots(const block *blocks, size_t count, scl_isotonic *o
   return SCL_STATUS_OK;
 }
 
-/* The rows that count. */
-static scl_status gather(size_t n, const double *scores, ptrdiff_t score_stride,
-                         const double *targets, ptrdiff_t target_stride, const double *weights,
-                         row *rows, size_t *count, scl_isotonic *out, scl_error *error) {
+/* List the rows of positive weight (rows: room for n), and add up the weights of both classes.
+ * Fails with SCL_STATUS_BAD_DATA if a score is not finite, or no row has a positive weight. */
+static scl_status gather_rows(size_t n, const double *scores, ptrdiff_t score_stride,
+                              const double *targets, ptrdiff_t target_stride, const double *weights,
+                              row *rows, size_t *count, scl_isotonic *out, scl_error *error) {
   for (size_t i = 0; i < n; i++) {
     const double score = scores[(ptrdiff_t)i * score_stride];
     const double weight = weights == NULL ? 1 : weights[i];
@@ -98,11 +103,11 @@ scl_status scl_isotonic_fit(size_t n, const double *scores, ptrdiff_t score_stri
   scl_status status =
       rows == NULL || blocks == NULL
           ? scl_fail_memory(error, n * (sizeof *rows + sizeof *blocks), "an isotonic regression")
-          : gather(n, scores, score_stride, targets, target_stride, weights, rows, &count, out,
-                   error);
+          : gather_rows(n, scores, score_stride, targets, target_stride, weights, rows, &count, out,
+                        error);
   if (status == SCL_STATUS_OK) {
     qsort(rows, count, sizeof *rows, by_score);
-    status = write_knots(blocks, pool(rows, count, blocks), out, error);
+    status = write_knots(blocks, pool_violators(rows, count, blocks), out, error);
   }
   if (status == SCL_STATUS_OK) status = scl_interrupt_check(error);
   if (status != SCL_STATUS_OK) scl_isotonic_release(out);
@@ -128,7 +133,9 @@ scl_status scl_isotonic_check(const scl_isotonic *curve, scl_error *error) {
                   "a curve of isotonic probabilities does not ascend from 0 to 1");
 }
 
-/* The value at a score, by bisection. Halves keep differences of large scores finite. */
+/* The value of the curve at a score, by bisection and linear interpolation. Scores are halved
+ * before they are subtracted, because the difference of two large scores may overflow. A NaN score
+ * gets the first share. */
 static double value_at(const scl_isotonic *curve, double score) {
   size_t low = 0, high = curve->count - 1;
   if (!(score > curve->scores[low])) return curve->shares[low];

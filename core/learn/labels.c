@@ -1,3 +1,5 @@
+/* Class labels to numeric targets and back, and a source that codes the labels of another source as
+ * it is read. */
 #include "learn/labels.h"
 
 #include <math.h>
@@ -8,7 +10,7 @@ size_t scl_classes_targets(const scl_classes *classes) {
   return classes->count == 2 ? 1 : classes->count;
 }
 
-/* The place of a label among the classes; their number if it is not one of them. */
+/* The place of a label among the classes; the number of classes if it is not one of them. */
 static size_t class_place(const scl_classes *classes, double label) {
   size_t k = 0;
   while (k < classes->count && classes->values[k] != label)
@@ -60,7 +62,7 @@ bool scl_is_stranger(const double *y, size_t targets) {
   return targets > 1 || y[0] == 0;
 }
 
-/* The place of the class that a row of decisions stands for. */
+/* The place of the class that a row of decisions selects. The first of equal decisions wins. */
 static size_t decided_class(const scl_matrix *decisions, size_t row, size_t classes) {
   size_t best = 0;
   if (classes == 2) return scl_matrix_get(decisions, row, 0) >= 0;
@@ -84,9 +86,9 @@ scl_status scl_decide_labels(const scl_matrix *decisions, const scl_classes *cla
 
 typedef struct coded_source {
   scl_source base;
-  scl_source *from;
-  scl_classes classes;
-  double *values;
+  scl_source *from;     /* borrowed */
+  scl_classes classes;  /* its values point to `values` */
+  double *values;       /* owned */
   _Atomic double first; /* a label that was read, NaN before the first */
   atomic_bool more;     /* whether another class was read too */
 } coded_source;
@@ -103,6 +105,7 @@ static void note_classes(coded_source *self, const scl_matrix *labels) {
   }
 }
 
+/* scl_source_class.read. y NULL: only the features are wanted. */
 static scl_status read_coded(scl_source *source, size_t first, size_t count, scl_matrix *x,
                              scl_matrix *y, scl_error *error) {
   coded_source *self = (coded_source *)source;

@@ -1,12 +1,16 @@
+/* Fingerprints of maps in saved models: features of a few random rows, or parameters
+ * (map_probe.h). */
 #include "learn/map_probe.h"
 
 #include "base/random.h"
 #include "learn/score.h"
 #include <math.h>
 
-/* Numbers differ if they are more than TOLERANCE of the largest apart; a share of MOST_APART of them
- * may differ (learn/map_probe.h). */
+/* Numbers differ if they are more than TOLERANCE of the largest apart; a share of MOST_APART of
+ * them may differ (learn/map_probe.h). */
 static const double TOLERANCE = 1e-3, MOST_APART = 0.05;
+
+/* The rows are drawn with seed 0, and so are the same for every map of as many columns. */
 
 /* The features of the rows, SCL_PROBE_ROWS x D; the caller releases *out. */
 static scl_status probe_features(const scl_map *map, const scl_matrix *rows, scl_matrix *out,
@@ -19,6 +23,8 @@ static scl_status probe_features(const scl_map *map, const scl_matrix *rows, scl
   return status;
 }
 
+/* The first SCL_PROBE_PARAMETERS parameters of the map, one in each row; the caller releases
+ * *out. */
 static scl_status first_parameters(const scl_map *map, scl_matrix *out, scl_error *error) {
   scl_matrix all;
   SCL_TRY(scl_map_parameters(map, &all, error));
@@ -61,7 +67,7 @@ void scl_map_probe_release(scl_map_probe *probe) {
 }
 
 /* The largest absolute value; 0 for an empty matrix. */
-static double largest(const scl_matrix *a) {
+static double largest_absolute(const scl_matrix *a) {
   double most = 0;
   for (size_t i = 0; i < a->rows; i++)
     for (size_t j = 0; j < a->cols; j++)
@@ -71,10 +77,11 @@ static double largest(const scl_matrix *a) {
 
 bool scl_probes_agree(const scl_matrix *a, const scl_matrix *b) {
   if (a->rows != b->rows || a->cols != b->cols) return false;
-  const double limit = TOLERANCE * fmax(largest(a), largest(b));
+  const double limit = TOLERANCE * fmax(largest_absolute(a), largest_absolute(b));
   size_t apart = 0;
   for (size_t i = 0; i < a->rows; i++)
     for (size_t j = 0; j < a->cols; j++)
+      /* negated, so that a NaN counts as different */
       apart += !(fabs(scl_matrix_get(a, i, j) - scl_matrix_get(b, i, j)) <= limit);
   return (double)apart <= MOST_APART * (double)a->rows * (double)a->cols;
 }

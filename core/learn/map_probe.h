@@ -1,5 +1,5 @@
-/* Whether a map that was made again is the one that was saved: its features of a few rows, or its
- * first parameters, are compared with those in the file. */
+/* Check that a map that was drawn again when a model was loaded equals the map that was saved: its
+ * features of a few rows, or its first parameters, are compared with those in the file. */
 #ifndef SCULLERY_MAP_PROBE_H
 #define SCULLERY_MAP_PROBE_H
 
@@ -10,18 +10,18 @@ enum { SCL_PROBE_ROWS = 4, SCL_PROBE_PARAMETERS = 8 };
 typedef struct scl_map_probe {
   scl_matrix rows;    /* SCL_PROBE_ROWS x d, between 0 and 1 */
   scl_matrix numbers; /* their features, SCL_PROBE_ROWS x D; or the first parameters, at most
-                         SCL_PROBE_PARAMETERS rows: of one-hot features, whose cells such rows need
-                         not meet, and where a part refuses the rows */
-  bool parameters;
+                         SCL_PROBE_PARAMETERS rows */
+  bool parameters;    /* `numbers` are parameters: of one-hot features, because random rows may miss
+                         all cells, and of maps with a part that refuses the random rows */
 } scl_map_probe;
 
 /* The caller releases *out. Other programs can check their own features against these. */
 scl_status scl_map_probe_make(const scl_map *map, scl_map_probe *out, scl_error *error);
 void scl_map_probe_release(scl_map_probe *probe);
 
-/* Whether two probes agree. Rounding differs between machines, and a step may then fall to the
- * other side: 5 in 100 numbers may differ, and none of the rest by more than a thousandth of the
- * largest. */
+/* Whether the numbers of two probes agree. Rounding differs between machines, and a rounding error
+ * may change the value of a step function: up to 5 % of the numbers may differ by any amount, the
+ * others by at most a thousandth of the largest absolute value. */
 bool scl_probes_agree(const scl_matrix *a, const scl_matrix *b);
 
 #endif

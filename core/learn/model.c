@@ -1,3 +1,5 @@
+/* Models that a solver fits, scores, saves and loads itself (SCL_ABILITY_MODEL): the host stores a
+ * pointer to the solver's own object and checks shapes. */
 #include "learn/model.h"
 
 #include "base/pool.h"
@@ -8,8 +10,8 @@
 enum { TILE_ROWS = 256, MOST_TARGETS = 1 << 16 };
 
 struct scl_model {
-  scl_instance *solver;
-  void *self;
+  scl_instance *solver; /* a reference, shared with other users of the solver */
+  void *self;           /* the solver's object; NULL before it is fitted or loaded */
   size_t features, targets;
   scl_dtype dtype; /* of the rows that it learnt from */
 };
@@ -38,8 +40,8 @@ static scl_status model_create(scl_instance *solver, size_t features, size_t tar
   return SCL_STATUS_OK;
 }
 
-/* Create the models and let the solver fit them. selves, list: room for `count` pointers each. After
- * a failure the caller destroys the models in `out`. */
+/* Create the models and let the solver fit them. selves, list: room for `count` pointers each.
+ * After a failure the caller destroys the models in `out`. */
 static scl_status fit_all(const solve_context *s, scl_instance *solver, const double *values,
                           size_t count, void **selves, scl_solution **list, scl_fit *fits,
                           scl_model **out, scl_error *error) {
@@ -85,6 +87,7 @@ scl_status scl_model_fit(scl_training *training, scl_instance *solver, long with
 
 /* ------------------------------------------------------------ scores */
 
+/* Dense rows that are scored in tiles of TILE_ROWS. Strides are in elements. */
 typedef struct deciding {
   const scl_model *model;
   const void *rows;
@@ -110,6 +113,7 @@ static scl_status decide_tile(void *context, size_t index, scl_error *error) {
                            d->scores + (ptrdiff_t)first * d->stride, d->stride, error);
 }
 
+/* Scores (count x c at `stride`) of dense rows in the model's dtype, in parallel. */
 static scl_status decide_dense(const scl_model *model, const void *rows, ptrdiff_t rows_stride,
                                size_t count, double *scores, ptrdiff_t stride, scl_error *error) {
   deciding d = {model, rows, rows_stride, count, scores, stride};
@@ -158,12 +162,14 @@ scl_status scl_model_decide(const scl_model *model, const scl_flow *flow,
                       stride, error);
 }
 
+/* A walk that writes the scores of every row to the matrix `out`, in the order of the source. */
 typedef struct gathering {
   const scl_flow *flow;
   const scl_model *model;
   scl_matrix *out;
 } gathering;
 
+/* Visit: the scores of a block, to the places of its rows in the source. */
 static scl_status gather_block(void *context, const scl_flow_block *block, scl_error *error) {
   const gathering *g = context;
   const size_t c = g->model->targets;
@@ -196,7 +202,8 @@ scl_status scl_model_save(const scl_model *model, scl_array_archive *archive, sc
 
 /* The model that a solver loaded may have other sizes than the file says. Let it score one row of
  * zeros, with room for more scores than it should write, and fail unless it writes exactly
- * model->targets of them. */
+ * model->targets of them. Written places are recognised by the value `untouched`, which no score
+ * takes in practice. */
 static scl_status model_probe(const scl_model *model, scl_error *error) {
   static const double untouched = -7.25e301;
   void *row = scl_allocate_zero((model->features + 1) * sizeof(double));

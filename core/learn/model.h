@@ -9,20 +9,23 @@
 typedef struct scl_model scl_model;
 
 /* Fit without the rows of group `without` (-1: all rows): one model (values NULL), or one for each
- * of `count` values of the solver's path option. A fit's solution tells how it went; it has no
- * coefficients. The models keep a reference to the solver. */
+ * of `count` values of the solver's path option. The caller destroys out[0 .. max(count, 1)-1]. The
+ * solutions of the fits report outcome, gap and residual; they have no coefficients. Each model
+ * keeps a reference to the solver. */
 scl_status scl_model_fit(scl_training *training, scl_instance *solver, long without,
                          const double *values, size_t count, scl_fit *fits, scl_model **out,
                          scl_error *error);
-/* Solves without each of `groups` groups (-1: all rows), side by side: fits[i max(count, 1) + k] as
- * scl_training_solve or scl_model_fit gives them, and so models where the solver makes such. Where
- * several fail, the first in their order is told. */
+/* Solve without each of the groups without[0 .. groups-1] (-1: all rows), in parallel. Group i and
+ * value k fill fits[i max(count, 1) + k] as scl_training_solve or scl_model_fit do, and the same
+ * place of `models` if the solver makes models. After a failure nothing remains allocated; if
+ * several groups fail, the error is that of the first one. */
 scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver,
                                      const long *without, size_t groups, const double *values,
                                      size_t count, scl_fit *fits, scl_model **models,
                                      scl_error *error);
 void scl_model_destroy(scl_model *model);
 
+/* Columns of the rows that a model scores, scores of a row (c), and dtype of the rows. */
 size_t scl_model_features(const scl_model *model);
 size_t scl_model_targets(const scl_model *model);
 scl_dtype scl_model_dtype(const scl_model *model);
@@ -39,8 +42,8 @@ scl_status scl_model_decide_block(const scl_model *model, const scl_const_block 
 scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl_matrix *out,
                                scl_error *error);
 
-/* To named arrays (archive comes open and empty; the caller closes it), and back with the same
- * solver and sizes. Loading trusts nothing: SCL_STATUS_BAD_DATA. */
+/* Save to named arrays (the caller opens and closes the archive), and load with the same solver and
+ * sizes. Loading checks everything, since the file may be damaged: SCL_STATUS_BAD_DATA. */
 scl_status scl_model_save(const scl_model *model, scl_array_archive *archive, scl_error *error);
 scl_status scl_model_load(scl_instance *solver, const scl_array_archive *archive, size_t features,
                           size_t targets, scl_dtype dtype, scl_model **out, scl_error *error);

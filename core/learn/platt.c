@@ -20,7 +20,7 @@ typedef struct sample {
   ptrdiff_t score_stride, target_stride;
   double weight_scale, mean, spread; /* standardised score: (f - mean)/spread */
   double high, low;                  /* t of rows of the class, and of others */
-  double total;
+  double total;                      /* sum of the scaled weights */
 } sample;
 
 static double weight_of(const sample *s, size_t i) {
@@ -36,7 +36,8 @@ static double standardised(const sample *s, size_t i) {
   return s->spread > 0 ? (score_of(s, i) - s->mean) / s->spread : 0;
 }
 
-/* Scale the weights to a mean of 1 over the rows of positive weight, so that N+ and N- count rows. */
+/* Scale the weights to a mean of 1 over the rows of positive weight, so that N+ and N- count
+ * rows. */
 static void scale_weights(sample *s) {
   double sum = 0, rows = 0;
   for (size_t i = 0; s->weights != NULL && i < s->n; i++) {
@@ -105,7 +106,7 @@ static slope slope_at(const sample *s, double a, double b) {
 /* One Newton step, halved until the loss satisfies the Armijo condition (constant 1e-4, up to
  * rounding). Updates a, b and loss, and returns true; false leaves them: no step length does. The
  * ridge keeps the Hessian invertible where the scores are constant. */
-static bool step(const sample *s, const slope *g, double *a, double *b, double *loss) {
+static bool newton_step(const sample *s, const slope *g, double *a, double *b, double *loss) {
   const double ridge = 1e-12, aa = g->aa + ridge, bb = g->bb + ridge,
                determinant = aa * bb - g->ab * g->ab;
   const double da = -(bb * g->a - g->ab * g->b) / determinant,
@@ -145,7 +146,8 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
     const slope g = slope_at(&s, a, b);
     out->residual = fmax(fabs(g.a), fabs(g.b));
     out->converged = out->residual <= out->tolerance;
-    if (out->converged || out->iterations == MOST_STEPS || !step(&s, &g, &a, &b, &loss)) break;
+    if (out->converged || out->iterations == MOST_STEPS || !newton_step(&s, &g, &a, &b, &loss))
+      break;
     out->iterations++;
   }
   /* back to the scores as given: a (f - mean)/spread + b */
@@ -159,8 +161,9 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
 /* log 1/(1 + exp(x)) */
 static double log_sigmoid(double x) { return x >= 0 ? -x - log1p(exp(-x)) : -log1p(exp(x)); }
 
-/* Probabilities of one row: c scores give c numbers, one score gives two. The sigmoids of several
- * classes are normalised to a sum of 1, by way of their logarithms. out must not overlap scores. */
+/* Probabilities of one row: c > 1 scores give c numbers, one score gives two. The sigmoids of
+ * several classes are divided by their sum; the largest logarithm is subtracted first, so that the
+ * sum is at least 1. out must not overlap scores. */
 static void row_probabilities(size_t c, const scl_platt *sigmoids, const double *scores,
                               double *out) {
   if (c == 1) {

@@ -8,9 +8,9 @@
 typedef struct scl_platt {
   double slope, offset; /* A and B of the paper: the slope is negative where larger scores speak for
                            the class */
-  double positives, negatives; /* weight on either side, as counted in the targets */
+  double positives, negatives; /* N+ and N-: total scaled weight of the class, and of the others */
   double residual, tolerance;  /* largest entry of the gradient of the mean loss over standardised
-                                  scores, and where it ends */
+                                  scores, and the value at which the iteration stops */
   size_t iterations;
   bool converged; /* residual <= tolerance */
 } scl_platt;
@@ -22,9 +22,9 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
                          const double *targets, ptrdiff_t target_stride, const double *weights,
                          scl_platt *out, scl_error *error);
 
-/* Probabilities from scores (n x c) and c sigmoids: n x classes, made here. c = 1: two classes, the
- * second column that of the class; c > 1: one a class, each sigmoid divided by the sum of all (in
- * logarithms, so that none need underflow). */
+/* *out (n x classes, made here) = probabilities from scores (n x c) and c sigmoids. c = 1: two
+ * classes, and the second column is that of the class. c > 1: one sigmoid for each class, divided
+ * by the sum of all of them; computed from logarithms, so that small sigmoids do not underflow. */
 scl_status scl_platt_probabilities(const scl_matrix *scores, const scl_platt *sigmoids,
                                    scl_matrix *out, scl_error *error);
 

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+/* The allowance is at most half of the memory that is left, so that caches do not exhaust it. */
 scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t classes,
                                size_t allowance, scl_training **out, scl_error *error) {
   scl_training *training = scl_allocate_zero(sizeof *training);
@@ -28,7 +29,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
 void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
   scl_pilot_release(&training->pilot);
-  if (training->given && training->sums != NULL) training->sums->whole = NULL;
+  if (training->given && training->sums != NULL) training->sums->whole = NULL; /* borrowed */
   scl_release(training->unit);
   scl_sums_destroy(training->sums);
   scl_symmetric_destroy(training->gram);
@@ -128,9 +129,9 @@ static scl_status answer_total(const scl_problem *problem, const double *values,
   return SCL_STATUS_OK;
 }
 
-/* The table that the solver sees, before its rows are counted. Sums of many products in float32 lose
- * one more digit, and in the same direction where the products are equal: `rounding` is ten times
- * the epsilon there. */
+/* The table that the solver sees, before its rows are counted. `rounding` is the relative error of
+ * the sums. In float32 it is ten times the epsilon: sums of many products lose one more digit, and
+ * where the products are equal, all their rounding errors have one sign. */
 static scl_problem problem_of(const scl_training *training, const scl_instance *solver) {
   const scl_flow *flow = &training->flow;
   const scl_map *map = flow->map;
@@ -178,7 +179,7 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
       .problem = problem_of(training, solver), .training = training, .without = without};
   SCL_TRY(scl_training_centre(training, s->problem.intercept && !scl_solver_makes_models(solver),
                               error));
-  if (s->problem.intercept) s->problem.scale = training->pilot.scale;
+  if (s->problem.intercept) s->problem.scale = training->pilot.scale; /* borrowed, or NULL */
   s->problem.rows = rows_without(&training->flow, without, &total);
   if (s->problem.rows == 0 || s->problem.features == 0 || s->problem.targets == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -288,10 +289,11 @@ static scl_status restore_fit(const scl_reduced *reduced, scl_fit *fit, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* Solve an open problem. After a failure the caller releases the fits. */
+/* Solve an open problem, in reduced coordinates where they exist (problem_reduced.c). After a
+ * failure the caller releases the fits. */
 static scl_status solve_open(solve_context *s, const scl_instance *solver, const double *values,
                              size_t count, scl_fit *fits, scl_error *error) {
-  memset(fits, 0, count * sizeof *fits);
+  memset(fits, 0, count * sizeof *fits); /* so that the caller can release them in any case */
   SCL_TRY(scl_problem_reduce(s, solver, values, count, error));
   SCL_TRY(scl_fits_start(&s->problem, count, fits, error));
   SCL_TRY(scl_problem_call(&s->problem, solver, values, count, fits, error));

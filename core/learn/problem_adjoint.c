@@ -1,11 +1,12 @@
 /* Exact sums V'r. r is cut into digits, whole numbers of so few bits that float64 sums of their
- * products with V are exact; these sums are added as whole numbers. So the sum is the same for every
- * order of the rows, division into blocks, number of threads, and instruction set. */
+ * products with V are exact; these sums are added as whole numbers. So the sum is the same for
+ * every order of the rows, division into blocks, number of threads, and instruction set. */
 #include "learn/problem_internal.h"
 #include <math.h>
 #include <string.h>
 
-/* Rows whose sums of digits are added in float64; bits of such a sum. */
+/* Rows whose products with digits are added in float64; bits of such a sum; most bits of a
+ * digit. */
 enum { MOST_ROWS = 4096, SUM_BITS = 52, MOST_WIDTH = 50 };
 
 scl_status scl_adjoint_open(const scl_flow *flow, size_t features, size_t k, scl_adjoint *out,
@@ -44,8 +45,8 @@ static int width_for(const piece *p) {
   return width < MOST_WIDTH ? width : MOST_WIDTH;
 }
 
-/* p->sums = V' digits */
-static scl_status multiply(const piece *p, scl_error *error) {
+/* p->sums (count x k x D) = V' digits. Whole numbers: all columns of digits in one product. */
+static scl_status multiply_digits(const piece *p, scl_error *error) {
   const scl_flow_block *block = p->run->block;
   const scl_flow *flow = p->a->flow;
   const size_t d = p->a->features, at = p->run->start + p->first;
@@ -77,7 +78,7 @@ static scl_status add_sums(const piece *p, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Add V'r; r: rows x k. */
+/* Add V'r to the totals; r: rows x k. The piece's digits, width and sums are set here. */
 static scl_status add_piece(piece *p, const double *r, scl_error *error) {
   const size_t numbers = p->rows * p->k;
   int high;
@@ -93,7 +94,7 @@ static scl_status add_piece(piece *p, const double *r, scl_error *error) {
   p->stride = p->run->block->bits != NULL ? 1 : p->count * p->k;
   p->plane = p->run->block->bits != NULL ? p->rows : p->k;
   scl_exact_cut(r, p->rows, p->k, p->low, p->width, p->count, p->digits, p->stride, p->plane);
-  scl_status status = multiply(p, error);
+  scl_status status = multiply_digits(p, error);
   if (status == SCL_STATUS_OK) status = add_sums(p, error);
   scl_release(p->digits);
   return status;

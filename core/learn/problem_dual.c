@@ -1,6 +1,6 @@
 /* The dual form: Phi Phi' (n x n) for problems with more features than rows. The staged rows are
- * stored, and the features of each pair of row blocks are made and multiplied, so that Phi itself is
- * never in memory. */
+ * stored, and the features of each pair of row blocks are made and multiplied, so that Phi itself
+ * is never in memory. */
 #include "algebra/dense.h"
 #include "algebra/symmetric.h"
 #include "base/interrupt.h"
@@ -34,11 +34,12 @@ static scl_status collect_rows(void *context, const scl_flow_block *block, scl_e
   return SCL_STATUS_OK;
 }
 
+/* Memory and sizes of the products of pairs of row blocks, in the flow's dtype. */
 typedef struct outer_blocks {
   const scl_flow *flow;
-  const void *x;
-  void *left, *right, *product;
-  size_t rows, block, cols, features;
+  const void *x;                      /* staged rows: rows x cols */
+  void *left, *right, *product;       /* features of two blocks (block x D); block x block */
+  size_t rows, block, cols, features; /* block: rows of a block */
 } outer_blocks;
 
 /* phi (count x D) = the features of staged rows first .. first+count-1. */
@@ -78,13 +79,15 @@ static scl_status multiply_pairs(const outer_blocks *d, scl_symmetric *outer, sc
   return SCL_STATUS_OK;
 }
 
-/* One-hot rows: an entry is the share of grids in which both rows have the same cell. */
+/* One-hot rows: an entry of Phi Phi' is value^2 times the number of grids in which both rows have
+ * the same cell. */
 typedef struct matching {
-  const int32_t *columns;
-  size_t entries;
-  double square;
+  const int32_t *columns; /* n x entries; -1: no cell */
+  size_t entries;         /* grids */
+  double square;          /* value^2 */
 } matching;
 
+/* One rectangle of the matrix, for scl_symmetric_fill. */
 static scl_status match_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
                                   size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const matching *m = context;
@@ -195,7 +198,7 @@ static scl_status centre_dual(solve_context *s, scl_error *error) {
   return status;
 }
 
-/* Fill s->outer and s->outer_targets; x is memory for the staged rows. */
+/* Fill s->outer and s->outer_targets; x is memory for the staged rows (n x cols). */
 static scl_status fill_outer(solve_context *s, void *x, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
   collecting c = {s, flow, x, s->outer_targets, 0, scl_flow_cols(flow), s->problem.targets};

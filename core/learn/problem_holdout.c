@@ -9,12 +9,12 @@ struct scl_held {
   bool *is;        /* for each row of the data: whether it is held out */
   size_t *places;  /* count places in the data, ascending; then 0 .. count-1, places in x and y */
   double *weights; /* of these rows */
-  size_t count;
+  size_t count;    /* rows held out */
   scl_matrix x, y; /* of a stream: staged rows and targets */
-  scl_source *source;
+  scl_source *source; /* reads x and y; NULL if the data's own source can be read at any row */
 };
 
-enum { BLOCK_ROWS = 1024 };
+enum { BLOCK_ROWS = 1024 }; /* rows of one visit */
 
 void scl_held_destroy(scl_held *held) {
   if (held == NULL) return;

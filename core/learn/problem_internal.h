@@ -21,22 +21,22 @@ struct scl_training {
   scl_flow flow;
   scl_task task;
   size_t classes, allowance;
-  scl_pilot pilot; /* for problems with a constant, */
-  bool has_pilot;  /* once it is learnt; the flow subtracts it in these problems alone */
-  double *unit;    /* of features from which nothing is subtracted (scl_flow.unit); NULL: not
-                              learnt, or those of `pilot` */
-  const scl_sums_way *way; /* in which the rows of `flow` are summed */
+  scl_pilot pilot; /* pilot means, subtracted by the flow in problems with a constant only */
+  bool has_pilot;  /* whether `pilot` is learnt */
+  double *unit;    /* units (scl_flow.unit) of features from which nothing is subtracted; NULL: not
+                      learnt, or those of `pilot` */
+  const scl_sums_way *way; /* how the rows of `flow` are summed */
   scl_sums *sums;          /* NULL until they are asked for */
   scl_symmetric *gram;     /* G */
   scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for */
-  bool irreducible[2];     /* whether there are no such coordinates */
+  bool irreducible[2];     /* tried, and there are no such coordinates */
   scl_map *plain;          /* the map without K and scales, for minibatches */
   scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
-  bool once;               /* one problem is solved: its sums may be spent */
-  bool fixed;              /* units and pilot of the flow are those of given sums */
-  bool by_sums;            /* solve from the sums over the rows alone, */
-  bool given;              /* which are borrowed: there are no rows */
-  size_t *order;           /* of rows that are drawn (problem_order.c); NULL: not needed yet */
+  bool once;               /* scl_training_once: the matrix may reuse the memory of the sums */
+  bool fixed;              /* units and pilot of the flow are those of other sums */
+  bool by_sums;            /* solve from the sums over the rows alone */
+  bool given;              /* `sums->whole` is borrowed, and there are no rows */
+  size_t *order;           /* order for drawing rows (problem_order.c); NULL: not made yet */
   bool keeps_no_more;      /* memory for the cache ran out once: do not try again */
 };
 
@@ -50,21 +50,21 @@ typedef struct solve_context solve_context;
 struct solve_context {
   scl_problem problem; /* first: what the solver sees */
   scl_training *training;
-  long without;
+  long without;                 /* the group left out; -1: none */
   const scl_reduced *reduced;   /* the problem's coordinates; NULL: the features themselves */
-  scl_penalty penalty;          /* of the solver, where there are coordinates, */
-  solve_context *in_features;   /* and the problem in the features, without caches; else NULL */
-  bool have_totals, reweighted; /* reweighted: they are of other row weights than the problem's */
+  scl_penalty penalty;          /* of the solver; used with `reduced` */
+  solve_context *in_features;   /* with `reduced`: the problem in the features, without caches */
+  bool have_totals, reweighted; /* reweighted: the moment is of the solver's own row weights */
   bool visiting;                /* the solver's visit or turn runs */
   scl_totals totals;
-  scl_symmetric *moment;       /* stands for the sum of `parts`, centred where asked */
-  const scl_symmetric **parts; /* the training's, or that of `own` */
+  scl_symmetric *moment;       /* Phi'Phi: a combination of `parts`, centred with an intercept */
+  const scl_symmetric **parts; /* matrices of the training's sums, or of `own`; borrowed */
   scl_sums *own;               /* sums with other row weights */
   scl_symmetric *outer;        /* Phi Phi' */
   double *outer_targets;
   scl_window *window;
-  const size_t *order;   /* of rows that minibatches draw; NULL: that of the source */
-  double picked;         /* rows of features that its minibatches and walks have made */
+  const size_t *order;   /* minibatches draw places in this list; NULL: in the source's order */
+  double picked;         /* features that its minibatches and walks have made, in rows */
   scl_held *held;        /* NULL: none */
   scl_progress progress; /* of the solver */
   size_t profiled;       /* its mark in a profile */
@@ -78,27 +78,31 @@ static inline const scl_flow *flow_of(const scl_problem *problem) {
   return &context_of(problem)->training->flow;
 }
 
-/* problem.c: the problem without the rows of group `without` (-1: all rows), for that solver; it is
- * closed after use, but not where opening fails. */
+/* problem.c: open the problem without the rows of group `without` (-1: all rows) for a solver. The
+ * caller closes it, but not if opening fails. SCL_STATUS_BAD_DATA: no rows, features, targets or
+ * weight. */
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error);
 void scl_problem_close(solve_context *s);
-/* problem_pilot.c: make the flow of the training that of problems with a constant, or without, and
- * let go of sums and blocks of the other kind. */
+/* problem_pilot.c: make the training's flow subtract pilot means (constant) or nothing. If that is
+ * a change, sums and cached blocks are destroyed. */
 scl_status scl_training_centre(scl_training *training, bool constant, scl_error *error);
-/* *out = the training's flow with units of features, which are learnt where it has none; with the lock
- * held. Other problems may be reading the training's own flow. */
+/* *out = a copy of the training's flow with units of features, which are learnt if it has none. The
+ * caller holds the lock. A copy, because other problems may be reading the training's own flow. */
 scl_status scl_training_units(scl_training *training, scl_flow *out, scl_error *error);
-/* Make the flow of `few` show targets as that of `many` does. *alike: neither subtracts anything from
- * features, so that sums of the one serve the other. */
+/* Make the flow of `few` subtract pilot means if that of `many` does. *alike: neither subtracts
+ * anything from features, so that sums of one training are valid for the other. */
 scl_status scl_training_centre_alike(scl_training *few, const scl_training *many, bool *alike,
                                      scl_error *error);
-/* An intercept for features and targets as they are, to one for those that the flow shows. */
+/* Change an intercept (c) for features and targets as they are into one for features and targets
+ * less the flow's pilot means. coefficients: D x c. */
 void scl_training_intercept_to_pilot(const scl_training *training, const double *coefficients,
                                      double *intercept);
-/* A fit of what the flow shows to one of the targets as they are: intercept and pilot. */
+/* The reverse, for a fit: add the targets' pilot means to the intercept; the features' go to
+ * fit->pilot. */
 scl_status scl_training_keep_pilot(const scl_training *training, scl_fit *fit, scl_error *error);
-/* A solution before the solver fills it in: no outcome, and NaN for all that it may leave unknown. */
+/* A solution before the solver fills it in: no outcome, and NaN for each number that a solver may
+ * leave unknown. */
 scl_solution scl_solution_blank(void);
 /* One solve, or one for each value of the path option, in three steps: allocate the matrices of the
  * results, call the solver, compute intercepts and losses. The caller releases the fits with
@@ -112,8 +116,8 @@ scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_er
 scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, const double *values,
                                  size_t count, scl_fit *fits, scl_model **out, scl_error *error);
 
-/* Called first by each verb that reads rows or fills caches. A visit runs while a walk holds the lock
- * on the rows, so that a verb called from inside a visit would deadlock: it fails with
+/* Called first by each verb that reads rows or fills caches. A visit runs while a walk holds the
+ * lock on the rows, so that a verb called from inside a visit would deadlock: it fails with
  * SCL_STATUS_INTERNAL and the verb's name instead. */
 scl_status scl_problem_enter(const scl_problem *problem, const char *verb, scl_error *error);
 /* Call the solver's visit with these rows, and mark the problem as visiting meanwhile. */
@@ -157,16 +161,16 @@ scl_status scl_problem_responses(const scl_problem *problem, double *targets, do
 scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error);
 scl_status scl_problem_reweighted(const scl_problem *problem, const double *weights,
                                   scl_normal *out, scl_error *error);
-/* Coordinates for the penalty a'a or a'Ga, made once, with the sums that they come from. *out = NULL
- * where there are none. */
+/* Coordinates for the penalty a'a or a'Ga, made once, with the sums that they come from. *out =
+ * NULL where there are none. */
 scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, const scl_reduced **out,
                                scl_error *error);
 /* Means of features and targets in s->totals, by a walk where the sums were not made. */
 scl_status scl_problem_means(solve_context *s, scl_error *error);
 
-/* problem_reduced.c: state an open problem in fewer coordinates, where its sums have them and the
- * solver needs nothing but the normal equations. Not of float32 features, whose rounding would
- * outweigh a small lambda. */
+/* problem_reduced.c: restate an open problem in fewer coordinates, if its sums have these and the
+ * solver needs only the normal equations; otherwise do nothing. Not for float32 features, whose
+ * rounding would outweigh a small lambda. */
 scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, const double *values,
                               size_t count, scl_error *error);
 
@@ -207,7 +211,8 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
                                  size_t size, size_t first, size_t count, int32_t plain,
                                  scl_visit visit, void *context, scl_error *error);
 void scl_window_destroy(scl_window *window);
-/* Rows by place, with features first .. first+count-1 of `map`, in one block. */
+/* Visit chosen rows in one block, with features first .. first+count-1 of `map`, which is the
+ * flow's map or the one without K. */
 typedef struct scl_chosen_rows {
   scl_source *source;    /* the data's own, or staged rows */
   const size_t *places;  /* in the source */
@@ -219,15 +224,17 @@ scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *ma
                                    const scl_chosen_rows *rows, size_t first, size_t count,
                                    scl_visit visit, void *context, scl_error *error);
 
-/* problem_order.c. *out = the places of all rows in an order that does not depend on that of the
- * source, for rows of whole-number features; else NULL. */
+/* problem_order.c. For whole-number features *out = the places of all rows, in an order that
+ * depends on their contents and not on the order of the source; else NULL. Owned by the
+ * training. */
 scl_status scl_training_order(scl_training *training, const size_t **out, scl_error *error);
 
-/* problem_holdout.c */
+/* problem_holdout.c: the verbs hold_out and held of scl_problem (scullery/plugin/solver.h). */
 scl_status scl_problem_hold_out(const scl_problem *problem, double share, uint64_t seed,
                                 size_t *count, scl_error *error);
 scl_status scl_problem_held(const scl_problem *problem, size_t first, size_t count, scl_visit visit,
                             void *context, scl_error *error);
+/* Whether a row of the data is held out; held NULL: no. */
 bool scl_held_has(const scl_held *held, size_t row);
 void scl_held_destroy(scl_held *held);
 

@@ -1,9 +1,11 @@
-/* Minibatches: rows drawn with replacement by (seed, step), the same whether the data lie in memory
- * or stream. A source that can be read anywhere is read at the rows drawn; one that streams is read
- * once for as many steps ahead as the allowance holds (the window). Once a solve has had as many
- * features made as all rows have, it takes those of all rows, which are kept where they fit the
- * allowance. Each solve counts its own: the bits of a product depend on how many rows are multiplied
- * at once, and must not depend on the solves beside it. */
+/* Minibatches: rows drawn with replacement by (seed, step), the same whether the data are in memory
+ * or stream. A source with random access is read at the rows drawn. One that streams is read once
+ * for as many steps ahead as the allowance holds (the window).
+ *
+ * Once a solve has computed as many features as all rows have together, the features of all rows
+ * are computed and cached, if they fit the allowance. Each solve counts its own: the bits of a
+ * product depend on how many rows are multiplied at once, and must not depend on other solves that
+ * run at the same time. */
 #include "base/random.h"
 #include "learn/problem_internal.h"
 #include "rows/chosen.h"
@@ -22,8 +24,8 @@ static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size
     scl_random_uniform(seed, SCL_STREAM_MINIBATCH, step, offset++, 1, &u);
     const size_t drawn = scl_min((size_t)(u * (double)flow->source->rows), flow->source->rows - 1),
                  row = order == NULL ? drawn : order[drawn];
-    const bool out_of_it = s->without >= 0 && flow->group[row] == (int32_t)s->without;
-    if (!out_of_it && !scl_held_has(s->held, row)) out[i++] = row;
+    const bool left_out = s->without >= 0 && flow->group[row] == (int32_t)s->without;
+    if (!left_out && !scl_held_has(s->held, row)) out[i++] = row;
   }
 }
 
@@ -49,13 +51,14 @@ void scl_window_destroy(scl_window *w) {
   scl_release(w);
 }
 
+/* Order of qsort and bsearch for places of rows. */
 static int ascending(const void *a, const void *b) {
   const size_t x = *(const size_t *)a, y = *(const size_t *)b;
   return (x > y) - (x < y);
 }
 
-/* Draw the rows of all steps of the window, and list them in ascending order, each once, as one pass
- * over the stream meets them. */
+/* Draw the rows of all steps of the window, and list them in ascending order, each once, as one
+ * pass over the stream meets them. */
 static scl_status draw_window(const solve_context *s, scl_window *w, scl_error *error) {
   const size_t draws = w->steps * w->size;
   w->drawn = scl_allocate_array(draws + 1, sizeof *w->drawn);
@@ -67,6 +70,7 @@ static scl_status draw_window(const solve_context *s, scl_window *w, scl_error *
   memcpy(w->places, w->drawn, draws * sizeof *w->places);
   qsort(w->places, draws, sizeof *w->places, ascending);
   for (size_t i = 0; i < draws; i++)
+    /* places 0 .. count-1 are final, and count <= i: the list is compressed in place */
     if (i == 0 || w->places[i] != w->places[w->count - 1]) w->places[w->count++] = w->places[i];
   return SCL_STATUS_OK;
 }
@@ -81,8 +85,8 @@ static scl_status read_window(solve_context *s, scl_window *w, scl_error *error)
   return status == SCL_STATUS_OK ? scl_source_matrix(&w->x, &w->y, &w->source, error) : status;
 }
 
-/* Make s->window a window that contains the step: keep the one that there is, or read the next, of as
- * many steps (at most 65,536) as the allowance holds. */
+/* Make s->window a window that contains the step: keep the present one, or read the next, of as
+ * many steps (1 to 65,536) as the allowance holds. */
 static scl_status find_window(solve_context *s, uint64_t seed, uint64_t step, size_t size,
                               scl_error *error) {
   const scl_window *have = s->window;
@@ -117,8 +121,9 @@ typedef struct narrowing {
   const scl_chosen_rows *rows;
 } narrowing;
 
-/* Restrict the flow to the parameters (whole blocks of them) that features first .. first+n->count-1
- * need, if these belong to one output of the nonlinearity; otherwise it makes all features. */
+/* Restrict the flow to the parameters (whole blocks of them) that features first ..
+ * first+n->count-1 need, if these belong to one output of the nonlinearity; otherwise it makes all
+ * features. */
 static void narrow_flow(scl_flow *flow, size_t first, narrowing *n) {
   n->skip = first;
   if (flow->map == NULL || scl_flow_entries(flow) > 0) return;
@@ -176,7 +181,7 @@ static scl_status show_block(void *context, const scl_flow_block *block, scl_err
 
 /* ------------------------------------------------------------ one minibatch */
 
-/* The map without K, on the same parameters. */
+/* Make training->plain, the map without K on the same parameters, unless it exists. */
 static scl_status plain_map(scl_training *training, scl_error *error) {
   pthread_mutex_lock(&training->lock);
   const scl_status status = training->plain != NULL
@@ -219,8 +224,8 @@ static scl_status skip_block(void *context, const scl_flow_block *block, scl_err
   return SCL_STATUS_OK;
 }
 
-/* Sets *kept to the features of all rows, or NULL: `rows` rows of the map's features have to be
- * made. */
+/* *kept = the cached features of all rows, or NULL: the features of this minibatch have to be
+ * computed. rows: what computing them costs, in rows of all features. */
 static scl_status find_kept(solve_context *s, double rows, const scl_keep **kept,
                             scl_error *error) {
   scl_training *training = s->training;
@@ -242,7 +247,8 @@ static scl_status find_kept(solve_context *s, double rows, const scl_keep **kept
   return status;
 }
 
-/* Show rows from cached features: copy features first .. first+count-1 of each, and its targets. */
+/* Visit rows of cached features: copy features first .. first+count-1 of each row, and its
+ * targets. */
 static scl_status show_kept(const scl_problem *problem, const scl_keep *kept,
                             const scl_chosen_rows *rows, size_t first, size_t count,
                             scl_visit visit, void *context, scl_error *error) {
@@ -272,7 +278,9 @@ static scl_status show_kept(const scl_problem *problem, const scl_keep *kept,
   return status;
 }
 
-/* The rows of a step: `size` places in the data, then as many in the source, and weights. */
+/* The rows of a step. rows (2 size) = their places in the data, then their places in the source
+ * that is read: the same for random access, those in the window for a stream. weights (size):
+ * theirs. */
 static scl_chosen_rows drawn_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size,
                                   size_t *rows, double *weights) {
   const scl_flow *flow = &s->training->flow;

@@ -1,6 +1,6 @@
-/* Normal equations. The sums of every group are made once for the training, and a problem gets their
- * total over its groups; large matrices are not added up but combined on use. Problems with row
- * weights of the solver (iteratively reweighted least squares) make separate sums. */
+/* Normal equations. The sums of every group are made once for the training, and a problem gets
+ * their total over its groups; large matrices are not added up but combined on use. Problems with
+ * row weights of the solver (iteratively reweighted least squares) make separate sums. */
 #include "learn/problem_internal.h"
 #include "plugin/tables.h"
 #include "rows/block_sums.h"
@@ -20,8 +20,8 @@ static scl_status reserve_totals(solve_context *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Solvers read their matrix several times for each lambda, so that the sum of several small matrices
- * is worth storing. Larger ones than SMALL_BYTES stay a combination. */
+/* Solvers read their matrix several times for each lambda, so that the sum of several small
+ * matrices is worth storing. Larger ones than SMALL_BYTES stay a combination. */
 static const double SMALL_BYTES = 32e6;
 
 /* Replace the combination s->moment of several matrices by one matrix, if it is small and there is
@@ -37,8 +37,8 @@ static void add_up(solve_context *s, size_t parts) {
   s->moment = sum;
 }
 
-/* The same from exact sums: s->moment is a matrix of its own, which takes the place of sums that are
- * spent. */
+/* Set s->moment and s->totals from exact sums, over all groups but `without`. s->moment owns its
+ * numbers. spend: the matrix may reuse the memory of `sums`, which cannot be used again. */
 static scl_status total_whole(solve_context *s, const scl_sums *sums, long without, bool spend,
                               scl_error *error) {
   SCL_TRY(reserve_totals(s, error));
@@ -56,9 +56,11 @@ static scl_status total_whole(solve_context *s, const scl_sums *sums, long witho
   return status;
 }
 
-/* Set s->moment and s->totals to the totals of `sums` over all groups but `without`, centred about
- * the means if the problem has an intercept. s->moment borrows the matrices of `sums`. */
-static scl_status combine(solve_context *s, const scl_sums *sums, long without, scl_error *error) {
+/* Set s->moment and s->totals to the totals of `sums` over all groups but `without`. With an
+ * intercept they are centred: Phi'Phi - n m m', m the means of the features. s->moment borrows the
+ * matrices of `sums`, unless they are exact. */
+static scl_status combine_groups(solve_context *s, const scl_sums *sums, long without,
+                                 scl_error *error) {
   const bool centre = s->problem.intercept;
   size_t count = 0;
   if (sums->exact) return total_whole(s, sums, without, false, error);
@@ -79,7 +81,7 @@ static scl_status combine(solve_context *s, const scl_sums *sums, long without, 
   return SCL_STATUS_OK;
 }
 
-/* The same from the training's sums, which are needed once. */
+/* Set s->moment and s->totals from the training's sums over all rows, and destroy these sums. */
 static scl_status spend_sums(solve_context *s, scl_error *error) {
   scl_training *training = s->training;
   const scl_status status = total_whole(s, training->sums, -1, true, error);
@@ -90,7 +92,8 @@ static scl_status spend_sums(solve_context *s, scl_error *error) {
   return status;
 }
 
-static void hand_out(const solve_context *s, scl_normal *out) {
+/* Write as much of the table as the solver's version of it has. */
+static void write_normal(const solve_context *s, scl_normal *out) {
   const scl_normal normal = {.head = SCL_HEAD(scl_normal),
                              .moment = s->moment,
                              .right = s->totals.right,
@@ -99,12 +102,12 @@ static void hand_out(const solve_context *s, scl_normal *out) {
   scl_table_write(out, &normal);
 }
 
-/* Make the sums of all groups, unless they are there. */
+/* Make training->sums, the sums of all groups, unless they exist. */
 static scl_status ensure_sums(scl_training *training, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
   if (training->sums == NULL) {
-    scl_flow flow = training->flow;
+    scl_flow flow = training->flow; /* a copy: other problems may be reading the flow's units */
     if (training->way->blocks) status = scl_training_units(training, &flow, error);
     if (status == SCL_STATUS_OK)
       status = scl_sums_accumulate(training->way, &flow, &training->sums, error);
@@ -192,10 +195,10 @@ scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_e
   if (s->moment == NULL || s->reweighted)
     SCL_TRY(s->training->once && sums->exact && sums->groups == 1
                 ? spend_sums(s, error)
-                : combine(s, sums, s->without, error));
+                : combine_groups(s, sums, s->without, error));
   s->reweighted = false;
   s->progress.rows += (double)problem->rows;
-  hand_out(s, out);
+  write_normal(s, out);
   return SCL_STATUS_OK;
 }
 
@@ -233,6 +236,8 @@ static scl_status check_weights(const scl_problem *problem, const double *weight
   return total > 0 ? SCL_STATUS_OK : scl_fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
 }
 
+/* *out = sums of the sizes of `like` over the problem's rows, each with its entry of `weights` (by
+ * the order of the rows in the problem). */
 static scl_status walk_reweighted(const scl_problem *problem, const double *weights, scl_sums *like,
                                   scl_sums **out, scl_error *error) {
   const scl_flow *flow = flow_of(problem);
@@ -249,7 +254,8 @@ static scl_status walk_reweighted(const scl_problem *problem, const double *weig
   return status;
 }
 
-/* *out = the sums (one group) of the problem's rows with these weights; the caller destroys them. */
+/* *out = the sums (one group) of the problem's rows with these weights; the caller destroys
+ * them. */
 static scl_status sum_reweighted(const scl_problem *problem, const double *weights, scl_sums **out,
                                  scl_error *error) {
   scl_training *training = context_of(problem)->training;
@@ -286,8 +292,9 @@ scl_status scl_problem_reweighted(const scl_problem *problem, const double *weig
   scl_sums_destroy(s->own);
   s->own = NULL;
   SCL_TRY(sum_reweighted(problem, weights, &s->own, error));
-  SCL_TRY(s->own->exact ? total_whole(s, s->own, -1, true, error) : combine(s, s->own, -1, error));
-  hand_out(s, out);
+  SCL_TRY(s->own->exact ? total_whole(s, s->own, -1, true, error)
+                        : combine_groups(s, s->own, -1, error));
+  write_normal(s, out);
   return SCL_STATUS_OK;
 }
 
@@ -295,7 +302,8 @@ scl_status scl_problem_reweighted(const scl_problem *problem, const double *weig
  *
  * Phi'1 is an adjoint, and the targets come without features. */
 
-/* Set the means of s->totals; weights (n) and targets (n x c) are memory to work in. */
+/* Set the weighted means of s->totals; weights (n) and targets (n x c) are working memory. The
+ * adjoint of the weights is Phi'w, so that mean_phi = Phi'w / sum w. */
 static scl_status find_means(solve_context *s, double *weights, double *targets, scl_error *error) {
   const scl_problem *problem = &s->problem;
   const size_t n = problem->rows, d = problem->features, c = problem->targets;

@@ -15,6 +15,7 @@ typedef struct printing {
   printed_row *rows;
 } printing;
 
+/* The fingerprint of each row: of its staged features, targets and weight, in this order. */
 static scl_status print_block(void *context, const scl_flow_block *block, scl_error *error) {
   const printing *p = context;
   const size_t cols = scl_flow_cols(p->flow), c = p->flow->source->targets;
@@ -30,10 +31,11 @@ static scl_status print_block(void *context, const scl_flow_block *block, scl_er
   return SCL_STATUS_OK;
 }
 
+/* Order of qsort: by fingerprint, equal ones by place. */
 static int by_print(const void *a, const void *b) {
   const printed_row *x = a, *y = b;
   if (x->print != y->print) return x->print > y->print ? 1 : -1;
-  return (x->row > y->row) - (x->row < y->row);
+  return (x->row > y->row) - (x->row < y->row); /* qsort is not stable: no two rows may be equal */
 }
 
 /* *out = the places of all rows in the order of their fingerprints. */
@@ -74,6 +76,7 @@ scl_status scl_training_order(scl_training *training, const size_t **out, scl_er
   size_t *own;
   *out = NULL;
   if (map == NULL || scl_map_wanted_whole(map) == SCL_WHOLE_NONE) return SCL_STATUS_OK;
+  /* The lock cannot be held throughout: print_rows walks, and a walk takes it. */
   pthread_mutex_lock(&training->lock);
   *out = training->order;
   pthread_mutex_unlock(&training->lock);

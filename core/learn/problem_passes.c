@@ -6,11 +6,12 @@
 #include "learn/problem_internal.h"
 #include <string.h>
 
-/* A sweep multiplies about SWEEP_BYTES of dense rows at a time, a multiple of SWEEP_ROWS rows: after
- * as many rows the thin adjoint adds its sums in float64 in any case. */
+/* A sweep multiplies about SWEEP_BYTES of dense rows at a time, a multiple of SWEEP_ROWS rows:
+ * after as many rows the thin adjoint adds its sums in float64 in any case. */
 enum { SWEEP_ROWS = 256 };
 static const double SWEEP_BYTES = 4e6;
 
+/* One pass: the operands, prepared once, and where results go. */
 typedef struct passing passing;
 struct passing {
   const scl_problem *problem;
@@ -18,15 +19,15 @@ struct passing {
   double *out;      /* products: n x k */
   size_t k;
   scl_thin product; /* a, packed */
-  /* Features base + unit v, v a bit or a whole number (D each; base NULL: zeros). unit NULL: they
-   * are numbers or sparse. */
+  /* Features that are bits or whole numbers v: base + unit v (D each; base NULL: zeros). unit NULL:
+   * floating-point or sparse features. */
   const double *unit, *base;
-  double *values;        /* memory of those of bits */
-  scl_bits_product bits; /* B (unit o a) + 1 base'a */
-  double *scaled;        /* unit o a, k x D, and base'a, k: whole numbers */
-  scl_reducer reducer;   /* sums over features that are numbers or sparse, */
-  scl_adjoint exact;     /* over bits and whole numbers */
-  scl_turn turn;         /* sweeps */
+  double *values;        /* memory of unit and base, for bits */
+  scl_bits_product bits; /* V (unit o a) + 1 base'a, V of bits */
+  double *scaled;        /* unit o a (bits: D x k, whole numbers: k x D), then base'a (k) */
+  scl_reducer reducer;   /* sums over floating-point or sparse features */
+  scl_adjoint exact;     /* sums over bits and whole numbers */
+  scl_turn turn;         /* of a sweep, with its context */
   void *context;
 };
 
@@ -68,7 +69,7 @@ static void close_part(void *context, void *part) {
   SCL_RELEASE(p->sum, p);
 }
 
-/* A part of the sum Phi' r, of zeros. */
+/* A part of the sum Phi' r, zeros: slot scl_reduction.open. */
 static scl_status open_part(void *context, void **part, scl_error *error) {
   const passing *pass = context;
   const size_t d = pass->problem->features, bytes = (d * pass->k + 1) * sizeof(double);
@@ -92,6 +93,7 @@ static void collect_part(adjoint_part *p) {
   scl_thin_close(&p->thin);
 }
 
+/* Add the part `from`, whose rows come after those of `into`: slot scl_reduction.merge. */
 static scl_status merge_parts(void *context, void *into, void *from, scl_error *error) {
   const passing *pass = context;
   adjoint_part *to = into, *other = from;
@@ -133,8 +135,8 @@ static scl_status pass_multiply(const passing *p, const scl_run *run, double *ou
   return SCL_STATUS_OK;
 }
 
-/* Add Phi' r of the run; r count x k. Features that are numbers or sparse: to the part of the reduction that its
- * block belongs to. */
+/* Add Phi' r of the run (r: count x k): to the exact sum, or, for floating-point and sparse
+ * features, to the part of the reduction that the run's block belongs to. */
 static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, scl_error *error) {
   const scl_rows *rows = &run->rows;
   void *part;
@@ -149,11 +151,13 @@ static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, s
                           r, error);
 }
 
+/* A run of a product: rows first .. of `out`. */
 static scl_status product_run(void *context, const scl_run *run, scl_error *error) {
   const passing *p = context;
   return pass_multiply(p, run, p->out + run->rows.first * p->k, error);
 }
 
+/* A run of an adjoint: rows first .. of r. */
 static scl_status adjoint_run(void *context, const scl_run *run, scl_error *error) {
   passing *p = context;
   return add_adjoint(p, run, p->in + run->rows.first * p->k, error);
@@ -171,7 +175,7 @@ static scl_status sweep_scores(passing *p, const scl_run *run, double *scores, s
   return add_adjoint(p, run, scores, error);
 }
 
-/* Rows at .. at+count-1 of a run. */
+/* Rows at .. at+count-1 of a run of dense rows. */
 static scl_run part_of(const passing *p, const scl_run *run, size_t at, size_t count) {
   scl_run part = *run;
   part.start += at;
@@ -185,7 +189,9 @@ static scl_run part_of(const passing *p, const scl_run *run, size_t at, size_t c
   return part;
 }
 
-/* The number of dense rows whose features stay in the cache from the product to the adjoint. */
+/* The number of rows that a sweep takes at a time: as many dense rows as the processor's cache
+ * holds from the product to the adjoint, so that memory is read once. Bits and sparse rows are
+ * small: all. */
 static size_t sweep_rows(const passing *p, const scl_run *run) {
   const scl_flow *flow = flow_of(p->problem);
   const size_t size = run->block->whole != NULL ? scl_whole_size(scl_flow_whole(flow))
@@ -214,7 +220,8 @@ static scl_status sweep_run(void *context, const scl_run *run, scl_error *error)
 
 /* ------------------------------------------------------------ one pass */
 
-/* What bits or whole numbers stand for. */
+/* Set p->unit and p->base if the features are bits or whole numbers. For bits with the values low
+ * and high: base = low, unit = high - low. */
 static scl_status open_values(passing *p, scl_error *error) {
   const scl_flow *flow = flow_of(p->problem);
   const size_t d = p->problem->features;
@@ -230,7 +237,7 @@ static scl_status open_values(passing *p, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Prepare the product with a. Phi a = V (unit o a) + 1 base'a. */
+/* Prepare the product of bits or whole numbers with a: Phi a = V (unit o a) + 1 base'a. */
 static scl_status open_scaled(passing *p, scl_error *error) {
   const size_t d = p->problem->features, k = p->k;
   const bool bits = p->values != NULL;

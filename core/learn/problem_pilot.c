@@ -9,7 +9,7 @@ static bool subtracts(const scl_training *training) {
   return training->flow.pilot != NULL || training->flow.target_pilot != NULL;
 }
 
-/* Destroy the sums and cached features, which are of the other kind of problem. */
+/* Destroy the sums and cached features, which were made with the other pilot means. */
 static void forget_sums(scl_training *training) {
   scl_sums_destroy(training->sums);
   scl_keep_destroy(training->kept);
@@ -30,13 +30,14 @@ scl_status scl_training_units(scl_training *training, scl_flow *out, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* scl_training_centre, with the lock held. The pilot is learnt at the first problem with a constant. */
+/* scl_training_centre, with the lock held. The pilot is learnt at the first problem with a
+ * constant. */
 static scl_status centre_locked(scl_training *training, bool constant, scl_error *error) {
   scl_flow *flow = &training->flow;
   const scl_pilot *pilot = &training->pilot;
   if (training->fixed) return SCL_STATUS_OK;
   if (constant && !training->has_pilot) {
-    /* Sums of whole numbers are exact: they need none, and would depend on it. */
+    /* Exact sums need no pilot means of targets, and would depend on the rows that come first. */
     const bool targets = training->task == SCL_TASK_REGRESSION && !scl_flow_is_exact(flow);
     SCL_TRY(scl_pilot_learn(flow, targets, &training->pilot, error));
     training->has_pilot = true;
@@ -59,7 +60,7 @@ scl_status scl_training_centre(scl_training *training, bool constant, scl_error 
   return status;
 }
 
-static bool any(const double *numbers, size_t count) {
+static bool any_nonzero(const double *numbers, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (numbers[i] != 0) return true;
   return false;
@@ -72,8 +73,9 @@ void scl_training_like(scl_training *training, const scl_whole_sums *like) {
   training->fixed = true;
   flow->unit = like->unit;
   flow->fixed_unit = true;
-  flow->pilot = any(pilot, like->features) ? pilot : NULL;
-  flow->target_pilot = any(pilot + like->features, like->targets) ? pilot + like->features : NULL;
+  flow->pilot = any_nonzero(pilot, like->features) ? pilot : NULL;
+  flow->target_pilot =
+      any_nonzero(pilot + like->features, like->targets) ? pilot + like->features : NULL;
   training->way = scl_sums_way_of(flow);
 }
 

@@ -1,6 +1,6 @@
 /* Problems in the coordinates b of reduced.h, a = back b: their features are those of rows times
- * `back`. Solvers that work from the normal equations alone (SCL_ABILITY_NORMAL) are given these; that
- * is decided here, before they are called. */
+ * `back`. Solvers that work from the normal equations alone (SCL_ABILITY_NORMAL) are given these;
+ * that is decided here, before they are called. */
 #include "learn/problem_internal.h"
 #include "learn/quadratic.h"
 
@@ -10,8 +10,8 @@ static const scl_problem *in_features(const scl_problem *problem) {
 }
 
 /* *a (D x k, made here) = back b; uninitialised if b is NULL. */
-static scl_status restore(const scl_problem *problem, const double *b, size_t k, double **a,
-                          scl_error *error) {
+static scl_status make_coefficients(const scl_problem *problem, const double *b, size_t k,
+                                    double **a, scl_error *error) {
   const scl_reduced *r = context_of(problem)->reduced;
   const size_t numbers = r->features * k;
   *a = scl_allocate_array(numbers + 1, sizeof **a);
@@ -20,19 +20,21 @@ static scl_status restore(const scl_problem *problem, const double *b, size_t k,
   return SCL_STATUS_OK;
 }
 
+/* Phi back b: the product of the restored coefficients. */
 static scl_status reduced_product(const scl_problem *problem, const double *b, size_t k,
                                   double *out, scl_error *error) {
   double *a;
-  SCL_TRY(restore(problem, b, k, &a, error));
+  SCL_TRY(make_coefficients(problem, b, k, &a, error));
   const scl_status status = scl_problem_product(in_features(problem), a, k, out, error);
   scl_release(a);
   return status;
 }
 
+/* back' Phi' r: the adjoint in the features, reduced. */
 static scl_status reduced_adjoint(const scl_problem *problem, const double *r, size_t k,
                                   double *out, scl_error *error) {
   double *sums;
-  SCL_TRY(restore(problem, NULL, k, &sums, error));
+  SCL_TRY(make_coefficients(problem, NULL, k, &sums, error));
   const scl_status status = scl_problem_adjoint(in_features(problem), r, k, sums, error);
   if (status == SCL_STATUS_OK) scl_reduced_adjoint(context_of(problem)->reduced, sums, k, out);
   scl_release(sums);
@@ -43,8 +45,8 @@ static scl_status reduced_adjoint(const scl_problem *problem, const double *r, s
 static scl_status reduced_sweep(const scl_problem *problem, const double *b, size_t k,
                                 scl_turn turn, void *context, double *out, scl_error *error) {
   double *a, *sums;
-  SCL_TRY(restore(problem, b, k, &a, error));
-  scl_status status = restore(problem, NULL, k, &sums, error);
+  SCL_TRY(make_coefficients(problem, b, k, &a, error));
+  scl_status status = make_coefficients(problem, NULL, k, &sums, error);
   if (status == SCL_STATUS_OK)
     status = scl_problem_sweep(in_features(problem), a, k, turn, context, sums, error);
   if (status == SCL_STATUS_OK) scl_reduced_adjoint(context_of(problem)->reduced, sums, k, out);

@@ -47,12 +47,13 @@ scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, v
   return status;
 }
 
+/* A walk of one problem over the blocks of the flow. */
 typedef struct running {
   const solve_context *solve;
   scl_run_visit visit;
   void *context;
-  size_t *index; /* places in the data, one block long */
-  size_t seen;
+  size_t *index; /* places in the data of the rows of a block */
+  size_t seen;   /* rows of the problem so far */
 } running;
 
 /* Rows start .. start+count-1 of a block of the flow, as the table that a visit gets. All pointers
@@ -102,6 +103,7 @@ scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit
                                  scl_error *error) {
   solve_context *s = context_of(problem);
   const size_t rows = flow_of(problem)->source->rows;
+  /* A block has at most all rows; how many it has is not known here. */
   running r = {s, visit, context, scl_allocate_array(rows + 1, sizeof *r.index), 0};
   if (r.index == NULL) return scl_fail_memory(error, rows * sizeof *r.index, "row numbers");
   const scl_status status = walk_blocks(s->training, visit_runs, &r, error);
@@ -114,7 +116,8 @@ scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit
 /* ------------------------------------------------------------ rows in the form that a solver
  * takes */
 
-/* Write `count` rows of the run from `at` on to show->room: dense, packed, in the problem's dtype. */
+/* Write `count` rows of the run from `at` on to show->room: dense, packed, in the problem's
+ * dtype. */
 static void convert_rows(const scl_show *show, const scl_run *run, size_t at, size_t count) {
   const scl_dtype dtype = show->problem->dtype;
   const size_t d = run->rows.features.cols;
@@ -156,6 +159,7 @@ static scl_status show_converted(scl_show *show, const scl_run *run, scl_error *
 
 scl_status scl_show_rows(scl_show *show, const scl_run *run, scl_error *error) {
   const bool sparse = run->block->entries > 0;
+  /* Nothing to convert: sparse rows for a solver that reads these, or dense rows in its dtype. */
   const bool as_they_are = sparse ? show->problem->entries > 0
                                   : run->block->bits == NULL && run->block->whole == NULL &&
                                         show->problem->dtype == show->flow->dtype;
@@ -187,7 +191,7 @@ typedef struct responding {
 } responding;
 
 /* Copy the targets and weights of one block. Rows held out get weight 0. */
-static scl_status respond(void *context, const scl_flow_block *block, scl_error *error) {
+static scl_status copy_responses(void *context, const scl_flow_block *block, scl_error *error) {
   responding *r = context;
   const size_t c = r->solve->problem.targets;
   size_t run[2][2];
@@ -209,5 +213,5 @@ scl_status scl_problem_responses(const scl_problem *problem, double *targets, do
                                  scl_error *error) {
   responding r = {context_of(problem), targets, weights, 0};
   SCL_TRY(scl_problem_enter(problem, "responses", error));
-  return scl_problem_walk_rows(context_of(problem)->training, respond, &r, error);
+  return scl_problem_walk_rows(context_of(problem)->training, copy_responses, &r, error);
 }

@@ -6,14 +6,15 @@
 #include <string.h>
 
 struct scl_pruning {
-  scl_symmetric *gram; /* G + shift I */
+  scl_symmetric *gram; /* G + shift I, T x T */
   double shift;
   scl_matrix a;           /* float64, packed */
   double *right, *square; /* G a (D x c), a'Ga of each target */
   size_t parameters;
 };
 
-/* a'Ga over all targets, for a in memory; gram holds G + shift I. */
+/* *out = sum over the c targets of a'Ga, for packed a (D x c) and gram = G + shift I. The sum is at
+ * least 0 but for rounding, which is cut off. */
 static scl_status squared_norm(const scl_symmetric *gram, double shift, const double *a, size_t c,
                                double *out, scl_error *error) {
   const size_t numbers = scl_symmetric_order(gram) * c;
@@ -27,7 +28,8 @@ static scl_status squared_norm(const scl_symmetric *gram, double shift, const do
   return status;
 }
 
-static scl_status check(const scl_map *map, const scl_matrix *a, scl_error *error) {
+/* a must have one row for each feature of the map. */
+static scl_status check_weight_rows(const scl_map *map, const scl_matrix *a, scl_error *error) {
   if (a->rows == scl_map_features(map)) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                   "the model has %zu features and these are %zu weights", scl_map_features(map),
@@ -37,12 +39,12 @@ static scl_status check(const scl_map *map, const scl_matrix *a, scl_error *erro
 scl_status scl_model_norm(const scl_map *map, const scl_matrix *a, double *norm, scl_error *error) {
   scl_matrix packed;
   scl_symmetric *gram = NULL;
-  SCL_TRY(check(map, a, error));
+  SCL_TRY(check_weight_rows(map, a, error));
   SCL_TRY(scl_matrix_copy(a, SCL_DTYPE_FLOAT64, &packed, error));
   scl_status status = scl_map_gram(map, &gram, error);
   if (status == SCL_STATUS_OK)
     status = squared_norm(gram, 0, packed.data, packed.cols, norm, error);
-  *norm = sqrt(*norm);
+  if (status == SCL_STATUS_OK) *norm = sqrt(*norm);
   scl_symmetric_destroy(gram);
   scl_matrix_release(&packed);
   return status;
@@ -57,7 +59,7 @@ void scl_pruning_close(scl_pruning *p) {
 }
 
 /* Copy a, and make G, G a and a'Ga. G gets 1e-8 of its mean diagonal added, so that it is positive
- * definite (their footnote 1). The caller closes p after a failure. */
+ * definite (the paper's footnote 1). The caller closes p after a failure. */
 static scl_status pruning_prepare(const scl_map *map, const scl_matrix *a, scl_pruning *p,
                                   scl_error *error) {
   const size_t c = a->cols, numbers = a->rows * c;
@@ -81,7 +83,7 @@ static scl_status pruning_prepare(const scl_map *map, const scl_matrix *a, scl_p
 
 scl_status scl_pruning_open(const scl_map *map, const scl_matrix *a, scl_pruning **out,
                             scl_error *error) {
-  SCL_TRY(check(map, a, error));
+  SCL_TRY(check_weight_rows(map, a, error));
   scl_pruning *p = scl_allocate_zero(sizeof *p);
   if (p == NULL) return scl_fail_memory(error, sizeof *p, "a pruning");
   p->parameters = scl_map_count(map);

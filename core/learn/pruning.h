@@ -9,13 +9,17 @@
 scl_status scl_model_norm(const scl_map *map, const scl_matrix *a, double *norm, scl_error *error);
 
 typedef struct scl_pruning scl_pruning;
-/* For the coefficients a (D x c) of a model on the map; both are copied or borrowed until it
- * ends. */
+/* Prepare the pruning of a model with coefficients a (D x c) on the map: G and G a are computed
+ * once. `a` is copied, and the map is not used afterwards. SCL_STATUS_BAD_SHAPE if a has not D
+ * rows. */
 scl_status scl_pruning_open(const scl_map *map, const scl_matrix *a, scl_pruning **out,
                             scl_error *error);
 void scl_pruning_close(scl_pruning *pruning);
-/* One step: min over b of (1/2T) ||Ua - Ub||^2 + the solver's penalty, G = U'U (equation 60). fit:
- * b; *distance = ||alpha - beta||, *norm = ||beta||. */
+/* One step, with the solver's present penalty (equation 60):
+ *
+ *   b = argmin (1/2T) ||Ua - Ub||^2 + penalty(b),   G = U'U
+ *
+ * *fit: b, which the caller releases; *distance = ||alpha - beta||, *norm = ||beta||. */
 scl_status scl_pruning_step(const scl_pruning *pruning, const scl_instance *solver, scl_fit *fit,
                             double *distance, double *norm, scl_error *error);
 

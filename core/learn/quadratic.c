@@ -21,7 +21,7 @@ static const scl_quadratic *form_of(const scl_problem *problem) {
   return ((const quadratic_problem *)problem)->form;
 }
 
-static scl_status refuse(scl_error *error) {
+static scl_status refuse_rows(scl_error *error) {
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "it needs rows, and there are only normal equations here");
 }
@@ -29,50 +29,51 @@ static scl_status refuse(scl_error *error) {
 static scl_status no_responses(const scl_problem *problem, double *targets, double *weights,
                                scl_error *error) {
   (void)problem, (void)targets, (void)weights;
-  return refuse(error);
+  return refuse_rows(error);
 }
 static scl_status no_walk(const scl_problem *problem, scl_visit visit, void *context,
                           scl_error *error) {
   (void)problem, (void)visit, (void)context;
-  return refuse(error);
+  return refuse_rows(error);
 }
 static scl_status no_dual(const scl_problem *problem, const scl_symmetric **outer,
                           const double **targets, scl_error *error) {
   (void)problem, (void)outer, (void)targets;
-  return refuse(error);
+  return refuse_rows(error);
 }
+/* For `product` and `adjoint`, which have one signature. */
 static scl_status no_product(const scl_problem *problem, const double *a, size_t k, double *out,
                              scl_error *error) {
   (void)problem, (void)a, (void)k, (void)out;
-  return refuse(error);
+  return refuse_rows(error);
 }
 static scl_status no_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                            void *context, double *out, scl_error *error) {
   (void)problem, (void)a, (void)k, (void)turn, (void)context, (void)out;
-  return refuse(error);
+  return refuse_rows(error);
 }
 static scl_status no_reweighted(const scl_problem *problem, const double *weights, scl_normal *out,
                                 scl_error *error) {
   (void)problem, (void)weights, (void)out;
-  return refuse(error);
+  return refuse_rows(error);
 }
 static scl_status no_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step,
                                size_t size, size_t first, size_t count, int32_t plain,
                                scl_visit visit, void *context, scl_error *error) {
   (void)problem, (void)seed, (void)step, (void)size, (void)first, (void)count, (void)plain,
       (void)visit, (void)context;
-  return refuse(error);
+  return refuse_rows(error);
 }
 
 static scl_status no_hold_out(const scl_problem *problem, double share, uint64_t seed,
                               size_t *count, scl_error *error) {
   (void)problem, (void)share, (void)seed, (void)count;
-  return refuse(error);
+  return refuse_rows(error);
 }
 static scl_status no_held(const scl_problem *problem, size_t first, size_t count, scl_visit visit,
                           void *context, scl_error *error) {
   (void)problem, (void)first, (void)count, (void)visit, (void)context;
-  return refuse(error);
+  return refuse_rows(error);
 }
 
 void scl_problem_refuse_rows(scl_problem *problem) {
@@ -88,26 +89,27 @@ void scl_problem_refuse_rows(scl_problem *problem) {
   problem->held = no_held;
 }
 
-static scl_status normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
+static scl_status answer_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   const scl_quadratic *form = form_of(problem);
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
   const scl_normal all = {SCL_HEAD(scl_normal), form->gram, form->right, form->square, form->total};
   scl_table_write(out, &all);
   return SCL_STATUS_OK;
 }
-static scl_status gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
+static scl_status answer_gram(const scl_problem *problem, const scl_symmetric **out,
+                              scl_error *error) {
   (void)error;
   *out = form_of(problem)->gram;
   return SCL_STATUS_OK;
 }
-static scl_status progress(const scl_problem *problem, const char *doing, double done, double loss,
-                           scl_error *error) {
+static scl_status answer_progress(const scl_problem *problem, const char *doing, double done,
+                                  double loss, scl_error *error) {
   (void)problem, (void)doing, (void)done, (void)loss;
   return scl_interrupt_check(error);
 }
 
-static scl_status total(const scl_problem *problem, const double *values, size_t count, size_t k,
-                        double *sums, scl_error *error) {
+static scl_status answer_total(const scl_problem *problem, const double *values, size_t count,
+                               size_t k, double *sums, scl_error *error) {
   (void)problem, (void)error;
   scl_exact_sum(values, count, k, sums);
   return SCL_STATUS_OK;
@@ -132,6 +134,8 @@ double scl_squared_loss(const scl_symmetric *gram, const double *right, const do
   return loss;
 }
 
+/* The table that the solver sees. A solver that can start from given coefficients does so
+ * (warm). */
 static scl_problem problem_of(const scl_quadratic *form) {
   const size_t d = scl_symmetric_order(form->gram);
   scl_problem problem = {.head = SCL_HEAD(scl_problem),
@@ -142,10 +146,10 @@ static scl_problem problem_of(const scl_quadratic *form) {
                          .parameters = d,
                          .has_kernel = 1,
                          .warm = form->start != NULL,
-                         .normal = normal,
-                         .gram = gram,
-                         .progress = progress,
-                         .total = total,
+                         .normal = answer_normal,
+                         .gram = answer_gram,
+                         .progress = answer_progress,
+                         .total = answer_total,
                          .rounding = DBL_EPSILON};
   scl_problem_refuse_rows(&problem);
   return problem;

@@ -1,5 +1,8 @@
-/* A solver on a quadratic form that is known already, without rows: min over b of (1/2n)(square - 2
- * b'right + b'gram b) + its penalty. Pruning is the lasso on (G, G a). */
+/* Solve a problem that is given by its normal equations, without rows:
+ *
+ *   min_b (1/2n)(square - 2 b'right + b'gram b) + the solver's penalty
+ *
+ * Pruning (learn/pruning.h) is the lasso with gram = G and right = G a. */
 #ifndef SCULLERY_QUADRATIC_H
 #define SCULLERY_QUADRATIC_H
 
@@ -14,15 +17,16 @@ typedef struct scl_quadratic {
   const double *start;       /* D x c: where a solver that can starts from; or NULL */
 } scl_quadratic;
 
-/* Everything but `normal`, `gram` and `progress` answers SCL_STATUS_UNSUPPORTED. The fit's loss is
- * that of the form, per target, summed. */
+/* Solve; the caller releases *fit. Of the problem's verbs, those that read rows fail with
+ * SCL_STATUS_UNSUPPORTED. The fit's loss is scl_squared_loss at the solution. */
 scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit,
                                scl_error *error);
 
-/* A problem whose verbs for rows answer SCL_STATUS_UNSUPPORTED. */
+/* Make all verbs of a problem that read rows fail with SCL_STATUS_UNSUPPORTED. */
 void scl_problem_refuse_rows(scl_problem *problem);
 
-/* (square - 2 b'right + b'gram b)/total, summed over targets; NaN where there is no memory. */
+/* (square - 2 b'right + b'gram b)/total, summed over targets; a negative value of a target, which
+ * is rounding, counts as 0. NaN if there is no memory for gram b. */
 double scl_squared_loss(const scl_symmetric *gram, const double *right, const double *square,
                         double total, size_t targets, const double *b);
 

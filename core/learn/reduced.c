@@ -30,8 +30,8 @@ void scl_reduced_adjoint(const scl_reduced *reduced, const double *r, size_t c, 
 
 /* ------------------------------------------------------------ G = L L' */
 
-/* *out = L of G + delta I = L L', with delta = 1e-12, 1e-11, 1e-10 or 1e-9 of the mean diagonal: the
- * first that is positive definite. *out = NULL if none is; that is not a failure. */
+/* *out = L of G + delta I = L L', with delta = 1e-12, 1e-11, 1e-10 or 1e-9 of the mean diagonal:
+ * the first that is positive definite. *out = NULL if none is; that is not a failure. */
 static scl_status factor_gram(const scl_symmetric *gram, scl_symmetric **out, scl_error *error) {
   const size_t n = scl_symmetric_order(gram);
   double trace = 0;
@@ -84,7 +84,7 @@ static size_t direct_feature(const scl_sums *sums, size_t i) {
   return t;
 }
 
-/* Whether G is 0 between features that are codes and all others. */
+/* Whether G is 0 between the features that are codes themselves and all other features. */
 static bool is_apart(const scl_sums *sums, const scl_symmetric *gram) {
   for (size_t i = 0; i < sums->direct; i++) {
     const size_t w = direct_feature(sums, i);
@@ -170,7 +170,7 @@ static scl_status make_gram(const scl_sums *sums, const coordinates *c, const sc
 
 /* ------------------------------------------------------------ sums */
 
-/* R N R' and R Z'[Y 1] of a group. */
+/* The sums of a group in the new coordinates, R (Z'Z) R' and R Z'[Y 1], from those of the codes. */
 static void reduce_group(const coordinates *c, const scl_sums *from, size_t group, scl_sums *to) {
   const size_t z = c->codes, k = c->order, cols = from->targets + 1;
   const ptrdiff_t wide = (ptrdiff_t)z;
@@ -186,7 +186,8 @@ static void reduce_group(const coordinates *c, const scl_sums *from, size_t grou
            (ptrdiff_t)cols);
 }
 
-/* Fill *r; *c is memory that the caller releases (c->q), and *r too, also after a failure. */
+/* Fill *r from the sums and, for the penalty a'Ga, G = L L' (gram, l; both NULL for a'a). The
+ * caller releases c->q and *r, also after a failure. */
 static scl_status fill_reduced(const scl_sums *sums, const scl_symmetric *gram,
                                const scl_symmetric *l, coordinates *c, scl_reduced *r,
                                scl_error *error) {

@@ -19,7 +19,7 @@ typedef struct multiplier {
   size_t k;
   scl_thin thin;            /* dense features */
   double *whole, *constant; /* of whole numbers: a times the units, k x D; base'a, k */
-  scl_level_tables tables;
+  scl_level_tables tables;  /* of features that each read one column */
 } multiplier;
 
 static void close_multiplier(multiplier *m) {
@@ -28,7 +28,7 @@ static void close_multiplier(multiplier *m) {
   scl_level_tables_close(&m->tables);
 }
 
-/* Phi a = V (units o a) + 1 base'a. */
+/* Prepare the product of whole numbers V with a: Phi a = V (units o a) + 1 base'a. */
 static scl_status open_whole(multiplier *m, scl_error *error) {
   const size_t d = scl_flow_features(m->flow), k = m->k;
   const double *unit, *base;
@@ -57,8 +57,8 @@ static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, mul
 }
 
 /* out (count x k) = rows start .. start+count-1 of the block times a. */
-static scl_status multiply(const multiplier *m, const scl_flow_block *block, size_t start,
-                           size_t count, double *out, scl_error *error) {
+static scl_status multiply_rows(const multiplier *m, const scl_flow_block *block, size_t start,
+                                size_t count, double *out, scl_error *error) {
   if (block->entries > 0) {
     scl_sparse_product(block->columns + start * block->entries, block->entries, block->value, count,
                        m->a, m->k, out);
@@ -95,15 +95,16 @@ typedef struct deciding {
   scl_matrix *out;
 } deciding;
 
-/* scores (count x k) of a whole block. */
+/* scores (count x k) = the features of a block times the coefficients, without the intercept. */
 static scl_status multiply_block(deciding *d, const scl_flow_block *block, double *scores,
                                  scl_error *error) {
-  if (d->levels == NULL) return multiply(&d->by, block, 0, block->count, scores, error);
+  if (d->levels == NULL) return multiply_rows(&d->by, block, 0, block->count, scores, error);
   SCL_TRY(scl_level_rows_find(d->levels, block, error));
   return scl_level_rows_multiply(d->levels, &d->by.tables, d->by.a, d->by.k, 0, block->count,
                                  scores, error);
 }
 
+/* Write the decisions of a block's rows to their rows of the result. */
 static scl_status decide_block(void *context, const scl_flow_block *block, scl_error *error) {
   deciding *d = context;
   const size_t c = d->by.k;
@@ -138,7 +139,7 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
   scl_status status = open_multiplier(
       &walked, stack_candidates(&candidate, 1, coefficients->rows, c), c, &d.by, error);
   if (status == SCL_STATUS_OK) status = scl_level_rows_create(&walked, &d.levels, error);
-  walked.late = d.levels != NULL;
+  walked.late = d.levels != NULL; /* most features are never made: their products are looked up */
   if (status == SCL_STATUS_OK) status = scl_flow_walk(&walked, true, decide_block, &d, error);
   scl_level_rows_destroy(d.levels);
   close_multiplier(&d.by);
@@ -181,7 +182,7 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
 scl_status scl_features(const scl_flow *flow, scl_matrix *out, scl_error *error) {
   const scl_map *map = flow->map;
   const double kept_out = map == NULL ? 0 : scl_map_log_scale(map) - scl_map_left_out(map);
-  keeping k = {flow, out, exp(kept_out)};
+  keeping k = {flow, out, exp(kept_out)}; /* exp(left_out) stays a factor: see scl_map_left_out */
   SCL_TRY(
       scl_matrix_create_raw(flow->source->rows, scl_flow_features(flow), flow->dtype, out, error));
   const size_t mark = scl_profile_enter("features");
@@ -254,13 +255,14 @@ struct judging {
   const scl_candidate *candidates;
   double *constant; /* groups x count x c: added to decisions; NULL: models */
   judge row;
-  scl_level_rows *levels; /* NULL: features are made */
-  scl_reducer reducer;    /* for tally_row */
-  scl_tally *tallies;
-  double *used;                    /* c */
+  scl_level_rows *levels;          /* NULL: features are made */
+  scl_reducer reducer;             /* for tally_row */
+  scl_tally *tallies;              /* groups x count: the part of the present block */
+  double *used;                    /* c: decisions with the intercept */
   scl_matrix *decisions, *targets; /* for keep_row */
 };
 
+/* The constant of target j of candidate k of a group. Models have none: their scores include it. */
 static double intercept_of(const judging *job, size_t group, size_t k, size_t j) {
   return job->constant == NULL ? 0 : job->constant[(group * job->count + k) * job->c + j];
 }
@@ -316,7 +318,7 @@ static scl_status decide_group(const judging *job, const scl_flow_block *block, 
   if (job->levels != NULL)
     return scl_level_rows_multiply(job->levels, &job->by[group].tables, job->by[group].a,
                                    job->count * job->c, start, rows, out, error);
-  if (job->by != NULL) return multiply(&job->by[group], block, start, rows, out, error);
+  if (job->by != NULL) return multiply_rows(&job->by[group], block, start, rows, out, error);
   for (size_t k = 0; k < job->count; k++)
     SCL_TRY(scl_model_decide(job->candidates[group * job->count + k].model, job->flow, block, start,
                              rows, out + k * job->c, stride, error));
@@ -337,6 +339,8 @@ static scl_status judge_groups(const judging *job, const scl_flow_block *block, 
   return SCL_STATUS_OK;
 }
 
+/* Judge the rows of a block. Tallies go to the part of the reduction that the block belongs to, so
+ * that their bits do not depend on how the rows are divided among processes. */
 static scl_status judge_block(void *context, const scl_flow_block *block, scl_error *error) {
   judging *job = context;
   const size_t numbers = block->count * job->count * job->c;
@@ -352,6 +356,8 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
   return status;
 }
 
+/* For each group, its candidates' coefficients side by side: one product decides for all of
+ * them. */
 static scl_status open_multipliers(judging *job, scl_error *error) {
   const size_t d = scl_flow_features(job->flow);
   if (job->count > 0 && job->candidates[0].model != NULL) return SCL_STATUS_OK;
@@ -377,6 +383,7 @@ static double constant_about(const scl_candidate *candidate, const double *pilot
   return sum;
 }
 
+/* The constants of all candidates for a walk that subtracts `pilot` (D, or NULL) from features. */
 static scl_status open_constants(judging *job, const double *pilot, scl_error *error) {
   const size_t all = job->groups * job->count;
   if (all == 0 || job->candidates[0].model != NULL) return SCL_STATUS_OK;
@@ -396,7 +403,9 @@ static scl_status judge_all(judging *job, scl_error *error) {
   flow.whole = scl_flow_whole(&flow) != SCL_WHOLE_NONE &&
                (job->count == 0 || job->candidates[0].model == NULL);
   job->flow = &flow;
-  flow.pilot = NULL; /* the walk subtracts the first pilot that a candidate has */
+  /* A walk subtracts one pilot: the first that a candidate has. The constants of candidates with
+   * another pilot make up for the difference (constant_about). */
+  flow.pilot = NULL;
   for (size_t i = 0; flow.pilot == NULL && i < job->groups * job->count; i++)
     if (job->candidates[i].pilot != NULL) flow.pilot = scl_matrix_row(job->candidates[i].pilot, 0);
   scl_status status = open_constants(job, flow.pilot, error);
@@ -415,6 +424,7 @@ static scl_status judge_all(judging *job, scl_error *error) {
   return status;
 }
 
+/* Without groups all rows are of one group. */
 static judging judging_of(const scl_flow *flow, const scl_candidate *candidates, size_t count) {
   return (judging){.flow = flow,
                    .groups = flow->group == NULL ? 1 : flow->groups,
@@ -425,6 +435,7 @@ static judging judging_of(const scl_flow *flow, const scl_candidate *candidates,
 
 /* ------------------------------------------------------------ tallies, as parts of a reduction */
 
+/* Slot scl_reduction.open; context: the number of tallies. */
 static scl_status open_tallies(void *context, void **part, scl_error *error) {
   const size_t bytes = *(const size_t *)context * sizeof(scl_tally);
   *part = scl_allocate_zero(bytes + 1);

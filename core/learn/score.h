@@ -1,5 +1,6 @@
-/* What fitted coefficients say of rows: decisions, labels' errors and losses, in one walk and flat
- * memory. */
+/* Predictions of fitted coefficients and models on rows, and their errors: decisions, counts of
+ * wrong labels, losses. Each function makes one walk; the memory that it needs besides its results
+ * does not grow with the number of rows. */
 #ifndef SCULLERY_SCORE_H
 #define SCULLERY_SCORE_H
 
@@ -10,20 +11,21 @@
 scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
                          const scl_matrix *intercept, scl_matrix *out, scl_error *error);
 
-/* out (n x D, the flow's dtype, made here): the features themselves, in the true scale but for
- * exp(scl_map_left_out). */
+/* out (n x D, the flow's dtype, made here) = the features, times exp(-scl_map_left_out) where their
+ * true values would be near underflow. */
 scl_status scl_features(const scl_flow *flow, scl_matrix *out, scl_error *error);
 
-/* out (n x 1, made here): the loss of a solver at decisions (n x c), against targets (n x c). */
+/* out (n x 1, made here) = the solver's loss of each row, for decisions (n x c) and targets (n x
+ * c). */
 scl_status scl_losses(const scl_instance *solver, const scl_matrix *decisions,
                       const scl_matrix *targets, scl_matrix *out, scl_error *error);
-/* out (n x classes, made here): probabilities as the loss of the solver says them; *said: whether
- * it does. */
+/* out (n x classes, made here) = probabilities of the classes by the model of the solver's loss
+ * (for example logistic). *said = false, and no result, if that loss defines none. */
 scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *decisions,
                                   scl_matrix *out, bool *said, scl_error *error);
 
-/* Candidates judged on rows: for each group (fold) and candidate its own coefficients, or its own
- * model: all of them one or the other. */
+/* Candidates to compare on rows. Each group (fold) has its own version of every candidate, fitted
+ * without the rows of that group. Either all candidates are coefficients, or all are models. */
 typedef struct scl_candidate {
   const scl_matrix *coefficients, *intercept; /* D x c, 1 x c; NULL where there is a model */
   const scl_matrix *pilot; /* 1 x D: decisions are (phi - pilot) a + intercept; NULL: zeros */
@@ -31,19 +33,19 @@ typedef struct scl_candidate {
 } scl_candidate;
 typedef struct scl_tally {
   double rows, wrong; /* wrong: rows whose label differs (argmax of c > 1 targets, sign of one) */
-  double strangers; /* those among the wrong whose label is none of the classes (learn/labels.h) */
-  double square;    /* sum over rows and targets of (decision - y)^2 */
+  double strangers;   /* those of the wrong rows whose label is not one of the classes (labels.h) */
+  double square;      /* sum over rows and targets of (decision - y)^2 */
   /* Of the first target y: sums of y - shift and (y - shift)^2, shift the y of the first row: the
    * spread of the truth, without cancellation where y is far from 0. */
   double target_shift, target_sum, target_square;
 } scl_tally;
-/* candidates: groups x count; tallies likewise. */
+/* Tally each row for its own group's candidates. candidates and tallies: groups x count. */
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count,
                      scl_tally *tallies, scl_error *error);
 
-/* decisions (n x (count c)) and targets (n x c), float64, made here, row i of the source in row i:
- * each row is decided by its own group's candidates, side by side: out of fold where those have not
- * seen the group. candidates: groups x count. */
+/* decisions (n x (count c)) and targets (n x c), float64, made here, row i of the source in row i.
+ * Each row gets the decisions of its own group's candidates, side by side: out-of-fold decisions if
+ * these were fitted without the group. candidates: groups x count. */
 scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates, size_t count,
                                scl_matrix *decisions, scl_matrix *targets, scl_error *error);
 

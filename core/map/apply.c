@@ -36,7 +36,7 @@ static scl_status fail_not_finite(const scl_map_tile *tile, size_t plane, size_t
                   feature, type, phi);
 }
 
-/* The same for y of a row that begins at `from`. */
+/* The same for a row of y that begins at `from`: find its first number that is not finite. */
 static scl_status fail_row(const scl_map_tile *tile, size_t plane, size_t i, const void *from,
                            scl_error *error) {
   size_t j = 0;
@@ -45,10 +45,12 @@ static scl_status fail_row(const scl_map_tile *tile, size_t plane, size_t i, con
   return fail_not_finite(tile, plane, i, j, error);
 }
 
-/* Run of features that are rounded at once. */
+/* Features that are rounded at once, when they are turned back into floating point. */
 enum { ROUNDED = 512 };
 
-/* y of one row and plane to whole numbers, or to the features that these stand for. */
+/* Round `count` y of one row and plane, features `first` .. of the map, and write the whole numbers
+ * (to->whole) or the features base + unit v to position `at` of to->phi. False: a number is not
+ * finite. */
 static bool write_whole_row(const scl_map_request *to, const scl_map *map, size_t first,
                             size_t count, const float *y, ptrdiff_t at) {
   const size_t size = scl_whole_size(map->whole);
@@ -79,9 +81,9 @@ static scl_status write_whole(const scl_map_request *to, const scl_map_tile *til
   return SCL_STATUS_OK;
 }
 
-/* y and scales of a tile to the features. Everything before happens in the thread's own packed
- * tile: rows of features may lie apart by a power of two, where few cache sets serve them, so that
- * this is the only pass over their memory. */
+/* Write the features s_t y of a tile to their rows. All earlier steps work in the thread's own
+ * packed tile, and this is the only pass over the rows of features: their stride may be a power of
+ * two, so that they share few cache sets and further passes would be slow. */
 static scl_status write_features(void *context, const scl_map_tile *tile, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   const scl_map_request *to = context;
@@ -111,6 +113,7 @@ scl_status scl_map_apply_tiles(const scl_map *map, const scl_map_request *reques
                        request->count, write_features, (void *)(uintptr_t)request, error);
 }
 
+/* The kind's slot `apply`, for maps that have dense features. */
 static scl_status apply_kind(const scl_map *map, const scl_map_request *request, scl_error *error) {
   if (request->rows == 0 || request->count == 0) return SCL_STATUS_OK;
   if (map->bare || map->kind->apply == NULL)

@@ -1,7 +1,7 @@
-/* Features that take two values, made as bits. A feature is high where z > 0, and also where z = 0 if
- * the nonlinearity says so. Thresholds compare a column of x with each of its thresholds; all other
- * spaces take the signs of a projected tile. A projection that overflows to NaN is neither above
- * nor below 0, and counts as 0 does. */
+/* Features that take two values, made as bits. A feature is high where z > 0, and also where z = 0
+ * if the nonlinearity says so. Thresholds compare a column of x with each of its thresholds; all
+ * other spaces take the signs of a projected tile. A projection that overflows to NaN is neither
+ * above nor below 0, and counts as 0 does. */
 #include "algebra/bits.h"
 
 #include "base/loops.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-static atomic_bool refused;
+static atomic_bool refused; /* scl_map_use_bits(false) */
 
 void scl_map_use_bits(bool use) { atomic_store(&refused, !use); }
 bool scl_map_uses_bits(void) { return !atomic_load(&refused); }
@@ -55,7 +55,7 @@ void scl_map_low_and_high(const scl_map *map, double *low, double *high) {
 
 typedef struct signing {
   const scl_map *map;
-  const scl_bits *bits;
+  const scl_bits *bits; /* to be written */
   size_t rows;
   bool zero; /* whether z = 0 counts as high */
 } signing;
@@ -84,6 +84,8 @@ static void sign_columns(const signing *job, const scl_block *z, size_t row, siz
   }
 }
 
+/* Bits of a tile, word by word. Tiles begin at multiples of 64 rows, so that no two threads write
+ * to one word. */
 static scl_status sign_tile(void *context, const scl_map_tile *tile, scl_error *error) {
   const signing *job = context;
   const scl_block *z = &tile->z;
@@ -109,8 +111,8 @@ typedef struct comparing {
   size_t rows;
   const scl_bits *bits;
   bool equal;   /* whether x_i = t counts as high */
-  char *turned; /* dim x SCL_LANES numbers a thread */
-  size_t each;
+  char *turned; /* dim x SCL_LANES numbers for each thread */
+  size_t each;  /* bytes of these */
 } comparing;
 
 /* Bits of the 64 rows that share a word, for all features. Rows past the last one get 0. */

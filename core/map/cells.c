@@ -1,5 +1,5 @@
-/* A dictionary of cells: for each grid a hash table with open addressing, whose keys are the names of
- * the cells (words, packed into as few bytes as the grid's numbers need). Rows are named tile by
+/* A dictionary of cells: for each grid a hash table with open addressing, whose keys are the names
+ * of the cells (words, packed into as few bytes as the grid's numbers need). Rows are named tile by
  * tile; learning visits the rows of each grid in order, so that the numbers of cells do not depend
  * on the number of threads. */
 #include "map/cells.h"
@@ -129,8 +129,8 @@ static unsigned width_of(size_t words, const int32_t *word) {
   return bits < 128 ? 1 : bits < 32768 ? 2 : 4;
 }
 
-/* words as signed numbers of `width` bytes; they fit. */
-static void pack(size_t words, const int32_t *word, unsigned width, unsigned char *key) {
+/* key = the words as signed numbers of `width` bytes each. The caller makes sure that they fit. */
+static void pack_key(size_t words, const int32_t *word, unsigned width, unsigned char *key) {
   if (width == 1)
     for (size_t k = 0; k < words; k++)
       key[k] = (unsigned char)(uint32_t)word[k];
@@ -144,7 +144,7 @@ static void pack(size_t words, const int32_t *word, unsigned width, unsigned cha
 }
 
 /* The words of a packed key. */
-static void unpack(size_t words, const unsigned char *key, unsigned width, int32_t *word) {
+static void unpack_key(size_t words, const unsigned char *key, unsigned width, int32_t *word) {
   for (size_t k = 0; k < words; k++) {
     int16_t half;
     if (width == 1)
@@ -164,7 +164,7 @@ static uint32_t tag_of(uint64_t sum) {
 }
 
 /* The cell's number, or SIZE_MAX. key holds the packed words in the grid's width. */
-static size_t find(const grid *g, size_t bytes, uint32_t tag, const unsigned char *key) {
+static size_t find_key(const grid *g, size_t bytes, uint32_t tag, const unsigned char *key) {
   for (size_t at = tag & g->mask; g->table[at].entry != 0; at = (at + 1) & g->mask)
     if (g->table[at].tag == tag &&
         memcmp(g->keys + (g->table[at].entry - 1) * bytes, key, bytes) == 0)
@@ -173,7 +173,7 @@ static size_t find(const grid *g, size_t bytes, uint32_t tag, const unsigned cha
 }
 
 /* Put an entry into the first empty slot from that of its tag on. The table is never full. */
-static void place(slot *table, size_t mask, slot what) {
+static void place_slot(slot *table, size_t mask, slot what) {
   size_t at = what.tag & mask;
   while (table[at].entry != 0)
     at = (at + 1) & mask;
@@ -196,7 +196,7 @@ static scl_status make_room(grid *g, size_t words, scl_error *error) {
   slot *table = size > (size_t)1 << 32 ? NULL : scl_allocate_zero(size * sizeof *table);
   if (table == NULL) return scl_fail_memory(error, size * sizeof *table, "the cells of a grid");
   for (size_t i = 0; g->table != NULL && i <= g->mask; i++)
-    if (g->table[i].entry != 0) place(table, size - 1, g->table[i]);
+    if (g->table[i].entry != 0) place_slot(table, size - 1, g->table[i]);
   scl_release(g->table);
   g->table = table;
   g->mask = size - 1;
@@ -204,12 +204,13 @@ static scl_status make_room(grid *g, size_t words, scl_error *error) {
 }
 
 /* Pack all keys again, with more bytes a word. `word` is memory for one key. Tags do not change. */
-static scl_status widen(grid *g, size_t words, unsigned width, int32_t *word, scl_error *error) {
+static scl_status widen_keys(grid *g, size_t words, unsigned width, int32_t *word,
+                             scl_error *error) {
   unsigned char *keys = scl_allocate_array(scl_max(g->room, 1), words * width);
   if (keys == NULL) return scl_fail_memory(error, g->room * words * width, "the cells of a grid");
   for (size_t e = 0; e < g->count; e++) {
-    unpack(words, g->keys + e * words * g->width, g->width, word);
-    pack(words, word, width, keys + e * words * width);
+    unpack_key(words, g->keys + e * words * g->width, g->width, word);
+    pack_key(words, word, width, keys + e * words * width);
   }
   scl_release(g->keys);
   g->keys = keys;
@@ -220,6 +221,7 @@ static scl_status widen(grid *g, size_t words, unsigned width, int32_t *word, sc
 /* ------------------------------------------------------------ cells of a tile of rows in a
  * group of grids */
 
+/* Arrays of one thread for TILE_ROWS rows and a group of GROUP grids. */
 typedef struct tile {
   const scl_cells *cells;
   size_t first, grids; /* the group */
@@ -250,8 +252,8 @@ static tile tile_in(const scl_cells *cells, char *memory, size_t first, size_t g
   return t;
 }
 
-/* z of column j for each row, in all grids of the group. A number that repeats the row before, as in
- * one-hot columns, is not computed again. */
+/* z of column j for each row, in all grids of the group. A number that repeats the row before, as
+ * in one-hot columns, is not computed again. */
 static void name_numbers(tile *t, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows,
                          size_t j) {
   const scl_cells *cells = t->cells;
@@ -293,7 +295,7 @@ static scl_status name_cells(tile *t, scl_dtype dtype, const void *x, ptrdiff_t 
 }
 
 /* Prefetch the slots of a grid's table at which the search for the cells of the rows begins. */
-static void prefetch(const tile *t, size_t g, size_t rows) {
+static void prefetch_slots(const tile *t, size_t g, size_t rows) {
   const grid *at = &t->cells->grid[t->first + g];
 #if defined(__GNUC__)
   for (size_t i = 0; at->table != NULL && i < rows; i++)
@@ -308,15 +310,15 @@ static scl_status learn_cell(tile *t, grid *g, const int32_t *word, uint32_t tag
                              scl_error *error) {
   const size_t words = t->cells->words;
   const unsigned width = width_of(words, word);
-  if (width > g->width) SCL_TRY(widen(g, words, width, t->spare, error));
-  pack(words, word, g->width, t->key);
+  if (width > g->width) SCL_TRY(widen_keys(g, words, width, t->spare, error));
+  pack_key(words, word, g->width, t->key);
   const size_t bytes = words * g->width;
-  if (g->table != NULL && find(g, bytes, tag, t->key) != SIZE_MAX) return SCL_STATUS_OK;
+  if (g->table != NULL && find_key(g, bytes, tag, t->key) != SIZE_MAX) return SCL_STATUS_OK;
   if (g->count >= INT32_MAX)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "a grid has more than 2^31 - 1 occupied cells");
   SCL_TRY(make_room(g, words, error));
   memcpy(g->keys + g->count * bytes, t->key, bytes);
-  place(g->table, g->mask, (slot){tag, (uint32_t)++g->count});
+  place_slot(g->table, g->mask, (slot){tag, (uint32_t)++g->count});
   return SCL_STATUS_OK;
 }
 
@@ -326,15 +328,16 @@ static int32_t find_cell(tile *t, size_t place_of_grid, const int32_t *word, uin
   const grid *g = &cells->grid[place_of_grid];
   const size_t words = cells->words;
   if (g->count == 0 || width_of(words, word) > g->width) return -1;
-  pack(words, word, g->width, t->key);
-  const size_t cell = find(g, words * g->width, tag, t->key);
+  pack_key(words, word, g->width, t->key);
+  const size_t cell = find_key(g, words * g->width, tag, t->key);
   return cell == SIZE_MAX ? -1 : (int32_t)(cells->start[place_of_grid] + cell);
 }
 
 /* ------------------------------------------------------------ learning: a task is a group of
  * grids, which sees all rows in order */
 
-typedef struct work {
+/* One call of learn, merge or find, for all tasks. */
+typedef struct cells_job {
   scl_cells *learner;     /* NULL: find */
   const scl_cells *cells; /* the same */
   const scl_cells *from;  /* merging */
@@ -345,16 +348,16 @@ typedef struct work {
   int32_t *columns;    /* finding: rows x grids */
   char *memory;        /* a tile for each thread */
   size_t each;         /* bytes of a tile */
-} work;
+} cells_job;
 
 /* Learn or find the cells of rows first .. first+rows-1 in the tile's group of grids. */
-static scl_status visit_rows(const work *job, tile *t, size_t first, size_t rows,
+static scl_status visit_rows(const cells_job *job, tile *t, size_t first, size_t rows,
                              scl_error *error) {
   const size_t words = job->cells->words, grids = job->cells->grids;
   const void *x = scl_at(job->x, job->dtype, (ptrdiff_t)first * job->x_stride);
   SCL_TRY(name_cells(t, job->dtype, x, job->x_stride, rows, error));
   for (size_t g = 0; g < t->grids; g++) {
-    prefetch(t, g, rows);
+    prefetch_slots(t, g, rows);
     for (size_t i = 0; i < rows; i++) {
       const int32_t *word = t->word + (i * GROUP + g) * words;
       const uint32_t tag = t->tag[i * GROUP + g];
@@ -369,7 +372,7 @@ static scl_status visit_rows(const work *job, tile *t, size_t first, size_t rows
 
 /* Index: a tile of rows (finding alone), then a group of grids. */
 static scl_status cells_task(void *context, size_t index, scl_error *error) {
-  const work *job = context;
+  const cells_job *job = context;
   const size_t first = index % job->groups * GROUP,
                grids = scl_min(GROUP, job->cells->grids - first);
   tile t = tile_in(job->cells, job->memory + scl_pool_worker() * job->each, first, grids);
@@ -383,7 +386,7 @@ static scl_status cells_task(void *context, size_t index, scl_error *error) {
 }
 
 /* Run `task` for each group of grids, `times` times over, with a tile's memory for each thread. */
-static scl_status run_groups(work *job, scl_job task, size_t times, scl_error *error) {
+static scl_status run_groups(cells_job *job, scl_job task, size_t times, scl_error *error) {
   const size_t threads = scl_pool_threads();
   job->groups = (job->cells->grids + GROUP - 1) / GROUP;
   job->each = tile_bytes(job->cells);
@@ -397,14 +400,14 @@ static scl_status run_groups(work *job, scl_job task, size_t times, scl_error *e
 
 /* Learn the cells of another dictionary, in a group of grids. */
 static scl_status merge_task(void *context, size_t index, scl_error *error) {
-  const work *job = context;
+  const cells_job *job = context;
   const size_t first = index * GROUP, grids = scl_min(GROUP, job->cells->grids - first),
                words = job->cells->words;
   tile t = tile_in(job->cells, job->memory + scl_pool_worker() * job->each, first, grids);
   for (size_t g = 0; g < grids; g++) {
     const grid *from = &job->from->grid[first + g];
     for (size_t e = 0; e < from->count; e++) {
-      unpack(words, from->keys + e * words * from->width, from->width, t.word);
+      unpack_key(words, from->keys + e * words * from->width, from->width, t.word);
       const uint32_t tag = tag_of(scl_loops_get()->hash_i32(words, t.word, job->cells->odd));
       SCL_TRY(learn_cell(&t, &job->learner->grid[first + g], t.word, tag, error));
     }
@@ -414,14 +417,14 @@ static scl_status merge_task(void *context, size_t index, scl_error *error) {
 
 scl_status scl_cells_learn(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
                            size_t rows, scl_error *error) {
-  work job = {
+  cells_job job = {
       .learner = cells, .cells = cells, .dtype = dtype, .x = x, .x_stride = x_stride, .rows = rows};
   cells->settled = false;
   return rows == 0 ? SCL_STATUS_OK : run_groups(&job, cells_task, 1, error);
 }
 
 scl_status scl_cells_merge(scl_cells *into, const scl_cells *from, scl_error *error) {
-  work job = {.learner = into, .cells = into, .from = from};
+  cells_job job = {.learner = into, .cells = into, .from = from};
   into->settled = false;
   return run_groups(&job, merge_task, 1, error);
 }
@@ -433,7 +436,7 @@ void scl_cells_export(const scl_cells *cells, int64_t *counts, int32_t *words) {
     const grid *g = &cells->grid[t];
     counts[t] = (int64_t)g->count;
     for (size_t e = 0; e < g->count; e++, words += cells->words)
-      unpack(cells->words, g->keys + e * cells->words * g->width, g->width, words);
+      unpack_key(cells->words, g->keys + e * cells->words * g->width, g->width, words);
   }
 }
 
@@ -458,6 +461,7 @@ scl_status scl_cells_import(scl_cells *cells, const int64_t *counts, const int32
                         k + 1);
     left -= fits ? (size_t)counts[k] : 0;
   }
+  /* Fewer cells in the counts than rows of words: the file contradicts itself. */
   if (status == SCL_STATUS_OK && left > 0)
     status = scl_fail(error, SCL_STATUS_BAD_DATA, "%zu saved cells are of no grid", left);
   scl_release(memory);
@@ -480,11 +484,11 @@ scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x
                           ptrdiff_t x_stride, size_t rows, int32_t *columns, scl_error *error) {
   if (!cells->settled)
     return scl_fail(error, SCL_STATUS_INTERNAL, "cells are asked for before rows were learnt");
-  work job = {.cells = cells,
-              .dtype = dtype,
-              .x = x,
-              .x_stride = x_stride,
-              .rows = rows,
-              .columns = columns};
+  cells_job job = {.cells = cells,
+                   .dtype = dtype,
+                   .x = x,
+                   .x_stride = x_stride,
+                   .rows = rows,
+                   .columns = columns};
   return run_groups(&job, cells_task, (rows + TILE_ROWS - 1) / TILE_ROWS, error);
 }

@@ -5,7 +5,7 @@
 
 typedef struct coding {
   const scl_map *map;
-  int32_t *codes; /* rows x T */
+  int32_t *codes; /* rows x T, to be written */
 } coding;
 
 /* Codes of a tile. The nonlinearity takes float64 alone, so that a float32 tile is copied. */

@@ -12,7 +12,8 @@ const int32_t *scl_map_columns(const scl_map *map) {
   return columnwise ? p->support : NULL;
 }
 
-/* Elements keep[0 .. count-1] of an array of `size` bytes each, in fresh memory; NULL: none left. */
+/* Elements keep[0 .. count-1] of an array of `size` bytes each, in fresh memory; NULL: none
+ * left. */
 static void *copy_kept(const void *from, size_t size, const size_t *keep, size_t count) {
   char *out = scl_allocate_array(count + 1, size);
   for (size_t i = 0; out != NULL && i < count; i++)

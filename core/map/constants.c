@@ -14,8 +14,9 @@ static double dual_at(const scl_map *map, double rho, double u, double most, scl
   return scl_nonlinearity_dual(map->phi, &m, error);
 }
 
-/* Its sup over r up to `most`: the largest over a grid of u = -10 to 10 in steps of 0.05, and then
- * by thirds between the neighbours of its place. */
+/* The supremum of dual_at over r up to `most`: the largest value on a grid of u = -10 to 10 in
+ * steps of 0.05, improved by ternary search between the grid's neighbours of that point. A
+ * scale-free phi has the same value for every r. */
 static double largest_dual(const scl_map *map, double rho, double most, bool scale_free,
                            scl_error *error) {
   double place = fmin(0, log(most)), best = dual_at(map, rho, place, most, error);
@@ -44,8 +45,9 @@ static double log_sum(double a, double b) {
   return isinf(high) && high < 0 ? high : high + log(exp(a - high) + exp(b - high));
 }
 
-/* With tilts: log E K(w, w) and log E E K(u, w). Sparse parameters of different in-degrees have K = 0,
- * so that both are sums over in-degrees; K of several scalars is a product, with equal factors. */
+/* With tilts: log E K(w, w) and log E E K(u, w). Sparse parameters of different in-degrees have K =
+ * 0, so that both are sums over in-degrees; K of several scalars is a product, with equal
+ * factors. */
 static void tilted_masses(const scl_map *map, double *log_diagonal, double *log_mass) {
   *log_diagonal = *log_mass = -INFINITY;
   for (size_t i = 0; i < map->n_tilts; i++) {
@@ -58,8 +60,8 @@ static void tilted_masses(const scl_map *map, double *log_diagonal, double *log_
   *log_mass *= (double)map->fan_in;
 }
 
-/* Without a tilt: the logs of E K(w, w) and E E |K(u, w)|, estimated from samples with three standard
- * errors added, so that they are upper bounds with high probability. */
+/* Without a tilt: the logs of E K(w, w) and E E |K(u, w)|, estimated from samples with three
+ * standard errors added, so that they are upper bounds with high probability. */
 static scl_status simulate_masses(const scl_map *map, double *log_diagonal, double *log_mass,
                                   scl_error *error) {
   enum { SAMPLES = 512 };
@@ -106,13 +108,15 @@ static scl_status simulate_masses(const scl_map *map, double *log_diagonal, doub
   return status;
 }
 
-/* The joint law of (u, w) under K p p, which is normal for a tilt of dense parameters with mean 0. */
+/* The joint law of (u, w) under K p p, which is normal for a tilt of dense parameters with mean
+ * 0. */
 typedef struct joint {
-  double correlation, pair_scale; /* largest over columns */
-  bool usable;
+  double correlation, pair_scale; /* the largest over columns */
+  bool usable;                    /* whether the bound by duals holds */
 } joint;
 
-/* usable: a bound by duals exists. Its correlation and scale are the largest of any column. */
+/* The joint law from the tilt of the map; not usable for other maps, and if the mean of a column is
+ * not 0. */
 static joint joint_law(const scl_map *map) {
   joint out = {0, 0, map->n_tilts == 1 && map->fan_in == 1 && map->space->seen == SCL_SPACE_DENSE};
   for (size_t j = 0; out.usable && j < map->dim; j++) {

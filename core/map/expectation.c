@@ -1,5 +1,5 @@
-/* The expectation of K(u, w) phi(w, x) over the sampler's law, outside of a pipeline: for tests of a
- * closed form against samples, and for users who want the operator itself. */
+/* The expectation of K(u, w) phi(w, x) over the sampler's law, outside of a pipeline: for tests of
+ * a closed form against samples, and for users who want the operator itself. */
 #include "map/expectation.h"
 
 #include "algebra/dense.h"
@@ -44,8 +44,10 @@ typedef struct simulation {
   size_t drawn;         /* samples so far */
 } simulation;
 
-/* One batch: samples' features without K (n x outputs BATCH, times sqrt(BATCH)) and K(U,
- * samples). */
+/* Draw BATCH samples w_s and add, for each output o, the sums over s of K(u, w_s) phi_o(w_s, x) and
+ * of its square: two matrix products for each output. phi (n x outputs BATCH) and products (u x n)
+ * are working memory. The features carry the factor 1/sqrt(BATCH) of the map, which `unit`
+ * removes. */
 static scl_status add_batch(simulation *s, double *phi, double *products, scl_error *error) {
   scl_parameter_set set = {0};
   scl_matrix samples = {0}, k = {0};

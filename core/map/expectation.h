@@ -12,9 +12,10 @@ typedef struct scl_expectation {
   double gap;            /* quadrature: scl_map_quadrature_gap; else 0 */
 } scl_expectation;
 
-/* spec names sampler, phi, kernel and d; its parameters are U. The method: exact, else quadrature,
- * else Monte Carlo, unless the spec forces one. Monte Carlo draws until the largest standard error
- * is below tolerance times the largest value, or `most` samples. */
+/* The spec names sampler, phi, kernel and d; its parameters are U. The method is exact if possible,
+ * else quadrature, else Monte Carlo, unless the spec forces one. Monte Carlo draws samples until
+ * the largest standard error is below tolerance times the largest value, or up to `most` samples.
+ * The caller releases out->values. */
 scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tolerance, size_t most,
                       scl_expectation *out, scl_error *error);
 

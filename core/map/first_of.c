@@ -5,16 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Parameters that are drawn one by one, and features that each depend on their own alone.
- * Structured samplers may make z from the draw itself, and with it from T. */
+/* Whether parameters are drawn one by one, and each feature depends on its own parameter only.
+ * Structured samplers are excluded: their z may depend on the whole draw, and so on T. */
 static bool is_separate(const scl_map *map) {
   return map->kind->separate && !map->bare && !map->given && map->pool == NULL &&
          map->state.storage == NULL && map->layout.space != SCL_SPACE_STRUCTURED &&
          map->layout.block == 1 && !(map->layout.flags & SCL_LAYOUT_DEPENDENT);
 }
 
-/* Whether the samplers of both maps draw the same parameter t, in all its scalars. A draw that fails
- * counts as different. */
+/* Whether the samplers of both maps draw the same parameter t, in all its scalars. A draw that
+ * fails counts as different. */
 static bool is_drawn_alike(const scl_map *a, const scl_map *b, size_t t) {
   scl_parameter_set left = {0}, right = {0};
   scl_layout layout; /* the sampler's own: a phase that the map added goes by the place t alone */
@@ -37,7 +37,8 @@ static bool is_drawn_alike(const scl_map *a, const scl_map *b, size_t t) {
   return alike;
 }
 
-/* Whether features are rounded alike: a learnt grid is the same for the parameters that both have. */
+/* Whether features are rounded alike: a learnt grid is the same for the parameters that both
+ * have. */
 static bool is_rounded_alike(const scl_map *few, const scl_map *many) {
   const scl_grid *a = few->grid, *b = many->grid;
   if (few->whole != many->whole || (a == NULL) != (b == NULL)) return false;
@@ -52,9 +53,9 @@ static bool is_rounded_alike(const scl_map *few, const scl_map *many) {
 }
 
 bool scl_map_is_first_of(const scl_map *few, const scl_map *many, double *ratio) {
-  /* Parameters that are compared. Most samplers draw parameter t from (seed, t), but one may also
-   * use T, which no declaration says. */
-  enum { LOOKS = 32 };
+  /* Most samplers draw parameter t from (seed, t) alone, but one may also use T, and no declaration
+   * says so: some parameters of both maps are drawn and compared. */
+  enum { LOOKS = 32 }; /* about as many parameters are compared */
   if (!is_separate(few) || !is_separate(many) || few->count > many->count ||
       few->dim != many->dim || few->seed != many->seed || few->dtype != many->dtype ||
       few->fan_in != many->fan_in || few->fan_out != many->fan_out || few->kind != many->kind ||

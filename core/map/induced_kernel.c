@@ -25,6 +25,7 @@ typedef enum way { NO_WAY, CELLS, HARMONIC, NORMAL_PAIRS, SUPPORTS, THRESHOLDS }
 
 enum { BIAS_NODES = 64, MOST_TERMS = 200000 };
 
+/* What the kernel of a pair of rows is computed from. */
 typedef struct pair_kernel {
   const scl_map *map;
   const scl_instance *phi, *sampler;
@@ -39,7 +40,8 @@ typedef struct pair_kernel {
 
 /* ------------------------------------------------------------ one pair of rows */
 
-/* a = <w, x>, b = <w, y>: one more column. */
+/* Moments of a = <w, x> and b = <w, y>: add one column, whose weight has this mean and standard
+ * deviation. Columns are independent. */
 static void add_column(scl_moments *m, double mean, double scale, double x, double y) {
   m->mean_a += mean * x;
   m->mean_b += mean * y;
@@ -85,6 +87,7 @@ static double with_bias(const pair_kernel *k, const scl_moments *m) {
   return sum;
 }
 
+/* E phi(<w, x> + bias) phi(<w, y> + bias) for dense Gaussian rows w. */
 static double normal_pairs(const pair_kernel *k, const double *x, const double *y) {
   scl_moments m = {0};
   for (size_t j = 0; j < k->law->dim; j++)
@@ -131,8 +134,8 @@ static bool next_support(size_t *column, size_t degree, size_t dim) {
   return false;
 }
 
-/* The mean over in-degrees and, for each, over all supports of that size with equal weight. Dense rows
- * have all columns as their one support. */
+/* The mean over in-degrees and, for each, over all supports of that size with equal weight. Dense
+ * rows have all columns as their one support. */
 static double mean_over_supports(const pair_kernel *k, const double *x, const double *y,
                                  size_t *column) {
   const scl_law *law = k->law;
@@ -155,7 +158,7 @@ static double mean_over_supports(const pair_kernel *k, const double *x, const do
 
 /* Thresholds: column j is drawn with probability 1/d, and the dual of phi takes the probabilities
  * that its threshold is below x_j and below y_j. */
-static double thresholds(const pair_kernel *k, const double *x, const double *y) {
+static double mean_over_thresholds(const pair_kernel *k, const double *x, const double *y) {
   double sum = 0;
   for (size_t j = 0; j < k->draw.dim; j++) {
     const double at_x = scl_sampler_distribution(k->sampler, &k->draw, j, x[j], k->error),
@@ -165,7 +168,8 @@ static double thresholds(const pair_kernel *k, const double *x, const double *y)
   return sum / (double)k->draw.dim;
 }
 
-/* Kernels of x - y alone: the sampler's collision probability, or its characteristic function. */
+/* Kernels that depend only on x - y: the sampler's collision probability, or its characteristic
+ * function, times the amplitude. delta (dim) is working memory. */
 static scl_status of_difference(const pair_kernel *k, const double *x, const double *y,
                                 double *delta, double *value, scl_error *error) {
   const size_t d = k->draw.dim;
@@ -183,7 +187,7 @@ static scl_status pair_value(const pair_kernel *k, const double *x, const double
   if (k->way == CELLS || k->way == HARMONIC) return of_difference(k, x, y, delta, value, error);
   *value = k->way == NORMAL_PAIRS ? normal_pairs(k, x, y)
            : k->way == SUPPORTS   ? mean_over_supports(k, x, y, column)
-                                  : thresholds(k, x, y);
+                                  : mean_over_thresholds(k, x, y);
   if (!isnan(*value) || error->status != SCL_STATUS_OK) return error->status;
   return scl_fail(
       error, SCL_STATUS_UNSUPPORTED,
@@ -199,8 +203,8 @@ static bool whole_period(const scl_law *law) {
   return law->bias == SCL_BIAS_UNIFORM && turns > 0.5 && fabs(turns - round(turns)) < 1e-9;
 }
 
-/* Terms of the mean over supports (and signs): infinity where it would take for ever. */
-static double terms(const scl_law *law) {
+/* The number of terms of the mean over supports and signs, in floating point: it may be huge. */
+static double count_terms(const scl_law *law) {
   const bool dense = !scl_space_of(law->space)->by_degree;
   const double signs = law->family == SCL_FAMILY_RADEMACHER ? 2 : 1;
   double sum = 0, choose = 1;
@@ -245,15 +249,16 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
       law->family == SCL_FAMILY_RADEMACHER &&
       (law->bias != SCL_BIAS_UNIFORM || scl_nonlinearity_has_threshold_dual(k->phi));
   if ((space->by_degree && law->family == SCL_FAMILY_GAUSSIAN) || discrete)
-    return terms(law) <= MOST_TERMS ? SUPPORTS : NO_WAY;
+    return count_terms(law) <= MOST_TERMS ? SUPPORTS : NO_WAY;
   return NO_WAY;
 }
 
 /* ------------------------------------------------------------ rows whose squares leave the
  * range of double */
 
-/* Without a bias phi(c z) = phi(z) makes rows as good as those scaled by a power of two, and those
- * have squares. */
+/* Scale each row by a power of two so that its largest entry is in [1/2, 1), and squares neither
+ * overflow nor vanish. For a phi with phi(c z) = phi(z) and no bias this does not change the
+ * kernel. */
 static void rescale_rows(scl_matrix *rows) {
   for (size_t i = 0; i < rows->rows; i++) {
     double *row = scl_matrix_row(rows, i), largest = 0;
@@ -283,8 +288,8 @@ static scl_status check_variances(const scl_law *law, const char *name, const sc
   return SCL_STATUS_OK;
 }
 
-/* Duals take variances, which overflow for rows of very large numbers. Such rows are rescaled if that
- * does not change the kernel, and refused otherwise. */
+/* Duals take variances, which overflow for rows of very large numbers. Such rows are rescaled if
+ * that does not change the kernel, and refused otherwise. */
 static scl_status bound_variances(const pair_kernel *k, scl_matrix *x, scl_matrix *y,
                                   scl_error *error) {
   if (k->way != NORMAL_PAIRS && k->way != SUPPORTS) return SCL_STATUS_OK;
@@ -307,6 +312,7 @@ typedef struct filling {
   const scl_matrix *out;
 } filling;
 
+/* Task: row i of the result. */
 static scl_status fill_row(void *context, size_t i, scl_error *error) {
   const filling *job = context;
   const size_t d = job->kernel->draw.dim;
@@ -344,8 +350,8 @@ static scl_status by_pairs(const pair_kernel *k, const scl_matrix *x, const scl_
 
 /* ------------------------------------------------------------ a kernel that a part names */
 
-/* The kernel component that the sampler, or else the nonlinearity, names for the pair. *out stays NULL
- * if neither names one. */
+/* The kernel component that the sampler, or else the nonlinearity, names for the pair. *out stays
+ * NULL if neither names one. */
 static scl_status named_kernel(const scl_map *map, scl_instance **out, scl_error *error) {
   char text[240];
   const scl_instance *from = map->sampler;
@@ -378,8 +384,8 @@ static scl_status by_name(const pair_kernel *k, const char *what, const scl_matr
 
 /* ------------------------------------------------------------ entry points */
 
-/* E f(a, b) for the dual of some f (features, or the agreement of codes), in the best way. `what` is
- * its name in sentences. */
+/* The matrix of E f(a, b), f given by its dual (a product of features, or the agreement of codes),
+ * by the first way that applies. `what` names the result in error messages. */
 static scl_status evaluate_dual(const scl_map *map, scl_dual dual, bool harmonic, double amplitude,
                                 const char *what, const scl_matrix *x, const scl_matrix *y,
                                 scl_matrix *out, scl_error *error) {

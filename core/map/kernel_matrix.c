@@ -1,5 +1,5 @@
-/* A kernel between rows of data, k(x_i, y_j): sections' induced kernel, and kernels that users apply
- * to matrices. Rows of X are divided into strips, one task each. */
+/* A kernel between rows of data, k(x_i, y_j): sections' induced kernel, and kernels that users
+ * apply to matrices. Rows of X are divided into strips, one task each. */
 #include "algebra/pilot.h"
 #include "base/loops.h"
 #include "base/pool.h"
@@ -13,11 +13,13 @@ enum {
   FEW = 8      /* rows of Y that are too few to find where its columns are */
 };
 
+/* One call: the matrix `out` = k(x_i, y_j). */
 typedef struct strips {
   const scl_instance *kernel;
   const scl_matrix *x, *y, *out; /* float64, row-major */
 } strips;
 
+/* Task: STRIP rows of the result. u.first numbers the rows in the kernel's error messages. */
 static scl_status fill_strip(void *context, size_t index, scl_error *error) {
   const strips *job = context;
   const size_t first = index * STRIP, rows = scl_min(STRIP, job->x->rows - first);
@@ -60,8 +62,8 @@ scl_status scl_kernel_check_values(const scl_kernel_values *k, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-/* After a kernel refused some numbers: find the first row of a matrix that it refuses by itself, and
- * name it in the error. Returns whether there is one. */
+/* After a kernel refused some numbers: find the first row of a matrix that it refuses by itself,
+ * and name it in the error. Returns whether there is one. */
 static bool name_refused_row(const strips *job, const scl_matrix *rows, const char *name,
                              scl_error *error) {
   double k;

@@ -9,6 +9,7 @@ static bool cells_claims(const scl_map *map, const scl_map_spec *spec) {
   return map->shape.flags & SCL_SHAPE_ONE_HOT;
 }
 
+/* The slot `make`: an empty dictionary on the drawn grids. */
 static scl_status cells_make(scl_map *map, const scl_map_spec *spec, const scl_parameter_set *drawn,
                              scl_error *error) {
   (void)spec;

@@ -9,6 +9,7 @@ static bool plain_claims(const scl_map *map, const scl_map_spec *spec) {
   return map->kernel == NULL;
 }
 
+/* The slot `make`: the projection on the drawn parameters, and the scales. */
 static scl_status plain_make(scl_map *map, const scl_map_spec *spec, const scl_parameter_set *drawn,
                              scl_error *error) {
   const scl_projection_spec projection = {.origin = &map->origin,

@@ -1,5 +1,5 @@
-/* Kind `sampled`: a nonlinearity with a K, in place of the mean over the sampler's law p the mean
- * over samples w_s of it (Monte Carlo):
+/* Kind `sampled`: a nonlinearity with a K, where the mean over the sampler's law p is replaced by
+ * the mean over samples w_s of p (Monte Carlo):
  *
  *   Phi(x)_t = 1/S sum_s K(w_s, w_t) phi(<w_s, x>)
  *
@@ -28,7 +28,8 @@ static scl_status check_mixing(const scl_map *map, const double *k, size_t numbe
   return SCL_STATUS_OK;
 }
 
-/* mixing (samples x count) = K(w_s, w_t) / samples, undoing the inner map's 1/sqrt(samples). */
+/* mixing (samples x count) = K(w_s, w_t) / sqrt(samples). The inner map's features carry the other
+ * factor 1/sqrt(samples) of the mean. */
 static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, size_t number,
                              scl_error *error) {
   const size_t count = map->count, size = scl_dtype_size(map->dtype);
@@ -51,7 +52,7 @@ static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, siz
   return status;
 }
 
-/* Samples are not parameters: their stream is another, so that the two are independent. */
+/* Samples come from another random stream than the parameters, so that both are independent. */
 scl_status scl_map_draw_samples(const scl_map *map, uint64_t seed, size_t first, size_t count,
                                 scl_parameter_set *out, scl_error *error) {
   scl_layout layout;
@@ -147,6 +148,7 @@ static scl_status sampled_apply(const scl_map *map, const scl_map_request *reque
 
 /* ------------------------------------------------------------ the other slots */
 
+/* The last kind that is asked: it takes every map with a K. */
 static bool sampled_claims(const scl_map *map, const scl_map_spec *spec) {
   (void)map, (void)spec;
   return true;

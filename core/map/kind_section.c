@@ -1,5 +1,5 @@
-/* Kind `section`: kernel sections, features k(w_t, x), with which a linear model is the Nystrom method (Williams
- * and Seeger 2001).
+/* Kind `section`: kernel sections, features k(w_t, x), with which a linear model is the Nystrom
+ * method (Williams and Seeger 2001).
  *
  *   plain      Phi(x) = k(W, x)            ||f||^2 = a' k(W, W) a    (penalty "rkhs")
  *   whitened   Phi(x) = L^-1 k(W, x)       ||f||^2 = ||a||^2         (penalty ||a||^2)
@@ -47,7 +47,7 @@ static scl_const_parameters parameters_at(const scl_map *map, size_t first, size
   return w;
 }
 
-/* k between two runs of parameters: scl_symmetric_fill calls it for rectangles of k(W, W). */
+/* One rectangle of k(W, W), for scl_symmetric_fill: k between two runs of parameters. */
 static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
                                  size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const scl_map *map = context;
@@ -66,6 +66,7 @@ static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, s
   return scl_kernel_check_values(&values, error);
 }
 
+/* *out = k(W, W), made here. The caller destroys it, also after a failure. */
 static scl_status create_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
   SCL_TRY(scl_symmetric_create(map->count, out, error));
   return scl_symmetric_fill(*out, gram_rectangle, (void *)(uintptr_t)map, error);
@@ -75,8 +76,9 @@ static scl_status create_gram(const scl_map *map, scl_symmetric **out, scl_error
 static const double JITTERS[] = {0, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6};
 enum { TRIES = sizeof JITTERS / sizeof *JITTERS };
 
-/* L of k(W, W) + jitter mean I. Where it is not positive definite: SCL_STATUS_NUMERIC, and the
- * place in *pivot, which else is T. */
+/* Set the whitening to L with k(W, W) + jitter mean I = L L', mean the mean of the diagonal. If the
+ * matrix is not positive definite: SCL_STATUS_NUMERIC, with the failing row in *pivot, which is T
+ * in all other cases. */
 static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_error *error) {
   const scl_symmetric_algebra *algebra = &scl_service_symmetric;
   scl_symmetric *gram = NULL;
@@ -97,8 +99,9 @@ static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_er
   return status;
 }
 
-/* Landmarks that repeat, or lie close, make k(W, W) singular: the least jitter with which it has a
- * factor is added. */
+/* Landmarks that are equal or close make k(W, W) singular: add the least of JITTERS with which it
+ * factors. SCL_STATUS_NUMERIC with pivot T is a value of k that is not finite, and no jitter
+ * helps. */
 static scl_status whiten(scl_map *map, scl_error *error) {
   const size_t bytes = map->count * map->count * sizeof(double);
   size_t pivot = 0;
@@ -115,10 +118,12 @@ static scl_status whiten(scl_map *map, scl_error *error) {
                   scl_instance_name(map->phi), map->count, JITTERS[TRIES - 1], pivot + 1);
 }
 
+/* The slot `make`. k is computed between rows, so that shared rows are copied for each
+ * parameter. */
 static scl_status section_make(scl_map *map, const scl_map_spec *spec,
                                const scl_parameter_set *drawn, scl_error *error) {
   (void)drawn;
-  if (map->pool != NULL) { /* rows that parameters share become rows of each */
+  if (map->pool != NULL) {
     scl_parameter_set rows;
     SCL_TRY(scl_map_own_parameters(map, &rows, error));
     scl_parameters_release(&map->natural);
@@ -132,12 +137,13 @@ static scl_status section_make(scl_map *map, const scl_map_spec *spec,
 
 /* ------------------------------------------------------------ applying */
 
+/* One call of the slot `apply`. */
 typedef struct application {
   const scl_map *map;
   const scl_map_request *request; /* its rows and columns are those of x and phi */
   size_t begin, end;              /* columns of k needed: whitened features need all before them */
   double *scratch;
-  size_t scratch_each; /* numbers a thread: rows of x, then of k */
+  size_t scratch_each; /* numbers for each thread: rows of x, then of k */
 } application;
 
 /* Rows first .. first+rows-1 of x as packed float64. */
@@ -198,8 +204,8 @@ static scl_status refuse_value(const application *job, const double *k, size_t n
                   job->begin + at % width + 1, scl_instance_name(job->map->phi), k[at]);
 }
 
-/* One task. Row i of k is k(x_i, W) of columns begin .. end-1; whitening solves L f = k for each row
- * in place, for which it needs all columns before the last one wanted. */
+/* One task. Row i of k is k(x_i, W) of columns begin .. end-1; whitening solves L f = k for each
+ * row in place, for which it needs all columns before the last one wanted. */
 static scl_status section_rows(void *context, size_t index, scl_error *error) {
   const application *job = context;
   const scl_map *map = job->map;
@@ -230,6 +236,9 @@ static scl_status section_rows(void *context, size_t index, scl_error *error) {
   return write_rows(job, first, rows, k, width, error);
 }
 
+/* Slot `apply`: tiles of rows by the pool, each thread with its own scratch for a tile of rows and
+ * of sections. Whitened features mix all sections up to the last that is asked for (L^-1 is lower
+ * triangular), so these begin at the first section. */
 static scl_status section_apply(const scl_map *map, const scl_map_request *request,
                                 scl_error *error) {
   application job = {.map = map,

@@ -23,10 +23,11 @@ typedef struct changing {
   const scl_map_request *request;
   const void *from; /* features of the base at stride */
   ptrdiff_t stride;
-  size_t width, room; /* numbers of a row of these, and what the stages need */
+  size_t width, room; /* features of the base; numbers that a row needs room for in the stages */
 } changing;
 
-/* The features first .. first+count-1 of the request, of row i, from a changed row. */
+/* Write the features first .. first+count-1 that the request wants of row i, from the changed
+ * row. */
 static scl_status write_row(const changing *c, size_t i, const double *row, scl_error *error) {
   const scl_map_request *to = c->request;
   const scl_dtype dtype = c->map->dtype;
@@ -67,7 +68,9 @@ static scl_status change_chunk(void *context, size_t index, scl_error *error) {
   return status;
 }
 
-/* The features of the base go to their place in the request if they have room there. */
+/* The slot `apply`. The features of the base are written into the request's memory if they fit
+ * there (all features are wanted, and the stages do not reduce their number), else into memory of
+ * this call. */
 static scl_status staged_apply(const scl_map *map, const scl_map_request *request,
                                scl_error *error) {
   const scl_staging *own = &map->own.staging;
@@ -99,13 +102,16 @@ static scl_status staged_apply(const scl_map *map, const scl_map_request *reques
 
 /* ------------------------------------------------------------ making */
 
-/* Stages that give the same for features times any factor, or have it (SCL_SELECT): the base
- * may leave one out (scl_map_log_scale). */
+/* Stages that may follow features. The base may leave out a factor of its features
+ * (scl_map_log_scale): the result of these stages does not depend on such a factor, or has the same
+ * factor (SCL_SELECT). */
 static bool follows_features(scl_stage_kind kind) {
   return kind == SCL_STANDARDIZE || kind == SCL_MINMAX || kind == SCL_NORMALIZE ||
          kind == SCL_SELECT;
 }
 
+/* Check that the stages can follow the features of `base`, each taking as many columns as the one
+ * before gives. *features = the columns of the last. */
 static scl_status check_stages(const scl_map *base, scl_stage *const *stages, size_t n_stages,
                                size_t *features, scl_error *error) {
   *features = scl_map_features(base);
@@ -125,7 +131,7 @@ static scl_status check_stages(const scl_map *base, scl_stage *const *stages, si
   return SCL_STATUS_OK;
 }
 
-/* The factor is still left out after selections alone. */
+/* The log of the factor that is left out after the stages: only selections keep it. */
 static double log_scale_of(const scl_map *base, scl_stage *const *stages, size_t n_stages) {
   for (size_t s = 0; s < n_stages; s++)
     if (stages[s]->kind != SCL_SELECT) return 0;

@@ -69,8 +69,8 @@ static scl_status set_parameter_spreads(scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* scale_t = c(w_t) exp(-log_scale), where c(w_t) is the product of c over the rows of the scalars of
- * parameter t. log_scale is 0 as long as the largest c is in the range of the dtype, so that
+/* scale_t = c(w_t) exp(-log_scale), where c(w_t) is the product of c over the rows of the scalars
+ * of parameter t. log_scale is 0 as long as the largest c is in the range of the dtype, so that
  * features have their true scale and penalties their meaning; else it is the log of that c. */
 static scl_status set_scales(scl_map *map, const double *log_row, scl_error *error) {
   double *log_c = scl_allocate_array(map->count + 1, sizeof *log_c);
@@ -244,6 +244,7 @@ static scl_status find_spreads(const scl_map_tile *tile, scl_spread *v, scl_erro
   return SCL_STATUS_OK;
 }
 
+/* The slot `tile` of the kind `exact`: S by the nonlinearity's closed form. */
 static scl_status exact_tile(const scl_map *map, const scl_map_tile *tile, scl_error *error) {
   const scl_const_block z = scl_block_view(&tile->z);
   scl_spread v;
@@ -251,6 +252,7 @@ static scl_status exact_tile(const scl_map *map, const scl_map_tile *tile, scl_e
   return scl_nonlinearity_smooth(map->phi, &z, &v, &tile->y, error);
 }
 
+/* The slot `tile` of the kind `quadrature`. */
 static scl_status quadrature_tile(const scl_map *map, const scl_map_tile *tile, scl_error *error) {
   const scl_const_block z = scl_block_view(&tile->z);
   scl_spread v;
@@ -266,14 +268,16 @@ static bool exact_claims(const scl_map *map, const scl_map_spec *spec) {
          scl_nonlinearity_smooths(map->phi);
 }
 
-/* The quadrature is one-dimensional: it takes one number a parameter, but where a nonlinearity of
- * several has a closed form, which the user declined. */
+/* The quadrature is one-dimensional: it takes nonlinearities of one number. A nonlinearity of
+ * several numbers is claimed too if it has a closed form, which the user declined: then the
+ * quadrature itself refuses it, with the reason. */
 static bool quadrature_claims(const scl_map *map, const scl_map_spec *spec) {
   return map->tilts != NULL && !spec->monte_carlo &&
          (map->fan_in == 1 || scl_nonlinearity_smooths(map->phi));
 }
 
-/* All threads raise one number, which scl_map_quadrature_gap reads. */
+/* The slot `make` of the kind `quadrature`: weighted_make, and the gap, one number that all threads
+ * raise and scl_map_quadrature_gap reads. */
 static scl_status quadrature_make(scl_map *map, const scl_map_spec *spec,
                                   const scl_parameter_set *drawn, scl_error *error) {
   _Atomic double *gap = scl_allocate(sizeof *gap);

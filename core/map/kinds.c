@@ -1,3 +1,4 @@
+/* The list of kinds of maps, in order of precedence. */
 #include "map/kinds.h"
 
 /* In the order in which they are asked: first those that phi decides, then maps without K. Of maps

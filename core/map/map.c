@@ -29,8 +29,7 @@ scl_dtype scl_map_dtype(const scl_map *map) { return map->dtype; }
 scl_method scl_map_method(const scl_map *map) { return map->kind->method; }
 bool scl_map_has_kernel(const scl_map *map) { return map->kind->gram != NULL; }
 double scl_map_log_scale(const scl_map *map) { return map->log_scale; }
-/* In range, features written out are multiplied by exp(log_scale); below, the factor would make them
- * 0. */
+/* Features for the user are multiplied by exp(log_scale), unless that factor would make them 0. */
 double scl_map_left_out(const scl_map *map) {
   return map->log_scale < -scl_log_reach(map->dtype) ? map->log_scale : 0;
 }
@@ -45,7 +44,8 @@ scl_status scl_map_check_rows(const scl_map *map, const char *what, const scl_ma
 /* Sizes past these are mistakes: they are refused before anything is drawn. */
 enum { MOST_FEATURES = 500000000 };
 
-/* Bytes of parameters and scales, estimated in double, where products of sizes do not wrap around. */
+/* Bytes of parameters and scales, estimated in double, where products of sizes do not wrap
+ * around. */
 static scl_status check_size(const scl_map *map, scl_error *error) {
   const double features = (double)map->count * (double)map->fan_out,
                size = (double)scl_dtype_size(map->dtype),
@@ -61,8 +61,8 @@ static scl_status check_size(const scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* T: the number of given parameters, or what the sampler's layout says, which repeats the user's T or
- * knows its own. A bare map may have none. */
+/* T: the number of given parameters, or what the sampler's layout says, which repeats the user's T
+ * or knows its own. A bare map may have none. */
 static scl_status find_count(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   if (map->given) {
     map->count = spec->parameters->rows / map->fan_in;
@@ -98,8 +98,8 @@ scl_status scl_map_add_phases(uint64_t seed, uint64_t stream, size_t first, scl_
   return SCL_STATUS_OK;
 }
 
-/* Samplers with a pool draw fewer rows than the parameters need, which share them: how many rows, and
- * which of them each parameter reads. Given parameters are stored one by one. */
+/* Samplers with a pool draw fewer rows than the parameters have scalars, and parameters share them.
+ * Set the number of rows and, for each scalar, its row. Given parameters do not share rows. */
 static scl_status get_pool(scl_map *map, scl_error *error) {
   const char *name = scl_instance_name(map->sampler);
   const size_t numbers = map->count * map->fan_in;
@@ -126,7 +126,7 @@ static scl_status get_pool(scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Before parameters are drawn: their state and their pool. */
+/* Before parameters are drawn: check the sampler's learnt state, and set pool and plane. */
 static scl_status prepare_drawing(scl_map *map, scl_error *error) {
   map->plane = map->count;
   if (map->bare || map->given) return SCL_STATUS_OK;
@@ -139,7 +139,7 @@ static scl_status prepare_drawing(scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* The rows that the map projects on: given, or drawn, with a phase where one is needed. */
+/* *out = the rows that the map projects on: given, or drawn, with phases if the map needs them. */
 static scl_status get_parameters(scl_map *map, const scl_map_spec *spec, scl_parameter_set *out,
                                  scl_error *error) {
   const bool shared = map->pool != NULL;
@@ -232,7 +232,7 @@ static bool needs_phase(const scl_map *map, const scl_map_spec *spec) {
 }
 
 /* Layout, space, shape and sizes, of parts that fit together; the origin of the parameters. */
-static scl_status compose(scl_map *map, const scl_map_spec *spec, scl_error *error) {
+static scl_status compose_parts(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   SCL_TRY(scl_parameters_layout(map->sampler, map->dim, spec->count, &map->layout, error));
   map->space = scl_space_of(map->layout.space);
   map->given = spec->parameters != NULL;
@@ -257,7 +257,7 @@ static scl_status compose(scl_map *map, const scl_map_spec *spec, scl_error *err
 }
 
 /* Draw the parameters, and let the kind make the rest of them. */
-static scl_status make(scl_map *map, const scl_map_spec *spec, scl_error *error) {
+static scl_status draw_and_make(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   scl_parameter_set drawn = {0};
   scl_status status = SCL_STATUS_OK;
   if (map->bare) return SCL_STATUS_OK;
@@ -282,12 +282,12 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
   map->seed = spec->seed;
   map->dtype = spec->dtype;
   map->whole = spec->whole;
-  scl_status status = compose(map, spec, error);
+  scl_status status = compose_parts(map, spec, error);
   if (status == SCL_STATUS_OK) status = prepare_drawing(map, error);
   if (status == SCL_STATUS_OK) status = scl_map_bind_kernel(map, spec, error);
   if (status == SCL_STATUS_OK) {
     map->kind = scl_map_kind_of(map, spec);
-    status = make(map, spec, error);
+    status = draw_and_make(map, spec, error);
   }
   if (status == SCL_STATUS_OK) status = scl_map_open_grid(map, spec, error);
   if (status == SCL_STATUS_OK)
@@ -371,7 +371,7 @@ scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **ou
   return create_with_own(map, spec, out, error);
 }
 
-/* What the features of the kept parameters had learnt. */
+/* Give the map `some`, of parameters keep[0 .. count-1], their part of a learnt grid. */
 static scl_status select_grid(const scl_map *map, const size_t *keep, size_t count, scl_map *some,
                               scl_error *error) {
   scl_matrix all, kept;
@@ -391,8 +391,8 @@ static scl_status select_grid(const scl_map *map, const size_t *keep, size_t cou
   return status;
 }
 
-/* The parameters kept are given to the new map as a matrix; plane k of the matrix has scalar k of each
- * parameter. */
+/* The parameters kept are given to the new map as a matrix; plane k of the matrix has scalar k of
+ * each parameter. */
 scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out,
                           scl_error *error) {
   scl_matrix all, rows;

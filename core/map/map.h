@@ -64,35 +64,37 @@ scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, 
  * stages. Such a map has no K and no parameters of its own: scl_map_base has them. */
 scl_status scl_map_create_staged(const scl_map *base, scl_stage *const *stages, size_t n_stages,
                                  scl_map **out, scl_error *error);
-/* The map whose features such a map changes; every other map itself. */
+/* Of a map with stages: the map whose features they change. Of any other map: the map itself. */
 const scl_map *scl_map_base(const scl_map *map);
 void scl_map_destroy(scl_map *map);
-/* Whether the features of `few` are those of the first parameters of `many`, times *ratio. Both maps
- * have the same parts and options, but for T. False for structured, shared and learnt parameters. */
+/* Whether the features of `few` are those of the first parameters of `many`, times *ratio. Both
+ * maps have the same parts and options, but for T. False for structured, shared and learnt
+ * parameters. */
 bool scl_map_is_first_of(const scl_map *few, const scl_map *many, double *ratio);
 
 size_t scl_map_features(const scl_map *map); /* D; of one-hot cells: those learnt so far */
 size_t scl_map_bytes(const scl_map *map);    /* approximate memory */
 size_t scl_map_count(const scl_map *map);    /* T */
 size_t scl_map_dim(const scl_map *map);
-size_t scl_map_fan_in(const scl_map *map); /* scalars a parameter */
+size_t scl_map_fan_in(const scl_map *map); /* numbers z that phi takes for a parameter */
 scl_dtype scl_map_dtype(const scl_map *map);
 scl_method scl_map_method(const scl_map *map);
 /* Whether there is a G: with K, and of kernel sections. */
 bool scl_map_has_kernel(const scl_map *map);
 bool scl_map_is_section(const scl_map *map);
 bool scl_map_is_whitened(const scl_map *map);
-/* What was added to the diagonal of k(W, W) so that it could be factored, over its mean; else 0. */
+/* What was added to the diagonal of k(W, W) so that it could be factored, as a share of the mean of
+ * the diagonal; 0 for maps that are not whitened sections. */
 double scl_map_jitter(const scl_map *map);
 size_t scl_map_samples(const scl_map *map); /* Monte Carlo: how many were drawn, else 0 */
 /* Quadrature: the largest relative gap between its last two rules so far, where it missed its
  * tolerance; else 0. */
 double scl_map_quadrature_gap(const scl_map *map);
-/* What scl_map_apply leaves out: the true features are exp(log_scale) times what it writes (0
- * without K, and wherever they are in range). */
+/* The log of the factor that scl_map_apply leaves out: the true features are exp(log_scale) times
+ * what it writes. 0 without K, and whenever the true features are in the range of the dtype. */
 double scl_map_log_scale(const scl_map *map);
-/* The log of a factor that features written out still lack: log_scale where exp(log_scale) would
- * bring them near underflow, else 0. */
+/* The log of the factor that remains left out when features are written for the user: log_scale if
+ * exp(log_scale) would bring them near underflow, else 0. */
 double scl_map_left_out(const scl_map *map);
 /* The width of the kernel after it is bound to the law ("width = 1.83"); empty without a kernel. */
 void scl_map_describe_kernel(const scl_map *map, char *text, size_t size);
@@ -100,13 +102,14 @@ void scl_map_describe_kernel(const scl_map *map, char *text, size_t size);
 /* One-hot cells: how many entries a row has (T; 0: features are dense), and what each is. */
 size_t scl_map_entries(const scl_map *map);
 double scl_map_entry_value(const scl_map *map);
-/* An empty dictionary for the map's grids, to learn cells with (cells.h); then, after the last
- * rows, take it over and settle the columns: a grid's cells lie together, in the order in which
- * rows brought them. Before that the map has no features. */
+/* scl_map_open_cells: *out = an empty dictionary for the map's grids, with which the caller learns
+ * the cells of all rows (cells.h). scl_map_settle: after the last rows, give the dictionary to the
+ * map, which owns it (also after a failure) and numbers the features: a grid's cells are adjacent,
+ * in the order of the rows. Before that the map has no features. */
 scl_status scl_map_open_cells(const scl_map *map, scl_cells **out, scl_error *error);
 scl_status scl_map_settle(scl_map *map, scl_cells *cells, scl_error *error);
-/* The dictionary, NULL where features are dense; and one that was exported (cells.h) in its
- * place. */
+/* scl_map_cells: the dictionary, borrowed; NULL if features are dense. scl_map_restore_cells:
+ * replace it by one that was exported (scl_cells_import). */
 const scl_cells *scl_map_cells(const scl_map *map);
 scl_status scl_map_restore_cells(scl_map *map, const int64_t *counts, const int32_t *words,
                                  size_t rows, scl_error *error);
@@ -128,15 +131,17 @@ scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, scl_matr
  * map's dtype. On the pool's threads. */
 scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                          void *phi, ptrdiff_t phi_stride, scl_error *error);
-/* The same for parameters first .. first+count-1 alone: phi has count columns for each output.
- * first is a multiple of scl_map_block, and so is count unless they are the last. */
+/* The same for parameters first .. first+count-1 only: phi has `count` columns for each output.
+ * `first` is a multiple of scl_map_block, and so is `count` unless these are the last
+ * parameters. */
 scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, const void *x,
                               ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
                               scl_error *error);
 size_t scl_map_block(const scl_map *map); /* 1, or how many parameters are projected together */
 
-/* Features that take two values, s_t low and s_t high: whether this map's do, with what its plugins
- * declare; and then s_t. */
+/* Features that take two values, s_t low and s_t high. scl_map_two_values: whether this map's do,
+ * by the declarations of its plugins; zero_is_high: a feature is high at z = 0.
+ * scl_map_feature_scale: s_t. */
 typedef struct scl_two_values {
   double low, high;
   bool zero_is_high;
@@ -148,7 +153,7 @@ void scl_map_low_and_high(const scl_map *map, double *low, double *high);
 /* Bits of the rows' features, from word 0 on: those that scl_map_apply would make high. */
 scl_status scl_map_apply_bits(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                               const scl_bits *bits, scl_error *error);
-/* false: no map says that it has two values, so that all features are numbers (tests). */
+/* For tests. false: scl_map_two_values is false for all maps, so that no features are bits. */
 void scl_map_use_bits(bool use);
 bool scl_map_uses_bits(void);
 
@@ -170,10 +175,12 @@ bool scl_map_lacks_grid(const scl_map *map);
 /* Units from the smallest and the largest of each feature (D numbers each) on the first rows. */
 scl_status scl_map_learn_grid(scl_map *map, const double *least, const double *most,
                               scl_error *error);
-/* What was learnt (2 x D, float64): no storage where nothing was; and the same from a saved map. */
+/* scl_map_grid: *out (2 x D, float64, made here; empty if no grid was learnt) = the learnt grid.
+ * scl_map_take_grid: give a map a grid that was saved. */
 scl_status scl_map_grid(const scl_map *map, scl_matrix *out, scl_error *error);
 scl_status scl_map_take_grid(scl_map *map, const scl_matrix *grid, scl_error *error);
-/* How many features of a learnt grid were rounded so far, and how many lay beyond the largest v. */
+/* How many numbers were rounded by a learnt grid so far, and how many of them were clipped to the
+ * largest v. */
 void scl_map_clipped(const scl_map *map, size_t *rounded, size_t *clipped);
 
 /* The untilted parameters, as a matrix; structured ones as dense rows; with fan_in q, scalar k of
@@ -199,8 +206,8 @@ typedef struct scl_constants {
 scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *out,
                              scl_error *error);
 
-/* Whether the features are of one size by their kind: kernel sections, and phi with a bound. Others
- * can be as different in size as columns of data. */
+/* Whether all features are of similar size because of their kind: kernel sections, and phi with a
+ * bound. Other features can differ in size as much as columns of data. */
 bool scl_map_of_one_size(const scl_map *map);
 
 /* Samples first .. first+count-1 of p for Monte Carlo: another stream than the parameters';

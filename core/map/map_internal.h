@@ -50,8 +50,8 @@ typedef struct scl_staging {
   size_t n_stages;
 } scl_staging;
 
-/* How y, which is a feature before its scale, becomes a whole number: v = round((y - offset) inverse).
- * Kinds without a slot `tile` have no scales apart: y is the feature. */
+/* How y, which is a feature before its scale, becomes a whole number: v = round((y - offset)
+ * inverse). Kinds without a slot `tile` have no scales apart: y is the feature. */
 typedef struct scl_grid {
   float *offset, *inverse; /* D each; offset NULL: zeros */
   double *unit, *base;     /* D each: the feature is base + unit v; base NULL: zeros */
@@ -89,8 +89,8 @@ struct scl_map {
   scl_projection *variance;   /* x^2 to v^2, for SCL_SPREAD_ENTRY; else NULL */
   void *scale;                /* count: s_t, or c(w_t) exp(-log_scale), in dtype */
   double log_scale;
-  scl_whole whole; /* features are rounded to whole numbers, */
-  scl_grid *grid;  /* once there is a grid: NULL until it is learnt; bits and one-hot have none */
+  scl_whole whole; /* the type of whole numbers that features are rounded to, if there is a grid */
+  scl_grid *grid;  /* NULL until it is learnt, and for features that are bits or one-hot */
 
   scl_law_set law;     /* of one parameter; empty where there is no kernel or no law */
   scl_tilt_set *tilts; /* K's, NULL where K has no tilt for the law */
@@ -136,7 +136,8 @@ scl_status scl_map_open_grid(scl_map *map, const scl_map_spec *spec, scl_error *
 void scl_map_close_grid(scl_map *map);
 /* v of features first .. first+count-1 from their y; false: a number is not finite. */
 bool scl_map_round(const scl_map *map, size_t first, size_t count, const float *y, void *v);
-/* scl_map_request with `whole` or not, of kinds that write features: these are rounded afterwards. */
+/* scl_map_request with `whole` or not, of kinds that write features: these are rounded
+ * afterwards. */
 scl_status scl_map_apply_rounded(const scl_map *map, const scl_map_request *request,
                                  scl_error *error);
 

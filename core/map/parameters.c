@@ -27,7 +27,7 @@ scl_draw scl_origin_draw(const scl_origin *origin, size_t plane, size_t planes) 
   scl_draw draw = origin->draw;
   draw.plane = plane;
   draw.planes = planes;
-  draw.address.stream += (uint64_t)plane << 32; /* planes draw from streams far apart */
+  draw.address.stream += (uint64_t)plane << 32; /* the streams of different planes never meet */
   draw.state = origin->state.numbers == NULL ? NULL : &origin->state;
   return draw;
 }
@@ -136,6 +136,7 @@ size_t scl_parameters_plane(const scl_layout *layout, size_t count) {
 
 enum { BATCH = 64 }; /* parameters of a task; rounded up to whole blocks of structured ones */
 
+/* One plane of parameters to draw. */
 typedef struct drawing {
   const scl_instance *sampler;
   const scl_draw *draw;
@@ -152,8 +153,8 @@ static scl_status draw_batch(void *context, size_t index, scl_error *error) {
   return scl_sampler_draw(job->sampler, job->draw, &part, error);
 }
 
-/* What a sampler drew is checked here once, so that the projection may trust it. */
-/* Refuse drawn parameters that are not finite, or that their space cannot have. */
+/* Refuse drawn parameters that are not finite, or that their space cannot have. This is the only
+ * check: projections use the parameters as they are. */
 static scl_status check_drawn(const scl_instance *sampler, const scl_parameter_set *set,
                               scl_error *error) {
   const scl_parameters *view = &set->view;
@@ -247,8 +248,8 @@ scl_status scl_parameters_matrix(const scl_parameter_set *set, scl_matrix *out, 
   return SCL_STATUS_OK;
 }
 
-/* Read row i of the matrix into parameter i. Returns false if the row names a column that the data do
- * not have, and *column is then that number. */
+/* Read row i of the matrix into parameter i. Returns false if the row names a column that the data
+ * do not have, and *column is then that number. */
 static bool read_row(const scl_layout *layout, size_t dim, const scl_matrix *rows, size_t i,
                      scl_parameter_set *out, double *column) {
   const double lowest = scl_space_of(layout->space)->least_column + 1;

@@ -1,5 +1,5 @@
-/* Parameters w_t of a sampler: drawn by (seed, stream, index), or given as a matrix; and their
- * law. */
+/* Parameters w_t of a sampler: drawn by (seed, stream, index) or given as a matrix, and their
+ * probability law. */
 #ifndef SCULLERY_PARAMETERS_H
 #define SCULLERY_PARAMETERS_H
 
@@ -56,13 +56,13 @@ scl_const_parameters scl_parameters_part_view(const scl_parameters *all, size_t 
 /* From the rows of a matrix in the form that scl_parameters_matrix writes. */
 scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, const scl_matrix *rows,
                                       scl_parameter_set *out, scl_error *error);
-/* One row for each parameter: its columns (from 1; 0 past the in-degree), its numbers, and its bias,
- * if the layout has one. */
+/* One row for each parameter: its columns (from 1; 0 past the in-degree), its numbers, and its
+ * bias, if the layout has one. */
 scl_status scl_parameters_matrix(const scl_parameter_set *set, scl_matrix *out, scl_error *error);
 void scl_parameters_release(scl_parameter_set *set);
 
-/* The law of one parameter's numbers, with memory for d columns; SCL_FAMILY_OTHER and the sampler's
- * space where it says none. */
+/* The law of one parameter's numbers, with memory for d columns. If the sampler declares no law,
+ * the family is SCL_FAMILY_OTHER. */
 typedef struct scl_law_set {
   scl_law law;
   double *memory;

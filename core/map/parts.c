@@ -25,14 +25,14 @@ static const char *const ROWS_TAG = "landmarks";
 /* ------------------------------------------------------------ what goes with a tag, in words */
 
 /* A search of the registry for components that go with a tag; the text lists their names. */
-typedef struct takers {
+typedef struct tag_search {
   const char *tag; /* of a sampler; or the tags of a nonlinearity, "a|b" */
   char *text;
   size_t size, used, dim;
-} takers;
+} tag_search;
 
 /* Append "kind.name" to the list, unless the text is full. */
-static void add_taker(takers *t, const char *kind, const char *name) {
+static void add_match(tag_search *t, const char *kind, const char *name) {
   if (t->used + strlen(kind) + strlen(name) + 4 > t->size) return;
   t->used = scl_append(t->text, t->size, t->used, t->used > 0 ? ", " : "");
   t->used = scl_append(t->text, t->size, t->used, kind);
@@ -40,10 +40,11 @@ static void add_taker(takers *t, const char *kind, const char *name) {
   t->used = scl_append(t->text, t->size, t->used, name);
 }
 
-/* Nonlinearities whose descriptor names the tag. What does not load is passed over. */
-static void find_taker(void *context, scl_kind kind, const char *name, const char *path,
-                       scl_plugin_origin origin) {
-  takers *t = context;
+/* For scl_registry_each: add a nonlinearity whose descriptor names the tag. Components that do not
+ * load are skipped. */
+static void match_nonlinearity(void *context, scl_kind kind, const char *name, const char *path,
+                               scl_plugin_origin origin) {
+  tag_search *t = context;
   const scl_component *component;
   (void)path;
   (void)origin;
@@ -51,13 +52,13 @@ static void find_taker(void *context, scl_kind kind, const char *name, const cha
   if (scl_registry_find(kind, name, &component, NULL) != SCL_STATUS_OK) return;
   const scl_nonlinearity *table = component->vtable;
   if (table->tags != NULL && scl_word_place(table->tags, t->tag) >= 0)
-    add_taker(t, scl_kind_name(kind), name);
+    add_match(t, scl_kind_name(kind), name);
 }
 
-/* Samplers whose layout, with default options, has one of the tags. */
-static void find_tagged(void *context, scl_kind kind, const char *name, const char *path,
-                        scl_plugin_origin origin) {
-  takers *t = context;
+/* For scl_registry_each: add a sampler whose layout, with default options, has one of the tags. */
+static void match_sampler(void *context, scl_kind kind, const char *name, const char *path,
+                          scl_plugin_origin origin) {
+  tag_search *t = context;
   scl_instance *sampler;
   scl_layout layout;
   (void)path;
@@ -66,15 +67,16 @@ static void find_tagged(void *context, scl_kind kind, const char *name, const ch
   if (scl_instance_from_text(scl_kind_name(kind), name, &sampler, NULL) != SCL_STATUS_OK) return;
   if (scl_sampler_layout(sampler, t->dim, 0, &layout, NULL) == SCL_STATUS_OK &&
       layout.tag != NULL && scl_word_place(t->tag, layout.tag) >= 0)
-    add_taker(t, scl_kind_name(kind), name);
+    add_match(t, scl_kind_name(kind), name);
   scl_instance_release(sampler);
 }
 
-/* "nonlinearity.NAME, ...", or kernels as phi. */
-static void takers_text(const char *tag, char *text, size_t size) {
-  takers found = {.tag = tag, .text = text, .size = size};
+/* text = what goes with samplers of a tag: "nonlinearity.NAME, ...", and for rows of data also
+ * kernels as phi. */
+static void matches_text(const char *tag, char *text, size_t size) {
+  tag_search found = {.tag = tag, .text = text, .size = size};
   text[0] = 0;
-  (void)scl_registry_each(find_taker, &found, NULL);
+  (void)scl_registry_each(match_nonlinearity, &found, NULL);
   if (strcmp(tag, ROWS_TAG) == 0)
     (void)scl_append(text, size, found.used,
                      found.used > 0 ? ", and kernels as phi, sc.kernel.NAME{}"
@@ -90,13 +92,13 @@ static scl_status refuse_tag(const scl_map *map, scl_error *error) {
   const char *phi = scl_instance_name(map->phi), *sampler = scl_instance_name(map->sampler);
   char text[400] = "";
   if (tag != NULL) {
-    takers_text(tag, text, sizeof text);
+    matches_text(tag, text, sizeof text);
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "%s.%s does not go with sampler.%s, which goes with %s", kind, phi, sampler,
                     text);
   }
-  takers found = {.tag = map->shape.tags, .text = text, .size = sizeof text, .dim = map->dim};
-  (void)scl_registry_each(find_tagged, &found, NULL);
+  tag_search found = {.tag = map->shape.tags, .text = text, .size = sizeof text, .dim = map->dim};
+  (void)scl_registry_each(match_sampler, &found, NULL);
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "%s.%s does not go with sampler.%s; it goes with %s", kind, phi, sampler,
                   found.used > 0 ? text : "no sampler that is installed");

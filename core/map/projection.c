@@ -1,3 +1,5 @@
+/* Projections of rows on parameters: what all spaces have in common. How rows of a space are stored
+ * and multiplied is in space.c. */
 #include "map/projection.h"
 
 #include "base/loops.h"

@@ -26,8 +26,8 @@ typedef struct scl_projection {
   void *weights;
   int32_t *support;
   size_t slots;      /* sparse: columns kept a parameter */
-  int32_t *degree;   /* sparse: of each run of parameters the largest in-degree */
-  size_t *begin;     /* sparse, on turned rows: where each parameter's slots are, rows + 1 */
+  int32_t *degree;   /* sparse: the largest in-degree of each run of parameters */
+  size_t *begin;     /* sparse, on turned rows: where each parameter's slots begin (rows + 1) */
   void *bias;        /* rows, or NULL */
   scl_origin origin; /* structured: the sampler is shared */
   scl_parameter_set structured;
@@ -54,9 +54,9 @@ size_t scl_projection_bytes(const scl_projection *projection);
 /* 1, or how many parameters are projected together: first and cols are multiples of it. */
 size_t scl_projection_block(const scl_projection *projection);
 
-/* Whether it is done on turned rows: dim x SCL_LANES numbers, a column of x after the other, with 0
- * from `rows` on. A caller with several tiles of the same rows, at most SCL_LANES, turns them
- * once. */
+/* Whether the projection works on turned (transposed) rows: dim x SCL_LANES numbers, column after
+ * column of x, with 0 after the last row. A caller with several tiles of the same rows, at most
+ * SCL_LANES of them, turns these once and passes them in scl_tile.turned. */
 bool scl_projection_turns(const scl_projection *projection);
 void scl_projection_turn(const scl_projection *projection, const void *x, ptrdiff_t x_stride,
                          size_t rows, void *turned);

@@ -10,7 +10,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Newton's method on the Legendre polynomial, from Chebyshev's points. */
+/* Nodes by Newton's method on the Legendre polynomial P_n, from Chebyshev's points, with the
+ * recurrence k P_k = (2k - 1) x P_(k-1) - (k - 1) P_(k-2) and (x^2 - 1) P_n' = n (x P_n - P_(n-1)).
+ * Weights: 2 / ((1 - x^2) P_n'(x)^2). Only half of the nodes are computed: they are symmetric. */
 void scl_gauss_legendre(size_t count, double *nodes, double *weights) {
   const double n = (double)count;
   for (size_t i = 0; i < (count + 1) / 2; i++) {
@@ -61,16 +63,17 @@ typedef struct rule {
 
 /* Where piece `piece` of the entry's interval [-REACH, REACH] in z begins: phi breaks at z = (b -
  * m)/v. */
-static double edge(const rule *r, size_t entry, size_t piece) {
+static double piece_edge(const rule *r, size_t entry, size_t piece) {
   if (piece == 0) return -REACH;
   if (piece > r->n_breaks) return REACH;
   const double z = r->v[entry] > 0 ? (r->breaks[piece - 1] - r->m[entry]) / r->v[entry] : 0;
   return z < -REACH ? -REACH : z > REACH ? REACH : z;
 }
 
-/* r->sum by `nodes` nodes a piece, and by the first rule r->size. */
-static scl_status integrate(const rule *r, size_t nodes, const double *x, const double *w,
-                            scl_error *error) {
+/* Set r->sum to the integrals by a rule of `nodes` nodes x and weights w on each piece; the first
+ * rule also sets r->size. phi is called once for each node, on all entries. */
+static scl_status integrate_entries(const rule *r, size_t nodes, const double *x, const double *w,
+                                    scl_error *error) {
   const size_t count = r->count;
   const scl_block at = scl_block_packed(1, count, 1, r->at),
                   out = scl_block_packed(1, count, r->outputs, r->value);
@@ -80,12 +83,12 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
   for (size_t piece = 0; piece <= r->n_breaks; piece++)
     for (size_t k = 0; k < nodes; k++) {
       for (size_t i = 0; i < count; i++) {
-        const double low = edge(r, i, piece), high = edge(r, i, piece + 1);
+        const double low = piece_edge(r, i, piece), high = piece_edge(r, i, piece + 1);
         r->at[i] = r->m[i] + r->v[i] * (low + high + (high - low) * x[k]) / 2;
       }
       SCL_TRY(scl_nonlinearity_apply(r->phi, &z, &out, error));
       for (size_t i = 0; i < count; i++) {
-        const double low = edge(r, i, piece), high = edge(r, i, piece + 1),
+        const double low = piece_edge(r, i, piece), high = piece_edge(r, i, piece + 1),
                      node = (low + high + (high - low) * x[k]) / 2;
         const double weight = w[k] * (high - low) / 2 * (exp(-node * node / 2) / sqrt(2 * SCL_PI));
         for (size_t o = 0; o < r->outputs; o++) {
@@ -98,7 +101,7 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
   return SCL_STATUS_OK;
 }
 
-/* How far an entry's last two rules differ, relative to its integral of |phi|. */
+/* The largest difference of an entry's last two rules, relative to its integral of |phi|. */
 static double gap_of(const rule *r, size_t i) {
   double largest = 0;
   for (size_t o = i * r->outputs; o < (i + 1) * r->outputs; o++) {
@@ -108,7 +111,7 @@ static double gap_of(const rule *r, size_t i) {
   return largest;
 }
 
-/* The integrals of an entry into the block, in its dtype. */
+/* Write the integrals of an entry to the block, in its dtype. */
 static void write_entry(const rule *r, size_t i, const scl_block *out) {
   const ptrdiff_t row = (ptrdiff_t)(r->entry[i] / out->cols) * out->row_stride;
   const size_t col = r->entry[i] % out->cols;
@@ -117,8 +120,8 @@ static void write_entry(const rule *r, size_t i, const scl_block *out) {
                    r->sum[i * r->outputs + o]);
 }
 
-/* Entry i becomes entry `to` <= i of those that are not settled, with its integrals as the rule
- * before. */
+/* Entry i needs another rule: it becomes entry `to` <= i of the remaining ones, and its integrals
+ * become those of the previous rule. */
 static void keep_entry(rule *r, size_t i, size_t to) {
   r->entry[to] = r->entry[i];
   r->m[to] = r->m[i];
@@ -127,15 +130,15 @@ static void keep_entry(rule *r, size_t i, size_t to) {
   memmove(r->size + to * r->outputs, r->size + i * r->outputs, r->outputs * sizeof *r->size);
 }
 
-/* Double the number of nodes of each entry until its two last rules agree. *gap: the largest
- * difference that was left. */
-static scl_status refine(rule *r, const scl_block *out, double *gap, scl_error *error) {
+/* Double the number of nodes until the last two rules of each entry agree, or LAST_NODES is
+ * reached. *gap = the largest relative difference that remains. */
+static scl_status refine_entries(rule *r, const scl_block *out, double *gap, scl_error *error) {
   double x[LAST_NODES], w[LAST_NODES];
   *gap = 0;
   for (size_t nodes = FIRST_NODES; nodes <= LAST_NODES && r->count > 0; nodes *= 2) {
     size_t left = 0;
     scl_gauss_legendre(nodes, x, w);
-    SCL_TRY(integrate(r, nodes, x, w, error));
+    SCL_TRY(integrate_entries(r, nodes, x, w, error));
     for (size_t i = 0; i < r->count; i++) {
       const double found = nodes == FIRST_NODES ? INFINITY : gap_of(r, i);
       if (found > TOLERANCE && nodes < LAST_NODES) {
@@ -150,14 +153,14 @@ static scl_status refine(rule *r, const scl_block *out, double *gap, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* Raise *gap to the gap that a block left, if that missed the tolerance. Many threads call it. */
+/* Raise *gap to `found`, if that missed the tolerance. Many threads call it at the same time. */
 static void raise_gap(_Atomic double *gap, double found) {
   double known = gap == NULL ? INFINITY : atomic_load(gap);
   while (found > TOLERANCE && found > known)
     if (atomic_compare_exchange_weak(gap, &known, found)) break;
 }
 
-/* All entries of a block, as packed float64. */
+/* Set the entries of r to all entries of a block, in float64. */
 static void read_numbers(const scl_const_block *m, const scl_spread *v, rule *r) {
   for (size_t i = 0; i < m->rows; i++)
     for (size_t j = 0; j < m->cols; j++) {
@@ -200,7 +203,7 @@ scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_const_block 
     status = scl_fail_memory(error, total * sizeof *memory, "quadrature");
   } else {
     read_numbers(m, v, &r);
-    status = refine(&r, out, &found, error);
+    status = refine_entries(&r, out, &found, error);
   }
   if (status == SCL_STATUS_OK) raise_gap(gap, found);
   SCL_RELEASE(memory, entry);

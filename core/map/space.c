@@ -24,7 +24,8 @@ static scl_status check_columns(const char *name, const scl_parameters *drawn, s
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ dense: rows as columns of a packed matrix */
+/* ------------------------------------------------------------ dense: rows as columns of a packed
+ * matrix */
 
 static bool dense_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == dim && layout->integers == 0;
@@ -39,6 +40,7 @@ static scl_status dense_open(scl_projection *p, scl_error *error) {
   return p->weights == NULL ? scl_fail_memory(error, bytes, "the parameters") : SCL_STATUS_OK;
 }
 
+/* Slot `store`: dense rows in the strips that scl_row_product reads. */
 static scl_status dense_store(scl_projection *p, const scl_projection_spec *spec,
                               scl_error *error) {
   SCL_TRY(dense_open(p, error));
@@ -74,7 +76,7 @@ static bool sparse_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == layout->integers;
 }
 
-/* Columns of the data that ascend; after the first -1 the support is empty. */
+/* A support lists columns of the data in ascending order, then only -1. */
 static scl_status sparse_check(const char *name, const scl_parameters *drawn, scl_error *error) {
   SCL_TRY(check_columns(name, drawn, error));
   for (size_t t = 0; t < drawn->count; t++) {
@@ -87,6 +89,7 @@ static scl_status sparse_check(const char *name, const scl_parameters *drawn, sc
   return SCL_STATUS_OK;
 }
 
+/* The columns of parameter t, `integers` of them, -1 after the last. */
 static const int32_t *support_of(const scl_parameters *rows, size_t t) {
   return rows->support + (ptrdiff_t)t * rows->support_stride;
 }
@@ -199,7 +202,7 @@ static void project_turned(const scl_projection *p, const scl_tile *t) {
   }
 }
 
-/* On turned rows: those of the task, or else turned here, SCL_LANES at a time. */
+/* z on turned rows: those that the task has turned, or else turned here, SCL_LANES at a time. */
 static scl_status lanes_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
   if (t->turned != NULL) {
     project_turned(p, t);
@@ -221,7 +224,8 @@ static scl_status lanes_project(const scl_projection *p, const scl_tile *t, scl_
   return SCL_STATUS_OK;
 }
 
-/* Row by row, run by run of parameters: as many slots as the largest in-degree of the run. */
+/* The slot `project` of sparse rows that were not spelled out. Row by row, run by run of
+ * parameters: as many slots as the largest in-degree of the run. */
 static scl_status sparse_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   const size_t end = t->first + t->cols;
@@ -251,6 +255,7 @@ static bool threshold_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == 1 && layout->integers == 1 && dim > 0 && dim < INT32_MAX;
 }
 
+/* Slot `store`: for each parameter its threshold in the map's dtype, and its column. */
 static scl_status threshold_store(scl_projection *p, const scl_projection_spec *spec,
                                   scl_error *error) {
   const size_t size = scl_dtype_size(p->dtype);
@@ -266,6 +271,7 @@ static scl_status threshold_store(scl_projection *p, const scl_projection_spec *
   return SCL_STATUS_OK;
 }
 
+/* Slot `project`: z_t = x_j - threshold of t, j the column of t (loops->gather_...). */
 static scl_status threshold_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   (void)error;
@@ -286,6 +292,8 @@ static bool grid_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == 2 * dim && layout->integers == 0 && dim > 0;
 }
 
+/* Slot `check_drawn`: all pitches, the first dim numbers of a parameter, must be above 0, as cells
+ * divide by them. */
 static scl_status grid_check(const char *name, const scl_parameters *drawn, scl_error *error) {
   for (size_t i = 0; i < drawn->count; i++)
     for (size_t j = 0; j < drawn->dim; j++)
@@ -300,7 +308,8 @@ static scl_status grid_check(const char *name, const scl_parameters *drawn, scl_
 /* ------------------------------------------------------------ structured: the sampler
  * multiplies */
 
-/* Keep the sampler's numbers, and the column factors and offsets of a tilt, if they change anything. */
+/* Keep the sampler's numbers, and the column factors and offsets of a tilt, if they change
+ * anything. */
 static scl_status structured_store(scl_projection *p, const scl_projection_spec *spec,
                                    scl_error *error) {
   const scl_parameter_set rows = {*spec->layout, *spec->rows};
@@ -343,8 +352,8 @@ static void *scaled_rows(const scl_projection *p, const scl_tile *t) {
   return scaled;
 }
 
-/* z = <factor o w + offset, x> = <w, factor o x> + <offset, x>, where the sampler makes <w, .>. A tile
- * never crosses planes, whose parameters the sampler counts from 0. */
+/* z = <factor o w + offset, x> = <w, factor o x> + <offset, x>, where the sampler makes <w, .>. A
+ * tile never crosses planes, whose parameters the sampler counts from 0. */
 static scl_status structured_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
   void *scaled = p->factor == NULL ? NULL : scaled_rows(p, t);
   if (p->factor != NULL && scaled == NULL)

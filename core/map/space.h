@@ -30,8 +30,8 @@ typedef struct scl_space_rule {
   /* Refuse drawn parameters, whose weights are finite, that the space cannot have; `name` is the
    * sampler's. NULL: all are valid. */
   scl_status (*check_drawn)(const char *name, const scl_parameters *drawn, scl_error *error);
-  /* Projection: store the rows and set p->bytes; project a tile on them, but for the bias. NULL: rows
-   * of this space are not projected. */
+  /* Projection: store the rows and set p->bytes; project a tile on them, but for the bias. NULL:
+   * rows of this space are not projected. */
   scl_status (*store)(scl_projection *p, const scl_projection_spec *spec, scl_error *error);
   scl_status (*project)(const scl_projection *p, const scl_tile *tile, scl_error *error);
 } scl_space_rule;

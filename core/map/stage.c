@@ -40,8 +40,8 @@ typedef struct moments_block {
 
 bool scl_column_far(double mean, double low, double high) { return fabs(mean) > 32 * (high - low); }
 
-/* Merge n numbers with this mean (+ rest) and sum of squared deviations into column j (Chan, Golub and
- * LeVeque 1983). low and high of the column already cover all numbers. */
+/* Merge n numbers with this mean (+ rest) and sum of squared deviations into column j (Chan, Golub
+ * and LeVeque 1983). low and high of the column already cover all numbers. */
 static void merge_column(scl_column_moments *m, size_t j, double mean, double rest, double square,
                          double n) {
   const double all = m->count + n, gap = (mean - m->mean[j]) + (rest - m->rest[j]),
@@ -127,7 +127,8 @@ static bool scales_columns(scl_stage_kind kind) {
 }
 
 /* Shift and factor of column j. A constant column becomes 0: its shift is its value, its factor
- * 1. */
+ * 1. `square` is the sum of squared deviations: the deviation is that of the population (count, not
+ * count - 1). */
 static void set_column(scl_stage *stage, const scl_column_moments *m, size_t j) {
   const bool constant = !(m->high[j] > m->low[j]);
   const double deviation = sqrt(m->square[j] / m->count), range = m->high[j] - m->low[j];
@@ -228,7 +229,7 @@ void scl_stage_destroy(scl_stage *stage) {
 }
 
 /* Scaled by the largest entry first, so that no square overflows or vanishes. */
-static void normalize(double *row, size_t cols) {
+static void normalize_row(double *row, size_t cols) {
   double largest = 0, sum = 0;
   for (size_t j = 0; j < cols; j++)
     largest = fmax(largest, fabs(row[j]));
@@ -242,7 +243,7 @@ static void normalize(double *row, size_t cols) {
 
 /* row = vectors (row - mean). The result is built behind the row, which has room for both, and
  * moved to its beginning. */
-static void project(const scl_stage *stage, double *row) {
+static void project_row(const scl_stage *stage, double *row) {
   double *out = row + stage->cols_in;
   for (size_t j = 0; j < stage->cols_in; j++)
     row[j] -= stage->shift[j];
@@ -265,11 +266,11 @@ static void select_columns(const scl_stage *stage, double *row) {
 
 void scl_stage_apply(const scl_stage *stage, double *row) {
   if (stage->kind == SCL_PROJECT)
-    project(stage, row);
+    project_row(stage, row);
   else if (stage->kind == SCL_SELECT)
     select_columns(stage, row);
   else if (stage->kind == SCL_NORMALIZE)
-    normalize(row, stage->cols_in);
+    normalize_row(row, stage->cols_in);
   else if (stage->kind == SCL_ADD_BIAS)
     row[stage->cols_in] = 1;
   else

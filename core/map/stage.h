@@ -29,15 +29,17 @@ typedef struct scl_column_moments {
   size_t cols;
   double count;
   double *mean, *square, *low, *high;
-  double *rest; /* what the mean lacks, in columns far from 0: scl_column_far */
+  double *rest; /* rounding error of the mean, in columns far from 0 (scl_column_far), else 0 */
 } scl_column_moments;
-/* Whether a mean is so far from 0, for numbers from low to high, that rounding of sums shows in what
- * remains after it is subtracted. Elsewhere means are plain sums. */
+/* Whether a mean is so far from 0, compared with the range low to high of its numbers, that its
+ * rounding error matters after it is subtracted. In such columns the error is computed too
+ * (`rest`). */
 bool scl_column_far(double mean, double low, double high);
 scl_status scl_column_moments_create(size_t cols, scl_column_moments *out, scl_error *error);
 void scl_column_moments_destroy(scl_column_moments *m);
-/* Add rows (count x cols at stride), or what others have added, in a numerically stable way (Chan,
- * Golub and LeVeque 1983: each number meets only numbers of its own size). */
+/* Add rows (count x cols at stride), or the moments of other rows, in a numerically stable way:
+ * block means and squared deviations are merged, so that numbers of similar size are added (Chan,
+ * Golub and LeVeque 1983). */
 void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride, size_t count);
 void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments *from);
 

@@ -1,6 +1,6 @@
-/* Projecting tile by tile. A task is a tile of rows and one or several tiles of parameters; what its
- * tiles share (turned rows, projections on shared rows) is made once for each task. Features, bits
- * and codes take z from here. */
+/* Projecting tile by tile. A task is a tile of rows and one or several tiles of parameters; what
+ * its tiles share (turned rows, projections on shared rows) is made once for each task. Features,
+ * bits and codes take z from here. */
 #include "map/tiles.h"
 
 #include "base/loops.h"
@@ -12,6 +12,8 @@
  * through all parameters; where rows are turned, through TURNED_TILES tiles. */
 enum { TILE_ROWS = 256, TILE_PARAMETERS = 512, POOL_ROWS = 64, TURNED_TILES = 16 };
 
+/* One call of scl_tiles_run. Tasks form a grid: rows in runs of `tall`, parameters in `across` runs
+ * of `span`; a task goes through its parameters in tiles of `width`. */
 typedef struct tiling {
   const scl_map *map;
   const void *x;
@@ -22,10 +24,10 @@ typedef struct tiling {
   size_t rows, tall, width; /* rows in all and of a task, parameters of a tile */
   size_t across, span;      /* tasks side by side, parameters of one */
   char *scratch;
-  size_t scratch_each; /* bytes a thread */
+  size_t scratch_each; /* bytes for each thread */
 } tiling;
 
-/* `cols` parameters, rounded up to the blocks in which structured samplers make z. */
+/* `cols` rounded up to whole blocks, because structured samplers make z a block at a time. */
 static size_t whole_blocks(const scl_map *map, size_t cols) {
   const size_t block = scl_projection_block(map->projection);
   return (cols + block - 1) / block * block;
@@ -45,7 +47,7 @@ static void *take_scratch(char *base, size_t *used, size_t bytes) {
 
 /* The blocks of a thread in its scratch, of the largest tile; returns their bytes. base NULL: only
  * count the bytes. */
-static size_t lay_out(const tiling *job, char *base, scl_map_tile *out) {
+static size_t lay_out_scratch(const tiling *job, char *base, scl_map_tile *out) {
   const scl_map *map = job->map;
   const size_t size = scl_dtype_size(map->dtype), padded = whole_blocks(map, job->width),
                numbers = job->tall * padded * map->fan_in,
@@ -129,7 +131,7 @@ scl_status scl_tile_project(const scl_map_tile *tile, const scl_tile_source *sou
   return SCL_STATUS_OK;
 }
 
-/* Packed squares of the tile's rows. */
+/* to (rows x dim, packed) = the squares of the tile's rows. */
 static void square_rows(const scl_map_tile *tile, void *to) {
   const scl_map *map = tile->map;
   for (size_t i = 0; i < tile->rows; i++) {
@@ -163,14 +165,14 @@ static scl_status prepare_source(const scl_map_tile *tile, const scl_tile_source
 
 /* ------------------------------------------------------------ tasks */
 
-/* Index: rows of the task, then its run of parameters. */
+/* One task of the grid. index / across: its run of rows; index % across: its run of parameters. */
 static scl_status tiles_task(void *context, size_t index, scl_error *error) {
   const tiling *job = context;
   const scl_map *map = job->map;
   const size_t begin = job->first + index % job->across * job->span,
                end = scl_min(begin + job->span, job->first + job->count);
   scl_map_tile tile;
-  (void)lay_out(job, job->scratch + scl_pool_worker() * job->scratch_each, &tile);
+  (void)lay_out_scratch(job, job->scratch + scl_pool_worker() * job->scratch_each, &tile);
   tile.first_row = index / job->across * job->tall;
   tile.rows = scl_min(job->tall, job->rows - tile.first_row);
   tile.x.projection = map->projection;
@@ -217,7 +219,7 @@ scl_status scl_tiles_run(const scl_map *map, const void *x, ptrdiff_t x_stride, 
   job.width = whole_blocks(map, job.width);
   job.span = map->pool != NULL ? count : turned ? TURNED_TILES * job.width : job.width;
   job.across = (count + job.span - 1) / job.span;
-  job.scratch_each = lay_out(&job, NULL, &largest);
+  job.scratch_each = lay_out_scratch(&job, NULL, &largest);
   job.scratch = scl_allocate_array(threads, job.scratch_each);
   if (job.scratch == NULL)
     return scl_fail_memory(error, threads * job.scratch_each, "a tile of features per thread");

@@ -1,12 +1,12 @@
-/* Features rounded to whole numbers: feature j of a row is base_j + unit_j v_j. Where phi declares a
- * bound, the largest v stands for the bound, and the map has its grid from the start:
+/* Features rounded to whole numbers: feature j of a row is base_j + unit_j v_j. Where phi declares
+ * a bound, the largest v stands for the bound, and the map has its grid from the start:
  *
  *   v = round(y most / bound),   unit = s bound / most,   base = 0
  *
  * with y the feature before its scale s. Other maps (unbounded phi, kernel sections, simulated
- * expectations, row stages after the features) learn the range of each feature from the first rows of
- * the data; values beyond it are clipped and counted. v depends on the row alone: it is computed in
- * float32 by the same operations for every batch and on every thread. */
+ * expectations, row stages after the features) learn the range of each feature from the first rows
+ * of the data; values beyond it are clipped and counted. v depends on the row alone: it is computed
+ * in float32 by the same operations for every batch and on every thread. */
 #include "base/pool.h"
 #include "map/kinds.h"
 #include <math.h>
@@ -17,6 +17,8 @@ static const double MARGIN = 1.25;
 
 scl_whole scl_map_wanted_whole(const scl_map *map) { return map->whole; }
 
+/* Whether features of the map are rounded: whole numbers are wanted, and the features are neither
+ * bits nor one-hot. */
 static bool takes_grid(const scl_map *map) {
   scl_two_values values;
   return map->whole != SCL_WHOLE_NONE && !map->bare && map->kind->apply != NULL &&
@@ -53,6 +55,7 @@ static double scale_of(const scl_map *map, size_t j) {
   return map->kind->tile == NULL ? 1 : scl_map_feature_scale(map, j % map->count);
 }
 
+/* Make map->grid, with room for its arrays. */
 static scl_status allocate_grid(scl_map *map, bool learnt, scl_error *error) {
   const size_t d = scl_map_features(map);
   scl_grid *grid = map->grid = scl_allocate_zero(sizeof *grid);
@@ -68,7 +71,8 @@ static scl_status allocate_grid(scl_map *map, bool learnt, scl_error *error) {
   return scl_fail_memory(error, 4 * d * sizeof *grid->unit, "a grid of features");
 }
 
-/* Feature j has that offset and inverse unit, in y. */
+/* Give feature j an offset and an inverse unit, both in terms of y. `unit` is computed from the
+ * rounded float32 number, so that base + unit v undoes exactly the rounding that is done. */
 static void set_feature(const scl_map *map, size_t j, double offset, double inverse) {
   scl_grid *grid = map->grid;
   const double scale = scale_of(map, j);
@@ -79,14 +83,14 @@ static void set_feature(const scl_map *map, size_t j, double offset, double inve
   grid->base[j] = scale * (double)grid->offset[j];
 }
 
-/* |y| <= bound, of kinds whose y is phi(z) or a mean of it. */
+/* A bound of |y|: that of phi, for kinds whose y is phi(z) or a mean of it; else infinity. */
 static double declared_bound(const scl_map *map) {
   if (map->kind->tile == NULL || scl_instance_kind(map->phi) != SCL_KIND_NONLINEARITY)
     return INFINITY;
   return scl_nonlinearity_facts(map->phi).bound;
 }
 
-/* A row of offsets, then one of inverse units. */
+/* Row 0 of the matrix: offsets; row 1: inverse units. */
 scl_status scl_map_take_grid(scl_map *map, const scl_matrix *given, scl_error *error) {
   const size_t d = scl_map_features(map);
   if (!scl_map_lacks_grid(map))
@@ -182,6 +186,7 @@ typedef struct rounding {
   size_t first; /* row of the request */
 } rounding;
 
+/* Task: round one row of features, output by output, in runs that fit a small buffer. */
 static scl_status round_row(void *context, size_t index, scl_error *error) {
   const rounding *r = context;
   const scl_map_request *to = r->request;
@@ -211,7 +216,7 @@ scl_status scl_map_apply_rounded(const scl_map *map, const scl_map_request *requ
   const size_t width = scl_map_features(map) / map->count * request->count;
   float *room = NULL;
   if (request->rows == 0 || request->count == 0) return SCL_STATUS_OK;
-  if (!request->whole) { /* in place */
+  if (!request->whole) { /* the features are float32: they are rounded in place */
     SCL_TRY(scl_map_apply_numbers(map, request, error));
     rounding r = {map, request, request->phi, request->phi_stride, 0};
     return scl_pool_try(request->rows, round_row, &r, error);

@@ -1,4 +1,5 @@
-/* The Lua module scullery.core: everything that Lua code of the project can do with the engine. */
+/* The Lua module scullery.core: all functions of the engine that the project's Lua code calls. Each
+ * file of core/lua adds its functions by scl_lua_open_NAME. */
 #define _GNU_SOURCE
 #include "algebra/blas.h"
 #include "base/environment.h"
@@ -10,7 +11,8 @@
 int luaopen_scullery_core(lua_State *L);
 
 /* core.share_functions(): a module in C that is loaded from now on may call the functions of
- * core/lua. Lua loads modules for themselves alone; the command shows its functions anyway. */
+ * core/lua. Lua loads a module with its symbols hidden from others, so it is opened once more with
+ * RTLD_GLOBAL. (The command exports these functions in any case.) */
 static int share_functions(lua_State *L) {
   Dl_info info;
   (void)L;
@@ -21,6 +23,8 @@ static int share_functions(lua_State *L) {
 
 #define OPEN_FILE(name) scl_lua_open_##name(L);
 
+/* Called by require. Raises an error if an environment variable has an invalid value
+ * (base/environment.h), or if BLAS cannot be prepared. */
 __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   char warning[SCL_WARNING];
   SCL_LUA_TRY(L, scl_environment_check(&error));

@@ -1,4 +1,5 @@
-/* Blocks of numbers in float64 for components that take float64 alone, and back. */
+/* Conversion of blocks of numbers to float64, for components that take float64 alone, and back.
+ * nonlinearity.c, sampler.c and solver.c call it around slots. */
 #include "plugin/blocks.h"
 
 #include <string.h>

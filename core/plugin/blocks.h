@@ -6,11 +6,13 @@
 
 #include <string.h>
 
-/* Whether a component with that `dtypes` (0: float64 alone) takes blocks of this dtype. */
+/* Whether a component with these `dtypes` (bits; 0: float64 alone) takes blocks of this dtype. */
 static inline bool scl_takes(uint32_t dtypes, scl_dtype dtype) {
   return (dtypes == 0 ? SCL_BIT(SCL_DTYPE_FLOAT64) : dtypes) & SCL_BIT(dtype);
 }
 
+/* The same block as a read-only one. The two structs have the same members, so a copy of the bytes
+ * converts one to the other. */
 _Static_assert(sizeof(scl_block) == sizeof(scl_const_block), "a block and its view are alike");
 static inline scl_const_block scl_block_view(const scl_block *b) {
   scl_const_block view;
@@ -18,13 +20,15 @@ static inline scl_const_block scl_block_view(const scl_block *b) {
   return view;
 }
 
-/* A packed float64 block of the same shape over `numbers`, rows cols planes of them. */
+/* A float64 block without gaps over `numbers`, rows * cols * planes of them, planes outermost. The
+ * caller keeps the memory. */
 scl_block scl_block_packed(size_t rows, size_t cols, size_t planes, double *numbers);
-/* A packed float64 copy of a block in `numbers`. */
+/* A float64 copy of a block (float64 or float32) without gaps in `numbers`, which has room for
+ * scl_block_numbers of it. */
 scl_const_block scl_block_widen(const scl_const_block *from, double *numbers);
-/* Packed float64 numbers into a float32 block. */
+/* Round float64 numbers without gaps (planes outermost) into a float32 block of that shape. */
 void scl_block_narrow(const double *numbers, const scl_block *to);
-/* How many numbers a block has. */
+/* The number of numbers of a block. */
 static inline size_t scl_block_numbers(const scl_const_block *b) {
   return b->rows * b->cols * b->planes;
 }

@@ -1,5 +1,6 @@
-/* Calls of plugin slots, as a stack for each thread. The innermost call owns the memory that the slot
- * takes by host->scratch; every call checks that the slot leaves the floating-point mode alone. */
+/* Calls of plugin slots, as a stack for each thread. The innermost call owns the memory that the
+ * slot takes by host->scratch; every call checks that the slot leaves the floating-point mode
+ * alone. */
 #include "plugin/call.h"
 
 #include "plugin/crash.h"
@@ -7,15 +8,18 @@
 #include <fenv.h>
 #include <stdatomic.h>
 
+/* The innermost call on this thread. Calls are on the stack of their caller, linked by `outer`. */
 static _Thread_local scl_call *innermost;
 
 /* ------------------------------------------------------------ the floating-point unit */
 
 #if defined(__x86_64__)
-enum { MODE_BITS = 0xffc0 }; /* of MXCSR: all but the flags that arithmetic raises */
+/* Bits of MXCSR but for the flags that arithmetic raises: rounding, masks of exceptions, and
+ * whether denormal numbers become zero (-ffast-math sets that when an object is loaded). */
+enum { MODE_BITS = 0xffc0 };
 unsigned scl_float_mode(void) { return __builtin_ia32_stmxcsr() & MODE_BITS; }
 void scl_float_mode_restore(unsigned mode) {
-  (void)fesetround(FE_TONEAREST);
+  (void)fesetround(FE_TONEAREST); /* of the x87 unit too, which long double uses */
   __builtin_ia32_ldmxcsr(mode);
 }
 #else
@@ -32,6 +36,8 @@ void scl_call_enter(scl_call *call, const scl_component *component, const char *
     error->status = SCL_STATUS_OK;
     error->message[0] = 0;
   }
+  /* Once for each outermost call: a thread of the pool may call a plugin for the first time
+   * here. */
   if (innermost == NULL) scl_crash_prepare_thread();
   innermost = call;
 }
@@ -55,6 +61,7 @@ static bool close_call(scl_call *call) {
 
 static const char mode_sentence[] = "slot %s left the rounding mode of the machine changed";
 
+/* An error that holds a failure already must not be cleared by scl_call_enter. */
 bool scl_call_begin(scl_call *call, const scl_component *component, const char *slot,
                     scl_error *error) {
   if (error != NULL && error->status != SCL_STATUS_OK) return false;
@@ -77,8 +84,10 @@ bool scl_call_end(scl_call *call) {
   return false;
 }
 
-/* A call without an error passes its failure to the call that it was made from. The sentence names
- * the component if that is another one; without any error it is logged. */
+/* Fail the innermost call, and each outer one up to the first that has an error to write to: a call
+ * without an error passes its failure to the call that it was made from. The sentence names the
+ * component if the error belongs to a call of another one; without any error it is logged. A call
+ * that has failed already keeps its first failure. */
 void scl_call_fail(scl_status status, const char *sentence) {
   scl_call *call = innermost;
   const scl_component *own = call == NULL ? NULL : call->component;
@@ -98,7 +107,9 @@ void scl_call_fail(scl_status status, const char *sentence) {
 
 bool scl_call_failed(void) { return innermost != NULL && innermost->failed != SCL_STATUS_OK; }
 
-/* End a call of a slot with a status. A failure has a sentence afterwards, yet without the name. */
+/* End a call of a slot with a status, and return the status that counts: a failure by
+ * host->fail_call before success, then a changed rounding mode, then a status outside of the
+ * enumeration. A failure has a sentence afterwards, still without the name of the component. */
 static scl_status finish_call(scl_call *call, scl_status status) {
   const bool changed = close_call(call);
   if (status == SCL_STATUS_OK) status = call->failed;
@@ -122,10 +133,12 @@ scl_status scl_call_leave(scl_call *call, scl_status status) {
 
 const scl_call *scl_call_current(void) { return innermost; }
 
+/* A task of host->parallel on whichever thread runs it, as part of `call` (NULL: of no slot). The
+ * name of the component is not prefixed here, as the slot's own call does so when it ends. */
 scl_status scl_call_task(const scl_call *call, scl_job task, void *context, size_t index,
                          scl_error *error) {
   scl_call here;
   if (call == NULL) return task(context, index, error);
   scl_call_enter(&here, call->component, call->slot, error);
-  return finish_call(&here, task(context, index, error)); /* the slot's call names the plugin */
+  return finish_call(&here, task(context, index, error));
 }

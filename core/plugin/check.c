@@ -1,5 +1,6 @@
-/* The check of a plugin's descriptor, options, abilities and table. It calls no function of the
- * plugin, and reads no further than the sizes that the plugin declares. */
+/* The check of a plugin's descriptor, options, abilities and table, which the registry makes before
+ * it registers a component. It calls no function of the plugin, and reads no further than the sizes
+ * that the plugin declares. What the plugin does wrong is SCL_STATUS_UNSUPPORTED. */
 #include "plugin/check.h"
 
 #include "plugin/blocks.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Limits that no correct plugin reaches, so that a damaged descriptor is recognised by them. */
 enum { MOST_OPTIONS = 64, MOST_LISTED = 64, MOST_INSTANCE = 1 << 24 };
 
 /* Option i of a plugin. Its rows are plugin->option_size bytes apart: members that an older plugin
@@ -19,8 +21,8 @@ static scl_option option_of(const scl_plugin *plugin, size_t i) {
   return option;
 }
 
-/* An option with a role must belong to the kind of plugin that has the role, and take a form that the
- * host can set. */
+/* An option with a role must belong to the kind of plugin that has the role, and take a form that
+ * the host can set. */
 static scl_status check_role(const scl_option *option, scl_kind kind, scl_error *error) {
   static const struct {
     scl_kind kind;
@@ -47,8 +49,8 @@ static scl_status check_role(const scl_option *option, scl_kind kind, scl_error 
   return SCL_STATUS_OK;
 }
 
-/* Each option by itself, and every pair: names and roles occur once, and no two options are stored in
- * the same bytes of the instance. */
+/* Each option by itself, and every pair: names and roles occur once, and no two options are stored
+ * in the same bytes of the instance. */
 static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
   const size_t instance = scl_max(plugin->instance_size, sizeof(scl_base));
   if (plugin->n_options == 0) return SCL_STATUS_OK;
@@ -69,6 +71,7 @@ static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
       if (strcmp(other.name, option.name) == 0)
         return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s' is declared twice",
                         option.name);
+      /* Two half-open ranges of bytes overlap; options that are not stored have no bytes. */
       if (other.offset < option.offset + scl_option_bytes(&option) &&
           option.offset < other.offset + scl_option_bytes(&other))
         return scl_fail(error, SCL_STATUS_UNSUPPORTED,
@@ -82,7 +85,8 @@ static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Abilities listed in the descriptor: each at most once, of the plugin's kind, with a valid table. */
+/* Abilities listed in the descriptor: each at most once, of the plugin's kind, with a valid
+ * table. */
 static scl_status check_abilities(const scl_plugin *plugin, scl_error *error) {
   const scl_ability *list = plugin->abilities;
   for (size_t i = 0; list != NULL && list[i].id != NULL; i++) {
@@ -106,9 +110,10 @@ static scl_status check_abilities(const scl_plugin *plugin, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Fail unless the plugin lists the ability, or decides about it when it is asked (slot `ability`). */
-static scl_status require(const scl_plugin *plugin, const char *id, const char *why,
-                          scl_error *error) {
+/* Fail unless the plugin lists the ability, or decides about it when it is asked (slot
+ * `ability`). */
+static scl_status require_ability(const scl_plugin *plugin, const char *id, const char *why,
+                                  scl_error *error) {
   if (scl_ability_listed(plugin, id) != NULL || plugin->ability != NULL) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s, which requires the ability \"%s\"", why, id);
 }
@@ -120,6 +125,8 @@ static scl_status check_dtypes(uint32_t dtypes, scl_error *error) {
                   "it does not take float64, which every component must (member 'dtypes')");
 }
 
+/* Slots that each parameter space requires of a sampler; the simple form (slot `make`) draws dense
+ * rows and needs the moments of their law. */
 static scl_status check_sampler(const scl_plugin *plugin, const void *vtable, scl_error *error) {
   const scl_sampler *table = vtable;
   if (scl_space_name(table->space) == NULL)
@@ -131,24 +138,29 @@ static scl_status check_sampler(const scl_plugin *plugin, const void *vtable, sc
                     "the simple form (slot 'make') draws dense rows, from at most 8 normal numbers "
                     "each");
   if (table->make != NULL && table->moments == NULL)
-    SCL_TRY(require(plugin, SCL_ABILITY_LAW, "the simple form has no slot 'moments'", error));
+    SCL_TRY(
+        require_ability(plugin, SCL_ABILITY_LAW, "the simple form has no slot 'moments'", error));
   if (table->space == SCL_SPACE_SPARSE && table->layout == NULL)
     return scl_fail(
         error, SCL_STATUS_UNSUPPORTED,
         "it draws sparse parameters, and the slot 'layout', which says how many columns "
         "each has, is NULL");
   if (table->space == SCL_SPACE_STRUCTURED)
-    SCL_TRY(require(plugin, SCL_ABILITY_STRUCTURED, "it draws structured parameters", error));
+    SCL_TRY(
+        require_ability(plugin, SCL_ABILITY_STRUCTURED, "it draws structured parameters", error));
   const scl_ability_structured *structured = scl_ability_listed(plugin, SCL_ABILITY_STRUCTURED);
   return structured != NULL && SCL_HAS(structured, dtypes) ? check_dtypes(structured->dtypes, error)
                                                            : SCL_STATUS_OK;
 }
 
+/* What the table alone can show. Slot `shape` may change the rest with the options, so that
+ * scl_nonlinearity_shape checks again for each instance. */
 static scl_status check_nonlinearity(const scl_plugin *plugin, const void *vtable,
                                      scl_error *error) {
   const scl_nonlinearity *table = vtable;
   const bool one_hot = table->flags & SCL_SHAPE_ONE_HOT;
-  if (one_hot) SCL_TRY(require(plugin, SCL_ABILITY_CATEGORIES, "its output is one-hot", error));
+  if (one_hot)
+    SCL_TRY(require_ability(plugin, SCL_ABILITY_CATEGORIES, "its output is one-hot", error));
   if (!one_hot && table->loop == NULL && table->apply == NULL && table->shape == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "one of the slots 'loop' and 'apply' is required, and both are NULL");
@@ -163,6 +175,8 @@ static scl_status check_nonlinearity(const scl_plugin *plugin, const void *vtabl
   return check_dtypes(table->dtypes, error);
 }
 
+/* A kernel has slot `gram`, or the simple form: a number of each pair (member `pair`) and slot
+ * `finish`, of which one may be missing. */
 static scl_status check_kernel(const scl_plugin *plugin, const void *vtable, scl_error *error) {
   const scl_kernel *table = vtable;
   (void)plugin;
@@ -184,6 +198,7 @@ static scl_status check_kernel(const scl_plugin *plugin, const void *vtable, scl
   return SCL_STATUS_OK;
 }
 
+/* The option that a path varies must be one of the plugin's. */
 static scl_status check_path(const scl_plugin *plugin, const char *option, scl_error *error) {
   for (size_t i = 0; i < plugin->n_options; i++)
     if (strcmp(option_of(plugin, i).name, option) == 0) return SCL_STATUS_OK;
@@ -191,16 +206,18 @@ static scl_status check_path(const scl_plugin *plugin, const char *option, scl_e
                   "its path runs over the option '%s', which it does not have", option);
 }
 
+/* A solver gives weights (slot `solve`) or models (ability "model"); its paths vary options of its
+ * own. */
 static scl_status check_solver(const scl_plugin *plugin, const void *vtable, scl_error *error) {
   const scl_solver *table = vtable;
   if (table->solve == NULL)
-    SCL_TRY(require(plugin, SCL_ABILITY_MODEL, "the slot 'solve' is NULL", error));
+    SCL_TRY(require_ability(plugin, SCL_ABILITY_MODEL, "the slot 'solve' is NULL", error));
   SCL_TRY(check_dtypes(table->dtypes, error));
   const scl_ability_path *path = scl_ability_listed(plugin, SCL_ABILITY_PATH);
   const scl_ability_model_path *models = scl_ability_listed(plugin, SCL_ABILITY_MODEL_PATH);
   if (path != NULL) SCL_TRY(check_path(plugin, path->option, error));
   if (models == NULL) return SCL_STATUS_OK;
-  SCL_TRY(require(plugin, SCL_ABILITY_MODEL, "it makes models of a path", error));
+  SCL_TRY(require_ability(plugin, SCL_ABILITY_MODEL, "it makes models of a path", error));
   return check_path(plugin, models->option, error);
 }
 
@@ -211,7 +228,8 @@ static scl_status (*const checks[SCL_KINDS])(const scl_plugin *plugin, const voi
     [SCL_KIND_KERNEL] = check_kernel,
     [SCL_KIND_SOLVER] = check_solver};
 
-/* Parts that this host does not see are as if they were zero. */
+/* Check the table of the plugin's kind. A table of an older plugin is shorter: the members that it
+ * does not have are read as zero. */
 static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
   union { /* of the longest table */
     scl_sampler sampler;
@@ -233,6 +251,7 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
   return checks[plugin->kind](plugin, table, error);
 }
 
+/* The members that must be valid before any other is read: interface, size, name and kind. */
 static scl_status check_head(const scl_plugin *plugin, scl_error *error) {
   if (plugin->head.abi != SCL_ABI)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
@@ -259,6 +278,8 @@ static scl_status check_head(const scl_plugin *plugin, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The head is checked in place; then the descriptor is copied to the size that this host knows,
+ * with zeros for members that an older plugin does not have. */
 scl_status scl_check_plugin(const scl_plugin *own, scl_error *error) {
   scl_plugin room;
   if (own == NULL)

@@ -1,11 +1,11 @@
-/* What a descriptor must satisfy before anything of a plugin is called. */
+/* The conditions that a descriptor must satisfy before any function of a plugin is called. */
 #ifndef SCULLERY_CHECK_H
 #define SCULLERY_CHECK_H
 
 #include "plugin/registry.h"
 
-/* Whether the plugin's own descriptor keeps interface 1; the sentence names the slot, option or row
- * that does not. */
+/* Check the plugin's own descriptor against interface 1. After a failure the sentence names the
+ * slot, option or row that is wrong. */
 scl_status scl_check_plugin(const scl_plugin *plugin, scl_error *error);
 
 #endif

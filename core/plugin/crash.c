@@ -1,6 +1,6 @@
-/* Reports of crashes and exits inside a plugin, before the process ends: the plugin, the slot and the
- * file. All functions that a handler calls are async-signal-safe; `put` and `report` therefore
- * assemble their line without stdio. */
+/* Reports of crashes and exits inside a plugin, before the process ends: the plugin, the slot and
+ * the file. All functions that a handler calls are async-signal-safe; `append_text` and
+ * `report_call` therefore assemble their line without stdio. */
 #define _GNU_SOURCE
 #include "plugin/crash.h"
 
@@ -15,27 +15,29 @@
 #include <unistd.h>
 
 /* Append a text to a line of `size` bytes, cut if it is too long. Returns the new length. */
-static size_t put(char *line, size_t used, size_t size, const char *text) {
+static size_t append_text(char *line, size_t used, size_t size, const char *text) {
   while (*text != 0 && used + 1 < size)
     line[used++] = *text++;
   return used;
 }
 
-static void report(const scl_call *call, const char *what) {
+/* Write the line "scullery: WHAT in KIND.NAME, slot SLOT, of FILE" to stderr. The last byte of the
+ * array is kept for the line's end. */
+static void report_call(const scl_call *call, const char *what) {
   char line[1024];
   const scl_plugin *plugin = &call->component->plugin;
-  size_t used = put(line, 0, sizeof line, "scullery: ");
-  used = put(line, used, sizeof line, what);
-  used = put(line, used, sizeof line, " in ");
+  size_t used = append_text(line, 0, sizeof line, "scullery: ");
+  used = append_text(line, used, sizeof line, what);
+  used = append_text(line, used, sizeof line, " in ");
   if (plugin->name != NULL) {
-    used = put(line, used, sizeof line, scl_kind_name(plugin->kind));
-    used = put(line, used, sizeof line, ".");
-    used = put(line, used, sizeof line, plugin->name);
-    used = put(line, used, sizeof line, ", slot ");
+    used = append_text(line, used, sizeof line, scl_kind_name(plugin->kind));
+    used = append_text(line, used, sizeof line, ".");
+    used = append_text(line, used, sizeof line, plugin->name);
+    used = append_text(line, used, sizeof line, ", slot ");
   }
-  used = put(line, used, sizeof line, call->slot);
-  used = put(line, used, sizeof line, ", of ");
-  used = put(line, used, sizeof line - 1, call->component->path);
+  used = append_text(line, used, sizeof line, call->slot);
+  used = append_text(line, used, sizeof line, ", of ");
+  used = append_text(line, used, sizeof line - 1, call->component->path);
   line[used++] = '\n';
   if (write(STDERR_FILENO, line, used) < 0) return;
 }
@@ -47,6 +49,7 @@ static _Atomic(const char *) suspects[MOST_SUSPECTS];
 void scl_crash_suspect(const char *path) {
   for (size_t i = 0; i < MOST_SUSPECTS; i++) {
     const char *none = NULL;
+    /* The first free place is taken; a path that is there already is not added again. */
     if (atomic_compare_exchange_strong(&suspects[i], &none, path) || none == path) return;
   }
 }
@@ -54,13 +57,13 @@ void scl_crash_suspect(const char *path) {
 /* The line for a crash outside of any slot, with the suspects; none if there are no suspects. */
 static void report_outside(const char *what) {
   char line[2048];
-  size_t used = put(line, 0, sizeof line, "scullery: ");
+  size_t used = append_text(line, 0, sizeof line, "scullery: ");
   if (atomic_load(&suspects[0]) == NULL) return;
-  used = put(line, used, sizeof line, what);
-  used = put(line, used, sizeof line, " outside of any slot; loaded from outside:");
+  used = append_text(line, used, sizeof line, what);
+  used = append_text(line, used, sizeof line, " outside of any slot; loaded from outside:");
   for (size_t i = 0; i < MOST_SUSPECTS && atomic_load(&suspects[i]) != NULL; i++) {
-    used = put(line, used, sizeof line, " ");
-    used = put(line, used, sizeof line - 1, atomic_load(&suspects[i]));
+    used = append_text(line, used, sizeof line, " ");
+    used = append_text(line, used, sizeof line - 1, atomic_load(&suspects[i]));
   }
   line[used++] = '\n';
   if (write(STDERR_FILENO, line, used) < 0) return;
@@ -75,6 +78,7 @@ static const struct {
                {SIGILL, "crash (illegal instruction)"},
                {SIGABRT, "crash (abort, or a C++ exception that was not caught)"}};
 enum { SIGNALS = sizeof signals / sizeof *signals };
+/* The handlers that were set before ours, which on_crash restores. */
 static struct sigaction before[SIGNALS];
 
 /* One thread reports; others wait for it to end the process, at most 0.2 s. */
@@ -84,7 +88,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   const struct timespec patience = {.tv_nsec = 200000000};
   const scl_call *call = scl_call_current();
   (void)context;
-  if (mine) _exit(128 + number); /* whoever handled it before us came back */
+  if (mine) _exit(128 + number); /* the earlier handler returned, and the crash came again */
   mine = 1;
   if (atomic_flag_test_and_set(&taken)) { /* another thread reports, and ends the process */
     (void)nanosleep(&patience, NULL);
@@ -93,17 +97,20 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   for (size_t i = 0; i < SIGNALS; i++) {
     if (signals[i].number != number) continue;
     if (call != NULL)
-      report(call, signals[i].what);
+      report_call(call, signals[i].what);
     else
       report_outside(signals[i].what);
     (void)sigaction(number, &before[i], NULL);
   }
   scl_unfinished_remove();
-  /* Again, as it would have been without us: an instruction that faults does so by itself. */
+  /* With the earlier handler restored, the signal must come again. An instruction that faults is
+   * executed again when this handler returns; a signal that was sent (si_code <= 0) must be sent
+   * again. */
   if (info->si_code <= 0) (void)raise(number);
 }
 
-/* A slot that ends the process would end it with success: it ends with a failure instead. */
+/* The handler of exit(). If a slot ends the process, it might do so with the status of success: it
+ * ends with a failure instead, and a line that names the slot. */
 static void end_in_slot(const char *what) {
   static atomic_flag taken = ATOMIC_FLAG_INIT;
   const struct timespec patience = {.tv_nsec = 200000000};
@@ -111,7 +118,7 @@ static void end_in_slot(const char *what) {
   if (atomic_flag_test_and_set(&taken)) /* another thread reports, and ends the process */
     (void)nanosleep(&patience, NULL);
   else
-    report(scl_call_current(), what);
+    report_call(scl_call_current(), what);
   (void)fflush(NULL);
   scl_unfinished_remove();
   _exit(EXIT_FAILURE);
@@ -120,8 +127,9 @@ static void end_in_slot(const char *what) {
 static void on_exit_in_slot(void) { end_in_slot("the process was ended by exit()"); }
 static void on_quick_exit_in_slot(void) { end_in_slot("the process was ended by quick_exit()"); }
 
-/* Of several threads that call exit() at once the first takes the last handler, and the next ends
- * the process when there is none left: there is one for each thread. */
+/* Register one handler of exit() for each thread: if several threads call exit() at once, each
+ * takes one handler, and one that finds none left would end the process while the first still
+ * writes. */
 static void watch_exit(void) {
   (void)atexit(on_exit_in_slot);
   (void)at_quick_exit(on_quick_exit_in_slot);
@@ -137,8 +145,9 @@ void scl_crash_prepare_thread(void) {
   if (used || !atomic_load_explicit(&reports, memory_order_relaxed)) return;
   used = true;
   watch_exit();
-  /* A stack that has no room left has none for a handler either. */
-  if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return; /* a sanitizer's */
+  /* After a stack overflow the thread's own stack has no room for a handler, so it gets another. A
+   * sanitizer may have set one already. */
+  if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
   (void)sigaltstack(&stack, NULL);
 }
 
@@ -154,16 +163,17 @@ void scl_crash_report(void) {
 
 /* ------------------------------------------------------------ a limit of time */
 
+/* Report where the process is, then let SIGALRM end it as it does by default. */
 static void on_alarm(int number) {
   static const char what[] = "the time is up";
   const scl_call *call = scl_call_current();
   if (call != NULL)
-    report(call, what);
+    report_call(call, what);
   else
     report_outside(what);
   scl_unfinished_remove();
   (void)signal(number, SIG_DFL);
-  (void)raise(number); /* comes when this handler has ended */
+  (void)raise(number); /* delivered when this handler returns, as it is blocked until then */
 }
 
 void scl_crash_limit(double seconds) {

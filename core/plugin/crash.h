@@ -1,17 +1,20 @@
-/* Crashes inside a slot, and outside where a plugin may be the cause: a line that says where. */
+/* Reports of crashes inside a slot, and of crashes outside that a plugin may have caused: a line
+ * that says where. */
 #ifndef SCULLERY_CRASH_H
 #define SCULLERY_CRASH_H
 
-/* Let a crash, an abort and an exit inside a slot end with a line that names plugin, slot and file,
- * and an exit with a failure. For programs; a library leaves the signals of its program alone. */
+/* Report a crash, an abort and an exit inside a slot with a line that names plugin, slot and file;
+ * an exit then has the status of failure. Called by programs, once at their start: a library must
+ * not set the signal handlers of the program that uses it. */
 void scl_crash_report(void);
-/* End the process by SIGALRM after so many seconds, with such a line. */
+/* End the process by SIGALRM after this many seconds, with such a line. */
 void scl_crash_limit(double seconds);
-/* A file that is none of ours was loaded, and a crash outside of any slot (of a thread of its own,
- * or of memory that it has overwritten) names it as possible. The text stays. */
+/* A plugin from outside of the installation was loaded. A crash outside of any slot (in a thread of
+ * the plugin's own, or through memory that it has overwritten) names it as a possible cause. The
+ * text must stay until the process ends. */
 void scl_crash_suspect(const char *path);
-/* Give this thread what reports need of it: a stack for the handler when the thread's own is full,
- * and a handler of exit(). */
+/* Prepare this thread for reports: a stack for the signal handler, for when the thread's own is
+ * full, and a handler of exit(). */
 void scl_crash_prepare_thread(void);
 
 #endif

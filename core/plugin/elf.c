@@ -1,5 +1,6 @@
 /* Whether a file is a whole shared object for this machine: its ELF header, segments and sections
- * are checked, as the loader of the system maps a damaged file and crashes. */
+ * are checked before the file is opened, as the system's loader would map a damaged file and crash.
+ * object.c and symbols.c call it. */
 #define _GNU_SOURCE
 #include "plugin/elf.h"
 
@@ -16,8 +17,8 @@ typedef ElfW(Ehdr) file_header;
 typedef ElfW(Phdr) segment_header;
 typedef ElfW(Shdr) section_header;
 
-/* The ELF header of this library, which the linker provides: the class, byte order and machine that a
- * plugin must have. */
+/* The ELF header of this library, which the linker provides: the class, byte order and machine that
+ * a plugin must have. */
 extern const file_header __ehdr_start __attribute__((visibility("hidden")));
 
 typedef struct object {
@@ -64,6 +65,9 @@ static scl_status read_at(const object *o, uint64_t from, void *to, size_t size,
   return SCL_STATUS_OK;
 }
 
+/* Read the ELF header, and refuse everything but a shared object of this class, byte order and
+ * machine. The first bytes are compared even if the file is shorter than a header, so that a short
+ * text file is reported as such and not as cut off. */
 static scl_status check_header(object *o, scl_error *error) {
   const unsigned char *ident = o->header.e_ident;
   if (o->size == 0) return refuse(o, "it is empty", error);
@@ -98,8 +102,8 @@ static bool covers(const segment_header *s, uint64_t address, uint64_t size, uin
 }
 
 /* Loaded segments must follow each other without overlap (*end: the end of the last one), and have
- * more bytes in memory than in the file only if they are writable. What the loader reads or protects
- * must be within one of them. */
+ * more bytes in memory than in the file only if they are writable. What the loader reads or
+ * protects must be within one of them. */
 static bool is_sound(const object *o, const segment_header *s, uint64_t *end) {
   if (s->p_type == PT_LOAD) {
     if (s->p_filesz > s->p_memsz || s->p_vaddr < *end || s->p_vaddr > MOST_ADDRESS ||
@@ -118,6 +122,8 @@ static bool is_sound(const object *o, const segment_header *s, uint64_t *end) {
   return false;
 }
 
+/* Every segment must be within the file and is_sound; one must have code, and one the tables of the
+ * dynamic linker. Leaves o->segments, which the caller releases, also after a failure. */
 static scl_status check_segments(object *o, scl_error *error) {
   const size_t count = o->header.e_phnum, length = count * sizeof *o->segments;
   uint64_t end = 0;
@@ -143,10 +149,10 @@ static scl_status check_segments(object *o, scl_error *error) {
 }
 
 /* ------------------------------------------------------------ sections: the loader reads none, but
- * they tell whether file and segments are whole */
+ * they show whether file and segments are whole */
 
-/* Whether a segment maps the section, at the same distance in the file and in memory, and writable if
- * the section is. */
+/* Whether a segment maps the section, at the same distance in the file and in memory, and writable
+ * if the section is. */
 static bool is_mapped(const object *o, const section_header *section) {
   const bool in_file = section->sh_type != SHT_NOBITS;
   for (size_t i = 0; i < o->header.e_phnum; i++) {
@@ -179,6 +185,7 @@ static scl_status check_sections(const object *o, scl_error *error) {
 
 scl_status scl_elf_check(const char *path, scl_error *error) {
   struct stat file;
+  /* O_NONBLOCK: opening a pipe that nobody writes to must not wait. */
   object o = {.path = path, .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (o.descriptor < 0 || fstat(o.descriptor, &file) != 0) {
     const int reason = errno;

@@ -49,6 +49,7 @@ static bool each_of_builtins(folder_visit visit, void *context) {
   return visit(context, folder, SCL_ORIGIN_BUILTIN);
 }
 
+/* Visit all folders in the order of the search. True: a visit ended the walk. */
 static bool each_folder(folder_visit visit, void *context) {
   char user[PATH_MAX];
   return each_of_variable(visit, context) ||
@@ -64,7 +65,7 @@ typedef struct joined {
 } joined;
 
 /* Append a folder. True, which ends the walk, if there is no memory. */
-static bool join(void *context, const char *folder, scl_plugin_origin origin) {
+static bool join_folder(void *context, const char *folder, scl_plugin_origin origin) {
   joined *path = context;
   const size_t length = strlen(folder) + 1;
   (void)origin;
@@ -84,19 +85,20 @@ static bool join(void *context, const char *folder, scl_plugin_origin origin) {
 
 char *scl_folders_path(void) {
   joined path = {0};
-  (void)each_folder(join, &path);
+  (void)each_folder(join_folder, &path);
   if (!path.failed) return path.text;
   scl_release(path.text);
   return NULL;
 }
 
+/* A file whose folder is looked for, by its real path. */
 typedef struct placed {
   const char *real;
   scl_plugin_origin origin;
 } placed;
 
 /* Whether the file is within the folder; its origin is then that of the folder. */
-static bool holds(void *context, const char *folder, scl_plugin_origin origin) {
+static bool is_in_folder(void *context, const char *folder, scl_plugin_origin origin) {
   placed *file = context;
   char real[PATH_MAX];
   if (realpath(folder, real) == NULL) return false;
@@ -106,15 +108,17 @@ static bool holds(void *context, const char *folder, scl_plugin_origin origin) {
   return within;
 }
 
-/* First the built-in plugins: whatever else names their folder, they are built in. */
+/* The built-in folders are compared first: their plugins count as built in even if
+ * SCULLERY_PLUGIN_PATH names the same folder. */
 scl_plugin_origin scl_folders_origin(const char *real) {
   placed file = {.real = real, .origin = SCL_ORIGIN_FILE};
-  if (!each_of_builtins(holds, &file)) (void)each_folder(holds, &file);
+  if (!each_of_builtins(is_in_folder, &file)) (void)each_folder(is_in_folder, &file);
   return file.origin;
 }
 
 /* ------------------------------------------------------------ one file */
 
+/* A component that is looked for. `path` is the caller's memory, PATH_MAX bytes. */
 typedef struct search {
   scl_kind kind;
   const char *name;
@@ -161,7 +165,8 @@ typedef struct walk {
   void *context;
 } walk;
 
-/* Each NAME.so of a folder. */
+/* Visit each NAME.so of a folder whose NAME may name a component. A folder that does not exist has
+ * none. */
 static void list_files(const walk *w, scl_kind kind, const char *folder, scl_plugin_origin origin) {
   char path[PATH_MAX], name[64];
   DIR *files = opendir(folder);
@@ -177,6 +182,7 @@ static void list_files(const walk *w, scl_kind kind, const char *folder, scl_plu
   if (files != NULL) closedir(files);
 }
 
+/* Visit the files of the four folders FOLDER/KIND. */
 static bool list_kinds(void *context, const char *folder, scl_plugin_origin origin) {
   char path[PATH_MAX];
   for (int kind = 0; kind < SCL_KINDS; kind++)
@@ -186,6 +192,7 @@ static bool list_kinds(void *context, const char *folder, scl_plugin_origin orig
   return false;
 }
 
+/* Visit the files FOLDER/NAME.so; kind SCL_KINDS says that the kind is unknown. */
 static bool list_loose(void *context, const char *folder, scl_plugin_origin origin) {
   list_files(context, SCL_KINDS, folder, origin);
   return false;

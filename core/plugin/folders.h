@@ -1,4 +1,4 @@
-/* Where plugins lie: the folders of SCULLERY_PLUGIN_PATH, the user's own, and those of the built-in
+/* The folders of plugins: those of SCULLERY_PLUGIN_PATH, the user's own, and those of the built-in
  * plugins, in that order. A component is looked for as FOLDER/KIND/NAME.so, then FOLDER/NAME.so. */
 #ifndef SCULLERY_FOLDERS_H
 #define SCULLERY_FOLDERS_H
@@ -6,12 +6,13 @@
 #include "plugin/registry.h"
 #include <limits.h>
 
-/* The folders, in order, separated by ':'. The caller releases it. */
+/* The folders, in order, separated by ':'. The caller releases the text. NULL: no memory, or no
+ * folders. */
 char *scl_folders_path(void);
-/* The user's own folder, there or not: $XDG_DATA_HOME/scullery/plugins, by default
- * ~/.local/share/scullery/plugins. False where neither variable has a full path. */
+/* The user's own folder, whether it exists or not: $XDG_DATA_HOME/scullery/plugins, by default
+ * ~/.local/share/scullery/plugins. False if neither XDG_DATA_HOME nor HOME has an absolute path. */
 bool scl_folders_user(char folder[PATH_MAX]);
-/* Where a real path lies; SCL_ORIGIN_FILE for every place that is none of the search. */
+/* The origin of a file by its real path; SCL_ORIGIN_FILE if it is in no folder of the search. */
 scl_plugin_origin scl_folders_origin(const char *real);
 
 /* The first file of that kind and name, in any folder or among the built-in plugins. */
@@ -19,8 +20,9 @@ bool scl_folders_find(scl_kind kind, const char *name, char path[PATH_MAX],
                       scl_plugin_origin *origin);
 bool scl_folders_find_builtin(scl_kind kind, const char *name, char real[PATH_MAX]);
 
-/* Each file of a name that a component may have, in the order of the search: of every kind, or
- * (kind SCL_KINDS) those straight in a folder, whose kind is not known before they are opened. */
+/* Visit each file whose name a component may have, in the order of the search: _each those in the
+ * folders of the kinds, _each_loose (with kind SCL_KINDS) those directly in a folder of the search,
+ * whose kind is not known before they are opened. */
 typedef void (*scl_folders_visit)(void *context, scl_kind kind, const char *name, const char *path,
                                   scl_plugin_origin origin);
 void scl_folders_each(scl_folders_visit visit, void *context);

@@ -1,5 +1,5 @@
-/* The table of host functions that plugins call (scl_host), and the log. Calls of one component can be
- * watched, so that the checker can let an allocation fail or interrupt at a chosen call. */
+/* The table of host functions that plugins call (scl_host), and the log. Calls of one component can
+ * be watched, so that the checker can let an allocation fail or interrupt at a chosen call. */
 #include "plugin/host.h"
 
 #include "algebra/dense.h"
@@ -19,20 +19,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Atomic(void (*)(const char *)) sink;
+/* The function that log lines go to; NULL: to stderr. */
+static _Atomic(void (*)(const char *)) log_sink;
 
-void scl_host_set_log(void (*log)(const char *line)) { atomic_store(&sink, log); }
+void scl_host_set_log(void (*log)(const char *line)) { atomic_store(&log_sink, log); }
 
 void scl_host_set_first_log(void (*log)(const char *line)) {
   void (*none)(const char *) = NULL;
-  (void)atomic_compare_exchange_strong(&sink, &none, log);
+  (void)atomic_compare_exchange_strong(&log_sink, &none, log);
 }
 
 /* Log a line "KIND.NAME: text": to the function that was set, or to stderr with control characters
  * made visible. */
-static void say(const scl_plugin *from, const char *text) {
+static void log_line(const scl_plugin *from, const char *text) {
   char line[1200];
-  void (*log)(const char *) = atomic_load(&sink);
+  void (*log)(const char *) = atomic_load(&log_sink);
   (void)snprintf(line, sizeof line, "%s.%s: %s", from == NULL ? "a" : scl_kind_name(from->kind),
                  from == NULL ? "plugin" : from->name, text);
   if (log != NULL) {
@@ -50,16 +51,17 @@ void scl_host_say(const scl_plugin *from, const char *format, ...) {
   va_start(arguments, format);
   (void)vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  say(from, text);
+  log_line(from, text);
 }
 
+/* scl_host.log: `self` (or NULL) says which component logs. */
 SCL_PRINTF(2, 3) static void host_log(const void *self, const char *format, ...) {
   char text[1024];
   va_list arguments;
   va_start(arguments, format);
   (void)vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  say(self == NULL ? NULL : &scl_instance_of(self)->component->plugin, text);
+  log_line(self == NULL ? NULL : &scl_instance_of(self)->component->plugin, text);
 }
 
 /* ------------------------------------------------------------ watched calls, for checks */
@@ -89,6 +91,7 @@ static bool is_due(int what) {
   return atomic_fetch_add(&watched.count, 1) == atomic_load(&watched.at);
 }
 
+/* scl_host.allocate and scratch: as allocation does, with the watch of checks before it. */
 static void *host_allocate(size_t bytes) {
   if (is_due(SCL_HOST_INTERRUPT)) scl_interrupt();
   return is_due(SCL_HOST_REFUSE) ? NULL : scl_allocate(bytes);
@@ -101,6 +104,7 @@ static void *host_scratch(size_t bytes) {
 
 /* ------------------------------------------------------------ threads */
 
+/* A call of host->parallel: what its tasks need on another thread. */
 typedef struct shared_call {
   const scl_call *call;
   scl_job task;
@@ -112,7 +116,8 @@ static scl_status run_task(void *context, size_t index, scl_error *error) {
   return scl_call_task(s->call, s->task, s->context, index, error);
 }
 
-/* Tasks belong to the slot that asks for them, on whichever thread they run. */
+/* scl_host.parallel: run the tasks by the pool. Tasks belong to the slot that asks for them, on
+ * whichever thread they run, so that memory, failures and crashes are assigned to it. */
 static scl_status host_parallel(size_t count, scl_job task, void *context, scl_error *error) {
   shared_call s = {scl_call_current(), task, context};
   if (is_due(SCL_HOST_INTERRUPT)) scl_interrupt();
@@ -131,7 +136,8 @@ static void fill_error(scl_error *error, scl_status status, const char *format, 
                    text, (int)status);
 }
 
-/* The sentence may be formatted from the text of *error itself, which is written last. */
+/* scl_host.fail. The sentence may be formatted from the text of *error itself, so *error is written
+ * last. */
 SCL_PRINTF(3, 4)
 static scl_status host_fail(scl_error *error, scl_status status, const char *format, ...) {
   scl_error filled;
@@ -143,6 +149,7 @@ static scl_status host_fail(scl_error *error, scl_status status, const char *for
   return filled.status;
 }
 
+/* scl_host.fail_call: fail the innermost call of this thread. */
 SCL_PRINTF(2, 3) static void host_fail_call(scl_status status, const char *format, ...) {
   scl_error filled;
   va_list arguments;
@@ -152,6 +159,8 @@ SCL_PRINTF(2, 3) static void host_fail_call(scl_status status, const char *forma
   scl_call_fail(filled.status, filled.message);
 }
 
+/* scl_host.service: services that a plugin asks for by id, NULL for one that this host does not
+ * have. They are not members of the table, so that plugins can do without them. */
 static const void *host_service(const char *id) {
   if (strcmp(id, SCL_SERVICE_PILOT) == 0) return &scl_service_pilot;
   return strcmp(id, SCL_SERVICE_SYMMETRIC_FLOAT32) == 0 ? &scl_service_symmetric_float32 : NULL;
@@ -173,6 +182,7 @@ static scl_host table = {SCL_HEAD(scl_host),
                          .version = SCULLERY_VERSION,
                          .fail_call = host_fail_call};
 
+/* The vector functions depend on the machine, and are set when the table is first asked for. */
 static void set_math(void) { table.math = &scl_loops_get()->math; }
 
 const scl_host *scl_host_get(void) {

@@ -1,4 +1,4 @@
-/* What the host offers to plugins. */
+/* The functions that the host offers to plugins (scl_host), and their log. */
 #ifndef SCULLERY_HOST_H
 #define SCULLERY_HOST_H
 
@@ -8,22 +8,23 @@
 const scl_host *scl_host_get(void);
 extern const scl_parts scl_service_parts;
 extern const scl_pilot_service scl_service_pilot;
-/* Where scl_host.log goes, as "sampler.gaussian: ..."; NULL: to standard error. Called on any
- * thread. */
+/* Set the function that receives the lines of scl_host.log, as "sampler.gaussian: ..."; NULL: they
+ * go to standard error. It may be called on any thread. */
 void scl_host_set_log(void (*log)(const char *line));
-/* The same where nobody has said so far. */
+/* The same, but only if no function is set. */
 void scl_host_set_first_log(void (*log)(const char *line));
-/* A line of a plugin's there; NULL: "a plugin: ...". */
+/* Log a line of the plugin `from`; NULL: as "a.plugin: ...". */
 SCL_PRINTF(2, 3) void scl_host_say(const scl_plugin *from, const char *format, ...);
 
-/* For checks: what a component asks the host for is counted from now on, and at call number `at`
- * (from 0) memory is refused, or Ctrl-C pressed; at < 0: never. NULL: no longer. */
+/* For checks: count the calls that a component makes of the host from now on. At call number `at`
+ * (from 0; at < 0: at none) an allocation is refused, or an interrupt is raised as by Ctrl-C.
+ * component NULL ends the watch. */
 enum {
   SCL_HOST_REFUSE = 1, /* counts calls of `allocate` and `scratch` */
   SCL_HOST_INTERRUPT   /* those of `allocate`, `scratch` and `parallel` */
 };
 void scl_host_watch(const scl_component *component, int what, long at);
-/* The calls counted since then. */
+/* The number of calls counted since scl_host_watch. */
 size_t scl_host_watched(void);
 
 #endif

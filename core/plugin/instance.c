@@ -13,8 +13,9 @@
 
 /* ------------------------------------------------------------ making */
 
-/* Bytes before the plugin's struct, which hold the pointer back to the instance; 64 keep the
- * alignment of the struct. */
+/* Bytes before the plugin's struct, whose first ones hold the pointer back to the instance. A
+ * plugin passes only the address of its struct (`self`) to host functions, which find the instance
+ * by scl_instance_of. 64 bytes keep the alignment of the struct. */
 enum { LINK = 64 };
 
 scl_instance *scl_instance_of(const void *self) {
@@ -130,6 +131,7 @@ static scl_status complete_instance(scl_instance *instance, scl_error *error) {
                                                          : SCL_STATUS_OK;
 }
 
+/* scl_instance_release undoes every step, also after a failure halfway. */
 scl_status scl_instance_create(const scl_component *component, scl_settings *settings,
                                scl_instance **out, scl_error *error) {
   scl_instance *instance = NULL;
@@ -143,6 +145,7 @@ scl_status scl_instance_create(const scl_component *component, scl_settings *set
   return status;
 }
 
+/* The kernel itself stays unbound: it may be bound to another law later. */
 scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_instance **out,
                              scl_error *error) {
   const scl_ability_bind *ability = scl_instance_ability(kernel, SCL_ABILITY_BIND);
@@ -204,6 +207,7 @@ scl_status scl_instance_expect(const scl_instance *instance, scl_kind kind, scl_
 
 /* ------------------------------------------------------------ from a text as typed */
 
+/* Limits of such a text: options, numbers of a list (one less), characters with the final NUL. */
 enum { TEXT_OPTIONS = 16, TEXT_NUMBERS = 16, TEXT_LENGTH = 512 };
 
 /* A component as it was typed. Names and words point into `text`, lists into `numbers`. */
@@ -216,18 +220,19 @@ typedef struct typed {
 } typed;
 
 /* The first character from `at` on that is not white space. */
-static char *skip(char *at) {
+static char *skip_space(char *at) {
   while (isspace((unsigned char)*at))
     at++;
   return at;
 }
 
-/* A name at *at, ended by a NUL that replaces what follows it; *next is that character. */
+/* Read a name at *at, and end it by a NUL. *next is the first character after it that is not white
+ * space, and *at is moved behind that one. NULL: there is no name. */
 static char *take_name(char **at, char *next) {
-  char *begin = skip(*at), *end = begin;
+  char *begin = skip_space(*at), *end = begin;
   while (isalnum((unsigned char)*end) || *end == '_')
     end++;
-  *at = skip(end);
+  *at = skip_space(end);
   *next = **at;
   if (end == begin) return NULL;
   if (**at != 0) (*at)++;
@@ -235,10 +240,10 @@ static char *take_name(char **at, char *next) {
   return begin;
 }
 
-/* Read the value at *at (a "word", true, false, {numbers} or a number) and move *at behind it. A list
- * is stored in numbers[TEXT_NUMBERS]. False: there is no value. */
+/* Read the value at *at (a "word", true, false, {numbers} or a number) and move *at behind it. A
+ * list is stored in numbers[TEXT_NUMBERS]. False: there is no value. */
 static bool take_value(char **at, scl_value *out, double *numbers) {
-  char *begin = skip(*at), *end = begin;
+  char *begin = skip_space(*at), *end = begin;
   *out = (scl_value){0};
   if (*begin == '"') {
     end = strchr(begin + 1, '"');
@@ -252,10 +257,10 @@ static bool take_value(char **at, scl_value *out, double *numbers) {
     char *from = begin + 1;
     out->form = SCL_FORM_LIST;
     out->list = numbers;
-    while (*(from = skip(from)) != '}') {
+    while (*(from = skip_space(from)) != '}') {
       numbers[out->length] = strtod(from, &end);
       if (end == from || ++out->length == TEXT_NUMBERS) return false;
-      from = skip(end);
+      from = skip_space(end);
       if (*from == ',') from++;
     }
     end = from + 1;
@@ -278,19 +283,19 @@ static bool parse_component(const char *from, typed *out) {
   if (out->name == NULL) return false;
   if (next == 0) return true;
   if (next != '{') return false;
-  while (*(at = skip(at)) != '}') {
+  while (*(at = skip_space(at)) != '}') {
     scl_given *one = &out->given[out->count];
     if (out->count == TEXT_OPTIONS) return false;
     *one = (scl_given){.name = take_name(&at, &next)};
     if (one->name == NULL || next != '=') return false;
     if (!take_value(&at, &one->value, out->numbers[out->count++])) return false;
-    at = skip(at);
+    at = skip_space(at);
     if (*at == ',')
       *at++ = 0;
     else if (*at != '}')
       return false;
   }
-  return *skip(at + 1) == 0;
+  return *skip_space(at + 1) == 0;
 }
 
 /* The component of that name of the first of the kinds ("kernel|sampler") that has it. */
@@ -308,6 +313,8 @@ static scl_status find_component(const char *kinds, const char *name, const scl_
   return status;
 }
 
+/* The names and words of the settings point into *read, which must live until the instance has its
+ * own copies. */
 scl_status scl_instance_from_text(const char *kinds, const char *text, scl_instance **out,
                                   scl_error *error) {
   typed *read = scl_allocate(sizeof *read);

@@ -1,5 +1,6 @@
 /* Calls of kernels: the general form (slots gram and diagonal), and the simple form, in which the
- * plugin gives a function of one number of each pair (slot finish) and the host computes the pairs. */
+ * plugin gives a function of one number of each pair (slot finish) and the host computes the
+ * pairs. */
 #include "plugin/kernel.h"
 
 #include "algebra/pairs.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The kernel's table, at the host's size. */
 static const scl_kernel *table_of(const scl_instance *kernel) {
   return scl_instance_vtable(kernel);
 }
@@ -76,7 +78,8 @@ static void move_simple(const void *self, size_t count, double *coordinates) {
   (void)scl_call_end(&call);
 }
 
-/* Called inside a call of slot `finish`. */
+/* Fill in the simple form. Called inside a call of slot `finish`, so that the plugin's functions
+ * can be reported and can fail by host->fail_call. */
 static void open_simple(const scl_instance *kernel, simple_form *out) {
   out->table = *table_of(kernel);
   if (out->table.finish != NULL) out->table.finish = finish_simple;
@@ -118,6 +121,7 @@ scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_param
     open_simple(kernel, &form);
     return scl_call_leave(&call, scl_pairs_diagonal(&form.pairs, u, out, error));
   }
+  /* A general kernel without slot `diagonal`: the 1 x 1 Gram matrix of each parameter. */
   for (size_t i = 0; i < u->count; i++) {
     scl_const_parameters one = *u;
     one.first += i;
@@ -179,6 +183,7 @@ static scl_status check_tilt(const scl_instance *kernel, const scl_tilt *tilt, s
                   scl_instance_name(kernel));
 }
 
+/* SCL_TILT_LISTS lists one after another. */
 scl_tilt scl_tilt_in(double *memory, size_t dim) {
   return (scl_tilt){.head = SCL_HEAD(scl_tilt),
                     .dim = dim,

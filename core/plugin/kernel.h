@@ -1,34 +1,40 @@
-/* The host's half of kernels: every slot and ability, called and checked; the simple form. */
+/* Calls of kernels: every slot and ability is called here and its results are checked; the simple
+ * form. */
 #ifndef SCULLERY_KERNEL_H
 #define SCULLERY_KERNEL_H
 
 #include "plugin/instance.h"
 
-/* SCL_BIT(SCL_SPACE_...) where it is defined. */
+/* The parameter spaces on which it is defined, as SCL_BIT(SCL_SPACE_...). */
 uint32_t scl_kernel_spaces(const scl_instance *kernel);
 
-/* out (u->count x v->count) = K(u_i, v_j); out[i] = K(u_i, u_i). Refused, with a sentence: a space
- * that the kernel is not defined on, a kernel that needs a sampler's law and has not met one. */
+/* _gram: out_ij (u->count x v->count, rows at `stride`) = K(u_i, v_j); _diagonal: out_i = K(u_i,
+ * u_i). SCL_STATUS_UNSUPPORTED for a space that the kernel is not defined on, and for a kernel that
+ * needs a sampler's law and is not bound to one. */
 scl_status scl_kernel_gram(const scl_instance *kernel, const scl_const_parameters *u,
                            const scl_const_parameters *v, double *out, ptrdiff_t stride,
                            scl_error *error);
 scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_parameters *u,
                                double *out, scl_error *error);
-/* Slots of the simple form alone, for checks; the kernel has them. scale: 1 where it has none. */
+/* Single slots of the simple form, for checks. The kernel must have finish and move; scale is 1 if
+ * the kernel does not have the slot. */
 double scl_kernel_scale(const scl_instance *kernel);
 scl_status scl_kernel_finish(const scl_instance *kernel, const scl_pair_row *row, double *numbers,
                              scl_error *error);
 scl_status scl_kernel_move(const scl_instance *kernel, size_t count, double *coordinates,
                            scl_error *error);
-/* What becomes of K between rows where one row is subtracted from both: as the ability says, or the
+/* How K changes if one row is subtracted from both of its arguments: as the ability says, or as the
  * form implies. */
 scl_shift scl_kernel_shift(const scl_instance *kernel);
-/* What a bound kernel chose ("width = 1.83"); an empty text for others. */
+/* The text by which a bound kernel describes what it chose ("width = 1.83"); empty for others. */
 void scl_kernel_describe(const scl_instance *kernel, char *text, size_t size);
 bool scl_kernel_has_tilt(const scl_instance *kernel);
-/* A tilt whose lists are SCL_TILT_LISTS times dim numbers, in memory of the caller. */
+/* A tilt whose lists are in memory of the caller, SCL_TILT_LISTS * dim numbers. */
 enum { SCL_TILT_LISTS = 8 };
 scl_tilt scl_tilt_in(double *memory, size_t dim);
+/* Ask the kernel for the tilt of a law (SCL_ABILITY_TILT). *out comes from scl_tilt_in. log_one,
+ * log_diagonal, log_mass and log0 may be -INFINITY; all other numbers are finite, or it fails with
+ * SCL_STATUS_NUMERIC. */
 scl_status scl_kernel_tilt(const scl_instance *kernel, const scl_law *law, scl_tilt *out,
                            scl_error *error);
 

@@ -24,6 +24,7 @@ bool scl_kind_find(const char *name, scl_kind *out) {
   return false;
 }
 
+/* The greatest length of a plugin's id, without the final NUL. */
 enum { MOST_ID = 120 };
 
 #define SMALL_LETTERS "abcdefghijklmnopqrstuvwxyz"
@@ -43,6 +44,7 @@ bool scl_is_name(const char *text, bool capitals) {
   return length <= 40 && text[length] == 0;
 }
 
+/* At least two parts, each of one character or more, with dots between them. */
 bool scl_is_plugin_id(const char *text) {
   static const char all[] = SMALL_LETTERS "0123456789_-";
   size_t parts = 0, length = 0;

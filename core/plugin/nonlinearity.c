@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+/* The nonlinearity's table, at the host's size. */
 static const scl_nonlinearity *table_of(const scl_instance *phi) {
   return scl_instance_vtable(phi);
 }
@@ -39,6 +40,8 @@ static scl_status check_shape(const scl_instance *phi, const scl_shape *shape, s
   return scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s %s", scl_instance_name(phi), wrong);
 }
 
+/* The table's members, which slot `shape` may change, then the defaults for zeros. A nonlinearity
+ * with loops alone takes both dtypes, as loop_float32 converts. */
 scl_status scl_nonlinearity_shape(const scl_instance *phi, scl_shape *out, scl_error *error) {
   const scl_nonlinearity *table = table_of(phi);
   *out = (scl_shape){.head = SCL_HEAD(scl_shape),
@@ -67,6 +70,7 @@ bool scl_shape_takes_tag(const scl_shape *shape, const char *tag) {
 
 /* ------------------------------------------------------------ loops over blocks */
 
+/* Numbers that are converted at a time: the arrays are on the stack and stay in the cache. */
 enum { CHUNK = 256 };
 
 /* phi of a row of float32 numbers, through float64 where there is no loop for them. */
@@ -99,8 +103,7 @@ static void loop_rows(const scl_instance *phi, const scl_const_block *z, const s
 
 /* ------------------------------------------------------------ blocks that are converted */
 
-/* A slot that takes a whole block: v is NULL but for smoothing. `widened` calls one with float64
- * copies of a float32 block and its spreads, for nonlinearities that take float64 alone. */
+/* A function that calls a slot for a whole block; v is NULL except for smoothing. */
 typedef scl_status (*block_slot)(const scl_instance *phi, const scl_const_block *z,
                                  const scl_spread *v, const scl_block *out, scl_error *error);
 
@@ -116,8 +119,11 @@ static scl_spread widen_spread(const scl_const_block *z, const scl_spread *v, do
   return (scl_spread){to, (ptrdiff_t)z->cols, 1, (ptrdiff_t)(z->rows * z->cols)};
 }
 
-static scl_status widened(block_slot slot, const scl_instance *phi, const scl_const_block *z,
-                          const scl_spread *v, const scl_block *out, scl_error *error) {
+/* Call `slot` with float64 copies of a float32 block and its spreads, and round the results to
+ * `out`: for nonlinearities that take only float64. One block of memory has z, the spreads and the
+ * results. */
+static scl_status call_widened(block_slot slot, const scl_instance *phi, const scl_const_block *z,
+                               const scl_spread *v, const scl_block *out, scl_error *error) {
   const size_t in = scl_block_numbers(z), outs = out->rows * out->cols * out->planes;
   double *memory = scl_allocate_array(2 * in + outs + 1, sizeof *memory);
   if (memory == NULL)
@@ -134,6 +140,7 @@ static scl_status widened(block_slot slot, const scl_instance *phi, const scl_co
 
 /* ------------------------------------------------------------ apply */
 
+/* phi of a block whose dtype the nonlinearity takes: slot `apply`, or the loops. */
 static scl_status apply_block(const scl_instance *phi, const scl_const_block *z,
                               const scl_spread *v, const scl_block *out, scl_error *error) {
   const scl_nonlinearity *table = table_of(phi);
@@ -152,13 +159,14 @@ scl_status scl_nonlinearity_apply(const scl_instance *phi, const scl_const_block
   if (table->apply == NULL) return apply_block(phi, z, NULL, out, error);
   SCL_TRY(scl_nonlinearity_shape(phi, &shape, error));
   if (scl_takes(shape.dtypes, z->dtype)) return apply_block(phi, z, NULL, out, error);
-  return widened(apply_block, phi, z, NULL, out, error);
+  return call_widened(apply_block, phi, z, NULL, out, error);
 }
 
 /* ------------------------------------------------------------ smoothing, a chunk of a row at a
  * time
  *
- * The loops see v > 0 alone: entries without spread get 1 in its place, and phi(m) afterwards. */
+ * The loops are called only with v > 0. For an entry without spread they get v = 1, and the
+ * result is then replaced by phi(m), the value for v = 0. */
 
 /* out = S(m, v) for at most CHUNK numbers; v at `stride`. */
 static void smooth_chunk(const scl_instance *phi, const scl_ability_smoothing *ability,
@@ -177,6 +185,7 @@ static void smooth_chunk(const scl_instance *phi, const scl_ability_smoothing *a
     if (!(v[(ptrdiff_t)j * stride] > 0)) out[j] = point[j];
 }
 
+/* The same for float32, through float64 if the ability has no loop for float32. */
 static void smooth_chunk_float32(const scl_instance *phi, const scl_ability_smoothing *ability,
                                  size_t count, const float *m, const float *v, ptrdiff_t stride,
                                  float *out) {
@@ -223,6 +232,7 @@ bool scl_nonlinearity_smooths(const scl_instance *phi) {
   return scl_instance_ability(phi, SCL_ABILITY_SMOOTHING) != NULL;
 }
 
+/* The smoothing of a block whose dtype the nonlinearity takes. */
 static scl_status smooth_block(const scl_instance *phi, const scl_const_block *m,
                                const scl_spread *v, const scl_block *out, scl_error *error) {
   const scl_ability_smoothing *ability = scl_instance_ability(phi, SCL_ABILITY_SMOOTHING);
@@ -247,7 +257,7 @@ scl_status scl_nonlinearity_smooth(const scl_instance *phi, const scl_const_bloc
   if (ability->smooth == NULL) return smooth_block(phi, m, v, out, error);
   SCL_TRY(scl_nonlinearity_shape(phi, &shape, error));
   if (scl_takes(shape.dtypes, m->dtype)) return smooth_block(phi, m, v, out, error);
-  return widened(smooth_block, phi, m, v, out, error);
+  return call_widened(smooth_block, phi, m, v, out, error);
 }
 
 /* ------------------------------------------------------------ facts */
@@ -311,11 +321,10 @@ double scl_nonlinearity_threshold_dual(const scl_instance *phi, double distribut
   return scl_call_end(&call) ? value : NAN;
 }
 
-/* ------------------------------------------------------------ categories
- *
- * Two values are two categories, of which 1 is the high one: a nonlinearity that declares them
- * needs to say no more. */
+/* ------------------------------------------------------------ categories */
 
+/* Whether the categories follow from the two values of phi (1: the high one), as the nonlinearity
+ * declares no categories of its own. */
 static bool two_categories(const scl_instance *phi, scl_ability_two_valued *out) {
   return scl_instance_ability(phi, SCL_ABILITY_CATEGORIES) == NULL &&
          scl_nonlinearity_two_valued(phi, out);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Refuse a file that others may write to. which: "o" or "g", as chmod calls them. by_name: the user
- * gave the path, so that sc.plugin.load is no advice. */
+ * gave the path to sc.plugin.load, so that it is not suggested. */
 static scl_status refuse_open(const char *path, const char *who, const char *what,
                               const char *which, bool by_name, scl_error *error) {
   const bool all = which[0] == 'o';
@@ -26,9 +26,9 @@ static scl_status refuse_open(const char *path, const char *who, const char *wha
                   by_name || all ? "" : ", and sc.plugin.load(path) takes it as it is");
 }
 
-/* Root and the user alone may write to it. A file that is asked for by its path may be written by a
- * group, and lie in a folder that all may write to and has the sticky bit (/tmp), where nobody can
- * replace another user's file. */
+/* Only root and the user may write to it. A file that is asked for by its path may also be writable
+ * for a group, and be in a folder that all may write to and that has the sticky bit (/tmp), where
+ * nobody can replace another user's file. */
 static scl_status check_writers(const char *path, mode_t file, const char *what, bool by_name,
                                 scl_error *error) {
   const bool sticky = S_ISDIR(file) && (file & S_ISVTX) != 0;
@@ -50,7 +50,7 @@ static scl_status check_folder(const char *real, bool by_name, scl_error *error)
   struct stat about;
   (void)snprintf(folder, sizeof folder, "%s", real);
   char *slash = strrchr(folder, '/');
-  slash[slash == folder] = 0;
+  slash[slash == folder] = 0; /* keeps the slash of "/" itself */
   if (stat(folder, &about) != 0)
     return scl_fail(error, SCL_STATUS_IO, "plugin %s: its folder cannot be looked at", real);
   (void)snprintf(what, sizeof what, "its folder %s", folder);
@@ -91,9 +91,9 @@ void scl_object_enter(scl_call *call, scl_component *unnamed, const char *real, 
   scl_call_enter(call, unnamed, doing, NULL);
 }
 
-/* Open a copy of a changed file. The loader identifies objects by path and would return the old one,
- * so the bytes are copied to a file in memory, which has another path. Its descriptor stays open as
- * long as the process. */
+/* Open a copy of a changed file. The loader identifies objects by path and would return the old
+ * one, so the bytes are copied to a file in memory, which has another path. Its descriptor stays
+ * open as long as the process. */
 static void *open_copy(const char *real) {
   char text[64], buffer[1 << 16];
   const int from = open(real, O_RDONLY | O_CLOEXEC), to = memfd_create("plugin", MFD_CLOEXEC);
@@ -116,7 +116,8 @@ static void *open_copy(const char *real) {
 static void *open_object(const char *real, bool again) {
   scl_component unnamed;
   scl_call call;
-  /* One that was refused may have stayed (C++ objects do). */
+  /* An object that was refused and closed may still be loaded, as C++ objects with unique symbols
+   * are: dlopen would return the old one. */
   void *stayed = again ? NULL : dlopen(real, RTLD_NOW | RTLD_NOLOAD);
   scl_object_enter(&call, &unnamed, real, "what runs when the object is opened");
   void *handle = again || stayed != NULL ? open_copy(real) : dlopen(real, RTLD_NOW | RTLD_LOCAL);
@@ -195,9 +196,9 @@ void scl_object_deinit(const scl_entry *entry, const char *real) {
   scl_call_drop(&call);
 }
 
-/* Open the object and call init of its entry. The process's state is noted before and restored after;
- * a plugin that changed it is refused. out->entry is set once init has succeeded, so that deinit is
- * due. */
+/* Open the object and call init of its entry. The process's state is noted before and restored
+ * after; a plugin that changed it is refused. out->entry is set once init has succeeded, so that
+ * deinit is due. */
 static scl_status open_watched(const char *real, const char *kept, bool again, scl_object *out,
                                scl_error *error) {
   const unsigned mode = scl_float_mode();

@@ -1,4 +1,5 @@
-/* Options as texts: what one takes, for help and error messages, and values as one would type them. */
+/* Options as texts: what one takes, for help and error messages, and values as one would type
+ * them. */
 #include "base/text.h"
 #include "plugin/instance.h"
 
@@ -26,6 +27,7 @@ static void range_text(const scl_option *option, const char *what, char text[120
     (void)snprintf(text, 120, "%s", what);
 }
 
+/* A text that is too long is cut (scl_append). */
 const char *scl_option_takes(const scl_option *option, char *text, size_t size) {
   size_t used = 0;
   char part[120];

@@ -34,6 +34,7 @@ static bool is_width_word(const scl_option *option, const char *word) {
 
 /* ------------------------------------------------------------ one value */
 
+/* A double represents every whole number up to this one. */
 static const double MOST_WHOLE = 9007199254740992; /* 2^53 */
 
 /* Whether a number is in the declared range; low = high = 0 declares any finite number. */
@@ -142,7 +143,7 @@ static scl_status set_value(scl_settings *settings, size_t i, const scl_value *f
 
 enum { LONGEST_DEFAULT = 16 };
 
-/* "{-1, 1}" into at most LONGEST_DEFAULT numbers; false where it is no such list. */
+/* Read "{-1, 1}" as at most LONGEST_DEFAULT numbers. False: the text is not such a list. */
 static bool parse_list(const char *text, double *list, size_t *count) {
   const char *at = text + (*text == '{');
   *count = 0;
@@ -158,8 +159,8 @@ static bool parse_list(const char *text, double *list, size_t *count) {
   return strcmp(at, "}") == 0;
 }
 
-/* Defaults are written as one would type them: a number, true, false, a word, a list of numbers,
- * the name of a component. */
+/* Set value i, which is clear, to the option's default, if it has one. Defaults are written as one
+ * would type them: a number, true, false, a word, a list of numbers, the name of a component. */
 static scl_status set_default(scl_settings *settings, size_t i, scl_error *error) {
   const scl_option *option = &settings->options[i];
   scl_value out = {0};
@@ -241,8 +242,8 @@ typedef struct default_chain {
 } default_chain;
 static _Thread_local const default_chain *making;
 
-/* Set every option to its default. A default that is a component needs defaults in turn; a chain that
- * comes back to these options is refused. */
+/* Set every option to its default. A default that is a component needs defaults in turn; a chain
+ * that comes back to these options is refused. */
 static scl_status fill_defaults(const char *title, scl_settings *out, scl_error *error) {
   const default_chain here = {out->options, making};
   for (const default_chain *at = making; at != NULL; at = at->outer)
@@ -326,9 +327,9 @@ scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_er
 
 /* ------------------------------------------------------------ into an instance, and by role */
 
-/* Write one value to its member at `to`, in the form that the option declares (scl_option.store). An
- * unset value is NaN, 0, false, -1 or NULL. */
-static void store(const scl_value *value, scl_store how, char *to) {
+/* Write one value to its member at `to`, in the form that the option declares (scl_option.store).
+ * An unset value is NaN, 0, false, -1 or NULL. */
+static void store_value(const scl_value *value, scl_store how, char *to) {
   const double nan = NAN;
   const bool given = value->form != 0;
   const size_t size = given && how == SCL_STORE_SIZE ? (size_t)value->number : 0;
@@ -350,8 +351,8 @@ static void store(const scl_value *value, scl_store how, char *to) {
 
 void scl_settings_store(const scl_settings *settings, void *self) {
   for (size_t i = 0; i < settings->count; i++)
-    store(&settings->values[i], settings->options[i].store,
-          (char *)self + settings->options[i].offset);
+    store_value(&settings->values[i], settings->options[i].store,
+                (char *)self + settings->options[i].offset);
 }
 
 const scl_option *scl_option_of_role(const scl_option *options, size_t count, scl_role role) {

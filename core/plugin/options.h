@@ -1,5 +1,5 @@
-/* Declared options: from what a user gave to one validated value per option, and into an instance.
- * The declaration also feeds help, completion, printing and saving. */
+/* Declared options: the values that a user gave are checked against the declaration, and written to
+ * an instance. The declaration is also used for help, completion, printing and saving. */
 #ifndef SCULLERY_OPTIONS_H
 #define SCULLERY_OPTIONS_H
 
@@ -7,15 +7,16 @@
 
 struct scl_instance;
 
-/* Forms that the host's own options alone may take. OPAQUE: any value of the host's language,
- * checked by who declares the option; `words` says what is taken, in words. REQUIRED: may not be
- * absent. */
+/* Forms that only the host's own options may have. OPAQUE: any value of the host's language, which
+ * the code that declares the option checks; `words` describes what is taken. REQUIRED: must be
+ * given. */
 enum { SCL_FORM_OPAQUE = 1 << 29, SCL_FORM_REQUIRED = 1 << 30 };
 
-/* One named value as it came: form says what it is (a whole number comes as SCL_FORM_NUMBER |
+/* One named value as it was given: value.form says what it is (a whole number is SCL_FORM_NUMBER |
  * SCL_FORM_INTEGER). Pointers are borrowed. SCL_FORM_PARTS: value.length instances.
- * SCL_FORM_OPAQUE: value.place says whether it is taken (0) or not (-1), value.word how it looks. A
- * name that comes several times: every value must be taken, and the last one stays. */
+ * SCL_FORM_OPAQUE: value.place says whether the value is accepted (0) or not (-1), value.word is
+ * its text for messages. If a name is given several times, every value must be valid, and the last
+ * one is used. */
 typedef struct scl_given {
   const char *name;
   scl_value value;
@@ -32,7 +33,8 @@ typedef struct scl_settings {
 } scl_settings;
 
 /* Check `given` against the declaration and fill in defaults; every sentence begins with `title`
- * ("sampler.gaussian"). */
+ * ("sampler.gaussian"). The caller destroys *out, but not after a failure. _copy shares the
+ * components among the values. */
 scl_status scl_settings_create(const char *title, const scl_option *options, size_t n_options,
                                const scl_given *given, size_t n_given, scl_settings *out,
                                scl_error *error);
@@ -41,7 +43,7 @@ void scl_settings_destroy(scl_settings *settings);
 
 /* Write the values to the members of the instance that the options name (scl_option.store). */
 void scl_settings_store(const scl_settings *settings, void *self);
-/* The value of the option with that role, NULL where there is none; and the option. */
+/* The value of the option with this role, and the option; NULL if no option has the role. */
 const scl_value *scl_settings_role(const scl_settings *settings, scl_role role);
 const scl_option *scl_option_of_role(const scl_option *options, size_t count, scl_role role);
 
@@ -52,7 +54,8 @@ const char *scl_settings_waiting(const scl_settings *settings);
 void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double gamma_median,
                              size_t dim);
 
-/* Whether a row of a plugin's table makes sense; the sentence begins "option 'sigma'". */
+/* Whether a row of a plugin's table of options is valid; the sentence begins with "option
+ * 'sigma'". */
 scl_status scl_option_check(const scl_option *option, size_t instance_size, scl_error *error);
 /* The bytes of the member that it is stored in; 0: it is not stored. */
 size_t scl_option_bytes(const scl_option *option);
@@ -61,7 +64,8 @@ int32_t scl_word_place(const char *words, const char *word);
 
 /* option_text.c: "a number above 0", "one of none, uniform": what the option takes. */
 const char *scl_option_takes(const scl_option *option, char *text, size_t size);
-/* The value as one would type it; and option `i` of the settings, components included. */
+/* A value as one would type it, and option `i` of the settings with its components. All these
+ * functions return `text`, which they cut if it is too long. */
 const char *scl_value_text(const scl_value *value, char *text, size_t size);
 const char *scl_setting_text(const scl_settings *settings, size_t i, char *text, size_t size);
 /* All settings as typed, "sigma = 1, bias = \"none\"". */

@@ -9,12 +9,14 @@
 #include "plugin/tables.h"
 #include <string.h>
 
+/* The functions of scl_parts (plugin/host.h). Each checks its arguments, converts tables to this
+ * host's size, and calls the function of kernel.h or sampler.h. */
 static const void *part_ability(const scl_part *part, const char *id) {
   return part->self == NULL ? NULL : scl_instance_ability(scl_instance_of(part->self), id);
 }
 
 /* A part must be there, and of the kind that the function is for. */
-static scl_status expect(const scl_part *part, scl_kind kind, scl_error *error) {
+static scl_status expect_part(const scl_part *part, scl_kind kind, scl_error *error) {
   if (part->self == NULL)
     return scl_fail(error, SCL_STATUS_INTERNAL, "a %s was to be called that is not there",
                     scl_kind_name(kind));
@@ -25,7 +27,7 @@ static scl_status part_gram(const scl_part *kernel, const scl_const_parameters *
                             const scl_const_parameters *v, double *out, ptrdiff_t stride,
                             scl_error *error) {
   scl_const_parameters left, right;
-  SCL_TRY(expect(kernel, SCL_KIND_KERNEL, error));
+  SCL_TRY(expect_part(kernel, SCL_KIND_KERNEL, error));
   SCL_TABLE_EXPECT(u, scl_const_parameters, SCL_LEAST_CONST_PARAMETERS, error);
   SCL_TABLE_EXPECT(v, scl_const_parameters, SCL_LEAST_CONST_PARAMETERS, error);
   return scl_kernel_gram(scl_instance_of(kernel->self), scl_table_read(u, sizeof left, &left),
@@ -35,7 +37,7 @@ static scl_status part_gram(const scl_part *kernel, const scl_const_parameters *
 static scl_status part_diagonal(const scl_part *kernel, const scl_const_parameters *u, double *out,
                                 scl_error *error) {
   scl_const_parameters rows;
-  SCL_TRY(expect(kernel, SCL_KIND_KERNEL, error));
+  SCL_TRY(expect_part(kernel, SCL_KIND_KERNEL, error));
   SCL_TABLE_EXPECT(u, scl_const_parameters, SCL_LEAST_CONST_PARAMETERS, error);
   return scl_kernel_diagonal(scl_instance_of(kernel->self), scl_table_read(u, sizeof rows, &rows),
                              out, error);
@@ -45,7 +47,7 @@ static scl_status part_tilt(const scl_part *kernel, const scl_law *law, scl_tilt
                             scl_error *error) {
   scl_law room;
   scl_tilt tilt;
-  SCL_TRY(expect(kernel, SCL_KIND_KERNEL, error));
+  SCL_TRY(expect_part(kernel, SCL_KIND_KERNEL, error));
   SCL_TABLE_EXPECT(law, scl_law, SCL_LEAST_LAW, error);
   SCL_TABLE_EXPECT(out, scl_tilt, SCL_LEAST_TILT, error);
   SCL_COPY(&tilt, out);
@@ -56,7 +58,7 @@ static scl_status part_tilt(const scl_part *kernel, const scl_law *law, scl_tilt
 }
 
 /* Make `self` the owner of a bound part, which it releases with itself. */
-static scl_status own(scl_instance *self, scl_instance *part, scl_error *error) {
+static scl_status own_part(scl_instance *self, scl_instance *part, scl_error *error) {
   scl_instance **list = scl_allocate_array(self->n_owned + 1, sizeof *list);
   if (list == NULL) return scl_fail_memory(error, sizeof *list, "a kernel's parts");
   if (self->n_owned > 0) memcpy(list, self->owned, self->n_owned * sizeof *list);
@@ -66,14 +68,16 @@ static scl_status own(scl_instance *self, scl_instance *part, scl_error *error) 
   return SCL_STATUS_OK;
 }
 
+/* scl_parts.bind: replace *kernel by a kernel bound to the law, which belongs to `self` from then
+ * on. */
 static scl_status part_bind(void *self, scl_part *kernel, const scl_law *law, scl_error *error) {
   scl_instance *bound = NULL;
   scl_law room;
-  SCL_TRY(expect(kernel, SCL_KIND_KERNEL, error));
+  SCL_TRY(expect_part(kernel, SCL_KIND_KERNEL, error));
   SCL_TABLE_EXPECT(law, scl_law, SCL_LEAST_LAW, error);
   SCL_TRY(scl_instance_bind(scl_instance_of(kernel->self), scl_table_read(law, sizeof room, &room),
                             &bound, error));
-  const scl_status status = own(scl_instance_of(self), bound, error);
+  const scl_status status = own_part(scl_instance_of(self), bound, error);
   if (status == SCL_STATUS_OK)
     *kernel = scl_instance_part(bound);
   else
@@ -83,14 +87,14 @@ static scl_status part_bind(void *self, scl_part *kernel, const scl_law *law, sc
 
 static void part_describe(const scl_part *kernel, char *text, size_t size) {
   text[0] = 0;
-  if (expect(kernel, SCL_KIND_KERNEL, NULL) == SCL_STATUS_OK)
+  if (expect_part(kernel, SCL_KIND_KERNEL, NULL) == SCL_STATUS_OK)
     scl_kernel_describe(scl_instance_of(kernel->self), text, size);
 }
 
 static scl_status part_layout(const scl_part *sampler, size_t dim, scl_layout *out,
                               scl_error *error) {
   scl_layout layout;
-  SCL_TRY(expect(sampler, SCL_KIND_SAMPLER, error));
+  SCL_TRY(expect_part(sampler, SCL_KIND_SAMPLER, error));
   SCL_TABLE_EXPECT(out, scl_layout, SCL_LEAST_LAYOUT, error);
   SCL_TRY(scl_sampler_layout(scl_instance_of(sampler->self), dim, out->count, &layout, error));
   scl_table_write(out, &layout);
@@ -101,7 +105,7 @@ static scl_status part_draw(const scl_part *sampler, const scl_draw *draw,
                             const scl_parameters *out, scl_error *error) {
   scl_draw room;
   scl_parameters batch;
-  SCL_TRY(expect(sampler, SCL_KIND_SAMPLER, error));
+  SCL_TRY(expect_part(sampler, SCL_KIND_SAMPLER, error));
   SCL_TABLE_EXPECT(draw, scl_draw, SCL_LEAST_DRAW, error);
   SCL_TABLE_EXPECT(out, scl_parameters, SCL_LEAST_PARAMETERS, error);
   return scl_sampler_draw(scl_instance_of(sampler->self), scl_table_read(draw, sizeof room, &room),
@@ -112,7 +116,7 @@ static scl_status part_law(const scl_part *sampler, const scl_draw *draw, scl_la
                            scl_error *error) {
   scl_draw room;
   scl_law law;
-  SCL_TRY(expect(sampler, SCL_KIND_SAMPLER, error));
+  SCL_TRY(expect_part(sampler, SCL_KIND_SAMPLER, error));
   SCL_TABLE_EXPECT(draw, scl_draw, SCL_LEAST_DRAW, error);
   SCL_TABLE_EXPECT(out, scl_law, SCL_LEAST_LAW, error);
   SCL_COPY(&law, out);
@@ -126,19 +130,21 @@ static scl_status part_characteristic(const scl_part *sampler, const scl_draw *d
                                       const double *delta, ptrdiff_t stride, double *out,
                                       scl_error *error) {
   scl_draw room;
-  SCL_TRY(expect(sampler, SCL_KIND_SAMPLER, error));
+  SCL_TRY(expect_part(sampler, SCL_KIND_SAMPLER, error));
   SCL_TABLE_EXPECT(draw, scl_draw, SCL_LEAST_DRAW, error);
   return scl_sampler_characteristic(scl_instance_of(sampler->self),
                                     scl_table_read(draw, sizeof room, &room), rows, delta, stride,
                                     out, error);
 }
 
+/* scl_pilot_service.shift. For a part that is not a kernel: the answer that allows nothing. */
 static scl_shift part_shift(const scl_part *kernel) {
-  return expect(kernel, SCL_KIND_KERNEL, NULL) == SCL_STATUS_OK
+  return expect_part(kernel, SCL_KIND_KERNEL, NULL) == SCL_STATUS_OK
              ? scl_kernel_shift(scl_instance_of(kernel->self))
              : SCL_SHIFT_CHANGES;
 }
 
+/* scl_pilot_service.find: 1 if a column has a pilot, 0 if all are 0. */
 static int32_t find_pilot(const double *x, ptrdiff_t stride, size_t rows, size_t cols,
                           double *pilot) {
   return !scl_pilot_find(x, stride, rows, cols, pilot);

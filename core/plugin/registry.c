@@ -1,6 +1,6 @@
 /* The registry: entries of loaded objects and of components that scripts define, newest first. A
- * component is found by the newest entry that is not replaced; entries are never freed, as instances
- * point to their components. */
+ * component is found by the newest entry that is not replaced; entries are never freed, as
+ * instances point to their components. */
 #define _GNU_SOURCE
 #include "plugin/registry.h"
 
@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An object that was loaded, with its components. Components stay until the process ends: instances
- * point to them. */
+/* An object that was loaded, or a component that a script defined. */
 typedef struct entry {
   char *path;
   char *digest; /* of what a script defined; NULL: from a file */
@@ -53,23 +52,24 @@ static const entry *loaded_entry(scl_kind kind, const char *name) {
   return NULL;
 }
 
-static const scl_component *loaded(scl_kind kind, const char *name) {
+/* The component itself, or NULL if none is loaded. */
+static const scl_component *loaded_component(scl_kind kind, const char *name) {
   const entry *e = loaded_entry(kind, name);
   return e == NULL ? NULL : component_of(e, kind, name);
 }
 
 /* The newest replaced entry that had the component, or NULL. */
-static const entry *former(scl_kind kind, const char *name) {
+static const entry *replaced_entry(scl_kind kind, const char *name) {
   const entry *e = registry.last;
   while (e != NULL && (e->replaced == NULL || component_of(e, kind, name) == NULL))
     e = e->before;
   return e;
 }
 
-/* Fill in a component of entry e from the plugin's own descriptor. A table shorter than the host's is
- * copied and filled up with zeros; its option rows are copied to the host's stride. */
-static scl_status describe(const scl_plugin *own, const entry *e, scl_plugin_origin origin,
-                           scl_component *out, scl_error *error) {
+/* Fill in a component of entry e from the plugin's own descriptor. A table shorter than the host's
+ * is copied and filled up with zeros; its option rows are copied to the host's stride. */
+static scl_status fill_component(const scl_plugin *own, const entry *e, scl_plugin_origin origin,
+                                 scl_component *out, scl_error *error) {
   const scl_table_rule *rule = scl_rule_of_kind(own->kind);
   void *room = scl_allocate_zero(rule->size);
   if (room == NULL) return scl_fail_memory(error, rule->size, "a plugin");
@@ -92,8 +92,8 @@ static scl_status describe(const scl_plugin *own, const entry *e, scl_plugin_ori
   return SCL_STATUS_OK;
 }
 
-/* Release an entry that was never entered, with as many components as e->count says. */
-static void forget(entry *e) {
+/* Release an entry that is not in the registry, with as many components as e->count says. */
+static void release_entry(entry *e) {
   for (size_t i = 0; e->components != NULL && i < e->count; i++) {
     scl_component *one = &e->components[i];
     if (one->vtable != NULL && one->vtable != one->source->vtable)
@@ -105,8 +105,10 @@ static void forget(entry *e) {
 
 /* ------------------------------------------------------------ loading; the lock is held */
 
+/* Whether the file is in a folder of the built-in plugins. */
 static bool is_builtin(const char *real) { return scl_folders_origin(real) == SCL_ORIGIN_BUILTIN; }
 
+/* Whether one of `count` descriptors has this kind and name. */
 static bool has_component(const scl_plugin *const *plugins, size_t count, scl_kind kind,
                           const char *name) {
   for (size_t i = 0; i < count; i++)
@@ -144,8 +146,8 @@ static scl_status refuse_name(const scl_plugin *plugin, const char *path, scl_er
                   path);
 }
 
-/* A component of another file, or a built-in one that is not loaded yet, is not replaced. One that a
- * script defined is. */
+/* Refuse a component if another file has one of its kind and name, or if a built-in plugin has,
+ * even one that is not loaded yet. A component that a script defined may be replaced. */
 static scl_status check_name(const arrival *new, const scl_plugin *plugin, scl_error *error) {
   char builtin[PATH_MAX];
   const entry *other = loaded_entry(plugin->kind, plugin->name);
@@ -195,7 +197,7 @@ static void supersede(entry *e) {
 }
 
 /* Add an entry for an arrival that was checked. */
-static scl_status enter(const arrival *new, entry **out, scl_error *error) {
+static scl_status add_entry(const arrival *new, entry **out, scl_error *error) {
   entry *e = scl_allocate_zero(sizeof *e);
   if (e == NULL) return scl_fail_memory(error, sizeof *e, "a plugin");
   e->identity = new->identity;
@@ -213,11 +215,11 @@ static scl_status enter(const arrival *new, entry **out, scl_error *error) {
                           ? scl_fail_memory(error, new->count * sizeof *e->components, "a plugin")
                           : SCL_STATUS_OK;
   for (size_t i = 0; status == SCL_STATUS_OK && i < new->count; i++) {
-    e->count = i + 1; /* forget() releases what a failure left behind */
-    status = describe(new->plugins[i], e, origin, &e->components[i], error);
+    e->count = i + 1; /* so that release_entry releases what a failure leaves */
+    status = fill_component(new->plugins[i], e, origin, &e->components[i], error);
   }
   if (status != SCL_STATUS_OK) {
-    forget(e);
+    release_entry(e);
     return status;
   }
   supersede(e);
@@ -226,8 +228,8 @@ static scl_status enter(const arrival *new, entry **out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* *again: another version of the file was opened from this path before. *out: the entry of this very
- * file, or NULL. Refused: a file whose bytes were replaced while its code is mapped. */
+/* *again: another version of the file was opened from this path before. *out: the entry of this
+ * very file, or NULL. Refused: a file whose bytes were replaced while its code is mapped. */
 static scl_status find_opened(const arrival *new, bool *again, entry **out, scl_error *error) {
   *again = false;
   *out = NULL;
@@ -249,8 +251,8 @@ static scl_status find_opened(const arrival *new, bool *again, entry **out, scl_
   return SCL_STATUS_OK;
 }
 
-/* When the process ends, the object that was loaded last first. A process that ends while a file is
- * loaded leaves it. */
+/* At exit: call `deinit` of all objects, in the reverse order of loading. If the process ends while
+ * a file is being loaded, the lock is held (possibly by this thread) and none is called. */
 static void deinit_all(void) {
   if (pthread_mutex_trylock(&registry.lock) != 0) return;
   for (entry *e = registry.last; e != NULL; e = e->before) {
@@ -260,7 +262,8 @@ static void deinit_all(void) {
   pthread_mutex_unlock(&registry.lock);
 }
 
-/* Check an opened object and enter it. Its code may run while its tables are read. */
+/* Check an opened object and enter it. Reading its tables may crash (a pointer may be wrong), so it
+ * is done within a call that names the file. */
 static scl_status check_and_enter(arrival *new, const scl_object *object, entry **out,
                                   scl_error *error) {
   static bool watched;
@@ -270,7 +273,7 @@ static scl_status check_and_enter(arrival *new, const scl_object *object, entry 
   new->count = object->count;
   scl_object_enter(&call, &unnamed, new->real, "the check of its tables");
   scl_status status = check_all(new, error);
-  if (status == SCL_STATUS_OK) status = enter(new, out, error);
+  if (status == SCL_STATUS_OK) status = add_entry(new, out, error);
   scl_call_drop(&call);
   if (status != SCL_STATUS_OK) return status;
   (*out)->entry = object->entry;
@@ -311,8 +314,9 @@ static scl_status take_again(arrival *new, entry *e, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* found: SCL_ORIGIN_FILE where the path was given, else where it was found. The built-in plugins lie
- * beside the library, whose code runs already: they are as safe as it is. */
+/* Load a file, or find its entry. found: SCL_ORIGIN_FILE if its path was given, otherwise where it
+ * was found. The writers of built-in plugins are not checked: these are beside the library, whose
+ * code runs already, and are as safe as it is. */
 static scl_status load_locked(const char *path, scl_plugin_origin found, entry **out,
                               scl_error *error) {
   char real[PATH_MAX];
@@ -325,8 +329,10 @@ static scl_status load_locked(const char *path, scl_plugin_origin found, entry *
   return (*out)->replaced == NULL ? SCL_STATUS_OK : take_again(&new, *out, error);
 }
 
-static scl_status load(const char *path, scl_plugin_origin found, scl_component_visit visit,
-                       void *context, scl_error *error) {
+/* Load a file and visit its components. Visits run without the lock, as they may use the registry;
+ * the entry stays in any case. */
+static scl_status load_file(const char *path, scl_plugin_origin found, scl_component_visit visit,
+                            void *context, scl_error *error) {
   entry *e = NULL;
   pthread_mutex_lock(&registry.lock);
   const scl_status status = load_locked(path, found, &e, error);
@@ -338,12 +344,12 @@ static scl_status load(const char *path, scl_plugin_origin found, scl_component_
 
 scl_status scl_registry_load(const char *path, scl_component_visit visit, void *context,
                              scl_error *error) {
-  return load(path, SCL_ORIGIN_FILE, visit, context, error);
+  return load_file(path, SCL_ORIGIN_FILE, visit, context, error);
 }
 
 scl_status scl_registry_load_compiled(const char *path, scl_component_visit visit, void *context,
                                       scl_error *error) {
-  return load(path, SCL_ORIGIN_COMPILED, visit, context, error);
+  return load_file(path, SCL_ORIGIN_COMPILED, visit, context, error);
 }
 
 /* ------------------------------------------------------------ what scripts define */
@@ -357,18 +363,19 @@ scl_status scl_registry_define(const scl_plugin *plugin, const char *place, cons
   scl_plugin_origin origin;
   SCL_TRY(scl_check_plugin(plugin, error));
   pthread_mutex_lock(&registry.lock);
-  /* a file of that kind and name, loaded or not, is not replaced */
+  /* A definition never replaces a file of its kind and name, loaded or not. */
   const entry *other = loaded_entry(plugin->kind, plugin->name);
   const char *path = other == NULL || other->digest != NULL ? NULL : other->path;
   if (path == NULL && scl_folders_find(plugin->kind, plugin->name, found, &origin)) path = found;
   const scl_status status =
-      path != NULL ? refuse_name(plugin, path, error) : enter(&new, &e, error);
+      path != NULL ? refuse_name(plugin, path, error) : add_entry(&new, &e, error);
   pthread_mutex_unlock(&registry.lock);
   return status;
 }
 
 /* ------------------------------------------------------------ what there is */
 
+/* A component that could be asked for, by name and path: it need not be loaded. */
 typedef struct known {
   scl_kind kind;
   scl_plugin_origin origin;
@@ -443,7 +450,8 @@ void scl_registry_each_loaded(scl_component_visit visit, void *context) {
   pthread_mutex_lock(&registry.lock);
   const entry *last = registry.last;
   pthread_mutex_unlock(&registry.lock);
-  for (const entry *e = last; e != NULL; e = e->before) /* entries stay */
+  /* Without the lock: entries are never released, and new ones are added before `last`. */
+  for (const entry *e = last; e != NULL; e = e->before)
     for (size_t i = 0; e->replaced == NULL && i < e->count; i++)
       visit(context, &e->components[i]);
 }
@@ -490,16 +498,17 @@ static scl_status refuse_unknown(scl_kind kind, const char *name, scl_error *err
   return SCL_STATUS_BAD_OPTION;
 }
 
-/* scl_registry_find, with the lock held. */
+/* scl_registry_find, with the lock held. If the file that is found does not hold the component, or
+ * no longer does, the message says what it holds. */
 static scl_status find_locked(scl_kind kind, const char *name, const scl_component **out,
                               scl_error *error) {
-  *out = loaded(kind, name);
+  *out = loaded_component(kind, name);
   if (*out != NULL) return SCL_STATUS_OK;
   char path[PATH_MAX];
   scl_plugin_origin origin = SCL_ORIGIN_FILE;
   entry *found = NULL;
   const bool there = scl_is_name(name, false) && scl_folders_find(kind, name, path, &origin);
-  const entry *had = there ? NULL : former(kind, name);
+  const entry *had = there ? NULL : replaced_entry(kind, name);
   if (had != NULL) {
     const scl_plugin *now = &had->replaced->components[0].plugin;
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
@@ -508,7 +517,7 @@ static scl_status find_locked(scl_kind kind, const char *name, const scl_compone
   }
   if (!there) return refuse_unknown(kind, name, error);
   SCL_TRY(load_locked(path, origin, &found, error));
-  *out = loaded(kind, name);
+  *out = loaded_component(kind, name);
   if (*out != NULL) return SCL_STATUS_OK;
   const scl_plugin *first = &found->components[0].plugin;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
@@ -549,7 +558,8 @@ static scl_status check_reloaded(const entry *e, scl_kind kind, const char *name
 static scl_status reload_locked(scl_kind kind, const char *name, entry **out, bool *changed,
                                 scl_error *error) {
   const scl_component *component;
-  const entry *before = loaded_entry(kind, name), *had = before == NULL ? former(kind, name) : NULL;
+  const entry *before = loaded_entry(kind, name),
+              *had = before == NULL ? replaced_entry(kind, name) : NULL;
   if (had != NULL && had->replaced->found != SCL_ORIGIN_COMPILED) before = had->replaced;
   if (before == NULL) SCL_TRY(find_locked(kind, name, &component, error)); /* loads it now */
   const entry *e = before != NULL ? before : loaded_entry(kind, name);

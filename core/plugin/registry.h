@@ -1,5 +1,6 @@
-/* Components by kind and name: found on the search path when first asked for, checked before
- * anything of theirs runs (check.h, object.h). */
+/* Components by kind and name: found on the search path when they are first asked for, and checked
+ * before any of their functions is called (check.h, object.h). Functions may be called on any
+ * thread. */
 #ifndef SCULLERY_REGISTRY_H
 #define SCULLERY_REGISTRY_H
 
@@ -29,8 +30,8 @@ typedef struct scl_component {
   const void *vtable;        /* scl_sampler, scl_nonlinearity, scl_kernel or scl_solver */
   const char *path;          /* of a component that a script defined: its place, "script.lua:12" */
   scl_plugin_origin origin;
-  /* NULL: from a file. Else a script defined it, its slots run in the thread that runs the script
-   * alone, and this tells its definition from others of the name. */
+  /* NULL: from a file. Otherwise a script defined it, its slots run only in the thread that runs
+   * the script, and this identifies the definition among others of the same name. */
   const char *digest;
   char own_id[56]; /* plugin.id of a built-in plugin, "org.scullery.NAME"; else empty */
 } scl_component;
@@ -51,42 +52,43 @@ bool scl_is_plugin_id(const char *text);
 /* A plugin's id as a text; "no id" for NULL. */
 static inline const char *scl_plugin_id_shown(const char *id) { return id == NULL ? "no id" : id; }
 
-/* The component of that kind and name, loading it at first use. Unknown: a sentence with the
- * nearest name. Found twice, one of them built in: both paths are named. */
+/* The component of this kind and name, which is loaded at first use. SCL_STATUS_BAD_OPTION, with
+ * the nearest name, if there is none; otherwise it fails as scl_registry_load does. */
 scl_status scl_registry_find(scl_kind kind, const char *name, const scl_component **out,
                              scl_error *error);
 
-/* Load one file. `visit` is called for each component that it holds. A file that was loaded before
+/* Load one file, and call `visit` for each component that it holds. A file that was loaded before
  * and has not changed gives the same components; another file in its place gives new ones, for new
- * instances. Refused, with a sentence: what check.h and object.h refuse; a kind and name that
- * another file has; a file that was overwritten while its code is in use. */
+ * instances. It fails for what check.h and object.h refuse, for a kind and name that another file
+ * has, and for a file that was overwritten while its code is in use. */
 typedef void (*scl_component_visit)(void *context, const scl_component *component);
 scl_status scl_registry_load(const char *path, scl_component_visit visit, void *context,
                              scl_error *error);
-/* The same for an object that the compiler made of a source: its components take the place of
- * compiled ones of their names, for new instances. Refused where such an object holds others. */
+/* The same for an object that the compiler made of a source: its components replace compiled ones
+ * of the same names, for new instances. It fails if the object that it replaces has a component
+ * that it does not have. */
 scl_status scl_registry_load_compiled(const char *path, scl_component_visit visit, void *context,
                                       scl_error *error);
-/* Load the file of a component again, as it was loaded (a first time, where it was not yet).
- * *changed: the file was replaced since. Refused: a built-in plugin, a compiled one and one that
- * a script defined. */
+/* Load the file of a component again, in the way in which it was loaded; one that is not loaded yet
+ * is loaded. *changed: whether the file was replaced since. SCL_STATUS_UNSUPPORTED for a component
+ * that is built in, compiled, or defined by a script. */
 scl_status scl_registry_reload(scl_kind kind, const char *name, bool *changed,
                                scl_component_visit visit, void *context, scl_error *error);
 
-/* Enter a component that a script defines at `place`, which holds until one of the same kind and
- * name is defined, or loaded from a file: new instances are then of that one. The descriptor and
- * all that it points to stay until the process ends; texts are copied. Refused, with a sentence:
- * what check.h refuses; a kind and name that a file has. */
+/* Enter a component that a script defines at `place`. It is used until one of the same kind and
+ * name is defined or loaded from a file: new instances are then of that one. The descriptor and all
+ * that it points to must stay until the process ends; `place` and `digest` are copied. It fails for
+ * what check.h refuses, and for a kind and name that a file has. */
 scl_status scl_registry_define(const scl_plugin *plugin, const char *place, const char *digest,
                                scl_error *error);
 
-/* Visit kind, name, path and origin of everything that could be asked for (loaded or not), sorted
- * by kind and name, the first found of each name. */
+/* Visit kind, name, path and origin of all components that could be asked for, loaded or not,
+ * sorted by kind and name; of several with one name, the first found. */
 typedef void (*scl_registry_visit)(void *context, scl_kind kind, const char *name, const char *path,
                                    scl_plugin_origin origin);
 scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error *error);
-/* Call visit(context, SCL_KINDS, name, path, origin) for each file NAME.so that lies straight in a folder
- * of the search path: its kind is not known before it is opened. */
+/* Call visit(context, SCL_KINDS, name, path, origin) for each file NAME.so that is directly in a
+ * folder of the search path: its kind is not known before it is opened. */
 scl_status scl_registry_each_file(scl_registry_visit visit, void *context, scl_error *error);
 
 /* Visit the components that have been loaded so far. */

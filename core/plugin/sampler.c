@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The sampler's table, at the host's size. */
 static const scl_sampler *table_of(const scl_instance *sampler) {
   return scl_instance_vtable(sampler);
 }
@@ -21,6 +22,8 @@ static scl_status unsupported(const scl_instance *sampler, const char *what, scl
 
 /* ------------------------------------------------------------ the bias: SCL_OPTION_BIAS */
 
+/* Places of the words in "none|uniform|gaussian", and the stream of the biases after that of the
+ * parameters: adding a bias does not change the parameters. */
 enum { BIAS_WORD_UNIFORM = 1, BIAS_WORD_GAUSSIAN = 2, BIAS_STREAM = 1 };
 
 /* The law of the bias from the value of the option: none, uniform on [-pi, pi), standard normal,
@@ -73,7 +76,8 @@ scl_status scl_sampler_check(const scl_instance *sampler, scl_error *error) {
   return scl_sampler_bias(sampler, &law, &by_host, error);
 }
 
-/* The biases of a batch, by parameter index, from the stream after the parameters' own. */
+/* The biases of a batch. Each depends only on the address and the index of its parameter, not on
+ * which batch the parameter is drawn in. */
 static void draw_bias(const scl_law *law, const scl_draw *draw, const scl_parameters *out) {
   const uint64_t seed = draw->address.seed, stream = draw->address.stream + BIAS_STREAM;
   for (size_t i = 0; out->bias != NULL && i < out->count; i++) {
@@ -90,6 +94,7 @@ static void draw_bias(const scl_law *law, const scl_draw *draw, const scl_parame
 
 /* ------------------------------------------------------------ layout and draw */
 
+/* The layout that the parameter space implies, which slot `layout` may change. */
 scl_status scl_sampler_layout(const scl_instance *sampler, size_t dim, size_t count,
                               scl_layout *out, scl_error *error) {
   const scl_sampler *table = table_of(sampler);
@@ -111,6 +116,7 @@ scl_status scl_sampler_layout(const scl_instance *sampler, size_t dim, size_t co
 
 /* ---- simple form */
 
+/* Coordinates that are made at a time. */
 enum { CHUNK = 256 };
 
 /* out[j] = mean_j + scale_j e_j for coordinates from .. from+count-1 of parameter `index`; e comes
@@ -141,7 +147,8 @@ static scl_status open_law(const scl_instance *sampler, const scl_draw *draw, si
   return scl_sampler_law(sampler, draw, out, error);
 }
 
-/* Draw a batch of parameters by slot `make`. */
+/* Draw a batch of parameters by slot `make`. A coordinate depends only on its address (seed,
+ * stream, parameter, coordinate), so that neither chunks nor batches change it. */
 static scl_status draw_simple(const scl_instance *sampler, const scl_draw *draw,
                               const scl_parameters *out, scl_error *error) {
   const size_t dim = out->dim;
@@ -190,12 +197,12 @@ scl_status scl_sampler_make(const scl_instance *sampler, size_t count, const dou
 
 /* ------------------------------------------------------------ law and characteristic function */
 
-static bool offers(const scl_instance *sampler, const char *id) {
+static bool has_ability(const scl_instance *sampler, const char *id) {
   return scl_instance_ability(sampler, id) != NULL;
 }
 
 bool scl_sampler_has_law(const scl_instance *sampler) {
-  return table_of(sampler)->moments != NULL || offers(sampler, SCL_ABILITY_LAW);
+  return table_of(sampler)->moments != NULL || has_ability(sampler, SCL_ABILITY_LAW);
 }
 
 /* The law of a simple sampler: every column has the mean and scale of slot `moments`. */
@@ -214,8 +221,8 @@ static scl_status law_of_moments(const scl_instance *sampler, scl_law *out, scl_
   return SCL_STATUS_OK;
 }
 
-/* Restore the members that belong to the host, whatever the plugin wrote to them, and require finite
- * numbers. An unknown family counts as SCL_FAMILY_OTHER. */
+/* Restore the members that belong to the host, whatever the plugin wrote to them, and require
+ * finite numbers. An unknown family counts as SCL_FAMILY_OTHER. */
 static scl_status check_law(const scl_instance *sampler, const scl_law *asked, scl_law *out,
                             scl_error *error) {
   scl_law law = *out;
@@ -269,6 +276,8 @@ scl_status scl_sampler_law(const scl_instance *sampler, const scl_draw *draw, sc
   memset(out->scale, 0, out->dim * sizeof *out->scale);
   memset(out->degree, 0, (out->dim + 1) * sizeof *out->degree);
   memset(out->degree_scale, 0, (out->dim + 1) * sizeof *out->degree_scale);
+  /* The pointers are restored also after a failure, as the caller releases what they point to; the
+   * failure of the slot itself is then the one that is reported. */
   const scl_law asked = *out;
   const scl_status status = ask_law(sampler, draw, out, error);
   const scl_status checked =
@@ -290,10 +299,12 @@ static scl_status check_values(const scl_instance *sampler, const char *what, si
 }
 
 bool scl_sampler_has_characteristic(const scl_instance *sampler) {
-  return table_of(sampler)->factor != NULL || offers(sampler, SCL_ABILITY_CHARACTERISTIC);
+  return table_of(sampler)->factor != NULL || has_ability(sampler, SCL_ABILITY_CHARACTERISTIC);
 }
 
-/* Re E exp(i <w, delta>) = cos(sum mean_j delta_j) prod factor(scale_j delta_j) */
+/* out_i = Re E exp(i <w, delta_i>) = cos(sum_j mean_j delta_ij) prod_j factor(scale_j delta_ij),
+ * for independent coordinates w_j = mean_j + scale_j e_j. A product of 0 gives 0, also where the
+ * sum overflowed and its cosine would be NaN. */
 static scl_status characteristic_of_factor(const scl_instance *sampler, const scl_draw *draw,
                                            size_t rows, const double *delta, ptrdiff_t stride,
                                            double *out, scl_error *error) {
@@ -339,7 +350,7 @@ scl_status scl_sampler_characteristic(const scl_instance *sampler, const scl_dra
 /* ------------------------------------------------------------ the other abilities */
 
 bool scl_sampler_has_distribution(const scl_instance *sampler) {
-  return offers(sampler, SCL_ABILITY_DISTRIBUTION);
+  return has_ability(sampler, SCL_ABILITY_DISTRIBUTION);
 }
 
 double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *draw, size_t column,
@@ -352,7 +363,7 @@ double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *dra
 }
 
 bool scl_sampler_has_collision(const scl_instance *sampler) {
-  return offers(sampler, SCL_ABILITY_COLLISION);
+  return has_ability(sampler, SCL_ABILITY_COLLISION);
 }
 
 scl_status scl_sampler_collision(const scl_instance *sampler, const scl_draw *draw, size_t rows,
@@ -367,7 +378,9 @@ scl_status scl_sampler_collision(const scl_instance *sampler, const scl_draw *dr
   return check_values(sampler, "collision probability", rows, out, error);
 }
 
-bool scl_sampler_has_pool(const scl_instance *sampler) { return offers(sampler, SCL_ABILITY_POOL); }
+bool scl_sampler_has_pool(const scl_instance *sampler) {
+  return has_ability(sampler, SCL_ABILITY_POOL);
+}
 
 scl_status scl_sampler_pool_rows(const scl_instance *sampler, size_t count, size_t fan_in,
                                  size_t *out, scl_error *error) {
@@ -394,9 +407,11 @@ bool scl_sampler_has_rows(const scl_instance *sampler) {
   return ability != NULL && ability->rows != NULL;
 }
 
-static scl_status apply(const scl_instance *sampler, const scl_ability_structured *ability,
-                        const scl_draw *draw, const scl_const_parameters *parameters,
-                        const scl_const_block *x, const scl_block *z, scl_error *error) {
+/* z = the products with structured rows, for x in a dtype that the sampler takes. */
+static scl_status apply_structured(const scl_instance *sampler,
+                                   const scl_ability_structured *ability, const scl_draw *draw,
+                                   const scl_const_parameters *parameters, const scl_const_block *x,
+                                   const scl_block *z, scl_error *error) {
   scl_call call;
   scl_call_enter(&call, sampler->component, "apply", error);
   return scl_call_leave(&call, ability->apply(sampler->self, draw, parameters, x, z, error));
@@ -408,14 +423,14 @@ scl_status scl_sampler_apply(const scl_instance *sampler, const scl_draw *draw,
   const scl_ability_structured *ability = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
   if (ability == NULL) return unsupported(sampler, "product with its structured rows", error);
   if (scl_takes(ability->dtypes, x->dtype))
-    return apply(sampler, ability, draw, parameters, x, z, error);
+    return apply_structured(sampler, ability, draw, parameters, x, z, error);
   const size_t numbers = scl_block_numbers(x), out = z->rows * z->cols;
   double *memory = scl_allocate_array(numbers + out + 1, sizeof *memory);
   if (memory == NULL)
     return scl_fail_memory(error, (numbers + out) * sizeof *memory, "a float64 copy of rows");
   const scl_const_block wide = scl_block_widen(x, memory);
   const scl_block to = scl_block_packed(z->rows, z->cols, 1, memory + numbers);
-  const scl_status status = apply(sampler, ability, draw, parameters, &wide, &to, error);
+  const scl_status status = apply_structured(sampler, ability, draw, parameters, &wide, &to, error);
   if (status == SCL_STATUS_OK) scl_block_narrow(memory + numbers, z);
   scl_release(memory);
   return status;
@@ -433,7 +448,9 @@ scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
                         ability->rows(sampler->self, draw, parameters, dense, stride, error));
 }
 
-bool scl_sampler_learns(const scl_instance *sampler) { return offers(sampler, SCL_ABILITY_LEARN); }
+bool scl_sampler_learns(const scl_instance *sampler) {
+  return has_ability(sampler, SCL_ABILITY_LEARN);
+}
 
 /* A learnt state must be finite, and its numbers within the memory that host->allocate gave. */
 static scl_status check_state(const scl_instance *sampler, const scl_state *state,

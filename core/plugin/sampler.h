@@ -1,56 +1,65 @@
-/* The host's half of samplers: every slot and ability, called and checked; simple forms; the
- * bias. */
+/* Calls of samplers: every slot and ability is called here and its results are checked; the simple
+ * form; the bias. */
 #ifndef SCULLERY_SAMPLER_H
 #define SCULLERY_SAMPLER_H
 
 #include "plugin/instance.h"
 
-/* The bias that the sampler's SCL_OPTION_BIAS asks for: in law->bias, bias_a and bias_b. False
- * where it has no such option. */
+/* Set law->bias, bias_a and bias_b to the bias that the sampler's SCL_OPTION_BIAS asks for.
+ * *by_host: whether it has such an option; without it the law is not changed. SCL_STATUS_BAD_OPTION
+ * for a list or law that makes no sense. */
 scl_status scl_sampler_bias(const scl_instance *sampler, scl_law *law, bool *by_host,
                             scl_error *error);
 
-/* What the host serves for it: a bias that makes sense. */
+/* Check the options that the host implements for samplers: the bias. */
 scl_status scl_sampler_check(const scl_instance *sampler, scl_error *error);
 
-/* How `count` parameters (0: as many as the sampler says) of R^dim are stored. */
+/* How `count` parameters of R^dim are stored (0: the number is the sampler's to choose). */
 scl_status scl_sampler_layout(const scl_instance *sampler, size_t dim, size_t count,
                               scl_layout *out, scl_error *error);
-/* Weights and support, and the bias where there is one. */
+/* Draw weights, supports, and biases if there are any, to the arrays of *out, for the parameters
+ * out->first .. out->first + out->count - 1. */
 scl_status scl_sampler_draw(const scl_instance *sampler, const scl_draw *draw,
                             const scl_parameters *out, scl_error *error);
 
-/* The slot of the simple form alone, for checks: the numbers N(0, 1) that one e takes, 0 for a
- * uniform one, SIZE_MAX where the sampler has the general form; e from so many numbers each. */
+/* Slot `make` of the simple form, for checks. _makes: how many standard normal numbers one e is
+ * made of, 0 for one uniform number, SIZE_MAX if the sampler has the general form. _make: e (count
+ * numbers) from that many numbers each. */
 size_t scl_sampler_makes(const scl_instance *sampler);
 scl_status scl_sampler_make(const scl_instance *sampler, size_t count, const double *numbers,
                             double *e, scl_error *error);
 
-/* Abilities. SCL_STATUS_UNSUPPORTED where the sampler does not offer them; the `has` functions
- * ask. */
+/* Abilities. Functions with a status return SCL_STATUS_UNSUPPORTED if the sampler does not have the
+ * ability, which the `has` functions say. */
 bool scl_sampler_has_law(const scl_instance *sampler);
-/* *out comes with dim and the caller's arrays. */
+/* The law of the rows. *out comes with dim, fan_in (0 counts as 1) and the caller's arrays; all
+ * numbers of the result are finite, or it fails with SCL_STATUS_NUMERIC. */
 scl_status scl_sampler_law(const scl_instance *sampler, const scl_draw *draw, scl_law *out,
                            scl_error *error);
 bool scl_sampler_has_characteristic(const scl_instance *sampler);
+/* out[i] = Re E exp(i <w, delta_i>) for the rows of delta (rows x dim, at stride). */
 scl_status scl_sampler_characteristic(const scl_instance *sampler, const scl_draw *draw,
                                       size_t rows, const double *delta, ptrdiff_t stride,
                                       double *out, scl_error *error);
 bool scl_sampler_has_distribution(const scl_instance *sampler);
-/* NaN where it fails: *error says why. Not asked where *error has a failure already. */
+/* P(threshold <= x) in a column. The sampler must have the ability. NaN if it fails, and *error
+ * says why. The slot is not called if *error has a failure already. */
 double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *draw, size_t column,
                                 double x, scl_error *error);
 bool scl_sampler_has_collision(const scl_instance *sampler);
+/* out[i] = the probability of collision at the differences delta_i (rows x dim, at stride). */
 scl_status scl_sampler_collision(const scl_instance *sampler, const scl_draw *draw, size_t rows,
                                  const double *delta, ptrdiff_t stride, double *out,
                                  scl_error *error);
 bool scl_sampler_has_pool(const scl_instance *sampler);
-/* How many rows are shared by `count` parameters, and which of them each reads. */
+/* *out = the number of rows that `count` parameters share (_pool_rows), and the rows that each of
+ * the parameters first .. first+count-1 reads (_pool). */
 scl_status scl_sampler_pool_rows(const scl_instance *sampler, size_t count, size_t fan_in,
                                  size_t *out, scl_error *error);
 scl_status scl_sampler_pool(const scl_instance *sampler, const scl_draw *draw, size_t first,
                             size_t count, size_t fan_in, int32_t *out, scl_error *error);
-/* Structured rows: z from x, of either dtype; the rows themselves. */
+/* Structured rows: z = the products with x, of either dtype (_apply), and the rows as dense ones
+ * (_rows). */
 bool scl_sampler_has_rows(const scl_instance *sampler);
 scl_status scl_sampler_apply(const scl_instance *sampler, const scl_draw *draw,
                              const scl_const_parameters *parameters, const scl_const_block *x,
@@ -59,18 +68,22 @@ scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
                             const scl_const_parameters *parameters, double *dense, ptrdiff_t stride,
                             scl_error *error);
 bool scl_sampler_learns(const scl_instance *sampler);
-/* *out comes empty; its numbers are the caller's to release, also where this fails. */
+/* Learn the state that draws depend on from rows. *out is overwritten; the caller releases its
+ * numbers, also after a failure. */
 scl_status scl_sampler_learn(const scl_instance *sampler, const scl_learning *rows, scl_state *out,
                              scl_error *error);
-/* The factor of each parameter's features: 1/sqrt(draw->total) where the sampler says none. */
+/* out[t] = the factor of the features of parameter t: 1/sqrt(draw->total) unless the sampler has
+ * the ability. */
 scl_status scl_sampler_scales(const scl_instance *sampler, const scl_draw *draw,
                               const scl_const_parameters *parameters, double *out,
                               scl_error *error);
-/* The kernel that a component names for a pair, as typed; an empty text where it names none. */
+/* The kernel that a sampler or nonlinearity names for itself with a partner, as one would type it;
+ * an empty text if it names none. */
 scl_status scl_component_pair_kernel(const scl_instance *component, const scl_instance *partner,
                                      char *text, size_t size, scl_error *error);
 
-/* What was drawn, to be read. */
+/* Drawn parameters as read-only ones. The two structs have the same members, so a copy of the bytes
+ * converts one to the other. */
 _Static_assert(sizeof(scl_parameters) == sizeof(scl_const_parameters), "they are laid out alike");
 static inline scl_const_parameters scl_parameters_view(const scl_parameters *p) {
   scl_const_parameters view;

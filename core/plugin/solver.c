@@ -1,5 +1,5 @@
-/* Calls of solvers: what they declare, solves, models, losses and objectives. Solutions and scores are
- * checked before anything uses them. */
+/* Calls of solvers: what they declare, solves, models, losses and objectives. Solutions and scores
+ * are checked before anything uses them. */
 #include "plugin/solver.h"
 
 #include "plugin/blocks.h"
@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+/* The solver's table, at the host's size. */
 static const scl_solver *table_of(const scl_instance *solver) {
   return scl_instance_vtable(solver);
 }
@@ -66,8 +67,9 @@ const char *scl_solver_path_option(const scl_instance *solver) {
 
 /* ------------------------------------------------------------ solving */
 
-/* Check the numbers that a solution reports about the solve: not negative, and a residual that fits the
- * outcome. NaN means that the solver does not report the number. */
+/* Check the numbers that a solution reports about the solve: not negative, and a residual that fits
+ * the outcome. NaN means that the solver does not report the number, except for the jitter, which
+ * is always a number. */
 static scl_status check_account(const scl_instance *solver, const scl_solution *solution,
                                 scl_error *error) {
   static const double most = 9007199254740992; /* 2^53 */
@@ -122,8 +124,8 @@ static scl_status check_places(const scl_instance *solver, const scl_solution *a
                   scl_instance_name(solver));
 }
 
-/* Call the slot for one solve or a path. The pointers of the host are restored in any case: the caller
- * releases what they point to. */
+/* Call the slot for one solve or a path. The pointers of the host are restored in any case: the
+ * caller releases what they point to. */
 static scl_status solver_call(const scl_instance *solver, const scl_problem *problem,
                               const double *values, size_t count, const scl_solution *asked,
                               scl_solution *const *out, scl_error *error) {
@@ -165,6 +167,7 @@ scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *probl
 
 /* ------------------------------------------------------------ models */
 
+/* The table of a solver whose result is a model of its own; NULL for others. */
 static const scl_ability_model *model_of(const scl_instance *solver) {
   return scl_instance_ability(solver, SCL_ABILITY_MODEL);
 }
@@ -185,8 +188,9 @@ static scl_status take_model(const scl_instance *solver, scl_call *call, scl_sta
   return status;
 }
 
-/* One model for each value of the path option. After success of the slot, the caller destroys the
- * models that there are. */
+/* One model for each value of the path option. If the slot succeeds and a check fails afterwards,
+ * the models that were made stay in the array, and the caller destroys them; if the slot fails, its
+ * pointers are not used. */
 static scl_status fit_path(const scl_instance *solver, const scl_problem *problem,
                            const double *values, size_t count, void **models,
                            scl_solution *const *out, scl_error *error) {
@@ -230,7 +234,8 @@ scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem
   return status;
 }
 
-/* scores (rows x targets at stride) of rows in a dtype that the solver takes; they must be finite. */
+/* scores (rows x targets at stride) of rows in a dtype that the solver takes; they must be
+ * finite. */
 static scl_status solver_decide(const scl_instance *solver, const void *model,
                                 const scl_const_block *rows, size_t targets, double *scores,
                                 ptrdiff_t stride, scl_error *error) {
@@ -288,6 +293,7 @@ void scl_solver_destroy_model(const scl_instance *solver, void *model) {
 
 /* ------------------------------------------------------------ loss */
 
+/* The table of the loss; NULL: the squared error. */
 static const scl_ability_loss *loss_of(const scl_instance *solver) {
   return scl_instance_ability(solver, SCL_ABILITY_LOSS);
 }

@@ -1,5 +1,6 @@
 /* The state of the process that opening a plugin may change: locale, signal handlers, blocked
- * signals, current folder, mask of new files, environment. It is noted before and restored after. */
+ * signals, current folder, mask of new files, environment. It is noted before and restored
+ * after. */
 #define _GNU_SOURCE
 #include "plugin/surroundings.h"
 
@@ -32,7 +33,8 @@ typedef struct report {
   size_t size, used;
 } report;
 
-static void say(report *r, const char *what) {
+/* Add a change to the list. */
+static void list_change(report *r, const char *what) {
   if (r->used > 0) r->used = scl_append(r->text, r->size, r->used, ", ");
   r->used = scl_append(r->text, r->size, r->used, what);
 }
@@ -61,6 +63,8 @@ static size_t count_variables(char **list) {
   return count;
 }
 
+/* *out = copies of all variables, with two more places that are NULL. False: no memory; *out then
+ * has the copies so far, which release_note frees. */
 static bool copy_environment(char ***out) {
   const size_t count = count_variables(environ);
   char **copy = scl_allocate_zero((count + 2) * sizeof *copy);
@@ -70,7 +74,7 @@ static bool copy_environment(char ***out) {
   return copy != NULL;
 }
 
-static void release(scl_surroundings *noted) {
+static void release_note(scl_surroundings *noted) {
   for (char **one = noted->environment; one != NULL && *one != NULL; one++)
     scl_release(*one);
   if (noted->folder >= 0) (void)close(noted->folder);
@@ -89,24 +93,28 @@ scl_status scl_surroundings_note(scl_surroundings **out, scl_error *error) {
   noted->folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   noted->mask = read_mask();
   if (!copy_environment(&noted->environment) || noted->locale == NULL) {
-    release(noted);
+    release_note(noted);
     return scl_fail_memory(error, sizeof *noted, "a plugin");
   }
   *out = noted;
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ putting back */
+/* ------------------------------------------------------------ restoring */
 
+/* Each of the four functions below restores one part of the state, and lists it if it had
+ * changed. */
 static void restore_locale(const scl_surroundings *noted, report *r) {
   const char *locale = setlocale(LC_ALL, NULL);
   const bool other = locale != NULL && strcmp(locale, noted->locale) != 0;
   if (!other && uselocale((locale_t)0) == noted->of_thread) return;
   (void)setlocale(LC_ALL, noted->locale);
   (void)uselocale(noted->of_thread);
-  say(r, "the locale");
+  list_change(r, "the locale");
 }
 
+/* Handlers are compared by function and flags; SIGKILL, SIGSTOP and signals of the C library cannot
+ * be read, and are skipped. */
 static void restore_signals(const scl_surroundings *noted, report *r) {
   char what[80];
   sigset_t blocked;
@@ -118,12 +126,12 @@ static void restore_signals(const scl_surroundings *noted, report *r) {
       continue;
     (void)sigaction(i, before, NULL);
     (void)snprintf(what, sizeof what, "the handler of signal %d (%s)", i, strsignal(i));
-    say(r, what);
+    list_change(r, what);
   }
   (void)pthread_sigmask(SIG_SETMASK, &noted->blocked, &blocked);
   for (int i = 1; i < SIGNALS; i++)
     if (sigismember(&blocked, i) != sigismember(&noted->blocked, i)) {
-      say(r, "which signals are blocked");
+      list_change(r, "which signals are blocked");
       return;
     }
 }
@@ -132,13 +140,14 @@ static void restore_folder(const scl_surroundings *noted, report *r) {
   struct stat now, before;
   if (noted->folder < 0 || fstat(noted->folder, &before) != 0) return;
   if (stat(".", &now) == 0 && now.st_dev == before.st_dev && now.st_ino == before.st_ino) return;
-  if (fchdir(noted->folder) == 0) say(r, "the current folder");
+  if (fchdir(noted->folder) == 0) list_change(r, "the current folder");
 }
 
-/* Copies that became the environment. They are never freed, as any part of the process may still point
- * to one of their texts; behind its end each array points to the one before. */
+/* Copies that became the environment. They are never freed, as any part of the process may still
+ * point to one of their texts; behind its end each array points to the one before. */
 static char **in_use;
 
+/* The environment is compared in order; if it differs, all variables are replaced by the copies. */
 static void restore_environment(scl_surroundings *noted, report *r) {
   size_t same = 0; /* variables that are unchanged, from the first on */
   while (environ != NULL && environ[same] != NULL && noted->environment[same] != NULL &&
@@ -151,7 +160,7 @@ static void restore_environment(scl_surroundings *noted, report *r) {
   noted->environment[count_variables(noted->environment) + 1] = (char *)(void *)in_use;
   in_use = noted->environment;
   noted->environment = NULL;
-  say(r, "the environment");
+  list_change(r, "the environment");
 }
 
 bool scl_surroundings_restore(scl_surroundings *noted, char *text, size_t size) {
@@ -163,9 +172,9 @@ bool scl_surroundings_restore(scl_surroundings *noted, char *text, size_t size) 
   restore_folder(noted, &r);
   if (read_mask() != noted->mask) {
     (void)umask((mode_t)noted->mask);
-    say(&r, "the mask of new files");
+    list_change(&r, "the mask of new files");
   }
   restore_environment(noted, &r);
-  release(noted);
+  release_note(noted);
   return r.used > 0;
 }

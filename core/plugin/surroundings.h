@@ -1,6 +1,6 @@
-/* What belongs to the whole process, and must be after a shared object was opened what it was
- * before: locale, signal handlers and the mask of signals, current folder, mask of new files,
- * environment. (The floating-point mode: call.h.) */
+/* State of the whole process that a shared object must not change when it is opened: locale, signal
+ * handlers and the mask of signals, current folder, mask of new files, environment. (For the
+ * floating-point mode see call.h.) */
 #ifndef SCULLERY_SURROUNDINGS_H
 #define SCULLERY_SURROUNDINGS_H
 
@@ -8,10 +8,11 @@
 
 typedef struct scl_surroundings scl_surroundings;
 
-/* As they are now. */
+/* Note the present state. scl_surroundings_restore releases the note. */
 scl_status scl_surroundings_note(scl_surroundings **out, scl_error *error);
-/* Put back what has changed since, and end the note. True where something had; text: what, "the
- * locale, the handler of signal 11 (Segmentation fault)". NULL: nothing to do. */
+/* Restore what has changed since the note, and release the note (NULL: nothing to do). Returns
+ * whether something had changed; text: what, as "the locale, the handler of signal 11 (Segmentation
+ * fault)". */
 bool scl_surroundings_restore(scl_surroundings *noted, char *text, size_t size);
 
 #endif

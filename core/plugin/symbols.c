@@ -22,16 +22,18 @@ typedef struct file {
   size_t size;
 } file;
 
+/* Whether the bytes of the section are within the file; no sum can overflow. */
 static bool is_within(const file *f, const section_header *s) {
   return s->sh_offset <= f->size && s->sh_size <= f->size - s->sh_offset;
 }
 
+/* Header i of the sections, whose table scl_elf_check has found within the file. */
 static const section_header *section_at(const file *f, size_t i) {
   const file_header *header = (const void *)f->bytes;
   return (const void *)(f->bytes + header->e_shoff + i * sizeof(section_header));
 }
 
-/* What -fsanitize=address, undefined and thread add to every object. */
+/* Whether it is a symbol that -fsanitize=address, undefined or thread adds to every object. */
 static bool is_of_sanitizer(const char *name) {
   static const char *const prefixes[] = {"__asan_", "__odr_asan", "__ubsan_", "__tsan_",
                                          "__sanitizer_"};
@@ -54,6 +56,8 @@ static void visit_row(const symbol_row *row, const char *names, size_t size, scl
   visit(context, &symbol);
 }
 
+/* Visit the rows of every table of dynamic symbols. A table of strings that does not end with a
+ * zero byte is skipped: a name could run past its end. */
 static void visit_all(const file *f, scl_symbol_visit visit, void *context) {
   const file_header *header = (const void *)f->bytes;
   for (size_t i = 0; i < header->e_shnum; i++) {

@@ -1,4 +1,5 @@
-/* The dynamic symbols of a shared object: what it gives to others, and what it wants of them. */
+/* The dynamic symbols of a shared object: those that it defines for others, and those that it needs
+ * from them. */
 #ifndef SCULLERY_SYMBOLS_H
 #define SCULLERY_SYMBOLS_H
 
@@ -7,18 +8,18 @@
 
 typedef struct scl_symbol {
   const char *name;
-  bool defined; /* given; otherwise wanted */
+  bool defined; /* otherwise it is needed from another object */
   bool weak;    /* weak or unique, as C++ makes of inline functions and type information */
 } scl_symbol;
 
 typedef void (*scl_symbol_visit)(void *context, const scl_symbol *symbol);
 
-/* Visit the global symbols of a file that scl_elf_check has found sound. One without a section of
- * them gives none. */
+/* Check a file by scl_elf_check, and visit its global symbols. A file that is stripped of its
+ * sections has none. */
 scl_status scl_symbols_each(const char *path, scl_symbol_visit visit, void *context,
                             scl_error *error);
 
-/* The object that gives a symbol to plugins in this process, by its path; NULL: none does yet. */
+/* The path of the object of this process that defines a symbol for plugins; NULL: none yet. */
 const char *scl_symbol_giver(const char *name);
 
 #endif

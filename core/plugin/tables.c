@@ -5,10 +5,13 @@
 #include "plugin/registry.h"
 #include <string.h>
 
+/* A slot of a table, by name and place; and the sizes of a table. */
 #define SLOT(type, member)                                                                         \
   { #member, offsetof(type, member) }
 #define TABLE(type, bytes) .least = bytes, .size = sizeof(type)
 
+/* The rules for the tables of kinds. A nonlinearity, kernel or solver has forms without any one
+ * slot, which check.c decides. */
 static const scl_table_rule of_kinds[SCL_KINDS] = {
     [SCL_KIND_SAMPLER] = {TABLE(scl_sampler, SCL_LEAST_SAMPLER),
                           .either = {SLOT(scl_sampler, make), SLOT(scl_sampler, draw)}},

@@ -25,28 +25,29 @@
 #include <unistd.h>
 
 static const double AGAIN = 1; /* seconds between reports of pieces */
-enum { MOST = 16384 };         /* of a line */
+enum { MOST = 16384 };         /* bytes of a line */
 
 static struct {
   int file;       /* descriptor; 0: not opened yet; -1: there is no log, or it failed */
   double written; /* time of the last line about a piece of the engine's work */
-} target;
+} log_file;
 
-/* Print a message; the work continues without a log. */
+/* Print a message and close the log; the work continues without it. */
 static void give_up(int reason) {
   scl_progress_hide();
   const char *path = getenv("SCULLERY_LOG");
   (void)fputs("scullery: SCULLERY_LOG: cannot write to '", stderr);
   scl_write_shown(stderr, path, strlen(path));
   (void)fprintf(stderr, "': %s; the work goes on\n", strerror(reason));
-  if (target.file > STDERR_FILENO) (void)close(target.file);
-  target.file = -1;
+  if (log_file.file > STDERR_FILENO) (void)close(log_file.file);
+  log_file.file = -1;
 }
 
 /* A descriptor of the log, -1 with errno. */
 static int open_target(const char *path) {
   if (strcmp(path, "-") == 0) return STDERR_FILENO;
-  /* a pipe that nobody reads is refused, not waited for */
+  /* O_NONBLOCK: a pipe that nobody reads is an error; otherwise open() would wait for a reader. The
+   * flag is cleared afterwards, so that writes are not cut. */
   const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file >= 0) (void)fcntl(file, F_SETFL, O_APPEND);
   return file;
@@ -54,15 +55,16 @@ static int open_target(const char *path) {
 
 /* Whether there is a log. The file is opened at the first event. */
 static bool is_open(void) {
-  if (target.file != 0) return target.file > 0;
+  if (log_file.file != 0) return log_file.file > 0;
   const char *path = getenv("SCULLERY_LOG");
-  target.file = path == NULL || *path == 0 ? -1 : open_target(path);
-  if (target.file < 0 && path != NULL && *path != 0) give_up(errno);
-  return target.file > 0;
+  log_file.file = path == NULL || *path == 0 ? -1 : open_target(path);
+  if (log_file.file < 0 && path != NULL && *path != 0) give_up(errno);
+  return log_file.file > 0;
 }
 
 /* ------------------------------------------------------------ one line */
 
+/* Add a number if it is known: JSON has no NaN or infinity. */
 static void add_number(cJSON *object, const char *name, double value) {
   if (isfinite(value)) (void)cJSON_AddNumberToObject(object, name, value);
 }
@@ -83,8 +85,9 @@ static void add_name(cJSON *object, const char *key, const char *name) {
   (void)cJSON_AddStringToObject(object, key, plain);
 }
 
-/* Write an event to `line`. False: it does not fit. */
-static bool compose(scl_progress_event event, const scl_level *level, double now, char *line) {
+/* Write an event to `line` (MOST bytes, of which one is kept for the newline). False: it does not
+ * fit, or there is no memory. Items that cannot be allocated are left out. */
+static bool compose_line(scl_progress_event event, const scl_level *level, double now, char *line) {
   static const char *const names[] = {"begin", "report", "end"};
   size_t count;
   const char *unit;
@@ -119,7 +122,8 @@ static bool compose(scl_progress_event event, const scl_level *level, double now
 
 /* Write a line by one call, so that lines of several processes do not mix. SIGPIPE and the signal
  * of a file limit are blocked meanwhile: a closed pipe or a full file ends the log, not the
- * process. */
+ * process. A SIGPIPE that this write raised is taken from the pending signals before they are
+ * unblocked; one that was pending before is left. */
 static void write_whole(const char *line, size_t length) {
   sigset_t pipe, before, waiting;
   (void)sigemptyset(&pipe);
@@ -130,7 +134,7 @@ static void write_whole(const char *line, size_t length) {
   const scl_file_limit held = scl_file_limit_block();
   ssize_t written;
   do
-    written = write(target.file, line, length);
+    written = write(log_file.file, line, length);
   while (written < 0 && errno == EINTR);
   const int reason = written < 0 ? errno : ENOSPC;
   scl_file_limit_restore(&held);
@@ -140,16 +144,17 @@ static void write_whole(const char *line, size_t length) {
   if (written != (ssize_t)length) give_up(reason);
 }
 
+/* A line that does not fit is left out; the log continues with the next one. */
 void scl_progress_log(scl_progress_event event, const scl_level *level) {
   if (!is_open()) return;
   const double now = scl_progress_clock();
   if (!level->counted) {
-    if (event != SCL_PROGRESS_REPORT || now - target.written < AGAIN) return;
-    target.written = now;
+    if (event != SCL_PROGRESS_REPORT || now - log_file.written < AGAIN) return;
+    log_file.written = now;
   }
   char line[MOST];
-  if (!compose(event, level, now, line)) return;
-  if (target.file == STDERR_FILENO) scl_progress_hide();
+  if (!compose_line(event, level, now, line)) return;
+  if (log_file.file == STDERR_FILENO) scl_progress_hide();
   const size_t length = strlen(line);
   line[length] = '\n';
   write_whole(line, length + 1);

@@ -4,7 +4,7 @@
 
 #include "base/progress.h"
 
-/* Called by the hook for each event. */
+/* Called by the hook of base/progress.h for each event, on the working thread. */
 void scl_progress_show(scl_progress_event event, const scl_level *level);
 void scl_progress_log(scl_progress_event event, const scl_level *level);
 

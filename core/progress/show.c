@@ -1,5 +1,5 @@
-/* Progress on standard error: on a terminal one line that is written over and goes at the end, in a
- * file or a pipe a plain line every half minute. */
+/* Progress on standard error: on a terminal one line that is overwritten and erased at the end, in
+ * a file or a pipe a plain line every half minute. */
 #define _DEFAULT_SOURCE
 #include "base/characters.h"
 #include "base/text.h"
@@ -17,11 +17,11 @@
  * named, so that the line does not change with every short walk. */
 static const double FIRST = 1, AGAIN = 0.1, SHORT = 0.5, PLAIN = 30;
 
-enum { MOST = 512 };
+enum { MOST = 512 }; /* bytes of a line, with the terminating zero */
 
 static struct {
   double written;       /* time of the last line */
-  pthread_mutex_t lock; /* of what follows, and of the line itself: any thread takes it away */
+  pthread_mutex_t lock; /* of what follows, and of the line itself: any thread may erase it */
   bool visible;         /* a line is on the terminal now */
   void (*by)(const char *line); /* NULL: on standard error */
 } shown = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -76,7 +76,8 @@ static void add_left(line *to, double seconds) {
   add_text(to, text);
 }
 
-/* ", 45600 rows/s": three digits */
+/* ", 45600 rows/s": rounded to three digits, which change less often. Below 100 one decimal is
+ * shown. */
 static void add_rate(line *to, double rate, const char *unit) {
   char text[80], number[32];
   if (strcmp(unit, "bytes") == 0) {
@@ -140,8 +141,8 @@ static void describe_levels(line *to, double now) {
   }
 }
 
-/* At most so many characters of UTF-8, a column each. */
-static void cut(line *l, size_t columns) {
+/* Cut the line to at most this many characters of UTF-8, each counted as one column. */
+static void cut_to_columns(line *l, size_t columns) {
   size_t at = 0;
   for (; at < l->used; at++) {
     if (((unsigned char)l->text[at] & 0xC0) == 0x80) continue;
@@ -152,15 +153,15 @@ static void cut(line *l, size_t columns) {
 
 /* ------------------------------------------------------------ where it goes */
 
-/* SCULLERY_PROGRESS: seconds between plain lines; 0: nothing is shown, as where JSON lines go to
+/* SCULLERY_PROGRESS: seconds between plain lines. 0: nothing is shown; so it is if JSON lines go to
  * standard error. */
-static double interval(void) {
+static double plain_interval(void) {
   const char *value = getenv("SCULLERY_PROGRESS"), *log = getenv("SCULLERY_LOG");
   if (log != NULL && strcmp(log, "-") == 0) return 0;
   return value == NULL || *value == 0 ? PLAIN : strtod(value, NULL);
 }
 
-/* Whether standard error is a terminal that a line can be taken off. */
+/* Whether standard error is a terminal on which a line can be erased. */
 static bool on_terminal(void) {
   static int known = -1;
   const char *kind = getenv("TERM");
@@ -169,14 +170,15 @@ static bool on_terminal(void) {
   return known;
 }
 
-/* The width of the terminal on standard error; 80 where it is not known. */
-static size_t columns(void) {
+/* The width of the terminal on standard error; 80 if it is not known. */
+static size_t terminal_columns(void) {
   struct winsize size = {0};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : 80;
 }
 
-/* Erase the line from the terminal, or end it where a notebook shows it. The lock is held. */
+/* Erase the line from the terminal, or let the function that shows it erase it. The lock is
+ * held. */
 static void hide_line(void) {
   if (!shown.visible) return;
   shown.visible = false;
@@ -194,23 +196,25 @@ void scl_progress_hide(void) {
   pthread_mutex_unlock(&shown.lock);
 }
 
-/* Write the line over the one before. The lock is held. */
+/* Overwrite the previous line. The lock is held. */
 static void put_line(line *l) {
   shown.visible = true;
   if (shown.by != NULL) {
     shown.by(l->text);
     return;
   }
-  cut(l, columns() - 1); /* a full line would wrap on some terminals */
+  cut_to_columns(l, terminal_columns() - 1); /* a full line would wrap on some terminals */
   (void)fputc('\r', stderr);
   scl_write_shown(stderr, l->text, l->used);
   (void)fputs("\033[K", stderr);
   (void)fflush(stderr);
 }
 
+/* A report is shown if the work has lasted long enough and the last line is old enough. The line is
+ * made before the lock is taken, as levels belong to this thread. */
 void scl_progress_show(scl_progress_event event, const scl_level *level) {
   size_t count;
-  const double now = scl_progress_clock(), every = interval();
+  const double now = scl_progress_clock(), every = plain_interval();
   const scl_level *levels = scl_levels(&count);
   const bool terminal = shown.by != NULL || on_terminal();
   if (event == SCL_PROGRESS_END && level == levels && count == 1) scl_progress_hide();

@@ -1,3 +1,5 @@
+/* Sums over blocks of floating-point features, stored as whole numbers of the features' units. The
+ * way `dense` fills them. */
 #include "rows/block_sums.h"
 
 #include "algebra/block_totals.h"
@@ -40,7 +42,7 @@ scl_status scl_block_sums_first_units(const scl_whole_sums *sums, size_t many, s
 
 /* ------------------------------------------------------------ joining */
 
-static bool same(const double *a, const double *b, size_t count) {
+static bool same_numbers(const double *a, const double *b, size_t count) {
   for (size_t j = 0; j < count; j++)
     if (a[j] != b[j]) return false;
   return true;
@@ -53,7 +55,8 @@ scl_status scl_block_sums_alike(const scl_whole_sums *a, const scl_whole_sums *b
   if ((a->unit == NULL) != (b->unit == NULL))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "sums of float features do not join sums of whole numbers");
-  if (same(a->unit, b->unit, d) && same(a->pilot, b->pilot, d + a->targets)) return SCL_STATUS_OK;
+  if (same_numbers(a->unit, b->unit, d) && same_numbers(a->pilot, b->pilot, d + a->targets))
+    return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_DATA,
                   "the sums differ in their scales or in the means that are subtracted: parts join "
                   "if these were learnt from the same first rows");

@@ -1,10 +1,10 @@
-/* Normal equations of float features as sums over blocks (whole_sums.h). The products of a block are
- * made in floating point. Phi'Phi is rounded to a grid and added as whole numbers
- * (algebra/block_totals.h), the other sums are added exactly. So the sums are the same for any order
- * of the blocks, and parts of the rows that are cut at blocks add up to the sums of all rows.
+/* Normal equations of float features as sums over blocks (whole_sums.h). The products of a block
+ * are made in floating point. Phi'Phi is rounded to a grid and added as whole numbers
+ * (algebra/block_totals.h), the other sums are added exactly. So the sums are the same for any
+ * order of the blocks, and parts of the rows that are cut at blocks add up to the sums of all rows.
  *
- * The grid is made of units, one for each feature, which are learnt from the first rows of the source
- * (scl_flow.unit): powers of two of about the size of the feature. */
+ * The grid is made of units, one for each feature, which are learnt from the first rows of the
+ * source (scl_flow.unit): powers of two of about the size of the feature. */
 #ifndef SCULLERY_BLOCK_SUMS_H
 #define SCULLERY_BLOCK_SUMS_H
 
@@ -28,8 +28,8 @@ scl_status scl_block_sums_add(scl_whole_sums *sums, const scl_block_rows *rows, 
 scl_status scl_block_sums_add_right(scl_whole_sums *sums, size_t group, const double *right,
                                     const double *own, scl_error *error);
 
-/* For whole_sums.c. SCL_STATUS_BAD_DATA: the sums are not of features in the same units, less the same
- * means. */
+/* For whole_sums.c. SCL_STATUS_BAD_DATA: the sums are not of features in the same units, less the
+ * same means. */
 scl_status scl_block_sums_alike(const scl_whole_sums *a, const scl_whole_sums *b, scl_error *error);
 /* Before from is added to into. */
 scl_status scl_block_sums_make_room(scl_whole_sums *into, scl_whole_sums *from, size_t group,
@@ -38,8 +38,9 @@ scl_status scl_block_sums_make_room(scl_whole_sums *into, scl_whole_sums *from, 
 scl_status scl_block_sums_first_units(const scl_whole_sums *sums, size_t many, size_t few,
                                       double ratio, scl_whole_sums *to, scl_error *error);
 
-/* The units of a flow's features in sums with these row weights (of `rows` rows; NULL: 1 each): those of the flow, learnt where it has none, times a power of two near the root of the first
- * weights. The caller releases them. */
+/* *out = the units (D) of a flow's features in sums with these row weights (`rows` of them; NULL: 1
+ * each): the units of the flow, learnt if it has none, times a power of two near the root of the
+ * mean of the first weights. The caller releases them. */
 scl_status scl_block_units(const scl_flow *flow, const double *weights, size_t rows, double **out,
                            scl_error *error);
 

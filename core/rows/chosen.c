@@ -14,6 +14,7 @@ static scl_matrix row_of(scl_matrix *m, size_t i) {
   return one;
 }
 
+/* Slot `read`: one row at a time, as the chosen rows may be anywhere. */
 static scl_status read_chosen(scl_source *source, size_t first, size_t count, scl_matrix *x,
                               scl_matrix *y, scl_error *error) {
   const scl_chosen *self = (const scl_chosen *)source;
@@ -38,6 +39,7 @@ scl_chosen scl_source_choose(scl_source *from, const size_t *rows, size_t count)
                       .rows = rows};
 }
 
+/* The source's own `read`: scl_beginning.base limits the number of rows. */
 static scl_status read_beginning(scl_source *source, size_t first, size_t count, scl_matrix *x,
                                  scl_matrix *y, scl_error *error) {
   scl_source *from = ((const scl_beginning *)source)->from;
@@ -90,7 +92,7 @@ scl_status scl_flow_pick(const scl_flow *flow, const size_t *places, size_t coun
 
 /* ------------------------------------------------------------ a sample */
 
-enum { FIRST_ROWS = 2048 };
+enum { FIRST_ROWS = 2048 }; /* of a stream: the rows that a sample is drawn from */
 
 /* places: ascending, one in each of `count` equal stretches. */
 static void draw_places(size_t rows, size_t count, uint64_t seed, size_t *places) {

@@ -4,8 +4,8 @@
 
 #include "rows/flow.h"
 
-/* Rows rows[0 .. count-1] of a source that can be read anywhere, in that order; both are
- * borrowed. */
+/* Rows rows[0 .. count-1] of a source with random access, in that order, as a source. Source and
+ * list are borrowed. */
 typedef struct scl_chosen {
   scl_source base;
   scl_source *from;
@@ -20,13 +20,14 @@ typedef struct scl_beginning {
 } scl_beginning;
 scl_beginning scl_source_begin(scl_source *from, size_t count);
 
-/* Staged rows at `places` (ascending) of any source, in one walk: x is count x columns, y count x
- * targets where the source has them and y is not NULL. Both are made here. */
+/* Staged rows at `places` (ascending) of any source, in one walk: x (count x columns), and y (count
+ * x targets) unless it is NULL. Both are made here; the caller releases them, also after a
+ * failure. */
 scl_status scl_flow_pick(const scl_flow *flow, const size_t *places, size_t count, scl_matrix *x,
                          scl_matrix *y, scl_error *error);
 
-/* Staged rows of a seeded sample of at most `count` rows: of all rows where the source can be read
- * anywhere, of the first ones where it streams. Cheap: only these are read. */
+/* Staged rows of a seeded sample of at most `count` rows: from all rows if the source has random
+ * access, where only the sampled rows are read; else from the first 2,048 rows. */
 scl_status scl_flow_sample(const scl_flow *flow, size_t count, uint64_t seed, scl_matrix *out,
                            scl_error *error);
 

@@ -1,3 +1,5 @@
+/* Distinct rows by hashing: one walk hashes all rows, a second one reads the chosen rows. Rows of
+ * equal hash are taken for equal: 64 bits make a collision unlikely. */
 #include "rows/distinct.h"
 
 #include "rows/chosen.h"
@@ -6,20 +8,21 @@
 
 /* ------------------------------------------------------------ hashes of rows */
 
-/* The finaliser of SplitMix64 (Steele, Lea and Flood 2014), which spreads each bit over all others. */
-static uint64_t mix(uint64_t h) {
+/* The finaliser of SplitMix64 (Steele, Lea and Flood 2014), which spreads each bit over all
+ * others. */
+static uint64_t mix_bits(uint64_t h) {
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
   h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
   return h ^ (h >> 31);
 }
 
-/* 0 and -0 are one number. */
+/* Continue the hash h with `count` numbers. 0 and -0 are hashed alike. */
 static uint64_t add_numbers(uint64_t h, const double *numbers, size_t count) {
   for (size_t j = 0; j < count; j++) {
     const double number = numbers[j] == 0 ? 0 : numbers[j];
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    h = mix(h + 0x9e3779b97f4a7c15u + bits);
+    h = mix_bits(h + 0x9e3779b97f4a7c15u + bits);
   }
   return h;
 }
@@ -29,6 +32,7 @@ typedef struct hashing {
   size_t cols, targets;
 } hashing;
 
+/* Visit: a hash of each row with its targets, at its place in the source. */
 static scl_status hash_rows(void *context, const scl_flow_block *block, scl_error *error) {
   const hashing *job = context;
   (void)error;
@@ -48,10 +52,10 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Sorted distinct hashes of the rows that count, at most `most`, at the start of `list` (n numbers).
- * Returns how many. */
-static size_t smallest(const uint64_t *hash, const scl_matrix *weights, size_t n, size_t most,
-                       uint64_t *list) {
+/* Sorted distinct hashes of the rows that count, at most `most`, at the start of `list` (n
+ * numbers). Returns how many. */
+static size_t smallest_hashes(const uint64_t *hash, const scl_matrix *weights, size_t n,
+                              size_t most, uint64_t *list) {
   size_t count = 0, kept = 0;
   for (size_t i = 0; i < n; i++)
     if (weights == NULL || scl_matrix_get(weights, i, 0) > 0) list[count++] = hash[i];
@@ -61,17 +65,18 @@ static size_t smallest(const uint64_t *hash, const scl_matrix *weights, size_t n
   return kept;
 }
 
-/* The place of a hash in the sorted list, `count` where it is not there. */
-static size_t find(const uint64_t *list, size_t count, uint64_t hash) {
+/* The place of a hash in the sorted list; `count` if it is not in the list. */
+static size_t find_hash(const uint64_t *list, size_t count, uint64_t hash) {
   const uint64_t *found = bsearch(&hash, list, count, sizeof hash, ascending);
   return found == NULL ? count : (size_t)(found - list);
 }
 
-/* Weights and places of the chosen rows, in the order of the list. */
-static void gather(const uint64_t *hash, const scl_matrix *weights, size_t n, const uint64_t *list,
-                   size_t count, scl_distinct_rows *out) {
+/* Fill of, weight and place of the chosen rows, which are in the order of the list: the weights of
+ * equal rows are added, and the first of them gives the place. */
+static void gather_weights(const uint64_t *hash, const scl_matrix *weights, size_t n,
+                           const uint64_t *list, size_t count, scl_distinct_rows *out) {
   for (size_t i = 0; i < n; i++) {
-    const size_t k = find(list, count, hash[i]);
+    const size_t k = find_hash(list, count, hash[i]);
     const double weight = weights == NULL ? 1 : scl_matrix_get(weights, i, 0);
     if (k == count || !(weight > 0)) continue;
     *scl_matrix_row(&out->of, i) = (double)k + 1;
@@ -84,7 +89,7 @@ static void gather(const uint64_t *hash, const scl_matrix *weights, size_t n, co
 /* ------------------------------------------------------------ the rows */
 
 typedef struct place_of {
-  size_t place, order;
+  size_t place, order; /* in the source; in the list of hashes */
 } place_of;
 
 static int by_place(const void *a, const void *b) {
@@ -92,6 +97,7 @@ static int by_place(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Row i of `from`, which is in the order of the source, goes to its row of the result. */
 static void move_rows(const scl_matrix *from, const place_of *sorted, size_t count,
                       scl_matrix *to) {
   for (size_t i = 0; i < count; i++)
@@ -143,7 +149,7 @@ scl_status scl_flow_distinct(const scl_flow *flow, size_t most, const scl_matrix
                           ? scl_fail_memory(error, 2 * n * sizeof *list, "hashes of rows")
                           : scl_flow_walk(&rows, false, hash_rows, &job, error);
   if (status == SCL_STATUS_OK) {
-    count = smallest(job.hash, weights, n, most, list);
+    count = smallest_hashes(job.hash, weights, n, most, list);
     out->place = scl_allocate_array(count + 1, sizeof *out->place);
     status = out->place == NULL
                  ? scl_fail_memory(error, count * sizeof *out->place, "a sample of rows")
@@ -151,7 +157,7 @@ scl_status scl_flow_distinct(const scl_flow *flow, size_t most, const scl_matrix
   }
   if (status == SCL_STATUS_OK) status = scl_matrix_create(n, 1, SCL_DTYPE_FLOAT64, &out->of, error);
   if (status == SCL_STATUS_OK) {
-    gather(job.hash, weights, n, list, count, out);
+    gather_weights(job.hash, weights, n, list, count, out);
     status = read_rows(flow, count, out, error);
   }
   SCL_RELEASE(job.hash, list);

@@ -4,15 +4,15 @@
 
 #include "rows/flow.h"
 
-/* At most `most` distinct rows: those of the smallest hashes of (x, y). The choice, and the order of
- * the rows in it, depend on the contents of the rows alone: neither the order of the rows, nor copies
- * of them, nor weights in place of copies change it. weights: n x 1, or NULL: all 1. A row of
- * weight 0 does not count.
+/* At most `most` distinct rows: those of the smallest hashes of (x, y). The choice, and the order
+ * of the chosen rows, depend only on the contents of the rows: they do not change if rows are
+ * permuted or repeated, or if weights replace repeated rows. weights: n x 1, or NULL: all 1. A row
+ * of weight 0 is ignored.
  *
  * Made here: x (m x cols) and y (m x targets, where the source has them), as the stages of the flow
- * give them; weight (m x 1), the sum of the weights of equal rows; place (m numbers, the caller's to
- * release), one of the places of the row in the source, from 0; of (n x 1), for each row of the source
- * the number of its distinct row from 1, 0: not chosen. */
+ * give them; weight (m x 1), the sum of the weights of equal rows; place (m), the first place of
+ * the row in the source, from 0; of (n x 1), for each row of the source the number of its distinct
+ * row, from 1, or 0 if that was not chosen. Release with scl_distinct_release. */
 typedef struct scl_distinct_rows {
   scl_matrix x, y, weight, of;
   size_t *place;

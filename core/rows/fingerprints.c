@@ -1,3 +1,4 @@
+/* Multisets of row fingerprints, as sorted arrays. */
 #include "rows/fingerprints.h"
 
 #include <stdlib.h>
@@ -18,30 +19,31 @@ scl_status scl_fingerprints_add(scl_fingerprints *f, uint64_t value, scl_error *
 }
 
 /* The finaliser of SplitMix64 (Steele, Lea and Flood 2014). */
-static uint64_t mix(uint64_t h) {
+static uint64_t mix_bits(uint64_t h) {
   h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
   h = (h ^ h >> 27) * 0x94d049bb133111ebu;
   return h ^ h >> 31;
 }
 
 uint64_t scl_fingerprint_of(uint64_t before, scl_dtype dtype, const void *numbers, size_t count) {
-  uint64_t h = mix(before + count * 0x9e3779b97f4a7c15u);
+  uint64_t h = mix_bits(before + count * 0x9e3779b97f4a7c15u);
   for (size_t i = 0; i < count; i++) {
     const double number = scl_number(numbers, dtype, i) + 0.0;
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    h = mix(h ^ bits) + 0x9e3779b97f4a7c15u;
+    h = mix_bits(h ^ bits) + 0x9e3779b97f4a7c15u;
   }
   return h;
 }
 
-static int compare(const void *a, const void *b) {
+/* Order of qsort. */
+static int by_value(const void *a, const void *b) {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
 }
 
 void scl_fingerprints_sort(scl_fingerprints *f) {
-  if (!f->sorted && f->count > 1) qsort(f->values, f->count, sizeof *f->values, compare);
+  if (!f->sorted && f->count > 1) qsort(f->values, f->count, sizeof *f->values, by_value);
   f->sorted = true;
 }
 

@@ -13,6 +13,7 @@
 
 /* ------------------------------------------------------------ statistics of columns, and stages */
 
+/* Slots of scl_reduction for column moments; context: the number of columns. */
 static scl_status open_moments(void *context, void **part, scl_error *error) {
   scl_column_moments *m = scl_allocate_zero(sizeof *m);
   if (m == NULL) return scl_fail_memory(error, sizeof *m, "column statistics");
@@ -43,7 +44,7 @@ typedef struct moments_walk {
   scl_dtype dtype;
 } moments_walk;
 
-/* The same for features in float32, WIDE_ROWS rows at a time. */
+/* Add float32 features of a block to the moments, converted WIDE_ROWS rows at a time. */
 static scl_status add_wide(scl_column_moments *m, const scl_flow_block *block, scl_error *error) {
   enum { WIDE_ROWS = 256 };
   double *rows = scl_allocate_array(WIDE_ROWS * m->cols + 1, sizeof *rows);
@@ -136,6 +137,7 @@ typedef struct cell_lesson {
   scl_dtype dtype;
 } cell_lesson;
 
+/* Visit: learn the cells of a block in the dictionary of its leaf. */
 static scl_status learn_cells(void *context, const scl_flow_block *block, scl_error *error) {
   cell_lesson *lesson = context;
   void *part;
@@ -160,9 +162,10 @@ scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *e
 
 /* ------------------------------------------------------------ units of whole-number features */
 
+/* Rows that the range of features is learnt from; rows whose features are made at a time. */
 enum { GRID_ROWS = 2048, GRID_CHUNK = 64 };
 
-/* The smallest and the largest of each feature. */
+/* The smallest and the largest value of each feature, over the rows so far. */
 typedef struct ranging {
   const scl_map *map;
   size_t features, rows;
@@ -170,6 +173,7 @@ typedef struct ranging {
   float *phi; /* GRID_CHUNK rows */
 } ranging;
 
+/* Visit: extend the ranges by the features of a block of staged rows. */
 static scl_status add_ranges(void *context, const scl_flow_block *block, scl_error *error) {
   ranging *r = context;
   const size_t d = r->features;
@@ -215,7 +219,7 @@ typedef struct lesson_context {
   scl_learning learning;
   const scl_flow *flow; /* staged rows */
   scl_progress *progress;
-  bool visiting; /* the sampler's visit runs */
+  bool visiting; /* whether the sampler's visit is running */
 } lesson_context;
 
 static lesson_context *lesson_of(const scl_learning *learning) {
@@ -223,7 +227,7 @@ static lesson_context *lesson_of(const scl_learning *learning) {
 }
 static const scl_flow *flow_of(const scl_learning *learning) { return lesson_of(learning)->flow; }
 
-/* At the start of each verb that walks: walks do not nest. */
+/* Called first by each verb that walks: it fails inside a visit, because walks cannot be nested. */
 static scl_status enter_verb(const scl_learning *learning, const char *verb, scl_error *error) {
   if (!lesson_of(learning)->visiting) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_INTERNAL, "learning.%s was called from inside a visit", verb);
@@ -235,6 +239,7 @@ typedef struct visiting {
   void *context;
 } visiting;
 
+/* A block of staged rows in the type of the plugin interface. */
 static scl_const_block features_of(const scl_flow *flow, const scl_flow_block *block) {
   return (scl_const_block){.data = block->x,
                            .dtype = flow->dtype,
@@ -286,6 +291,7 @@ static scl_status select_block(void *context, const scl_flow_block *block, scl_e
   return SCL_STATUS_OK;
 }
 
+/* scl_learning.select: out (count x cols) = the rows at ascending places, by one walk. */
 static scl_status lesson_select(const scl_learning *learning, const size_t *places, size_t count,
                                 double *out, scl_error *error) {
   const scl_flow *flow = flow_of(learning);

@@ -5,20 +5,19 @@
 
 #include "rows/flow.h"
 
-/* Means, deviations and ranges of the features, without a map of the staged columns; the caller
- * ends them. `also` is shown the blocks of the same walk; NULL: nobody is. */
+/* *out = means, deviations and ranges of the features, or, without a map, of the staged columns;
+ * the caller destroys them. `also` (or NULL) visits the blocks of the same walk. */
 scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
                             scl_column_moments *out, scl_error *error);
-/* One more stage on what flows now: staged rows, or features where the flow has a map. */
+/* Fit one more stage to the staged rows, or to the features if the flow has a map. */
 scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
                               scl_error *error);
 
-/* Let a map of one-hot features learn which cells are occupied; nothing is walked where it has
- * nothing to learn. */
+/* Let a map of one-hot features learn which cells are occupied. For other maps there is no walk. */
 scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *error);
 
-/* Let a map of whole-number features learn their units from the first rows; nothing is walked where
- * it has them. */
+/* Let a map of whole-number features learn their units from the first rows. There is no walk if it
+ * has them. */
 scl_status scl_flow_learn_grid(const scl_flow *flow, scl_map *map, scl_error *error);
 
 /* Let a sampler with SCL_ABILITY_LEARN see the staged rows. */

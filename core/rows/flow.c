@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Rows in a task of reading and staging; rows of a block of features: enough for syrk to run at its
- * rate, within BLOCK_BYTES a group. */
+/* Rows of a task of reading and staging; least and most rows of a block of features, which should
+ * be enough for symmetric products to reach full speed, and take about BLOCK_BYTES. */
 enum { CHUNK_ROWS = 64, LEAST_ROWS = 256, MOST_ROWS = 2048 };
 static const double BLOCK_BYTES = 64e6;
 
@@ -90,10 +90,12 @@ static size_t fitting_rows(const scl_flow *flow, bool features) {
 
 size_t scl_flow_block_rows(const scl_flow *flow) { return fitting_rows(flow, true); }
 
+/* The row after the last one of the walk. */
 static size_t end_of(const scl_flow *flow) {
   return flow->end == 0 ? flow->source->rows : flow->end;
 }
 
+/* The most rows that a block of the walk may have: the rows that the buffers need room for. */
 static size_t choose_rows(const scl_flow *flow, bool features) {
   const size_t all = scl_max(end_of(flow) - flow->begin, 1);
   return flow->at_once ? all : scl_min(fitting_rows(flow, features), all);
@@ -103,13 +105,14 @@ static size_t choose_rows(const scl_flow *flow, bool features) {
 
 typedef struct scl_flow_pass {
   const scl_flow *flow;
-  size_t rows, cols_in, cols_most, cols, targets;
-  size_t first, count;
-  double *raw;      /* rows x cols_most, as read */
-  void *x, *phi;    /* rows x cols, rows x D: features or whole numbers */
-  int32_t *columns; /* rows x entries, instead of phi */
-  scl_bits bits;    /* instead of phi, */
-  double *low;      /* with the two values of D features */
+  size_t rows, cols_in, cols_most, cols,
+      targets;         /* room for rows; columns as read, at most, staged */
+  size_t first, count; /* rows of the present block */
+  double *raw;         /* rows x cols_most, as read */
+  void *x, *phi;       /* rows x cols, rows x D: features or whole numbers */
+  int32_t *columns;    /* sparse: rows x entries, instead of phi */
+  scl_bits bits;       /* instead of phi */
+  double *low;         /* with bits: the two values of each feature, 2 x D */
   size_t entries;
   double *raw_y, *y, *weights;
   size_t *place, *position, *group_start; /* block row -> source row, and back */
@@ -117,7 +120,8 @@ typedef struct scl_flow_pass {
   atomic_ullong *spent;
 } walk;
 
-static size_t widest(const scl_flow *flow) {
+/* Numbers that a row of the raw buffer needs, since stages work in place. */
+static size_t widest_row(const scl_flow *flow) {
   size_t most = flow->source->cols;
   for (size_t s = 0; s < flow->n_stages; s++)
     most = scl_max(most, scl_stage_room(flow->stages[s]));
@@ -136,7 +140,7 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   *w = (walk){.flow = flow,
               .rows = choose_rows(flow, features),
               .cols_in = flow->source->cols,
-              .cols_most = widest(flow)};
+              .cols_most = widest_row(flow)};
   w->cols = scl_flow_cols(flow);
   w->targets = flow->source->targets;
   w->raw = scl_allocate_array(w->rows * w->cols_most + 1, sizeof *w->raw);
@@ -167,8 +171,9 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
                          "a block of rows");
 }
 
-/* Where each row of the block goes: sorted by group, in order within a group. */
-static scl_status arrange(walk *w, scl_error *error) {
+/* Decide where each row of the block goes: sorted by group, and in the order of the source within a
+ * group (counting sort). Weights are put in that order. */
+static scl_status arrange_block(walk *w, scl_error *error) {
   const scl_flow *flow = w->flow;
   const size_t groups = groups_of(flow);
   memset(w->group_start, 0, (groups + 1) * sizeof *w->group_start);
@@ -187,6 +192,7 @@ static scl_status arrange(walk *w, scl_error *error) {
     w->place[w->position[i]] = i;
     if (w->weights != NULL) w->weights[w->position[i]] = flow->weights[w->first + i];
   }
+  /* Each start has become the start of the next group. */
   for (size_t g = groups; g > 0; g--)
     w->group_start[g] = w->group_start[g - 1];
   w->group_start[0] = 0;
@@ -222,7 +228,8 @@ static scl_status refuse_number(const double *row, size_t cols, size_t at, const
                   at + 1, j + 1);
 }
 
-/* A staged row in the flow's dtype, at row `to` of the block. */
+/* Write staged row i to row `to` of the block, in the flow's dtype. SCL_STATUS_BAD_DATA: float32
+ * cannot hold a number. */
 static scl_status write_row(const walk *w, const double *row, size_t i, size_t to,
                             scl_error *error) {
   if (w->flow->dtype == SCL_DTYPE_FLOAT64) {
@@ -252,6 +259,7 @@ static scl_status check_row(const walk *w, size_t i, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* numbers -= from, or nothing if `from` is NULL. */
 static void subtract(size_t count, const double *from, double *numbers) {
   for (size_t j = 0; from != NULL && j < count; j++)
     numbers[j] -= from[j];
@@ -268,8 +276,9 @@ static scl_status keep_row(const walk *w, size_t i, scl_error *error) {
   return write_row(w, row, i, to, error);
 }
 
-/* The time since *since was spent on reading (0) or stage `part` (from 1). */
-static void lap(const walk *w, size_t part, double *since) {
+/* For a profile: add the time since *since to reading (part 0) or to a stage (part 1, 2, ...), and
+ * set *since to now. */
+static void add_time(const walk *w, size_t part, double *since) {
   if (w->spent == NULL) return;
   const double now = scl_progress_clock();
   (void)atomic_fetch_add(&w->spent[part], (unsigned long long)(1e9 * (now - *since)));
@@ -285,21 +294,21 @@ static scl_status stage_chunk(void *context, size_t index, scl_error *error) {
   if (flow->source->parallel) SCL_TRY(read_rows(w, from, count, error));
   for (size_t i = from; i < from + count; i++)
     SCL_TRY(check_row(w, i, error));
-  lap(w, 0, &since);
+  add_time(w, 0, &since);
   for (size_t s = 0; s < flow->n_stages; s++) {
     for (size_t i = from; i < from + count; i++)
       scl_stage_apply(flow->stages[s], w->raw + i * w->cols_most);
-    lap(w, s + 1, &since);
+    add_time(w, s + 1, &since);
   }
   for (size_t i = from; i < from + count; i++)
     SCL_TRY(keep_row(w, i, error));
-  lap(w, 0, &since);
+  add_time(w, 0, &since);
   return SCL_STATUS_OK;
 }
 
-/* Of `seconds` that went by while the threads read and staged rows, each stage had the share that
- * the threads spent in it. */
-static void share_out(const walk *w, double seconds) {
+/* Divide `seconds` of elapsed time among reading and the stages, in proportion to the time that all
+ * threads spent in each. */
+static void share_time(const walk *w, double seconds) {
   double all = 0;
   for (size_t s = 0; s <= w->flow->n_stages; s++)
     all += (double)atomic_load(&w->spent[s]);
@@ -317,12 +326,13 @@ static scl_status read_block(walk *w, scl_error *error) {
   if (!w->flow->source->parallel) SCL_TRY(read_rows(w, 0, w->count, error));
   const double began = w->spent == NULL ? 0 : scl_progress_clock();
   SCL_TRY(scl_pool_try((w->count + CHUNK_ROWS - 1) / CHUNK_ROWS, stage_chunk, w, error));
-  if (w->spent != NULL) share_out(w, scl_progress_clock() - began);
+  if (w->spent != NULL) share_time(w, scl_progress_clock() - began);
   return SCL_STATUS_OK;
 }
 
+/* Arrange, read and stage the rows of the present block. */
 static scl_status fill_block(walk *w, scl_error *error) {
-  SCL_TRY(arrange(w, error));
+  SCL_TRY(arrange_block(w, error));
   const size_t mark = scl_profile_enter("reading");
   const scl_status status = read_block(w, error);
   scl_profile_leave(mark, (double)w->count, w->first == w->flow->begin);
@@ -331,7 +341,7 @@ static scl_status fill_block(walk *w, scl_error *error) {
 
 /* ------------------------------------------------------------ features */
 
-/* Rows of features, less the pilot means of these parameters. */
+/* Rows of features from which pilot means are subtracted. */
 typedef struct subtracting {
   const scl_flow *flow;
   void *phi;
@@ -339,7 +349,7 @@ typedef struct subtracting {
   size_t rows, all, planes, count; /* all: parameters of the map; count: those that are made */
 } subtracting;
 
-/* One output of all parameters. */
+/* Subtract from one row the means of one output of the parameters that are made. */
 static void subtract_plane(const subtracting *s, const double *from, void *row) {
   if (s->flow->dtype == SCL_DTYPE_FLOAT64) {
     subtract(s->count, from, row);
@@ -350,6 +360,7 @@ static void subtract_plane(const subtracting *s, const double *from, void *row) 
     narrow[j] = (float)((double)narrow[j] - from[j]);
 }
 
+/* A task of the pool: CHUNK_ROWS rows, plane by plane, as the pilot of a plane is contiguous. */
 static void subtract_chunk(void *context, size_t index) {
   const subtracting *s = context;
   const size_t end = scl_min((index + 1) * CHUNK_ROWS, s->rows);
@@ -373,6 +384,8 @@ void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, 
   scl_pool_run((rows + CHUNK_ROWS - 1) / CHUNK_ROWS, subtract_chunk, &s);
 }
 
+/* Make the features of `count` staged rows of the block from row `at` on, in the form that the flow
+ * wants. They are written to the first rows of the buffers. */
 static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) {
   const scl_flow *flow = w->flow;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
@@ -385,7 +398,8 @@ static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) 
                                                w->phi, width, error);
 }
 
-/* Numbers that a component does not take: the first row of them, found one by one. */
+/* Make the features of the block. If a component refuses the numbers, repeat it row by row, in the
+ * order of the source, to name the first row that it refuses. */
 static scl_status map_block(walk *w, scl_error *error) {
   const scl_status status = apply_map(w, 0, w->count, error);
   if (status != SCL_STATUS_BAD_DATA) return status;
@@ -395,6 +409,7 @@ static scl_status map_block(walk *w, scl_error *error) {
   return status;
 }
 
+/* The features of a block, less the pilot. Whole-number features are left as they are. */
 static scl_status make_features(walk *w, scl_error *error) {
   const size_t mark = scl_profile_enter("features");
   const scl_status status = map_block(w, error);
@@ -408,6 +423,8 @@ scl_status scl_flow_make_features(const scl_flow_block *block, scl_error *error)
   return make_features(block->pass, error);
 }
 
+/* Make the features of the block, unless they are not wanted or left to the visitor, and visit
+ * it. */
 static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void *context,
                               scl_error *error) {
   const scl_flow *flow = w->flow;
@@ -437,6 +454,7 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
   return visit(context, &block, error);
 }
 
+/* Check the walk's rows, and that source, stages and map fit together. */
 static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   size_t cols = flow->source->cols;
   if (flow->begin > end_of(flow) || end_of(flow) > flow->source->rows)
@@ -455,7 +473,7 @@ static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Read what comes before the walk's rows, from a source that is read in order. */
+/* From a source that is read in order, read and discard the rows before those of the walk. */
 static scl_status skip_rows(walk *w, scl_error *error) {
   const scl_flow *flow = w->flow;
   for (w->first = 0; !flow->source->random_access && w->first < flow->begin;) {

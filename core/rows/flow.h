@@ -1,6 +1,7 @@
-/* The one driver of row blocks: source -> check -> stages -> features -> visitor. It owns block
- * size, order, cancel and progress; a visitor sees the same blocks whatever the source and the
- * number of threads. No block straddles a leaf of reduce.h. */
+/* The walk over rows that everything uses: source -> check -> stages -> features -> visitor, block
+ * by block. It decides the size and order of blocks, and handles cancellation and progress. A
+ * visitor sees the same blocks for every kind of source and number of threads. Each block is inside
+ * one leaf of a reduction (reduce.h). */
 #ifndef SCULLERY_FLOW_H
 #define SCULLERY_FLOW_H
 
@@ -21,7 +22,7 @@ typedef struct scl_flow {
   bool whole;          /* dense features as whole numbers (map/whole.c), of a map that has them */
   size_t begin, end; /* rows begin .. end-1 of the source are walked; end 0: to its last. Blocks are
                            cut at the same rows of the source whatever is walked */
-  size_t block_rows; /* 0: chosen */
+  size_t block_rows; /* rows of a block; 0: chosen by the width of the rows */
   bool at_once;      /* one block of all rows */
   bool late;         /* a walk with features leaves them to scl_flow_make_features */
   const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a
@@ -30,11 +31,12 @@ typedef struct scl_flow {
   const double
       *weights; /* for each row of the source its weight, finite and at least 0, or NULL: all 1 */
   /* Subtracted from the dense features (D numbers) and from the targets (c), or NULL: nothing
-   * (pilot_means.h). Not with bits or sparse features, nor with features by the values of columns. */
+   * (pilot_means.h). Not with bits or sparse features, nor with features by the values of
+   * columns. */
   const double *pilot, *target_pilot;
-  /* D powers of two of about the size of the dense features less `pilot`, for the grid of their sums
-   * (block_sums.h), or NULL: not learnt (scl_pilot_units). fixed_unit: those of other sums, which
-   * have the size of the row weights in them. */
+  /* D powers of two of about the size of the dense features less `pilot`, for the grid of their
+   * sums (block_sums.h), or NULL: not learnt (scl_pilot_units). fixed_unit: those of other sums,
+   * which have the size of the row weights in them. */
   const double *unit;
   bool fixed_unit;
   scl_fingerprints *prints; /* sums add the rows' fingerprints to these; NULL: to none */
@@ -63,8 +65,8 @@ typedef struct scl_flow_block {
 
 typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block, scl_error *error);
 
-/* Rows of the blocks that a walk with features sees, however many rows there are: blocks are cut at
- * multiples of it. A power of two, unless `block_rows` is given. */
+/* Rows of the blocks of a walk with features: blocks are cut at multiples of it, and it does not
+ * depend on the number of rows. A power of two, unless `block_rows` is given. */
 size_t scl_flow_block_rows(const scl_flow *flow);
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
@@ -73,16 +75,16 @@ size_t scl_flow_entries(const scl_flow *flow);  /* entries of a row of sparse fe
 bool scl_flow_has_bits(const scl_flow *flow);
 /* The type of the flow's features as whole numbers; SCL_WHOLE_NONE: they are not. */
 scl_whole scl_flow_whole(const scl_flow *flow);
-/* Whether normal equations of the flow are exact (whole_sums.h): of whole numbers, and of bits with
- * weights that are whole numbers. */
+/* Whether normal equations of the flow are exact (whole_sums.h): for features that are whole
+ * numbers, and for bits if all row weights are whole numbers. */
 bool scl_flow_is_exact(const scl_flow *flow);
 /* Whether all weights (count, or NULL: 1 each) are whole numbers. */
 bool scl_whole_weights(const double *weights, size_t count);
-/* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_STATUS_BAD_DATA
- * naming row and column (from 1). */
+/* Visit all rows of the flow, block by block, in ascending order, on the calling thread. features:
+ * also compute phi. NaN or infinity in X or y: SCL_STATUS_BAD_DATA, which names row and column. */
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
                          scl_error *error);
-/* Fill in the features of a block, where the flow has left them out. */
+/* Compute the features of a block of a flow with `late`, during its visit. */
 scl_status scl_flow_make_features(const scl_flow_block *block, scl_error *error);
 
 /* Rows start .. start+count-1 of a block of sparse features with the zeros filled in, or of bits or
@@ -92,8 +94,8 @@ void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t sta
 /* Rows of D features that fit a buffer of moderate size. */
 size_t scl_flow_fill_rows(const scl_flow *flow);
 
-/* Subtract the flow's pilot means from features of its map (rows x D at stride, in its dtype), or of
- * the parameters `first` .. of it. */
+/* Subtract the flow's pilot means from features of its map (rows x D at stride, in its dtype), or
+ * of the parameters `first` .. of it. */
 void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, size_t rows);
 
 /* Row i of the features of a dense block. */

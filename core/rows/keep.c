@@ -15,7 +15,7 @@ typedef struct kept_block {
   struct kept_block *next;
 } kept_block;
 
-/* Where a row lies: row `at` of a block. */
+/* Where a row of the source is stored: row `at` of a block. */
 typedef struct kept_row {
   const kept_block *block;
   size_t at;
@@ -87,7 +87,8 @@ static void *copied(const void *from, size_t rows, size_t row, ptrdiff_t stride)
   return c.to;
 }
 
-/* phi, columns or bits. */
+/* Copy phi, columns, whole numbers or bits of a block, and point b->block to the copy. False: not
+ * enough memory. */
 static bool copy_features(const scl_keep *keep, const scl_flow_block *from, kept_block *b) {
   const size_t size = keep->size;
   const bool sparse = from->entries > 0;

@@ -8,16 +8,16 @@
 #include "rows/levels.h"
 #include <string.h>
 
-/* Columns of the result that are summed together; rows of a task; the fewest rows that pay for
- * tables. */
+/* Columns of the result that are summed together; rows of a task; the least number of rows for
+ * which tables are worth making. */
 enum { LANES = 8, CHUNK_ROWS = 64, LEAST_ROWS = 512 };
 
 struct scl_level_rows {
   const scl_flow *flow;
   scl_levels *levels;
-  size_t made;     /* counts the changes of levels */
-  uint32_t *place; /* of the block: rows x columns */
-  void *kept;      /* rows x features of wide columns */
+  size_t made;     /* number of changes of the levels: tables of an earlier state are made again */
+  uint32_t *place; /* of the block last found: rows x columns, rows of tables */
+  void *kept;      /* of that block: rows x features of wide columns */
   double *scratch; /* a part for each thread */
   size_t kept_room, scratch_room;
 };
@@ -63,9 +63,10 @@ static scl_status widen_all(scl_levels *levels, scl_error *error) {
   return scl_levels_widen(levels, error);
 }
 
-/* Learn the levels of a block. Tables do not pay for few rows, nor where more than half of the
- * features are in wide columns. */
-static scl_status learn(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
+/* Learn the levels of a block. All columns become wide if there are few rows, or if more than half
+ * of the features are in wide columns anyway: then tables cost more than they save. */
+static scl_status learn_block_levels(scl_level_rows *r, const scl_flow_block *block,
+                                     scl_error *error) {
   scl_levels *levels = r->levels;
   bool spills = false;
   if (r->flow->source->rows < LEAST_ROWS) {
@@ -81,8 +82,8 @@ static scl_status learn(scl_level_rows *r, const scl_flow_block *block, scl_erro
 }
 
 /* Make room for `numbers` numbers of `size` bytes. */
-static scl_status reserve(void **memory, size_t *room, size_t numbers, size_t size,
-                          scl_error *error) {
+static scl_status reserve_memory(void **memory, size_t *room, size_t numbers, size_t size,
+                                 scl_error *error) {
   if (numbers <= *room) return SCL_STATUS_OK;
   scl_release(*memory);
   *memory = scl_allocate_array(numbers, size);
@@ -96,18 +97,19 @@ static scl_status keep_wide(scl_level_rows *r, const scl_flow_block *block, scl_
   const scl_levels *levels = r->levels;
   const size_t numbers = block->count * levels->direct;
   if (numbers == 0) return SCL_STATUS_OK;
-  SCL_TRY(reserve(&r->kept, &r->kept_room, numbers, scl_dtype_size(r->flow->dtype), error));
+  SCL_TRY(reserve_memory(&r->kept, &r->kept_room, numbers, scl_dtype_size(r->flow->dtype), error));
   return scl_map_apply(levels->some, block->x, block->x_stride, block->count, r->kept,
                        (ptrdiff_t)levels->direct, error);
 }
 
 /* Find the places of the rows of a block, and make the features of its wide columns. A block
  * with new levels is learnt and looked up once more. */
-static scl_status find(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
+static scl_status find_block_levels(scl_level_rows *r, const scl_flow_block *block,
+                                    scl_error *error) {
   bool known = r->made > 0;
   if (known) scl_levels_find(r->levels, block->x, block->x_stride, block->count, r->place, &known);
   if (!known) {
-    SCL_TRY(learn(r, block, error));
+    SCL_TRY(learn_block_levels(r, block, error));
     scl_levels_find(r->levels, block->x, block->x_stride, block->count, r->place, &known);
   }
   return keep_wide(r, block, error);
@@ -115,7 +117,7 @@ static scl_status find(scl_level_rows *r, const scl_flow_block *block, scl_error
 
 scl_status scl_level_rows_find(scl_level_rows *r, const scl_flow_block *block, scl_error *error) {
   const size_t mark = scl_profile_enter("features");
-  scl_status status = find(r, block, error);
+  scl_status status = find_block_levels(r, block, error);
   scl_profile_leave(mark, (double)block->count, block->first == 0);
   if (status == SCL_STATUS_BAD_DATA || status == SCL_STATUS_NUMERIC) {
     const scl_status said = scl_flow_make_features(block, error); /* names row and feature */
@@ -145,9 +147,10 @@ static void multiply_column(const scl_levels *levels, const scl_level_column *c,
                                     (ptrdiff_t)levels->features, part);
 }
 
-/* a (D x k), features by column, as multiply_column takes them; NULL: no memory. `room`: a number
- * for each feature. */
-static double *arrange(const scl_levels *levels, const double *a, size_t k, double *room) {
+/* The coefficients a (D x k) with features sorted by column, in the layout that multiply_column
+ * takes; the caller releases them. NULL: no memory. room: D numbers of working memory. */
+static double *arrange_coefficients(const scl_levels *levels, const double *a, size_t k,
+                                    double *room) {
   const size_t each = packs(k) ? scl_strip_numbers(SCL_DTYPE_FLOAT64, 1, k) : k;
   double *by = scl_allocate_zero((levels->features * each + 1) * sizeof *by);
   for (size_t c = 0; by != NULL && c < levels->n_columns; c++) {
@@ -167,7 +170,8 @@ static double *arrange(const scl_levels *levels, const double *a, size_t k, doub
 /* Numbers between two rows of a table: k rounded up to whole groups of LANES. */
 static size_t stride_of(size_t k) { return (k + LANES - 1) / LANES * LANES; }
 
-/* The table of one column. `room`: its levels x (features + k) numbers. */
+/* The table of one column: row l is f at level l, for the k columns of coefficients. room: levels x
+ * (features + k) numbers of working memory. */
 static void tabulate_column(const scl_levels *levels, const scl_level_column *c, size_t k,
                             double *room, scl_level_tables *t) {
   double *part = room + c->levels * c->features;
@@ -179,7 +183,8 @@ static void tabulate_column(const scl_levels *levels, const scl_level_column *c,
     memcpy(t->table + (c->first + l) * stride_of(k), part + l * k, k * sizeof *part);
 }
 
-/* Coefficients a (D x k) by column, and tables over the levels. */
+/* Make t->by, the coefficients a (D x k) by column, and the tables of all columns that are not
+ * wide. */
 static scl_status tabulate(const scl_level_rows *r, scl_level_tables *t, const double *a, size_t k,
                            scl_error *error) {
   const scl_levels *levels = r->levels;
@@ -190,7 +195,7 @@ static scl_status tabulate(const scl_level_rows *r, scl_level_tables *t, const d
   scl_level_tables_close(t);
   double *room = scl_allocate_array(most + 1, sizeof *room);
   t->table = scl_allocate_zero((numbers + 1) * sizeof *t->table);
-  t->by = room == NULL ? NULL : arrange(levels, a, k, room);
+  t->by = room == NULL ? NULL : arrange_coefficients(levels, a, k, room);
   if (t->table == NULL || t->by == NULL || room == NULL) {
     scl_release(room);
     return scl_fail_memory(error, numbers * sizeof *t->table, "tables of columns");
@@ -278,8 +283,8 @@ scl_status scl_level_rows_multiply(scl_level_rows *r, scl_level_tables *tables, 
   if (tables->made != r->made) SCL_TRY(tabulate(r, tables, a, k, error));
   multiplying job = {r, tables, k, stride_of(k), start, count, CHUNK_ROWS * (k + widest), out};
   void *scratch = r->scratch;
-  const scl_status status =
-      reserve(&scratch, &r->scratch_room, scl_pool_threads() * job.each, sizeof *r->scratch, error);
+  const scl_status status = reserve_memory(
+      &scratch, &r->scratch_room, scl_pool_threads() * job.each, sizeof *r->scratch, error);
   r->scratch = scratch;
   if (status == SCL_STATUS_OK)
     scl_pool_run((count + CHUNK_ROWS - 1) / CHUNK_ROWS, multiply_chunk, &job);

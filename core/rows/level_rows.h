@@ -2,9 +2,9 @@
  *
  *   phi(x)'a = sum_j f_j(x_j),   f_j(v) = sum over the features t of column j of a_t phi_t(v)
  *
- * and of a column of few values (levels.h) f_j is a table, so that a row takes as many look-ups as
- * there are such columns. The f_j of other columns are made from their features, to the bits that a
- * table would have: which columns have tables depends on the rows, the products do not. */
+ * For a column of few values (levels.h) f_j is a table, and a row needs one look-up for each such
+ * column. For other columns f_j is computed from their features, with the same bits as a table
+ * would have: which columns have tables depends on the rows, but the products do not. */
 #ifndef SCULLERY_LEVEL_ROWS_H
 #define SCULLERY_LEVEL_ROWS_H
 
@@ -12,8 +12,8 @@
 
 typedef struct scl_level_rows scl_level_rows;
 
-/* NULL where the features of the flow's map do not each read one column. The flow outlives them,
- * and walks with `late` set. */
+/* *out = NULL, without an error, if the features of the flow's map do not each read one column. The
+ * flow is borrowed, and must be walked with `late` set. */
 scl_status scl_level_rows_create(const scl_flow *flow, scl_level_rows **out, scl_error *error);
 void scl_level_rows_destroy(scl_level_rows *rows);
 /* Find the levels of a block, and make the features of columns without tables. */

@@ -9,12 +9,15 @@
 
 static const size_t NONE = SIZE_MAX;
 enum { CHUNK_ROWS = 64 };
-/* Of the table of features: a column of more levels costs more than it saves. */
+/* Size of the table of features, which bounds the levels of a column: a column of more levels costs
+ * more than it saves. */
 enum { TABLE_NUMBERS = 1 << 20 };
 
 /* ------------------------------------------------------------ making */
 
-/* Columns that features read, and their features. */
+/* List the columns that features read, and the features of each (counting sort by column). Leaves
+ * column[].levels equal to the number of features, which the caller resets. start: dim + 1 numbers
+ * of working memory. */
 static void sort_features(scl_levels *levels, const int32_t *columns, size_t *start) {
   memset(start, 0, (levels->dim + 1) * sizeof *start);
   for (size_t t = 0; t < levels->features; t++)
@@ -78,7 +81,8 @@ void scl_levels_destroy(scl_levels *levels) {
 
 /* ------------------------------------------------------------ looking up */
 
-/* Where a value stands, or would stand, among the levels of a column in ascending order. */
+/* The rank of a value among the levels of a column in ascending order, also if it is not a
+ * level. */
 static size_t rank_of(const scl_levels *levels, const scl_level_column *c, double value) {
   const size_t *rank = levels->rank + c->first;
   const double *values = levels->value + c->first;
@@ -93,7 +97,8 @@ static size_t rank_of(const scl_levels *levels, const scl_level_column *c, doubl
   return low;
 }
 
-/* The level of a value, NONE where it is new. */
+/* The level of a value; NONE if it is new. Level 0 and columns of two levels are the most frequent
+ * cases, and need no search. */
 static inline size_t level_of(const scl_levels *levels, const scl_level_column *c, double value) {
   const double *values = levels->value + c->first;
   if (c->levels > 0 && values[0] == value) return 0;
@@ -161,7 +166,8 @@ size_t scl_levels_due(const scl_levels *levels) {
   return due;
 }
 
-/* Row l has the l-th level of every column, or its last. */
+/* Set levels->table for `most` levels: apply the map to rows of which row l has the l-th level of
+ * every column (or its last), and the numbers of `row` in all other columns. */
 static scl_status fill_table(scl_levels *levels, size_t most, const void *row, scl_error *error) {
   const scl_dtype dtype = scl_map_dtype(levels->map);
   const size_t size = scl_dtype_size(dtype), d = levels->dim, features = levels->features;
@@ -217,8 +223,8 @@ typedef struct coding {
   atomic_bool unknown;
 } coding;
 
-/* A row of z, with 0 in the places without a level. The dtype is a constant where this is
- * called. */
+/* Write a row of z but for the features of wide columns. False: a value is new. Inlined with a
+ * constant dtype, so that no branch on it remains in the loops. */
 static inline bool code_row(const scl_levels *levels, scl_dtype dtype, const void *x, void *z,
                             size_t places) {
   const size_t direct = levels->direct;
@@ -297,6 +303,7 @@ static bool find_row(const scl_levels *levels, scl_dtype dtype, const void *x, u
   return true;
 }
 
+/* A task of the pool. A value that is not a level ends all tasks. */
 static void find_chunk(void *context, size_t index) {
   finding *job = context;
   const scl_levels *levels = job->levels;

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Sums of D numbers and of the weights; what the sums lack by rounding (Neumaier 1974), and the ends
- * of the numbers. */
+/* Sums of D numbers (Kahan-Babuska-Neumaier: `rest` is the rounding error of `sum`; Neumaier 1974),
+ * the sum of the weights, and the least and largest number of each column. */
 typedef struct mean_part {
   double total, *sum, *rest, *low, *high;
 } mean_part;
@@ -22,6 +22,7 @@ static void add_number(mean_part *p, size_t j, double number) {
       fabs(before) >= fabs(number) ? (before - p->sum[j]) + number : (number - p->sum[j]) + before;
 }
 
+/* Slots of the reduction: parts are made, merged in a fixed order, and released. */
 static scl_status open_mean(void *context, void **part, scl_error *error) {
   const size_t d = *(const size_t *)context, bytes = sizeof(mean_part) + 4 * d * sizeof(double);
   mean_part *p = scl_allocate_zero(bytes);
@@ -63,6 +64,8 @@ typedef struct averaging {
   scl_reducer reducer;
 } averaging;
 
+/* Visit: add a block to the part that its place in the source belongs to, so that the sums do not
+ * depend on the number of threads. */
 static scl_status add_to_mean(void *context, const scl_flow_block *block, scl_error *error) {
   averaging *a = context;
   const size_t d = scl_flow_features(a->flow);
@@ -83,8 +86,9 @@ static scl_status add_to_mean(void *context, const scl_flow_block *block, scl_er
   return SCL_STATUS_OK;
 }
 
-/* mean (D numbers), and the total weight. */
-static scl_status average(const scl_flow *flow, double *mean, double *total, scl_error *error) {
+/* mean (D) = the weighted means, and *total = the sum of the weights. The rounding errors of the
+ * sums are only added in columns far from 0; all other means are plain sums. */
+static scl_status find_mean(const scl_flow *flow, double *mean, double *total, scl_error *error) {
   size_t d = scl_flow_features(flow);
   const scl_reduction sum = {&d, d * sizeof(double), open_mean, merge_means, close_mean};
   averaging a = {flow, scl_reducer_of(&sum, flow->source->rows)};
@@ -125,6 +129,7 @@ typedef struct spreading {
   scl_reducer reducer;
 } spreading;
 
+/* Visit: add the products of a block's centred rows, times the roots of their weights. */
 static scl_status add_to_covariance(void *context, const scl_flow_block *block, scl_error *error) {
   spreading *s = context;
   const size_t d = scl_flow_features(s->flow);
@@ -146,8 +151,8 @@ static scl_status add_to_covariance(void *context, const scl_flow_block *block, 
 }
 
 /* Second walk: the sum of w (x - mean)(x - mean)', D x D. */
-static scl_status covary(const scl_flow *flow, const double *mean, scl_symmetric **out,
-                         scl_error *error) {
+static scl_status find_covariance(const scl_flow *flow, const double *mean, scl_symmetric **out,
+                                  scl_error *error) {
   size_t d = scl_flow_features(flow);
   const scl_reduction sum = {&d, d * d * sizeof(double) / 2, open_covariance, merge_covariances,
                              close_covariance};
@@ -202,7 +207,7 @@ static scl_status decompose(const scl_symmetric *sum, double total, size_t k, si
 
 /* ------------------------------------------------------------ fewer rows than columns */
 
-/* All centred rows, a column each: d x n. */
+/* All centred rows, times the roots of their weights, one in each column: d x n. */
 typedef struct keeping {
   const scl_flow *flow;
   const double *mean;
@@ -210,6 +215,7 @@ typedef struct keeping {
   size_t n;
 } keeping;
 
+/* Visit: store a block as columns. */
 static scl_status keep_rows(void *context, const scl_flow_block *block, scl_error *error) {
   const keeping *all = context;
   const size_t d = scl_flow_features(all->flow);
@@ -224,10 +230,13 @@ static scl_status keep_rows(void *context, const scl_flow_block *block, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* The components from the k largest eigenvectors u of the products of rows, v = sum u_i row_i.
- * False where a variance is too near 0 for that: v would be rounding. */
-static bool lift(const keeping *all, const double *values, const double *vectors, double total,
-                 size_t k, scl_components *out) {
+/* The components from the k largest eigenvectors u of the products of rows:
+ *
+ *   v = sum_i u_i row_i / sqrt(eigenvalue)
+ *
+ * False if the k-th variance is too near 0: v would consist of rounding errors. */
+static bool lift_vectors(const keeping *all, const double *values, const double *vectors,
+                         double total, size_t k, scl_components *out) {
   const size_t d = scl_flow_features(all->flow);
   if (!(values[k - 1] > 1e-6 * values[0])) return false;
   for (size_t c = 0; c < k; c++) {
@@ -244,8 +253,8 @@ static bool lift(const keeping *all, const double *values, const double *vectors
   return true;
 }
 
-/* Walk the rows into all->columns, decompose their products, and lift the eigenvectors to components.
- * room: n + k + k n numbers. */
+/* Walk the rows into all->columns, decompose their products, and lift the eigenvectors to
+ * components. room: n + k + k n numbers. */
 static scl_status by_products(keeping *all, double total, size_t k, scl_components *out,
                               double *room, bool *found, scl_error *error) {
   const size_t d = scl_flow_features(all->flow), n = all->n;
@@ -258,7 +267,7 @@ static scl_status by_products(keeping *all, double total, size_t k, scl_componen
   if (status == SCL_STATUS_OK) status = sum_variances(products, total, n, room, out, error);
   if (status == SCL_STATUS_OK)
     status = scl_service_symmetric.eigen(products, k, values, vectors, error);
-  if (status == SCL_STATUS_OK) *found = lift(all, values, vectors, total, k, out);
+  if (status == SCL_STATUS_OK) *found = lift_vectors(all, values, vectors, total, k, out);
   scl_symmetric_destroy(products);
   return status;
 }
@@ -286,7 +295,7 @@ static scl_status make_room(size_t k, size_t d, scl_components *out, scl_error *
 }
 
 /* Check the number of components against the shape of the data. */
-static scl_status check(size_t rows, size_t k, size_t d, scl_error *error) {
+static scl_status check_count(size_t rows, size_t k, size_t d, scl_error *error) {
   if (rows == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
   if (k == 0 || k > d || k > rows)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
@@ -295,16 +304,19 @@ static scl_status check(size_t rows, size_t k, size_t d, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status fit(const scl_flow *flow, size_t k, scl_components *out, scl_error *error) {
+/* Means, then components from the products of rows if these are fewer than columns, else (or if
+ * that is not accurate) from the covariance. */
+static scl_status fit_components(const scl_flow *flow, size_t k, scl_components *out,
+                                 scl_error *error) {
   const size_t d = scl_flow_features(flow);
   scl_symmetric *covariance = NULL;
   double total;
   SCL_TRY(make_room(k, d, out, error));
-  SCL_TRY(average(flow, out->mean.data, &total, error));
+  SCL_TRY(find_mean(flow, out->mean.data, &total, error));
   bool found = false;
   if (flow->source->rows < d) SCL_TRY(fit_few_rows(flow, total, k, out, &found, error));
   if (found) return SCL_STATUS_OK;
-  SCL_TRY(covary(flow, out->mean.data, &covariance, error));
+  SCL_TRY(find_covariance(flow, out->mean.data, &covariance, error));
   const scl_status status = decompose(covariance, total, k, d, out, error);
   scl_symmetric_destroy(covariance);
   return status;
@@ -319,8 +331,8 @@ scl_status scl_pca(const scl_flow *flow, size_t k, scl_components *out, scl_erro
   if (scl_flow_entries(flow) > 0)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "one-hot features have too many columns for a covariance");
-  SCL_TRY(check(flow->source->rows, k, d, error));
-  const scl_status status = fit(&plain, k, out, error);
+  SCL_TRY(check_count(flow->source->rows, k, d, error));
+  const scl_status status = fit_components(&plain, k, out, error);
   if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
   scl_matrix_release(&out->vectors);
   scl_matrix_release(&out->mean);

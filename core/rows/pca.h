@@ -12,10 +12,10 @@ typedef struct scl_components {
   double total;         /* sum of all D variances */
 } scl_components;
 
-/* Two walks: the means, then the covariance of centred rows (weighted, divided by the sum of
- * weights), summed block by block; with fewer rows than D, their products in its place, unless the
- * k-th variance is too near 0 for it. k is at most D and the number of rows. The caller releases the
- * matrices. */
+/* Two walks: the means, then the covariance of centred rows (weighted, divided by the sum of the
+ * weights), summed block by block. With fewer rows than D, the n x n products of rows replace the
+ * covariance, unless the k-th variance is too near 0. k is at most D and the number of rows. The
+ * caller releases the matrices. */
 scl_status scl_pca(const scl_flow *flow, size_t k, scl_components *out, scl_error *error);
 
 #endif

@@ -7,11 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Making features costs more than reading rows. */
+/* Rows to learn from, with a map and without: making features costs more than reading rows. Rows
+ * whose features are made at a time. */
 enum { FIRST_FEATURES = 256, FIRST_ROWS = 2048, CHUNK = 32 };
 static const double SCALE_RANGE = 0x1p12;
-/* Units of features are within these exponents, and not finer than these parts of the first numbers:
- * later ones may be larger, and sums of 128 bits hold squares that come to 2^78 units. */
+/* Units are powers of two with exponents of at most UNIT_EXPONENT in size, and not smaller than
+ * these shares of the first numbers: later numbers may be larger, and sums of 128 bits hold squares
+ * of up to 2^78 units. */
 enum { UNIT_EXPONENT = 400 };
 static const double FINEST = 0x1p-19, FINEST_OF_ZEROS = 0x1p-10, FINEST_OF_ONE_SIZE = 0x1p-27;
 
@@ -23,6 +25,7 @@ typedef struct column_sums {
   double *first, *sum, *square; /* cols each */
 } column_sums;
 
+/* Sums of no rows. The caller releases out->first, which is one block of memory with the others. */
 static scl_status open_sums(size_t cols, column_sums *out, scl_error *error) {
   *out = (column_sums){.cols = cols};
   out->first = scl_allocate_zero((3 * cols + 1) * sizeof(double));
@@ -32,6 +35,7 @@ static scl_status open_sums(size_t cols, column_sums *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Add rows; the first row of all sets `first`. */
 static void add_rows(column_sums *s, const void *x, scl_dtype dtype, ptrdiff_t stride,
                      size_t rows) {
   for (size_t i = 0; i < rows; i++) {
@@ -53,6 +57,7 @@ static double deviation_of(const column_sums *s, size_t j) {
   return sqrt(fmax(s->square[j] / s->count - gap * gap, 0));
 }
 
+/* The pilot mean of column j: 0, unless the mean is far from 0 (scl_pilot_round). */
 static double pilot_of(const column_sums *s, size_t j) {
   return scl_pilot_round(s->first[j] + s->sum[j] / s->count, deviation_of(s, j), s->first[j]);
 }
@@ -80,7 +85,8 @@ static scl_status scale_of(const column_sums *s, double **out, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-/* The pilot means take the place of `first`, which becomes the caller's; NULL where all are 0. */
+/* The pilot means of all columns, written over s->first, which the caller owns afterwards. NULL:
+ * all are 0. */
 static double *close_sums(column_sums *s) {
   bool any = false;
   double *means = s->first;
@@ -123,7 +129,7 @@ static scl_status learn_features(learning *l, const scl_flow_block *block, scl_e
 }
 
 /* Visit: add the features and targets of a block of first rows. */
-static scl_status learn(void *context, const scl_flow_block *block, scl_error *error) {
+static scl_status learn_block(void *context, const scl_flow_block *block, scl_error *error) {
   learning *l = context;
   if (l->features) SCL_TRY(learn_features(l, block, error));
   if (l->targets && block->y != NULL)
@@ -142,7 +148,7 @@ static scl_status walk_first(learning *l, scl_flow *flow, scl_error *error) {
       return scl_fail_memory(error, CHUNK * l->x.cols * sizeof(double), "rows of features");
   }
   flow->map = NULL;
-  return scl_flow_walk(flow, false, learn, l, error);
+  return scl_flow_walk(flow, false, learn_block, l, error);
 }
 
 /* ------------------------------------------------------------ what is learnt */
@@ -152,6 +158,7 @@ static double size_of(const column_sums *s, size_t j, double pilot) {
   return s->count > 0 ? hypot(deviation_of(s, j), s->first[j] + s->sum[j] / s->count - pilot) : 0;
 }
 
+/* The power of two above a size, within UNIT_EXPONENT. */
 static double power_above(double size) {
   int exponent;
   (void)frexp(size, &exponent);
@@ -161,8 +168,8 @@ static double power_above(double size) {
 }
 
 /* Powers of two above the size of each column less a pilot mean: its own, or that of `pilot` (NULL:
- * 0). Features of one size that are small in the first rows may become as large as the others; other
- * columns are compared with themselves. */
+ * 0). Features of one size that are small in the first rows may become as large as the others;
+ * other columns are compared with themselves. */
 static scl_status units_of(const learning *l, bool own, const double *pilot, double **out,
                            scl_error *error) {
   const column_sums *s = &l->x;
@@ -205,8 +212,9 @@ static scl_status learn_first(learning *l, const scl_flow *flow, scl_error *erro
   return status;
 }
 
-/* What failed at the first rows: the walk over all rows meets it again, and names the row. */
-static scl_status later(scl_status status) {
+/* Bad data in the first rows is not reported here: the walk over all rows fails for the same
+ * reason, and names the row. */
+static scl_status defer_bad_data(scl_status status) {
   return status == SCL_STATUS_BAD_DATA ? SCL_STATUS_OK : status;
 }
 
@@ -223,7 +231,7 @@ scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, s
   *out = (scl_pilot){close_sums(&l.x), close_sums(&l.y), scale, unit};
   if (status == SCL_STATUS_OK) return status;
   scl_pilot_release(out);
-  return later(status);
+  return defer_bad_data(status);
 }
 
 scl_status scl_pilot_units(const scl_flow *flow, double **out, scl_error *error) {
@@ -232,7 +240,7 @@ scl_status scl_pilot_units(const scl_flow *flow, double **out, scl_error *error)
   scl_status status = learn_first(&l, flow, error);
   if (status == SCL_STATUS_OK) status = units_of(&l, false, flow->pilot, out, error);
   scl_release(l.x.first);
-  return later(status);
+  return defer_bad_data(status);
 }
 
 void scl_pilot_release(scl_pilot *pilot) {

@@ -1,10 +1,10 @@
-/* Pilot means: one row near the means of the features, and one near those of the targets, that a
- * walk subtracts (scl_flow.pilot, scl_flow.target_pilot) so that sums over columns with a large
- * offset (years, serial numbers) lose no digits. Only for problems with a free constant, which
- * takes the difference up again.
+/* Pilot means: estimates of the means of features and targets, which a walk subtracts
+ * (scl_flow.pilot, scl_flow.target_pilot) so that sums over columns with a large offset (years,
+ * serial numbers) lose no digits. Only for problems with a free constant, which absorbs the
+ * difference.
  *
- * A column has one where the mean of its first rows is far from 0 (scl_pilot_round); else it is 0
- * and every number stays as it is. */
+ * A column has a pilot mean if the mean of its first rows is far from 0 (scl_pilot_round);
+ * otherwise it is 0, and the column is not changed. */
 #ifndef SCULLERY_PILOT_MEANS_H
 #define SCULLERY_PILOT_MEANS_H
 
@@ -13,8 +13,8 @@
 typedef struct scl_pilot {
   double *features; /* D numbers; NULL: all 0 */
   double *targets;  /* c numbers; NULL: all 0 */
-  /* D powers of two near the standard deviations of the features, all alike where that is 0; NULL:
-   * those are of one size, within a factor of SCALE_RANGE of 1. */
+  /* D powers of two near the standard deviations of the features (near the largest one for features
+   * that are constant); NULL: all deviations are within a factor of 2^12 of 1. */
   double *scale;
   double *unit; /* as scl_flow.unit, with these means; NULL: of features that are not dense */
 } scl_pilot;

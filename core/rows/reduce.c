@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-/* A leaf is a whole number of the largest blocks; few leaves, for each that waits costs a part. */
+/* Rows of a leaf: at least LEAST_LEAF, a multiple of LEAF_STEP (whole blocks of any size), and such
+ * that there are at most MOST_LEAVES leaves, since each part that waits takes memory. Parts of
+ * more than MOST_BYTES are too large to have several: all rows are one leaf. */
 enum { LEAST_LEAF = 16384, LEAF_STEP = 8192, MOST_LEAVES = 8 };
 static const size_t MOST_BYTES = 32000000;
 
@@ -20,18 +22,19 @@ scl_reducer scl_reducer_of(const scl_reduction *sum, size_t rows) {
 }
 
 /* into += from, and close `from`. */
-static scl_status merge(scl_reducer *r, void *into, void *from, scl_error *error) {
+static scl_status merge_into(scl_reducer *r, void *into, void *from, scl_error *error) {
   const scl_status status = r->sum->merge(r->sum->context, into, from, error);
   r->sum->close(r->sum->context, from);
   return status;
 }
 
-/* Put a node behind the others; while it is the right child of the last, the two become their
- * parent. Takes the part over. */
-static scl_status push(scl_reducer *r, unsigned level, size_t index, void *part, scl_error *error) {
+/* Append a node. While it is the right child of the node before it, merge the two into their
+ * parent. Takes over the part, also after a failure. */
+static scl_status push_node(scl_reducer *r, unsigned level, size_t index, void *part,
+                            scl_error *error) {
   while (r->count > 0 && index % 2 == 1 && r->nodes[r->count - 1].level == level) {
     void *left = r->nodes[r->count - 1].part;
-    SCL_TRY(merge(r, left, part, error));
+    SCL_TRY(merge_into(r, left, part, error));
     r->count--;
     part = left;
     level++;
@@ -51,7 +54,7 @@ static scl_status push(scl_reducer *r, unsigned level, size_t index, void *part,
 static scl_status finish_leaf(scl_reducer *r, scl_error *error) {
   void *part = r->part;
   r->part = NULL;
-  return part == NULL ? SCL_STATUS_OK : push(r, 0, r->leaf, part, error);
+  return part == NULL ? SCL_STATUS_OK : push_node(r, 0, r->leaf, part, error);
 }
 
 scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *error) {
@@ -73,8 +76,8 @@ scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error)
   if (status == SCL_STATUS_OK) status = finish_leaf(from, error);
   size_t taken = 0;
   for (; status == SCL_STATUS_OK && taken < from->count; taken++)
-    status =
-        push(r, from->nodes[taken].level, from->nodes[taken].index, from->nodes[taken].part, error);
+    status = push_node(r, from->nodes[taken].level, from->nodes[taken].index,
+                       from->nodes[taken].part, error);
   memmove(from->nodes, from->nodes + taken, (from->count - taken) * sizeof *from->nodes);
   from->count -= taken;
   scl_reducer_close(from);
@@ -90,7 +93,7 @@ static scl_status fold_nodes(scl_reducer *r, scl_error *error) {
   }
   for (; r->count > 1;) {
     r->count--;
-    SCL_TRY(merge(r, r->nodes[r->count - 1].part, r->nodes[r->count].part, error));
+    SCL_TRY(merge_into(r, r->nodes[r->count - 1].part, r->nodes[r->count].part, error));
   }
   return SCL_STATUS_OK;
 }

@@ -1,11 +1,12 @@
-/* Sums over rows, in one order. The rows of a source fall into leaves; the rows of a leaf are added
- * as they come, and the leaves meet in a binary tree that depends on the number of rows alone:
+/* Sums over rows in a fixed order. The rows of a source are divided into leaves. The rows of a leaf
+ * are added one after the other, and the leaves in a binary tree that depends only on the number of
+ * rows:
  *
  *   ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + l6)
  *
- * So several processes that sum some of the leaves each, and join what they have, get the same bits
- * as one process. Sums over rows of data that are not exact, nor sums of blocks (block_sums.h), go
- * through here. */
+ * So several processes that each sum some of the leaves, and join their parts, get the same bits as
+ * one process. All sums over rows use this, except exact sums and sums of blocks (block_sums.h),
+ * which do not depend on the order. */
 #ifndef SCULLERY_REDUCE_H
 #define SCULLERY_REDUCE_H
 
@@ -48,10 +49,10 @@ scl_reducer scl_reducer_of(const scl_reduction *sum, size_t rows);
 scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *error);
 /* Add what another process has summed: the leaves after those of `r`. Empties `from`. */
 scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error);
-/* After a walk of that status: the sum, which the caller closes, and SCL_STATUS_OK; or what went
- * wrong. Empties the reducer in any case. */
+/* Call it after the walk, with the status of the walk. On success *part = the sum, which the caller
+ * closes. Empties the reducer in any case. */
 scl_status scl_reducer_finish(scl_reducer *r, scl_status walked, void **part, scl_error *error);
-/* Give up what is there. */
+/* Close all parts. */
 void scl_reducer_close(scl_reducer *r);
 
 #endif

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+/* Rows of the sample at most and at least; Fourier parameters T, which grow with the columns;
+ * rounds. */
 enum { ROWS = 4000, LEAST_ROWS = 10, PARAMETERS = 200, MOST_PARAMETERS = 600, ROUNDS = 5 };
 
 /* Widths, as factors of the one at which the mean squared distance of two rows is 2, and values of
@@ -48,8 +50,9 @@ typedef struct rounds {
 
 /* ------------------------------------------------------------ one ridge regression */
 
-/* Parameters of a round: normal numbers; of an additive model, each reads one column. */
-static void draw(rounds *r, size_t round, bool additive) {
+/* Draw the parameters w of a round from the normal law. In an additive model each reads one
+ * column. */
+static void draw_parameters(rounds *r, size_t round, bool additive) {
   for (size_t t = 0; t < r->T; t++) {
     double *row = r->w + t * r->d;
     scl_random_normal(r->seed, SCL_STREAM_RELEVANCE, round * r->T + t, 0, r->d, row);
@@ -58,6 +61,7 @@ static void draw(rounds *r, size_t round, bool additive) {
   }
 }
 
+/* phi = (cos <v_t, x>, sin <v_t, x>) / sqrt(T), and 1, with v_t = width scale o w_t. */
 static void make_features(rounds *r, const double *scale, double width) {
   const double common = sqrt(1 / (double)r->T);
   for (size_t t = 0; t < r->T; t++)
@@ -76,7 +80,8 @@ static void make_features(rounds *r, const double *scale, double width) {
   }
 }
 
-/* The eigenvectors of the rows' Gram matrix, and the right-hand side in their coordinates. */
+/* Eigenvalues and eigenvectors of Phi'W Phi (D x D) over the training rows, and turned = V'(Phi'W
+ * y). */
 static scl_status decompose(rounds *r, scl_error *error) {
   const ptrdiff_t D = (ptrdiff_t)r->D, targets = (ptrdiff_t)r->targets;
   for (size_t i = 0; i < r->train; i++)
@@ -92,8 +97,10 @@ static scl_status decompose(rounds *r, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Solutions for all lambdas: the vectors' combinations. */
-static void solve(rounds *r, double *divided) {
+/* a = V (diag(values) + lambda I)^-1 turned, for all lambdas side by side. divided: working memory,
+ * D x (LAMBDAS targets). The constant is penalised like the other features; the targets are
+ * centred. */
+static void solve_lambdas(rounds *r, double *divided) {
   const size_t all = LAMBDAS * r->targets;
   for (size_t k = 0; k < r->D; k++)
     for (size_t l = 0; l < LAMBDAS; l++)
@@ -105,7 +112,7 @@ static void solve(rounds *r, double *divided) {
 }
 
 /* The mean square error on the rows that judge, for lambda l. */
-static double judged(const rounds *r, size_t l) {
+static double judged_error(const rounds *r, size_t l) {
   const size_t all = LAMBDAS * r->targets;
   double sum = 0, weight = 0;
   for (size_t i = r->train; i < r->n; i++) {
@@ -138,13 +145,13 @@ static scl_status regress(rounds *r, const double *scale, double width, double l
   const size_t all = LAMBDAS * r->targets;
   make_features(r, scale, width);
   SCL_TRY(decompose(r, error));
-  solve(r, r->scores);
+  solve_lambdas(r, r->scores);
   scl_gemm_parallel(SCL_DTYPE_FLOAT64, false, false, r->n - r->train, all, r->D, 1,
                     r->phi + r->train * r->D, (ptrdiff_t)r->D, r->a, (ptrdiff_t)all, 0, r->scores,
                     (ptrdiff_t)all);
   *out = INFINITY;
   for (size_t l = 0; l < LAMBDAS; l++) {
-    const double mine = judged(r, l);
+    const double mine = judged_error(r, l);
     if (!(mine < *out)) continue;
     *out = mine;
     if (mine < least) write_losses(r, l);
@@ -157,8 +164,12 @@ static scl_status regress(rounds *r, const double *scale, double width, double l
 
 /* ------------------------------------------------------------ rounds */
 
-/* The mean squares of the partial derivatives of the fit whose coefficients are in `best`, by the
- * features of the last call of make_features. */
+/* square_j = the weighted mean over training rows of (df/dx_j)^2, summed over targets, for the fit
+ * f with coefficients `best` on the features of the last make_features:
+ *
+ *   df/dx = sum_t (b_t cos <v_t, x> - a_t sin <v_t, x>) v_t / sqrt(T)
+ *
+ * a_t and b_t the coefficients of cosine and sine. */
 static void differentiate(rounds *r) {
   double *gradient = r->slope + r->train * r->T;
   memset(r->square, 0, r->d * sizeof(double));
@@ -177,6 +188,7 @@ static void differentiate(rounds *r) {
   }
 }
 
+/* The scales of the next round: the roots of `square`, the largest being 1. */
 static void rescale(rounds *r) {
   double largest = 0;
   for (size_t j = 0; j < r->d; j++)
@@ -185,6 +197,8 @@ static void rescale(rounds *r) {
     r->scale[j] = sqrt(r->square[j] / largest);
 }
 
+/* `factor` times the width at which the mean squared distance of two rows, in scaled columns, is 2.
+ * An additive model sees one column at a time. */
 static double width_of(const rounds *r, const double *scale, bool additive, double factor) {
   double sum = 0;
   for (size_t j = 0; j < r->d; j++)
@@ -210,15 +224,16 @@ static scl_status one_round(rounds *r, bool additive, double *least, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* Rounds from equal scales; the scales with the least error are in `found`. */
-static scl_status chain(rounds *r, bool additive, double *least, scl_error *error) {
+/* Rounds that begin with equal scales. If an error is below *least, it and its scales (`found`) are
+ * stored. The error of an additive first round is not compared: its model is another one. */
+static scl_status run_rounds(rounds *r, bool additive, double *least, scl_error *error) {
   for (size_t j = 0; j < r->d; j++)
     r->scale[j] = 1;
   double before = INFINITY;
   for (size_t round = 0; round < ROUNDS; round++) {
     const bool first = additive && round == 0;
     double mine;
-    draw(r, round, first);
+    draw_parameters(r, round, first);
     SCL_TRY(one_round(r, first, &mine, error));
     if (!isfinite(mine)) return SCL_STATUS_OK;
     if (!additive && round == 0) memcpy(r->equal, r->loss, (r->n - r->train) * sizeof(double));
@@ -245,9 +260,10 @@ static bool clearly_better(const rounds *r) {
   return mean > CLEARLY * sqrt(square) / (double)count;
 }
 
-/* Set small scales of `found` to 0, as many as the error allows. */
-static scl_status screen(rounds *r, double least, scl_error *error) {
-  draw(r, ROUNDS, false);
+/* Set the scales of `found` below a cut to 0, for larger and larger cuts, until the error grows by
+ * more than SLACK. */
+static scl_status screen_columns(rounds *r, double least, scl_error *error) {
+  draw_parameters(r, ROUNDS, false);
   memcpy(r->scale, r->found, r->d * sizeof(double));
   SCL_TRY(one_round(r, false, &least, error));
   double limit = least * SLACK;
@@ -297,6 +313,7 @@ static void fill_rounds(const scl_distinct_rows *rows, rounds *r) {
     r->found[j] = 1;
 }
 
+/* Sizes, and one block of memory (*arena, which the caller releases) for all arrays. */
 static scl_status open_rounds(const scl_distinct_rows *rows, uint64_t seed, double **arena,
                               rounds *r, scl_error *error) {
   const size_t n = rows->x.rows, d = rows->x.cols, t = rows->y.cols,
@@ -342,7 +359,7 @@ static scl_status open_rounds(const scl_distinct_rows *rows, uint64_t seed, doub
   return SCL_STATUS_OK;
 }
 
-/* Columns that vary have the same relevance. */
+/* found = 1 for columns that vary, 0 for constant ones. */
 static void equal_scales(rounds *r) {
   for (size_t j = 0; j < r->d; j++) {
     bool varies = false;
@@ -358,10 +375,10 @@ static scl_status learn_relevance(const scl_distinct_rows *rows, uint64_t seed, 
   rounds r;
   double *arena = NULL, least = INFINITY;
   scl_status status = open_rounds(rows, seed, &arena, &r, error);
-  if (status == SCL_STATUS_OK) status = chain(&r, true, &least, error);
-  if (status == SCL_STATUS_OK) status = chain(&r, false, &least, error);
+  if (status == SCL_STATUS_OK) status = run_rounds(&r, true, &least, error);
+  if (status == SCL_STATUS_OK) status = run_rounds(&r, false, &least, error);
   if (status == SCL_STATUS_OK && clearly_better(&r))
-    status = screen(&r, least, error);
+    status = screen_columns(&r, least, error);
   else if (status == SCL_STATUS_OK)
     equal_scales(&r);
   if (status == SCL_STATUS_OK) memcpy(relevance, r.found, r.d * sizeof *relevance);
@@ -369,6 +386,7 @@ static scl_status learn_relevance(const scl_distinct_rows *rows, uint64_t seed, 
   return status;
 }
 
+/* The limits on the rows from which relevance can be learnt. */
 static scl_status check_rows(const scl_distinct_rows *rows, scl_error *error) {
   if (rows->x.cols > SCL_RELEVANCE_COLUMNS)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -385,7 +403,7 @@ static scl_status check_rows(const scl_distinct_rows *rows, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* The stage of the columns' moments and a relevance. */
+/* A stage with the shifts of `standard`, and its factors times the relevance. */
 static scl_status make_stage(const scl_stage *standard, const double *relevance, scl_stage **out,
                              scl_error *error) {
   const size_t cols = standard->cols_in;
@@ -399,6 +417,8 @@ static scl_status make_stage(const scl_stage *standard, const double *relevance,
   return status;
 }
 
+/* *out = the stage, *relevance (1 x d) = its factors, learnt from at most ROWS distinct rows. The
+ * caller releases both, but not after a failure. */
 static scl_status learn_from(const scl_flow *flow, const scl_stage *standard, uint64_t seed,
                              scl_stage **out, scl_matrix *relevance, scl_error *error) {
   scl_distinct_rows rows;

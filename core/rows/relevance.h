@@ -18,8 +18,9 @@ enum { SCL_RELEVANCE_COLUMNS = 1000 };
  * 2024, Mechanism for feature learning in neural networks and backpropagation-free machine learning
  * models). It begins twice: from equal scales, and from an additive model, which sees columns that
  * act alone but not linearly. Of all regressions, the scales of the one with the smallest error on
- * a fifth of the rows, which none of them learns from, are taken, if that error is clearly below the one with equal
- * scales; then columns of small scale get 0 as long as this error does not grow. */
+ * a fifth of the rows, which none of them learns from, are taken, if that error is clearly below
+ * the one with equal scales; then columns of small scale get 0 as long as this error does not
+ * grow. */
 /* relevance: 1 x cols, made here. */
 scl_status scl_flow_fit_relevance(const scl_flow *flow, uint64_t seed, scl_stage **out,
                                   scl_matrix *relevance, scl_error *error);

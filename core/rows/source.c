@@ -8,6 +8,7 @@ typedef struct matrix_source {
   scl_matrix x, y;
 } matrix_source;
 
+/* Slot `read` of a source of matrices in memory. */
 static scl_status matrix_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
                               scl_matrix *y, scl_error *error) {
   (void)error;
@@ -58,6 +59,7 @@ typedef struct columns_source {
   size_t *places;
 } columns_source;
 
+/* Read all columns of the other source, and copy those that are wanted. */
 static scl_status columns_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
                                scl_matrix *y, scl_error *error) {
   const columns_source *self = (const columns_source *)source;
@@ -152,8 +154,8 @@ void scl_source_rewind(scl_source *source) {
   if (source->class->rewind != NULL) source->class->rewind(source);
 }
 
-/* Make sure that source->x has rows that were not read yet. Fails at the end: the file has fewer rows
- * than when it was opened. */
+/* Make sure that source->x has rows that were not read yet. Fails at the end: the file has fewer
+ * rows than when it was opened. */
 static scl_status have_rows(scl_source *source, scl_error *error) {
   if (source->x.storage != NULL && source->taken < source->x.rows) return SCL_STATUS_OK;
   release_block(source);
@@ -173,6 +175,8 @@ static void copy_rows(const scl_matrix *a, size_t from, size_t count, const scl_
   scl_matrix_release(&place);
 }
 
+/* scl_source_read of sources with `next`: rows are taken from the block that came last, and from
+ * the blocks after it. */
 static scl_status read_in_order(scl_source *source, size_t first, size_t count, scl_matrix *x,
                                 scl_matrix *y, scl_error *error) {
   if (first == 0) scl_source_rewind(source);

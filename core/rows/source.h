@@ -6,8 +6,8 @@
 
 typedef struct scl_source scl_source;
 
-/* A kind of source has `read`, where any row can be read or where rows are made on demand, or `next`
- * and perhaps `rewind`, where rows come in the order of a file. */
+/* A kind of source has either `read`, if any row can be read or rows are made on demand, or `next`
+ * (and perhaps `rewind`), if rows come in the order of a file. */
 typedef struct scl_source_class {
   /* Fill x (count x cols, either dtype) with rows first .. first+count-1, and y (count x targets,
    * float64) unless it is NULL. Called with first = 0 or where the last call ended, or, when
@@ -15,10 +15,10 @@ typedef struct scl_source_class {
   scl_status (*read)(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y,
                      scl_error *error);
   void (*destroy)(scl_source *source);
-  /* Make the next rows, as many as come at once, in *x and, with targets, in *y: both come empty,
-   * and stay so at the end. What is there after an error is released by the caller. */
+  /* Make the next block of rows in *x and, with targets, in *y. Both are empty before the call, and
+   * remain empty at the end of the file. The caller releases them, also after an error. */
   scl_status (*next)(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error);
-  /* The next rows are the first ones again. NULL: rows can be read once only. */
+  /* Go back to the first row. NULL: rows can be read only once. */
   void (*rewind)(scl_source *source);
 } scl_source_class;
 
@@ -40,8 +40,9 @@ struct scl_source {
 /* As scl_source_class.read, of every kind of source. */
 scl_status scl_source_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
                            scl_matrix *y, scl_error *error);
-/* The next block of a source that has `next`, into x and y, which the caller releases (y may be NULL
- * without targets); no storage: there are no more rows. Not to be mixed with scl_source_read. */
+/* The next block of a source that has `next`, into x and y, which the caller releases (y may be
+ * NULL without targets); no storage: there are no more rows. Not to be mixed with
+ * scl_source_read. */
 scl_status scl_source_next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error);
 /* Release the block that came last, and begin again. */
 void scl_source_rewind(scl_source *source);
@@ -53,7 +54,7 @@ scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_sourc
  * `from` is borrowed. */
 scl_status scl_source_columns(scl_source *from, const size_t *places, size_t count,
                               scl_source **out, scl_error *error);
-/* The sizes of rows that are not there: reading them fails. */
+/* A source that has only sizes, for models that are fitted from sums: reading rows fails. */
 scl_status scl_source_absent(size_t rows, size_t cols, size_t targets, scl_source **out,
                              scl_error *error);
 /* source may be NULL. */

@@ -8,6 +8,8 @@
 
 /* ------------------------------------------------------------ parts */
 
+/* Exact sums keep all in `whole`; others have a right side and sums for each group, and a moment
+ * unless it is counted. */
 scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *error) {
   const size_t d = like->features, c = like->targets, groups = like->groups;
   scl_sums *sums = scl_allocate_zero(sizeof *sums);
@@ -53,6 +55,7 @@ void scl_sums_destroy(scl_sums *sums) {
   SCL_RELEASE(sums->moment, sums->right, sums->sum, sums->square, sums->count, sums->table, sums);
 }
 
+/* Slot scl_reduction.open; context: the sizes, as scl_sums_create takes them. */
 static scl_status open_part(void *context, void **part, scl_error *error) {
   scl_sums *sums;
   SCL_TRY(scl_sums_create(context, &sums, error));
@@ -86,8 +89,8 @@ static void close_part(void *context, void *part) {
   scl_sums_destroy(part);
 }
 
-/* A part that sums bits has no moments: their counts are in one matrix for all leaves
- * (sums_bits.c). */
+/* bytes: those of a part, which decide whether there are several leaves (reduce.h). Parts of sums
+ * of bits have no moments: their counts are in one matrix for all leaves (sums_bits.c). */
 scl_reduction scl_sums_reduction(scl_sums *like) {
   const size_t d = like->features, squares = like->counted ? 0 : d / 2;
   if (like->exact) /* one part: its order does not matter */
@@ -221,7 +224,8 @@ static scl_status fill_of_first(const scl_sums *from, fewer *f, double ratio, sc
   return SCL_STATUS_OK;
 }
 
-/* The units of fewer parameters are larger, and whole numbers are the same. */
+/* scl_sums_of_first for exact sums: the units of the features change by `ratio`, the whole numbers
+ * do not. */
 static scl_status exact_of_first(const scl_sums *sums, size_t many, size_t few, size_t outputs,
                                  double ratio, scl_sums **out, scl_error *error) {
   scl_sums *made = scl_allocate_zero(sizeof *made);

@@ -37,11 +37,12 @@ void scl_sums_add_targets(scl_sums *sums, const scl_flow_block *block, size_t gr
 /* Copy the sums of targets, of their squares and of the weights, between sums of as many groups and
  * targets. */
 void scl_sums_copy_targets(const scl_sums *from, scl_sums *to);
-/* A sum that is not finite, though data and features are: SCL_STATUS_NUMERIC. */
+/* SCL_STATUS_NUMERIC if a sum of squares overflowed. */
 scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error);
 void scl_sums_destroy(scl_sums *sums);
 
-/* Of the first `few` of `many` parameters, `outputs` features each, times `ratio`. */
+/* *out = the sums of features that are `ratio` times those of the first `few` of `many` parameters,
+ * with `outputs` features for each parameter. */
 scl_status scl_sums_of_first(const scl_sums *sums, size_t many, size_t few, size_t outputs,
                              double ratio, scl_sums **out, scl_error *error);
 

@@ -15,8 +15,9 @@
 #include "rows/whole_sums.h"
 #include <string.h>
 
-/* Rows of one weight of one group that are gathered before they are counted, and bytes of all: each
- * count adds to the whole matrix. */
+/* Most and least rows of one group and weight that are gathered before they are counted, and the
+ * bytes of all gathered rows. Counting many rows at once is faster, because each count adds to the
+ * whole D x D matrix. */
 enum { GATHERED_ROWS = 16384, LEAST_GATHERED = 512 };
 static const double GATHERED_BYTES = 64e6;
 
@@ -26,6 +27,7 @@ typedef struct gathered {
   size_t rows;
 } gathered;
 
+/* The state of the way: what is shared by all parts. */
 typedef struct counting {
   const scl_flow *flow;
   scl_two_values values;
@@ -57,8 +59,8 @@ static scl_status count_group(counting *c, size_t group, scl_error *error) {
 
 /* Append rows start .. end-1 to those of the same group and weight that wait. Count these whenever
  * their room is full. */
-static scl_status gather(counting *c, const scl_bits *from, size_t group, size_t weight,
-                         size_t start, size_t end, scl_error *error) {
+static scl_status gather_bits(counting *c, const scl_bits *from, size_t group, size_t weight,
+                              size_t start, size_t end, scl_error *error) {
   gathered *to = &c->waiting[group * c->weights.count + weight];
   const size_t room = to->bits.apart * SCL_BITS_ROWS;
   while (start < end) {
@@ -99,13 +101,13 @@ static scl_status add_run(counting *c, scl_sums *part, const scl_flow_block *blo
                                 .group = group,
                                 .y = block->y == NULL ? NULL : y,
                                 .weights = block->weights == NULL ? NULL : block->weights + start};
-    SCL_TRY(gather(c, block->bits, group, weight, start, end, error));
+    SCL_TRY(gather_bits(c, block->bits, group, weight, start, end, error));
     return scl_whole_sums_add_right(part->whole, &run, error);
   }
   double *right = part->right + group * part->features * (targets + 1);
   bool taken = false;
   if (rows == 0 || factor == 0) return SCL_STATUS_OK;
-  SCL_TRY(gather(c, block->bits, group, weight, start, end, error));
+  SCL_TRY(gather_bits(c, block->bits, group, weight, start, end, error));
   scl_sums_add_targets(part, block, group, start, end);
   if (targets == 0) return SCL_STATUS_OK;
   SCL_TRY(scl_bits_adjoint_of_two(block->bits, start, rows, y, targets, factor, right, targets + 1,
@@ -114,6 +116,8 @@ static scl_status add_run(counting *c, scl_sums *part, const scl_flow_block *blo
                : add_products(block->bits, start, rows, y, targets, factor, right, error);
 }
 
+/* Slot `add`: the rows of a block are ordered by group and value of the weight, and each such run
+ * is added by itself. */
 static scl_status bits_add(scl_summing *s, const scl_flow_block *block, scl_sums *part,
                            scl_error *error) {
   counting *c = s->state;
@@ -134,7 +138,8 @@ typedef struct scaling {
   const double *counts; /* c_t */
 } scaling;
 
-/* A tile of counts in place. */
+/* Change a tile of counts n_tu into moments, in place: the first formula at the head of this
+ * file. */
 static scl_status scale_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
                                   size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const scaling *s = context;
@@ -200,7 +205,8 @@ static size_t room_rows(const counting *c) {
                  all);
 }
 
-/* Rows of one weight of one group are a group of the walk. */
+/* Let the walk make bits, and treat the rows of one group and weight as a group, so that they are
+ * adjacent in a block. */
 static void show_bits(const counting *c, scl_summing *s) {
   s->walked.bits = true;
   s->like.counted = true;
@@ -210,6 +216,8 @@ static void show_bits(const counting *c, scl_summing *s) {
   s->walked.groups = c->sums->groups * c->weights.count;
 }
 
+/* Slot `open`. What it allocates is in s->state, which bits_close releases, also after a
+ * failure. */
 static scl_status bits_open(scl_summing *s, scl_error *error) {
   counting *c = s->state = scl_allocate_zero(sizeof *c);
   if (c == NULL) return scl_fail_memory(error, sizeof *c, "features as bits");
@@ -238,7 +246,8 @@ static void bits_close(scl_summing *s) {
   SCL_RELEASE(c->waiting, c);
 }
 
-/* The sums of the parts and the counts become one. */
+/* Slot `finish`: put the sums of the parts and the counts together. Exact counts become the moments
+ * of the exact sums; other counts are changed into moments. */
 static scl_status bits_finish(scl_summing *s, scl_sums **whole, scl_error *error) {
   counting *c = s->state;
   scl_sums *sums = c->sums, *part = *whole;

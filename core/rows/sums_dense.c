@@ -1,7 +1,7 @@
-/* Normal equations of features that are numbers: Phi'Phi by symmetric products of a block, Phi'[Y 1]
- * by strips of features. Products inside a block are in the flow's dtype; the sums over blocks do not
- * depend on their order (block_sums.h). This way sums every flow that no other claims. Other ways sum
- * rows like these as float64 sums over blocks. */
+/* Normal equations of features that are numbers: Phi'Phi by symmetric products of a block, Phi'[Y
+ * 1] by strips of features. Products inside a block are in the flow's dtype; the sums over blocks
+ * do not depend on their order (block_sums.h). This way sums every flow that no other claims. Other
+ * ways sum rows like these as float64 sums over blocks. */
 #include "algebra/dense.h"
 #include "base/pool.h"
 #include "rows/block_sums.h"
@@ -13,6 +13,7 @@
 
 enum { STRIP = 256 };
 
+/* The product Phi'[Y 1] of one block; strips of features are added in parallel. */
 typedef struct correlation {
   scl_dtype dtype;
   const void *phi;
@@ -23,6 +24,8 @@ typedef struct correlation {
   float *scratch; /* features x cols, float32 only */
 } correlation;
 
+/* A task of the pool: the products of STRIP features. float32 products are made in float32 for one
+ * block only, and added in float64. */
 static void correlate_strip(void *context, size_t index) {
   const correlation *job = context;
   const size_t first = index * STRIP, count = scl_min(STRIP, job->features - first);
@@ -53,6 +56,7 @@ typedef struct rooting {
 
 enum { ROOT_ROWS = 64 };
 
+/* A task of the pool: ROOT_ROWS rows. */
 static void root_rows(void *context, size_t index) {
   const rooting *r = context;
   const size_t d = r->features, end = scl_min((index + 1) * ROOT_ROWS, r->rows);
@@ -68,12 +72,15 @@ static void root_rows(void *context, size_t index) {
   }
 }
 
+/* Add Phi'Phi of rows: to sums of blocks, or to a float64 matrix. */
 static scl_status add_products(scl_sums *sums, const scl_block_rows *rows, scl_error *error) {
   if (sums->exact) return scl_block_sums_add(sums->whole, rows, error);
   return scl_symmetric_accumulate(sums->moment[rows->group], rows->dtype, rows->phi, rows->stride,
                                   rows->rows, error);
 }
 
+/* Add Phi'W Phi of some rows of a block. Weighted rows are multiplied by the roots of their weights
+ * first, so that the product remains symmetric. */
 static scl_status add_moment(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
                              size_t group, size_t start, size_t rows, scl_error *error) {
   const size_t d = sums->features, size = scl_dtype_size(flow->dtype);
@@ -120,7 +127,8 @@ static scl_status add_right(const scl_sums *sums, const scl_flow *flow, const sc
   return SCL_STATUS_OK;
 }
 
-/* All but Phi'Phi of a group of a block, made as one number each and added. */
+/* Add all sums but Phi'Phi for one group of a block: each is computed for the block in float64,
+ * then added exactly. */
 static scl_status add_block_right(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
                                   size_t group, size_t start, size_t rows, scl_error *error) {
   const size_t c = sums->targets, right = sums->features * (c + 1);
@@ -143,7 +151,7 @@ static scl_status add_block_right(scl_sums *sums, const scl_flow *flow, const sc
 
 /* ------------------------------------------------------------ rows */
 
-/* Rows of bits, as numbers. */
+/* scl_sums_dense_rows for rows of bits: change them into floating-point features first. */
 static scl_status add_spread(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
                              size_t group, size_t start, size_t end, scl_error *error) {
   const size_t rows = end - start, d = scl_flow_features(flow), size = scl_dtype_size(flow->dtype);
@@ -177,6 +185,7 @@ static bool dense_claims(const scl_flow *flow) {
   return true;
 }
 
+/* Slot `open`: the units of the features. */
 static scl_status dense_open(scl_summing *s, scl_error *error) {
   double *unit;
   SCL_TRY(scl_block_units(s->flow, s->flow->weights, s->flow->source->rows, &unit, error));

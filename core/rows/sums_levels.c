@@ -16,11 +16,11 @@
 typedef struct level_sums {
   const scl_flow *flow;
   scl_levels *levels;
-  bool plain;      /* codes do not pay */
-  bool parted;     /* some rows are no longer in `codes` */
+  bool plain;  /* codes cost more than features: rows are summed by their features from now on */
+  bool parted; /* the sums of some rows have left `codes` for a part */
   scl_sums *codes; /* sums over rows of z, of order `room`; NULL: no rows yet */
   size_t room;
-  void *z;
+  void *z; /* codes of a block: rows x room */
 } level_sums;
 
 enum { ROOM_STEP = 16 };
@@ -35,7 +35,7 @@ static bool levels_claims(const scl_flow *flow) {
          scl_map_columns(flow->map) != NULL;
 }
 
-/* Features are made only of blocks whose codes do not pay. */
+/* Slot `open`. Features are only made for blocks that are summed by their features. */
 static scl_status levels_open(scl_summing *s, scl_error *error) {
   level_sums *sums = s->state = scl_allocate_zero(sizeof *sums);
   if (sums == NULL) return scl_fail_memory(error, sizeof *sums, "sums by levels");
@@ -54,6 +54,8 @@ static void levels_close(scl_summing *s) {
 
 /* ------------------------------------------------------------ room for codes */
 
+/* A rectangle of a larger matrix, for scl_symmetric_fill: `from` in its leading rows and
+ * columns. */
 static scl_status copy_leading(void *context, size_t first_row, size_t rows, size_t first_col,
                                size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const scl_symmetric *from = context;
@@ -102,16 +104,18 @@ static scl_status make_room(level_sums *s, const scl_sums *part, scl_error *erro
 
 typedef struct expansion {
   const scl_levels *levels;
-  size_t atoms, codes, room, cols; /* atoms: levels of columns, and features of wide ones */
-  size_t *atom;                    /* of each feature: its own, or level 0 of its column */
-  double *full, *half, *counts;    /* Z'Z; A Z'Z; N */
-  double *right;                   /* A Z'[Y 1] */
-  double *tabled;                  /* N P */
+  size_t atoms, codes, room,
+      cols;                     /* atoms: rows of A, one for each level of a column and each feature
+                                      of a wide column */
+  size_t *atom;                 /* of each feature: its own, or level 0 of its column */
+  double *full, *half, *counts; /* Z'Z; A Z'Z; N */
+  double *right;                /* A Z'[Y 1] */
+  double *tabled;               /* N P */
 } expansion;
 
 /* Levels of a column that have places in z. Levels learnt since the last scl_levels_place follow
  * them. */
-static size_t placed(const scl_levels *levels, const scl_level_column *c) {
+static size_t placed_levels(const scl_levels *levels, const scl_level_column *c) {
   size_t count = 1;
   while (count < c->levels && levels->slot[c->first + count] != SIZE_MAX)
     count++;
@@ -125,16 +129,18 @@ static void place_atoms(scl_levels *levels, expansion *e) {
     c->atom = e->atoms;
     for (size_t i = 0; i < c->features; i++)
       e->atom[levels->order[c->first + i]] = e->atoms + (c->wide ? i : 0);
-    e->atoms += c->wide ? c->features : placed(levels, c);
+    e->atoms += c->wide ? c->features : placed_levels(levels, c);
   }
 }
 
-/* out (atoms x cols) = A from, the rows of which are codes. */
+/* out (atoms x cols) = A from, where row i of `from` belongs to code i. The indicator of level 0 is
+ * 1 less those of all other levels, so that its row is row 0 (the constant) less their rows. */
 static void apply_atoms(const scl_levels *levels, const double *from, size_t stride, size_t cols,
                         double *out) {
   for (size_t k = 0; k < levels->n_columns; k++) {
     const scl_level_column *c = &levels->column[k];
-    const size_t *slot = levels->slot + c->first, count = c->wide ? c->features : placed(levels, c);
+    const size_t *slot = levels->slot + c->first,
+                 count = c->wide ? c->features : placed_levels(levels, c);
     double *to = out + c->atom * cols;
     if (!c->wide) memcpy(to, from, cols * sizeof *to);
     for (size_t l = c->wide ? 0 : 1; l < count; l++) {
@@ -151,7 +157,7 @@ static void transpose(size_t rows, size_t cols, const double *from, double *to) 
       to[j * rows + i] = from[i * cols + j];
 }
 
-/* A row of N P. */
+/* Task: row a of N P (atoms x D). */
 static void tabulate_row(void *context, size_t a) {
   const expansion *e = context;
   const scl_levels *levels = e->levels;
@@ -162,13 +168,13 @@ static void tabulate_row(void *context, size_t a) {
     const scl_level_column *c = &levels->column[levels->of[t]];
     const double *number = counts + e->atom[t];
     double sum = c->wide ? number[0] : 0;
-    for (size_t l = 0, count = c->wide ? 0 : placed(levels, c); l < count; l++)
+    for (size_t l = 0, count = c->wide ? 0 : placed_levels(levels, c); l < count; l++)
       sum += number[l] * levels->table[l * features + t];
     out[t] = sum;
   }
 }
 
-/* A rectangle of P'(N P) is added. */
+/* Add a rectangle of P'(N P) to `out`, for scl_symmetric_fill. */
 static scl_status expand_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
                                    size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const expansion *e = context;
@@ -179,7 +185,7 @@ static scl_status expand_rectangle(void *context, size_t first_row, size_t rows,
     const size_t t = first_row + i;
     const scl_level_column *c = &levels->column[levels->of[t]];
     double *to = out + (ptrdiff_t)i * stride;
-    for (size_t l = 0, count = c->wide ? 1 : placed(levels, c); l < count; l++) {
+    for (size_t l = 0, count = c->wide ? 1 : placed_levels(levels, c); l < count; l++) {
       const double factor = c->wide ? 1 : levels->table[l * features + t],
                    *from = e->tabled + (e->atom[t] + l) * features + first_col;
       for (size_t j = 0; j < cols; j++)
@@ -194,7 +200,7 @@ static void expand_right(const expansion *e, double *right) {
   const scl_levels *levels = e->levels;
   for (size_t t = 0; t < levels->features; t++) {
     const scl_level_column *c = &levels->column[levels->of[t]];
-    for (size_t l = 0, count = c->wide ? 1 : placed(levels, c); l < count; l++) {
+    for (size_t l = 0, count = c->wide ? 1 : placed_levels(levels, c); l < count; l++) {
       const double factor = c->wide ? 1 : levels->table[l * levels->features + t];
       for (size_t j = 0; j < e->cols; j++)
         right[t * e->cols + j] += factor * e->right[(e->atom[t] + l) * e->cols + j];
@@ -225,7 +231,7 @@ static scl_status expand_group(expansion *e, const scl_sums *from, size_t group,
 }
 
 /* Add the sums of the codes to the sums `to` of the features, for all groups. */
-static scl_status expand(const level_sums *s, scl_sums *to, scl_error *error) {
+static scl_status expand_codes(const level_sums *s, scl_sums *to, scl_error *error) {
   const size_t features = s->levels->features, room = s->room, cols = to->targets + 1;
   expansion e = {.levels = s->levels, .room = room, .cols = cols};
   e.atom = scl_allocate_array(features + 1, sizeof *e.atom);
@@ -250,9 +256,9 @@ static scl_status expand(const level_sums *s, scl_sums *to, scl_error *error) {
 }
 
 /* Move the sums of the codes so far to `part`. The levels stay. */
-static scl_status hand_over(level_sums *s, scl_sums *part, scl_error *error) {
+static scl_status move_codes(level_sums *s, scl_sums *part, scl_error *error) {
   if (s->codes == NULL) return SCL_STATUS_OK;
-  const scl_status status = expand(s, part, error);
+  const scl_status status = expand_codes(s, part, error);
   scl_sums_destroy(s->codes);
   s->codes = NULL;
   s->parted = true;
@@ -261,17 +267,19 @@ static scl_status hand_over(level_sums *s, scl_sums *part, scl_error *error) {
 
 static scl_status levels_flush(scl_summing *summing, scl_sums *part, scl_error *error) {
   const level_sums *s = summing->state;
-  return s->codes == NULL ? SCL_STATUS_OK : expand(s, part, error);
+  return s->codes == NULL ? SCL_STATUS_OK : expand_codes(s, part, error);
 }
 
-/* Phi = Z T: row 0 has the first levels of columns, the others what a level differs by. */
+/* The table T (C x D) with Phi = Z T: row 0 has the features at the first level of each column, the
+ * row of another level their differences from these, and the row of a direct feature 1 in its
+ * column. */
 static void fill_codes_table(const scl_levels *levels, double *table) {
   const size_t features = levels->features;
   for (size_t t = 0; t < features; t++) {
     const scl_level_column *c = &levels->column[levels->of[t]];
     if (c->wide) continue;
     table[t] = levels->table[t];
-    for (size_t l = 1, count = placed(levels, c); l < count; l++)
+    for (size_t l = 1, count = placed_levels(levels, c); l < count; l++)
       table[levels->slot[c->first + l] * features + t] =
           levels->table[l * features + t] - levels->table[t];
   }
@@ -279,7 +287,7 @@ static void fill_codes_table(const scl_levels *levels, double *table) {
     table[(1 + i) * features + levels->wide[i]] = 1;
 }
 
-/* The sums of the codes and the table go to the sums over all rows, where all rows are in them. */
+/* Slot `finish`: if the codes' sums contain all rows, store them and the table with the sums. */
 static scl_status levels_finish(scl_summing *summing, scl_sums **sums, scl_error *error) {
   level_sums *s = summing->state;
   scl_sums *whole = *sums;
@@ -297,34 +305,35 @@ static scl_status levels_finish(scl_summing *summing, scl_sums **sums, scl_error
 
 /* ------------------------------------------------------------ adding rows */
 
-/* Take in the new levels of a block: give them places in z, widen columns of too many levels, or stop
- * coding where it no longer pays. Sums by the old places are moved to `part` before places change. */
-static scl_status learn(level_sums *s, const scl_flow_block *block, scl_sums *part,
-                        scl_error *error) {
+/* Take in the new levels of a block: give them places in z, widen columns of too many levels, or
+ * stop coding where it no longer pays. Sums by the old places are moved to `part` before places
+ * change. */
+static scl_status learn_levels(level_sums *s, const scl_flow_block *block, scl_sums *part,
+                               scl_error *error) {
   scl_levels *levels = s->levels;
   bool spills = false;
   scl_levels_learn(levels, block->x, block->x_stride, block->count, &spills);
   if (spills) {
-    SCL_TRY(hand_over(s, part, error));
+    SCL_TRY(move_codes(s, part, error));
     SCL_TRY(scl_levels_widen(levels, error));
   }
   s->plain = 2 * scl_levels_due(levels) > levels->features;
-  if (s->plain) return hand_over(s, part, error); /* of the levels that have places */
+  if (s->plain) return move_codes(s, part, error); /* of the levels that have places */
   SCL_TRY(scl_levels_place(levels, block->x, error));
   return make_room(s, part, error);
 }
 
 /* Code the rows of a block into s->z. If one has a new level, learn the levels of the block and
  * code it again. Where codes stop paying, s->plain is set and z is not used. */
-static scl_status code(level_sums *s, const scl_flow_block *block, scl_sums *part,
-                       scl_error *error) {
+static scl_status code_rows(level_sums *s, const scl_flow_block *block, scl_sums *part,
+                            scl_error *error) {
   bool known = false;
   for (int tries = 0; tries < 2 && !s->plain; tries++) {
     if (s->codes != NULL)
       SCL_TRY(scl_levels_code(s->levels, block->x, block->x_stride, block->count, s->z,
                               (ptrdiff_t)s->room, &known, error));
     if (known) return SCL_STATUS_OK;
-    SCL_TRY(learn(s, block, part, error));
+    SCL_TRY(learn_levels(s, block, part, error));
   }
   return SCL_STATUS_OK;
 }
@@ -332,13 +341,13 @@ static scl_status code(level_sums *s, const scl_flow_block *block, scl_sums *par
 static scl_status code_block(level_sums *s, const scl_flow_block *block, scl_sums *part,
                              scl_error *error) {
   const size_t mark = scl_profile_enter("features");
-  const scl_status status = code(s, block, part, error);
+  const scl_status status = code_rows(s, block, part, error);
   scl_profile_leave(mark, s->plain ? 0 : (double)block->count, block->first == 0 && !s->plain);
   return status;
 }
 
-/* The rows of a block by their codes, or from the first block whose codes do not pay by their
- * features. */
+/* Slot `add`: sum the rows of a block by their codes, or, from the first block on for which codes
+ * cost more than features, by their features. */
 static scl_status levels_add(scl_summing *summing, const scl_flow_block *block, scl_sums *part,
                              scl_error *error) {
   level_sums *s = summing->state;

@@ -3,6 +3,7 @@
 
 static bool sparse_claims(const scl_flow *flow) { return scl_flow_entries(flow) > 0; }
 
+/* Slot `rows`. Phi'Phi: scl_symmetric_scatter; Phi'[Y 1]: entry by entry. */
 static scl_status sparse_rows(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
                               size_t group, size_t start, size_t end, scl_error *error) {
   (void)flow, (void)error;
@@ -21,6 +22,6 @@ static scl_status sparse_rows(scl_sums *sums, const scl_flow *flow, const scl_fl
   return SCL_STATUS_OK;
 }
 
-/* Parameters share columns, so that no columns belong to the first parameters alone. */
+/* No slot first_of: the number of features of a parameter varies (scl_map_is_first_of is false). */
 const scl_sums_way scl_way_sparse = {
     .name = "sparse", .claims = sparse_claims, .rows = sparse_rows};

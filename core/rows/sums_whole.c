@@ -5,6 +5,7 @@
 
 static bool whole_claims(const scl_flow *flow) { return scl_flow_whole(flow) != SCL_WHOLE_NONE; }
 
+/* Add rows start .. end-1 of a block, which are in one group. */
 static scl_status whole_rows(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
                              size_t group, size_t start, size_t end, scl_error *error) {
   const scl_whole_rows rows = {

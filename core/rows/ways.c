@@ -21,7 +21,7 @@ typedef struct accumulating {
   scl_reducer reducer;
 } accumulating;
 
-/* Fingerprints of the rows of a block. */
+/* Add the fingerprints of the rows of a block to the flow's, if these are wanted. */
 static scl_status add_prints(const scl_flow *flow, const scl_flow_block *block, scl_error *error) {
   const size_t cols = scl_flow_cols(flow), c = flow->source->targets;
   for (size_t i = 0; flow->prints != NULL && i < block->count; i++) {
@@ -49,8 +49,9 @@ static scl_status add_block(void *context, const scl_flow_block *block, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* Without rows there is no part to flush to. */
-static scl_status walk(accumulating *a, scl_sums **out, scl_error *error) {
+/* Walk the flow, and finish the reduction and the way. Without rows there is no part to flush
+ * to. */
+static scl_status walk_and_sum(accumulating *a, scl_sums **out, scl_error *error) {
   scl_summing *s = &a->summing;
   const scl_sums_way *way = s->way;
   void *whole = NULL;
@@ -79,7 +80,7 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
     const scl_reduction sum = scl_sums_reduction(&s->like);
     a.reducer = scl_reducer_of(&sum, flow->source->rows);
     const size_t mark = scl_profile_enter("normal equations");
-    status = walk(&a, &sums, error);
+    status = walk_and_sum(&a, &sums, error);
     scl_profile_leave(mark, 0, 0);
   }
   if (way->close != NULL) way->close(s);

@@ -1,7 +1,7 @@
 /* Ways of summing normal equations over rows. Each way is one table in a file of its own,
  * sums_NAME.c, and one row of the list in ways.c. The first way of the list that claims a flow sums
- * its rows. This is decided before the rows are read, from the flow and the weights of its rows, and
- * is never changed on the way.
+ * its rows. This is decided before the rows are read, from the flow and the weights of its rows,
+ * and is never changed on the way.
  *
  * The blocks that a way is shown are those of one walk (flow.h), and the parts that it adds to are
  * those of one reduction (reduce.h), so that no way depends on the number of threads. */
@@ -28,11 +28,12 @@ struct scl_sums_way {
   /* Where all rows were summed by codes, the sums have these too (scl_sums.codes). */
   bool has_codes;
   bool (*claims)(const scl_flow *flow);
-  /* Rows start .. end-1 of a block, which belong to `group`, with the weights of the block, whatever
-   * these are. */
+  /* Rows start .. end-1 of a block, which belong to `group`, with the weights of the block,
+   * whatever these are. */
   scl_status (*rows)(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
                      size_t group, size_t start, size_t end, scl_error *error);
-  /* The sums of the first `few` of `many` parameters, as scl_sums_of_first. NULL: there are none. */
+  /* The sums of the first `few` of `many` parameters, as scl_sums_of_first. NULL: there are
+   * none. */
   scl_status (*first_of)(const scl_sums *sums, size_t many, size_t few, size_t outputs,
                          double ratio, scl_sums **out, scl_error *error);
 
@@ -53,8 +54,8 @@ extern const scl_sums_way scl_way_bits, scl_way_whole, scl_way_levels, scl_way_s
 /* The way in which the rows of a flow are summed. */
 const scl_sums_way *scl_sums_way_of(const scl_flow *flow);
 
-/* Whether features are summed by the levels of columns: yes, but where a benchmark measures what that
- * saves. */
+/* Whether features are summed by the levels of columns: yes, but where a benchmark measures what
+ * that saves. */
 void scl_ways_use_levels(bool use);
 bool scl_ways_levels_used(void);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The place of a value among those that are there, or where it would be. */
+/* The place of a value in the ascending list, or where it would be inserted. */
 static size_t place_of(const scl_weight_values *w, double value) {
   size_t at = 0;
   while (at < w->count && w->value[at] < value)
@@ -11,8 +11,8 @@ static size_t place_of(const scl_weight_values *w, double value) {
   return at;
 }
 
-/* Collect the distinct weights in ascending order. False: they are more than SCL_WEIGHT_VALUES, or their
- * product with the groups does not fit int32. */
+/* Collect the distinct weights in ascending order. False: they are more than SCL_WEIGHT_VALUES, or
+ * their product with the groups does not fit int32. */
 static bool find_values(const scl_flow *flow, scl_weight_values *w) {
   *w = (scl_weight_values){.count = 1, .value = {1}};
   if (flow->weights == NULL) return true;

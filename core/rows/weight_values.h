@@ -5,7 +5,7 @@
 
 #include "rows/flow.h"
 
-enum { SCL_WEIGHT_VALUES = 16 }; /* more are not few */
+enum { SCL_WEIGHT_VALUES = 16 }; /* the most different values */
 
 typedef struct scl_weight_values {
   size_t count;
@@ -14,9 +14,10 @@ typedef struct scl_weight_values {
                      the flow's own */
 } scl_weight_values;
 
-/* Whether the flow's rows have few weights; without weights they do. */
+/* Whether the row weights of the flow have at most SCL_WEIGHT_VALUES values. True without
+ * weights. */
 bool scl_weights_are_few(const scl_flow *flow);
-/* Of such a flow; release afterwards. */
+/* Find the values and the group of each row, for such a flow. The caller releases *out. */
 scl_status scl_weight_values_find(const scl_flow *flow, scl_weight_values *out, scl_error *error);
 void scl_weight_values_release(scl_weight_values *w);
 

@@ -1,3 +1,6 @@
+/* Exact sums over rows of whole numbers and bits, their merge, and the normal equations from them.
+ * The ways `bits` and `whole` fill them; `dense` shares the parts that do not depend on the
+ * features. */
 #include "rows/block_sums.h"
 
 #include <float.h>
@@ -6,7 +9,8 @@
 
 __extension__ typedef __float128 wide_float;
 
-/* Rows that are summed at once: sums of digits stay whole numbers of float64. */
+/* Rows that are summed at once, and bits of a digit: |v| < 2^11 and MOST_ROWS = 2^15, so that a sum
+ * of products stays below 2^(11 + 15 + 26) = 2^52, a whole number that float64 holds exactly. */
 enum { MOST_ROWS = 32768, DIGIT = 26 };
 /* Moments with weights that are not whole numbers are multiples of 2^-WEIGHT_SHIFT. */
 enum { WEIGHT_SHIFT = SCL_WEIGHT_SHIFT, LEAST_FACTOR = -WEIGHT_SHIFT / 2, MOST_FACTOR = 11 };
@@ -65,7 +69,7 @@ scl_status scl_whole_sums_like(const scl_whole_sums *like, size_t groups, scl_wh
 }
 
 /* Make moments multiples of 2^-WEIGHT_SHIFT. */
-static scl_status widen(scl_whole_sums *sums, scl_error *error) {
+static scl_status widen_moments(scl_whole_sums *sums, scl_error *error) {
   if (sums->shift > 0) return SCL_STATUS_OK;
   for (size_t g = 0; g < sums->groups; g++)
     SCL_TRY(scl_whole_totals_widen(&sums->moment[g], WEIGHT_SHIFT, error));
@@ -73,6 +77,7 @@ static scl_status widen(scl_whole_sums *sums, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Refuse weights whose sum may overflow the totals of 64 bits. */
 static scl_status check_range(const scl_whole_sums *sums, size_t group, double more,
                               scl_error *error) {
   const double weight = sums->weight[group] + more;
@@ -100,8 +105,8 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
                     into->groups);
   const bool blocks = into->unit != NULL;
   SCL_TRY(scl_block_sums_alike(into, from, error));
-  if (from->shift > 0 && !blocks) SCL_TRY(widen(into, error));
-  if (into->shift > 0 && !blocks) SCL_TRY(widen(from, error));
+  if (from->shift > 0 && !blocks) SCL_TRY(widen_moments(into, error));
+  if (into->shift > 0 && !blocks) SCL_TRY(widen_moments(from, error));
   for (size_t g = 0; !subtract && !blocks && g < into->groups; g++)
     SCL_TRY(check_range(into, g, from->weight[g], error));
   for (size_t g = 0; g < into->groups; g++) {
@@ -118,7 +123,8 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
 
 /* ------------------------------------------------------------ runs of rows with one factor */
 
-/* Rows of v that stand for v 2^exponent, with the targets and the constant of each (rows x (c + 1)). */
+/* Rows of v that represent v 2^exponent, with the targets and the constant of each row in `columns`
+ * (rows x (c + 1)). */
 typedef struct run {
   scl_whole_rows rows;
   int exponent;
@@ -126,8 +132,8 @@ typedef struct run {
 } run;
 
 /* sum (k x D) = V'd for whole numbers d (rows x k); room: D x k, for bits. */
-static scl_status multiply(const scl_whole_rows *rows, size_t d, const double *digits, size_t k,
-                           double *room, double *sum, scl_error *error) {
+static scl_status multiply_digits(const scl_whole_rows *rows, size_t d, const double *digits,
+                                  size_t k, double *room, double *sum, scl_error *error) {
   memset(sum, 0, d * k * sizeof *sum);
   if (rows->bits == NULL) {
     scl_whole_adjoint(rows->type, rows->rows, d, rows->v, rows->stride, digits, k, sum);
@@ -156,7 +162,7 @@ static scl_status add_columns(scl_whole_sums *sums, const run *r, scl_error *err
   scl_exact_cut(r->columns, n, k, low, DIGIT, digits, cut, k, n * k);
   scl_status status = SCL_STATUS_OK;
   for (size_t q = 0; status == SCL_STATUS_OK && q < digits; q++) {
-    status = multiply(&r->rows, d, cut + q * n * k, k, room, sum, error);
+    status = multiply_digits(&r->rows, d, cut + q * n * k, k, room, sum, error);
     if (status == SCL_STATUS_OK)
       status = scl_exact_add_whole(sums->right[r->rows.group], 0, d * k, sum,
                                    low + (int)q * DIGIT + r->exponent, error);
@@ -165,7 +171,8 @@ static scl_status add_columns(scl_whole_sums *sums, const run *r, scl_error *err
   return status;
 }
 
-/* Sums of products of two columns. */
+/* own[at] += the sum over rows of column a times column b. Small whole numbers are summed in
+ * float64, which is exact: up to 2^15 rows of products of at most 2^36. */
 static scl_status add_products(scl_exact *own, size_t at, const run *r, size_t k, size_t a,
                                size_t b, scl_error *error) {
   const double *columns = r->columns, most = 0x1p18;
@@ -182,7 +189,8 @@ static scl_status add_products(scl_exact *own, size_t at, const run *r, size_t k
   return SCL_STATUS_OK;
 }
 
-/* The sums without features. */
+/* Add the sums of y, y^2 and the weights. `columns` carries the roots of weights: y and 1 times the
+ * root, so that products are the weighted sums. */
 static scl_status add_own(scl_whole_sums *sums, const run *r, scl_error *error) {
   const size_t c = sums->targets, k = c + 1;
   scl_exact *own = sums->own[r->rows.group];
@@ -193,6 +201,7 @@ static scl_status add_own(scl_whole_sums *sums, const run *r, scl_error *error) 
   return add_products(own, 2 * c, r, k, c, c, error);
 }
 
+/* Add a run of rows to all sums, or to all but the moments. */
 static scl_status add_run(scl_whole_sums *sums, const run *r, bool moments, scl_error *error) {
   SCL_TRY(add_own(sums, r, error));
   SCL_TRY(add_columns(sums, r, error));
@@ -203,7 +212,7 @@ static scl_status add_run(scl_whole_sums *sums, const run *r, bool moments, scl_
 
 /* ------------------------------------------------------------ rows of weight 1, and bits */
 
-/* Targets and constants of rows as they are, times `present` where it is not NULL. */
+/* columns (rows x (c + 1)) = the targets of the rows, and 1. */
 static void fill_columns(const scl_whole_rows *rows, size_t c, double *columns) {
   for (size_t i = 0; i < rows->rows; i++) {
     if (c > 0) memcpy(columns + i * (c + 1), rows->y + i * c, c * sizeof *columns);
@@ -224,6 +233,7 @@ static scl_whole_rows part_of(const scl_whole_rows *rows, size_t c, size_t at, s
   return part;
 }
 
+/* Add rows with weights 1, at most MOST_ROWS at a time. */
 static scl_status add_unweighted(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
                                  scl_error *error) {
   const size_t c = sums->targets, most = scl_min(MOST_ROWS, rows->rows);
@@ -240,7 +250,8 @@ static scl_status add_unweighted(scl_whole_sums *sums, const scl_whole_rows *row
   return status;
 }
 
-/* Bits of whole weights: for each binary digit of the weights, the rows whose weights have it. */
+/* Add rows of bits with weights that are whole numbers, without the moments. For each binary digit
+ * of the weights, the rows whose weights have it are added with the factor 2^digit. */
 static scl_status add_bits(scl_whole_sums *sums, const scl_whole_rows *rows, double *columns,
                            scl_error *error) {
   const size_t k = sums->targets + 1;
@@ -271,18 +282,19 @@ static scl_status add_bits(scl_whole_sums *sums, const scl_whole_rows *rows, dou
 
 /* ------------------------------------------------------------ weighted rows of whole numbers */
 
-/* Rows that are gathered by their factor. */
+/* Rows that are gathered because they have the same factor 2^exponent. */
 typedef struct gathering {
   scl_whole_sums *sums;
   const scl_whole_rows *rows;
   bool moments;
   size_t room, count; /* rows */
   int exponent;
-  char *v;
-  double *columns;
+  char *v;         /* room x D whole numbers, packed */
+  double *columns; /* room x (c + 1) */
 } gathering;
 
-static scl_status flush(gathering *g, scl_error *error) {
+/* Add the gathered rows to the sums. */
+static scl_status flush_gathered(gathering *g, scl_error *error) {
   run r = {*g->rows, g->exponent, g->columns};
   r.rows.v = g->v;
   r.rows.stride = (ptrdiff_t)g->sums->features;
@@ -294,7 +306,7 @@ static scl_status flush(gathering *g, scl_error *error) {
 }
 
 /* Append row i with v times `shrink`, and its targets times `root`. */
-static scl_status gather(gathering *g, size_t i, double shrink, double root, scl_error *error) {
+static scl_status append_row(gathering *g, size_t i, double shrink, double root, scl_error *error) {
   const scl_whole_rows *rows = g->rows;
   const size_t d = g->sums->features, c = g->sums->targets, size = scl_whole_size(rows->type);
   const void *from = (const char *)rows->v + (ptrdiff_t)i * rows->stride * (ptrdiff_t)size;
@@ -311,10 +323,11 @@ static scl_status gather(gathering *g, size_t i, double shrink, double root, scl
   for (size_t j = 0; j < c; j++)
     columns[j] = root * rows->y[i * c + j];
   columns[c] = root;
-  return ++g->count == g->room ? flush(g, error) : SCL_STATUS_OK;
+  return ++g->count == g->room ? flush_gathered(g, error) : SCL_STATUS_OK;
 }
 
-/* The factor 2^*exponent of a weight that is not a whole number. */
+/* The exponent e + 1 of the factor of a weight in [4^e, 4^(e+1)) (whole_sums.h), at least
+ * LEAST_FACTOR. */
 static int factor_of(double weight) {
   int exponent;
   (void)frexp(weight, &exponent); /* 2^(exponent - 1) <= weight < 2^exponent */
@@ -322,22 +335,25 @@ static int factor_of(double weight) {
   return factor < LEAST_FACTOR ? LEAST_FACTOR : factor;
 }
 
-/* Row i, if its weight has this factor: as often as its digit of base 4 says, or shrunk. */
+/* Gather row i if its weight has the present factor 2^exponent. A weight that is a whole number is
+ * written in base 4, and the row is appended as often as its digit of 4^exponent says. Any other
+ * weight has one factor, and v is multiplied by sqrt(weight) / factor <= 1 and rounded. */
 static scl_status gather_row(gathering *g, size_t i, scl_error *error) {
   const double weight = g->rows->weights[i], factor = ldexp(1, g->exponent);
   if (weight == floor(weight)) {
     const int shift = 2 * g->exponent;
     uint64_t times = g->exponent < 0 ? 0 : (uint64_t)weight >> shift & 3;
     for (; times > 0; times--)
-      SCL_TRY(gather(g, i, 1, factor, error));
+      SCL_TRY(append_row(g, i, 1, factor, error));
     return SCL_STATUS_OK;
   }
   if (factor_of(weight) != g->exponent) return SCL_STATUS_OK;
   const double root = sqrt(weight);
-  return gather(g, i, root / factor, root, error);
+  return append_row(g, i, root / factor, root, error);
 }
 
-/* Which factors the weights have, as bits from LEAST_FACTOR on. */
+/* *factors = the factors that occur: bit i stands for 2^(i + LEAST_FACTOR). Weights that are not
+ * whole numbers widen the moments. SCL_STATUS_NUMERIC: a weight, or their sum, is too large. */
 static scl_status find_factors(scl_whole_sums *sums, const scl_whole_rows *rows, uint64_t *factors,
                                scl_error *error) {
   double total = 0;
@@ -356,11 +372,12 @@ static scl_status find_factors(scl_whole_sums *sums, const scl_whole_rows *rows,
       continue;
     }
     *factors |= (uint64_t)1 << (factor_of(w) - LEAST_FACTOR);
-    SCL_TRY(widen(sums, error));
+    SCL_TRY(widen_moments(sums, error));
   }
   return add_range(sums, rows->group, total, error);
 }
 
+/* Add rows of whole numbers with weights: one pass over the rows for each factor that occurs. */
 static scl_status add_weighted(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
                                scl_error *error) {
   enum { ROOM = 4096 };
@@ -378,7 +395,7 @@ static scl_status add_weighted(scl_whole_sums *sums, const scl_whole_rows *rows,
     g.exponent = bit + LEAST_FACTOR;
     for (size_t i = 0; status == SCL_STATUS_OK && i < rows->rows; i++)
       status = gather_row(&g, i, error);
-    if (status == SCL_STATUS_OK) status = flush(&g, error);
+    if (status == SCL_STATUS_OK) status = flush_gathered(&g, error);
   }
   SCL_RELEASE(g.v, g.columns);
   return status;
@@ -390,6 +407,7 @@ static bool all_one(const double *weights, size_t count) {
   return true;
 }
 
+/* Add rows by the way that their weights and type allow. */
 static scl_status add_rows(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
                            scl_error *error) {
   if (rows->rows == 0) return SCL_STATUS_OK;
@@ -421,7 +439,7 @@ double scl_whole_sums_weight(const scl_whole_sums *sums) {
 
 /* ------------------------------------------------------------ fewer parameters */
 
-/* The numbers of the first parameters among those of all. */
+/* to = the numbers of the features of the first parameters, out of `columns` rows of `from`. */
 static scl_status copy_first(scl_exact *from, size_t columns, size_t many, size_t few,
                              size_t outputs, scl_exact *to, scl_error *error) {
   const size_t wide = many * outputs, narrow = few * outputs;
@@ -485,6 +503,8 @@ typedef struct whole {
   scl_exact *right, *own;
 } whole;
 
+/* Add up right and own of all groups but `without`. The caller destroys both, also after a
+ * failure. */
 static scl_status join_groups(const scl_whole_sums *sums, long without, whole *out,
                               scl_error *error) {
   const size_t c = sums->targets;
@@ -506,13 +526,16 @@ static wide_float wide_value(const scl_exact *e, size_t i) {
   return (wide_float)value + (wide_float)rest;
 }
 
-/* a - b c / total: 0 within the rounding of a, times its size. */
+/* a - b c / total, or 0 if that is within the rounding error of a, so that constant columns have no
+ * variance. In 128 bits, because of the cancellation. */
 static double centred(wide_float a, wide_float b, wide_float c, wide_float total, double rounding) {
   const wide_float mean = b * c / total, gap = a - mean,
                    least = (a < 0 ? -a : a) * (wide_float)rounding;
   return (gap < 0 ? -gap : gap) <= least ? 0 : (double)gap;
 }
 
+/* The right-hand sides, squares and means for features base + unit v. The base drops out of centred
+ * products. */
 static void fill_totals(const scl_whole_sums *sums, const whole *w, const scl_whole_features *f,
                         bool centre, scl_totals *t) {
   const size_t d = sums->features, c = sums->targets;
@@ -541,7 +564,7 @@ static void fill_totals(const scl_whole_sums *sums, const whole *w, const scl_wh
   }
 }
 
-/* The groups that are summed. */
+/* The groups that are summed; the caller releases the list. NULL: no memory. */
 static size_t *chosen_groups(const scl_whole_sums *sums, long without, size_t *count) {
   size_t *chosen = scl_allocate_array(sums->groups + 1, sizeof *chosen);
   *count = 0;
@@ -550,6 +573,8 @@ static size_t *chosen_groups(const scl_whole_sums *sums, long without, size_t *c
   return chosen;
 }
 
+/* *out = the matrix of the features base + unit v from the exact moments, centred if asked. With
+ * `spend` and one group it is made in the memory of the moments. */
 static scl_status scale_moments(scl_whole_sums *sums, const whole *w, const scl_whole_features *f,
                                 long without, bool centre, bool spend, scl_symmetric **out,
                                 scl_error *error) {

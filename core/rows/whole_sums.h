@@ -52,30 +52,32 @@ typedef struct scl_whole_rows {
   const double *y, *weights;
 } scl_whole_rows;
 scl_status scl_whole_sums_add(scl_whole_sums *sums, const scl_whole_rows *rows, scl_error *error);
-/* All but the moments. */
+/* Add all sums but the moments. */
 scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *rows,
                                     scl_error *error);
 /* into += from, or -= from, of the same sizes. */
 scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool subtract,
                                 scl_error *error);
 
-/* Of the first `few` of `many` parameters, `outputs` features each. Float features are `ratio` times
- * those of many. */
+/* *out = the sums of the first `few` of `many` parameters, with `outputs` features each.
+ * Floating-point features of the few are `ratio` times those of the many. */
 scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few, size_t outputs,
                                    double ratio, scl_whole_sums **out, scl_error *error);
 
 /* The sum of all weights. */
 double scl_whole_sums_weight(const scl_whole_sums *sums);
-/* Over all groups but `without` (-1: all), as scl_sums_total, with features base + unit v (NULL: sums
- * of float features, which have their units); and the
- * moments, which the caller destroys. `spend`: these may take the place of the only group's, which
- * are gone then. */
+/* What whole numbers or bits v represent: features base + unit v. */
 typedef struct scl_whole_features {
   const double *unit, *base; /* D each; base NULL: zeros */
 } scl_whole_features;
-/* What the whole numbers or bits of a map stand for; bits need *memory, which the caller releases. */
+/* unit and base of a map's whole numbers or bits. For bits they are in *memory, which the caller
+ * releases; else *memory = NULL. */
 scl_status scl_whole_features_open(const scl_map *map, scl_whole_features *out, double **memory,
                                    scl_error *error);
+/* The totals over all groups but `without` (-1: all), as scl_sums_total, and *moment = their
+ * matrix, which the caller destroys. Sums of floating-point features have their own units and
+ * ignore `features`. spend: the matrix may be made in the memory of the only group's moments, and
+ * the sums cannot be used again. */
 scl_status scl_whole_sums_total(scl_whole_sums *sums, const scl_whole_features *features,
                                 long without, bool centre, bool spend, scl_totals *out,
                                 scl_symmetric **moment, scl_error *error);

@@ -93,6 +93,7 @@ static inline void spread_eight_f64(const uint64_t *words, size_t first, size_t 
   }
 }
 
+/* The same for float32. */
 static inline void spread_eight_f32(const uint64_t *words, size_t first, size_t rows,
                                     const double *low, const double *high, float *out,
                                     ptrdiff_t stride) {

@@ -81,7 +81,8 @@ OVER_F32(erff)
 OVER_F32(tanhf)
 OVER_F32(logf)
 
-/* Several numbers at a time in registers: a store between the loads would delay them. */
+/* Numbers that are gathered into registers before they are stored: loads after a store to an
+ * unknown address would have to wait for it. */
 enum { GATHERED = 8 };
 
 #define GATHER(suffix, type)                                                                       \
@@ -123,7 +124,7 @@ enum { GATHERED = 8 };
 GATHER(f64, double)
 GATHER(f32, float)
 
-/* Four vectors of sums stay in registers; the lanes of one group are done before the next. */
+/* Sums of SCL_LANES rows: four vectors of them at a time are held in registers over all slots. */
 #if defined(SCL_ISA_avx512)
 enum { VECTOR_BYTES = 64 };
 #elif defined(SCL_ISA_avx2)
@@ -181,6 +182,8 @@ enum { LANES_F64 = 8, LANES_F32 = 16 };
 SCALE(f64, double, LANES_F64)
 SCALE(f32, float, LANES_F32)
 
+/* out[i] = floor((x - shift[i]) / pitch[i]), limited to what an int32_t holds. NaN becomes the
+ * upper limit. */
 static void cell_f64(size_t count, double x, const double *shift, const double *pitch,
                      double *restrict out) {
   const double most = 2147483647;
@@ -202,9 +205,10 @@ static void add_f32(size_t count, const float *x, double *sum) {
     sum[i] += (double)x[i];
 }
 
-/* A number x is cut in two, x = 2^26 a + b with a whole and |b| <= 2^25. Adding 1.5 2^52 to a number
- * below 2^51 rounds it, and leaves it in the low bits of the sum. Larger ones, infinities and NaN
- * change the upper bits, so that |a| comes out as 2^51 or more. */
+/* The conversion of float64 to int64 without an instruction for it, so that it is vectorised. A
+ * number x is split, x = 2^26 a + b with a whole and |b| <= 2^25. Adding 1.5 2^52 to a number below
+ * 2^51 rounds it, and leaves it in the low bits of the sum. Larger numbers, infinities and NaN
+ * change the upper bits, so that |a| appears to be 2^51 or more. */
 static inline int64_t round_part(double x, double *whole) {
   const double magic = 0x1.8p52, sum = x + magic;
   int64_t bits, zero;
@@ -228,6 +232,8 @@ static uint64_t bound_of(int64_t largest) {
   return largest >= ((int64_t)1 << 35) - 1 ? UINT64_MAX : ((uint64_t)largest + 2) << 26;
 }
 
+/* out[i] = x[i] row factor[i] rounded to a whole number. Returns a bound on their sizes, UINT64_MAX
+ * if one may be too large. */
 static uint64_t whole_f64(size_t count, const double *x, double row, const double *factor,
                           int64_t *out) {
   int64_t largest = 0;
@@ -250,6 +256,7 @@ static uint64_t whole_f32(size_t count, const float *x, double row, const double
   return bound_of(largest);
 }
 
+/* The product mean sum[i] in two parts, of which fma gives the second one exactly. */
 static void centre_f64(size_t count, const double *low, double mean, double rest, const double *sum,
                        const double *sum_rest, double *x) {
   for (size_t i = 0; i < count; i++) {
@@ -281,6 +288,8 @@ static double square_f64(size_t count, const double *factor, const double *x) {
   return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
 }
 
+/* out_ij = sum_k |u_ik - v_jk| for the rows v_j of one panel (dim x SCL_PANEL, transposed), each
+ * sum in the order of k. */
 static void absolute_panel_f64(size_t rows, size_t dim, const double *u, ptrdiff_t u_stride,
                                const double *restrict panel, size_t count, double *restrict out,
                                ptrdiff_t stride) {
@@ -294,6 +303,7 @@ static void absolute_panel_f64(size_t rows, size_t dim, const double *u, ptrdiff
   }
 }
 
+/* Whether all numbers are finite. */
 static int finite_f64(size_t count, const double *x) {
   double part[8] = {0}; /* 0 * x is NaN where x is not finite */
   size_t i = 0;

@@ -2,11 +2,11 @@
  *
  *   C += A'B,   A terms x rows, B terms x cols
  *
- * Both are packed in strips of VECTORS vectors of columns: the rows of a strip lie one after the
- * other. A tile of C is ROWS columns of A times one strip of B; its sums stay in registers (ROWS
- * VECTORS of them, beside VECTORS of B and one number of A for a whole vector) over at most DEPTH
- * rows, in which time the strip of B stays in the first cache. Multiplication and addition are
- * fused. The order of a number's sum depends on `terms` alone. */
+ * Both are packed in strips of VECTORS vectors of columns; the rows of a strip are adjacent. A tile
+ * of C is ROWS columns of A times one strip of B. Its sums are in ROWS VECTORS registers, beside
+ * VECTORS registers of B and one with a number of A in all lanes, over at most DEPTH rows, which
+ * are so few that the strip of B remains in the first-level cache. Multiplication and addition are
+ * fused. The order in which an entry is summed depends only on `terms`. */
 #include "base/isa/packed.h"
 
 #if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)

@@ -19,7 +19,7 @@ enum { BYTES = 32, ROWS = 4 }; /* 16 */
 #else
 enum { BYTES = 16, ROWS = 4 };
 #endif
-/* BLOCK rows stay in the second cache, with what is written for them. */
+/* BLOCK rows of A and of C fit into the second-level cache. */
 enum { VECTORS = ISA_STRIP_BYTES / BYTES, BLOCK = 64 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -145,7 +145,8 @@ PRODUCT(f32, float)
 
 /* ------------------------------------------------------------ triangular solves
  *
- * SOLVED rows side by side in vectors, so that one order of operations serves each of them. */
+ * SOLVED rows are transposed into the lanes of vectors, so that each row has the same order of
+ * operations, whatever its place. */
 
 enum { SOLVED_VECTORS = 4, SOLVED = SOLVED_VECTORS * LANES_f64 };
 

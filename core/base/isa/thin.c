@@ -20,9 +20,9 @@ enum { BYTES = 32, PANEL = 2 }; /* 16 */
 enum { BYTES = 16, PANEL = 2 };
 #endif
 enum { COLUMNS = 5 };
-/* ROWS whose sums are computed together; a STRETCH of features whose columns stay in the cache
- * meanwhile; features (LONG) and rows of an adjoint (LONG_ROWS) after which sums are added in
- * float64; a STRIP of features of an adjoint. */
+/* ROWS: rows whose sums are computed together. STRETCH: features at a time, so that the columns of
+ * a remain in the cache for all these rows. LONG features, or LONG_ROWS rows of an adjoint: after
+ * as many, sums are added in float64. STRIP: features of an adjoint at a time. */
 enum { ROWS = 16, STRETCH = 256, LONG = 32 * STRETCH, STRIP = 256, LONG_ROWS = 256 };
 
 #define INLINE static inline __attribute__((always_inline))

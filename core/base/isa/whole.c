@@ -3,7 +3,7 @@
  *   s_ij = sum over rows r of v_ri v_rj   modulo 2^32
  *
  * for columns packed in strips (scl_whole_kernel in base/loops.h). Sums modulo 2^32 are exact in
- * any order, so that intermediate results may pass 2^31 where the final sum does not:
+ * any order, so that intermediate results may exceed 2^31 if the final sum does not. Three forms:
  *
  * - "pairs": two rows of 16 bits are a lane of 32 bits; one instruction multiplies both and adds
  *   (vpmaddwd; with VNNI vpdpwssd, which adds to the sum as well).
@@ -28,7 +28,7 @@
 
 /* ------------------------------------------------------------ packing */
 
-/* The rows of one step: `rows` rows and `cols` columns of v, zeros beyond them. */
+/* x = the rows of one step from row r on, ROWS x WIDTH numbers of v; zeros for missing ones. */
 #define FETCH(type, ROWS, WIDTH)                                                                   \
   type x[ROWS][WIDTH];                                                                             \
   if (rows - r >= ROWS && cols == WIDTH)                                                           \
@@ -40,7 +40,8 @@
       memcpy(x[k], v + (ptrdiff_t)(r + k) * stride, cols * sizeof **x);                            \
   }
 
-/* A strip behind its 2 width first numbers. */
+/* Step `first` of a strip, after the 2 width numbers at its beginning; `words` numbers for each
+ * step. */
 #define STEPS(strip, width, words, first) ((uint32_t *)(strip) + 2 * (width) + (first) * (words))
 
 INLINE uint32_t lane(int16_t low, int16_t high) {
@@ -90,7 +91,7 @@ INLINE __m512i add_pairs(__m512i sum, __m512i left, __m512i right) {
   return _mm512_add_epi32(sum, _mm512_madd_epi16(left, right));
 }
 
-/* gcc 12 copies and spills the sums of the intrinsics. */
+/* By assembler, because gcc 12 copies the sums of these intrinsics and spills them to memory. */
 #ifdef SCULLERY_NO_ASSEMBLER
 INLINE __m512i dot_pairs(__m512i sum, __m512i left, __m512i right) {
   return _mm512_dpwssd_epi32(sum, left, right);
@@ -278,7 +279,8 @@ static void add(size_t rows, size_t cols, const int32_t *sums, size_t apart, uns
       low[j] += (uint64_t)(int64_t)sums[j] << shift;
 }
 
-/* high += the upper half of 2^shift sum, of which the sign fills the places above. */
+/* high += the upper 64 bits of 2^shift sum, extended by its sign, and the carry of the lower
+ * ones. */
 static void add_wide(size_t rows, size_t cols, const int32_t *sums, size_t apart, unsigned shift,
                      uint64_t *restrict low, uint64_t *restrict high, size_t stride) {
   const unsigned right = shift > 0 ? 64 - shift : 63;

@@ -1,4 +1,5 @@
-/* Whole numbers times numbers of float64, compiled once per instruction set (SCL_ISA). */
+/* Products of whole numbers with float64 numbers, compiled once per instruction set (SCL_ISA):
+ * whole numbers are converted in registers, so that no memory holds them as float64. */
 #include "base/isa/whole.h"
 
 #if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
