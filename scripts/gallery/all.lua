@@ -1,7 +1,7 @@
 -- All pictures of the gallery, and the data behind them: build/scullery scripts/gallery/all.lua
 -- [FOLDER [NAME ...]] writes FOLDER/NAME.svg and NAME.csv (docs/gallery of the tree, all names).
 -- Each script also runs alone, from any folder: it writes NAME.svg there, or the path that it is
--- given. A picture of a data set that is not here is skipped. GALLERY_FORMAT=png writes PNG. In the
+-- given. A picture of a data set that is not on this machine is skipped. GALLERY_FORMAT=png writes PNG. In the
 -- tree the data are packed: build/scullery scripts/pack.lua docs/gallery/*.csv.
 local scripts = arg[0]:match("^(.*)/[^/]*$") or "."
 local folder = arg[1] or scripts .. "/../../docs/gallery"
@@ -21,7 +21,7 @@ for _, name in ipairs(wanted) do
   if made then
     fig:data(("%s/%s.csv"):format(folder, name))
     print(name, arg[1])
-  elseif tostring(fig):find("is not here", 1, true) then
+  elseif tostring(fig):find("is not on this machine", 1, true) then
     print(name, "skipped: " .. tostring(fig))
   else
     error(fig, 0)

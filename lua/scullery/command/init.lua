@@ -68,7 +68,7 @@ end
 
 for _, name in ipairs{ "sums", "merge", "update", "forget" } do
   command[name] = function(arguments)
-    return require("scullery.command.later").run(name, arguments)
+    return require("scullery.command.sums").run(name, arguments)
   end
 end
 

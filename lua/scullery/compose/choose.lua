@@ -16,7 +16,8 @@ function Choose:__tostring()
     options.show(self.high), #self.values)
 end
 
---- choose.draw(choice, u): the value at u in [0, 1): an entry of a list, or a point of a range.
+--- choose.draw(choice, u): the value for a random number u in [0, 1): an entry of a list, or a
+--- point of a range.
 function choose.draw(self, u)
   options.expect(type(u) == "number" and u >= 0 and u < 1, "a number in [0, 1)", u)
   if choose.continuous(self) then return self.at(u) end
@@ -27,7 +28,7 @@ end
 --- points.
 function choose.continuous(self) return self.at ~= nil and not self.counted end
 
---- choose.check_combinations(title, count): raises an error if there are too many to search.
+--- choose.check_combinations(title, count): raises an error for more combinations than MOST.
 function choose.check_combinations(title, count)
   options.expect(type(count) == "number", "a title and a number", count)
   if count <= MOST then return end
@@ -69,8 +70,9 @@ local function make(_, values)
   return setmetatable({ values = table.move(values, 1, #values, 1, {}) }, Choose)
 end
 
--- A range: `count` points for grids, every point for random draws. The values are whole numbers if
--- both ends are.
+-- A range: `count` points for grids, every point for random draws. from, to: the function to a
+-- scale on which the points are equally spaced, and its inverse. The values are whole numbers if
+-- both ends are; equal ones are then left out.
 local function range(law, given, from, to)
   local low, high, count = given[1], given[2], math.tointeger(given.count) or 5
   local whole = math.type(low) == "integer" and math.type(high) == "integer"

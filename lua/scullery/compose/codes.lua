@@ -48,17 +48,18 @@ function codes.load(path)
   return wrap(core.codes_read(path))
 end
 
+-- The value; raises an error unless it is an object of packed codes.
 local function check(value, what)
   if getmetatable(value) == Codes then return value end
   error(("%s codes, as sc.codes(matrix) or feats:codes(X) makes them, and got %s"):format(what,
     options.show(value)), 0)
 end
 
--- rows, T, levels, bits of a number, bytes.
+-- Returns rows, T, levels, bits of a number, bytes.
 local function size(self) return core.codes_info(self.packed) end
 
--- The matrix of shares of places that differ, or with `agree` that agree, between these codes and
--- other ones (without: these).
+-- The matrix of the shares of places that differ, or that agree if `agree` is true, between these
+-- codes and other ones (nil: these codes).
 local function compare(self, other, agree)
   return core.codes_compare(self.packed, check(other == nil and self or other, "takes").packed,
     agree)

@@ -79,7 +79,7 @@ end
 
 -- Cached facts about each component, so that nested components are visited once: constant (no
 -- option is searched), nested (number of levels), within (number of components, including itself)
--- and waits (see Component:waiting).
+-- and waits (the result of component.waiting).
 local known = setmetatable({}, { __mode = "k" })
 local MOST_NESTED, MOST_WITHIN = core.most_nested, core.most_within
 
@@ -191,7 +191,8 @@ function component.searched(self)
   return list
 end
 
--- Computes component.waiting.
+-- The word "scale" or "median" if a width of the component, or of one in its options, depends on
+-- the data; else nil.
 local function waits(self, choices)
   local given = component.options(self, choices or {})
   for _, value in pairs(given) do
@@ -203,7 +204,8 @@ local function waits(self, choices)
   return core.waiting(self.kind, self.name, for_engine(self, choices or {}))
 end
 
---- component.waiting(self, choices): true if a width depends on the data ("scale" or "median").
+--- component.waiting(self, choices): the word "scale" or "median" if a width depends on the data;
+--- else nil.
 function component.waiting(self, choices)
   local facts = facts_of(self)
   if not facts.constant then return waits(self, choices) end
@@ -234,7 +236,8 @@ function component.settled(self, widths)
   return copy
 end
 
---- component.setting(self, name, choices): the value of a setting that does not depend on data.
+--- component.setting(self, name, choices): the value of an option in force, given or by default,
+--- that does not depend on data.
 function component.setting(self, name, choices)
   return core.settings(component.instance(self, choices or {}))[name]
 end
@@ -243,7 +246,7 @@ end
 --- between the rows of X. Widths of "scale" and "median" are computed from X.
 function Component:gram(X, Y)
   if self.kind ~= "kernel" then
-    error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2)
+    error(("%s.%s has no Gram matrix: only a kernel has one"):format(self.kind, self.name), 2)
   end
   local widths = component.waiting(self) and { core.widths(core.source(X), {}) }
   return core.gram(component.instance(self, {}, widths or nil), X, Y)
@@ -261,8 +264,8 @@ local function check(self)
   end
 end
 
--- Raises an error if an option of a solver is a component with an option = "auto": p:fit chooses
--- widths of features alone.
+-- Raises an error if an option of a solver is a component with a width of "auto": p:fit chooses
+-- only the widths of features.
 local function refuse_auto(self)
   for name, value in pairs(self.kind == "solver" and self.given or {}) do
     for _, one in ipairs(choose.is(value) and value.values or { value }) do
@@ -285,7 +288,7 @@ local function constructor(kind, name)
     local copy, auto = {}, nil
     for key, value in pairs(given or {}) do copy[key] = value end
     for _, option in ipairs(core.plugin_info(kind, name).options) do
-      -- "auto" is to leave the choice to p:fit, as if the option were not given
+      -- "auto" leaves the choice to p:fit, as if the option were not given
       local key = option.name
       if copy[key] == "auto" and component.is_chosen(option) then copy[key], auto = nil, key end
     end

@@ -143,7 +143,8 @@ local function scalars_of(f)
   return table.concat(list, ";")
 end
 
--- The source lines of a function; its bytecode if the source is not available.
+-- The source lines of a function, without their indentation; its bytecode if the source is not
+-- available.
 local function code_of(f)
   local info = debug.getinfo(f, "S")
   if info.what == "C" then return "a function in C" end
@@ -162,7 +163,8 @@ local function code_of(f)
   return table.concat(list, "\n")
 end
 
--- A value as a text for the digest; for a function its source and its scalar upvalues.
+-- A value as a text for the digest; for a function its source and its scalar upvalues. Tables
+-- deeper than 8 levels count as equal, which also ends a circle of tables.
 local function text_of(value, depth)
   if depth > 8 then return "..." end
   if type(value) == "function" then return code_of(value) .. scalars_of(value) end
@@ -176,8 +178,8 @@ end
 
 local own_folder = debug.getinfo(1, "S").source:match("^@(.*/)compose/[^/]*$") or "?"
 
--- The position of the definition, "script.lua:12": the line of the main function, or if that is a C
--- function, the line that called the library.
+-- The position of a definition as a text, "script.lua:12": the line of the main function f; if f is
+-- nil or a C function, the line of the script that called the library; "a script" if unknown.
 local function place(f)
   local info = f and debug.getinfo(f, "S")
   local line = info and info.linedefined or 0

@@ -1,5 +1,5 @@
---- Options of components that a script defines, as rows of an option declaration in C
---- (scullery/plugin/option.h).
+--- Checks the options of a component that a script defines, and makes the rows that core.define
+--- takes, in the form of an option declaration in C (scullery/plugin/option.h).
 local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 
@@ -33,7 +33,8 @@ local rules = {
 
 local form_of_type = { number = "number", boolean = "boolean", string = "word", table = "list" }
 
--- The forms of value that an option takes: as declared, or by its role, its words or its default.
+-- The forms of value that an option takes: `form` if given, else by its role, its words or the type
+-- of its default.
 local function forms_of(row)
   if row.form then return type(row.form) == "table" and row.form or { row.form } end
   if row.role == "intercept" then return { "boolean", "word" } end
@@ -41,13 +42,14 @@ local function forms_of(row)
   return { form_of_type[type(row.default)] or "number" }
 end
 
--- The shortest text that reads back as the same number.
+-- The number as a text of 14 digits if that reads back as the same number, else of 17.
 local function number_text(value)
   local short = ("%.14g"):format(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
--- A default value as a user types it.
+-- A default value as a user types it; nil stays nil. Raises an error for a value that is not a
+-- number, a boolean, a text or a list with a number.
 local function text_of(name, value)
   local kind = type(value)
   if value == nil then return nil end
@@ -71,7 +73,7 @@ local function row_of(name, given)
   local words = row.words
   if row.role == "intercept" then words = { "auto" } end
   if row.low and row.above or row.high and row.below then
-    fail("option '%s': takes low or above, and high or below", name)
+    fail("option '%s': takes either low or above, and either high or below", name)
   end
   local low, high = row.low or row.above or -math.huge, row.high or row.below or math.huge
   return { name = name, help = row.help or "", words = words and table.concat(words, "|"),
@@ -79,13 +81,15 @@ local function row_of(name, given)
     low_open = row.low == nil, high_open = row.high == nil, width = row.width, role = row.role }
 end
 
--- The same as C's SCL_OPTION_BIAS.
+-- The row of SCL_OPTION_BIAS in scullery/plugin/option.h.
 local bias = { name = "bias", words = "none|uniform|gaussian", default = "none",
   forms = { "word", "list", "named" }, low = 0, high = 0, role = "bias",
   help = "b in <w, x> + b: none; uniform on [-pi, pi]; gaussian: N(0, 1); {low, high}; \z
     {gaussian = s} or {gaussian = {mean, s}}" }
 
---- option_rows.of(given, with_bias): the rows of a table of options, sorted by name.
+--- option_rows.of(given, with_bias): the rows of a table of options, sorted by name; with_bias
+--- appends the option `bias`. Raises an error that names the option for a declaration that is not
+--- valid.
 function option_rows.of(given, with_bias)
   local names, rows = {}, {}
   for name in pairs(given) do

@@ -63,7 +63,7 @@ local feature_rules = {
 local own = { "T", "seed", "dtype", "samples", "method" }
 instantiation.own_options = own
 
--- The fields that a map is made from, besides its parts.
+-- The fields of the result of instantiation.map that record how a map was made, besides its parts.
 local from_spec = { "dim", "whiten", "widths", "state", table.unpack(own) }
 
 -- Unfitted features of an instantiation; given: their own options.
@@ -134,8 +134,9 @@ function instantiation.resolved(self, choices)
   return copy
 end
 
--- The parts as the engine's instances. widths() -> gamma by scale, gamma by median, columns; called
--- only if a width depends on the data.
+-- The parts as the engine's instances: { sampler, phi, kernel, widths }. widths() -> gamma by the
+-- "scale" rule, gamma by the "median" rule, columns; it is called at most once, if a width depends
+-- on the data. Raises an error if one does and widths is nil.
 local function instances(inst, choices, widths)
   local found
   local function make(part)
@@ -182,7 +183,7 @@ function instantiation.learns(self, choices)
   return not component.waiting(p) and core.learns(component.instance(p))
 end
 
--- The rows of a matrix, a list of rows or a data set as a matrix.
+-- The rows of a matrix, a list of rows or a data set as a matrix; raises an error for other values.
 local function matrix_of(x, title)
   if core.is_matrix(x) then return x end
   if type(x) == "table" and core.is_matrix(x.X) then return x.X end
@@ -216,7 +217,8 @@ local function fitted(self, title, X)
   error(title .. ": call features:fit(X) first: the parameters depend on the number of columns", 3)
 end
 
--- The map, fitted to X unless it is fitted already, and the rows of X with its columns in order.
+-- The map, which is fitted to X first if necessary, and the rows of X with their columns in the
+-- order of the fit.
 local function fitted_to(self, title, given)
   local X = matrix_of(given, title)
   local map = fitted(self, title, given)
@@ -294,8 +296,9 @@ local parts = {
     phi = required(component.rule("nonlinearity", "kernel")),
 }
 
--- Numbers of columns that the sampler accepts, and the space that it then draws from: the least up
--- to 64, and more, because the parts that fit may depend on the number.
+-- Some numbers of columns that the sampler accepts, and the space that it draws from for the first.
+-- They are the least number up to 64, and those of 8, 128 and 1024 that it accepts, because whether
+-- parts can be combined may depend on the number.
 local function some_dims(sampler)
   local dims, space = {}, nil
   local function try(d)
@@ -325,12 +328,13 @@ local function check_parts(self, level)
   if message then error("instantiation: " .. options.plain(message), level + 1) end
 end
 
--- The space that the sampler draws from.
+-- The space that the sampler draws from; nil if one of its widths depends on the data.
 local function space_of(p)
   if component.waiting(p) then return nil end
   return select(2, some_dims(component.instance(p)))
 end
 
+-- Raises an error if W is given and is not the space that the sampler draws from.
 local function check_space(self, level)
   local drawn = self.W and space_of(self.p)
   if drawn and self.W.name ~= drawn and self.W.name ~= spaces[drawn].seen then
@@ -360,7 +364,8 @@ function Instantiation:features(given)
   return new_features(self, given, "instantiation:features")
 end
 
--- The options for each choice if W, p, phi or K is sc.choose{...}.
+-- A list with a copy of the options for each combination of choices if some of W, p, phi and K are
+-- sc.choose{...}; else a list of the options alone.
 local function given_choices(given)
   choose.combinations("features", { given.W or false, given.p or false, given.phi or false,
     given.K or false })
@@ -386,9 +391,10 @@ end
 options.declare("instantiation", parts)
 options.declare("instantiation:features", feature_rules)
 
--- Features of which no part is given.
+-- The parts and options of sc.features{}.
 local default_parts, default_options = { p = "gaussian", phi = "fourier" }, { T = 1000, seed = 1 }
 
+-- The options; if no part is given, with the parts and options of sc.features{} as defaults.
 local function with_defaults(given)
   for _, name in ipairs{ "W", "K", "p", "phi" } do if given[name] ~= nil then return given end end
   local copy = { p = component.group("sampler")[default_parts.p](),
@@ -438,7 +444,8 @@ local function refuse_nonfinite(given)
   end
 end
 
--- The number of columns of rows: d if given, else that of the last fit. level: of the error.
+-- The number of columns: d if given, else that of the last fit; raises an error at that level if
+-- there is neither.
 local function dim_of(self, d, title, level)
   if d ~= nil and not (type(d) == "number" and math.tointeger(d) and d >= 1) then
     error(("%s: the number of columns got %s; it takes a whole number of at least 1"):format(title,
@@ -446,14 +453,14 @@ local function dim_of(self, d, title, level)
   end
   d = d or self.last_dim
   if d == nil then
-    error(("%s: depends on the number of columns d, and nothing was fitted yet: give it, as \z
-      inst:%s(20)"):format(title, title:match("[^:]+$")), level)
+    error(("%s: the result depends on the number of columns, and nothing was fitted yet: give the \z
+      number, as in inst:%s(20)"):format(title, title:match("[^:]+$")), level)
   end
   return math.tointeger(d)
 end
 
--- The error where a K is needed. A kernel as phi serves as K for Gram matrices and norms, but it
--- has no mean E K(w_t, w) phi(w, x).
+-- Raises an error if the instantiation has no K. A kernel as phi serves as K for Gram matrices and
+-- norms, but it has no mean E K(w_t, w) phi(w, x).
 local function refuse_without_kernel(self, title, level)
   if self.K then return end
   error(title .. (self.phi.kind == "kernel"
@@ -463,7 +470,8 @@ local function refuse_without_kernel(self, title, level)
       sc.kernel.NAME{...}"), level + 1)
 end
 
--- The map of the parts; without parameters unless T is given.
+-- The engine's map of the parts for `dim` columns, without parameters (bare) unless `given`,
+-- further fields for core.map, says otherwise.
 local function map_of(self, dim, given)
   local spec = instances(self, {})
   spec.dim, spec.bare = dim, true
@@ -485,8 +493,9 @@ function Instantiation:sample(given)
   end)
 end
 
--- The least number of columns for a matrix of parameters: its width, or the largest column that it
--- refers to.
+-- The least number of columns of data that fits a matrix of parameters: its width, without the
+-- column of phases; for a space whose parameters name columns (sparse, thresholds), the largest
+-- column in its first half.
 local function dim_of_parameters(self, U)
   local space = spaces[space_of(self.p)]
   if not (space and space.names_columns) then
@@ -567,8 +576,8 @@ function Instantiation:theta(d, given)
   return c.theta, c.theta_paper, c.theta_exact
 end
 
--- f(map, X, Y) for rows X and Y (without Y: X), with the map of the parts without parameters;
--- widths that depend on data are computed from X.
+-- The result of f(map, X, Y) for rows X and Y (nil: X), where map has the parts and no parameters.
+-- Widths that depend on data are computed from X.
 local function between_rows(self, X, Y, title, f)
   X = matrix_of(X, title)
   Y = matrix_of(Y or X, title)

@@ -1,5 +1,5 @@
---- sc.kernel_error: the error of a random feature map against its kernel as a function of T, for
---- the choice of T and of the sampler.
+--- sc.kernel_error: the error of a random feature map against its kernel as a function of T, by
+--- which T and the sampler can be chosen.
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local fail = require "scullery.base.fail"
@@ -11,10 +11,11 @@ local text_table = require "scullery.base.text_table"
 
 local SIZES = { 64, 256, 1024, 4096 } -- T by default
 local BLOCK_ROWS = 512  -- rows whose features are in memory at once
-local FALLS = -0.1      -- a slope above this: the error does not fall with T
+local FALLS = -0.1      -- with a slope above this, the error counts as not falling with T
 
 -- ---------------------------------------------------------------- options
 
+-- Whether the value is a list of whole numbers of at least 1, ascending.
 local function is_sizes(value)
   if type(value) ~= "table" or #value == 0 then return false end
   local last = 0
@@ -50,8 +51,9 @@ local rules = options.declare("kernel_error", {
   dtype = { choices = { "float64", "float32" }, default = "float64" },
 })
 
--- The default T for this sampler: the sampler's own T; for one that learns from rows at most their
--- number, and if that leaves fewer than two sizes, an eighth, a quarter and a half of it.
+-- The default list of T for a sampler. One that learns from rows: those of SIZES that are at most
+-- the number of rows; if these are fewer than two, an eighth, a quarter and a half of that number.
+-- Others: the T that the sampler determines, or SIZES if it determines none.
 local function default_sizes(o, p)
   local features = instantiation.new{ p = p, phi = o.phi, K = o.K }:features{}
   if instantiation.learns(features) then
@@ -69,7 +71,8 @@ local function default_sizes(o, p)
   return ok and { info.T } or SIZES -- without T, only samplers that determine T can be fitted
 end
 
--- Checks that either p or samplers, phi and K, or inst is given.
+-- The checked options, with the parts of `inst` as p, phi and K. Raises an error for options that
+-- do not go together.
 local function check(given)
   local o = options.check("kernel_error", given, rules, 0)
   if o.inst then
@@ -118,7 +121,7 @@ local function exact_kernel(o, inst)
   elseif type(k) == "function" then
     k = k(X, Y)
     if not core.is_matrix(k) then
-      fail("the function 'kernel' gave %s; it gives the matrix of k(x, y)", options.show(k))
+      fail("the function 'kernel' gave %s; it must give the matrix of k(x, y)", options.show(k))
     end
   end
   if k:rows() ~= X:rows() or k:cols() ~= Y:rows() then
@@ -154,8 +157,9 @@ local function errors_of(features, exact, X, Y)
   return square / (exact:rows() * exact:cols()), most
 end
 
--- The rms over points and seeds. Its standard error is from the spread of the seeds' mean squares
--- m: d sqrt(m) = dm / (2 sqrt(m)).
+-- The row { T, D, rms, max, constant, stderr } of one T: the rms error is over all pairs of points
+-- and all seeds. Its standard error comes from the spread of the mean squares m of the seeds, by
+-- d sqrt(m) = dm / (2 sqrt(m)).
 local function row_of(o, inst, exact, T, level)
   local sum, squares, most, D = 0, 0, 0, nil
   for seed = 1, o.seeds do
@@ -195,7 +199,8 @@ end
 local Curve = objects.class("kernel_error curve", {
   fields = "name p rows scale slope slope_stderr height constant" })
 
--- The T with that rms error by the fitted line; with one size by rms = sqrt(constant / T).
+-- The T at which the rms error is `goal`, by the fitted line; without a line by rms =
+-- sqrt(constant / T). nil and a sentence if there is no such T.
 local function needed(curve, goal)
   local last = curve.rows[#curve.rows]
   if last.rms == 0 then return curve.rows[1].T end
@@ -287,6 +292,7 @@ function KernelError:__tostring()
     self.seeds == 1 and "" or "s", self.scale) .. text_table.text(rows, { gap = 3, sides = sides })
 end
 
+-- The result for checked options: the curve of each sampler.
 local function measure(o)
   local self = setmetatable({ curves = {}, phi = o.phi, seeds = o.seeds, target = o.target,
     scale = 0,

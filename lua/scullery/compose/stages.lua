@@ -1,4 +1,4 @@
---- Stages that map rows to rows.
+--- Row stages, which map rows to rows: sc.standardize and the like.
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local objects = require "scullery.base.objects"
@@ -40,9 +40,9 @@ function stages.resolved(self, choices)
   return setmetatable({ kind = self.kind, given = given }, Stage)
 end
 
---- stages.fit(stage, source, before, map): the engine's stage, fitted on the rows of a source after
---- the stages before it, or on the features of a map of these; second: what it reports,
---- { components = } of pca, { relevance = } of relevance, or nil.
+--- stages.fit(stage, source, before, map): the engine's stage, fitted to the rows of a source after
+--- the fitted stages `before`; with `map`, to the features of these rows. Second result: fields for
+--- p:info(), { components = } for pca, { relevance = } for relevance; nil for other stages.
 function stages.fit(self, source, before, map)
   if self.kind == "relevance" then
     local made, relevance = core.fit_relevance(source, before, self.given.seed)
@@ -97,6 +97,7 @@ function stages.option_names(kind)
   return names
 end
 
+-- Whether the value is a list of distinct whole numbers from 1 on.
 local function are_columns(value)
   if type(value) ~= "table" or getmetatable(value) or #value == 0 then return false end
   local seen, count = {}, 0
@@ -107,6 +108,7 @@ local function are_columns(value)
   return count == #value
 end
 
+-- The function sc.KIND(options), which makes a stage.
 local function maker(kind, rules)
   rules_of[kind] = options.declare(kind, rules)
   return function(given)
@@ -141,17 +143,17 @@ stages.select = maker("select", { columns = { test = are_columns, required = tru
 stages.pca = maker("pca", { k = { type = "integer", low = 1, required = true, searchable = true } })
 --- sc.relevance{ seed = 0 }: a stage that learns how much each column matters (automatic relevance
 --- determination): x becomes (x - mean)/(standard deviation) times a relevance, from 1 for the
---- column that matters most to 0 for one that the targets do not depend on. It takes the place of
---- sc.standardize() where few of many columns matter, before features with one width for all.
+--- column that matters most to 0 for one that the targets do not depend on. Use it in place of
+--- sc.standardize() if few of many columns matter, before features with one width for all columns.
 ---
 --- It learns from the targets, by at most 4000 distinct rows: ridge regressions on Fourier
---- features, each scaled by the mean squared partial derivatives of the one before it, from equal
---- scales and from an additive model. The scales with the least error on a fifth of these rows are
---- taken, if they are clearly better than equal ones; then small ones become 0, as long as this
---- error does not grow. At most 1000 columns. It takes seconds, and p:cv and p:search fit it
---- without each fold.
+--- features, each scaled by the mean squared partial derivatives of the one before it, starting
+--- from equal scales and from an additive model. The scales with the least error on a fifth of
+--- these rows are taken, if they are clearly better than equal ones; then small ones become 0, as
+--- long as this error does not grow. At most 1000 columns. It takes seconds, and p:cv and p:search
+--- fit it without each fold.
 ---
---- p:info().relevance has the relevance of each column. seed: of the features that it draws.
+--- p:info().relevance has the relevance of each column. seed: for the features that it draws.
 stages.relevance = maker("relevance", { seed = { type = "integer", default = 0 } })
 
 return stages

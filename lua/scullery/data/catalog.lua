@@ -2,12 +2,10 @@
 ---
 --- file.name and .sha256: those of the compact file, which a mirror (SCULLERY_DATA_URL) serves.
 --- file.rows: its number of rows, if the set has several files.
---- file.content: the sha256 of the unpacked compact file; it proves that a conversion gave the same
----   bytes.
+--- file.content: the sha256 of the unpacked compact file, by which a conversion is checked.
 --- file.origin: how to get the file from the public source: url, raw (its name there), sha256 of
---- the
----   raw file if it is known, and the conversion to the compact form (see fetch.lua): header, drop,
----   replace, lines, order.
+---   the raw file if it is known, and the conversion to the compact form (see fetch.lua): header,
+---   drop, replace, lines, order.
 --- entry.names: the column names of a file without a header.
 --- format "generated": no files; the function of that name in generated.lua makes the rows.
 local UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"

@@ -1,9 +1,9 @@
---- The columns of X as the user knows them: those of the file, where one column of text became
---- several 0/1 columns.
+--- The columns of the file behind the columns of X: one column of text becomes several 0/1 columns
+--- of X.
 local columns = {}
 
--- The columns of X that a column of a schema became; raw: of X as the reader of the file gives it,
--- before columns that only computed columns take were left out.
+-- The number of columns of X that a column of a schema becomes. raw: in X as the reader of the file
+-- returns it, where columns that serve only to compute others (helper) are not yet left out.
 local function width_of(column, schema, raw)
   if column.kind == "skipped" or column.helper and not raw then return 0 end
   if column.kind ~= "category" then return 1 end
@@ -13,8 +13,9 @@ end
 
 --- columns.of(ds[, raw]): a list of { name, first, last, kind, category, levels, missing }: columns
 --- first .. last of X. kind: "number", "date" or "category". category: true for 0/1 columns of a
---- text, with its levels. missing: missing fields in the file that the schema was made from. raw: X
---- is as the reader of the file gives it, without computed columns.
+--- text, with its levels. missing: the number of missing fields in the file of the schema. raw: X
+--- is as the reader of the file returns it, without computed columns. If the schema does not
+--- describe X, each column of X is one, of numbers.
 function columns.of(ds, raw)
   local _, d = ds:size()
   local list, j, schema = {}, 1, ds.schema or {}
@@ -41,14 +42,16 @@ function columns.of(ds, raw)
   return list
 end
 
---- columns.date(days): a number of days since 1970-01-01 as a text.
+--- columns.date(days): a number of days since 1970-01-01 as a text: a date, with the time if it is
+--- not midnight, in UTC. Dates too far away for os.date are printed as the number.
 function columns.date(days)
   local seconds = math.floor(days * 86400 + 0.5)
   if seconds ~= seconds or math.abs(seconds) > 2e11 then return ("%.6g"):format(days) end
   return (os.date(seconds % 86400 == 0 and "!%Y-%m-%d" or "!%Y-%m-%d %H:%M", seconds))
 end
 
---- columns.value(ds, column, i): the field of row i in such a column: a text, or a number.
+--- columns.value(ds, column, i): the field of row i in an element of that list: a number, or the
+--- text of a date or a category ("?" for a missing one, "-" for one that the schema does not have).
 function columns.value(ds, column, i)
   if not column.category then
     local value = ds.X:get(i, column.first)

@@ -1,4 +1,11 @@
---- Data sets: rows, labels, and splits.
+--- The class of data sets: rows, targets, weights and schema; parts and splits.
+---
+--- Fields: X (n x d; nil for a stream, which has `source`, the engine's row source), y (n x
+--- targets; labels as numbers, or as positions in classes if these are texts), names, classes,
+--- task, target (the name), weights, groups and time (n x 1 each), schema (schema.lua), part_rows
+--- and part_first (official parts). places: the columns that a model takes, codes and strangers:
+--- how its classes are coded (matching.lua). form: how targets were transformed
+--- (model/target_form.lua). files: the paths of a stream.
 local core = require "scullery.core"
 local describing = require "scullery.data.describing"
 local discretize = require "scullery.data.discretize"
@@ -29,8 +36,6 @@ end
 local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
   fields = "X y names classes task target weights groups time source part_rows part_first schema \z
     places codes strangers form files", hidden = "form files" })
-
--- Hidden fields: form (model/target_form.lua), and files, the paths of a data set that streams.
 
 local dataset = { class = Dataset }
 
@@ -80,6 +85,7 @@ local rules = options.declare("dataset", {
   groups = { type = "any" }, time = { type = "any" },
 })
 
+-- A copy of the list; raises an error unless it has `cols` different texts.
 local function check_names(names, cols)
   if #names ~= cols then fail("%d names for %d columns", #names, cols) end
   local copy, seen = {}, {}
@@ -95,6 +101,7 @@ local function check_names(names, cols)
   return copy
 end
 
+-- sc.dataset without its title in errors.
 local function make(given)
   local o = options.check("dataset", given, rules, 0)
   local X = core.is_matrix(o.X) and o.X or core.matrix(o.X)
@@ -133,7 +140,7 @@ function dataset.new(given) return options.guard("dataset", 1, make, given) end
 function dataset.from_table(t, source, said, files)
   local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
     target = t.target, part_rows = t.parts, weights = t.weights, groups = t.groups, time = t.time,
-                              source = source, schema = t.schema, files = files }, Dataset)
+    source = source, schema = t.schema, files = files }, Dataset)
   said_of[self], filled_of[self] = said, t.notes and {}
   for _, note in ipairs(t.notes or {}) do
     if note.what == "filled" then filled_of[self][note.column] = note.count end
@@ -208,6 +215,7 @@ function Dataset:targets()
   return core.code_targets(self.y, self.classes, self.strangers)
 end
 
+-- Raises an error, at the caller of ds:NAME, for a data set that streams or has no y.
 local function need_labels(self, what)
   need_memory(self, what, 4)
   if not self.y then error(("dataset:%s: the data set has no y"):format(what), 3) end
@@ -242,8 +250,8 @@ function Dataset:labels()
   return list
 end
 
---- dataset.source_of_targets(ds): rows and targets for the engine; second, for a stream with
---- classes: the source that dataset.check_seen takes.
+--- dataset.source_of_targets(ds): the engine's source of rows and coded targets; second, for a
+--- stream with classes: the source that dataset.check_seen takes, else nil.
 function dataset.source_of_targets(self)
   check_fields(self)
   local source, coded = self.source, nil
@@ -265,7 +273,7 @@ function dataset.check_seen(coded)
   end
 end
 
---- dataset.source_of_rows(ds): rows without targets for the engine.
+--- dataset.source_of_rows(ds): the engine's source of rows without targets.
 function dataset.source_of_rows(self)
   check_fields(self)
   local source = self.X and core.source(self.X) or self.source
@@ -292,8 +300,8 @@ function Dataset:class_counts()
 end
 
 --- ds:relabel(f): the data set with new labels: f(label) for each of ds.classes. Several classes
---- may get the same label; a label for which f returns nil stays. f may also be a table from old
---- labels to new ones. The classes are the new labels, sorted.
+--- may get the same label; a label for which f returns nil does not change. f may also be a table
+--- from old labels to new ones. The classes are the new labels, sorted.
 function Dataset:relabel(f)
   need_labels(self, "relabel")
   local classes, y = relabel(self, f)
@@ -388,8 +396,7 @@ end
 local split_rules = options.declare("dataset:split", {
   test = { test = function(v)
     return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
-  end,
-           takes = "a share between 0 and 1, or a number of rows", default = 0.25 },
+  end, takes = "a share between 0 and 1, or a number of rows", default = 0.25 },
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
   groups = folds.groups_rule, shuffle = { type = "boolean" }, rows = given_split.rule,
 })
@@ -408,7 +415,8 @@ end
 
 local MOST_REPEATED = 200 -- row numbers that a script which repeats the call may hold
 
--- The parts of ds:split, and the options of a script that repeats the call; nil: too long a list.
+-- The parts of ds:split, and the options with which a script can repeat the call; nil if that would
+-- be too long a list of rows.
 local function split(self, given)
   local o = options.check("dataset:split", given, split_rules, 0)
   if o.rows == nil then
@@ -436,9 +444,9 @@ end
 --- shuffle = false: the last rows are the test part; groups are cut, and a line reports it.
 ---
 --- rows: a given split, in place of all other options: the numbers of the test rows, from 1, as a
---- list or an n x 1 matrix; or the name of the column that says which rows are tested, 1 in test
---- rows and 0 in the others, or text with "test" in test rows and one other text. The column is no
---- feature: both parts are without it, and so may be files that are read like them.
+--- list or an n x 1 matrix; or the name of a column that is 1 in test rows and 0 in the others, or
+--- text with "test" in test rows and one other text. The column is removed from both parts, and
+--- files that are read like them need not have it.
 function Dataset:split(given)
   need_memory(self, "split")
   local train, test, repeated = split(self, given)
@@ -515,10 +523,10 @@ function Dataset:__display(state)
 end
 
 --- ds:describe(): a summary that prints as a table: size, how the file was read, the number of rows
---- of each class, and of each column the smallest value, the quartiles, the largest value, the mean
---- and the number of missing fields (before they were filled in; empty where the data set is a part
---- of a file). It is a list of { name, min, q1, median, q3, max, mean, missing }: the targets of a
---- regression, then the columns of X. In a script, print(ds:describe()).
+--- of each class, and for each column the smallest value, the quartiles, the largest value, the
+--- mean and the number of missing fields (before they were filled in; empty if the data set is a
+--- part of a file). It is a list of { name, min, q1, median, q3, max, mean, missing }: the targets
+--- of a regression, then the columns of X. In a script, print(ds:describe()).
 function Dataset:describe()
   need_memory(self, "describe")
   return describing.summary(self, said_of[self], filled_of[self])

@@ -1,8 +1,9 @@
---- Computed columns of a CSV file: the option derive of sc.data.csv, kept in the schema.
+--- Computed columns of a CSV file: the option derive of sc.data.csv, stored in the schema.
 ---
---- schema.derived: a list of { name, expression (a text) or call (a function of a row), fill (what
---- a missing value becomes), missing (missing values in training) }; their columns come after those
---- of the file. A column of the schema with helper = true is read for them, and is no feature.
+--- schema.derived: a list of { name, expression (a text) or call (a function of a row), fill (the
+--- number for a missing value), missing (missing values in training) }; their columns come after
+--- those of the file. A column of the schema with helper = true is read only to compute others, and
+--- is not a feature.
 local columns = require "scullery.data.columns"
 local core = require "scullery.core"
 local expression = require "scullery.data.expression"
@@ -61,8 +62,8 @@ local function taken_by(derived)
   return taken
 end
 
---- derive.unskip(derived, skip): the option skip without columns that expressions take, and these
---- as a table name -> true.
+--- derive.unskip(derived, skip): the option `skip` of sc.data.csv without the columns that
+--- expressions use, because these must be read; second: these columns, name -> true.
 function derive.unskip(derived, skip)
   if type(skip) ~= "string" and type(skip) ~= "table" then return skip, {} end
   local taken, left, helpers = taken_by(derived), {}, {}
@@ -72,13 +73,13 @@ function derive.unskip(derived, skip)
   return left, helpers
 end
 
---- derive.takes_target(schema), derive.takes_rows(schema): true if a computed column takes the
---- target; if one takes other rows, or a column that is no feature, so that rows have to be read
---- whole.
+--- derive.takes_target(schema): true if a computed column uses the target.
 function derive.takes_target(schema)
   return schema.target ~= nil and taken_by(schema.derived)[schema.target.name] == true
 end
 
+--- derive.takes_rows(schema): true if a computed column uses other rows (lag), or the column of
+--- times or weights: then a file cannot be read in blocks.
 function derive.takes_rows(schema)
   local taken = taken_by(schema.derived)
   for _, one in ipairs(schema.derived) do
@@ -88,26 +89,28 @@ function derive.takes_rows(schema)
   return taken[schema.time or false] or taken[schema.weights or false] or false
 end
 
---- derive.check_saved(schema): raises an error if no file can hold a computed column.
+--- derive.check_saved(schema): raises an error if a computed column is a Lua function, which a file
+--- cannot hold.
 function derive.check_saved(schema)
   for _, one in ipairs(schema and schema.derived or {}) do
     if one.call then
-      fail("the computed column '%s' is a Lua function, which no file can hold; an expression can \z
-        be saved: derive = { %s = \"a / b\" }", one.name, one.name)
+      fail("the computed column '%s' is a Lua function, which cannot be saved; an expression can: \z
+        derive = { %s = \"a / b\" }", one.name, one.name)
     end
   end
 end
 
 -- ---------------------------------------------------------------- values
 
--- The columns of X as the reader of the file gave it.
+-- The columns (see columns.of) of the X of a reader's result, before computed columns are added.
 local function raw_columns(result)
   return columns.of({ schema = result.schema, size = function()
     return result.X:rows(), result.X:cols()
   end }, true)
 end
 
--- The columns that expressions and functions take: name -> { kind, get(i) }.
+-- The columns that expressions and functions may use: name -> { kind, get }, where get(i) is the
+-- value of row i. kind: "number", "date", "category" or "target".
 local function accessible(result, schema)
   local found, X = {}, result.X
   for _, column in ipairs(raw_columns(result)) do
@@ -129,7 +132,8 @@ local function accessible(result, schema)
   return found
 end
 
--- The column of that name for an expression; raises an error if there is none that it may take.
+-- Raises an error unless an expression may use the column of that name. target: the target of the
+-- schema; lagged, dated: see expression.names.
 local function check_name(known, target, name, lagged, dated)
   local column = known[name]
   if not column and target and target.name == name then
@@ -169,7 +173,8 @@ local function order_of(result, n)
   end
 end
 
--- A row as functions see it.
+-- The value of a Lua function for row i, as a function (call, i), NaN for nil. The function gets a
+-- view of the row: row.NAME is the field of a column.
 local function row_view(known)
   local at = 0
   local view = setmetatable({}, { __index = function(_, name)
@@ -226,6 +231,7 @@ end
 
 -- ---------------------------------------------------------------- missing values
 
+-- The number of NaN in a column, and the first row with one.
 local function count_missing(column)
   local count, first = 0, nil
   for i = 1, column:rows() do
@@ -236,7 +242,8 @@ local function count_missing(column)
   return count, first
 end
 
--- The column with missing values filled in, by rule "median" or "error".
+-- The column with missing values filled in if the rule is "median"; else raises an error that names
+-- the first row without a value.
 local function filled(one, column, rule, first)
   if rule ~= "median" or one.fill == nil then
     titled(one, fail, "row %d has no value%s", first, rule == "error"
@@ -245,7 +252,8 @@ local function filled(one, column, rule, first)
   return column:map(function(v) return v ~= v and one.fill or v end)
 end
 
--- Leaves rows out of all that has a row for each row of X. left: row -> true for those.
+-- Removes rows from all matrices of the result that have a row for each row of X, and counts the
+-- rows of its files (parts) again. left: row -> true for rows to remove.
 local function keep_rows(result, left)
   if not next(left) then return end
   local rows = {}
@@ -264,7 +272,8 @@ local function keep_rows(result, left)
   end
 end
 
--- Sets X, names and schema of the result.
+-- Sets X, names and schema of the result: without the columns that are helpers, with the computed
+-- columns `made` after the others.
 local function put(result, derived, made, given)
   local schema, parts, names = {}, {}, {}
   for key, value in pairs(result.schema) do schema[key] = value end
@@ -289,11 +298,10 @@ local function put(result, derived, made, given)
 end
 
 --- derive.add(result, derived, given): adds computed columns to the result of a reader, whose
---- columns of roles are fields already. derived: see above; without `fill` where the schema is new.
+--- columns of roles are fields already. derived: see above; without `fill` if the schema is new.
 --- given: { rule = missing_values, fresh = true if the schema is new, dtype, helpers, target =
---- that of the schema that the file is read by }; helpers:
---- name -> true for columns that are no features. Returns the
---- notes about missing values.
+--- that of the schema that the file is read by }; helpers: name -> true for columns that are not
+--- features. Returns notes about missing values that were filled in (see schema.notes).
 function derive.add(result, derived, given)
   local n, list, made = result.X:rows(), {}, {}
   local known, before = accessible(result, result.schema), order_of(result, n)

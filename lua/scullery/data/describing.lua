@@ -1,4 +1,5 @@
---- What a data set looks like: its columns at the prompt, its first rows, and a summary.
+--- A data set as text: its columns at the prompt, its first rows (ds:head), and the summary of
+--- ds:describe.
 local core = require "scullery.core"
 local columns = require "scullery.data.columns"
 local objects = require "scullery.base.objects"
@@ -7,7 +8,7 @@ local text_table = require "scullery.base.text_table"
 
 local describing = {}
 
-local WIDTH = 80
+local WIDTH = 80 -- columns of the terminal, if they are not known
 
 local function number_text(value)
   if type(value) ~= "number" then return tostring(value) end
@@ -18,13 +19,7 @@ end
 
 local MOST_COLUMNS, VALUES = 10, 4
 
-local function kind_of(column)
-  if not column.category then return column.kind end
-  local count = column.last - column.first + 1
-  return ("category of %d"):format(count)
-end
-
--- The first values of a column as a text.
+-- The first of `count` values as a text; value(i): that of row i.
 local function first_values(count, value)
   local list = {}
   for i = 1, math.min(count, VALUES) do list[i] = number_text(value(i)) end
@@ -38,8 +33,11 @@ function describing.columns(ds, label_at, width)
   local lines, all, n = { tostring(ds) }, columns.of(ds), (ds:size())
   local rows = { { "  column", "kind", "values" } }
   for c = 1, math.min(#all, MOST_COLUMNS) do
-    rows[c + 1] = { "  " .. all[c].name, kind_of(all[c]), ds.X and first_values(n, function(i)
-      return columns.value(ds, all[c], i)
+    local column = all[c]
+    local kind = column.category and ("category of %d"):format(column.last - column.first + 1)
+      or column.kind
+    rows[c + 1] = { "  " .. column.name, kind, ds.X and first_values(n, function(i)
+      return columns.value(ds, column, i)
     end) or "" }
   end
   local more = #all - MOST_COLUMNS
@@ -59,7 +57,7 @@ end
 
 local Head = objects.class("rows", { example = "rows", fields = "names more", list = true })
 
--- Texts of all cells, as many columns as fit.
+-- A table with as many columns as fit into WIDTH, and lines about what is left out.
 function Head:__tostring()
   local rows, widths = { self.names }, {}
   for i, row in ipairs(self) do
@@ -83,7 +81,7 @@ function Head:__tostring()
   return table.concat(lines, "\n")
 end
 
---- describing.head(ds, n, label_at): the first n rows, as ds:head.
+--- describing.head(ds, n, label_at): see Dataset:head; label_at: as in describing.columns.
 function describing.head(ds, n, label_at)
   local all, names, result = columns.of(ds), {}, {}
   for c, column in ipairs(all) do names[c] = column.name end
@@ -148,8 +146,9 @@ local function add_classes(ds, lines)
   end
 end
 
--- Sets `missing` of the rows of X: numbers that are NaN, missing fields of categories, and numbers
--- that the reader filled in.
+-- Sets `missing` and `kind` in the summary's rows for the columns of X. Missing are numbers that
+-- are NaN, numbers that the reader filled in, and fields of categories. filled: as in
+-- describing.summary; where numbers were filled in and it is nil, `missing` is nil, unknown.
 local function count_missing(ds, rows, filled)
   local X, finite = ds.X, (ds.X:isfinite())
   for j, row in ipairs(rows) do
@@ -163,7 +162,7 @@ local function count_missing(ds, rows, filled)
     local row = rows[column.first]
     row.kind = column.kind
     if not column.category and column.missing > 0 then
-      row.missing = filled and row.missing + (filled[column.name] or 0) -- of parts it is not known
+      row.missing = filled and row.missing + (filled[column.name] or 0)
     elseif column.category and column.last - column.first + 1 > #column.levels then
       local count = math.tointeger(X:column(column.last):sum())
       for j = column.first, column.last do rows[j].missing = count end

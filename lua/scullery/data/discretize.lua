@@ -14,7 +14,7 @@ local function edges_of(column, bins)
   return edges
 end
 
--- The edges as texts with the fewest digits, at least six, that distinguish them.
+-- The edges as texts, with the fewest digits from six on that make neighbours different.
 local function texts_of(edges)
   for digits = 6, 17 do
     local texts, apart = {}, true
@@ -26,7 +26,8 @@ local function texts_of(edges)
   end
 end
 
--- An indicator column for each interval between edges, and the column names.
+-- A list of indicator columns, one for each interval (low, high] between edges; appends their
+-- names, such as "age > 35", to `names`.
 local function indicators(column, name, edges, names)
   local columns, texts = {}, texts_of(edges)
   for k = 1, #edges + 1 do

@@ -8,21 +8,24 @@ local expression = {}
 
 -- ---------------------------------------------------------------- functions
 
+-- The whole days of a date; a time just below midnight is rounding.
 local function whole(days) return math.floor(days + 1e-9) end
 
+-- A part of a date by its conversion of os.date, such as "%Y".
 local function date_of(days, what) return tonumber(os.date("!" .. what, whole(days) * 86400)) end
 
--- The functions of numbers: how many arguments they take (from, to), date: of a date.
+-- By name: the least and the largest number of arguments, and the function of numbers (nil for lag,
+-- see expression.compile). date: true if the argument is a date.
 local functions = {
   exp = { 1, 1, math.exp },
   abs = { 1, 1, math.abs },
   floor = { 1, 1, function(v) return math.floor(v) + 0.0 end },
   log = { 1, 1, function(v)
-    if v <= 0 then fail("it takes log(%.6g), which is no number", v) end
+    if v <= 0 then fail("it takes log(%.6g), which is not a number", v) end
     return math.log(v)
   end },
   sqrt = { 1, 1, function(v)
-    if v < 0 then fail("it takes sqrt(%.6g), which is no number", v) end
+    if v < 0 then fail("it takes sqrt(%.6g), which is not a number", v) end
     return math.sqrt(v)
   end },
   min = { 1, 100, math.min },
@@ -55,7 +58,7 @@ local operators = {
   end,
   ["^"] = function(a, b)
     local v = a ^ b
-    if v ~= v then fail("it takes %.6g ^ %.6g, which is no number", a, b) end
+    if v ~= v then fail("it takes %.6g ^ %.6g, which is not a number", a, b) end
     return v
   end,
 }
@@ -70,7 +73,8 @@ end
 
 -- ---------------------------------------------------------------- reading
 
--- Operators between two values: how strongly they bind to the left and to the right.
+-- Operators between two values: their binding power to the left and to the right, for precedence
+-- climbing. A smaller one on the right makes an operator (^) group to the right.
 local binding = { ["<"] = { 1, 2 }, [">"] = { 1, 2 }, ["<="] = { 1, 2 }, [">="] = { 1, 2 },
   ["=="] = { 1, 2 }, ["~="] = { 1, 2 }, ["+"] = { 3, 4 }, ["-"] = { 3, 4 }, ["*"] = { 5, 6 },
   ["/"] = { 5, 6 }, ["^"] = { 10, 9 } }
@@ -80,7 +84,8 @@ local patterns = { { "number", "^%d+%.?%d*[eE][+-]?%d+" }, { "number", "^%d+%.?%
   { "number", "^%.%d+" }, { "name", "^[%a_\128-\255][%w_.\128-\255]*" }, { "quoted", "^`([^`]*)`" },
   { "sign", "^[<>=~]=" }, { "sign", "^[-+*/^(),<>]" } }
 
--- The text as a list of { kind, text, place }.
+-- The text as a list of { kind = "number" | "name" | "sign" | "end", text, place, quoted }; raises
+-- an error for a character that begins none of them.
 local function tokens_of(text)
   local list, at = {}, text:match("^%s*()")
   while at <= #text do
@@ -98,6 +103,9 @@ local function tokens_of(text)
   return list
 end
 
+-- A recursive-descent parser over a list of tokens. A node of the tree is { op = "number", value },
+-- { op = "name", name }, { op = "call", name, arguments ... }, { op = "negate", node }, or { op =
+-- an operator, left, right }.
 local Reader = {}
 Reader.__index = Reader
 
@@ -113,6 +121,7 @@ function Reader:expect(text)
   end
 end
 
+-- A call of a function, whose name was read.
 function Reader:call(name)
   local known = functions[name]
   if not known then
@@ -139,6 +148,8 @@ function Reader:peek()
   return token.kind == "sign" and token.text
 end
 
+-- A value without operators after it: a number, a name, a call, a value in parentheses, or a
+-- negation.
 function Reader:first()
   local token = self:next()
   if token.kind == "number" then return { op = "number", value = tonumber(token.text) + 0.0 } end
@@ -168,7 +179,7 @@ function Reader:value(least)
   return left
 end
 
---- expression.read(text): the tree of an expression; raises an error for a text that is none.
+--- expression.read(text): the tree of an expression; raises an error for a text that is not one.
 function expression.read(text)
   local reader = setmetatable({ list = tokens_of(text), at = 1, deep = 0 }, Reader)
   local tree = reader:value(0)
@@ -178,8 +189,8 @@ function expression.read(text)
   return tree
 end
 
---- expression.names(tree, visit): calls visit(name, lagged, dated) for each name of a column.
---- lagged: inside lag; dated: the argument of a date's part.
+--- expression.names(tree, visit): calls visit(name, lagged, dated) for each name of a column in a
+--- tree. lagged: true inside lag; dated: true for the argument of year, hour and the like.
 function expression.names(tree, visit, lagged, dated)
   if tree.op == "name" then visit(tree.name, lagged or false, dated or false) end
   local known = tree.op == "call" and functions[tree.name]
@@ -189,7 +200,7 @@ function expression.names(tree, visit, lagged, dated)
   end
 end
 
---- expression.has_lag(tree): true if it takes other rows.
+--- expression.has_lag(tree): true if a value depends on other rows.
 function expression.has_lag(tree)
   local found = tree.op == "call" and tree.name == "lag"
   for _, part in ipairs(tree) do found = found or expression.has_lag(part) end
@@ -225,8 +236,9 @@ local function of_parts(f, parts)
   end
 end
 
---- expression.compile(tree, column, before): a function of a row's number. column(name): a function
---- of a row's number; before(k): a list, for each row, of the row k rows before it, or false.
+--- expression.compile(tree, column, before): a function from a row's number to the value of the
+--- tree, NaN if one of its columns is missing there. column(name): such a function for a column;
+--- before(k): a list with, for each row, the number of the row k rows before it, or false.
 function expression.compile(tree, column, before)
   if tree.op == "number" then return function() return tree.value end end
   if tree.op == "name" then return column(tree.name) end

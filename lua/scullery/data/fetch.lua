@@ -7,18 +7,18 @@ local options = require "scullery.base.options"
 
 local fetch = {}
 
--- ---------------------------------------------------------------- from an origin's text to the
--- compact one
+-- ---------------------------------------------------------------- conversion to the compact form
 
--- Reorders the columns of comma-separated lines: new column k is old column order[k].
+-- Reorders the columns of comma-separated lines: new column k is old column order[k]. Columns that
+-- are not in order are left out.
 local function reorder(text, order)
   local lines = {}
   for line in text:gmatch("([^\n]*)\n") do
     local fields, row = {}, {}
     for field in (line .. ","):gmatch("([^,]*),") do fields[#fields + 1] = field end
     for k, old in ipairs(order) do
-      row[k] = fields[old] or fail("line %d has %d columns, and %d are taken", #lines + 1, #fields,
-        #order)
+      row[k] = fields[old] or fail("line %d has %d columns, and column %d is needed", #lines + 1,
+        #fields, old)
     end
     lines[#lines + 1] = table.concat(row, ",")
   end
@@ -67,17 +67,17 @@ local function check_shape(text, file, entry)
 end
 
 local function say_unverified(path, say)
-  say(("%s: could not be verified: rows and columns are as expected, but the contents are not \z
-    those that this catalog knows"):format(path))
+  say(("%s: could not be verified: the numbers of rows and columns are as expected, but its \z
+    sha256 is not that of the catalog"):format(path))
 end
 
 local MOST_TEXT = 1 << 28 -- bytes of a file that is converted: the largest has 75 MB
 
--- ---------------------------------------------------------------- what is here already
+-- ---------------------------------------------------------------- checks of local copies
 
---- fetch.check(path, file, entry, say): a sentence about the fault of a local copy of a catalog
---- file, nil if it is right. An unpacked file may have other contents of the same shape, because
---- the public origin may have changed: then say(text) is called.
+--- fetch.check(path, file, entry, say): nil if a local copy of a catalog file is valid, else a
+--- sentence about its fault. An unpacked file may have other contents of the same shape, because
+--- the public origin may have changed: it is valid, and say(text) is called with a warning.
 function fetch.check(path, file, entry, say)
   local digest, origin = core.sha256(path), file.origin or {}
   local packed = path:sub(-#file.name) == file.name
@@ -98,7 +98,8 @@ end
 
 -- ---------------------------------------------------------------- getting
 
--- Converts and removes the raw file, downloaded or copied there by hand.
+-- Makes the compact file in the folder from the raw file, which may have been copied there by hand
+-- and else is downloaded; removes the raw file, and returns the path of the compact one.
 local function from_raw(file, entry, folder, say)
   local origin = file.origin
   local raw, target = folder .. origin.raw, folder .. file.name:gsub("%.gz$", "")

@@ -1,8 +1,8 @@
 --- Splits and folds: which rows are learnt from, and which are judged.
 ---
---- Folds are a list with the fold of each row, from 1. Folds by time overlap; they are such a list
---- (0: rows that are only learnt from) with a field `pairs`, a list of { training rows, test rows
---- }.
+--- Folds are a list with the fold of each row, from 1. Folds by time overlap: they are such a list
+--- (0 for rows that are only learnt from) with a field `pairs`, the list of { training rows, test
+--- rows }, which counts.
 local core = require "scullery.core"
 local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
@@ -33,6 +33,8 @@ folds.horizon_rule = { test = function(v) return type(v) == "number" and v > 0 e
 
 -- ---------------------------------------------------------------- groups and times of rows
 
+-- A list or a matrix of one row or column as an n x 1 matrix of finite numbers; raises an error
+-- that begins with `what` for anything else.
 local function column_of(given, n, what)
   local read, m = pcall(core.matrix, given)
   if not read then fail("%s: %s", what, m) end
@@ -66,7 +68,7 @@ end
 --- folds.times_of(given, n): n numbers as an n x 1 matrix.
 function folds.times_of(given, n) return column_of(given, n, "time") end
 
--- The groups that an option asks for, n x 1; nil: none.
+-- The groups that an option asks for, n x 1, by default those of the data set; nil for none.
 local function wanted_groups(ds, given)
   if given == false then return nil end
   if given == nil then return ds.groups end
@@ -79,12 +81,12 @@ local function wanted_groups(ds, given)
       .. options.nearest(given, ds.names) .. "'?)" or "")
 end
 
-local told = setmetatable({}, { __mode = "k" }) -- matrix of groups -> lines already printed
+local printed = setmetatable({}, { __mode = "k" }) -- matrix of groups -> lines already printed
 
--- Prints a line about the groups of a data set, once each.
+-- Prints a line about the groups of a data set, each line once.
 local function tell(groups, line)
-  local said = told[groups] or {}
-  told[groups] = said
+  local said = printed[groups] or {}
+  printed[groups] = said
   if not said[line] then warn(line) end
   said[line] = true
 end
@@ -94,7 +96,8 @@ local function group_name(ds)
   return name and (" of '%s'"):format(name) or ""
 end
 
--- Prints a line if given ids, one for each row, differ within a group. what: "folds cut".
+-- Prints a line if ids that the user gave, one for each row, differ within a group. what: the
+-- subject and verb of the line, "folds cut".
 local function tell_cut(ds, groups, ids, what)
   local id_of = {}
   for i = 1, #ds do
@@ -119,7 +122,8 @@ end
 
 -- ---------------------------------------------------------------- strata
 
--- True if rows are to be divided class by class.
+-- Whether rows are divided class by class; raises an error if that was asked for and cannot be
+-- done.
 local function wants_strata(ds, asked)
   if asked == nil then return ds.task == "classification" and ds.y ~= nil end
   if asked and (ds.task ~= "classification" or not ds.y) then
@@ -180,8 +184,10 @@ local function shuffled_groups(ds, groups, o)
   return list
 end
 
--- The side of each row when sides get these shares of each stratum: each group goes to the side
--- that it brings nearest to its share, measured by squares.
+-- The side of each row, for sides that should get these shares of each stratum; second: the rows of
+-- each side. Groups are placed one by one, each on the side where it adds least (or removes most)
+-- to the squared differences from the wanted numbers of rows, relative to these numbers, over all
+-- strata and the rows in all.
 local function divide_groups(list, n, shares)
   local total, has, side = {}, {}, {}
   for _, group in ipairs(list) do
@@ -239,6 +245,7 @@ local function allot(sizes, total)
   return take
 end
 
+-- The training and test rows of a split that keeps groups together, with about `total` test rows.
 local function split_groups(ds, groups, o, total, name)
   local list, n = shuffled_groups(ds, groups, o), #ds
   if #list < 2 then fail("all rows are in one group: groups = false splits it") end
@@ -246,7 +253,7 @@ local function split_groups(ds, groups, o, total, name)
   local train, test = {}, {}
   for i = 1, n do table.insert(side[i] == 1 and test or train, i) end
   if has[1].rows == 0 or has[2].rows == 0 then
-    fail("option '%s' got %.14g of %d rows, and no group is as small: groups = false cuts groups",
+    fail("option '%s' got %.14g of %d rows, and every group is larger: groups = false cuts groups",
       name, o.test, n)
   end
   tell(groups, ("the split keeps the %d groups%s together: %d of %d rows are the test part"):format(
@@ -254,6 +261,7 @@ local function split_groups(ds, groups, o, total, name)
   return train, test
 end
 
+-- The training and test rows of a random split, with each class in proportion if o asks for it.
 local function split_strata(ds, o, total)
   local strata, sizes, train, test = shuffled_strata(ds, o, SPLIT), {}, {}, {}
   for k, rows in ipairs(strata) do sizes[k] = #rows end
@@ -317,6 +325,7 @@ local function one_by_one(ds, groups)
   return ids
 end
 
+-- k folds of consecutive rows.
 local function in_order(ds, groups, k)
   local ids, n = {}, #ds
   for i = 1, n do ids[i] = (i - 1) * k // n + 1 end
@@ -327,6 +336,7 @@ local function in_order(ds, groups, k)
   return ids
 end
 
+-- k folds that keep groups together.
 local function by_groups(ds, groups, o, k)
   local list, shares = shuffled_groups(ds, groups, o), {}
   if #list < k then
@@ -340,6 +350,7 @@ local function by_groups(ds, groups, o, k)
   return (divide_groups(list, #ds, shares))
 end
 
+-- k random folds whose sizes differ by one row at most, also within each class if o asks for it.
 local function at_random(ds, o, k)
   local ids, next_fold = {}, 0
   if not ds.X then -- a stream: folds cannot be stratified, its labels are not in memory
@@ -357,6 +368,8 @@ local function at_random(ds, o, k)
   return ids
 end
 
+-- Folds that the user gave as a list of fold numbers; raises an error unless they are 1 to at least
+-- 2 without a gap.
 local function check_given(ds, groups, list)
   local n, seen, most = #ds, {}, 0
   if #list ~= n then fail("option 'folds' has %d fold numbers for %d rows", #list, n) end

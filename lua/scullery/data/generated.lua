@@ -1,4 +1,4 @@
---- Data sets that are computed by a published equation, not read from a file.
+--- Named data sets that are computed by a published equation; the catalog has their names.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 

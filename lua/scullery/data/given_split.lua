@@ -1,5 +1,5 @@
---- Splits that the user gives: the option rows of ds:split, as row numbers or as a column that says
---- which rows are tested. Such a column is no feature, so both parts are without it.
+--- Splits that the user gives: the option `rows` of ds:split, as row numbers or as the name of a
+--- column that marks the test rows. Such a column is not a feature, and is removed from both parts.
 local columns = require "scullery.data.columns"
 local core = require "scullery.core"
 local fail = require "scullery.base.fail"
@@ -14,7 +14,7 @@ given_split.rule = { test = function(v)
   return core.is_matrix(v) or type(v) == "string" or type(v) == "table" and not getmetatable(v)
 end, takes = "the numbers of the test rows, or the name of the column that says which they are" }
 
--- The places of true values, and of the others, in 1 .. n.
+-- Two lists of row numbers in 1 .. n: those for which tested[i] is false or nil, and the others.
 local function divide(tested, n)
   local train, test = {}, {}
   for i = 1, n do table.insert(tested[i] and test or train, i) end
@@ -37,7 +37,8 @@ local function numbers_of(given)
   return list
 end
 
--- The places of a list of row numbers, as row -> place.
+-- A table from each row number in a list to its place in the list. Raises an error for a number
+-- that is not a row number, and for one that occurs twice.
 local function places_of(given, n)
   local place = {}
   for i, value in ipairs(given) do
@@ -75,7 +76,8 @@ local function column_called(ds, name)
     name, nearest and (" (did you mean '%s'?)"):format(nearest) or "")
 end
 
--- The column of X that is 1 in test rows.
+-- The number of the column of X that is 1 in test rows. Raises an error for a column of text that
+-- has not exactly two texts, one of them "test".
 local function indicator(column)
   if not column.category then return column.first end
   local levels = column.levels
@@ -88,6 +90,7 @@ local function indicator(column)
       or "", TEST)
 end
 
+-- A list with true for each test row; raises an error for a value that is not 0 or 1.
 local function tested_by(ds, column)
   local tested, j = {}, indicator(column)
   for i = 1, #ds do
@@ -111,8 +114,8 @@ local function without(list, first, last)
   return left
 end
 
--- The schema of rows without the column. A file that is read like them may lack it, unless computed
--- columns may take it.
+-- The schema of the rows without the column. The schema skips it, so that a file read with `like`
+-- need not have it; if there are computed columns, which may use it, it is still read (helper).
 local function schema_without(ds, column, names)
   local old = ds.schema
   if not (old and old.columns) then

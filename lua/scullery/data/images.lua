@@ -1,4 +1,4 @@
---- Images whose pixels are the columns of a matrix.
+--- sc.data.rotate: rotates images whose pixels are the columns of a matrix.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 
@@ -7,7 +7,8 @@ local images = {}
 local rules = options.declare("data.rotate", { height = { type = "integer", low = 1 },
   width = { type = "integer", low = 1 } })
 
--- Height and width of images of d pixels; square by default.
+-- Height and width of images of d pixels; square by default. Raises an error unless their product
+-- is d.
 local function shape_of(d, o)
   local height = o.height or o.width and d // o.width or math.floor(math.sqrt(d) + 0.5)
   local width = o.width or o.height and d // height or height
@@ -26,7 +27,8 @@ local function check_angle(angle)
   return angle
 end
 
--- The angle of each row, and the number of rows of the result.
+-- A function i -> the angle of row i, and the number of rows of the result. n: the rows of X; one
+-- row with a list of angles gives a row for each angle.
 local function angles_of(angles, n)
   if type(angles) ~= "table" or getmetatable(angles) then
     check_angle(angles)
@@ -39,8 +41,9 @@ local function angles_of(angles, n)
   return function(i) return angles[i] end, #angles
 end
 
--- The image rotated by an angle. Each pixel of the result is interpolated between the four pixels
--- around its origin; pixels outside the image count as 0.
+-- The image rotated by an angle in degrees, as a list of pixels. Each pixel of the result is
+-- interpolated between the four pixels around the point that is moved to it; pixels outside the
+-- image count as 0.
 local function turn(pixels, height, width, angle)
   local c, s = math.cos(math.rad(angle)), math.sin(math.rad(angle))
   local y0, x0, out = (height + 1) / 2, (width + 1) / 2, {}

@@ -1,4 +1,4 @@
---- Data from files, by format and by name.
+--- sc.data: data sets from files in several formats, and named data sets.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local derive = require "scullery.data.derive"
@@ -36,7 +36,7 @@ end
 
 -- ---------------------------------------------------------------- files
 
--- The data set of a reader's result whose columns are plain numbers; source, files: of a stream.
+-- The data set for a reader's result whose columns are all numbers. source, files: for a stream.
 local function plain(format, result, source, files)
   result.schema = schema.plain(format, #result.names, result.names)
   return dataset.from_table(result, source, nil, files)
@@ -55,8 +55,8 @@ end
 
 local roles = { "weights", "groups", "time" } -- in the order of their columns, the last of X
 
--- True if numbers of roles are to be read beside features of float32: groups and times are often
--- whole numbers with more digits than that has.
+-- True if features are float32 and there are columns of roles, which must then be read as float64:
+-- groups and times are often whole numbers with more digits than float32 has.
 local function roles_are_wider(o)
   local like = o.like or {}
   for _, role in ipairs(roles) do
@@ -72,8 +72,8 @@ local function in_float64(o)
   return copy
 end
 
--- Moves the columns of roles from X, or from a stream, to fields of their own. wide: a stream of
--- the same rows in float64, where the other one is of float32.
+-- Moves the columns of roles from X, or from a stream, to the fields weights, groups and time of
+-- the result. wide: a stream of the same rows in float64 if `source` is float32.
 local function take_roles(result, source, wide)
   local features, named = {}, {}
   for _, role in ipairs(roles) do
@@ -97,8 +97,8 @@ local function take_roles(result, source, wide)
   end
 end
 
--- The computed columns that options of the user ask for, nil without: derived, and given as
--- derive.add takes it. Removes from the options what the reader does not take.
+-- The arguments `derived` and `given` of derive.add for the computed columns that the options ask
+-- for; nil if there are none. Changes o so that the reader accepts it and reads what they need.
 local function take_derived(o, stream)
   local derived, helpers, like = derive.read(o.derive), {}, o.like
   if derived and like then
@@ -177,7 +177,7 @@ end
 --- names another. It is a classification if it is text, if it takes two values, or if it is few
 --- whole numbers in a column called class, label or target.
 ---
---- weights, groups and time name columns that are no features: the weight of each row in learning;
+--- weights, groups and time name columns that are not features: the weight of each row in learning;
 --- groups of rows that splits and folds keep on one side (ds.groups); and the time of each row, a
 --- number or a date, for folds = "time" (ds.time).
 ---
@@ -185,8 +185,9 @@ end
 --- (in backquotes if a name has other characters than letters, digits, _ and .), + - * / ^, < <= >
 --- >= == ~= (1 or 0), log, exp, sqrt, abs, floor, min, max; year, month, day, weekday (1 is
 --- Monday), hour, minute of a date; lag(x, k): x of the row k rows before, in the order of the time
---- column if one is named, and within groups. A lag of the first rows is a missing number. A column
---- in skip can be used. A Lua function of the row is taken too, which models cannot be saved with.
+--- column if one is named, and within groups. In the first rows a lag is a missing number. A column
+--- in skip can be used. A value may also be a Lua function of the row; a model with one cannot be
+--- saved.
 ---
 --- One line on standard error reports the guesses and conversions (quiet = true: none);
 --- ds:describe() reports them too. ds.schema records how each column was read.
@@ -211,6 +212,7 @@ local function next_rows(state)
   end
 end
 
+-- The iterator and the state of sc.data.csv_blocks.
 local function csv_blocks(path, given)
   check_one_path(path)
   if type(given) ~= "table" or given.like == nil then
@@ -229,8 +231,8 @@ local function csv_blocks(path, given)
   end
   local derived, how = take_derived(o)
   if derived and derive.takes_rows(o.like) then
-    error("a computed column takes other rows (lag), or a column that is no feature: read the \z
-      file whole, sc.data.csv(path, { like = ... })", 0)
+    error("a computed column depends on other rows (lag), or on a column that is not a feature: \z
+      read the file whole, sc.data.csv(path, { like = ... })", 0)
   end
   if how then how.rule = o.like.missing_values == "median" and "median" or "error" end
   return next_rows, { blocks = core.csv_blocks(path, o, given.id), id = given.id ~= nil,
@@ -293,6 +295,8 @@ function data.idx(images, labels, given)
   return options.guard("data.idx", 1, read_idx, images, labels, given)
 end
 
+-- A data set whose rows are read from disk in each pass. The targets are read once here, if the
+-- task or the classes are not given.
 local function stream_npy(path, o)
   local kind, classes = o.task or o.classes and "classification", o.classes
   if o.y and (not kind or kind == "classification" and not classes) then -- y is small: one column
@@ -339,7 +343,7 @@ local row_rules = options.declare("data.rows", {
     read = { type = "function", required = true }, task = task, classes = { type = "table" },
 })
 
-local LOOK = 2048 -- rows whose targets are looked at where nobody said what they are
+local LOOK = 2048 -- rows by whose targets the task is guessed if it is not given
 
 -- The task and the classes of generated rows, from the targets of the first ones. A later row with
 -- another label is an error of the pass that meets it.
@@ -463,7 +467,7 @@ local function read_entry(name, entry, paths, o)
     { table.unpack(paths, half + 1) }, { scale = entry.scale, dtype = o.dtype }))
 end
 
--- The rows of the wanted classes only, as in sets that pair two digits of MNIST; the sizes of the
+-- The rows of the wanted classes only, as for a set of two digits of MNIST; the sizes of the
 -- official parts are counted again.
 local function keep_classes(ds, wanted)
   local keep = {}
@@ -484,6 +488,7 @@ end
 
 local load_rules = options.declare("data.load", { dtype = dtype, stream = { type = "boolean" } })
 
+-- sc.data.load without its title in errors.
 local function load_set(name, part, given)
   local entry = entry_of(name)
   if type(part) == "table" and given == nil then part, given = nil, part end
@@ -493,9 +498,9 @@ local function load_set(name, part, given)
   end
   local paths, missing = locate(entry)
   if not paths then
-    error(("the set '%s' is not here (%s): run `scullery data get %s`, or put the file in a \z
-      folder and name that folder in SCULLERY_DATA")
-      :format(name, missing, name), 0)
+    error(("the set '%s' is not on this machine (%s is missing): run `scullery data get %s`, or \z
+      put the file in a folder and name that folder in SCULLERY_DATA"):format(name, missing, name),
+      0)
   end
   local ds = read_entry(name, entry, paths, o)
   if entry.keep then ds = keep_classes(ds, entry.keep) end
@@ -539,8 +544,8 @@ function data.list()
   for name, entry in pairs(require "scullery.data.catalog") do
     local paths, where = locate(entry)
     list[#list + 1] = { name = name, rows = entry.rows, columns = entry.columns, task = entry.task,
-      about = entry.about, here = paths ~= nil,
-                        where = paths and where or nil, path = paths and paths[1] or nil }
+      about = entry.about, here = paths ~= nil, where = paths and where or nil,
+      path = paths and paths[1] or nil }
   end
   table.sort(list, function(a, b) return a.name < b.name end)
   return list

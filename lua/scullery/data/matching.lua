@@ -1,5 +1,5 @@
---- Matches new data to a fitted model: columns by name, labels by their value. A label that did not
---- occur in training has no class, and so counts as wrong.
+--- Matches new data to a fitted model: columns by name, labels by their value. A row with a label
+--- that did not occur in training counts as wrong.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local fail = require "scullery.base.fail"
@@ -29,6 +29,7 @@ end
 
 -- ---------------------------------------------------------------- columns
 
+-- Whether two lists have the same elements in the same order.
 local function same_list(a, b)
   if #a ~= #b then return false end
   for k in ipairs(a) do if a[k] ~= b[k] then return false end end
@@ -45,8 +46,9 @@ local function places_of(names)
   return place
 end
 
---- matching.columns(ds, f): the columns of ds that the model f takes (f.names), in its order; nil
---- if they already match or if one side has no names.
+--- matching.columns(ds, f): the numbers of the columns of ds that the model f takes (f.names), in
+--- its order; nil if the columns match already, or if one side has no names or two equal ones.
+--- Raises an error for a missing column; warns of columns that are left out.
 function matching.columns(ds, f)
   local here, wanted = ds.names, f.names
   if not here or not wanted or same_list(here, wanted) then return nil end
@@ -96,7 +98,7 @@ end
 
 -- ---------------------------------------------------------------- labels
 
--- The text by which labels are compared.
+-- The text by which labels are compared: the number 3 and the text "3" are the same label.
 local function key_of(label)
   if type(label) ~= "number" then return label end
   local whole = math.tointeger(label)
@@ -133,7 +135,8 @@ local function recoded(ds, classes)
   return out, count, strange
 end
 
--- The code in the rows of a stream for each class of the model; NaN if the stream has none.
+-- For each class of the model its code in the rows of a stream; NaN for a class that the stream
+-- does not have.
 local function stream_codes(ds, classes)
   local code, list = has_texts(ds.classes) and codes_of(ds.classes), {}
   for k, label in ipairs(classes) do
@@ -145,8 +148,8 @@ local function stream_codes(ds, classes)
   return list
 end
 
---- matching.tell_strangers(ds, count[, labels]): say how many rows have a label that was never seen
---- in training.
+--- matching.tell_strangers(ds, count[, labels]): warns, once for each data set, that `count` rows
+--- have a label that was never seen in training; nothing for 0.
 function matching.tell_strangers(ds, count, labels)
   if count == 0 then return end
   warn_once(ds, ("%d row%s a label that was never seen in training%s: %s"):format(count,
@@ -154,6 +157,8 @@ function matching.tell_strangers(ds, count, labels)
     count == 1 and "it counts as wrong" or "they count as wrong"))
 end
 
+-- Gives the copy `self` of a data set the classes and codes of the model f; returns the number of
+-- rows with labels that f does not know (0 for a stream).
 local function match_classes(self, ds, f)
   if ds.task == "classification" and same_list(ds.classes, f.classes) then return 0 end
   self.classes, self.task, self.strangers = f.classes, f.task, true
@@ -167,6 +172,8 @@ local function match_classes(self, ds, f)
   return count
 end
 
+-- Makes the copy `self` a data set for a regression; raises an error for another number of targets
+-- than that of the model f.
 local function match_targets(self, ds, f)
   if has_texts(ds.classes) then
     fail("the model is a regression, and the data set has labels that are texts")
@@ -212,8 +219,8 @@ local function check_labels(ds, f)
   end
 end
 
---- matching.known(ds, f): the same for rows that a model is to learn: a label that it does not know
---- is an error; of a stream it may be one of the walk.
+--- matching.known(ds, f): the same for rows that a model will learn: a label that it does not know
+--- is an error. In a stream without known classes, the pass that meets the label raises it.
 function matching.known(ds, f)
   if f.task ~= "classification" then return (matching.judged(ds, f)) end
   if ds.classes and not same_list(ds.classes, f.classes) then check_labels(ds, f) end

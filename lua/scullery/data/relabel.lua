@@ -1,4 +1,4 @@
---- New labels for the classes of a data set.
+--- ds:relabel: new labels for the classes of a data set.
 local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local targets = require "scullery.data.targets"
@@ -19,7 +19,7 @@ local function check(f, classes)
   end
 end
 
--- The new label of each class.
+-- The new label of each class; nil from f keeps the old one.
 local function new_labels(f, classes)
   local new = {}
   for k, label in ipairs(classes) do

@@ -43,8 +43,8 @@ end
 
 local MOST_NAMED = 6
 
--- Appends the sentence of a pattern with the items as text, MOST_NAMED of them at most; no sentence
--- if there are no items.
+-- Appends the pattern with the items filled in as a list, at most MOST_NAMED of them; nothing if
+-- there are no items.
 local function add(lines, pattern, items)
   if #items == 0 then return end
   local text = table.concat(items, ", ", 1, math.min(#items, MOST_NAMED))
@@ -52,13 +52,13 @@ local function add(lines, pattern, items)
   lines[#lines + 1] = pattern:format(text)
 end
 
--- "1 row", "2 rows"; many: the plural if it is not made with s.
+-- "1 row", "2 rows"; many: the plural if it is not `one` with an s.
 local function number_of(count, one, many)
   return ("%d %s"):format(count, count == 1 and one or many or one .. "s")
 end
 
--- The sentence about the target and the task, nil without a target. given: the user's options,
--- which are not reported as guesses.
+-- The sentence about the target and the task; nil without a target. given: the user's options, so
+-- that only guesses are explained.
 local function task_line(result, given)
   if not result.target then return nil end
   local what = result.task
@@ -102,8 +102,8 @@ function schema.notes(notes)
   return lines
 end
 
---- schema.report(result, given): sentences about a reader's result: guessed options, then
---- conversions. given: the options of the user. Second: the list without the guesses.
+--- schema.report(result, given): a list of sentences about a reader's result: guessed options, then
+--- conversions. given: the options of the user. Second result: the list without the guesses.
 function schema.report(result, given)
   local lines, done = {}, schema.notes(result.notes)
   if not given.like then

@@ -13,6 +13,7 @@ local labels_of = targets.known
 
 -- ---------------------------------------------------------------- labels
 
+-- The distinct labels of a list, sorted.
 local function sorted_labels(list)
   local seen, classes = {}, {}
   for _, label in ipairs(list) do
@@ -66,14 +67,15 @@ end
 
 local MOST_DECIMALS = 50 -- the most classes if some are not whole numbers
 
--- The labels that occur in a column of numbers, sorted; refused if they look like a regression.
+-- The labels that occur in a column of numbers, sorted. Raises an error if they look like the
+-- targets of a regression: more than MOST_DECIMALS, and some are not whole numbers.
 local function distinct(y)
   local list = {}
   for i = 1, y:rows() do list[i] = math.tointeger(y:get(i, 1)) or y:get(i, 1) end
   local classes = sorted_labels(list)
   for _, label in ipairs(#classes > MOST_DECIMALS and classes or {}) do
     if math.type(label) == "float" then
-      fail("y has %d different values, and some are no whole numbers (%s): that is a regression, \z
+      fail("y has %d different values, and some are not whole numbers (%s): that is a regression, \z
         and a classification has few labels", #classes, options.show(label))
     end
   end
@@ -93,7 +95,8 @@ local function check_codes(y, classes)
   end
 end
 
--- The type of the entries of a list: numbers, lists or texts, all of one type.
+-- The type of the entries of a list, "number", "table" or "string"; raises an error for an empty
+-- list, another type, or entries of several types.
 local function check_list(y)
   if #y == 0 then fail("y is an empty list") end
   local kind = type(y[1])
@@ -122,9 +125,9 @@ end
 
 local FEW_VALUES = 20
 
---- targets.guess(y): the task of numbers of which nobody said what they are: two different values
---- are the labels of a classification, all others are values. Second: a sentence about the guess
---- for the user, if it may be wrong.
+--- targets.guess(y): the task for a matrix of numbers, if it is not given: a classification if y
+--- takes two different values, else a regression. Second: a sentence for the user about a guess
+--- that may be wrong; nil for a certain one.
 function targets.guess(y)
   local values = y:cols() == 1 and y:rows() > 2 and few_values(y, FEW_VALUES)
   if not values or #values < 2 then return "regression" end
@@ -138,8 +141,11 @@ function targets.guess(y)
     \"classification\" takes them as labels"):format(#values)
 end
 
---- targets.read(y, classes, task): y as given by the user, read as the fields of a data set:
---- matrix, classes or nil, task.
+--- targets.read(y, classes, task): the fields of a data set for the y that a user gave, a list of
+--- texts or numbers or a matrix: y as a float64 matrix (labels that are texts as their positions),
+--- classes (nil for a regression), task. A task that is neither given nor known is guessed, which a
+--- line on standard error reports if it may be wrong. Raises an error for targets that are not
+--- finite, or labels that are not in the classes.
 function targets.read(y, classes, task)
   if not core.is_matrix(y) and (type(y) ~= "table" or getmetatable(y)) then
     fail("y takes a list of texts or numbers, or a matrix, and got %s", options.show(y))
@@ -180,7 +186,8 @@ end
 
 -- ---------------------------------------------------------------- weights
 
---- targets.weights(given, n): row weights as an n x 1 matrix.
+--- targets.weights(given, n): row weights, a list or a matrix of one row or column, as an n x 1
+--- matrix. Raises an error unless they are finite, at least 0 and not all 0.
 function targets.weights(given, n)
   if not core.is_matrix(given) and (type(given) ~= "table" or getmetatable(given)) then
     fail("weights take a list of numbers or an n x 1 matrix, and got %s", options.show(given))

@@ -1,5 +1,5 @@
---- Options that nobody gave and that depend on the data: the width of the features, and the
---- solver's regularisation. p:fit chooses them by the loss on rows held out.
+--- The choice of options that were not given and depend on the data: the width of the features, and
+--- the solver's regularisation. p:fit chooses them by the loss on held-out rows.
 ---
 --- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at
 --- most FEATURES parameters: the width that the "median" rule gives, times each of FACTORS, with
@@ -34,8 +34,9 @@ local FOLDS = 5
 
 -- ---------------------------------------------------------------- what is to be chosen
 
--- The option of a component that takes a width from the data, if the width was not given, neither
--- by this option nor by another one (gamma for sigma, theta for width): the component refuses two.
+-- The name of the option for the width of a component, if it may be "median" and no width was
+-- given; else nil. A width may also have been given by another option (gamma for sigma, theta for
+-- width): the component refuses two, which the trial instance shows.
 local function open_width(part)
   local name
   for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do
@@ -47,8 +48,9 @@ local function open_width(part)
   return name and pcall(component.instance, component.with(part, name, 1)) and name or nil
 end
 
--- The part of the features whose width is to be chosen ("p" or "phi"), and its option. With a K two
--- widths belong together, and both keep their defaults.
+-- The part of the features whose width is to be chosen ("p" or "phi"), and the name of the option;
+-- nil if there is none. With a K there are two widths that depend on each other: both keep their
+-- defaults.
 local function width_of(features)
   if not features or features.inst.K then return nil end
   for _, name in ipairs{ "p", "phi" } do
@@ -71,7 +73,7 @@ local function open_lambda(solver)
   return option and solver.given[option.name] == nil and option or nil
 end
 
--- Those of the values that the open option of regularisation takes.
+-- The values that are in the range of the open option of regularisation.
 local function allowed(p, values)
   local option, list = open_lambda(p.solver), {}
   for _, value in ipairs(values) do
@@ -145,21 +147,16 @@ local function strata_of(few)
   return lists
 end
 
--- How many folds of whole groups there can be.
-local function folds_of_groups(few)
-  local seen, count = {}, 0
+-- The fold of each row of the sample. With two groups or more, groups stay together. Else the rows
+-- of each class, in the order of their hashes, are assigned to the folds in turn; a class with
+-- fewer rows than folds continues where the last small class ended. Second: whether groups stay
+-- together.
+local function folds_of(few)
+  local seen, k = {}, 0
   for i = 1, few.groups and #few or 0 do
     local value = few.groups:get(i, 1)
-    if not seen[value] then seen[value], count = true, count + 1 end
+    if not seen[value] then seen[value], k = true, math.min(k + 1, FOLDS) end
   end
-  return math.min(count, FOLDS)
-end
-
--- The fold of each row of the sample: groups stay together; else the rows of each class, in the
--- order of their hashes, are dealt out in turn. Small classes go on where the last one ended.
--- Second: whether groups stay together.
-local function folds_of(few)
-  local k = folds_of_groups(few)
   if k >= 2 then return folds.of(few, { folds = k, seed = 0, quiet = true }), true end
   local ids, next_fold = {}, 0
   for _, rows in ipairs(strata_of(few)) do
@@ -191,8 +188,9 @@ end
 
 -- ---------------------------------------------------------------- judging
 
--- 1 for each row whose label is wrong, plus a share of the square loss that decides only where as
--- many labels are wrong: in at most ROWS rows it adds up to less than half a label.
+-- For each row: 1 if its label is wrong, plus at most 1e-4, which grows with the square loss. The
+-- second term adds up to less than half a label in ROWS rows, and decides only between candidates
+-- with equally many wrong labels.
 local function wrong_labels(decisions, wanted, squares)
   local wrong
   if wanted:cols() == 1 then
@@ -203,11 +201,11 @@ local function wrong_labels(decisions, wanted, squares)
   return wrong + squares:map(function(v) return 1e-4 * v / (1 + v) end)
 end
 
--- The losses of rows (n x 1). In a regression the square loss. In a classification the loss that
--- the solver states: scores are margins for one that minimises the hinge loss, log-odds for one of
--- the log loss, and the square loss would want them all near -1 and +1. The square loss for a
--- solver that regularises and states no loss: it minimises that. For models of other solvers
--- (votes, counts), whose scores are of any size, the labels.
+-- The losses of rows (n x 1). Regression: the square loss. Classification: the solver's own loss,
+-- because its scores are margins (hinge loss) or log-odds (log loss), which the square loss would
+-- penalise for being far from -1 and +1. A solver that regularises and declares no loss minimises
+-- the square loss. Models of other solvers (votes, counts) have scores of any size: their wrong
+-- labels count.
 local function losses_of_rows(p, solver, decisions, wanted, task)
   local gap = decisions - wanted
   local squares, facts = gap:mul(gap):sum(2), core.solver_facts(solver)
@@ -283,12 +281,13 @@ local function median_width(p, open, few, ids, known)
   return core.settings(settled.made)[open.width]
 end
 
+-- Adds the losses of one fold, one for each candidate, to sums.
 local function add(sums, losses_of_fold)
   for k, loss in ipairs(losses_of_fold) do sums[k] = (sums[k] or 0) + loss end
 end
 
--- The losses of on_sample below, with row stages that learn from the targets: fitted without each
--- fold.
+-- The function `loss` of on_sample below, for row stages that learn from the targets: they are
+-- fitted again without each fold.
 local function try_apart(p, few, folding, open, values, most, known)
   local sums = {}
   for k = 1, math.min(most, #folding.judged) do
@@ -330,8 +329,9 @@ local function on_sample(p, few, folding, open, most, known, use)
   end)
 end
 
--- The place of the least loss among `count`, from place `at` upwards as long as it falls, or else
--- downwards; nil if none is finite. Second: the loss.
+-- The place of a minimum of loss_of(1 .. count): a walk from place `at` upwards while the loss
+-- falls; downwards if the first step up did not lower it. nil if no loss is finite. Second: the
+-- loss.
 local function walk(count, at, loss_of)
   local best, least = nil, math.huge
   local function falls(place)
@@ -379,8 +379,8 @@ local function near(values, wanted)
   return list
 end
 
--- The solver as it judges candidates: with a tolerance a thousand times larger, at most 0.01.
--- Losses of candidates differ by more than that.
+-- The solver for candidates: with a tolerance a thousand times larger, at most 0.01, if it has one.
+-- The losses of candidates differ by more than the error that this makes.
 local function rough(solver)
   local name, value = component.role(solver, "tolerance"), component.role_value(solver, "tolerance")
   if not name then return solver end
@@ -454,6 +454,7 @@ local function choose_on_all(p, open, ds, few, folding, of, chosen)
   return best and values[best] or chosen.lambda, { prepared = prepared, training = training }
 end
 
+-- The sentence of p:info().chosen.
 local function about(open, chosen, few, n)
   local said = {}
   if open.width then
@@ -464,10 +465,9 @@ local function about(open, chosen, few, n)
   return ("%s, chosen on %d of %d rows"):format(table.concat(said, ", "), #few, n)
 end
 
--- Width and regularisation on a sample; nil if there are too few rows, or no candidate was finite;
--- nil and a sentence where the sample has one class.
--- Further: the sample, how its rows are folded, and the number of the distinct row of each row of
--- ds.
+-- The choice { width, factor, lambda } on a sample, the sample, how its rows are folded, and for
+-- each row of ds the number of its distinct row in the sample. nil if there are too few rows, or no
+-- candidate had a finite loss; nil and a sentence if no fold leaves two classes to learn from.
 local function find(p, open, ds)
   local path = core.solver_facts(component.instance(p.solver)).path_option
   open.path = path ~= nil and path == open.lambda -- takes many values at once
@@ -485,9 +485,10 @@ local function find(p, open, ds)
   return chosen, few, folding, of
 end
 
--- find() where an error about rows of the sample says nothing that helps: they have other numbers
--- than those of the data. The fit with the declared defaults that follows raises its own error, or
--- is said to have these. All other errors end the work.
+-- find(), which returns nil and the message if it raised an error about rows. Such a message would
+-- mislead: rows of the sample have other numbers than those of the data. The fit with the declared
+-- defaults that follows either raises its own error or is reported to have these defaults. All
+-- other errors are raised.
 local function try_to_find(p, open, ds)
   local found = table.pack(options.attempt(find, p, open, ds))
   if found[1] then return table.unpack(found, 2, found.n) end
@@ -496,8 +497,8 @@ local function try_to_find(p, open, ds)
   return nil, message
 end
 
--- Says that options keep their defaults because none could be chosen.
-local function tell(open, message)
+-- Warns that options keep their defaults because no value could be chosen.
+local function warn_of_defaults(open, message)
   local names = {}
   names[1] = open.width
   names[#names + 1] = open.lambda
@@ -529,7 +530,9 @@ end
 function automatic.choose(p, ds)
   local open = automatic.open(p)
   local n, chosen, few, folding, of = #ds, try_to_find(p, open, ds)
-  if not chosen then return filled(p, {}, {}), nil, nil, few and function() tell(open, few) end end
+  if not chosen then -- few is then a message, or nil
+    return filled(p, {}, {}), nil, nil, few and function() warn_of_defaults(open, few) end
+  end
   local ready
   if open.path and p.features and n > 1.5 * #few then
     chosen.lambda, ready = choose_on_all(filled(p, open, chosen), open, ds, few, folding, of,

@@ -1,4 +1,4 @@
---- Bounds on the risk of a model from its training rows, each with its ingredients.
+--- p:bound: upper bounds on the risk of a model from its training rows, each with its terms.
 ---
 --- What is proved. Let R be the empirical Rademacher complexity of a class of functions with
 --- |f| <= r, and the loss L-Lipschitz and in [0, M] there. With probability 1 - delta, for all f of
@@ -7,8 +7,8 @@
 ---   risk <= empirical + 2 L R + 3 M sqrt(log(2/delta)/(2n)).
 ---
 --- The class must not depend on the rows. A norm that was fixed before learning (B =, C =) gives
---- one class. That of a model that was learnt does not: there are two ways, `grid` for any loss and
---- `all_norms` for the squared error.
+--- one class. The norm of the learnt model depends on the rows; then the bound is made to hold for
+--- all norms at once, by `grid` for any loss and by `all_norms` for the squared error.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local component = require "scullery.compose.component"
@@ -38,7 +38,7 @@ local function check(f, data)
   end
   if f:constant():abs():max() > 0 then
     error("the guarantees are for models without a constant: give the solver intercept = false \z
-      (sc.add_bias() brings a constant that they know)", 0)
+      (a constant by sc.add_bias() is allowed)", 0)
   end
   if f.task == "classification" then return end
   if not (data and data.X) then
@@ -60,7 +60,7 @@ local function ingredients(f, data, reach)
     known.mean = f.report.loss
     return known
   end
-  if not data then error("the rows that the model learnt from are not here", 0) end
+  if not data then error("the training rows of this model are not in memory", 0) end
   local y = data.X and data:targets()
   if not y then error("the training loss of a data set that streams is not known", 0) end
   known.mean = core.losses(solver, f:scores(dataset.source_of_rows(data)), y):mean()
@@ -88,8 +88,8 @@ local function need_plain(f, title)
   end
 end
 
--- The value of option `name`, a norm that was fixed before learning; an error if the model's own is
--- larger. nil without the option.
+-- The value of option `name`, a norm that was fixed before learning; nil without the option. Raises
+-- an error if the model's own norm is larger. The margin of 1e-9 is for rounding.
 local function before(o, name, own)
   local given = o[name]
   if given and given < own * (1 - 1e-9) then
@@ -98,9 +98,9 @@ local function before(o, name, own)
   return given
 end
 
--- The smallest of the balls |f| <= r_j = FIRST STEP^j, j = 0, 1, ..., with `reach` in it, and its
--- share delta/((j+1)(j+2)) of delta. The shares add up to delta, so that a bound for each ball with
--- its share holds for all balls at once.
+-- Balls |f| <= r_j = FIRST STEP^j, j = 0, 1, ..., have the shares delta/((j+1)(j+2)) of delta,
+-- which add up to delta: a bound for each ball with its share holds for all balls at once. Returns
+-- the smallest r_j that is not below `reach`, and its share.
 local function grid(reach, delta)
   local j = math.max(0, math.ceil(math.log(reach / FIRST) / math.log(STEP) - 1e-9))
   return FIRST * STEP ^ j, delta / ((j + 1) * (j + 2))
@@ -249,9 +249,10 @@ local function box(f, title)
   return largest_share(f) * facts.bound, facts
 end
 
+-- Raises an error for a regression.
 local function need_classes(f, title)
   if f.task ~= "classification" then
-    error(title .. " is for losses of the margin y f: for classes", 0)
+    error(title .. " is for losses of the margin y f, that is for a classification", 0)
   end
 end
 
@@ -284,7 +285,7 @@ local function longest_row(X)
   return longest
 end
 
--- The rows after the stages.
+-- The rows of X after the model's row stages: what the features see.
 local function staged(f, X)
   return #f.stages > 0 and core.transform(core.source(X), f.stages) or X
 end
@@ -354,16 +355,16 @@ local function mean_length(f)
   return sum / T
 end
 
--- By a pass over the training rows: the mean over t of sqrt(mean_i phi(w_t, x_i)^2), and the length
--- of the longest row after the stages.
+-- In one pass over the training rows: the mean over t of sqrt(mean_i phi(w_t, x_i)^2), and the
+-- length of the longest row after the stages.
 local function realised(f, data)
-  if not data then error("the rows that the model learnt from are not here", 0) end
+  if not data then error("the training rows of this model are not in memory", 0) end
   local source, sums, longest = dataset.source_of_rows(data), nil, 0
   for from = 1, f.n, BLOCK do
     local X = core.read_rows(source, from, math.min(BLOCK, f.n - from + 1))
     longest = math.max(longest, longest_row(staged(f, X)))
     local Phi = core.transform(core.source(X), f.stages, f.map)
-    local squares = core.zeros(1, X:rows()):map(function() return 1 end) * Phi:mul(Phi)
+    local squares = core.ones(1, X:rows()) * Phi:mul(Phi)
     sums = sums and sums + squares or squares
   end
   local T, total = f.map_info.T, 0

@@ -1,4 +1,4 @@
---- Rows added to a model that keeps its sums, and taken out of it: p:update and p:forget.
+--- p:update and p:forget: adds rows to a model that keeps its sums, and takes rows out of it.
 local core = require "scullery.core"
 local matching = require "scullery.data.matching"
 local options = require "scullery.base.options"
@@ -10,7 +10,7 @@ local changing = {}
 
 local rules = options.declare("pipeline:update", { again = { type = "boolean", default = false } })
 
--- The sums that a fitted pipeline keeps.
+-- The sums that a fitted pipeline keeps; raises an error if it is not fitted or keeps none.
 local function kept(p, title)
   if not p.fitted then
     error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 0)
@@ -22,7 +22,9 @@ local function kept(p, title)
   return p.sums_kept
 end
 
--- Sums of the rows of a data set with the stages and the map of the model, and their part.
+-- The sums (the engine's handle) over the rows of a data set, made with the stages and the map of
+-- the model, and the part { source, from, to } that they cover. self: the sums of the pipeline p.
+-- Raises an error for a data set that does not fit the model.
 local function sums_of(p, self, ds, title)
   local f = self.model
   if #ds == 0 then error(title .. ": the data set has no rows", 0) end
@@ -42,7 +44,8 @@ local function sums_of(p, self, ds, title)
     like = self.handle }), part
 end
 
--- Adds the sums or takes them out, and solves; after an error everything is as before.
+-- Adds the sums `handle` to self, or subtracts them, and solves. If the solver raises an error, the
+-- change is undone first, so that model and sums are as before.
 local function change(p, self, handle, part, subtract)
   local rows = part.to - part.from + 1
   local after = self.rows + (subtract and -rows or rows)
@@ -64,7 +67,9 @@ local function change(p, self, handle, part, subtract)
   return p
 end
 
--- Raises an error if all rows of an update are in the model already, as far as that is known.
+-- Raises an error if all rows of an update are in the model already. Fingerprints of rows decide.
+-- Sums without fingerprints are compared by their parts, unless rows were forgotten since: then the
+-- parts no longer show which rows are in the model, and nothing is checked.
 local function check_new(self, handle, part, title)
   local rows = part.to - part.from + 1
   local common = core.sums_common(self.handle, handle)

@@ -17,10 +17,9 @@ local search = require "scullery.model.search"
 
 local comparing = {}
 
-local function is_data(value) return dataset.is(value) end
 
 local rules = options.declare("compare", {
-  on = { test = is_data, takes = "a data set", required = true },
+  on = { test = dataset.is, takes = "a data set", required = true },
   folds = { test = folding.rule.test, takes = folding.rule.takes, default = 5 },
   count = folding.count_rule, gap = folding.gap_rule, horizon = folding.horizon_rule,
   groups = folding.groups_rule, shuffle = { type = "boolean" },
@@ -52,6 +51,8 @@ local function name_all(list)
   end
 end
 
+-- Appends a pipeline to the list; raises an error if it has no solver. named: true if its name is
+-- the user's, so that name_all leaves it.
 local function add(list, name, value, named)
   if not recipe.is(value) then
     fail("compare: %s is %s; it takes pipelines, as in sc.compare{ a, b, on = ds }", name,
@@ -66,7 +67,8 @@ local function add_named(list, given)
   for _, name in ipairs(keys.sorted(given)) do add(list, tostring(name), given[name], true) end
 end
 
--- The list { name =, pipeline = }, and the options.
+-- Splits the argument of sc.compare into a list of { name, pipeline, named }, in which pipelines
+-- without a key come first, and a table of checked options.
 local function arguments(given)
   if type(given) ~= "table" or getmetatable(given) then
     fail("compare: takes pipelines and options, as in sc.compare{ a, b, on = ds }, and got %s",
@@ -93,8 +95,9 @@ end
 
 -- ---------------------------------------------------------------- their scores
 
--- Scores of a pipeline of which a fit chooses options: it is fitted, or searched, anew without each
--- fold, so that no choice sees the rows that judge it.
+-- The scores of a pipeline whose fit chooses options, and the number of fits that did not converge.
+-- The pipeline is fitted or searched again without each fold, so that the rows that judge it do not
+-- influence the choice.
 local function refitted(p, ds, folds, k, criterion, o)
   local values, unconverged = {}, 0
   for f = 1, k do
@@ -121,7 +124,7 @@ local function scores_of(p, ds, folds, k, criterion, o)
   return run.values[1], judging.unconverged(run.candidates, 1)
 end
 
--- The mean over the folds of rows judged over rows learnt from.
+-- n_test / n_train, the mean over the folds.
 local function ratio_of(folds, k)
   local sum = 0
   for f = 1, k do
@@ -142,6 +145,8 @@ local function notes_of(list, o)
   return notes
 end
 
+-- Judges each pipeline of the list on the same folds of ds, o.repeats times with other folds, and
+-- returns the comparison (see metrics/paired.lua).
 local function run_all(list, ds, o)
   local criterion, ratio, k = criteria.of(o.score, ds.task), 0, nil
   for _, one in ipairs(list) do one.values, one.unconverged = {}, 0 end
@@ -172,7 +177,7 @@ local function compare(list, o)
   local ds = o.on
   if not ds.y and not ds.source then fail("option 'on': the data set has no targets") end
   if o.repeats > 1 and math.type(o.folds) ~= "integer" then
-    fail("option 'repeats' draws other folds each time, and goes with a number of folds")
+    fail("option 'repeats' draws new folds each time, and goes with a number of folds")
   end
   if o.groups ~= nil and o.groups ~= false and type(o.groups) ~= "string" then
     ds, o.groups = dataset.with(ds, { groups = folding.groups_of(o.groups, #ds) }), nil
@@ -185,7 +190,7 @@ end
 --- same folds; they do not change. Names come from keys: sc.compare{ ridge = a, logistic = b, on =
 --- ds }, or a table { name = pipeline } in place of the list. A pipeline with sc.choose{...}, or
 --- without a width or lambda, chooses them anew without each fold, so that its score is not
---- favoured by the choice.
+--- optimistic because of the choice.
 ---
 --- Returns a table that prints, with one row for each pipeline: { name, mean, stderr, values (the
 --- score of each fold), difference (to the best; with to = "first", to the first), error (its

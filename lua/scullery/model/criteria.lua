@@ -12,8 +12,10 @@ local component = require "scullery.compose.component"
 
 local criteria = {}
 
--- tally: computes the metric from the engine's counts. takes: the arguments of the metric. larger:
--- true if larger is better. task: the only task, if any.
+-- By name of a metric. tally: computes it from the engine's counts {rows, wrong, square, ...} and
+-- the number of targets. takes: what the metric is called with, in place of that. larger: true if
+-- larger is better. task: the task that it is for; nil for both. number: the number in the result,
+-- for a metric that returns a table.
 local classes, values = "classification", "regression"
 local named = {
   error = { task = classes, tally = function(t) return t.wrong / t.rows end },
@@ -114,11 +116,12 @@ local function labels(decisions, list)
   return y
 end
 
+-- n x classes probabilities by the solver's loss; nil if the loss defines none.
 local function probabilities(decisions, solver)
   return core.own_probabilities(component.instance(solver), decisions)
 end
 
--- Checks that the metric gave a number.
+-- The metric's result as a number; raises an error if a user's function returned anything else.
 local function number_of(self, value)
   if self.number then value = self.number(value) end
   if type(value) ~= "number" then

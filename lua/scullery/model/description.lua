@@ -12,7 +12,7 @@ local sorted = require("scullery.base.keys").sorted
 
 local description = {}
 
--- The key that marks a table which stands for something else.
+-- The key of a table that encodes something else; its value names the decoder.
 local MARK = "@"
 
 -- Classes of objects in reports: name of the metatable -> the module with the field `class`. The
@@ -40,7 +40,7 @@ local function encode_scalar(value)
   return { [MARK] = "bytes", hex = hex }
 end
 
--- The fields of a plain table by name; path: the name of the table for errors and arrays.
+-- The fields of a plain table, encoded; path: the name of the table for errors and arrays.
 local function encode_fields(value, arrays, path)
   local result = {}
   for key, field in pairs(value) do
@@ -88,6 +88,7 @@ local function encode_component(self, arrays, path)
     settings = settings and encode_table(settings, arrays, path) }
 end
 
+-- Features as a recipe: their parts and their own options, without what a fit drew or learnt.
 local function encode_features(self, arrays, path)
   local own = {}
   for _, name in ipairs(instantiation.own_options) do own[name] = self[name] end
@@ -113,6 +114,7 @@ local function encode_matrix(matrix, arrays, path)
   return { [MARK] = "array", name = name }
 end
 
+-- An object by its class; raises an error for one that has no encoding, such as a function.
 local function encode_object(value, arrays, path)
   local meta = getmetatable(value)
   if core.is_matrix(value) then return encode_matrix(value, arrays, path) end
@@ -128,7 +130,7 @@ local function encode_object(value, arrays, path)
   if class and require(class).class == meta then
     return { [MARK] = "object", class = meta.__name, fields = encode_table(value, arrays, path) }
   end
-  fail("%s is %s, which no file can hold", path, options.show(value))
+  fail("%s is %s, which cannot be saved", path, options.show(value))
 end
 
 --- description.encode(value, arrays, path): the value as core.json_encode takes it. Its matrices

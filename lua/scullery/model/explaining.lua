@@ -20,7 +20,7 @@ local PERMUTATIONS = 35
 
 -- ---------------------------------------------------------------- columns
 
--- X with columns first .. last replaced by those of a matrix.
+-- X with the columns column.first .. column.last replaced by the matrix `values`.
 local function with_columns(X, column, values)
   local n, d, parts = X:rows(), X:cols(), {}
   if column.first > 1 then parts[1] = X:slice(1, n, 1, column.first - 1) end
@@ -32,7 +32,7 @@ end
 -- The rows to explain with, in memory and with the model's columns and classes.
 local function rows_of(p, data)
   local ds = data or p.data
-  if not ds then fail("the rows that the model learnt from are not here: give a data set") end
+  if not ds then fail("the training rows of this model are not in memory: give a data set") end
   if not dataset.is(ds) then fail("takes a data set, and got %s", options.show(ds)) end
   if not ds.X then fail("this data set streams; load it in memory (without stream = true)") end
   local f = p.fitted
@@ -65,6 +65,8 @@ local importance_rules = options.declare("pipeline:importance", {
   metric = criteria.rule, progress = progress.rule,
 })
 
+-- For each column: the loss of the metric when its values are permuted among the rows, the mean
+-- and standard error over o.repeats permutations.
 local function importance_of(p, ds, o)
   local f = p.fitted
   local criterion = criteria.of(o.metric, f.task, "metric")
@@ -127,6 +129,8 @@ local dependence_rules = options.declare("pipeline:dependence", {
   curves = { type = "integer", low = 0, default = 0 }, class = { type = "any" },
 })
 
+-- The column of that name: { name, first, last, category, levels } (see data/columns.lua); raises
+-- an error with the most similar name.
 local function find_column(ds, name)
   local names = {}
   for _, column in ipairs(column_list.of(ds)) do
@@ -136,7 +140,7 @@ local function find_column(ds, name)
   fail("takes a column's name, and got %s%s", options.show(name), objects.suggestion(name, names))
 end
 
--- Distinct quantiles of a column.
+-- The distinct values among `points` evenly spaced quantiles of a column, ascending.
 local function quantiles(column, points)
   local sorted, list, n = {}, {}, column:rows()
   for i = 1, n do sorted[i] = column:get(i, 1) end
@@ -148,7 +152,7 @@ local function quantiles(column, points)
   return list
 end
 
--- A function X -> n x 1 numbers to average, and what they are.
+-- A function X -> n x 1 numbers to average, and a name for them.
 local function output_of(p, class)
   local f = p.fitted
   if f.task == "regression" then
@@ -159,7 +163,7 @@ local function output_of(p, class)
   if class ~= nil and f.classes[k] ~= class then
     fail("option 'class' got %s, which is not one of the classes", options.show(class))
   end
-  if not k then fail("%d classes: class = names the one whose probability is meant", #f.classes) end
+  if not k then fail("the model has %d classes: give class = LABEL", #f.classes) end
   if probabilities.known(f) then
     return function(X)
       return probabilities.of(f, f:scores(core.source(X))):column(k)
@@ -172,7 +176,9 @@ local function output_of(p, class)
   end, ("score of %s"):format(tostring(f.classes[k]))
 end
 
--- The values of the column to set, as n x width matrices made by set(n), and their names.
+-- The settings of a column: a list of values, the names of categories (nil for a number), and a
+-- list of functions n -> the n x width matrix that sets all rows to the value. A category is a row
+-- of 0/1 columns.
 local function settings_of(ds, column, points)
   local values, names, set = {}, nil, {}
   if not column.category then

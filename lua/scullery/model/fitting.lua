@@ -14,7 +14,7 @@ local automatic = require "scullery.model.automatic"
 
 local fitting = {}
 
--- The share of clipped whole-number features from which a fit says so.
+-- A fit warns if a larger share of the whole-number features than this was clipped.
 local CLIPPED = 1e-4
 
 --- fitting.model(p, { rows, columns }, prepared, fields): a fitted model of this recipe, with the
@@ -29,7 +29,8 @@ local function model_of(self, source_size, prepared, fields)
 end
 fitting.model = model_of
 
--- The note about a width that does not fit the data, made once for each model.
+-- The note about a width that does not fit the data (see width.note), also printed as a warning; or
+-- nil.
 local function width_note(ds, prepared, features)
   local note = width.note(dataset.source_of_rows(ds), prepared.stages,
     prepared.base or prepared.map, features)
@@ -41,12 +42,13 @@ end
 local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
   "score" }
 
---- fitting.report(fit, model[, width_told]): what the report of a model says of a fit.
-local function report_of(fit, made, width_told)
+--- fitting.report(fit, model[, width_said]): the report of a model: the fields of `reported`, the
+--- share of clipped features, and all notes as one text. width_said: the result of width_note.
+local function report_of(fit, made, width_said)
   local report, notes = { note = fit.note }, { fit.note }
   for _, name in ipairs(reported) do report[name] = fit[name] end
   notes[#notes + 1] = made:quadrature_note()
-  notes[#notes + 1] = width_told
+  notes[#notes + 1] = width_said
   if made.map_info and made.map_info.jitter > 0 then
     notes[#notes + 1] = ("%.0e of its mean diagonal was added to k(W, W), which is singular \z
       without"):format(made.map_info.jitter)
@@ -75,8 +77,9 @@ end
 -- ---------------------------------------------------------------- keeping
 
 --- fitting.keep(p, ds, prepared, solver, fit[, features, chosen]): stores the model and its
---- training rows in the pipeline. features: those of the fit, if not all options of the pipeline's
---- were given; chosen: a sentence about the options that were chosen. Returns the pipeline.
+--- training rows in the pipeline, and prints warnings about the fit. features: those with the
+--- options that the fit chose; by default the pipeline's. chosen: a sentence about these options.
+--- Returns the pipeline.
 function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
   options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
@@ -98,7 +101,7 @@ end
 
 --- fitting.check_data(ds, title): raises an error for data without rows or columns, and for a
 --- classification that has one class only or more classes than rows. The labels of a stream are
---- checked after the pass (dataset.check_seen).
+--- not known before the pass, and are checked after it (dataset.check_seen).
 local function check_data(ds, title)
   local n, d = ds:size()
   if n == 0 then error(title .. ": the data set has no rows", 0) end
@@ -143,8 +146,9 @@ local function learn_rows(self, ds)
   return made
 end
 
--- Fits without storing the result: the pipeline with all options, stages and map, solver, fit, and
--- a sentence about options that were chosen.
+-- Fits without storing the result. Returns the pipeline with all options filled in, what
+-- recipe.prepare made, the solver, the engine's fit, and a sentence about options that were chosen
+-- (or nil).
 local function learn(self, ds)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)

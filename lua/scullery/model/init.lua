@@ -6,8 +6,8 @@ local options = require "scullery.base.options"
 local Dataset, Features = dataset.class, instantiation.features_class
 
 --- ds:save_schema(path): writes the schema of the data to a file that sc.load reads: names, kinds
---- and categories of the columns, and the values for missing entries. A fitted pipeline keeps and
---- saves the schema too.
+--- and categories of the columns, and the values for missing entries. Raises an error if the data
+--- set has no schema. A fitted pipeline stores and saves the schema too.
 function Dataset:save_schema(path)
   return options.guard("dataset:save_schema", 1, require("scullery.model.saving").save, self, path)
 end

@@ -1,5 +1,6 @@
---- Cross-validation: models without each fold, judged on that fold. The folds share one pass over
---- the rows if nothing before the solver is learnt from rows in a way that they must not share.
+--- Cross-validation: each fold is judged by a model that was fitted without it. The folds share one
+--- pass over the rows, unless features or row stages are learnt in a way that would show a model
+--- the fold that judges it (recipe.learns).
 local automatic = require "scullery.model.automatic"
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
@@ -15,7 +16,8 @@ local target_form = require "scullery.model.target_form"
 
 local judging = {}
 
--- A training; it takes the sums over the rows from one with more parameters, if it can.
+-- A training (the engine's pass over rows). If shared.wider has a training with more parameters, it
+-- takes the sums over the rows from that one, which is then released.
 local function new_training(p, ds, source, prepared, folds, shared)
   local training = core.training(source, prepared.stages, prepared.map,
     recipe.training_options(p, ds, folds))
@@ -65,7 +67,8 @@ local function by_tallies(training, candidates, criterion, targets)
   return values
 end
 
--- The same from the decisions on each row, for as many candidates at once as memory allows.
+-- The same from the decisions on each row, for as many candidates at once as memory allows: first
+-- one candidate, whose number of decisions decides how many are judged at once after it.
 local function by_decisions(training, candidates, criterion, about)
   local values, count, at_once = {}, #candidates[1], nil
   local first = 1
@@ -109,7 +112,8 @@ end
 
 -- ------------------------------------------------------------ one run: values[candidate][fold]
 
--- One pass: sums for each fold, models without each fold, then all judged on the fold left out.
+-- One pass sums the rows of each fold; the models without each fold come from these sums; a second
+-- pass judges each model on its fold.
 local function shared_stages(run, ds, source, folds, k, criterion)
   local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
   local all, rows = {}, {}
@@ -139,8 +143,9 @@ local function judge_on(test, run, made, fits, criterion)
     weights = test.weights, rows = { rows }, targets = targets_of(test), form = test.form })
 end
 
--- The row stages of a run, fitted to a part of the rows. Those that learn from targets take long:
--- they are stored in `known`, for all runs that have the same ones.
+-- The row stages of a run, fitted to a part of the rows, if one learns from targets; else nil.
+-- These take long, so that they are stored in `known` (text of the stages -> fitted stages) for
+-- other runs with the same stages.
 local function stages_of(run, source, known)
   if not recipe.learns_from_targets(run.pipeline) then return nil end
   local parts = {}
@@ -207,7 +212,8 @@ end
 
 -- ------------------------------------------------------------ folds
 
---- judging.mean(values): the mean of the folds and its standard error (nil for one fold).
+--- judging.mean(values): the mean of a list of numbers, such as the scores of folds, and its
+--- standard error (nil for one number).
 function judging.mean(values)
   if #values == 1 then return values[1] end
   local sum, square = 0, 0
@@ -295,6 +301,7 @@ local rules = options.declare("pipeline:cv", {
   progress = progress.rule,
 })
 
+-- p:cv with checked options: a Result.
 local function cross_validate(self, data, o)
   local ds = target_form.learn(self.target, dataset.coerce(data))
   if not self.solver then error("the pipeline has no solver", 0) end
@@ -302,7 +309,7 @@ local function cross_validate(self, data, o)
     error("an option is sc.choose{...}: p:search(ds, { folds = 5 }) tries its values", 0)
   end
   if o.repeats > 1 and math.type(o.folds) ~= "integer" then
-    error("option 'repeats' draws other folds each time, and goes with a number of folds", 0)
+    error("option 'repeats' draws new folds each time, and goes with a number of folds", 0)
   end
   local criterion, source, coded = criteria.of(o.score, ds.task), dataset.source_of_targets(ds)
   local result = setmetatable({ score = criterion.name, repeats = o.repeats, seed = o.seed,

@@ -1,4 +1,4 @@
---- Sums over parts of the rows, joined: sc.merge.
+--- sc.merge: adds sums over parts of the rows.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local parts = require "scullery.model.sums_parts"
@@ -10,6 +10,7 @@ local merging = {}
 
 -- ------------------------------------------------------------ what parts must share
 
+-- Whether two lists of fitted row stages differ, in their kinds or in what they learnt.
 local function stages_differ(a, b)
   a, b = a or {}, b or {}
   if #a ~= #b then return true end
@@ -23,7 +24,7 @@ local function stages_differ(a, b)
   return false
 end
 
--- Whether two plain values differ: numbers, texts, tables of such.
+-- Whether two values differ: numbers, texts, matrices, nil, or tables of these.
 local function differ(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then return a ~= b end
   for key, value in pairs(a) do if differ(value, b[key]) then return true end end
@@ -31,25 +32,15 @@ local function differ(a, b)
   return false
 end
 
--- Whether two matrices differ, either of which may be nil.
-local function matrices_differ(a, b)
-  if a == nil or b == nil then return a ~= b end
-  return a ~= b
-end
-
--- Whether two models were made from different parameters.
-local function origins_differ(a, b)
-  return matrices_differ(a.state, b.state) or differ(a.widths, b.widths) or differ(a.dim, b.dim)
-end
-
--- The classes of a model in words.
+-- Classes as one text for an error message.
 local function listed(classes)
   local text = {}
   for i, class in ipairs(classes or {}) do text[i] = tostring(class) end
   return #text > 0 and table.concat(text, ", ") or "none"
 end
 
---- merging.difference(a, b): what two models whose sums are to be added do not share, or nil.
+--- merging.difference(a, b): the first property in which two models differ, as a noun for an error
+--- message; nil if their sums can be added.
 function merging.difference(a, b)
   if a.task ~= b.task then return ("the task: %s and %s"):format(a.task, b.task) end
   if differ(a.classes, b.classes) then
@@ -67,13 +58,14 @@ function merging.difference(a, b)
     return ("the features: %s and %s"):format(tostring(a.features), tostring(b.features))
   end
   if stages_differ(a.stages, b.stages) then
-    return "the row stages, or in what these have learnt from their rows"
+    return "the row stages, or in what the row stages learnt from their rows"
   end
   if stages_differ(a.after, b.after) then return "the row stages after the features" end
-  if origins_differ(a.origin, b.origin) then
-    return "what the features have learnt from their rows"
+  local x, y = a.origin, b.origin
+  if x.state ~= y.state or differ(x.widths, y.widths) or x.dim ~= y.dim then
+    return "what the features learnt from their rows"
   end
-  if matrices_differ(core.map_grid(a.map), core.map_grid(b.map)) then
+  if core.map_grid(a.map) ~= core.map_grid(b.map) then
     return "the ranges of the features, which were learnt from their first rows"
   end
   if differ(a.form, b.form) then return "how the targets are transformed" end
@@ -83,14 +75,15 @@ end
 
 -- ------------------------------------------------------------ joining
 
--- Sums from a file or an object; second: its name in sentences.
+-- The sums of element i of the list, an object or the path of a file; second: its name for error
+-- messages.
 local function read(one, i)
   if sums.is(one) then return one, ("element %d of the list"):format(i) end
   if type(one) ~= "string" then
     error(("merge: element %d of the list is %s; it takes files of sums, or sums"):format(i,
       options.show(one)), 0)
   end
-  local made = saving.load(one)
+  local made = saving.read(one)
   if sums.is(made) then return made, one end
   made = type(made) == "table" and rawget(made, "sums_kept")
   if not made then
@@ -100,15 +93,16 @@ local function read(one, i)
   return made, one
 end
 
--- Adds one more to the sums of the others. first: the name of the first of these.
+-- Adds the sums `made` to `whole`, in place. first, name: their names for error messages. Raises an
+-- error if the models differ, or if all rows of `made` are in `whole` already and not `again`.
 local function join(whole, made, first, name, again)
   local what = merging.difference(whole.model, made.model)
   if what then error(("merge: %s and %s differ in %s"):format(first, name, what), 0) end
   sums.check_alike("merge", whole.instruction_set, first, made.instruction_set, name)
   local a, b = whole.folds and #whole.folds or 0, made.folds and #made.folds or 0
   if a ~= b then
-    error(("merge: %s and %s differ in the folds that were summed apart: %d and %d"):format(first,
-      name, a, b), 0)
+    error(("merge: %s and %s differ in the number of folds that were summed separately: %d and %d")
+      :format(first, name, a, b), 0)
   end
   if not again and core.sums_common(whole.handle, made.handle) == made.rows then
     error(("merge: all %d rows of %s are in the other sums already: give again = true to \z
@@ -122,6 +116,7 @@ end
 local rules = options.declare("merge", { partial = { type = "boolean", default = false },
   again = { type = "boolean", default = false } })
 
+-- Later elements are added to a copy of the first, so that no sums of the list change.
 local function merge(list, given)
   local o = options.check("merge", given or {}, rules, 0)
   if type(list) ~= "table" or getmetatable(list) or #list == 0 then

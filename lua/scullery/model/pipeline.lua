@@ -1,5 +1,5 @@
---- Pipelines: stages that map rows, features, a solver; fitted in streams, in blocks of rows. The
---- methods of the class are here; pictures/init.lua and report/init.lua add p:plot and p:report.
+--- The methods of pipelines (recipe.lua has the class); pictures/init.lua and report/init.lua add
+--- p:plot and p:report.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local fitting = require "scullery.model.fitting"
@@ -56,7 +56,7 @@ end
 --- regularisation, by the loss on held-out rows of a sample of at most 4000 distinct rows; with
 --- more rows, the regularisation is chosen again on all of them. The loss is squared in a
 --- regression; in a classification the solver's own, or the share of wrong labels where scores are
---- votes. The option may also be given as "auto". p:info().chosen says what was chosen; p.fitted
+--- votes. The option may also be given as "auto". p:info().chosen describes the choice; p.fitted
 --- has the values.
 ---
 --- progress = f, among the options: f is called during the work with a table of stage, done, total,
@@ -69,9 +69,10 @@ end
 ---
 --- sums = true, among the options: the model keeps its sums over the rows, for p:update, p:forget
 --- and p:save(path, { sums = true }), and is solved from these alone (by solvers that need nothing
---- else: ridge, lasso, box). Each row leaves a fingerprint of 8 bytes, by which rows that come
---- twice or were never added are refused; fingerprints = false goes without. p:info().exact says
---- whether these sums are the same for any order and cut of the rows.
+--- else: ridge, lasso, box). A fingerprint of 8 bytes is stored for each row, so that p:update can
+--- refuse rows that are in the model already, and p:forget rows that are not; fingerprints = false
+--- stores none. p:info().exact says whether these sums are the same for any order and cut of the
+--- rows.
 function Pipeline:fit(data, y, given)
   local o
   y, given, o = split_options(data, y, given)
@@ -94,26 +95,26 @@ end
 --- true }]): the sums over the rows of a data set, or over part i of n or rows a to b of it, from
 --- which solvers that need nothing else (ridge, lasso, box) find their solution. Row stages, widths
 --- and the ranges of features are learnt from all rows of ds. sc.merge joins such sums; s:solve()
---- gives a fitted pipeline; save also writes them to a file. folds: the sums of so many folds of
---- the rows (ds:fold_ids{ k = folds, seed = seed }) are kept apart, for s:search.
+--- gives a fitted pipeline; save also writes them to a file. folds: the rows of that many folds
+--- (ds:fold_ids{ k = folds, seed = seed }) are summed separately, for s:search.
 function Pipeline:sums(data, given)
   local ds = guarded("pipeline:sums", dataset.coerce, data)
   return guarded("pipeline:sums", require("scullery.model.sums").of, self, ds, given)
 end
 
 --- p:update(ds[, { again = false }]): adds the rows of a data set to a model that keeps its sums
---- (p:fit(ds, { sums = true })), and solves anew. What row stages, widths and ranges of features
---- have learnt stays. Returns the pipeline. Rows that are all in the model already are an error,
---- unless again = true. After an error the model is as before.
+--- (p:fit(ds, { sums = true })), and solves again. Row stages, widths and ranges of features do not
+--- change. Returns the pipeline. If all rows are in the model already, that is an error, unless
+--- again = true. After an error the model is as before.
 function Pipeline:update(data, given)
   local ds = guarded("pipeline:update", dataset.coerce, data)
   return guarded("pipeline:update", require("scullery.model.changing").update, self, ds, given)
 end
 
---- p:forget(ds): takes the rows of a data set out of a model that keeps its sums, and solves anew:
---- the model is as if these rows had never been there. Of equal rows one copy goes for each that is
---- given. Rows that are not in the model are an error, and the model is as before. Returns the
---- pipeline.
+--- p:forget(ds): takes the rows of a data set out of a model that keeps its sums, and solves again:
+--- the model is as if these rows had never been there. If the model has several equal rows, each
+--- given row removes one of them. Rows that are not in the model are an error, and the model is as
+--- before. Returns the pipeline.
 function Pipeline:forget(data)
   local ds = guarded("pipeline:forget", dataset.coerce, data)
   return guarded("pipeline:forget", require("scullery.model.changing").forget, self, ds)
@@ -160,7 +161,7 @@ local function predict_labels(title, f, X, given)
 end
 
 --- p:decision(X[, { progress = f }]): the scores of rows, n x c; one column for two classes and for
---- one target. Of a pipeline with target = "log" or the like, they are not transformed back.
+--- one target. For a pipeline with target = "log" or the like, they are not transformed back.
 function Pipeline:decision(X, given)
   local f = need(self, "pipeline:decision", true)
   return predict("pipeline:decision", f, X, given, "scores")
@@ -172,8 +173,8 @@ end
 --- matched by name and reordered: a missing column is an error, others are left out with a line on
 --- standard error. Columns of a matrix are matched by position.
 ---
---- threshold, for two classes: the probability from which the second class is said, in place of the
---- sign of the score. The model needs probabilities: p:probabilities says which models have them.
+--- threshold, for two classes: the second class is predicted where its probability is at least
+--- this, in place of the sign of the score. The model needs probabilities: see p:probabilities.
 function Pipeline:predict(X, given)
   local f = need(self, "pipeline:predict", true)
   return predict_labels("pipeline:predict", f, X, given)
@@ -224,11 +225,12 @@ function Pipeline:calibrate(given)
   return guarded("pipeline:calibrate", calibrate, self, given)
 end
 
---- p:threshold(ds[, { by = "f1", cost =, rate = }]): the probability from which the second of two
---- classes is best said, on rows that the model did not learn from: an object with .threshold, for
---- p:predict(X, { threshold = }), and .value. by: "f1", the largest F1 score; "cost" with cost = {
---- of a false second class, of a missed one }, the least cost; "rate" with rate = 0.9, the best
---- precision at which at least that share of the second class is found.
+--- p:threshold(ds[, { by = "f1", cost =, rate = }]): the best decision threshold for two classes,
+--- on rows that the model did not learn from: an object with .threshold, for p:predict(X, {
+--- threshold = }), and .value, the score that it reaches. by: "f1", the largest F1 score; "cost"
+--- with cost = { a, b }, the least total cost, where a is the cost of a row of the first class
+--- predicted as the second, and b that of the reverse; "rate" with rate = 0.9, the best precision
+--- with a recall of the second class of at least that.
 function Pipeline:threshold(data, given)
   need(self, "pipeline:threshold", true)
   local choose = require("scullery.model.threshold").choose
@@ -240,8 +242,8 @@ end
 --- values of a column are shuffled among the rows. A list of { name, mean, stderr }, the largest
 --- first, that prints as a table. stderr is that of the mean over the repeats. The 0/1 columns of
 --- one column of text are shuffled together. metric: as score in p:search; by default accuracy or
---- R2. Of columns that depend on each other, each may seem to matter little. :plot() draws it, and
---- :plot():data("i.csv") saves the numbers.
+--- R2. If columns depend on each other, each of them may seem to matter little. :plot() draws it,
+--- and :plot():data("i.csv") saves the numbers.
 function Pipeline:importance(data, given)
   need(self, "pipeline:importance", true)
   if given == nil and type(data) == "table" and not dataset.is(data) then
@@ -254,7 +256,7 @@ end
 --- p:dependence(ds, column[, { points = 20, rows = 500, curves = 0, class =, seed = 0 }]): partial
 --- dependence (Friedman 2001): the mean prediction over rows when a column is set to each of its
 --- values: .values (quantiles, or the categories of a column of text), .mean and .stderr (over the
---- rows). Of a classification it is the probability of the second class, or of `class`; the score
+--- rows). In a classification it is the probability of the second class, or of `class`; the score
 --- where the model has no probabilities. rows: that many are drawn. curves: the number of rows,
 --- evenly spaced among them, whose own curves (individual conditional expectations) are in .curves.
 --- It prints as a table; :plot() draws it, and :plot():data("d.csv") saves the numbers.
@@ -273,8 +275,9 @@ function Pipeline:transform(X)
   return core.transform(source, f.stages, f.map, f.block)
 end
 
--- Predictions and truth in the coding of the model. For a data set that streams nil, and the counts
--- of one pass in constant memory: {rows, wrong, strangers, square, target_sum, target_square}.
+-- The labels or values that the model predicts, and the true ones in the same coding. For a data
+-- set that streams: nil, and the counts of one pass in constant memory, {rows, wrong, strangers
+-- (rows with unknown labels), square, target_sum, target_square}.
 local function judge(self, title, data, y, given)
   local f = need(self, title, true)
   local given_ds = dataset.coerce(data, y, given, f)
@@ -356,7 +359,7 @@ end
 --- alpha_t is a weight over sqrt(T). The model's own must not be larger. Without it, the bound
 --- holds for all norms at once: by a grid of norms in steps of a tenth, of which the first above
 --- the model's own counts (norm for B, least for C), at the cost of a log log; for the squared
---- error and B theta or C from 3 on by a proof of its own, which costs less. The field `by` says
+--- error with B theta or C of at least 3 by another proof, at a lower cost. The field `by` says
 --- which: "given", "grid" or "all norms"; share is the part of delta that is left. bases needs
 --- neither.
 ---
@@ -375,8 +378,6 @@ function Pipeline:bound(given)
     self.choice ~= nil)
 end
 
--- self.fitted: the model (model.lua), separate from the recipe; it holds no training data.
--- self.data: the rows of the last fit.
 
 --- p:info(): a table about the fit: status ("converged", "stopped" or "iterations exhausted"),
 --- iterations, gap or residual with its tolerance, loss, score (the solver's own estimate of the
@@ -391,10 +392,9 @@ end
 --- exact_note, why; clipped: the share of whole-number features that lay beyond their range.
 function Pipeline:info()
   local f = need(self, "pipeline:info")
-  local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features,
-    method = f.map_info and f.map_info.method,
-                   log_scale = f.map_info and f.map_info.log_scale, seconds = {},
-                     memory = core.memory() }
+  local map = f.map_info or {}
+  local result = { n = f.n, d = f.dim, features = map.features, method = map.method,
+    log_scale = map.log_scale, seconds = {}, memory = core.memory() }
   for _, one in ipairs(f.seconds) do
     result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] }
   end
@@ -445,10 +445,10 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- A width or a regularisation that is not given is chosen once, on all rows, as p:fit does, before
 --- the cells are tried.
 ---
---- each = "solver", or the name of a searched option: .each has, for each value of that option (for
---- a stage its name), the best pipeline with it, fitted. The compared solvers share the passes over
---- the rows, and so do values of features.T: the sums of the largest T contain those of the others
---- if parameters are drawn one by one and the solver works on normal equations.
+--- each = "solver", or the name of a searched option: .each is a table from each value of that
+--- option (for a stage its name) to the best pipeline with it, fitted. The compared solvers share
+--- the passes over the rows, and so do values of features.T: the sums of the largest T contain
+--- those of the others if parameters are drawn one by one and the solver works on normal equations.
 ---
 --- .table.best is the best row, .table:save("t.csv") saves the table. If the best value of an
 --- option is the smallest or the largest that was tried, the table and p:info().note report it
@@ -492,11 +492,11 @@ end
 --- beta||, lambda, steps, risk and error before and after, measure (the number that the rule
 --- compared with epsilon).
 ---
---- accept: the rule. "norm": rho theta ||alpha - beta|| < epsilon (equation 63). "theorem8": its
---- bound on the risk (64), for all distances ||alpha - beta|| at once, since beta is learnt; it is
---- proved for data that the model did not learn from. "risk": the empirical risk (65). "zero_one":
---- the share of wrong labels (66). Risks are of the square loss for every solver. data: the rows to
---- judge by; by default the training rows.
+--- accept: the rule. "norm": rho theta ||alpha - beta|| < epsilon (equation 63). "theorem8": the
+--- bound of Theorem 8 on the risk (64), for all distances ||alpha - beta|| at once, since beta is
+--- learnt; it is proved for data that the model did not learn from. "risk": the empirical risk
+--- (65). "zero_one": the share of wrong labels (66). Risks are those of the square loss for every
+--- solver. data: the rows to judge by; by default the training rows.
 function Pipeline:prune(given)
   return guarded("pipeline:prune", require("scullery.model.prune").run, self, given)
 end
@@ -508,8 +508,8 @@ end
 --- and table of a search. Parameters of features are drawn again from their seed; parameters = true
 --- also writes them, as the array features.parameters, for other programs (docs/models.md).
 --- Training rows are not saved, unless the model consists of them. sums = true also writes the sums
---- over the rows of a model that keeps them, with which the loaded model takes p:update and
---- p:forget.
+--- over the rows of a model that keeps them, so that p:update and p:forget work on the loaded
+--- model.
 function Pipeline:save(path, given)
   return guarded("pipeline:save", require("scullery.model.saving").save, self, path, given)
 end

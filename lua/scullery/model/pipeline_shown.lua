@@ -1,4 +1,4 @@
---- Pipelines as text.
+--- Pipelines as text: what tostring(p) and the prompt print.
 local automatic = require "scullery.model.automatic"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
@@ -6,7 +6,7 @@ local sums = require "scullery.model.sums"
 
 local shown = {}
 
-local MOST_COLUMNS = 8 -- that are named
+local MOST_COLUMNS = 8 -- columns that the line of relevances names
 
 --- shown.relevance(f): the columns that sc.relevance learnt from as a list of { column =, relevance
 --- = }, the largest relevance first; nil without this stage.
@@ -25,7 +25,7 @@ function shown.relevance(f)
   return list
 end
 
--- A line about the columns that matter.
+-- A line with the most relevant columns, and the number of those with relevance 0.
 local function relevance_line(f)
   local list, said, count = shown.relevance(f), {}, 0
   for k, one in ipairs(list) do
@@ -67,7 +67,8 @@ local function describe_fit(f, lines)
   if #times > 0 then lines[#lines + 1] = "  " .. table.concat(times, ", ") end
 end
 
--- A stage's line; options that the fit is to choose show as "auto".
+-- The line of a stage. option: the name of an option that the fit will choose, printed as "auto"
+-- in place of its value; or nil.
 local function line_of(stage, option)
   local text = tostring(stage)
   return "  " .. (option and text:gsub("(%f[%w]" .. option .. " = )[^,}]+", '%1"auto"') or text)

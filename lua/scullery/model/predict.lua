@@ -51,8 +51,8 @@ function predict.format(path, f)
   return f.schema and f.schema.format == "libsvm" and "libsvm" or "csv"
 end
 
--- Checks that rows of a .npy file are finite; readers of other formats check it themselves. The
--- error names the row of the file.
+-- A reader of a .npy file that raises an error for a number that is NaN or infinite, with its row
+-- in the file. Readers of other formats check it themselves.
 local function finite_rows(path, blocks)
   local done = 0
   return function()
@@ -67,11 +67,12 @@ local function finite_rows(path, blocks)
   end
 end
 
--- The rows of a CSV file whose computed columns take other rows, read whole.
+-- The rows of a CSV file whose computed columns depend on other rows (lag): the file is read whole,
+-- and returned as one block. With `id` it is read a second time for the texts of that column.
 local function whole_rows(path, f, id)
   if path == "-" then
-    fail("a computed column of the model takes other rows (lag), so that the file is read whole, \z
-      and more than once: the standard input comes once")
+    fail("a computed column of the model depends on other rows (lag), so that the file is read \z
+      more than once, and the standard input can be read only once")
   end
   local X, ids = data.csv(path, { like = f.schema, quiet = true, missing_values =
     f.schema.missing_values == "median" and "median" or "error",
@@ -107,7 +108,7 @@ function predict.rows(path, f, format, id)
   return function() return core.next_rows(blocks) end
 end
 
--- The rows predicted at a time: the most bytes of their numbers, and the most rows.
+-- Limits of the rows that are predicted at a time: bytes of their numbers, and rows.
 local BLOCK_BYTES, MOST_ROWS = 1 << 22, 1 << 16
 
 -- The same rows in blocks of `size` rows; the last may be smaller.
@@ -177,6 +178,8 @@ function formats_of.probabilities(f)
   return { names = texts_of(f.classes) }
 end
 
+-- Whether the output is a .npy file; false for standard output. Raises an error for another ending
+-- than .csv and .npy.
 local function is_npy(path, id)
   if path == nil then return false end
   local ending = path:lower():match("%.([^./]+)$")
@@ -184,7 +187,7 @@ local function is_npy(path, id)
     fail("-o takes a name that ends in .csv or .npy, and got %s", options.show(path))
   end
   if ending == "npy" and id then
-    fail("--id wants a CSV file: a .npy file has numbers, or labels, alone")
+    fail("--id needs a CSV file: a .npy file holds only the predictions")
   end
   return ending == "npy"
 end
@@ -218,7 +221,7 @@ end
 
 --- predict.write(f, next_rows, wanted): writes the predictions of the model f for the rows of
 --- next_rows() -> X, ids. wanted: kind = "labels", "scores" or "probabilities"; threshold = the
---- probability from which the second class is said, or nil; out = path, or nil for standard output;
+--- decision threshold (see threshold.lua), or nil; out = path, or nil for standard output;
 --- id = name of the column of ids; no_header, append, digits = of CSV (see scl_row_format);
 --- before_end = a function that is called before the file appears. Returns the number of rows.
 function predict.write(f, next_rows, wanted)
@@ -258,7 +261,9 @@ end
 
 -- Raises an error if --score cannot be computed for this file and model.
 local function check_score(p, path, format)
-  if path == "-" then fail("--score reads the file twice, and the standard input comes once") end
+  if path == "-" then
+    fail("--score reads the file twice, and the standard input can be read only once")
+  end
   if format == "npy" then fail("--score: a .npy file holds no targets") end
   if p.fitted.targets > 1 and p.fitted.task ~= "classification" then
     fail("--score: R2 is for one target, and the model has %d", p.fitted.targets)

@@ -67,14 +67,14 @@ end
 
 local FEW = 1000 -- rows
 
--- The same of curves, one for each column of scores.
+-- The same for isotonic curves, one for each column of scores. Warns if there are few rows.
 local function account_of_curves(curves, given)
   local self = setmetatable(given, Calibration)
   self.method, self.curves = "isotonic", {}
   for j, one in ipairs(curves) do self.curves[j] = { scores = one.scores, shares = one.shares } end
   if self.rows < FEW then
     self.note = ("with less than %d rows a curve follows their noise; method = \"platt\" has two \z
-      numbers a class"):format(FEW)
+      parameters for each class"):format(FEW)
     warn(("pipeline:calibrate: %d rows: %s"):format(self.rows, self.note))
   end
   return self
@@ -98,8 +98,8 @@ local function check_folds(class_at, classes, row_weights, folds)
   end
   for k, label in ipairs(classes) do
     if not several[k] then
-      error(("the class %s has %d row%s that count%s: a fold would leave none to learn from; \z
-        calibrate on held-out rows, p:calibrate{ data = ds }"):format(
+      error(("the class %s has %d row%s that count%s: without one of the folds there would be \z
+        none; calibrate on held-out rows, p:calibrate{ data = ds }"):format(
         options.show(label), rows[k], rows[k] == 1 and "" or "s", rows[k] == 1 and "s" or ""), 0)
     end
   end
@@ -115,15 +115,15 @@ local function class_in_targets(targets)
   end
 end
 
--- The model's scores of its own training rows, each from a model that was fitted without the fold
--- of the row. Returns n x c scores and targets, a table about how they were made, and the row
+-- Out-of-fold scores of the training rows: the score of a row is by a model that was fitted without
+-- the row's fold. Returns n x c scores and targets, a table about how they were made, and the row
 -- weights.
 local function out_of_fold(self, f, o)
   local ds, k = self.data, o.folds or 5
   if f.pruned then
     error("a pruned model is calibrated on held-out rows: p:calibrate{ data = ds }", 0)
   end
-  if not ds then error("the rows that the model learnt from are not here: give data =", 0) end
+  if not ds then error("the training rows of this model are not in memory: give data =", 0) end
   local seed = o.seed or 0
   local folds = ds:fold_ids{ k = k, seed = seed }
   if ds.X then
@@ -145,8 +145,9 @@ local function out_of_fold(self, f, o)
     or nil }, ds.weights
 end
 
--- The weights of the calibration rows: 0 for rows with unknown labels; second: the number of these.
--- The targets of such a row are 0 for two classes, and all negative for more.
+-- The weights of the calibration rows: 0 for rows with labels that the model does not know; second:
+-- the number of these rows. The coded targets of such a row are 0 for two classes, and all negative
+-- for more.
 local function without_strangers(ds, targets)
   local w, count = ds.weights, 0
   local c = targets:cols()

@@ -26,7 +26,7 @@ local function empirical(f, judging, weights)
   return t.square / t.rows, t.wrong / t.rows
 end
 
--- The largest norm of a target; 1 for codes of classes.
+-- The largest |y| of the targets; 1 for the codes of classes.
 local function reach_of(data, f, accept)
   if f.task == "classification" then return 1 end
   if data.X then return data:targets():abs():max() end
@@ -87,7 +87,9 @@ local function first_lambda(o, c, weights, T)
   return math.max(1e-40, math.min(lambda, 1e40)) -- outside this range the result does not change
 end
 
--- A model with the kept parameters only.
+-- The model with the parameters `kept` (numbers, ascending) only; its calibration is dropped. The
+-- engine may store another common factor exp(log_scale) of the features for the smaller map, so
+-- that the weights are multiplied by the ratio.
 local function shrink(f, weights, kept)
   local T, outputs = f.map_info.T, weights:rows() // f.map_info.T
   local map, places = core.map_select(f.map, kept), {}
@@ -137,7 +139,8 @@ local function check_model(f, o, title)
   end
 end
 
--- Increases lambda while the model is accepted; returns the last accepted model.
+-- Increases lambda by a factor of 10 while the model is accepted; returns the last accepted model
+-- as { weights, distance, lambda, risk, wrong, measure, steps }. It stops early at weights of 0.
 local function descend(f, judging, c, o)
   local best = { weights = f.weights, distance = 0, lambda = 0, risk = c.risk_before,
     wrong = c.wrong_before, measure = 0, steps = 0 }
@@ -168,9 +171,10 @@ function prune.run(self, given)
   check_model(f, o, self.solver and self.solver.name)
   f = f:about_zero()
   local data = o.data or self.data
-  if not data then error("the rows that the model learnt from are not here: give data =", 0) end
+  if not data then error("the training rows of this model are not in memory: give data =", 0) end
   if data.task ~= f.task then
-    error(("option 'data' is a %s, and the model one of %s"):format(data.task, f.task), 0)
+    error(("option 'data' is a data set for a %s, and the model is a %s"):format(data.task, f.task),
+      0)
   end
   local strangers
   data, strangers = matching.judged(data, f)

@@ -1,5 +1,5 @@
---- Recipes: the class of pipelines, and how a pipeline is built from stages and prepares learning.
---- Its methods are in pipeline.lua.
+--- The class of pipelines: how a pipeline is built from stages, and what is done before its solver.
+--- The methods are in pipeline.lua.
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
@@ -37,6 +37,7 @@ local own_options = options.declare("pipeline", {
   target = { takes = target_form.takes } })
 recipe.own_options = own_options
 
+-- Raises an error unless the options of sc.pipeline other than stages are known and valid.
 local function check_own(given)
   for name in pairs(given) do
     if math.type(name) ~= "integer" and not own_options[name] then
@@ -97,6 +98,7 @@ local function add_stage(self, i, stage)
   end
 end
 
+-- A pipeline of a list of stages and options in which no stage is an sc.choose.
 local function build(given)
   local self = setmetatable({ rows = {}, after = {}, choices = {} }, Pipeline)
   check_own(given)
@@ -141,9 +143,9 @@ end
 --- stage, ... } may take the place of a stage; p:search{} tries each.
 ---
 --- sc.standardize(), sc.minmax(), sc.normalize() and sc.select{ columns = } may also come after the
---- features, and then change these: a column is a feature. What they learn is of the rows that row
---- stages learn from, in one more pass that makes the features. One-hot features take none. With a
---- K the solver's penalty is then a'a, and there is no p:bound or p:prune.
+--- features. They then change the features: a column is a feature. They learn from the same rows as
+--- other row stages, in one more pass that makes the features. They cannot follow one-hot features.
+--- With a K the solver's penalty is then a'a, and there is no p:bound or p:prune.
 ---
 --- block: the number of rows of a block (it does not affect results). allowance: bytes of memory in
 --- which solvers with many passes cache blocks of features (1.5e9, and at most half of the free
@@ -153,9 +155,9 @@ end
 --- target, for regressions: "log" learns the logarithms of the targets, "standardize" their
 --- distances from the mean in standard deviations, { log = true, standardize = true } both.
 --- Predicted values, p:score, p:error, p:cv and p:search are on the scale of the data; p:decision,
---- p:prune and the estimates "gcv" and "loo" on that of learning. Of logarithms, the prediction is
---- nearer to the median of a skewed target than to its mean. Means and deviations are those of all
---- rows of the fit, in folds too.
+--- p:prune and the estimates "gcv" and "loo" on the transformed scale. With "log", the prediction
+--- is nearer to the median of a skewed target than to its mean. Means and deviations are those of
+--- all rows of the fit, in folds too.
 function recipe.new(given, ...)
   if select("#", ...) > 0 or stages.is(given) or instantiation.is_features(given)
     or component.is(given) or choose.is(given) then
@@ -205,6 +207,7 @@ end
 -- weights apply to k(w_t, x).
 local whitened_for = { l2 = true, none = true }
 
+-- Whether the features are kernel sections that are computed as L^-1 k(W, x).
 local function whitens(self, choices)
   if not self.solver or self.features.inst.phi.kind ~= "kernel" then return false end
   return whitened_for[core.solver_facts(component.instance(self.solver, choices)).penalty] or false
@@ -224,7 +227,8 @@ function recipe.fit_stages(self, source, choices)
   return made, seconds, found
 end
 
--- Raises an error for a penalty a'Ga, which is of the features before the row stages after them.
+-- Raises an error for the penalty a'Ga with row stages after the features: it is the norm of a
+-- function only of features that are not changed.
 local function check_penalty(self, choices)
   if not self.solver or #self.after == 0 then return end
   if core.solver_facts(component.instance(self.solver, choices)).penalty == "rkhs" then
@@ -306,7 +310,7 @@ end
 function recipe.training_options(self, ds, folds)
   return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
     folds = folds, block = self.block, allowance = self.allowance,
-           weights = weights.of(ds, self.class_weights) }
+    weights = weights.of(ds, self.class_weights) }
 end
 
 --- recipe.fitted(p, title, solver): its fitted model. Raises an error, at the caller of the method,

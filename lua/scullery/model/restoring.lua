@@ -34,7 +34,8 @@ end
 
 -- ------------------------------------------------------------ features
 
---- restoring.origin(features, map, file): the saved fields that the map was made from.
+--- restoring.origin(features, map, file): the decoded fields that the map was made from (see
+--- instantiation.map). Stores the number of columns in features.inst, which its printed form uses.
 function restoring.origin(features, map, file)
   local origin = file:decode(map.origin)
   if core.saved_has(file.saved, "sampler.state") then
@@ -93,7 +94,7 @@ local function check_fields(f)
       fail("its times are not a list of stage and seconds")
     end
   end
-  if f.n < 0 then fail("its 'n' is %d, where a whole number from 0 on belongs", f.n) end
+  if f.n < 0 then fail("its 'n' is %d, where a whole number of at least 0 belongs", f.n) end
   saved_tables.schema(f.schema)
 end
 
@@ -108,7 +109,7 @@ end
 function restoring.model(recipe, file)
   local saved = file:table(file.body, "model")
   if pipeline.is_searched(recipe) then
-    fail("a pipeline that is to be searched is not fitted")
+    fail("it holds a fitted model of a pipeline with unresolved sc.choose options")
   end
   local made, f = core.saved_model(file.saved), file:decode(saved.fields)
   check_fields(f)

@@ -81,7 +81,8 @@ local function encode_map(map, origin, arrays, o, grid)
     stream = STREAM, log_scale = info.log_scale, one_hot = info.entries > 0 }
 end
 
--- A model that is not linear in the features, as its solver saves it: named arrays.
+-- A model that is not linear in the features, as its solver saves it: named arrays, with the prefix
+-- "solver." in the file.
 local function encode_learnt(learnt, arrays)
   local saved, names = core.model_save(learnt), {}
   for name, array in pairs(saved.arrays) do
@@ -96,6 +97,7 @@ end
 local apart = {}
 for _, name in ipairs(restoring.apart) do apart[name] = true end
 
+-- The description of a fitted model; its matrices are added to arrays. o: the options of p:save.
 local function encode_model(f, arrays, o)
   local fields = {}
   for name, value in pairs(f) do
@@ -166,7 +168,7 @@ local function version_of(value, arrays)
   return 1
 end
 
--- A copy without the class that prints it.
+-- A copy without its metatable, so that it is encoded as a plain table.
 local function plain(one)
   local copy = {}
   for key, value in pairs(one) do copy[key] = value end
@@ -214,6 +216,7 @@ local function encode_features(self, arrays, o)
       core.map_grid(self.fitted)) }
 end
 
+-- Sums are saved as a fitted pipeline with weights of 0, and load_sums takes them from it.
 local function encode_sums(self, arrays, o)
   local body = encode_pipeline(sums.without_solution(self), arrays, o)
   body.kind, body.sums = "sums", sums.encode(self, arrays)
@@ -292,7 +295,8 @@ local loaders = { pipeline = load_pipeline, features = load_features, sums = loa
     return saved_tables.schema(file:decode(file:table(file.body, "schema")))
   end }
 
-local function load(path)
+--- saving.read(path): sc.load without its title in errors, for callers with a title of their own.
+function saving.read(path)
   if type(path) ~= "string" or path == "" then
     fail("takes the path of a file, and got %s", options.show(path))
   end
@@ -311,6 +315,6 @@ end
 --- rounding elsewhere. A file contains no code, and everything in it is checked: a file that was
 --- cut off or altered is refused, and so is one that needs a plugin that is missing, older, or
 --- draws other parameters.
-function saving.load(path) return options.guard("load", 1, load, path) end
+function saving.load(path) return options.guard("load", 1, saving.read, path) end
 
 return saving

@@ -67,7 +67,8 @@ local function grid(searched)
   return list
 end
 
--- `draws` different random combinations; all combinations if there are no more.
+-- `draws` different random combinations; all combinations if there are no more. At most 50 times as
+-- many are drawn: fewer are returned if the others were repetitions.
 local function random(searched, draws, seed)
   local size, finite = 1, true
   for _, one in ipairs(searched) do
@@ -106,7 +107,9 @@ local function split_path(self, draws)
   return path, rest
 end
 
--- The runs: each is a pipeline, choices that share no pass, and the path that it goes through.
+-- The list of runs and the number of cells. A run is a pipeline with one choice of the options that
+-- cannot share a pass (choices), and the path option, all values of which one pass serves. stages:
+-- the stages of its variant.
 local function plan(self, ds, o)
   local runs, cells = {}, 0
   for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
@@ -130,8 +133,8 @@ local function plan(self, ds, o)
   return runs, cells
 end
 
--- A text that identifies the work of a run before its solver: stages, features, choices about them
--- except the number of parameters, and the pipeline's own options. number: gives each object a
+-- A text that is equal for runs with the same work before the solver: the same stages, features and
+-- choices about them, except the number of parameters. number: a table that gives each object a
 -- number.
 local function key_before_solver(run, number)
   local p, parts = run.pipeline, {}
@@ -245,6 +248,8 @@ local function best_place(cells)
   return best
 end
 
+-- The position of the chosen cell. "one_se": the simplest cell whose mean is within one standard
+-- error of the best.
 local function choose_place(cells, rule, order)
   local chosen = best_place(cells)
   if rule ~= "one_se" then return chosen end
@@ -369,6 +374,8 @@ local function keep(kept, name, cell, cells, made)
   kept[name] = { mean = cell.mean, run = cell.run, made = made }
 end
 
+-- Does all runs, and appends their cells. Returns the stages and maps of the best cells (see keep);
+-- those of other runs are released as soon as no later run shares them, to save memory.
 local function run_all(ds, source, folds, runs, cells, o, criterion)
   local kept = {}
   local level <close> = progress.level{ name = "search", total = #runs }
@@ -395,6 +402,7 @@ end
 
 -- ------------------------------------------------------------ checks
 
+-- Raises an error for options that do not go together; returns the criterion.
 local function check(self, ds, o)
   local n = ds:size()
   if not self.solver then error("the pipeline has no solver", 0) end
@@ -402,7 +410,7 @@ local function check(self, ds, o)
     error("no option is marked with sc.choose: there is nothing to search", 0)
   end
   if o.outer and not o.holdout and (o.folds == "time" or type(o.folds) == "table") then
-    error("outer = k searches again without each outer fold, and goes with a number of folds", 0)
+    error("outer = k repeats the search without each outer fold; it goes with a number of folds", 0)
   end
   if math.type(o.folds) == "integer" and not o.holdout and o.folds > n then
     error(("%d folds of %d rows"):format(o.folds, n), 0)
@@ -437,6 +445,8 @@ end
 -- ------------------------------------------------------------ nested: the whole search without
 -- each outer fold, judged on it
 
+-- { mean, stderr, folds, choices }: the scores on the outer folds of the pipelines that a search
+-- without the fold chose, and these choices.
 local function nested(self, ds, o, criterion)
   local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1 }
   local inner, values, choices = {}, {}, {}
@@ -455,6 +465,7 @@ local function nested(self, ds, o, criterion)
   return { mean = mean, stderr = stderr, folds = values, choices = choices }
 end
 
+-- p:search with checked options: the best pipeline, fitted, with its fields choice, table and each.
 local function run_whole(self, data, o)
   local ds = dataset.coerce(data)
   -- leave-one-out of groups has no short cut: each group is a fold

@@ -26,6 +26,7 @@ local shortenings = {
   tostring,
 }
 
+-- Whether text(value) is a different text for each of the values.
 local function all_differ(values, text)
   local seen = {}
   for _, value in ipairs(values) do
@@ -170,8 +171,8 @@ end
 
 -- ------------------------------------------------------------ the edge of the grid
 
--- value -> best mean, for the numbers tried for an option in rows that differ from the best only in
--- numbers.
+-- The numbers that were tried for the option `name`, ascending, and a table from each to its best
+-- mean. Only rows count that have the same stages and texts as the best row.
 local function tried(self, best, name)
   local mean, values = {}, {}
   for _, row in ipairs(self) do

@@ -1,7 +1,8 @@
---- Exact sums over rows: made of parts of the data, solved, described for files. Sums of
+--- Exact sums over rows: made from parts of the data, solved, encoded for files. Sums of
 --- whole-number features and of bits are the same for any order and any cut of the rows
---- (core/rows/whole_sums.h), so that a solution of joined sums has the bits of one fit. merging.lua
---- joins them, changing.lua adds rows and takes rows out, sums_search.lua chooses a regularisation.
+--- (core/rows/whole_sums.h), so that the solution of joined sums is bit for bit that of one fit.
+--- merging.lua joins sums, changing.lua adds rows and takes rows out, sums_solving.lua chooses a
+--- regularisation.
 local automatic = require "scullery.model.automatic"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
@@ -17,8 +18,9 @@ local sums = {}
 
 -- pipeline: the recipe; model: what was fitted before the solver; handle: the engine's sums; parts:
 -- which rows (sums_parts.lua); rows: how many; forgotten: how many were taken out; partial: true if
--- parts are missing on purpose; folds: the number of rows of each fold that was summed apart;
--- instruction_set: in which the features were made: their last bits differ between these.
+-- parts are missing on purpose; folds: the number of rows of each fold that was summed separately;
+-- instruction_set: the processor's instruction set with which the features were computed, because
+-- their last bits depend on it.
 local Sums = objects.class("sums", { example = "s",
   fields = "pipeline model handle parts rows forgotten partial folds instruction_set",
   hidden = "handle model" })
@@ -33,8 +35,8 @@ function sums.new(fields)
   return setmetatable(fields, Sums)
 end
 
---- sums.check_alike(title, a, name_a, b, name_b): raises an error if sums were made in two
---- instruction sets, so that equal rows may have other features.
+--- sums.check_alike(title, a, name_a, b, name_b): raises an error if the instruction sets a and b
+--- of two sums differ: then equal rows may have features that differ in their last bits.
 function sums.check_alike(title, a, name_a, b, name_b)
   if a == b then return end
   error(("%s: the features of %s were made with %s and those of %s with %s, whose last bits \z
@@ -50,7 +52,8 @@ function sums.with(self, fields)
   return setmetatable(copy, Sums)
 end
 
---- sums.text(s[, what]): which rows sums are of, in words; what: to be said after their number.
+--- sums.text(s[, what]): a description of the rows that sums cover; what: a text after their
+--- number.
 function sums.text(self, what)
   local info = core.sums_info(self.handle)
   local text = { ("%d rows%s"):format(self.rows, what or "") }
@@ -69,6 +72,7 @@ end
 
 -- ------------------------------------------------------------ checks
 
+-- Whether a solver needs the rows themselves, and not only sums over them.
 local function needs_rows(solver)
   return not core.solver_facts(component.instance(solver)).by_sums
 end
@@ -91,13 +95,13 @@ function sums.check_solver(solver, title)
     from sums, with their defaults: %s"):format(title, tostring(solver), by_sums()), 0)
 end
 
--- Raises an error for a recipe whose sums would not serve.
+-- Raises an error for a recipe that cannot be solved from sums over parts of the rows.
 local function check_recipe(p, title)
   if recipe.is_searched(p) then
     error(title .. ": an option is sc.choose{...}: sums are of one recipe", 0)
   end
   if not p.solver then error(title .. ": this pipeline has no solver", 0) end
-  if not p.features then error(title .. ": sums are of features, and there are none", 0) end
+  if not p.features then error(title .. ": sums need features, and this pipeline has none", 0) end
   if p.block then error(title .. ": sums choose their own blocks: leave 'block' out", 0) end
   if p.class_weights == "balanced" then
     error(title .. ": class_weights = \"balanced\" depends on all rows: give a weight for each \z
@@ -108,9 +112,10 @@ end
 
 -- ------------------------------------------------------------ summing and solving
 
---- sums.of_rows(p, ds, prepared, o): the exact sums of rows o.first to o.last (all without) with
---- prepared stages and map. o: fingerprints, folds, the fold of each row of ds, and like, the sums
---- that these are to be added to.
+--- sums.of_rows(p, ds, prepared, o): the engine's exact sums over rows o.first to o.last (by
+--- default all), with prepared stages and map. o: fingerprints, folds (the fold of each row of ds),
+--- like (the sums to which these will be added), whole (true if these are all rows: the labels of a
+--- stream are checked then).
 function sums.of_rows(p, ds, prepared, o)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
@@ -124,7 +129,8 @@ function sums.of_rows(p, ds, prepared, o)
   return handle
 end
 
---- sums.solve(model, handle, rows, solver): the fit that core.solve gives.
+--- sums.solve(model, handle, rows, solver): the solution from sums over `rows` rows, as core.solve
+--- returns it. The source has these rows' shape but no rows.
 function sums.solve(model, handle, rows, solver)
   local _ <close> = core.level "fit"
   local source = core.absent_rows(rows, model.dim, model.targets)
@@ -133,7 +139,7 @@ function sums.solve(model, handle, rows, solver)
   return core.solve(training, component.instance(solver))[1]
 end
 
--- The model of a recipe without a solution.
+-- A model with everything but the weights.
 local function unsolved(p, ds, prepared, targets)
   return fitting.model(p, { ds:size() }, prepared, { solver = p.solver, targets = targets,
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
@@ -143,7 +149,7 @@ end
 
 -- ------------------------------------------------------------ p:sums and p:fit
 
--- The rule of an option { a, b }: whole numbers, 1 <= a <= b.
+-- The rule of an option { a, b } of whole numbers with 1 <= a <= b.
 local function pair(takes)
   local function test(list)
     local a, b = nil, nil
@@ -223,7 +229,8 @@ end
 
 -- ------------------------------------------------------------ solving
 
---- sums.store(p, s, fit, solver): the fit of sums becomes the pipeline's model.
+--- sums.store(p, s, fit, solver): makes the solution of the sums the pipeline's model. Training
+--- rows and calibration are dropped, because they may not be those of the sums.
 function sums.store(p, self, fit, solver)
   local old = p.fitted
   p.fitted = self.model:with{ solver = solver, weights = fit.weights, intercept = fit.intercept,
@@ -234,7 +241,7 @@ function sums.store(p, self, fit, solver)
   fitting.warn(p, fit)
 end
 
---- sums.all_folds(s): the engine's sums over all rows, in one group.
+--- sums.all_folds(s): the engine's sums over all rows, with the folds added up.
 function sums.all_folds(self)
   return self.folds and core.sums_without(self.handle, 0) or self.handle
 end
@@ -260,7 +267,8 @@ end
 
 -- ------------------------------------------------------------ saving
 
---- sums.encode(s, arrays): what a file says of the sums, beside their arrays.
+--- sums.encode(s, arrays): the description of the sums for a file; their matrices are added to
+--- arrays.
 function sums.encode(self, arrays)
   for name, array in pairs(core.sums_save(self.handle)) do arrays[name] = array end
   return { parts = self.parts, rows = self.rows, forgotten = self.forgotten,
@@ -269,7 +277,8 @@ end
 
 local function whole(value, low) return math.type(value) == "integer" and value >= low end
 
--- Whether this, from a file, is a list of the numbers of rows of so many folds.
+-- Whether a value from a file is a list of the numbers of rows of `count` folds, which add up to
+-- `rows`; nil is valid for one fold.
 local function are_folds(list, count, rows)
   if list == nil then return count == 1 end
   if type(list) ~= "table" or #list ~= count or count < 2 then return false end
@@ -281,7 +290,8 @@ local function are_folds(list, count, rows)
   return sum == rows
 end
 
---- sums.decode(p, saved, said): the sums of a loaded pipeline from its file.
+--- sums.decode(p, saved, said): the sums of a loaded pipeline. saved: the engine's file. said: the
+--- decoded description (see sums.encode), each field of which is checked.
 function sums.decode(p, saved, said)
   local f = p.fitted
   local handle = core.saved_sums(saved, core.map_info(f.map).features, f.targets)
@@ -289,7 +299,7 @@ function sums.decode(p, saved, said)
   local good = type(said) == "table" and whole(said.rows, 1) and whole(said.forgotten, 0)
     and (said.partial == nil or said.partial == true) and parts.check(said.parts)
     and are_folds(said.folds, info.folds, said.rows) and type(said.instruction_set) == "string"
-  if not good then error("its sums do not say which rows they are of", 0) end
+  if not good then error("the description of its sums is not valid", 0) end
   if info.printed and info.fingerprints ~= said.rows then
     error(("its sums have %d rows, and the fingerprints of %d"):format(said.rows,
       info.fingerprints), 0)

@@ -1,6 +1,6 @@
---- Which rows sums are of: a list of parts { source = { rows, cols, sha256 }, from, to }, ranges of
---- the rows of data sets. A source is known by its numbers: in memory by a digest of rows spread
---- over it (core.fingerprint), in files by their sizes, beginnings and ends.
+--- The rows that sums cover: a list of parts { source = { rows, cols, sha256 }, from, to }, ranges
+--- of the rows of data sets. A source is identified by its contents: in memory by a digest of rows
+--- spread over it (core.fingerprint), in files by their sizes, beginnings and ends.
 local core = require "scullery.core"
 local fingerprint = require "scullery.data.fingerprint"
 
@@ -68,6 +68,7 @@ function parts.range(ds, o, title, block)
   return a, b
 end
 
+-- Whether two sources have the same contents, as far as their digests show.
 local function same_source(a, b)
   return a.rows == b.rows and a.cols == b.cols and a.sha256 == b.sha256
 end
@@ -94,7 +95,7 @@ function parts.check_apart(list)
   end
 end
 
--- The ranges of rows of a source that these parts of it do not have, added to `found`.
+-- Adds to `found` the ranges of rows of a source that none of its parts `ranges` covers.
 local function add_gaps(found, source, ranges)
   table.sort(ranges, function(a, b) return a.from < b.from end)
   local next_row = 1
@@ -109,7 +110,7 @@ local function add_gaps(found, source, ranges)
   end
 end
 
---- parts.missing(list): the ranges of rows of each source that no part has.
+--- parts.missing(list): the ranges of rows of each source that no part covers.
 function parts.missing(list)
   local found, done = {}, {}
   for i, one in ipairs(list) do
@@ -132,7 +133,7 @@ function parts.listed(list)
     .. (#list > 3 and (" and %d more ranges"):format(#list - 3) or "")
 end
 
---- parts.joined(list): the same parts, of one source and next to each other as one.
+--- parts.joined(list): a sorted copy in which adjacent parts of one source are one part.
 function parts.joined(list)
   local sorted, made = table.move(list, 1, #list, 1, {}), {}
   table.sort(sorted, function(a, b)
@@ -152,7 +153,7 @@ function parts.joined(list)
   return made
 end
 
---- parts.check(list): whether this, from a file, is such a list.
+--- parts.check(list): whether a value from a file is a valid list of parts.
 function parts.check(list)
   if type(list) ~= "table" then return false end
   local function whole(value, low) return math.type(value) == "integer" and value >= low end

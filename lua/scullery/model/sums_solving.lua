@@ -1,10 +1,11 @@
---- Solutions from sums alone: s:solve for any regularisation, s:search by the squared error on
---- folds whose sums were kept apart, or by generalised cross-validation.
+--- Solutions from sums alone: s:solve for any regularisation; s:search by the squared error on
+--- folds that were summed separately, or by generalised cross-validation.
 local automatic = require "scullery.model.automatic"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
+local judging = require "scullery.model.judging"
 local options = require "scullery.base.options"
 local search_table = require "scullery.model.search_table"
 local sums = require "scullery.model.sums"
@@ -15,13 +16,14 @@ local LAMBDAS = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 } -- w
 
 -- ------------------------------------------------------------ values of the regularisation
 
--- The solver's option of regularisation; raises an error where it has none.
+-- The name of the solver's option of regularisation; raises an error for a solver without one.
 local function role_of(solver)
   return component.role(solver, "regularisation")
     or error(("solver.%s has no regularisation"):format(solver.name), 0)
 end
 
--- The recipe of the sums with this regularisation, to be fitted.
+-- An unfitted copy of the recipe of the sums, with this regularisation (nil: the recipe's own).
+-- Raises an error if an option is left that p:fit would choose from the rows.
 local function with_value(self, value)
   local p = self.pipeline:clone()
   if value then p.solver = component.with(p.solver, role_of(p.solver), value) end
@@ -33,6 +35,7 @@ local function with_value(self, value)
   return p
 end
 
+-- The list; raises an error unless it holds finite numbers of at least 0.
 local function check_values(list)
   for _, value in ipairs(list) do
     if type(value) ~= "number" or not (value >= 0 and value < math.huge) then
@@ -44,7 +47,8 @@ local function check_values(list)
   return list
 end
 
--- The fits of a solver for each value, from sums of so many rows.
+-- A list of fits, one for each value of the regularisation, from sums over `rows` rows. A solver
+-- whose path option is the regularisation computes all values in one call.
 local function path(model, handle, rows, solver, values)
   local source <const> = core.absent_rows(rows, model.dim, model.targets)
   local training <close> = core.training(source, model.stages, model.map,
@@ -79,22 +83,17 @@ local function solve(self, given)
   return list
 end
 
---- s:solve([{ lambda = }]): a fitted pipeline, with the bits of one fit to all rows that were
+--- s:solve([{ lambda = }]): a fitted pipeline, bit for bit that of one fit to all rows that were
 --- summed; it keeps the sums. lambda: the solver's regularisation in place of the recipe's; a list
---- of values gives a list of pipelines; "gcv" is s:search{ folds = "gcv" }.
+--- of values gives a list of pipelines; "gcv" is s:search{ folds = "gcv" }. Raises an error for a
+--- solver that needs the rows, and if a value of lambda is neither given nor in the recipe.
 function Sums:solve(given) return options.guard("sums:solve", 1, solve, self, given) end
 
 -- ------------------------------------------------------------ s:search
 
--- The mean of the squared errors on the folds, and its standard error.
-local function mean_of(list)
-  local n, sum, square = #list, 0, 0
-  for _, value in ipairs(list) do sum = sum + value end
-  for _, value in ipairs(list) do square = square + (value - sum / n) ^ 2 end
-  return sum / n, math.sqrt(square / (n - 1) / n)
-end
 
--- A row of the table for each value: the solutions without each fold, judged on the fold.
+-- A row { folds, mean, stderr, unconverged } of the table for each value: each fold is judged by
+-- the solution without it.
 local function by_folds(self, p, values, criterion)
   local rows = {}
   for k = 1, #values do rows[k] = { folds = {}, unconverged = 0 } end
@@ -108,15 +107,15 @@ local function by_folds(self, p, values, criterion)
       if fit.status ~= "converged" then rows[k].unconverged = rows[k].unconverged + 1 end
     end
   end
-  for _, row in ipairs(rows) do row.mean, row.stderr = mean_of(row.folds) end
+  for _, row in ipairs(rows) do row.mean, row.stderr = judging.mean(row.folds) end
   return rows
 end
 
--- The same by generalised cross-validation.
+-- The same rows, without `folds` and `stderr`, by generalised cross-validation.
 local function by_gcv(self, p, values)
   local estimate, rows = component.role(p.solver, "estimate"), {}
   if not estimate then
-    error(("solver.%s does not estimate its risk: sum folds apart, p:sums(ds, { folds = 5 })")
+    error(("solver.%s does not estimate its risk: sum folds, as p:sums(ds, { folds = 5 }) does")
       :format(p.solver.name), 0)
   end
   local solver = component.with(p.solver, estimate, "gcv")
@@ -131,7 +130,7 @@ end
 local function criterion_of(self, o)
   local criterion = criteria.of(o.score or "loss", self.model.task)
   if not criterion.tally or criterion.name == "error" or criterion.name == "accuracy" then
-    error(("score = %s needs the rows: from sums alone comes the squared error, score = \"loss\"")
+    error(("score = %s needs the rows: sums alone give the squared error, score = \"loss\"")
       :format(options.show(criterion.name)), 0)
   end
   if o.folds == "gcv" and criterion.name ~= "loss" then
@@ -147,8 +146,8 @@ local search_rules = options.declare("sums:search", {
 local function search(self, given)
   local o = options.check("sums:search", given or {}, search_rules, 0)
   if not self.folds and o.folds ~= "gcv" then
-    error("no folds were summed apart: p:sums(ds, { folds = 5 }) does that; folds = \"gcv\" goes \z
-      without", 0)
+    error("these sums have no folds: p:sums(ds, { folds = 5 }) makes them; folds = \"gcv\" needs \z
+      none", 0)
   end
   local criterion = criterion_of(self, o)
   local values = check_values(o.lambda or LAMBDAS)
@@ -174,10 +173,10 @@ end
 
 --- s:search([{ lambda = { ... }, folds = "gcv", score = "loss" }]): the fitted pipeline with the
 --- best regularisation of a list (by default 1e-9 to 1), with .choice and .table as p:search gives
---- them. It is judged by the mean squared error on the folds that p:sums(ds, { folds = 5 }) kept
---- apart, each by the solution without it; or, with folds = "gcv", by generalised cross-validation,
---- of solvers that compute it. Rows have their weights in it, and transformed targets the scale of
---- learning. score: "loss", "mse" or "rmse"; other metrics need the rows.
+--- them. It is judged by the mean squared error on the folds of p:sums(ds, { folds = 5 }), each by
+--- the solution without it; or, with folds = "gcv", by generalised cross-validation, for solvers
+--- that compute it. Errors are weighted with the weights of the rows; those of transformed targets
+--- are on the transformed scale. score: "loss", "mse" or "rmse"; other metrics need the rows.
 function Sums:search(given) return options.guard("sums:search", 1, search, self, given) end
 
 return solving

@@ -11,7 +11,7 @@ local target_form = {}
 local TAKES = '"log", "standardize" or { log = true, standardize = true }'
 local known = { log = true, standardize = true }
 
---- target_form.takes: what the option takes, for sentences.
+--- target_form.takes: the valid values of the option, for error messages.
 target_form.takes = TAKES
 
 --- target_form.check(given): raises an error unless it is a value of the option; returns it.
@@ -32,7 +32,7 @@ local function wants(given, name)
   return given == name or type(given) == "table" and given[name] == true
 end
 
--- log y; raises an error for a value that has none.
+-- log y, elementwise; raises an error that names the row of a value of 0 or less.
 local function logarithms(y)
   for j = 1, y:cols() do
     local low = y:min(1):get(1, j)
@@ -46,7 +46,7 @@ local function logarithms(y)
   return y:map(math.log)
 end
 
--- (y - mean) / scale, for each column; y itself if nothing is to be done.
+-- (y - mean) / scale for each column; y itself if all means are 0 and all scales 1.
 local function scaled(y, form)
   local plain, columns = true, {}
   for j = 1, y:cols() do
@@ -69,8 +69,9 @@ function target_form.apply(form, ds)
   return made
 end
 
---- target_form.learn(given, ds): the same with the form that the option `given` asks for, whose
---- means and standard deviations are those of ds.
+--- target_form.learn(given, ds): learns the form that the option `given` asks for from the targets
+--- of ds (means and standard deviations), and applies it; ds itself without the option. Raises an
+--- error for a classification, for a stream, and for the logarithm of a target of 0 or less.
 function target_form.learn(given, ds)
   if given == nil then return ds end
   if ds.task ~= "regression" then
@@ -96,13 +97,14 @@ end
 --- target_form.original(ds): the data set that was transformed to ds; ds itself if none was.
 function target_form.original(ds) return original[ds] or ds end
 
---- target_form.undo(form, values): the values that learnt or predicted ones stand for.
+--- target_form.undo(form, values): transformed targets or predictions back on the scale of the
+--- data.
 function target_form.undo(form, values)
   return core.predict(values, { form = form }, "labels")
 end
 
---- target_form.measured(criterion, said, truth, about): the criterion of learnt-scale predictions
---- and targets, measured on the scale of the data. about: as in criterion:measured, and form.
+--- target_form.measured(criterion, said, truth, about): the criterion on the scale of the data, for
+--- predictions and targets on the transformed scale. about: as in criterion:measured, and form.
 function target_form.measured(criterion, said, truth, about)
   said, truth = target_form.undo(about.form, said), target_form.undo(about.form, truth)
   if not criterion.tally then return criterion:measured(said, truth, about) end

@@ -1,4 +1,5 @@
---- The probability from which the second of two classes is said, chosen on rows with known labels.
+--- The decision threshold of a classification with two classes: the second class is predicted
+--- where its probability is at least the threshold. p:threshold chooses it on labelled rows.
 local core = require "scullery.core"
 local fail = require "scullery.base.fail"
 local dataset = require "scullery.data.dataset"
@@ -10,8 +11,8 @@ local probabilities = require "scullery.model.probabilities"
 
 local threshold = {}
 
---- threshold.check(f, value): raises an error unless the model can say its second class from a
---- probability on, and value is one.
+--- threshold.check(f, value): raises an error unless the model f has two classes and probabilities,
+--- and value is a number from 0 to 1.
 function threshold.check(f, value)
   if f.task ~= "classification" or #f.classes ~= 2 then
     fail("option 'threshold' is for two classes, and the model %s", f.task ~= "classification"
@@ -21,8 +22,8 @@ function threshold.check(f, value)
     fail("option 'threshold' got %s; it takes a probability between 0 and 1", options.show(value))
   end
   if not probabilities.known(f) then
-    fail("option 'threshold' is a probability, and solver.%s gives none by itself: call \z
-      p:calibrate{} first", f.solver.name)
+    fail("option 'threshold' is a probability, and solver.%s has no probabilities of its own: \z
+      call p:calibrate{} first", f.solver.name)
   end
 end
 
@@ -57,8 +58,9 @@ local rules = options.declare("pipeline:threshold", {
     takes = "the least share of the second class that is found (recall), above 0" },
 })
 
--- What is gained with the rows of the highest probabilities said: right of them are of the class,
--- of inside in all.
+-- The function gain(right, said, inside) that the threshold maximises. If the second class is
+-- predicted for `said` rows (sums of row weights), `right` of these are of that class, of `inside`
+-- rows of that class in all.
 local function gain_of(o)
   if o.by == "f1" then
     return function(right, said, inside) return 2 * right / (said + inside) end
@@ -96,6 +98,7 @@ function threshold.choose(p, data, given)
     local value = gain(right, right / curve.y[i], inside)
     if value > best then best, place = value, i end
   end
+  -- halfway to the next lower probability, so that rounding does not change a decision
   local below = curve.threshold[place + 1] or 0
   return setmetatable({ threshold = (curve.threshold[place] + below) / 2, by = o.by,
     value = o.by == "cost" and -best or best, rate = o.rate, cost = o.cost, rows = #labels },

@@ -1,4 +1,4 @@
---- Row weights of a training: those of the data set times the class weights.
+--- Row weights for training: the weights of the data set, times the weights of the classes.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local targets = require "scullery.data.targets"
@@ -34,14 +34,16 @@ local function of_classes(ds, given)
   for k, label in ipairs(ds.classes) do known[label], list[k] = true, given[label] or 1 end
   for label in pairs(given) do
     if not known[label] then
-      error(("class_weights names the class %s, and there are %s"):format(options.show(label),
-        options.show(ds.classes)), 0)
+      error(("class_weights has a weight for %s, which is not one of the classes %s"):format(
+        options.show(label), options.show(ds.classes)), 0)
     end
   end
   return list
 end
 
---- weights.of(ds, class_weights): n x 1 weights of the rows, or nil if all are 1.
+--- weights.of(ds, class_weights): n x 1 weights of the rows, or nil if all are 1. Raises an error
+--- if class_weights are given for a regression, for a data set that streams, or for a label that
+--- is not a class of the data set.
 function weights.of(ds, class_weights)
   if not class_weights then return ds.weights end
   if ds.task ~= "classification" then error("class_weights are for classification", 0) end

@@ -5,10 +5,12 @@ local options = require "scullery.base.options"
 
 local width = {}
 
+-- FEW rows are examined first, and ROWS only if these are suspicious. A verdict needs a share of at
+-- least NEARLY_ALL of the pairs of rows. CLOSE is relative to the diagonal of the kernel matrix.
 local ROWS, FEW, SEED, CLOSE, NEARLY_ALL = 50, 6, 0, 1e-6, 0.95
 
--- The shares of the pairs of different rows for which a kernel matrix is within CLOSE of 0, and of
--- its diagonal; nil if all rows are equal.
+-- Two shares of the pairs of distinct rows of X: those for which the kernel matrix G is within
+-- CLOSE of 0, and those for which it is within CLOSE of its diagonal. nil if all rows are equal.
 local function shares(G, X)
   local pairs_seen, zeros, same = 0, 0, 0
   for i = 2, X:rows() do
@@ -27,7 +29,7 @@ local function shares(G, X)
 end
 
 -- The kernel between rows in closed form if there is one; otherwise the inner products of their
--- features, whose noise about 0 hides a kernel of 0. Returns the matrix, and true for the kernel.
+-- features, whose noise about 0 hides a kernel of 0. Returns the matrix, and whether it is exact.
 local function between(map, X)
   local ok, G = options.attempt(core.map_induced, map, X, X)
   if ok then return G, true end
@@ -35,7 +37,8 @@ local function between(map, X)
   return Phi * Phi:t(), false
 end
 
--- "zero", "same" or nil.
+-- "zero" if the kernel is about 0 between nearly all rows of X, "same" if it is about k(x, x), else
+-- nil.
 local function verdict(map, X)
   local G, exact = between(map, X)
   local zeros, same = shares(G, X)
@@ -55,8 +58,9 @@ local function spread(X, factor, centred)
   return moved
 end
 
--- True if the width causes the verdict. Orthogonal rows, or features with two values, give the same
--- verdict at any width; otherwise rows much nearer or farther apart get another one.
+-- True if the width causes the verdict `said`. Orthogonal rows, or features with two values, have
+-- the same verdict at any width. Otherwise the verdict changes when the rows are scaled by 10^3 to
+-- 10^9, which has the effect of another width.
 local function depends_on_width(map, X, said)
   for _, power in ipairs{ 3, 6, 9 } do
     if said == "zero" and verdict(map, spread(X, 10 ^ -power)) ~= said then return true end

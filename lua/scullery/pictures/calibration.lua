@@ -10,35 +10,20 @@ local calibration = {}
 
 local BINS = 10
 
--- The probabilities (a matrix) and the labels of the rows whose label the model knows.
-local function known_rows(about)
-  local P, rows, labels = probabilities.of(about.model, about.scores), {}, {}
-  for row = 1, about.n do
-    local place = about.truth[row]
-    if place then rows[#rows + 1], labels[#labels + 1] = row, about.classes[place] end
-  end
-  return #rows == about.n and P or P:select(rows), labels
-end
-
--- The probability of the second of two classes, or that of the most probable of several.
-local function judged_probabilities(P)
-  local list = {}
-  for i = 1, P:rows() do list[i] = P:cols() == 2 and P:get(i, 2) or P[i]:max() end
-  return list
-end
-
 --- calibration.table(about): the table of sc.metrics.calibration, where each bin also has low_share
 --- and high_share, the ends of Wilson's 95 % interval for its share of correct predictions; and the
---- list of the probabilities. about: the result of pictures.model.judged, here and in the other
---- kinds.
+--- list of the probabilities: of the second of two classes, of the most probable of more. about:
+--- the result of pictures.model.judged, here and in the other kinds.
 function calibration.table(about)
-  local P, labels = known_rows(about)
-  if #labels == 0 then error("no row has a label that was seen in training", 0) end
-  local found = metrics.calibration(P, labels, { classes = about.classes, bins = BINS })
+  local P = probabilities.of(about.model, about.scores)
+  local rows, labels = numbers.known_rows(about)
+  if #rows < about.n then P = P:select(rows) end
+  local found, list = metrics.calibration(P, labels, { classes = about.classes, bins = BINS }), {}
   for _, bin in ipairs(found.bins) do
     bin.low_share, bin.high_share = numbers.wilson(bin.seen * bin.rows, bin.rows)
   end
-  return found, judged_probabilities(P)
+  for i = 1, P:rows() do list[i] = P:cols() == 2 and P:get(i, 2) or P[i]:max() end
+  return found, list
 end
 
 --- calibration.figures(about): the calibration curve and the histogram, as a list.

@@ -31,8 +31,8 @@ function coefficients.column_names(f)
   return names
 end
 
--- For each parameter the number of the one column that it depends on (an index into column_names);
--- nil if the parameters of this sampler depend on several columns.
+-- A list with, for each parameter, the number of the column that it depends on (an index into
+-- column_names); nil if the sampler's parameters depend on several columns.
 local function columns_of(f)
   local sampler = f.features.inst.p
   if f.map_info.entries > 0 or f.after then return nil end
@@ -88,7 +88,8 @@ local function ranking(sizes)
   return order
 end
 
--- A figure of the MOST_BARS largest sizes that are not 0. labels: of the two axes.
+-- A figure with a bar, values[k] high and named names[k], for each of the MOST_BARS largest sizes
+-- that are not 0. labels: of the two axes.
 local function bars(title, names, values, sizes, labels)
   local order, shown, heights, notes = ranking(sizes), {}, {}, {}
   for k = 1, math.min(#order, MOST_BARS) do
@@ -127,8 +128,8 @@ local function decay(sizes)
     marks = #x <= 30 }, notes)
 end
 
---- coefficients.figures(about): a list with the most informative picture, and a list of further
---- ones.
+--- coefficients.figures(about): a list with the most informative figure, and a list of further
+--- ones. about: { model, pipeline }.
 function coefficients.figures(about)
   local f = about.model
   local sizes, signed = coefficients.sizes(about.pipeline)

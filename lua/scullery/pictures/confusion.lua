@@ -36,6 +36,7 @@ function confusion.error_text(about, wrong)
     about.rows_text, 100 * wrong / about.n, 100 * low, 100 * high)
 end
 
+-- A heatmap of predicted classes against true ones. label: of the colours.
 local function heatmap(title, label, values, names, true_names, range)
   return plot.heatmap{ values = values, x = names, y = true_names, x_label = "predicted class",
     y_label = "true class", label = label, title = title, range = range,
@@ -52,7 +53,7 @@ local function order_of(about)
   return order
 end
 
--- The table of counts with rows and columns in that order.
+-- The table of counts with its rows and columns in the order of order_of.
 local function reordered(counts, order)
   local made = {}
   for i, from in ipairs(order) do

@@ -1,6 +1,7 @@
 --- Embeddings: rows as points on their first two principal components.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local fail = require "scullery.base.fail"
 local figures = require "scullery.pictures.figures"
 local instantiation = require "scullery.compose.instantiation"
 local numbers = require "scullery.pictures.numbers"
@@ -10,15 +11,13 @@ local plot = require "scullery.plot"
 
 local embedding = {}
 
-local function fail(...) error(string.format(...), 0) end
-
 local function is_list(value) return type(value) == "table" or core.is_matrix(value) end
 
 local rules = {
   X = { test = is_list, takes = "a matrix, a list of rows or a data set", required = true },
-  y = { test = is_list, takes = "a list of labels, one a row" },
+  y = { test = is_list, takes = "a list with one label for each row" },
   text = { test = function(v) return v == true or is_list(v) end,
-    takes = "true, or a list of texts, one a row" },
+    takes = "true, or a list with one text for each row" },
   through = { test = function(v) return pipeline.is(v) or instantiation.is_features(v) end,
     takes = "a fitted pipeline or features" },
   seed = { type = "integer", default = 0 },
@@ -26,7 +25,7 @@ local rules = {
 }
 options.declare("plot.embedding", rules)
 
--- A list with one entry for each row, from a list or from a matrix of one column.
+-- A list of n texts or numbers, from a list or a matrix of one column; raises an error for others.
 local function labels_of(name, given, n)
   local list = given
   if core.is_matrix(given) then
@@ -47,7 +46,7 @@ local function labels_of(name, given, n)
   return list
 end
 
--- The rows (a matrix) and labels of the options, after the option `through`.
+-- The rows, a matrix, which `through` has transformed if it is given, and the labels or nil.
 local function read(o)
   local X, y = o.X, o.y
   if dataset.is(X) then
@@ -84,7 +83,7 @@ function embedding.points(X)
   return points, shares
 end
 
--- The entries of a list at these rows.
+-- The entries of a list at these rows; nil stays nil.
 local function pick(list, rows)
   if not list then return nil end
   local some = {}
@@ -96,7 +95,7 @@ end
 local function markers(o, y, n)
   if o.text == nil then return nil end
   if o.text ~= true then return labels_of("text", o.text, n) end
-  if not y then fail("text = true draws the labels, and there are none: give y") end
+  if not y then fail("text = true draws the labels, and no labels are given: give y") end
   return y
 end
 

@@ -1,6 +1,6 @@
---- Pictures of an experiment: each result and the time against each option that is a number, a line
---- for each combination of the other options; bars where no option is a number. Each data set has a
---- panel of its own.
+--- Pictures of an experiment: each result and the time against each option that is a number, with a
+--- line for each combination of the other options; bars if no option is a number. There is a panel
+--- for each data set.
 local figures = require "scullery.pictures.figures"
 local groups = require "scullery.experiment.groups"
 local numbers = require "scullery.pictures.numbers"
@@ -15,7 +15,7 @@ local experiment = {}
 local MOST_LINES, MOST_BARS = 7, 30
 local WIDTH = 900 -- pixels: legends are long
 
--- The figure that draw(given) makes; nil if it has no finite point.
+-- The figure that draw(given) makes; nil if none of its points can be drawn.
 local function drawn(draw, given)
   local ok, figure = attempt(draw, given)
   if ok then return figure end
@@ -24,7 +24,7 @@ end
 
 -- ---------------------------------------------------------------- lines
 
--- The groups of a list that have a result.
+-- The groups of a list that have the result of this name.
 local function with_result(groups_of_set, result)
   local list = {}
   for _, group in ipairs(groups_of_set) do
@@ -52,9 +52,9 @@ local function others_of(list, varying, without)
   return others
 end
 
--- The options whose combinations are drawn as lines, and the options over which is averaged: all
--- and none if the lines are few enough, otherwise the option with the most values that fit and the
--- rest.
+-- The options whose combinations are drawn as lines, and the options over which lines are averaged:
+-- all and none if the lines are few enough, otherwise the option with the most values that fit, and
+-- the rest.
 local function split_by(list, others)
   if combinations(list, others) <= MOST_LINES then return others, {} end
   local chosen
@@ -65,21 +65,23 @@ local function split_by(list, others)
   return { chosen }, others_of(list, others, chosen)
 end
 
--- A result of a row; the time of the cell if no result is named "seconds".
+-- A result of a row, if it is a number; for "seconds" the time of the cell, unless the row has a
+-- result of that name.
 local function value_of(row, result)
   local value = row.result[result]
   if value == nil and result == "seconds" then return row.seconds end
   return type(value) == "number" and value or nil
 end
 
--- The label of a group in a legend of these options: of a single option its value, as the title of
--- the legend names it.
+-- The label of a group in a legend for these options: the value of a single option, whose name is
+-- the title of the legend; names and values of several.
 local function label_of(group, by)
   if #by ~= 1 then return groups.label(group.cell, by) end
   local value = group.cell[by[1].name]
   return value == nil and "-" or values.show(value)
 end
 
+-- The title of a legend for these options, or nil.
 local function legend_title(by) return #by == 1 and by[1].name or nil end
 
 -- The points of one line: at each value of the option the mean over all its rows, with its standard
@@ -211,7 +213,7 @@ end
 
 -- ---------------------------------------------------------------- panels
 
--- The same colour for the same label in all panels.
+-- Gives layers with the same label the same colour in all panels.
 local function colour_alike(list)
   local places, count = {}, 0
   for _, figure in ipairs(list) do
@@ -224,7 +226,7 @@ local function colour_alike(list)
   end
 end
 
--- One figure of the pictures that draw(set) makes of each data set; nil if there is none.
+-- One figure with a panel draw(set) for each data set; nil if there is none.
 local function of_sets(about, draw)
   local list = {}
   for _, set in ipairs(about.sets) do list[#list + 1] = draw(set) end
@@ -235,7 +237,8 @@ local function of_sets(about, draw)
     height = 330 * math.ceil(#list / columns), table.unpack(list) }
 end
 
--- What the pictures of an experiment share.
+-- The fields `about` (see line) of an experiment, and sets: a list of { list = groups, title }, one
+-- for each data set. If nothing but the data set varies, it is an option like others.
 local function about_of(grouped)
   local data, varying = paired.data_option(grouped.varying), {}
   for _, one in ipairs(grouped.varying) do

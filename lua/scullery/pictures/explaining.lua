@@ -1,4 +1,4 @@
---- Pictures of what columns do in a model: permutation importance, partial dependence, and
+--- Pictures of the effect of columns in a model: permutation importance, partial dependence, and
 --- individual conditional expectations.
 local explaining = {}
 
@@ -10,7 +10,7 @@ local values = require "scullery.model.explaining"
 
 local MOST_BARS, MOST_COLUMNS, CURVES = 15, 9, 25
 local RANKING_ROWS, RANKING_REPEATS = 1000, 2 -- for choosing columns to draw
-local BY_DEFAULT = 4 -- columns of which the dependence is drawn
+local BY_DEFAULT = 4 -- columns whose dependence is drawn by default
 
 local size_rules = { title = { type = "string" }, width = { type = "integer" },
   height = { type = "integer" } }
@@ -43,7 +43,8 @@ end
 
 -- ---------------------------------------------------------------- dependence
 
--- The mean over faint lines of single rows.
+-- A figure of a dependence on a column of numbers: the mean, over faint lines of single rows. All
+-- have one colour, and only one of the faint lines is in the legend.
 local function lines_of(d, shared)
   shared.series, shared.x_label = {}, d.column
   for i, curve in ipairs(d.curves) do
@@ -76,7 +77,7 @@ end
 
 -- ---------------------------------------------------------------- for p:plot and p:report
 
--- The names of the columns of most importance.
+-- The names of the BY_DEFAULT most important columns, estimated on a sample of rows.
 local function most_important(p, data, o)
   local ds = data or p.data
   if ds and ds.X and #ds > RANKING_ROWS then
@@ -89,7 +90,7 @@ local function most_important(p, data, o)
   return names
 end
 
--- The dependence of several columns, a figure each.
+-- A figure of the dependence on each column of the option `column`.
 local function dependences(about)
   local p, o = about.pipeline, about.options
   local names = o.column or most_important(p, about.data, o)

@@ -1,5 +1,5 @@
---- Additions to figures of sc.plot that the pictures of this folder share: notes, and straight
---- lines of any slope.
+--- Parts that the pictures of this folder share: labels of scores, notes below a figure, and
+--- straight lines of any slope.
 local texts = require "scullery.plot.texts"
 
 local figures = {}
@@ -19,8 +19,8 @@ function figures.noted(figure, notes)
   return figure
 end
 
--- The part of a segment { x1, y1, x2, y2 } within the ranges of the axes, which may be logarithmic;
--- nil if there is none.
+-- The part { x1, y1, x2, y2 } of a segment within the ranges of the axes (a list of x and y), which
+-- may be logarithmic; nil if there is none.
 local function clipped(axes, segment)
   local function scaled(axis, value) return axis.log and math.log(value) or value end
   local function unscaled(axis, value) return axis.log and math.exp(value) or value end

@@ -1,4 +1,4 @@
---- Methods that pictures add to the classes of the rooms below: plot.
+--- Adds the method plot to pipelines, search tables and other results.
 local explaining = require "scullery.model.explaining"
 local kernel_error = require "scullery.compose.kernel_error"
 local objects = require "scullery.base.objects"
@@ -10,14 +10,15 @@ local Importance, Dependence = explaining.importance_class, explaining.dependenc
 
 --- p:plot([what][, data][, { title =, width =, height =, ... }]): a figure of the fitted pipeline
 --- on a data set, or on its training rows if they are in memory; the title says on which.
---- what: "residuals" (of a regression: against the predictions, and observed against predicted
---- values), "confusion" (of a classification: the share of each true class that is predicted as
+--- what: "residuals" (for a regression: against the predictions, and observed against predicted
+--- values), "confusion" (for a classification: the share of each true class that is predicted as
 --- each class), "calibration" (the share of correct predictions against their probability, with
 --- Wilson's 95 % intervals, and a histogram of the probabilities; calls p:calibrate{} if there are
 --- none), "coefficients" (the largest, and all by rank; the weights of the columns if each feature
---- depends on one column), "roc", "pr" and "lift" (of a classification: how well the scores rank
---- the rows, with the area under the curve), "importance" and "dependence" (what the columns do).
---- Without it: all that apply to the model without further computation, except the last five.
+--- depends on one column), "roc", "pr" and "lift" (for a classification: how well the scores rank
+--- the rows, with the area under the curve), "importance" and "dependence" (of the predictions on
+--- the columns). Without it: all that apply to the model without further computation, except the
+--- last five.
 ---
 --- "importance" takes repeats, metric and seed (see p:importance). "dependence" takes column (a
 --- name, or a list of up to 9; by default the four of largest importance), points, rows, class,
@@ -30,9 +31,9 @@ end
 
 --- table:plot{ options =, title =, width =, height = }: a figure of the score against the options
 --- that were searched, with 1 standard error over the folds, the best cell marked. One option of
---- numbers: a line. Words or stages: bars. Two options of numbers: a heatmap. Of more options, it
---- shows the two on which the score depends most, with the others at their best; options = a name
---- or a list of two names chooses them.
+--- numbers: a line. Words or stages: bars. Two options of numbers: a heatmap. If there are more
+--- options, it shows the two on which the score depends most, with the best values of the others;
+--- options = a name or a list of two names chooses them.
 function Table:plot(given) return require("scullery.pictures.search").plot(self, given) end
 
 --- result:plot{ with =, labels =, title =, width =, height = }: a figure of the rms error against

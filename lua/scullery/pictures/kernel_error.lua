@@ -23,8 +23,8 @@ local rules = { with = { test = is_results, takes = "a list of results of sc.ker
   labels = { test = is_texts, takes = "a list of texts" }, title = { type = "string" },
   width = { type = "integer" }, height = { type = "integer" } }
 
--- A curve of the rms error with a band of 1 standard error, which is clipped above 0 for the log
--- axis.
+-- The series of a curve's rms error with a band of 1 standard error. On the log axis, errors of 0
+-- are gaps, and the band ends at a tenth of the error.
 local function series_of(curve, label)
   local one = { x = {}, y = {}, low = {}, high = {}, label = label }
   for i, row in ipairs(curve.rows) do
@@ -37,7 +37,8 @@ local function series_of(curve, label)
   return one
 end
 
--- The ends of a line of slope -1/2, the rate of Monte Carlo estimates, below all curves.
+-- The ends of a line of slope -1/2, the rate of Monte Carlo estimates, below all curves; nil if no
+-- error is positive or there is one T only.
 local function monte_carlo(series)
   local first, last, least = math.huge, 0, math.huge
   for _, one in ipairs(series) do
@@ -69,6 +70,7 @@ local function all_series(results, labels)
   return series
 end
 
+-- The note about seeds and points, if all results have the same.
 local function note_of(results)
   local first, same = results[1], true
   for _, one in ipairs(results) do

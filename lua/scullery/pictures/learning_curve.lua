@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
+local fail = require "scullery.base.fail"
 local figures = require "scullery.pictures.figures"
 local judging = require "scullery.model.judging"
 local numbers = require "scullery.pictures.numbers"
@@ -15,9 +16,7 @@ local recipe = require "scullery.model.recipe"
 
 local learning_curve = {}
 
-local SIZES = 6 -- by default
-
-local function fail(...) error(string.format(...), 0) end
+local SIZES = 6 -- numbers of rows by default
 
 local rules = {
   pipeline = { test = pipeline.is, takes = "a pipeline, as sc.pipeline{...}", required = true },
@@ -99,15 +98,14 @@ function Table:__tostring()
   return table.concat(lines, "\n")
 end
 
-local function rows_text(count) return count == 1 and "1 row" or ("%d rows"):format(count) end
-
--- Adds the scores of one fold: of models fitted to longer and longer prefixes of the rows outside
--- it.
+-- Adds the scores of one fold to each row of the table: of a model that is fitted to the first
+-- row.rows rows, in a nested order, of those outside the fold.
 local function run_fold(o, criterion, train, test, rows)
   local order = nested_order(train, o.seed)
   for _, row in ipairs(rows) do
     local some = train:select(table.move(order, 1, row.rows, 1, {}))
-    local fitted = objects.titled(rows_text(row.rows), function()
+    local title = row.rows == 1 and "1 row" or ("%d rows"):format(row.rows)
+    local fitted = objects.titled(title, function()
       return o.pipeline:clone{}:fit(some).fitted
     end)
     row.folds.train[#row.folds.train + 1] = judging.of_model(criterion, fitted, some)
@@ -126,8 +124,8 @@ local function measure(o, criterion, folds, sizes)
     level:step()
   end
   for _, row in ipairs(rows) do
-    row.train, row.train_stderr = numbers.mean(row.folds.train)
-    row.test, row.test_stderr = numbers.mean(row.folds.test)
+    row.train, row.train_stderr = judging.mean(row.folds.train)
+    row.test, row.test_stderr = judging.mean(row.folds.test)
   end
   return rows
 end
@@ -154,6 +152,7 @@ local function draw(o, rows)
       ones"):format(o.folds, o.seed) })
 end
 
+-- The checked options, and the data set.
 local function check(given)
   local o = options.check("plot.learning_curve", given, rules, 0)
   local p, ds = o.pipeline, o.data

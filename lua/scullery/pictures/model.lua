@@ -1,8 +1,10 @@
---- Pictures of a fitted pipeline: residuals of a regression; confusion matrix and calibration of a
---- classification; coefficients of a model that is linear in its features; what its columns do.
+--- p:plot: pictures of a fitted pipeline: residuals of a regression; confusion matrix, calibration
+--- and ranking of a classification; coefficients of a model that is linear in its features; the
+--- importance of columns, and the dependence on them.
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
+local fail = require "scullery.base.fail"
 local keys = require "scullery.base.keys"
 local matching = require "scullery.data.matching"
 local options = require "scullery.base.options"
@@ -10,8 +12,6 @@ local plot = require "scullery.plot"
 local probabilities = require "scullery.model.probabilities"
 
 local model = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ predictions and truth
 
@@ -39,7 +39,7 @@ end
 local function rows_of(p, data)
   local ds = data or p.data
   if not ds then
-    fail("the rows that the model learnt from are not here: give data, as in p:plot(test)")
+    fail("the training rows of this model are not in memory: give data, as in p:plot(test)")
   end
   local n = #ds
   return ds, ("the %d %s"):format(n, ds == p.data and "rows that it learnt from" or "rows given")
@@ -78,6 +78,7 @@ end
 
 local is_classification = of_task("classification", "calibration")
 
+-- Whether the picture of probabilities applies to a model; if not, the reason.
 local function has_probabilities(f)
   local ok, why = is_classification(f)
   if not ok then return nil, why end
@@ -93,6 +94,7 @@ local function make_probabilities(p)
   end
 end
 
+-- Whether the picture of coefficients applies to a model; if not, the reason.
 local function has_weights(f)
   if not f.weights then
     return nil, ("solver.%s is not linear in the features: it has no coefficients"):format(
@@ -117,6 +119,9 @@ local function explanation(name)
   end }
 end
 
+-- By name of a kind: applies(f), see of_task; needs_rows: whether it needs the result of
+-- model.judged; asked: whether it is drawn only if it is asked for; figures: the function that
+-- draws it, by default that of the module with its name.
 local kinds = {
   residuals = { applies = of_task("regression", "residuals"), needs_rows = true },
   confusion = { applies = of_task("classification", "confusion"), needs_rows = true },
@@ -128,7 +133,7 @@ local kinds = {
 local in_turn = { "residuals", "confusion", "calibration", "coefficients", "roc", "pr", "lift",
   "importance", "dependence" }
 
--- The kinds of pictures that take an option of their own.
+-- The kinds of pictures that take an option, for options that not all kinds take.
 local own = { repeats = { "importance" }, metric = { "importance" }, column = { "dependence" },
   points = { "dependence" }, rows = { "dependence" }, curves = { "dependence" },
   class = { "dependence" }, seed = { "importance", "dependence" } }
@@ -196,7 +201,8 @@ local function check_own(what, o)
   end
 end
 
--- p:plot(what, data, given), p:plot(data, given), p:plot(what, given), p:plot(given)
+-- what, data and checked options of p:plot(what, data, given), p:plot(data, given), p:plot(what,
+-- given) or p:plot(given).
 local function arguments(what, data, given)
   if what ~= nil and type(what) ~= "string" then what, data, given = nil, what, data end
   if given == nil and data ~= nil and not dataset.is(data) and type(data) == "table"

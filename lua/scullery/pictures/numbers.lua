@@ -1,15 +1,18 @@
---- Numbers behind the pictures of the library's objects: means, intervals, spacing, samples.
+--- Numbers behind the pictures of the library's objects: intervals, spacing, samples.
 local core = require "scullery.core"
 
 local numbers = {}
 
---- numbers.mean(list): the mean and its standard error (nil for fewer than two).
-function numbers.mean(list)
-  local n, sum, square = #list, 0, 0
-  for _, value in ipairs(list) do sum = sum + value end
-  local mean = sum / n
-  for _, value in ipairs(list) do square = square + (value - mean) ^ 2 end
-  return mean, n > 1 and math.sqrt(square / (n - 1) / n) or nil
+--- numbers.known_rows(about): the numbers of the rows whose label the model knows, and a list of
+--- these labels. about: the result of pictures.model.judged. Raises an error if there are none.
+function numbers.known_rows(about)
+  local rows, labels = {}, {}
+  for row = 1, about.n do
+    local place = about.truth[row]
+    if place then rows[#rows + 1], labels[#labels + 1] = row, about.classes[place] end
+  end
+  if #rows == 0 then error("no row has a label that was seen in training", 0) end
+  return rows, labels
 end
 
 local Z = 1.959963984540054 -- the normal distribution's 97.5 % point
@@ -19,7 +22,7 @@ function numbers.wilson(hits, n)
   local p, z2 = hits / n, Z * Z
   local centre = (p + z2 / (2 * n)) / (1 + z2 / n)
   local half = Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-  -- at the ends the formula gives them within rounding
+  -- there the formula gives 0 and 1 only up to rounding
   return hits <= 0 and 0.0 or centre - half, hits >= n and 1.0 or centre + half
 end
 
@@ -49,7 +52,7 @@ function numbers.wide(values)
   return low > 0 and low < math.huge and high / low > 50
 end
 
-local MOST_POINTS = 2000 -- more make a picture heavy and say no more
+local MOST_POINTS = 2000 -- more make a picture's file large without showing more
 
 --- numbers.sample(n, seed): the numbers of the rows that a picture draws, ascending: all n, or 2000
 --- at random; the second result is a note about the sample, or nil.

@@ -1,25 +1,15 @@
---- Pictures of a classification's ranking: ROC, precision and recall, and lift, of two classes the
---- second, of more each against the others.
+--- Pictures of how well a classifier's scores rank the rows: ROC, precision and recall, and lift;
+--- of the second of two classes, or of each of more classes against the others.
 local figures = require "scullery.pictures.figures"
 local metrics = require "scullery.metrics"
+local numbers = require "scullery.pictures.numbers"
 local plot = require "scullery.plot"
 
 local ranking = {}
 
 local MOST_CURVES, MOST_POINTS = 10, 400
 
--- Scores and labels of the rows whose label the model knows.
-local function known_rows(about)
-  local rows, labels = {}, {}
-  for row = 1, about.n do
-    local place = about.truth[row]
-    if place then rows[#rows + 1], labels[#labels + 1] = row, about.classes[place] end
-  end
-  if #rows == 0 then error("no row has a label that was seen in training", 0) end
-  return about.scores:select(rows), labels
-end
-
--- A curve with at most MOST_POINTS points, evenly spaced, with its ends.
+-- The lists x and y of at most MOST_POINTS points of a curve, evenly spaced, with its ends.
 local function thinned(curve)
   local n, x, y = #curve.x, {}, {}
   local step = math.max(1, (n - 1) / (MOST_POINTS - 1))
@@ -31,10 +21,11 @@ local function thinned(curve)
   return x, y
 end
 
--- The curves of a metric of sc.metrics: a list of { curve =, label = }.
+-- The curves of a metric of sc.metrics, one for each class that occurs among the rows: a list of {
+-- curve =, label = }.
 local function curves_of(about, metric)
-  local scores, labels = known_rows(about)
-  local seen, list = {}, {}
+  local rows, labels = numbers.known_rows(about)
+  local scores, seen, list = about.scores:select(rows), {}, {}
   for _, label in ipairs(labels) do seen[label] = true end
   local positives = #about.classes == 2 and { about.classes[2] } or about.classes
   for _, class in ipairs(positives) do
@@ -55,7 +46,7 @@ local kinds = {
     x = "share of rows, the highest scores first", y = "lift" },
 }
 
--- The one picture of a kind.
+-- The picture of a kind, as a list of one figure.
 local function draw(about, kind)
   local k, series, notes = kinds[kind], {}, {}
   for _, one in ipairs(curves_of(about, kinds[kind].metric)) do
@@ -71,8 +62,8 @@ local function draw(about, kind)
   return { figures.noted(figure, notes) }
 end
 
---- ranking.figures_of(kind)(about): the picture; kind: "roc", "pr" or "lift"; about: what
---- pictures.model.judged gives.
+--- ranking.figures_of(kind)(about): the picture, as a list of one figure. kind: "roc", "pr" or
+--- "lift"; about: the result of pictures.model.judged.
 function ranking.figures_of(kind) return function(about) return draw(about, kind) end end
 
 return ranking

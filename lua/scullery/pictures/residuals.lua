@@ -1,5 +1,6 @@
 --- Pictures of a regression: residuals against predictions, and observed against predicted values.
 local figures = require "scullery.pictures.figures"
+local mean = require("scullery.model.judging").mean
 local numbers = require "scullery.pictures.numbers"
 local plot = require "scullery.plot"
 
@@ -7,7 +8,8 @@ local residuals = {}
 
 local MOST_TARGETS, GROUPS, ROWS_A_GROUP = 6, 10, 5
 
--- The mean residual, with its standard error, in ten groups of rows of equal size by prediction.
+-- A series of the mean residual, with its standard error, in ten groups of rows of equal size, in
+-- the order of their predictions.
 local function group_means(predicted, residual)
   local n, order = #predicted, {}
   for i = 1, n do order[i] = i end
@@ -21,8 +23,8 @@ local function group_means(predicted, residual)
     for k = (g - 1) * n // GROUPS + 1, g * n // GROUPS do
       said[#said + 1], left[#left + 1] = predicted[order[k]], residual[order[k]]
     end
-    x[g] = numbers.mean(said)
-    y[g], errors[g] = numbers.mean(left)
+    x[g] = mean(said)
+    y[g], errors[g] = mean(left)
   end
   return { x = x, y = y, error = errors, label = "mean" }
 end
@@ -38,6 +40,7 @@ local function read_target(about, j)
   return target
 end
 
+-- Sentences about the root mean squared error of each target, and about targets that are not drawn.
 local function error_notes(about, targets)
   local rms = {}
   for j, one in ipairs(targets) do
@@ -52,7 +55,7 @@ local function error_notes(about, targets)
   return notes
 end
 
--- One series for each target.
+-- One series for each target; x, y: the names of its lists.
 local function series_of(targets, x, y)
   local list = {}
   for j, one in ipairs(targets) do
@@ -62,7 +65,8 @@ local function series_of(targets, x, y)
   return list
 end
 
---- residuals.figures(about): the two pictures, as a list.
+--- residuals.figures(about): the two pictures, as a list. about: the result of
+--- pictures.model.judged.
 function residuals.figures(about)
   local targets = {}
   for j = 1, math.min(about.scores:cols(), MOST_TARGETS) do

@@ -1,6 +1,8 @@
 --- The picture of a search: its score against the options that were searched. One option of numbers
---- is a line, one of words or stages bars, two of numbers a heatmap, numbers and words a line for
---- each word. Of more options the two that the score depends on most are drawn.
+--- is drawn as a line, one of words or stages as bars, two of numbers as a heatmap, numbers and
+--- words as a line for each word. Of more options, the two are drawn on which the score depends
+--- most.
+local fail = require "scullery.base.fail"
 local figures = require "scullery.pictures.figures"
 local numbers = require "scullery.pictures.numbers"
 local objects = require "scullery.base.objects"
@@ -11,8 +13,6 @@ local search_table = require "scullery.model.search_table"
 local search = {}
 
 local MOST_LINES, MOST_BARS, MOST_NUMBERS = 6, 30, 120
-
-local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ options and their values
 
@@ -45,8 +45,8 @@ local function read_option(cells, name)
   return one
 end
 
--- The best row for each combination of values of these options: a list of { row =, at = places of
--- the values }, in the order of the rows.
+-- The best row of the table for each combination of values of the chosen options: a list of { row
+-- =, at = places of the values }, in the order of the rows. The best cell is always one of them.
 local function profile(cells, chosen)
   local best, list = {}, {}
   for _, row in ipairs(cells) do
@@ -68,7 +68,7 @@ local function profile(cells, chosen)
   return list
 end
 
--- How much the score depends on an option: the spread of the best scores of its values.
+-- A measure of how much the score depends on an option: the range of the best scores of its values.
 local function spread(cells, one)
   local low, high = math.huge, -math.huge
   for _, point in ipairs(profile(cells, { one })) do
@@ -100,7 +100,7 @@ local function named(all, given)
 end
 
 -- At most two of the options that have several values: those with the largest spread, in the order
--- of the table; the first option where none has.
+-- of the table. If none has several values, the first option.
 local function most_telling(cells, all)
   local list = {}
   for i, one in ipairs(all) do
@@ -151,6 +151,7 @@ local function error_text(cells, bars)
     seed)
 end
 
+-- The notes of a picture. bars: see error_text; nil without error bars.
 local function notes_of(cells, all, chosen, bars)
   local list, rest = {}, others(all, chosen)
   local missing = 0
@@ -193,6 +194,7 @@ local function by_place(points, k)
   return points
 end
 
+-- The options of a figure that all pictures share.
 local function common(cells, given)
   return { title = given.title or ("Search: %s"):format(cells.score), width = given.width,
     height = given.height }
@@ -203,6 +205,8 @@ local function with(base, fields)
   return base
 end
 
+-- The option `rules` for a vertical line at the best value of an option of numbers; nil without
+-- one.
 local function best_rule(cells, one, label)
   local value = cells.best and cells.best.choice[one.name]
   return value and { { x = value, label = label } } or nil
@@ -264,7 +268,8 @@ local function draw_heatmap(cells, given, chosen, notes)
     numbers = #x.values * #y.values <= MOST_NUMBERS })), notes)
 end
 
--- Two options whose values were drawn at random, and make no grid: the score against each of them.
+-- The score against each of two options whose values were drawn at random, so that a heatmap would
+-- be nearly empty.
 local function draw_scatters(cells, given, chosen, notes)
   local panels = {}
   for k, one in ipairs(chosen) do

@@ -7,7 +7,7 @@ local values = require "scullery.plot.values"
 
 local bars = {}
 
-local GROUP = 0.8 -- of the room between names
+local GROUP = 0.8 -- the share of the distance between two names that the bars of a name take
 
 local of_series = { values = values.rule, label = { type = "string" }, error = values.rule,
   low = values.rule, high = values.rule }
@@ -17,6 +17,8 @@ local rules = panel.rules(series.with(of_series, { series = { type = "table" },
 rules.x_range = nil
 options.declare("plot.bars", rules)
 
+-- The values of one series with the ends of its whiskers; raises an error unless there is one value
+-- for each name.
 local function read_one(title, o, names)
   if not o.values then error(title .. ": values is needed, a list of numbers", 0) end
   local read = series.read(title, { y = values.numbers(title .. ": values", o.values),

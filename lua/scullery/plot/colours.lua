@@ -4,13 +4,14 @@
 -- it reads in grey too.
 local colours = {}
 
---- colours.series: "RRGGBB" of colour 1, 2, ...; back ends go on from the beginning after the last.
+--- colours.series: "RRGGBB" of colour 1, 2, ...; after the last, back ends begin again.
 colours.series = { "0072b2", "d55e00", "009e73", "cc79a7", "e69f00", "56b4e9", "000000", "b8a800" }
 
 --- colours.map: "RRGGBB" from the lowest value of a heatmap to its highest, evenly spaced.
 colours.map = { "440154", "481769", "472a7a", "433d84", "3d4e8a", "355e8d", "2e6d8e", "297b8e",
   "23898e", "1f978b", "21a585", "2eb37c", "46c06f", "65cb5e", "89d548", "b0dd2f", "fde725" }
 
+-- Red, green and blue of "RRGGBB", each 0 .. 255.
 local function parts(hex)
   return tonumber(hex:sub(1, 2), 16), tonumber(hex:sub(3, 4), 16), tonumber(hex:sub(5, 6), 16)
 end

@@ -1,6 +1,6 @@
 --- A smaller SVG for the same picture: gnuplot repeats every attribute for every mark, writes
---- hundredths of pixels, and defines all its symbols. A picture of many points shrinks to a third
---- or an eighth.
+--- hundredths of pixels, and defines all its symbols. A picture of many points becomes three to
+--- eight times smaller. The functions expect the line structure that gnuplot writes.
 local paths = require "scullery.plot.paths"
 
 local compact = {}
@@ -20,7 +20,7 @@ local function short_numbers(text) return (text:gsub("%-?%d+%.%d+", short)) end
 
 local function hex(r, g, b) return ("#%02x%02x%02x"):format(r, g, b) end
 
--- Colours, numbers of paths, and room between attributes.
+-- Shortens colours, the numbers of paths, and white space between attributes.
 local function shorten(text)
   text = text:gsub("rgb%( *(%d+), *(%d+), *(%d+)%)", hex)
   text = text:gsub(" d='([^']*)'", function(path)
@@ -192,12 +192,8 @@ local function without_single(text)
   end))
 end
 
-local function with_steps(text)
-  return (text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end))
-end
-
 -- Joins consecutive marks with equal attributes into one element. Marks of one element do not show
--- through each other, so translucent ones are in several.
+-- through each other, so that translucent ones are divided among several elements.
 local function gather(text)
   local parts, last, count = {}, nil, 0
   for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
@@ -222,13 +218,14 @@ end
 --- compact.svg(text): a smaller SVG than gnuplot's; coordinates to a tenth of a pixel. Texts do not
 --- change.
 function compact.svg(text)
-  local words = {}
+  local words = {} -- the texts, which must not change: \1i\1 stands for the i-th
   text = text:gsub(">([^<]*[^<%s][^<]*)<", function(shown)
     words[#words + 1] = shown
     return (">\1%d\1<"):format(#words)
   end)
   text = lift_texts(gather(gather_cells(share(shorten(text)))))
-  text = with_steps(without_single(gather_texts(without_unused(without_empty(text)))))
+  text = without_single(gather_texts(without_unused(without_empty(text))))
+  text = text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end)
   return (text:gsub("\1(%d+)\1", function(i) return words[tonumber(i)] end))
 end
 

@@ -1,15 +1,15 @@
---- Where a table of numbers has a level: straight pieces through the squares between the middles of
---- neighbouring cells (marching squares, with linear interpolation).
+--- The contour line of a table of numbers at a level: straight pieces through the squares between
+--- the middles of neighbouring cells (marching squares, with linear interpolation).
 local contour = {}
 
--- The place at which a side from value a to value b has the level, 0 .. 1; nil if it has not.
+-- The place, 0 .. 1, at which a side from value a to value b crosses the level; nil if it does not.
 local function crossing(a, b, level)
   if (a < level) == (b < level) then return nil end
   return (level - a) / (b - a)
 end
 
--- The places on the four sides of the square whose top left cell is row i, column j, in order
--- around it.
+-- The points { x, y } at which the level crosses the sides of the square whose top left cell is row
+-- i, column j, in order around it: none, two or four; none if a value is NaN.
 local function crossings(rows, i, j, level)
   local a, b = rows[i][j], rows[i][j + 1]
   local c, d = rows[i + 1][j], rows[i + 1][j + 1]
@@ -25,9 +25,10 @@ local function crossings(rows, i, j, level)
   return list
 end
 
+-- Equal for the same point as computed from two neighbouring squares.
 local function key_of(point) return ("%.9g %.9g"):format(point[1], point[2]) end
 
--- The pieces { from, to } that end at each place.
+-- By key of a point, the list of the pieces { from, to } that end there.
 local function pieces_at(pieces)
   local at = {}
   for _, piece in ipairs(pieces) do
@@ -40,7 +41,8 @@ local function pieces_at(pieces)
   return at
 end
 
--- The end of a piece that continues a line at `point`, and takes the piece; nil if there is none.
+-- The other end of an unused piece that ends at `point`, which is marked as used; nil if there is
+-- none.
 local function follow(at, point)
   local key = key_of(point)
   for _, piece in ipairs(at[key] or {}) do

@@ -6,6 +6,7 @@ local csv = {}
 local PER_POINT = { "x", "y", "low", "high", "text", "value" } -- lists of a series
 local COLUMNS = { "panel", "series", "x", "y", "low", "high", "width", "text", "value" }
 
+-- A value as a field: a float with the fewest digits, 15 or 17, that read back as the same number.
 local function cell(value)
   if math.type(value) == "float" then
     if value ~= value then return "nan" end
@@ -15,7 +16,8 @@ local function cell(value)
   return csv_text.field(value)
 end
 
--- The columns that some series of the figure has.
+-- The names of the columns that are not empty for all series of the figure, in the order of
+-- COLUMNS.
 local function columns_of(figure)
   local used, columns = { panel = true, series = true }, {}
   for _, panel in ipairs(figure.panels) do
@@ -25,7 +27,8 @@ local function columns_of(figure)
   return columns
 end
 
--- Adds the rows of a series: constant cells and those of each point.
+-- Appends a row for each point of a series. same: column -> the cell that is the same for all
+-- points.
 local function add_series(lines, columns, one, same)
   local cells, own = {}, {}
   for j, name in ipairs(columns) do

@@ -1,13 +1,14 @@
 --- Figures: the contents of a picture, independent of the back end that draws it.
--- What back ends get, all of it checked:
+-- The fields that back ends get; all are checked before:
 --   figure = { title, columns, width, height (pixels), panels = { panel, ... }, font and font_size
---     (pixels) or nil, legend = "each" where panels share none }
+--     (pixels) or nil, legend = "each" if each panel has its own }
 --   panel = { title, x = axis, y = axis, layers, legend = whether there is one, legend_place =
 --     "auto", "inside", "right" or "below", legend_title, colours = of series ("RRGGBB") or nil,
 --     colour_bar = { label, low, high } or nil, notes = { sentences }, equal = whether both axes
 --     have one scale }
 --   axis = { label (with its unit), log, low, high (finite, low < high), categories = names at 1 ..
---     n, or nil; reversed = whether 1 is on top (heatmaps) }
+--     n, or nil; reversed = whether 1 is on top (heatmaps); whole = whether ticks are whole numbers
+--     (years) }
 --   layers:
 --     { kind = "line", x, y, low, high (a band, or nil), label, colour, marks, faint
 --       (thin and pale; left out in characters) }
@@ -44,7 +45,7 @@ end
 --- figure.is(value): true if the value is a figure.
 function figure.is(value) return getmetatable(value) == Figure end
 
--- ---------------------------------------------------------------- the data behind it
+-- ---------------------------------------------------------------- its data
 
 --- fig:data("f.csv"): saves the data behind the picture, one row for each point, with the columns
 --- panel, series, x and y, and if they are used low and high (ends of bands and whiskers), width
@@ -58,7 +59,7 @@ function Figure:data(path)
   core.write_text(path, require("scullery.plot.csv").of(self))
 end
 
--- ---------------------------------------------------------------- drawn
+-- ---------------------------------------------------------------- drawing
 
 local text_rules = { width = { type = "integer", low = 10, high = 1000 },
   height = { type = "integer", low = 5, high = 1000 },

@@ -1,13 +1,14 @@
 --- Pictures by gnuplot: a figure becomes a script that contains its data; the output of gnuplot is
 --- the file.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local script = require "scullery.plot.script"
 local svg = require "scullery.plot.svg"
 
 local gnuplot = {}
 
-local SECONDS = 120       -- gnuplot is stopped after
-local MOST = 512 * 2 ^ 20 // 1 | 0 -- bytes of a picture
+local SECONDS = 120    -- after which gnuplot is stopped
+local MOST = 512 << 20 -- bytes of a picture
 
 gnuplot.absent = "gnuplot is not installed, or not in PATH: apt-get install gnuplot-nox (in the \z
   terminal, fig:show() draws without it, and fig:save(\"f.txt\") saves that picture)"
@@ -17,17 +18,15 @@ local endings = { svg = "</svg>%s*$", png = "IEND\xaeB`\x82$", pdf = "%%%%EOF%s*
   sixel = "\27\\%s*$" }
 endings.small_png = endings.png
 
--- gnuplot's own reason: the last meaningful line of its message.
+-- The reason that gnuplot gives: the last line of its message with words, without escape sequences.
 local function reason_of(message)
   local last
   for line in message:gmatch("[^\n]+") do
     local words = line:gsub("^.-line %d+: ", ""):gsub("^%s+", ""):gsub("%s+$", "")
     if words:find("%a") and not words:find("^gnuplot>") then last = words end
   end
-  return last and last:gsub("[%c\x80-\xff]", "?") or "it says no reason"
+  return last and last:gsub("[%c\x80-\xff]", "?") or "it gives no reason"
 end
-
-local function fail(...) error(string.format(...), 0) end
 
 --- gnuplot.draw(figure, format): the bytes of the picture; format: as in script.of.
 --- Raises an error if gnuplot is missing, lacks the format, fails, or takes more than two minutes.

@@ -1,6 +1,7 @@
 --- sc.plot.heatmap: a table of numbers as colours.
 local contour = require "scullery.plot.contour"
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local figure = require "scullery.plot.figure"
 local options = require "scullery.base.options"
 local panel = require "scullery.plot.panel"
@@ -10,7 +11,7 @@ local values = require "scullery.plot.values"
 local heatmap = {}
 
 local MOST_SIDE = 500 -- rows or columns drawn; more are averaged
-local MOST_NUMBERS = 1000
+local MOST_NUMBERS = 1000 -- cells whose numbers are written
 
 local list_of_texts = { test = values.is_list, takes = "a list of texts or numbers" }
 local rules = panel.rules{
@@ -25,8 +26,7 @@ for _, name in ipairs{ "x_range", "y_range", "legend", "legend_title", "colours"
 end
 options.declare("plot.heatmap", rules)
 
-local function fail(...) error(string.format(...), 0) end
-
+-- The values as a list of rows; raises an error for rows of different lengths, or none.
 local function rows_of(title, given)
   local rows = {}
   if core.is_matrix(given) then
@@ -65,7 +65,7 @@ local function names_of(title, name, given, count)
   return list
 end
 
--- The mean of the numbers in a block of cells.
+-- The mean of the numbers in a block of cells; NaN if there are none.
 local function block_mean(rows, top, bottom, left, right)
   local sum, count = 0, 0
   for i = top, bottom do
@@ -77,7 +77,8 @@ local function block_mean(rows, top, bottom, left, right)
   return sum / count
 end
 
--- At most MOST_SIDE rows and columns: means of blocks, with the name of the first row or column.
+-- A table of at most MOST_SIDE rows and columns, of means of blocks, and its names: a block has
+-- that of its first row or column. Last: a note about it, or nil if nothing was merged.
 local function smaller(rows, columns_names, rows_names)
   local down, across = math.ceil(#rows / MOST_SIDE), math.ceil(#rows[1] / MOST_SIDE)
   if down == 1 and across == 1 then return rows, columns_names, rows_names end
@@ -95,7 +96,8 @@ local function smaller(rows, columns_names, rows_names)
   return made, x, y, ("each cell is the mean of %d x %d values"):format(down, across)
 end
 
--- Finite cells or NaN, and their limits.
+-- A copy in which values that are infinite or beyond 1e300 are NaN; the least and the largest value
+-- left, and the number of those replaced.
 local function clean(rows)
   local low, high, bad, made = math.huge, -math.huge, 0, {}
   for i, row in ipairs(rows) do
@@ -109,6 +111,7 @@ local function clean(rows)
   return made, low, high, bad
 end
 
+-- The lists that fig:data saves, one entry for each cell.
 local function data_of(rows, columns_names, rows_names)
   local data = { x = {}, y = {}, value = {} }
   for i, row in ipairs(rows) do
@@ -120,6 +123,8 @@ local function data_of(rows, columns_names, rows_names)
   return data
 end
 
+-- The colour bar of values from low to high, or of the option range; equal values get a range
+-- around them. Raises an error if there is no finite value.
 local function colour_bar(title, o, low, high)
   if low > high then
     fail("%s: none of the values can be drawn: they are not finite numbers", title)

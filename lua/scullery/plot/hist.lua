@@ -33,7 +33,9 @@ local function sorted_numbers(list)
   return numbers, #list - #numbers
 end
 
--- Freedman and Diaconis 1981: width 2 IQR / n^(1/3); Sturges's count if the quartiles coincide.
+-- The number of bins for numbers in ascending order: Freedman and Diaconis 1981, width 2 IQR /
+-- n^(1/3); Sturges's count if the quartiles coincide. Halves of the numbers are subtracted, because
+-- the difference of two may overflow.
 local function automatic_bins(numbers)
   local n = #numbers
   local range = numbers[n] / 2 - numbers[1] / 2
@@ -42,6 +44,8 @@ local function automatic_bins(numbers)
   return math.max(1, math.min(MOST_AUTOMATIC, math.ceil(count)))
 end
 
+-- The ends of the bins, and their number. all: the numbers of all series in ascending order. Equal
+-- numbers get a range around them.
 local function edges_of(o, all)
   local low, high = o.x_range and o.x_range[1] or all[1], o.x_range and o.x_range[2] or all[#all]
   if values.is_narrow(low, high) then
@@ -51,7 +55,8 @@ local function edges_of(o, all)
   return low, high, o.bins == "auto" and automatic_bins(all) or o.bins
 end
 
--- Counts of the bins low + (i - 1) width .. low + i width; the last bin includes both ends.
+-- The number of values in each of `bins` bins of equal width from low to high, and in all; the last
+-- bin includes both its ends.
 local function count(numbers, low, high, bins)
   local counts, inside = {}, 0
   for i = 1, bins do counts[i] = 0.0 end
@@ -66,7 +71,8 @@ local function count(numbers, low, high, bins)
   return counts, inside
 end
 
--- The bars of one series; place of `of`: side by side in each bin.
+-- The bars of one series, the `place`-th of `of` that are side by side in each bin. density:
+-- heights for an area of 1 in place of counts.
 local function layer_of(numbers, low, high, bins, place, of, density)
   local counts, inside = count(numbers, low, high, bins)
   local step = high / bins - low / bins

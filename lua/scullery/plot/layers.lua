@@ -1,4 +1,7 @@
 --- Layers of a panel for gnuplot: their data, and the elements of the plot command.
+---
+--- made, in the functions below: { lines = the script so far, plots = the elements of the plot
+--- command so far, panel, blocks = the number of data blocks, legend = whether there is one }.
 local colours = require "scullery.plot.colours"
 local legend = require "scullery.plot.legend"
 local quoting = require "scullery.plot.quoting"
@@ -18,6 +21,7 @@ local CAP = 0.006 -- half the width of a whisker's cap, a share of the axis
 local NUMBER_LEAST = 7 -- pixels of the font in cells
 local GREY, PALE = "#505050", "#a0a8b0"
 
+-- Element `place` of a list that begins again after its end.
 local function pick(list, place) return list[(place - 1) % #list + 1] end
 
 local function colour_of(made, layer)
@@ -31,7 +35,7 @@ function layers.palette()
   return ("set palette defined (%s)"):format(table.concat(stops, ", "))
 end
 
--- made: the lines of the script with the data, and the elements of the plot command so far.
+-- Appends a data block with these rows; returns its name.
 local function add_data(made, rows)
   made.blocks = made.blocks + 1
   local name = ("$d%d"):format(made.blocks)
@@ -44,12 +48,13 @@ end
 
 local function add_plot(made, ...) made.plots[#made.plots + 1] = string.format(...) end
 
+-- The option of a plot element for its entry in the legend.
 local function title_of(made, label)
   if not made.legend or not label then return "notitle" end
   return "title " .. quote(texts.short(label, legend.LABEL_MOST))
 end
 
--- Rows of numbers.
+-- Lists of numbers, the columns of a data block, as its rows.
 local function rows_of(lists)
   local rows = {}
   for i = 1, #lists[1] do
@@ -62,14 +67,14 @@ end
 
 -- ---------------------------------------------------------------- each kind
 
--- The ends of bands and whiskers, limited to the range of a log axis.
+-- The ends of bands and whiskers; on a log axis at least the low end of the axis.
 local function ends(made, list)
   local least, clipped = made.panel.y.log and made.panel.y.low or -math.huge, {}
   for i, value in ipairs(list) do clipped[i] = value < least and least or value end
   return clipped
 end
 
--- Bands are drawn before the lines: one element for each stretch without gaps.
+-- Adds the band of a line; an empty row of data makes a gap.
 local function add_band(made, layer)
   if not layer.low then return end
   local rows, open, any = {}, false, false
@@ -89,8 +94,8 @@ local function add_band(made, layer)
     noborder notitle", add_data(made, rows), colour_of(made, layer))
 end
 
--- The points of a line without neighbours, as if every other value is missing: a line through a
--- single point would be invisible.
+-- The points of a line that have no neighbours, two lists: a line through a single point would be
+-- invisible.
 local function alone(layer)
   local xs, ys = {}, {}
   local function is_drawn(i)
@@ -104,7 +109,7 @@ local function alone(layer)
   return { xs, ys }
 end
 
--- How a line is drawn, in the panel and in the legend.
+-- The style of a line in the panel and in the legend.
 local function line_style(made, layer)
   if layer.faint then
     return ("lines linecolor rgb \"%s\" linewidth 0.7 dashtype solid"):format(PALE)
@@ -125,7 +130,7 @@ local function add_line(made, layer)
   end
 end
 
--- x moved by a share of the axis.
+-- x, moved along the axis by a share of its length.
 local function beside(axis, x, share)
   if axis.log then return x * (axis.high / axis.low) ^ share end
   return x + share * (axis.high - axis.low)
@@ -184,7 +189,7 @@ local function add_texts(made, layer)
   end
 end
 
--- The colour of many points, through which those below are seen.
+-- The colour of points; translucent if there are many, so that overlapping ones are seen.
 local function translucent(made, layer)
   if #layer.x <= TRANSLUCENT_FROM then return colour_of(made, layer) end
   return (colour_of(made, layer):gsub('"#', '"#70'))
@@ -199,7 +204,7 @@ local function add_points(made, layer)
     translucent(made, layer), title_of(made, layer.label))
 end
 
--- Bars that lie over others are transparent, with an edge of their colour.
+-- The fill style of bars; those drawn over others are translucent, with an edge of their colour.
 local function fill_of(made, layer)
   if not layer.overlaid then return 'fillstyle solid 0.85 border linecolor rgb "white"' end
   return "fillstyle transparent solid 0.4 border linecolor " .. colour_of(made, layer)
@@ -278,6 +283,7 @@ end
 
 -- ---------------------------------------------------------------- entries of a legend
 
+-- By kind of layer: the style of its entry in a legend without a plot.
 local samples = {
   line = line_style,
   points = function(made, layer)
@@ -301,7 +307,7 @@ function layers.entries(panel)
   return "plot " .. table.concat(made.plots, ", \\\n  ")
 end
 
--- The pieces of a level over cells, an empty line after each.
+-- Adds a contour over cells: a black line with a thinner white one on it, seen on any colour.
 local function add_contour(made, layer)
   local rows = {}
   for i, x in ipairs(layer.places_x) do

@@ -1,15 +1,15 @@
---- Where gnuplot puts the legend of a panel: inside where a corner is free; else below where it is
---- one row or the panel is narrow, on the right elsewhere, or nowhere where it would take most of
---- the room. And the legend that several panels share.
+--- The place of a panel's legend in pictures by gnuplot: inside if a corner is free; else below if
+--- it fits into one row or the panel is narrow, and on the right otherwise; nowhere if it would
+--- take most of the room. Also the legend that several panels share.
 local quoting = require "scullery.plot.quoting"
 local text = require "scullery.base.text"
 local texts = require "scullery.plot.texts"
 
 local legend = {}
 
---- legend.LABEL_MOST: columns of text of an entry.
+--- legend.LABEL_MOST: the most columns of text in an entry.
 legend.LABEL_MOST = 32
---- legend.PIXELS: of a column of text in the font of the picture.
+--- legend.PIXELS: the pixels of a column of text in the picture's font.
 legend.PIXELS = 8.5
 
 local SAMPLE, ROW = 50, 18   -- pixels of an entry's line or marker, and of its height
@@ -18,7 +18,7 @@ local MOST_WIDTH, MOST_HEIGHT = 0.6, 0.4 -- shares of the panel
 local BESIDE, ABOVE = 95, 75 -- pixels around the axes
 local GAP = 12               -- pixels around a legend inside
 local MOST_INSIDE = 10       -- entries
-local STEPS = 24             -- places that are tried on a piece of a line
+local STEPS = 24             -- points that are tested on a piece of a line
 
 local STYLE = "Left reverse samplen 2.5"
 local CORNERS = { { "right top", 1, 1 }, { "left top", 0, 1 }, { "right bottom", 1, 0 },
@@ -37,6 +37,7 @@ local function entries(panel)
     math.min(title, legend.LABEL_MOST) * legend.PIXELS)
 end
 
+-- The part of gnuplot's command for the title of the legend; "" without one.
 local function title_of(panel)
   if not panel.legend_title then return "" end
   return (" title %s left"):format(quoting.text(texts.short(panel.legend_title,
@@ -45,6 +46,7 @@ end
 
 -- ---------------------------------------------------------------- a free corner
 
+-- The place of a value on an axis, 0 at axis.low and 1 at axis.high.
 local function share(axis, value)
   if axis.log then
     return math.log(math.max(value, axis.low) / axis.low) / math.log(axis.high / axis.low)
@@ -52,7 +54,8 @@ local function share(axis, value)
   return (value - axis.low) / (axis.high - axis.low)
 end
 
--- Calls f(x, y) for places that a layer covers, as shares of the axes.
+-- Calls f(x, y) for points that a layer covers, as shares of the axes: its points, whiskers, and
+-- STEPS points on each piece of a line or side of a bar.
 local function each_place(panel, layer, f)
   local function at(x, y)
     if x == x and y == y then f(share(panel.x, x), share(panel.y, y)) end
@@ -82,7 +85,7 @@ local function each_place(panel, layer, f)
   end
 end
 
--- The pixels between the axes, at least.
+-- An estimate from below of the width and height between the axes, in pixels.
 local function between_axes(panel, size)
   local notes = 0
   for _, note in ipairs(panel.notes or {}) do
@@ -98,7 +101,8 @@ local function between_axes(panel, size)
   return width, height
 end
 
--- The corner in which no layer has a place; nil if there is none.
+-- The corner, in gnuplot's words, in which a legend of `count` entries, each `width` pixels wide,
+-- covers no layer; nil if there is none.
 local function free_corner(panel, size, count, width)
   local across, up = between_axes(panel, size)
   local rows = count + (panel.legend_title and 1.2 or 0)
@@ -119,11 +123,8 @@ end
 
 -- ---------------------------------------------------------------- a panel's legend
 
-local function below(panel)
-  return "set key outside bottom center horizontal " .. STYLE .. title_of(panel)
-end
-
--- On the right: the command and the pixels that it takes; nil if that is too much.
+-- A legend on the right: gnuplot's command, and the width that it takes in pixels; nil if that is
+-- too much.
 local function on_the_right(panel, size, count, width)
   local rows = count + (panel.legend_title and 1 or 0)
   width = width * math.ceil(rows / math.max(1, (size.height - 60) // ROW))
@@ -131,9 +132,9 @@ local function on_the_right(panel, size, count, width)
   return "set key outside right top vertical " .. STYLE .. title_of(panel), width
 end
 
---- legend.of(panel, size): gnuplot's command; "inside", "right" or "below"; the pixels that it
---- takes on the right, 0 elsewhere; and a note where there should be one and no room is. size = {
---- width =, height =, no_legend = true where another panel has it }: of the panel, in pixels.
+--- legend.of(panel, size): gnuplot's command; "inside", "right", "below" or nil; the pixels that
+--- the legend takes on the right (0 elsewhere); and a note if there is no room for it. size = {
+--- width =, height = (of the panel, in pixels), no_legend = true if the panels share a legend }.
 function legend.of(panel, size)
   if not panel.legend or size.no_legend then return "unset key", nil, 0 end
   local count, width = entries(panel)
@@ -150,17 +151,18 @@ function legend.of(panel, size)
     return right, "right", taken
   end
   if math.ceil(count / math.max(1, size.width // width)) * ROW <= MOST_HEIGHT * size.height then
-    return below(panel), "below", 0
+    return "set key outside bottom center horizontal " .. STYLE .. title_of(panel), "below", 0
   end
   return "unset key", nil, 0, ("there is no room for the legend of %d entries"):format(count)
 end
 
 -- ---------------------------------------------------------------- of several panels
 
+-- Equal for two entries that look the same.
 local function entry_key(layer) return ("%s %s"):format(layer.kind, layer.colour or "") end
 
---- legend.shared(panels): the layers of one legend for these panels, where at least two have one
---- and the same labels mean the same in all of them; nil otherwise.
+--- legend.shared(panels): the layers of one legend for these panels, if at least two have a legend,
+--- equal labels look the same in all panels, and one panel has all entries; nil otherwise.
 function legend.shared(panels)
   local known, list, with, most = {}, {}, 0, 0
   for _, panel in ipairs(panels) do
@@ -176,12 +178,12 @@ function legend.shared(panels)
     with, most = with + (own > 0 and 1 or 0), math.max(most, own)
     if panel.legend and panel.legend_title ~= panels[1].legend_title then return nil end
   end
-  if with < 2 or #list > most or #list > MOST_INSIDE then return nil end -- one has all of them
+  if with < 2 or #list > most or #list > MOST_INSIDE then return nil end
   return list
 end
 
---- legend.strip_height(panel, width): the pixels of a legend below all panels. panel: { layers,
---- legend_title }.
+--- legend.strip_height(panel, width): the height in pixels of a legend below all panels that is
+--- `width` pixels wide. panel: { layers, legend_title }.
 function legend.strip_height(panel, width)
   local count, one = entries(panel)
   local title = panel.legend_title and 1 or 0
@@ -194,7 +196,7 @@ function legend.strip_width(panel)
   return count * (one + 2 * GAP) + 60
 end
 
---- legend.strip(panel): gnuplot's command for a legend that stands alone.
+--- legend.strip(panel): gnuplot's command for a legend in a place of its own.
 function legend.strip(panel)
   return "set key center center horizontal " .. STYLE .. title_of(panel):gsub(" left$", " center")
 end

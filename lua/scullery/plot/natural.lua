@@ -1,7 +1,8 @@
 --- The natural order of names: numbers within texts count as numbers, so that "c2" is before "c10".
 local natural = {}
 
--- The pieces of a text: digits as numbers, what is between them as texts.
+-- The pieces of a text: runs of digits as numbers, and the texts between them. A text that is a
+-- number as a whole, such as "-1.5", is one piece.
 local function pieces_of(name)
   local list = {}
   local number = tonumber(name)

@@ -1,4 +1,5 @@
---- One panel of a figure: the options that all kinds share, limits of its axes, rules, notes.
+--- One panel of a figure: the options that all kinds of pictures share, the limits of the axes,
+--- rules (straight lines) and notes.
 local options = require "scullery.base.options"
 local texts = require "scullery.plot.texts"
 local thin = require "scullery.plot.thin"
@@ -6,14 +7,15 @@ local values = require "scullery.plot.values"
 
 local panel = {}
 
-local LARGEST = 1e300 -- numbers beyond are not drawn
-local SMALLEST = 1e-305 -- nor those below on a log axis
-local MARGIN = 0.04   -- of an axis, on each side of the data
+local LARGEST = 1e300   -- numbers beyond are not drawn
+local SMALLEST = 1e-305 -- numbers below are not drawn on a log axis
+local MARGIN = 0.04     -- share of an axis on each side of the data
 local MOST_RULES = 100
 
 local range_rule = { test = values.is_range,
   takes = "{ low, high }, two finite numbers in ascending order" }
 
+-- Whether the value is a list of at least one element, all of which pass the test.
 local function is_list_of(value, test)
   if type(value) ~= "table" or getmetatable(value) or rawlen(value) == 0 then return false end
   for _, one in ipairs(value) do if not test(one) then return false end end
@@ -60,21 +62,24 @@ panel.lines = { x_log = { type = "boolean", default = false },
   y_log = { type = "boolean", default = false }, equal = { type = "boolean", default = false },
   rules = { type = "table", takes = "a list of { y = 0.5 }, { x = 3 } or { diagonal = true }" } }
 
--- ---------------------------------------------------------------- what cannot be drawn
+-- ---------------------------------------------------------------- values that cannot be drawn
 
+-- "1 value is ...", "3 values are ...".
 local function counted(count, one, many)
   return count == 1 and "1 " .. one or ("%d %s"):format(count, many)
 end
 
--- Why a value of an axis cannot be drawn, or nil.
+-- The reason why a value cannot be drawn on an axis: "nan" (not finite), "large" or "log"; nil if
+-- it can.
 local function fault_of(value, axis)
   if value ~= value or value == math.huge or value == -math.huge then return "nan" end
   if value > LARGEST or value < -LARGEST then return "large" end
   if axis.log and value < SMALLEST then return "log" end
 end
 
--- An end of a whisker or band: NaN if it is not a number; 0, later the end of the axis, if it is
--- not positive on a log axis; +-LARGEST for infinite ends until the axis is known.
+-- An end of a whisker or band: NaN if it is not a number; 0 if it is not positive on a log axis
+-- (back ends draw it to the end of the axis); +-LARGEST if it is infinite (end_at_axis replaces it
+-- when the axis is known).
 local function clean_end(value, axis)
   local fault = fault_of(value, axis)
   if fault == "log" then return 0 end
@@ -103,6 +108,7 @@ local function clean_layer(layer, axes, faults)
   end
 end
 
+-- Sentences about values that are not drawn; faults: the number of values by reason.
 local function notes_of(faults)
   local notes = {}
   if faults.nan then
@@ -122,20 +128,22 @@ end
 
 -- ---------------------------------------------------------------- limits
 
+-- An empty range, which take() extends.
 local function limits() return { low = math.huge, high = -math.huge } end
 
--- Extends a limit { low, high } by a value; nil, NaN and, on a log axis, values <= 0 do not count.
+-- Extends a range { low, high } to a value; nil, NaN and, on a log axis, values <= 0 do not count.
 local function take(limit, value, log)
   if not value or value ~= value or log and value <= 0 then return end
   if value < limit.low then limit.low = value end
   if value > limit.high then limit.high = value end
 end
 
--- Extends a limit by the end of a whisker, unless the end is infinite.
+-- Extends a range to the end of a whisker, unless the end is infinite.
 local function take_end(limit, value, log)
   if value and math.abs(value) < LARGEST then take(limit, value, log) end
 end
 
+-- Extends the ranges of both axes to all points of a layer, its whiskers and the base of its bars.
 local function take_layer(layer, axes, x_limit, y_limit)
   local half = layer.kind == "bars" and layer.width / 2 or 0
   for i, y in ipairs(layer.y) do
@@ -150,7 +158,9 @@ local function take_layer(layer, axes, x_limit, y_limit)
   if layer.kind == "bars" then take(y_limit, 0, axes.y.log) end
 end
 
--- The limit with a margin on each side of the data, except where bars begin at the axis.
+-- Sets the ends of an axis: the range of the data with a margin on each side, except where bars
+-- begin at the axis. A range of one value is widened: to half of the value on each side, or 0.3
+-- decades.
 local function padded(axis, limit, bars)
   local low, high = limit.low, limit.high
   if axis.log then
@@ -170,8 +180,9 @@ local function padded(axis, limit, bars)
   axis.high = bars and high == 0 and 0 or high + MARGIN * span
 end
 
+-- Sets the ends of an axis: those that the user gave, else by padded().
 local function set_range(title, axis, limit, given, bars, name)
-  if axis.low then return end -- a heatmap's
+  if axis.low then return end -- set by the kind of picture, as for a heatmap
   if given and axis.log and given[1] <= 0 then
     error(("%s: %s_range begins at %s, and a log axis takes positive numbers"):format(title, name,
       options.show(given[1])), 0)
@@ -201,6 +212,7 @@ end
 local one_rule = { x = { type = "number" }, y = { type = "number" },
   diagonal = { type = "boolean" }, label = { type = "string" } }
 
+-- The list of rules { x or y or diagonal, label }; raises an error for one that is not valid.
 local function check_rules(title, given)
   local list = {}
   local count = given and rawlen(given) or 0
@@ -226,7 +238,7 @@ local function check_rules(title, given)
   return list
 end
 
--- A rule as a segment between the ends of the axes; nil if a log axis cannot show it.
+-- A rule as a layer, a segment between the ends of the axes; nil if it is outside them.
 local function rule_layer(o, x, y)
   local layer = { kind = "rule", label = o.label and texts.clean(o.label) }
   if o.x then
@@ -243,12 +255,14 @@ end
 
 -- ---------------------------------------------------------------- a panel
 
+-- The label, with the unit, and the scale of axis `name` from the options.
 local function axis_of(o, name)
   local label, unit = texts.clean(o[name .. "_label"] or ""), o[name .. "_unit"]
   if unit then label = (label == "" and "%s(%s)" or "%s (%s)"):format(label, texts.clean(unit)) end
   return { label = label ~= "" and label or nil, log = o[name .. "_log"] or false }
 end
 
+-- Raises the error for layers of which no point can be drawn.
 local function nothing(title, layers)
   local count = 0
   for _, layer in ipairs(layers) do count = count + #layer.x end
@@ -258,7 +272,7 @@ end
 
 local year_words = { year = true, years = true, date = true, time = true }
 
--- True if the numbers are years: whole, between 1000 and 2999, at an axis named so.
+-- True if the numbers are years: whole, from 1000 to 2999, on an axis whose label has such a word.
 local function has_years(axis, lists)
   local named, any = false, false
   for word in (axis.label or ""):lower():gmatch "%a+" do named = named or year_words[word] end
@@ -278,7 +292,7 @@ local function mark_years(axes, layers)
   if has_years(axes.x, lists) then axes.x.whole = true end
 end
 
--- The notes of a panel: the reasons why something is missing, and those of the user; "none": none.
+-- The notes of a panel: its own about what is missing, then the user's; none if o.notes is "none".
 local function all_notes(o, own)
   if o.notes == "none" then return {} end
   for _, note in ipairs(is_text(o.notes) and { o.notes } or o.notes or {}) do
@@ -294,9 +308,10 @@ local function own_colours(given)
   return given and list
 end
 
---- panel.make(title, o, given): a panel in the form that figure.lua describes. title: of the
---- function, for errors. o: checked options. given = { layers = with the lists of the user, x =, y
---- = more fields of the axes, data = the series that fig:data saves, colour_bar = }.
+--- panel.make(title, o, given): a panel in the form that figure.lua describes. title: the name of
+--- the function, for errors. o: checked options. given = { layers = with the lists of the user, x,
+--- y = more fields of the axes, data = the series that fig:data saves, colour_bar, notes }. Raises
+--- an error if no point can be drawn.
 function panel.make(title, o, given)
   local axes, layers, faults = { x = axis_of(o, "x"), y = axis_of(o, "y") }, given.layers, {}
   for name, axis in pairs(axes) do

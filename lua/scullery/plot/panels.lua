@@ -17,8 +17,8 @@ options.declare("plot.panels", rules)
 --- sc.plot.panels{ fig1, fig2, ... [, columns =, title =, width =, height =, legend =, font =,
 --- font_size =] }: several pictures as one figure, row by row. columns: panels in a row (2). title:
 --- above all. width, height: of the saved picture, in pixels. font, font_size: as in sc.plot.line.
---- A figure with several panels contributes all of them. Panels whose legends say the same share
---- one, below all; legend = "each": each has its own.
+--- A figure with several panels contributes all of them. Panels with the same legend share one,
+--- below all; legend = "each": each has its own.
 function panels.new(given)
   local title = "plot.panels"
   local list, named = {}, {}

@@ -8,6 +8,7 @@ local function tenths(text)
   return math.tointeger(tonumber((("%.1f"):format(tonumber(text)):gsub("%.", "")))) -- "-0.5": -05
 end
 
+-- A whole number of tenths as the shortest text: 5 as ".5", -12 as "-1.2".
 local function shown(count)
   local sign, size = count < 0 and "-" or "", math.abs(count)
   local whole, rest = size // 10, size % 10
@@ -33,6 +34,8 @@ local function command(parts, state, letter)
   end
 end
 
+-- Appends a move to a point. state: the letter of the last command (nil where it must be repeated),
+-- the current point x, y, and the first point of the subpath, to which z returns; in tenths.
 local function move(parts, state, x, y)
   state.letter = nil
   if state.x then
@@ -46,6 +49,7 @@ local function move(parts, state, x, y)
   state.letter = nil
 end
 
+-- Appends a line to a point: as h or v if it is horizontal or vertical, unless an l can go on.
 local function line(parts, state, x, y)
   local dx, dy = x - state.x, y - state.y
   if dy == 0 and state.letter ~= "l" then

@@ -1,15 +1,16 @@
 --- Texts and numbers as gnuplot reads them.
 local quoting = {}
 
---- quoting.text(text): a constant of gnuplot that stands for this text and nothing else. Digits are
---- octal numbers too, as gnuplot would read them as part of the number before.
+--- quoting.text(text): the text as a string constant of gnuplot. Every byte except letters, spaces
+--- and those of UTF-8 is written as an octal number. Digits are too, because gnuplot would read a
+--- digit as part of the octal number before it.
 function quoting.text(text)
   return '"' .. text:gsub("[^%a \x80-\xff]", function(byte)
     return ("\\%03o"):format(byte:byte())
   end) .. '"'
 end
 
---- quoting.number(value): a number, NaN as a gap.
+--- quoting.number(value): a number as text; "NaN", which gnuplot draws as a gap, for NaN.
 function quoting.number(value)
   return value ~= value and "NaN" or ("%.15g"):format(value)
 end

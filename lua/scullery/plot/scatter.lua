@@ -17,7 +17,8 @@ local rules = panel.rules(series.with(panel.lines, of_series, { series = { type 
   class = list_of_texts }))
 options.declare("plot.scatter", rules)
 
--- Classes in ascending order: numbers before texts, and "2" before "10".
+-- The distinct classes as { name, value }, in ascending order: numbers before texts, and "2" before
+-- "10". names: as texts; own: as given.
 local function sorted_classes(names, own)
   local classes, seen = {}, {}
   for i, name in ipairs(names) do
@@ -34,7 +35,7 @@ local function sorted_classes(names, own)
   return classes
 end
 
--- One series for each class.
+-- Divides the points of a series `read` into one series for each class.
 local function split(title, read, class)
   local names, own = values.texts(title .. ": class", class)
   values.same_length(title, #read.y, "y", { class = names })
@@ -53,7 +54,7 @@ local function split(title, read, class)
   return list
 end
 
--- True if each marker is the text of its point's class.
+-- True if the marker of each point is the label of the series, so that a legend is not needed.
 local function is_said(one)
   for _, text in ipairs(one.text or { false }) do
     if text ~= one.label then return false end
@@ -61,6 +62,7 @@ local function is_said(one)
   return true
 end
 
+-- The checked lists of one series, with the texts of markers shortened.
 local function read_one(title, o)
   local read = series.read(title, o)
   if o.text then

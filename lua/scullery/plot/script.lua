@@ -1,7 +1,6 @@
 --- The script of a figure for gnuplot.
--- Texts are written so that gnuplot can read nothing else in them: between double quotes, with each
--- byte of ASCII that is no letter or space as an octal number; and they are drawn as they stand
--- ("noenhanced").
+-- Texts cannot contain commands: they are written by quoting.text, between double quotes, and drawn
+-- without markup ("noenhanced").
 local glyphs = require "scullery.plot.glyphs"
 local layers = require "scullery.plot.layers"
 local legend = require "scullery.plot.legend"
@@ -16,7 +15,8 @@ local quote, number = quoting.text, quoting.number
 local CHARACTER = legend.PIXELS
 
 local NAME_MOST = 24   -- characters of a category at an axis
-local TURNED_FROM = 5  -- characters; shorter names are left out rather than turned, but of bars
+local TURNED_FROM = 5  -- characters; some of shorter names are left out rather than all turned,
+                       -- except those of bars
 local TITLE, HEADING = 15, 17 -- pixels of the fonts of a panel's title and of a figure's
 
 local terminals = {
@@ -30,14 +30,15 @@ local terminals = {
 }
 
 local FONT, FONT_SIZE = "DejaVu Sans", 13 -- pixels
--- for FONT_SIZE
+-- FONT_SIZE in the unit of each terminal
 local font_sizes = { svg = 13, png = 9.75, small_png = 9.75, pdf = 9.75, sixel = 10 }
 
+-- a pixel of the figure in the terminal's unit of size, and of font sizes in commands
 local scales = { svg = 1, png = 2, small_png = 1, pdf = 1 / 96, sixel = 1 }
--- of fonts, a pixel
 local points = { svg = 1, png = 0.75, small_png = 0.75, pdf = 0.75, sixel = 0.75 }
 
--- Lines of text that fit into so many pixels.
+-- A text as a constant of gnuplot, wrapped to lines of at most `room` pixels; character: pixels of
+-- a column of text.
 local function wrapped(s, room, character)
   local lines = text.wrap(s, math.max(8, room // (character or CHARACTER)))
   for i, line in ipairs(lines) do lines[i] = quote(line) end
@@ -46,13 +47,15 @@ end
 
 -- ---------------------------------------------------------------- axes
 
+-- The columns of the longest name, at most NAME_MOST.
 local function longest(names)
   local most = 0
   for _, name in ipairs(names) do most = math.max(most, math.min(NAME_MOST, text.width(name))) end
   return most
 end
 
--- Room in pixels -> how many ticks, and whether their texts are turned.
+-- The number of ticks of an axis that is `room` pixels long, and whether their texts are turned by
+-- 45 degrees.
 local function tick_room(axis, name, room)
   if not axis.categories then return math.max(3, room / (name == "y" and 45 or 75)) end
   if name == "y" then return room / 18 end
@@ -64,6 +67,7 @@ local function tick_room(axis, name, room)
   return turned, true
 end
 
+-- The command for the ticks of axis `name` ("x" or "y"), and whether their texts are turned.
 local function tick_lines(axis, name, room)
   local most, turned = tick_room(axis, name, room)
   local marks = {}
@@ -77,8 +81,8 @@ local function tick_lines(axis, name, room)
     table.concat(marks, ", ")), turned
 end
 
--- Room on the left for the first turned names, where the y axis leaves too little; gnuplot's
--- own margin does not see it.
+-- The command for a left margin with room for the first turned names, which gnuplot does not
+-- consider; "" if the y axis leaves enough room.
 local function turned_margin(panel, room)
   local names, needed = panel.x.categories, 0
   for i, name in ipairs(names) do
@@ -89,6 +93,7 @@ local function turned_margin(panel, room)
   return needed > used and ("set lmargin %g"):format(needed / CHARACTER + 1) or ""
 end
 
+-- Appends the commands of an axis; returns whether the texts of its ticks are turned.
 local function add_axis(lines, axis, name, room)
   local low, high = axis.low, axis.high
   if axis.reversed then low, high = high, low end
@@ -126,14 +131,15 @@ local function add_colour_bar(lines, bar, room)
   if bar.label then lines[#lines + 1] = "set cblabel " .. quote(bar.label) end
 end
 
+-- A note if numbers were asked for and the cells are too small for them; else nil.
 local function cells_are_small(panel, size)
   local cells = panel.layers[1]
   return cells.numbers and not layers.number_font(cells, size)
     and "the cells are too small for their numbers" or nil
 end
 
--- Notes stand below the label of the x axis, and a gap where the legend follows; more: what this
--- picture has no room for.
+-- Appends the label of the x axis with the notes below it; gap: with an empty line, if the legend
+-- follows. more: notes about what this picture has no room for.
 local function add_notes(lines, panel, room, more, gap)
   local notes = table.move(panel.notes, 1, #panel.notes, 1, {})
   for _, note in pairs(more) do notes[#notes + 1] = note end
@@ -144,6 +150,7 @@ local function add_notes(lines, panel, room, more, gap)
   lines[#lines + 1] = "set xlabel " .. table.concat(rows, '."\\n".')
 end
 
+-- The commands of one panel. size: as in layers.add, with place, the command for its position.
 local function panel_lines(panel, size)
   local lines, height = { style }, size.height
   lines[2] = size.place
@@ -168,7 +175,8 @@ end
 
 -- ---------------------------------------------------------------- several panels
 
--- The lines of the legend that all panels share, which has the lowest `height` of the figure.
+-- The commands of the legend that all panels share, which takes the lowest `height` pixels of the
+-- figure.
 local function strip_lines(panel, height, size)
   local width = math.min(1, legend.strip_width(panel) / size.width)
   local lines = { "reset", ("set origin %.6g,0"):format((1 - width) / 2),
@@ -179,7 +187,8 @@ local function strip_lines(panel, height, size)
   return table.concat(lines, "\n")
 end
 
--- The panels of a figure of this size, in pixels of its font, row by row.
+-- Appends the commands of the panels of a figure, row by row. size: that of the figure, in units in
+-- which its font has the default size.
 local function add_panels(lines, figure, size)
   local columns, count = figure.columns, #figure.panels
   local rows = math.ceil(count / columns)

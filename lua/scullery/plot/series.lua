@@ -1,4 +1,5 @@
---- Series of points: x, y, errors and labels of lines and scatters, as they are given.
+--- Series of points: checks x, y, errors and labels of lines and scatters.
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local values = require "scullery.plot.values"
 
@@ -6,23 +7,22 @@ local series = {}
 
 local MOST = 1000 -- series in a picture
 
-local function fail(...) error(string.format(...), 0) end
-
 --- series.rules: options of one series.
 series.rules = { x = values.rule, y = values.rule, label = { type = "string" }, low = values.rule,
   high = values.rule, error = values.rule }
 
---- series.with(rules, own): all of these options.
+--- series.with(...): one table of all rules of these tables; later ones replace earlier ones.
 function series.with(...)
   local all = {}
   for _, rules in ipairs{ ... } do for name, rule in pairs(rules) do all[name] = rule end end
   return all
 end
 
--- The ends of bands or whiskers: y - error and y + error, or low and high.
+-- The ends of bands or whiskers, two lists: y - error and y + error, or low and high; nil without
+-- any. Raises an error for both, and for a negative error.
 local function ends_of(title, o, y)
   if o.error and (o.low or o.high) then
-    fail("%s: error says the same as low and high: give one of them", title)
+    fail("%s: error, and low and high, were both given: give one of them", title)
   end
   if (o.low == nil) ~= (o.high == nil) then fail("%s: low and high belong together", title) end
   local low, high
@@ -58,9 +58,10 @@ function series.read(title, o)
   return { x = x, y = y, low = low, high = high, label = o.label }
 end
 
---- series.each(title, o, rules, shared): a list of { options, title } of each series: those of the
---- list o.series, which takes `rules`, or o itself. An option of one series beside a list is
---- refused, unless it is in `shared`.
+--- series.each(title, o, rules, shared): a list of { options, title }, one for each series: the
+--- elements of the list o.series, checked by `rules`, or o itself without that list. Beside the
+--- list, options of a single series are an error, except those in `shared`, which are the default
+--- for all.
 function series.each(title, o, rules, shared)
   if not o.series then return { { o, title } } end
   for name in pairs(rules) do

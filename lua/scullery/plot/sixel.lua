@@ -1,6 +1,6 @@
---- Pictures in pixels in terminals that take sixel.
--- A terminal can be asked (DA1), but its answer may come late, over a slow line as typed text: so
--- it is known by its name, or by what the user says.
+--- Pictures in pixels, for terminals that support sixel graphics.
+-- A terminal could be asked (DA1), but on a slow line its answer may come so late that it appears
+-- as typed text. So it is recognised by its name, or the user sets a variable.
 local options = require "scullery.base.options"
 
 local sixel = {}
@@ -8,8 +8,8 @@ local sixel = {}
 local names = { "^foot", "^mlterm", "^contour", "^yaft" } -- of TERM
 local programs = { WezTerm = true, ["iTerm.app"] = true } -- of TERM_PROGRAM
 
---- sixel.is_taken(): whether the terminal is known to take sixel. SCULLERY_SIXEL decides where it
---- is "1" or "0".
+--- sixel.is_taken(): whether the terminal is known to support sixel; if SCULLERY_SIXEL is "1" or
+--- "0", it decides.
 function sixel.is_taken()
   local said = os.getenv "SCULLERY_SIXEL"
   if said == "1" or said == "0" then return said == "1" end
@@ -19,8 +19,8 @@ function sixel.is_taken()
   return false
 end
 
---- sixel.draw(figure): what draws it in the terminal, or nil where the terminal takes no sixel or
---- gnuplot cannot write it.
+--- sixel.draw(figure): the bytes that draw it in the terminal; nil if the terminal does not support
+--- sixel or gnuplot cannot write it.
 function sixel.draw(figure)
   if not sixel.is_taken() then return nil end
   local ok, drawn = options.attempt(require("scullery.plot.gnuplot").draw, figure, "sixel")

@@ -5,7 +5,7 @@ local text = require "scullery.base.text"
 local texts = {}
 
 local MOST = 200        -- columns of any text, each as wide as a Latin letter
-local MOST_BYTES = 4000 -- a letter may have any number of accents
+local MOST_BYTES = 4000 -- bytes of any text: a letter may have any number of accents
 
 --- texts.clean(s): s as one clean line of at most 200 columns.
 function texts.clean(s)
@@ -26,7 +26,8 @@ function texts.short(s, most)
   return text.shorten(s, most - most // 3) .. table.concat(pieces, "", from + 1)
 end
 
---- texts.of(value): a text, number or boolean as text; nil for anything else.
+--- texts.of(value): a text, number or boolean as clean text, numbers to six digits; nil for other
+--- values.
 function texts.of(value)
   local kind = type(value)
   if kind == "string" then return texts.clean(value) end

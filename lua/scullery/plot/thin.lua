@@ -1,10 +1,10 @@
---- Fewer points if there are more than a picture can show.
+--- Leaves out points of a layer if there are more than a picture can show.
 local thin = {}
 
-local STRETCHES = 1000 -- of a line, from left to right
+local STRETCHES = 1000 -- parts of a line, from left to right
 local COLUMNS, ROWS = 160, 120 -- cells of a scatter
 
---- thin.MOST: a series of no more points is drawn as it is.
+--- thin.MOST: a series with at most this many points is drawn unchanged.
 thin.MOST = 5000
 
 -- The layer's lists at these places only.
@@ -27,7 +27,8 @@ local function is_ascending(list)
   return true
 end
 
--- The first, lowest, highest and last point of a stretch, in order; for a gap the first.
+-- Appends the places of the first, the lowest, the highest and the last point of a stretch, in
+-- order: they determine its picture. If all are NaN, the ends stand for the gap.
 local function stretch_places(y, first, last, places)
   local low, high
   for i = first, last do
@@ -43,7 +44,7 @@ local function stretch_places(y, first, last, places)
   end
 end
 
--- The points of a line to draw: if x ascends, those that determine the picture; else every n-th.
+-- The places of the points of a line to draw: a few of each stretch if x ascends, else every n-th.
 local function line_places(layer)
   local x, y, places = layer.x, layer.y, {}
   local count = #x
@@ -59,7 +60,8 @@ local function line_places(layer)
   return places
 end
 
--- A function that tells in which of `count` equal parts of the axis a value falls.
+-- A function from a value to the number, from 0, of the one of `count` equal parts of the axis in
+-- which it lies. Values are divided by count first, because high - low may overflow.
 local function cell_of(axis, count)
   local function scaled(value) return axis.log and math.log(value) or value / count end
   local low, high = scaled(axis.low), scaled(axis.high)

@@ -3,6 +3,8 @@ local ticks = {}
 
 local LEAST = 3 -- labels on a log axis
 
+-- All functions below with `most` return at most about so many ticks.
+
 local SUPERSCRIPTS = { ["-"] = "⁻", ["0"] = "⁰", ["1"] = "¹", ["2"] = "²", ["3"] = "³", ["4"] = "⁴",
   ["5"] = "⁵", ["6"] = "⁶", ["7"] = "⁷", ["8"] = "⁸", ["9"] = "⁹" }
 
@@ -17,7 +19,8 @@ local function short_exponent(text)
   end))
 end
 
--- A number rounded to the digits that a step of 10^exponent shows.
+-- A number with the digits that ticks at a distance of 10^exponent need. largest: the largest
+-- number on the axis; it decides whether all are written with an exponent.
 local function number_text(value, exponent, largest)
   if value == 0 then return "0" end
   local many = math.log(largest, 10) - exponent > 5 -- digits
@@ -29,7 +32,8 @@ local function number_text(value, exponent, largest)
   return ("%%.%df"):format(math.max(0, -exponent)):format(value)
 end
 
--- The least of these factors times a power of ten that is not below `step`, and that power.
+-- The least product of a factor and a power of ten that is not below `step`, and the exponent of
+-- the power.
 local function nice(step, factors)
   local exponent = math.floor(math.log(step, 10))
   local unit = 10.0 ^ exponent
@@ -39,14 +43,10 @@ local function nice(step, factors)
   return 10 * unit, exponent + 1
 end
 
--- True for an axis of years: their ticks are whole numbers, as 2000.5 is none.
-local function has_years(axis)
-  return axis.whole and axis.high - axis.low >= 1
-end
-
+-- Ticks at multiples of 1, 2 or 5 times a power of ten; whole numbers on an axis of years.
 local function linear(axis, most)
   local step, exponent = nice(axis.high / most - axis.low / most, { 1, 2, 5 })
-  if has_years(axis) and step < 1 then step, exponent = 1, 0 end
+  if axis.whole and axis.high - axis.low >= 1 and step < 1 then step, exponent = 1, 0 end
   local list = {}
   local largest = math.max(math.abs(axis.low), math.abs(axis.high))
   local slack = 1e-9 * step
@@ -69,8 +69,9 @@ local function evenly(list, most)
   return some
 end
 
--- Decades, every one or every n-th, or the first, a middle and the last where these would be fewer
--- than three; within few decades 2 and 5 times them as well.
+-- Powers of ten: each or each n-th, or if these would be fewer than three, the first, a middle one
+-- and the last. On an axis of less than two decades also 2 and 5 times them, and if that is not
+-- enough, ticks in equal steps.
 local function logarithmic(axis, most)
   local low, high = math.log(axis.low, 10), math.log(axis.high, 10)
   local first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
@@ -102,6 +103,7 @@ local function logarithmic(axis, most)
   return evenly(list, math.max(most, LEAST))
 end
 
+-- The names of categories: all, or each n-th.
 local function of_categories(axis, most)
   local list, every = {}, math.max(1, math.ceil(#axis.categories / most))
   for place = 1, #axis.categories, every do
@@ -111,8 +113,8 @@ local function of_categories(axis, most)
 end
 
 --- ticks.of(axis, most): a list of { value =, text = }, ascending, about `most` of them; on a log
---- axis at least three, and powers of ten as "10³"; whole numbers where axis.whole is true. Between
---- categories that do not all have room, some are left out.
+--- axis at least three, and powers of ten as "10³"; whole numbers if axis.whole is true. Of more
+--- than `most` categories, each n-th is returned.
 function ticks.of(axis, most)
   most = math.max(1, math.floor(most))
   if axis.categories then return of_categories(axis, most) end

@@ -1,11 +1,10 @@
 --- Arguments of plot functions: lists and matrices of numbers, lists of texts.
 local core = require "scullery.core"
+local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local texts = require "scullery.plot.texts"
 
 local values = {}
-
-local function fail(...) error(string.format(...), 0) end
 
 --- values.is_list(value): true for a list or a matrix, for rules of options.
 function values.is_list(value) return type(value) == "table" or core.is_matrix(value) end
@@ -64,7 +63,7 @@ function values.same_length(title, count, of, lists)
   end
 end
 
---- values.is_range(value): true for { low, high }, finite and ascending.
+--- values.is_range(value): true for { low, high }, ascending and at most 1e300 in size.
 function values.is_range(value)
   if type(value) ~= "table" or rawlen(value) ~= 2 then return false end
   local low, high = rawget(value, 1), rawget(value, 2)
@@ -72,7 +71,8 @@ function values.is_range(value)
     and math.abs(high) <= 1e300
 end
 
---- values.is_narrow(low, high): true if an axis between them cannot show different numbers.
+--- values.is_narrow(low, high): true if low and high are so close, for their size, that an axis
+--- between them has no two different ticks.
 function values.is_narrow(low, high)
   return high - low <= math.max(1e-9 * math.max(math.abs(low), math.abs(high)), 1e-304)
 end

@@ -11,7 +11,7 @@ local values = require "scullery.experiment.values"
 local report = {}
 
 -- The most rows of a table, pictures of a page, bytes of an error message, and different texts in a
--- fact; the page says how many more there are.
+-- fact.
 local MOST_ROWS, MOST_FIGURES, MOST_MESSAGE, MOST_TEXTS = 500, 24, 2000, 10
 
 -- ---------------------------------------------------------------- numbers as texts
@@ -25,6 +25,7 @@ local function duration(seconds)
   return ("%.1f h"):format(seconds / 3600)
 end
 
+-- A number of bytes as a text, in MB or GB of powers of ten.
 local function bytes(count)
   return count < 1e9 and ("%.0f MB"):format(count / 1e6) or ("%.2f GB"):format(count / 1e9)
 end
@@ -89,14 +90,14 @@ local function add_table(page, columns, items, caption)
   end
 end
 
--- The varying options without that of the data set.
+-- The varying options without that of the data set; second: that of the data set, or nil.
 local function others_of(grouped)
   local data, list = paired.data_option(grouped.varying), {}
   for _, one in ipairs(grouped.varying) do if one ~= data then list[#list + 1] = one end end
   return list, data
 end
 
--- "wdbc", above the table of that data set.
+-- The heading "data = wdbc" above the table of a data set, if there is an option of the data set.
 local function add_set_heading(page, set, data)
   if data then page:heading(("%s = %s"):format(data.name, values.show(set.value)), 3) end
 end
@@ -139,6 +140,8 @@ local function differences_of(set, result, names)
   if #list > 0 then return list, best end
 end
 
+-- The columns of a table of differences: the options, the difference of `result`, its size in
+-- standard errors (empty if that is rounding), and the number of seeds.
 local function difference_columns(options, result)
   local list = {}
   add_option_columns(list, options)
@@ -158,16 +161,17 @@ end
 -- the seeds.
 local function add_differences(page, grouped)
   local options, data = others_of(grouped)
-  local names, told = groups.names_of(grouped.seeds), false
+  local names, headed = groups.names_of(grouped.seeds), false
   for _, result in ipairs(#names > 0 and grouped.results or {}) do
     for _, set in ipairs(paired.larger(result) ~= nil and result ~= "seconds"
       and paired.sets(grouped) or {}) do
       local list, best = differences_of(set, result, names)
-      if list and not told then
+      if list and not headed then
         page:heading("Differences from the best")
         page:paragraph(("Differences over the same %s, mean ± standard error. The best was chosen "
-          .. "by the same cells, which flatters it."):format(groups.names(grouped.seeds)))
-        told = true
+          .. "by the same cells, so that its results are optimistic."):format(
+          groups.names(grouped.seeds)))
+        headed = true
       end
       if list then
         add_set_heading(page, set, data)
@@ -297,7 +301,7 @@ local function times(rows)
   return first and (first == last and first or first .. " to " .. last)
 end
 
--- A text as one word of a POSIX shell, in quotes if it holds other characters than these.
+-- A text as one word of a POSIX shell, in quotes if necessary.
 local function shell_word(text)
   if not text:find("[^%w_./-]") then return text end
   return "'" .. text:gsub("'", "'\\''") .. "'"
@@ -321,6 +325,7 @@ local function commands_of(experiment)
   return lines
 end
 
+-- The section with the commands, versions and machines of the cells.
 local function add_origin(page, experiment, grouped)
   local rows = experiment.rows
   page:heading("How to reproduce")
@@ -379,8 +384,8 @@ function report.page(experiment, title, front)
 end
 
 --- report.summary(experiment): one line: the name of the experiment, the number of cells, their
---- time in all, and the builds that they were run by: "rks: 12 cells done; 3 s in all; by Scullery
---- 0.1.0, commit 0123456789ab, avx2, 2 threads". scripts/all.lua reads it.
+--- total time, and the builds that ran them: "rks: 12 cells done; 3 s in all; by Scullery 0.1.0,
+--- commit 0123456789ab, avx2, 2 threads". scripts/all.lua reads it.
 function report.summary(experiment)
   local rows, parts = experiment.rows, {}
   local list = builds.of(rows)

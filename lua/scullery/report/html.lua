@@ -1,6 +1,6 @@
---- Pages of reports: one HTML file that opens in any browser and prints well. It contains its style
---- and its pictures (SVG, or Unicode text if gnuplot is missing), runs no script and loads nothing
---- from the network. Every text is escaped. The page is also well-formed XML.
+--- Pages of reports: one HTML file that opens in any browser and can be printed. It contains its
+--- style and its pictures (SVG, or Unicode text if gnuplot is missing), and no scripts, and loads
+--- nothing from the network. Every text is escaped. The page is also well-formed XML.
 local core = require "scullery.core"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -79,6 +79,7 @@ function html.page(given)
     figures = 0 }, Page)
 end
 
+-- Appends string.format(...) to the page.
 local function add(self, ...) self.parts[#self.parts + 1] = string.format(...) end
 
 --- page:heading(text[, level]): a heading. level 2, the default: a section with an entry in the
@@ -185,7 +186,7 @@ end
 -- from fonts of other widths.
 local function boxed(picture)
   return (html.escape(picture):gsub("[\xC2-\xF4][\x80-\xBF]+", function(character)
-    local columns = core.text_width("a" .. character) - 1 -- none where it combines with that before
+    local columns = core.text_width("a" .. character) - 1 -- 0 if it combines with the one before
     if columns == 0 then return character end
     return (columns == 1 and "<i>%s</i>" or '<i class="wide">%s</i>'):format(character)
   end))

@@ -1,4 +1,4 @@
---- Measures of a classification that are no shares of rows (AUC, average precision, F1, balanced
+--- Measures of a classification that are not shares of rows (AUC, average precision, F1, balanced
 --- accuracy, Brier score, the metric of a search), with intervals by the jackknife.
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
@@ -14,7 +14,8 @@ local GROUPS, QUANTILE, STREAM = 20, 2.093, 41
 
 -- ---------------------------------------------------------------- the jackknife
 
--- For each group the rows outside it, places 1 .. n; groups are of about equal size.
+-- For each group the list of the rows, in 1 .. n, that are not in it. Groups are random (always the
+-- same for one n), and of about equal size.
 local function without_groups(n)
   local outside = {}
   for g = 1, GROUPS do outside[g] = {} end
@@ -30,8 +31,8 @@ end
 --- intervals.jackknife(n, measure): the standard error of measure(nil), a number for n rows, by the
 --- delete-a-group jackknife: with theta_g the measure without group g of G,
 ---   variance = (G - 1)/G sum_g (theta_g - mean theta)^2
---- (Shao and Tu 1995, 2.3). measure(rows) takes a list of row numbers. nil for few rows, or where
---- the measure is not known without some group.
+--- (Shao and Tu 1995, 2.3). measure(rows) takes a list of row numbers, or nil for all rows. Returns
+--- nil for fewer than 2 GROUPS rows, or if the measure fails or is NaN without some group.
 function intervals.jackknife(n, measure)
   if n < 2 * GROUPS then return nil end
   local values, sum, square = {}, 0, 0
@@ -46,8 +47,9 @@ end
 
 -- ---------------------------------------------------------------- the measures
 
--- The rows whose label the model knows: their scores, predicted and true labels, and
--- probabilities, nil if the model has none.
+-- The rows whose label the model knows: { n, scores, targets, said and truth = lists of predicted
+-- and true labels, probabilities = nil if the model has none, classes }; nil if there are no such
+-- rows.
 local function known_rows(about)
   local rows, said, truth = {}, {}, {}
   for i = 1, about.n do
@@ -65,6 +67,7 @@ local function known_rows(about)
       and probabilities.of(about.model, scores) or nil }
 end
 
+-- The entries of a list at these rows; the list itself for nil.
 local function picked(list, rows)
   if not rows then return list end
   local some = {}
@@ -85,12 +88,13 @@ local function metric_of(known, what, metric)
   end
 end
 
--- The metric of the search that chose the model, if it is none of those listed.
+-- The metric of the search that chose the model, as in measures_of; nil if there was no search, if
+-- it is in `listed`, or if it is a function of the script.
 local function searched(about, known, listed)
   local cells = about.pipeline.table
   if not cells or listed[cells.score] then return nil end
   local ok, criterion = options.attempt(criteria.of, cells.score, "classification")
-  if not ok or criterion.tally then return nil end -- a function of the script
+  if not ok or criterion.tally then return nil end
   return { cells.score .. " (searched)", function(rows)
     local scores, targets = known.scores, known.targets
     if rows then scores, targets = scores:select(rows), targets:select(rows) end
@@ -99,6 +103,7 @@ local function searched(about, known, listed)
   end }
 end
 
+-- A list of { name, function of a list of rows (nil: all), largest value (nil: 1) }.
 local function measures_of(about, known)
   local two = #about.classes == 2
   local function balanced(said, truth) return metrics.balanced_accuracy(said, truth) end

@@ -1,6 +1,7 @@
 --- Measures of a model on some rows, with their uncertainty: for a classification, shares of rows
 --- with Wilson's 95 % intervals; for a regression, means over rows with standard errors.
 local confusion = require "scullery.pictures.confusion"
+local mean_of = require("scullery.model.judging").mean
 local numbers = require "scullery.pictures.numbers"
 local probabilities = require "scullery.model.probabilities"
 
@@ -8,7 +9,7 @@ local measures = {}
 
 local INTERVAL, MOST_CLASSES = "95 % interval (Wilson)", 200
 
--- Three texts: a share of rows in per cent, its interval, and its counts.
+-- Three texts: the share hits / n in per cent, its interval, and its counts.
 local function share(hits, n)
   if n == 0 then return "-", "", "0 of 0" end
   local low, high = numbers.wilson(hits, n)
@@ -16,8 +17,8 @@ local function share(hits, n)
     ("%d of %d"):format(hits, n)
 end
 
--- The accuracy, beside that of a model that always predicts the largest class. Also returns the
--- confusion matrix, counts[true class][predicted class], and the size of each class.
+-- A table of the accuracy, and that of a model that always predicts the largest class. Also returns
+-- the confusion matrix, counts[true class][predicted class], and the size of each class.
 local function classification(about)
   local counts, sizes, wrong = confusion.counts(about)
   local most = 1
@@ -46,6 +47,7 @@ local function by_class(about, counts, sizes)
     caption = "By class" .. (more > 0 and ("; %d more are not listed"):format(more) or "") }
 end
 
+-- A row of the table of a regression; no standard error if it is nil.
 local function value_row(name, mean, stderr)
   return { name, ("%.5g"):format(mean), stderr and ("%.2g"):format(stderr) or "" }
 end
@@ -59,13 +61,13 @@ local function of_target(about, j, suffix, rows)
     local residual = y[i] - about.scores:get(i, j)
     squares[i], sizes[i] = residual ^ 2, math.abs(residual)
   end
-  local mse, mse_error = numbers.mean(squares)
+  local mse, mse_error = mean_of(squares)
   local rms = math.sqrt(mse)
   rows[#rows + 1] = value_row("mean squared error" .. suffix, mse, mse_error)
   rows[#rows + 1] = value_row("root mean squared error" .. suffix, rms,
     mse_error and rms > 0 and mse_error / (2 * rms) or nil)
-  rows[#rows + 1] = value_row("mean absolute error" .. suffix, numbers.mean(sizes))
-  local mean, spread = numbers.mean(y), 0
+  rows[#rows + 1] = value_row("mean absolute error" .. suffix, mean_of(sizes))
+  local mean, spread = mean_of(y), 0
   for i = 1, about.n do spread = spread + (y[i] - mean) ^ 2 end
   if spread > 0 then
     rows[#rows + 1] = value_row("R2" .. suffix, 1 - mse * about.n / spread)
@@ -102,7 +104,7 @@ function measures.log_loss(about)
     if place then losses[#losses + 1] = -math.log(math.max(P:get(i, place), LEAST)) end
   end
   if #losses == 0 then return nil end
-  return numbers.mean(losses)
+  return mean_of(losses)
 end
 
 return measures

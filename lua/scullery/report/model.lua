@@ -32,6 +32,7 @@ local function task_text(f)
   return ("classification of %d classes: %s"):format(#f.classes, table.concat(names, ", "))
 end
 
+-- The seconds of each stage: "standardize 0.01 s, solver.ridge 0.2 s".
 local function seconds_text(f)
   local parts = {}
   for i, one in ipairs(f.seconds) do
@@ -40,6 +41,7 @@ local function seconds_text(f)
   return table.concat(parts, ", ")
 end
 
+-- The first section: facts about the fit, and all stages with their options.
 local function summary(page, p)
   local f, info = p.fitted, p.fitted.map_info
   local said = f.report or {}
@@ -77,7 +79,7 @@ local function levels_text(column)
 end
 
 -- A column of the data as a row of the table: name, kind, categories, the number of missing values
--- in training, and what the model does with missing values in new rows.
+-- in training, and the treatment of missing values in new rows.
 local function column_row(column)
   local kind, missing = column.kind, ""
   if kind == "skipped" then return { column.name, "left out", "", "", "" } end
@@ -98,6 +100,7 @@ local function plain_text(f)
   return ("%d columns of numbers: %s."):format(f.dim, table.concat(shown, ", "))
 end
 
+-- The section about the columns of the training data.
 local function schema_of(page, f)
   local schema = f.schema
   page:heading("The data's columns")
@@ -159,10 +162,12 @@ local function side_by_side(kinds, about)
   return plot.panels(figures)
 end
 
+-- The section about accuracy. judged: results of pictures.model.judged, the first of which gets the
+-- pictures and the table by class.
 local function accuracy(page, p, judged)
   page:heading("Accuracy")
   if #judged == 0 then
-    page:paragraph("Neither the rows that it learnt from nor others are at hand: \z
+    page:paragraph("The training rows are not in memory, and no other rows were given: \z
       p:report(path, { data = test }) judges the model.")
     return
   end
@@ -181,8 +186,8 @@ local function some_rows(ds)
   return #ds > EXPLAINED_ROWS and ds:sample{ rows = EXPLAINED_ROWS, seed = 0 } or ds
 end
 
--- Importance of the columns as a table and a picture, and pictures of the dependence on the first
--- `count` of them.
+-- The section about the columns: their importance as a table and a picture, and pictures of the
+-- dependence on the `count` most important ones; none for 0, or if the rows are not in memory.
 local function columns(page, p, ds, count)
   if count == 0 or not ds or not ds.X or not ds.y then return end
   page:heading("What the columns do")
@@ -214,6 +219,7 @@ end
 
 -- ---------------------------------------------------------------- how it was chosen
 
+-- The section about the search, if one chose the model.
 local function search(page, p)
   local cells = p.table
   if not cells or #cells == 0 then return end
@@ -229,16 +235,17 @@ local function search(page, p)
     if row == cells.best then marked = i end
   end
   page:table{ heads = heads, rows = rows, marked = marked,
-    caption = "The chosen row is marked. Its score is favoured by the choice." }
+    caption = "The chosen row is marked. It was chosen by its score, which is optimistic." }
   page:list(cells:notes())
   if cells.outer then
-    page:paragraph(("Nested: %.6g, standard error %.2g: an unbiased estimate, from folds that no \z
-      choice has seen."):format(cells.outer.mean, cells.outer.stderr))
+    page:paragraph(("Nested: %.6g, standard error %.2g: an unbiased estimate, from folds that did \z
+      not influence the choice."):format(cells.outer.mean, cells.outer.stderr))
   end
 end
 
 -- ---------------------------------------------------------------- features and coefficients
 
+-- A sentence about features with a kernel between parameters.
 local function weighting_text(f)
   local info = f.map_info
   return ("An RKHS weighting f(x) = E[alpha(w) phi(w, x)], alpha in the space of the kernel K on \z
@@ -246,7 +253,7 @@ local function weighting_text(f)
     info.method, info.samples > 0 and (" with %d samples"):format(info.samples) or "")
 end
 
--- The norm of the function, and a bound on the risk where p:bound() knows one for this solver.
+-- The norm of the function, and a bound on the risk if p:bound() has one for this model.
 local function guarantee(page, p)
   page:paragraph((p.fitted:has_kernel() and "Norm of the function, sqrt(a'Ga): %.4g."
     or "Norm of the coefficients, ||a||: %.4g."):format(p:norm()))
@@ -258,6 +265,7 @@ local function guarantee(page, p)
       or " Its proof does not cover this: " .. table.concat(bound.unproved, "; ") .. "."))
 end
 
+-- The section about the kernel that the features estimate; ds: rows to compare on, or nil.
 local function features(page, p, ds)
   local f = p.fitted
   if not f.map then return end
@@ -291,13 +299,13 @@ local function reproduction(page, p)
   page:heading("How to make it again")
   page:paragraph(needs_file and "Save the script as fit.lua and give it the file of the rows that \z
     the model learnt from; other options of the reader belong into the line that begins with \z
-    \"local train\"." or "Save the script as fit.lua. It gets the rows as they were got here.")
+    \"local train\"." or "Save the script as fit.lua. It loads the same rows in the same way.")
   page:code(text)
   page:code("scullery fit.lua" .. (needs_file and " train.csv" or ""))
   page:list(notes)
   page:facts{ { "rows learnt from", ("%s x %s"):format(data.rows, data.cols) },
-    { "their fingerprint", data.sha256 and ("SHA-256 %s: a report of the model made again shows \z
-      the same where the rows are the same"):format(data.sha256) },
+    { "their fingerprint", data.sha256 and ("SHA-256 %s: a report of the model fitted again shows \z
+      the same if the rows are the same"):format(data.sha256) },
     { "seed of the features", p.features and p.features.seed },
     { "seed of the folds", p.table and p.table.seed }, { "version", core.version } }
   page:paragraph("The same seeds give the same parameters on any machine, whatever the number of \z
@@ -310,9 +318,9 @@ local rules = { data = { test = dataset.is, takes = "a data set" }, title = { ty
   columns = { type = "integer", low = 0, high = 9, default = 4 } }
 options.declare("pipeline:report", rules)
 
---- report.page(pipeline, { data =, title =, columns = 4 }): the report as html.page makes it, not
---- saved yet. data: a data set on which the model is judged first; then it is judged on its
---- training rows, if they are in memory. columns: see Pipeline:report.
+--- report.page(pipeline, { data =, title =, columns = 4 }): the report as a page (html.page). data:
+--- a data set on which the model is judged first; then it is judged on its training rows, if they
+--- are in memory. columns: see Pipeline:report.
 function report.page(p, given)
   local o = options.check("pipeline:report", given, rules, 0)
   local title = ("Model report: solver.%s%s"):format(p.solver.name,

@@ -5,6 +5,7 @@ local command_line = require "scullery.experiment.cells"
 local comparison = require "scullery.experiment.comparison"
 local core = require "scullery.core"
 local csv_text = require "scullery.base.csv_text"
+local fail = require "scullery.base.fail"
 local figure = require "scullery.plot.figure"
 local folders = require "scullery.base.folders"
 local html = require "scullery.report.html"
@@ -20,10 +21,9 @@ local text_table = require "scullery.base.text_table"
 
 local publish = {}
 
-local function fail(...) error(string.format(...), 0) end
-
 -- ---------------------------------------------------------------- tables
 
+-- Whether a value is a table of the script's own, { columns =, rows = }.
 local function is_plain(value)
   return type(value) == "table" and not getmetatable(value) and type(value.columns) == "table"
     and type(value.rows) == "table"
@@ -67,8 +67,8 @@ local function check_plain(value, i)
   need(value.notes == nil or is_list_of(value.notes, is_text), "notes", "a list of texts")
 end
 
--- Table i of the option `tables` as { title, heads, rows, notes }, in this module called `one`. A
--- stand-in has no published numbers.
+-- Table i of the option `tables` as { title, heads, rows, notes }, which this module calls `one`.
+-- stand_in: see sc.publish; the table is then without published numbers.
 local function table_of(value, i, stand_in)
   if is_plain(value) then
     check_plain(value, i)
@@ -88,12 +88,13 @@ end
 -- A cell as text; floats to four significant digits, those from 1000 to 1e9 as whole numbers.
 local function shown(value)
   if value == nil then return "" end
-  if value ~= value then return "nan" end -- whatever its sign
+  if value ~= value then return "nan" end -- also for -nan
   if math.type(value) ~= "float" then return tostring(value) end
   local whole = math.abs(value) >= 999.5 and math.abs(value) < 1e9
   return (whole and "%.0f" or "%.4g"):format(value)
 end
 
+-- Texts of cells without a number that may be in a column of numbers.
 local no_numbers = { ["-"] = true, [""] = true, nan = true, inf = true, ["-inf"] = true }
 
 -- For each column, true if it has a number, perhaps with a standard error ("0.1 +- 0.02"), and each
@@ -112,6 +113,7 @@ local function numeric_columns(one)
   return list
 end
 
+-- The text on one line.
 local function line_of(text) return (text:gsub("%s*\n%s*", " ")) end
 
 -- The table as aligned text for the terminal: title, rows, notes.
@@ -142,7 +144,8 @@ end
 
 -- ---------------------------------------------------------------- Markdown
 
--- A cell of a Markdown table on one line: "|" would end the cell, "<" before a letter begin a tag.
+-- A cell of a Markdown table on one line. "|" is escaped, because it would end the cell, and "<"
+-- before a letter, because it would begin a tag.
 local function escaped(text)
   return (line_of(shown(text)):gsub("|", "\\|"):gsub("<([%a/!?])", "&lt;%1"))
 end
@@ -156,6 +159,7 @@ end
 
 local function markdown_row(cells) return "| " .. table.concat(cells, " | ") .. " |" end
 
+-- The table in Markdown: title, rows, notes.
 local function markdown_of(one)
   local heads, rule, lines = {}, {}, {}
   for j, numeric in ipairs(numeric_columns(one)) do
@@ -171,7 +175,8 @@ local function markdown_of(one)
   return (one.title and one.title .. "\n\n" or "") .. table.concat(lines, "\n")
 end
 
--- A line on each experiment, with its builds; without experiments the build of this process.
+-- A line about each experiment, with the builds that ran it; without experiments, about the build
+-- of this process.
 local function lines_on_cells(about)
   local lines = {}
   for i, experiment in ipairs(about.experiments) do
@@ -234,6 +239,7 @@ end
 
 -- ---------------------------------------------------------------- files
 
+-- The path of file number k: STEM.ENDING, STEM_2.ENDING, ...
 local function numbered(stem, k, ending)
   return ("%s%s.%s"):format(stem, k > 1 and "_" .. k or "", ending)
 end
@@ -306,18 +312,20 @@ local rules = { title = { type = "string" },
     test = function(value) return value == false or type(value) == "string" end } }
 options.declare("publish", rules)
 
--- The page of a run on other data than its text is about: of the text the title and the commands.
+-- Replaces the text of a page by a sentence about the data of this run, which the text is not
+-- about; the title and the commands stay.
 local function make_stand_in(about, data)
   local first = about.paragraphs[1]
   local paragraphs = { first and first.code and first or nil }
-  table.insert(paragraphs, { text = ("A short run, on %s, which shows that the script works. What "
-    .. "the script concludes, and the numbers it is compared with, are of the full run."):format(
-    data) })
+  table.insert(paragraphs, { text = ("A short run, on %s, which shows that the script works. The "
+    .. "conclusions of the script, and the numbers that it is compared with, are those of the full "
+    .. "run."):format(data) })
   about.paragraphs, about.title = paragraphs, about.title .. " (short run)"
 end
 
--- With --set the page says so, as the text of the script is about all of its cells.
-local function tell_settings(about)
+-- Adds a paragraph about --set on the command line, if it was used: the text of the script is about
+-- all of its cells.
+local function add_settings(about)
   local said, arguments = {}, rawget(_G, "arg")
   local has_script = type(arguments) == "table" and arguments[-1] ~= nil
   local settings = #about.experiments > 0 and has_script and command_line.settings(arguments) or {}
@@ -331,10 +339,9 @@ end
 
 --- sc.publish(stem, { title =, tables = {}, figures = {}, experiment =, stand_in = false }): writes
 --- the results of a script: STEM.html, one page that opens in any browser; STEM.md, a section of a
---- Markdown page;
---- STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode if gnuplot is missing); STEM.csv, all
---- cells of the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...). Missing folders
---- are made. The tables and the paths are printed.
+--- Markdown page; STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode if gnuplot is missing);
+--- STEM.csv, all cells of the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...).
+--- Missing folders are made. The tables and the paths are printed.
 ---
 --- The comment at the top of the script is the text of both pages. Its first paragraph is the
 --- title, unless the option `title` is given; indented lines are shown unchanged, as code.
@@ -342,12 +349,12 @@ end
 --- tables: exp:compare{}, exp:table{}, sc.compare{}, or { columns = { name, ... }, rows = { {
 --- value, ... }, ... }, title =, notes = {} }; tables and figures that are false are left out.
 --- experiment: its costs and cells are the end of the page, with the builds that ran them: version,
---- commit, instruction set and threads. Of a list the first has its cells on the page.
+--- commit, instruction set and threads. In a list, the first has its cells on the page.
 ---
---- stand_in: the data of a run that the script's comment is not about, as "wdbc, T up to 64": the
---- page has this in place of the text, and comparisons are without published numbers (those under
---- another label, such as formulas, stay). Each file is written complete or not at all. Returns the
---- list of paths.
+--- stand_in: the data of a short run that the script's comment does not describe, such as "wdbc, T
+--- up to 64": the page has a sentence about it in place of the text, and comparisons are without
+--- published numbers (those under another label, such as formulas, stay). Each file is written
+--- complete or not at all. Returns the list of paths.
 function publish.run(stem, given)
   if type(stem) ~= "string" or not stem:find("[^/]$") or stem:find("\0", 1, true) then
     fail("takes a path without an ending, as in \"out/table1\", and got %s", options.show(stem))
@@ -363,8 +370,7 @@ function publish.run(stem, given)
   for i, value in ipairs(o.tables) do about.tables[i] = table_of(value, i, o.stand_in) end
   for i, fig in ipairs(o.figures) do
     if not figure.is(fig) then
-      fail("option 'figures': number %d is %s, and a figure of sc.plot is taken", i,
-        options.show(fig))
+      fail("option 'figures': number %d is %s; it takes figures of sc.plot", i, options.show(fig))
     end
   end
   local path = script_header.path()
@@ -376,7 +382,7 @@ function publish.run(stem, given)
   end
   about.title = about.title or stem:match("[^/]*$")
   if o.stand_in then make_stand_in(about, o.stand_in) end
-  tell_settings(about)
+  add_settings(about)
   local folder = stem:match("^(.*)/[^/]*$")
   if folder and folder ~= "" then folders.make(folder) end
   local written = save_all(stem, about)

@@ -1,4 +1,4 @@
---- A fitted pipeline as the text of a Lua script that builds and fits it again.
+--- Writes a Lua script that builds a fitted pipeline and fits it again.
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
@@ -9,7 +9,7 @@ local sorted = require("scullery.base.keys").sorted
 
 local script = {}
 
-local WIDTH, MOST_DEEP = 96, 40
+local WIDTH, MOST_DEEP = 96, 40 -- columns of a line, levels of nested values
 
 local keywords = {}
 for word in ("and break do else elseif end false for function goto if in local nil not or repeat \z
@@ -26,12 +26,13 @@ local function number_text(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
--- The same, with ".0" behind floats that are whole numbers, so that they stay floats.
+-- The same, with ".0" after floats that are whole numbers, so that they are read back as floats.
 local function float_text(value)
   local text = number_text(value)
   return math.type(value) == "float" and text:find("^%-?%d+$") and text .. ".0" or text
 end
 
+-- A key of a table constructor: a name, or an expression in brackets.
 local function key_text(key)
   if type(key) == "string" and key:find("^[%a_][%w_]*$") and not keywords[key] then return key end
   return ("[%s]"):format(type(key) == "string" and ("%q"):format(key):gsub("\n", "n")
@@ -61,6 +62,7 @@ local function braces(head, parts, indent)
   return ("%s{\n%s\n%s}"):format(head, table.concat(parts, "\n"), indent)
 end
 
+-- A plain table as a table constructor after `head`, its list part first.
 local function write_table(value, head, indent, deep, notes)
   local parts = {}
   for i, one in ipairs(value) do parts[i] = write(one, indent .. "  ", deep + 1, notes) end
@@ -113,7 +115,8 @@ function write(value, indent, deep, notes)
 end
 
 --- script.pipeline(p): the text of `sc.pipeline{ ... }` with the recipe of p as it was fitted. The
---- second result is a list of sentences about values that the text lacks, such as matrices.
+--- second result is a list of sentences about values that have no source form, such as matrices,
+--- and are missing in the text.
 function script.pipeline(p)
   local parts, notes = {}, {}
   for i, stage in ipairs(recipe.stages(p)) do parts[i] = write(stage, "  ", 1, notes) end

@@ -185,7 +185,7 @@ function TestDerive:test_functions_work_until_the_model_is_saved()
   local p = sc.pipeline{ sc.solver.ridge{} }:fit(ds)
   local path = os.tmpname()
   made[#made + 1] = path
-  lu.assertErrorMsgContains("the computed column 'f' is a Lua function, which no file can hold",
+  lu.assertErrorMsgContains("the computed column 'f' is a Lua function, which cannot be saved",
     p.save, p, path)
   lu.assertErrorMsgContains("'f' is a Lua function", ds.save_schema, ds, path)
   lu.assertErrorMsgContains("there is no column \"aa\"", read, rows,
@@ -197,7 +197,7 @@ end
 function TestDerive:test_mistakes_are_sentences()
   for text, part in pairs{ ["a +"] = "it has 'the end' where a value belongs",
     ["lgo(a)"] = "there is no function 'lgo' (did you mean 'log'?)", ["aa"] = "(did you mean 'a'?)",
-    ["log(a - 6)"] = "row 1: it takes log(0), which is no number",
+    ["log(a - 6)"] = "row 1: it takes log(0), which is not a number",
     ["a / (b - 3)"] = "row 3: it divides by 0",
     ["hour(a)"] = "it takes a part of the date 'a', a column that holds numbers",
     ["y * 2"] = "lag(y, 1) is that of the row before", ["site"] = "a column of texts",

@@ -603,7 +603,7 @@ function TestWhatTheTheoremsDoNotCoverIsRefused()
   end
   refused({ "[-1, 1]", "7" }, model(weighting(), plain_ridge(1e-3), values(7)), {})
   lu.assertTrue(model(weighting(), plain_ridge(1e-3), values(0.5)):bound().total > 0)
-  refused({ "classes" }, model(sinks(), plain_ridge(1e-3), values(0.5)), {})
+  refused({ "for a classification" }, model(sinks(), plain_ridge(1e-3), values(0.5)), {})
   local kinds = {}
   for i = 1, n do kinds[i] = i % 3 end
   refused({ "one target", "3" }, model(weighting(), plain_ridge(1e-3),

@@ -352,7 +352,7 @@ function TestOutput:test_score_goes_by_label()
   lu.assertStrContains(err, "colour")
   status, out, err = predict("colour.model", "-", "--score", plain_text)
   lu.assertEquals({ status, out }, { 1, "" })
-  lu.assertStrContains(err, "the standard input comes once")
+  lu.assertStrContains(err, "the standard input can be read only once")
 end
 
 function TestOutput:test_file_without_rows_has_a_header_alone()
@@ -416,7 +416,7 @@ end
 
 function TestFailures:test_output_that_cannot_be_written_is_told()
   for target, words in pairs{ ["/nosuch/out.csv"] = "no such folder", [folder .. "/x.txt"] =
-    "ends in .csv or .npy", [folder .. "/x.npy --id u"] = "--id wants a CSV file" } do
+    "ends in .csv or .npy", [folder .. "/x.npy --id u"] = "--id needs a CSV file" } do
     local status, _, err = predict("colour.model", "plain.csv", "-o " .. target)
     lu.assertEquals({ target, status }, { target, 1 })
     lu.assertStrContains(err, words)

@@ -284,7 +284,7 @@ test("a model that was loaded goes on", function()
   same(again:calibrate{ data = ds }:probabilities(ds.X), p:calibrate{ data = ds }:probabilities(
     ds.X))
   support.fails({ "needs features" }, again.prune, again)
-  support.fails({ "not here" }, sc.load(path).calibrate, sc.load(path))
+  support.fails({ "not in memory" }, sc.load(path).calibrate, sc.load(path))
   same(again:fit(ds):weights(), p:weights())
 end)
 

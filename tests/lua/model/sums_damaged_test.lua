@@ -198,7 +198,7 @@ function TestSentencesOfForgedRows()
     local ok, message = pcall(made.save, made, path)
     saving.encode = real
     lu.assertTrue(ok, message)
-    refused{ "which rows they are of" }
+    refused{ "description of its sums is not valid" }
   end
   says(function(s) s.rows = 0 end)
   says(function(s) s.rows = "x" end)

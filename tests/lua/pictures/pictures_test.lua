@@ -2,6 +2,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local judging = require "scullery.model.judging"
 local numbers = require "scullery.pictures.numbers"
 local support = dofile("tests/helpers/support.lua")
 local fails = support.fails
@@ -436,7 +437,7 @@ end
 -- ---------------------------------------------------------------- embeddings
 
 local function moments(x, y)
-  local mx, my, sum = numbers.mean(x), numbers.mean(y), 0
+  local mx, my, sum = judging.mean(x), judging.mean(y), 0
   for i = 1, #x do sum = sum + (x[i] - mx) * (y[i] - my) end
   return sum / #x, mx
 end

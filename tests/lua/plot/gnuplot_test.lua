@@ -286,7 +286,7 @@ function TestWithoutGnuplotTheRestWorks()
 end
 
 local broken = {
-  ["exit 3"] = "gnuplot failed: it says no reason",
+  ["exit 3"] = "gnuplot failed: it gives no reason",
   ["echo '\"-\", line 3: out of memory' >&2; exit 1"] = "gnuplot failed: out of memory",
   ["echo 'line 0: unknown or ambiguous terminal type; type just x' >&2; exit 1"] =
     "cannot write svg: apt-get install gnuplot-nox",

@@ -5,6 +5,7 @@ local sc = require "scullery"
 local core = require "scullery.core"
 local browser = dofile("tests/helpers/browser.lua")
 local html = require "scullery.report.html"
+local judging = require "scullery.model.judging"
 local numbers = require "scullery.pictures.numbers"
 local report = require "scullery.report.model"
 local script = require "scullery.report.script"
@@ -236,7 +237,7 @@ function TestARegressionIsReported()
     ("%.5g"):format(sc.metrics.mae(said, y)), ("%.5g"):format(sc.metrics.r2(said, y)))
   local squares = {}
   for i = 1, 120 do squares[i] = (said:get(i, 1) - y:get(i, 1)) ^ 2 end
-  has(text, ("%.2g"):format(select(2, numbers.mean(squares))), "Residuals")
+  has(text, ("%.2g"):format(select(2, judging.mean(squares))), "Residuals")
   lacks(text, "Confusion", "Calibration")
 end
 
@@ -245,7 +246,7 @@ function TestAModelWithoutItsRowsSaysSo()
     best:save(folder .. "/m.safetensors")
     local loaded = sc.load(folder .. "/m.safetensors")
     local text = page_of(loaded)
-    has(text, "Neither the rows that it learnt from nor others are at hand", "The search",
+    has(text, "The training rows are not in memory, and no other rows were given", "The search",
       core.fingerprint(train.X, train.y))
     text = page_of(loaded, { data = test })
     has(text, "On the 143 rows given")

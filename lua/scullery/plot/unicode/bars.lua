@@ -10,9 +10,13 @@ local bars = {}
 
 local VALUES_FROM = 40 -- least columns of a picture with the values behind its bars
 
+-- plot, in the functions below: { canvas, columns, rows = of the canvas, share = the function from
+-- a value to its share of the axis, colour, plain = whether all bars are filled with one character
+-- }.
+
 -- The lines of the picture in the order of the names: { layer =, place = the layer's number, i =
--- the bar's number in it, name = the name, for its first bar alone }; false is an empty line
--- between names that have several bars.
+-- the bar's number in it, name = the name, only for its first bar }; false is an empty line between
+-- names that have several bars.
 local function rows_of(panel, layers)
   local names, of, rows = panel.x.categories, {}, {}
   for place, layer in ipairs(layers) do
@@ -46,8 +50,6 @@ local function left_of(panel, rows, width)
   left.note = frame.note_of("x", cut and most)
   return left
 end
-
-local function clamp(v) return math.max(0, math.min(1, v)) end
 
 -- Draws a bar between two shares of the axis, base and value, to an eighth of a column. A bar to
 -- the left of the base has whole columns, because there are no characters that are filled from the
@@ -83,12 +85,14 @@ local function draw_whisker(plot, r, low, high, value)
   end
 end
 
+-- Draws the bar of a line of the picture, with its whisker. On a log axis a bar begins at the end
+-- of the axis.
 local function draw_row(plot, r, row)
   local layer, i = row.layer, row.i
   local y, base = plot.share(layer.y[i]), plot.share(layer.base or 0)
-  base = base == base and clamp(base) or 0
+  base = base == base and scale.clamp(base) or 0
   if y == y and layer.y[i] ~= (layer.base or 0) then
-    draw_bar(plot, r, base, clamp(y), glyphs.fill(plot.colour and 1 or row.place),
+    draw_bar(plot, r, base, scale.clamp(y), glyphs.fill(plot.colour and 1 or row.place),
       plot.colour and ink.series(layer.colour or 1))
   end
   if layer.low and layer.high then

@@ -10,7 +10,9 @@ local canvas = {}
 local Canvas = {}
 Canvas.__index = Canvas
 
---- canvas.new(columns, rows): an empty canvas. Its tables are indexed by row * columns + column.
+--- canvas.new(columns, rows): an empty canvas. Its tables are indexed by row * columns + column:
+--- characters, dots and background (paper) of cells, and their colours (_ink). written: the cells
+--- that texts cover.
 function canvas.new(columns, rows)
   return setmetatable({ columns = columns, rows = rows, dots = {}, dots_ink = {}, under = {},
     under_ink = {}, over = {}, over_ink = {}, paper = {}, written = {} }, Canvas)

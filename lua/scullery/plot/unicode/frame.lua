@@ -12,8 +12,8 @@ local MOST_TICKS = 10
 local LEAST_NAME = 4 -- columns of a name that is cut
 local GAP = "   " -- between entries of the legend
 
---- frame.add(lines, s[, side, columns]): appends s as a line; side: "left", "right" or "centre" of
---- that many columns.
+--- frame.add(lines, s[, side, columns]): appends s as a line, aligned at the "left", "right" or
+--- "centre" of that many columns; without spaces at its end.
 function frame.add(lines, s, side, columns)
   if side and side ~= "left" then s = text.pad(s, columns, side) end
   s = s:gsub(" +$", "")
@@ -52,9 +52,9 @@ end
 
 -- ------------------------------------------------------------ legend
 
---- frame.legend(entries, columns, colour): the legend as lines of at most `columns` columns, with
---- several entries { sample =, label =, colour = } in each. colour: true to colour the samples.
---- title: what stands before them, or nil.
+--- frame.legend(entries, columns, colour, title): the legend as lines of at most `columns` columns,
+--- with several entries { sample =, label =, colour = } in each. colour: true to colour the
+--- samples. title: a text before the entries, or nil.
 function frame.legend(entries, columns, colour, title)
   local lines, line, used = {}, nil, 0
   if title and #entries > 0 then
@@ -86,7 +86,8 @@ end
 -- ------------------------------------------------------------ axes
 
 --- frame.rows(panel, o, legend): the rows of the canvas: o.rows if given; otherwise as many as make
---- the picture o.height lines high, but at least half of o.height.
+--- the picture o.height lines high, but at least half of o.height and LEAST_ROWS. legend: its
+--- lines.
 function frame.rows(panel, o, legend)
   if o.rows then return o.rows end
   local lines = {}
@@ -132,6 +133,7 @@ function frame.are_numbers(names)
   return true
 end
 
+-- Whether a share of an axis is on it; the margin is for rounding.
 local function is_inside(share) return share >= -1e-9 and share <= 1 + 1e-9 end
 
 --- frame.left(axis, rows, width): the labels on the left of the canvas: { [row] = text }, with the
@@ -143,7 +145,7 @@ function frame.left(axis, rows, width)
     width - LEAST_COLUMNS - 1)
   local left = { gutter = 0 }
   for _, tick in ipairs(ticks) do
-    local row = is_inside(tick.share) and frame.row(math.min(1, math.max(0, tick.share)), rows)
+    local row = is_inside(tick.share) and frame.row(scale.clamp(tick.share), rows)
     if row and left[row] then left.dropped = true end
     if row and not left[row] then
       left.cut = left.cut or text.width(tick.text) > most
@@ -216,8 +218,8 @@ local function placed(axis, columns, most)
   local ticks = ticks_of(axis, most)
   for _, tick in ipairs(ticks) do
     if is_inside(tick.share) then
-      list[#list + 1] = { text = tick.text, column = frame.column(math.min(1, math.max(0,
-        tick.share)), columns) }
+      local column = frame.column(scale.clamp(tick.share), columns)
+      list[#list + 1] = { text = tick.text, column = column }
     end
   end
   return list, frame.label(axis, ticks)
@@ -239,7 +241,7 @@ function frame.below(axis, gutter, columns)
     local line = labels_line(all, gutter, columns, 2)
     if line then return { line = line, ticks = all, label = label } end
   end
-  for stride = 2, #all + 1 do -- even the fewest meet
+  for stride = 2, #all + 1 do -- even the fewest overlap: leave some out, and cut long ones
     local list = {}
     for i = 1, #all, stride do
       list[#list + 1] = { column = all[i].column, text = text.shorten(all[i].text, columns) }
@@ -267,6 +269,7 @@ local function canvas_lines(lines, left, parts)
   end
 end
 
+-- The line of the axis below the canvas, with a mark for each tick.
 local function axis_line(gutter, columns, ticks)
   local marks = {}
   for c = 0, columns - 1 do marks[c + 1] = "─" end

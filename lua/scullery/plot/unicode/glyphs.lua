@@ -9,12 +9,13 @@ glyphs.whisker = { top = "┬", middle = "│", bottom = "┴" }
 glyphs.whisker_flat = { first = "├", middle = "─", last = "┤", value = "┼" }
 glyphs.missing = "·"
 
---- A cell filled from below or from the left, by 1 to 8 eighths.
+--- glyphs.from_below, glyphs.from_left: a cell filled from below or from the left, by 1 to 8
+--- eighths.
 glyphs.from_below = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 glyphs.from_left = { "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" }
 glyphs.upper_half = "▀"
 
---- The shades of a heatmap from its lowest value to its highest.
+--- glyphs.shades: the shades of a heatmap from its lowest value to its highest.
 glyphs.shades = { " ", "░", "▒", "▓", "█" }
 
 local SHAPES = { "●", "■", "▲", "◆", "○", "□", "△", "◇" }

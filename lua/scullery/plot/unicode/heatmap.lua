@@ -11,9 +11,14 @@ local heatmap = {}
 
 local WIDEST, HIGHEST = 8, 3 -- columns and rows of a cell
 local STEPS, LEAST_STEPS = 10, 4 -- of the bar that shows the range
-local NAME_WIDEST = 12      -- columns of a cell for the sake of its name
+local NAME_WIDEST = 12      -- columns of a cell that is widened to show its name
 
--- The value of a cell of the canvas: the mean of the numbers in a block; NaN if it has none.
+-- plot, in the functions below: { canvas, colour, share = the function from a value to its share of
+-- the range, count_down, count_across = numbers of cells, height, width = rows and columns of a
+-- cell, down, across = values that a cell merges, numbers = whether they are written }.
+
+-- The mean of the numbers in a block of values; NaN if it has none. Quarters are summed, because
+-- the sum of four large numbers may overflow.
 local function mean_of(values, top, bottom, left, right)
   local sum, count = 0, 0
   for i = top, bottom do
@@ -50,6 +55,7 @@ end
 
 -- ------------------------------------------------------------ cells
 
+-- The range of the values: that of the colour bar, else from the least value to the largest.
 local function limits(panel, values)
   local bar = panel.colour_bar
   if bar then return bar.low, bar.high end
@@ -75,6 +81,7 @@ local function look(share, colour)
   return glyphs.shades[math.min(#glyphs.shades, 1 + math.floor(share * #glyphs.shades))]
 end
 
+-- A number as it is written into a cell; "" for NaN.
 local function number_text(value)
   if value ~= value then return "" end
   if value == math.floor(value) and math.abs(value) < 1e6 then return ("%d"):format(value) end
@@ -101,6 +108,7 @@ local function write_number(plot, place, value, letters)
   end
 end
 
+-- Draws a cell at place = { row, column, width, height } of the canvas.
 local function draw_cell(plot, place, value)
   local glyph, letters, paper = look(plot.share(value), plot.colour)
   for row = place.row, place.row + place.height - 1 do
@@ -113,17 +121,22 @@ end
 
 -- ------------------------------------------------------------ names
 
--- The names of the rows on the left; a cell that merges several rows has the name of the first.
+-- The columns of the longest name; 0 without names.
+local function longest_name(names)
+  local most = 0
+  for _, name in ipairs(names or {}) do most = math.max(most, text.width(tostring(name))) end
+  return most
+end
+
+-- The labels on the left, without the names of the rows, which name_rows adds when the layout is
+-- known (see frame.left for the fields).
 local function left_of(panel, width)
-  local most, longest = math.max(5, width // 3), 0
-  local names = panel.y.categories
-  for _, name in ipairs(names or {}) do
-    longest = math.max(longest, text.width(tostring(name)))
-  end
-  return { gutter = names and math.min(most, longest) or 0, label = panel.y.label or "",
+  local most, longest = math.max(5, width // 3), longest_name(panel.y.categories)
+  return { gutter = math.min(most, longest), label = panel.y.label or "",
     cut = longest > most and most }
 end
 
+-- Adds the names of the rows; a cell that merges several rows has the name of the first.
 local function name_rows(panel, left, plot)
   for i = 1, panel.y.categories and plot.count_down or 0 do
     local from_top = panel.y.reversed and i or plot.count_down + 1 - i
@@ -135,6 +148,7 @@ local function name_rows(panel, left, plot)
     plot.down > 1 and not frame.are_numbers(panel.y.categories or {}))
 end
 
+-- The names of the columns below the canvas, as frame.below returns them.
 local function below_of(panel, left, plot)
   local list = {}
   for j = 1, panel.x.categories and plot.count_across or 0 do
@@ -191,12 +205,6 @@ local function notes_of(panel, layer, left, below, plot)
     means and ("each cell is the mean of up to %d x %d values"):format(plot.down, plot.across)
       or nil,
     layer.numbers and not plot.numbers and "the cells are too narrow for their numbers" or nil)
-end
-
-local function longest_name(names)
-  local most = 0
-  for _, name in ipairs(names or {}) do most = math.max(most, text.width(tostring(name))) end
-  return most
 end
 
 -- Sets the fields of plot for the layout: numbers of cells, their columns and rows, merged values.

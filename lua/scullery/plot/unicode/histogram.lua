@@ -2,12 +2,11 @@
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
 local points = require "scullery.plot.unicode.points"
+local scale = require "scullery.plot.unicode.scale"
 
 local histogram = {}
 
 local THIN = 2 -- columns of a bar, below which bars of several series overlap
-
-local function clamp(v) return math.max(0, math.min(1, v)) end
 
 -- The width and the middles of the bins, if bars of several series are side by side and too thin to
 -- be drawn apart: each bar is then drawn as wide as its bin. nil otherwise.
@@ -25,7 +24,7 @@ end
 -- The column that begins at a share of the axis. The margin against rounding errors makes it the
 -- same for two bars that touch.
 local function edge(plot, share)
-  return math.floor(clamp(share) * plot.columns + 0.5 + 1e-9)
+  return math.floor(scale.clamp(share) * plot.columns + 0.5 + 1e-9)
 end
 
 -- The first and the last column of a bar, at least one column; nil if it is outside the canvas.
@@ -42,7 +41,7 @@ end
 -- a column has several bars), and the share of the base.
 local function heights(plot, layer, width, middles)
   local base = plot.y(layer.base or 0)
-  base = base == base and clamp(base) or 0
+  base = base == base and scale.clamp(base) or 0
   local list = {}
   for i = 1, #layer.x do
     local y = plot.y(layer.y[i])
@@ -51,7 +50,9 @@ local function heights(plot, layer, width, middles)
       first, last = columns_of(plot, middles[i], width)
     end
     for c = first or 0, last or -1 do
-      if not list[c] or math.abs(y - base) > math.abs(list[c] - base) then list[c] = clamp(y) end
+      if not list[c] or math.abs(y - base) > math.abs(list[c] - base) then
+        list[c] = scale.clamp(y)
+      end
     end
   end
   return list, base

@@ -7,14 +7,14 @@ local core = require "scullery.core"
 
 local unicode = {}
 
-local WIDTH, HEIGHT = 80, 20
+local WIDTH, HEIGHT = 80, 20            -- columns and lines of a picture by default
 local LEAST_WIDTH, LEAST_HEIGHT = 20, 8
 local MOST_WIDTH = 10000
 local PANEL_WIDTH = 36 -- least columns of panels that are drawn side by side
-local GAP = 3
+local GAP = 3          -- columns between them
 
--- The name of the module that draws a panel: heatmap; bars, if all layers are bars by name; else
--- xy.
+-- The name of the module that draws a panel: "heatmap"; "bars" if all layers are bars by name; else
+-- "xy".
 local function drawer_of(panel)
   local count = {}
   for _, layer in ipairs(panel.layers) do count[layer.kind] = (count[layer.kind] or 0) + 1 end
@@ -23,7 +23,7 @@ local function drawer_of(panel)
   return alone and panel.x.categories and "bars" or "xy"
 end
 
--- The panel without faint lines, which characters are too coarse for.
+-- The panel without faint lines, because characters are too coarse for them.
 local function without_faint(panel)
   local kept, count = {}, 0
   for _, layer in ipairs(panel.layers) do
@@ -33,6 +33,7 @@ local function without_faint(panel)
   return setmetatable({ layers = kept, legend = panel.legend and #kept > 1 }, { __index = panel })
 end
 
+-- The picture of one panel, as a list of lines (see frame.assemble).
 local function block_of(panel, o)
   panel = without_faint(panel)
   return require("scullery.plot.unicode." .. drawer_of(panel)).block(panel, o)
@@ -60,7 +61,7 @@ local function row_of(panels, first, last, o)
   return blocks
 end
 
--- Appends blocks, each of `width` columns, side by side as lines.
+-- Appends blocks side by side, each `width` columns wide, as lines of text.
 local function beside(blocks, width, lines)
   local most = 0
   for _, block in ipairs(blocks) do most = math.max(most, #block) end

@@ -10,6 +10,7 @@ local LIGHTER = 1.15 -- lines are thin: on a dark terminal the series' own colou
 -- Levels of the 6 x 6 x 6 cube from code 16 on.
 local LEVELS = { 0, 95, 135, 175, 215, 255 }
 
+-- The number, from 0, of the level nearest to a value.
 local function nearest_level(value)
   local best = 1
   for i, level in ipairs(LEVELS) do

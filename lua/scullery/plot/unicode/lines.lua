@@ -44,8 +44,8 @@ end
 
 -- ------------------------------------------------------------ lines
 
--- Records the row of a line in its column, where its marks are drawn if the panel has several
--- lines.
+-- Records in rows[column] the row of a line at a point. If the panel has several lines, marks are
+-- drawn there.
 local function trace(plot, rows, x, y)
   if is_inside(x, y) then
     rows[frame.column(x, plot.columns)] = frame.row(y, plot.rows)

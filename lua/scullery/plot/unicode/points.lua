@@ -13,6 +13,7 @@ local SAMPLE = 8 -- columns of a text in the legend
 
 local function has_whiskers(layer) return layer.low ~= nil and layer.high ~= nil end
 
+-- Whether a layer is drawn as dots: a single series with many points and nothing else.
 local function by_dots(layer, plot)
   return #layer.x >= MANY and not plot.several and plot.lines == 0 and plot.points == 1
     and not layer.text and not has_whiskers(layer)
@@ -44,6 +45,7 @@ end
 
 -- ------------------------------------------------------------ whiskers
 
+-- Draws a whisker between two shares of the y axis, with caps at the ends that are on the canvas.
 local function draw_whisker(plot, column, low, high, colour)
   if not (low <= high and high >= 0 and low <= 1) then return end
   local top = frame.row(math.min(1, high), plot.rows)
@@ -88,8 +90,8 @@ local function vote(votes, order, key, glyph, colour, at)
   one.cells[at] = (one.cells[at] or 0) + 1
 end
 
--- Writes the texts of several columns, in order, where there is room; the others are counted as
--- marks.
+-- Writes the texts that are wider than one column, in order, where there is room; a text without
+-- room counts as a mark, and a note reports how many there are.
 local function write_texts(plot, wide, votes, order)
   local missed = 0
   for _, one in ipairs(wide) do

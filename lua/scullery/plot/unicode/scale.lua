@@ -19,6 +19,9 @@ function scale.share(axis)
   return function(v) return (v / 2 - low) / span end
 end
 
+--- scale.clamp(share): the share, limited to the axis, [0, 1].
+function scale.clamp(share) return math.max(0, math.min(1, share)) end
+
 --- scale.low_end(share, v): the share of the low end of a band or whisker: 0 for a number that a
 --- log axis cannot show; NaN for NaN.
 function scale.low_end(share, v)

@@ -1,4 +1,4 @@
---- Rows that come later, from the shell: scullery sums | merge | update | forget.
+--- The subcommands that work with sums over rows: scullery sums | merge | update | forget.
 local changing = require "scullery.model.changing"
 local core = require "scullery.core"
 local data = require "scullery.data"
@@ -9,11 +9,12 @@ local predict = require "scullery.model.predict"
 local recipe = require "scullery.model.recipe"
 local say = require "scullery.base.say"
 
-local later = {}
+local commands = {}
 
 -- ------------------------------------------------------------ scullery sums
 
--- { i, n } of "i/n"; without a text that of the task of a Slurm array, or nil.
+-- { i, n } for the text "i/n". Without a text the place of this task in a Slurm array, from
+-- variables of Slurm; nil outside of one.
 local function part_of(text)
   if not text then
     local function number(name) return math.tointeger(tonumber(os.getenv(name) or "")) end
@@ -30,18 +31,19 @@ local function part_of(text)
   return { i, n }
 end
 
--- The file of fit number k of a script.
+-- The path of the file for fit number k of a script: FOLDER/SCRIPT.k.sums, or with the part in it.
 local function name_of(script, folder, k, part)
   local name = script:match("([^/]*)$"):gsub("%.lua$", "")
   local tail = part and (".%0" .. #tostring(part[2]) .. "d-of-%d"):format(part[1], part[2]) or ""
   return ("%s/%s.%d%s.sums"):format(folder, name, k, tail)
 end
 
-local NOT_FITTED = "not fitted yet"
+local NOT_FITTED = "not fitted yet" -- words of the error of recipe.fitted
 
---- later.sums{ script = path, part = "i/N" or nil, out = folder, arguments = a list }: runs a
---- script in which each p:fit leaves the sums of its part of the rows in a file.
-function later.sums(given)
+--- commands.sums{ script = path, part = "i/N" or nil, out = folder, arguments = a list }: runs a
+--- script in which each p:fit saves the sums over its part of the rows in a file, and does not fit.
+--- The first statement that needs the result of a fit ends the script, which is not an error.
+function commands.sums(given)
   local part, count = part_of(given.part), 0
   local chunk, problem = loadfile(given.script, "t")
   if not chunk then fail("%s", (problem:gsub("^cannot open ", "cannot open the script "))) end
@@ -65,9 +67,10 @@ end
 
 -- ------------------------------------------------------------ scullery merge
 
---- later.merge{ files = a list, output = path, lambda = number, "gcv" or nil, partial =, again = }:
---- a solved model of joined sums, with these.
-function later.merge(given)
+--- commands.merge{ files = a list, output = path, lambda = number, "gcv" or nil, partial =, again =
+--- }: joins sums, solves, and saves the model with its sums. Without lambda, sums with folds are
+--- searched for the best one.
+function commands.merge(given)
   local joined = merging.merge(given.files, { partial = given.partial, again = given.again })
   local p
   if joined.folds and not given.lambda then
@@ -82,7 +85,7 @@ end
 
 -- ------------------------------------------------------------ scullery update and forget
 
--- Rows of a .npy file with targets from another.
+-- The rows of a .npy file with targets from another one; f: the model, which gives the task.
 local function npy_rows(path, f, targets)
   if not targets then fail("%s: a .npy file holds no targets: give --targets FILE.npy", path) end
   if f.classes and type(f.classes[1]) == "string" then
@@ -106,16 +109,17 @@ local function changed(given, change)
   say(("%s: %s"):format(given.output or given.model, tostring(p.sums_kept)))
 end
 
---- later.update{ model = path, data = a list of paths, output = path or nil, format =, targets =,
---- again = }: adds the rows of files to a saved model.
-function later.update(given) changed(given, changing.update) end
+--- commands.update{ model = path, data = a list of paths, output = path or nil, format =, targets
+--- =, again = }: adds the rows of files to a saved model.
+function commands.update(given) changed(given, changing.update) end
 
---- later.forget: the same, taking them out.
-function later.forget(given) changed(given, changing.forget) end
+--- commands.forget: takes the rows of files out of a saved model; the same arguments, without
+--- again.
+function commands.forget(given) changed(given, changing.forget) end
 
 -- ------------------------------------------------------------ parsers
 
-local parsers = {}
+local parsers = {} -- by name of the command: a function that adds its arguments to a parser
 
 function parsers.sums(parser)
   parser:argument("script", "a script that fits pipelines")
@@ -165,14 +169,14 @@ with its sums.",
 as if they had never been there.",
 }
 
--- A sentence with the options of the shell, without names of Lua functions.
+-- An error message for a shell user: without names of Lua functions, and with options as --NAME.
 local function in_shell(message)
   message = options.plain(message):gsub("^merge: ", ""):gsub("^load: ", "")
   return (message:gsub("give (%l+) = true", "give --%1"))
 end
 
---- later.run(name, arguments): the subcommand; returns the exit status.
-function later.run(name, arguments)
+--- commands.run(name, arguments): the subcommand; returns the exit status.
+function commands.run(name, arguments)
   local parsing = require "scullery.command.parsing"
   local parser = parsing.parser(name, about[name])
   parsers[name](parser)
@@ -180,9 +184,9 @@ function later.run(name, arguments)
   if not given then return 1 end
   return parsing.plainly(function()
     local _ <close> = core.level(name)
-    local ok, message = pcall(later[name], given)
+    local ok, message = pcall(commands[name], given)
     if not ok then error(in_shell(message), 0) end
   end)
 end
 
-return later
+return commands

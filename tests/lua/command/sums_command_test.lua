@@ -1,4 +1,4 @@
--- Rows that come later, from the shell: sums of parts, merged, updated, forgotten; and mistakes.
+-- scullery sums, merge, update and forget: sums of parts, joined, solved and changed; and mistakes.
 local lu = require "luaunit"
 local sc = require "scullery"
 package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
@@ -133,6 +133,10 @@ function TestMistakes()
       fails({ said }, run("sums fit.lua rows.csv --part " .. part))
     end
     fails({ "rows.csv" }, run("merge rows.csv -o model"))
+    for _, name in ipairs{ "merge", "update" } do
+      local status, out, err = run(name .. " nothing.sums -o model rows.csv")
+      lu.assertEquals({ status, out, err }, { 1, "", "scullery: nothing.sums: no such file\n" })
+    end
     fails({ "nowhere" }, run("sums nowhere.lua"))
     fails({ "missing option '-o'" }, run("merge fit.1.sums"))
     fails({ "--lambda takes a number or gcv" }, run("merge fit.1.sums -o model --lambda x"))
