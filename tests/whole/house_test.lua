@@ -265,6 +265,82 @@ function TestHeadersOfPluginsAreSmall()
   end
 end
 
+-- ---------------------------------------------------------------- grain
+
+-- What a text of C has: its lines, those with a comment, its functions, and the longest of them.
+-- In this tree a function begins in the first column and ends with a line that is "}".
+local function grain_of_c(text)
+  local grain = { lines = 0, comments = 0, functions = 0, longest = 0 }
+  local inside, first = false, nil
+  for line in text:gmatch "([^\n]*)\n" do
+    grain.lines = grain.lines + 1
+    local code = inside and "/*" .. line or line
+    code = code:gsub('"[^"]*"', '""')
+    local bare = code:gsub("/%*.-%*/", "")
+    inside = bare:find("/*", 1, true) ~= nil
+    if code ~= bare or inside or code:find("//", 1, true) then
+      grain.comments = grain.comments + 1
+    end
+    if line:find "^[%a_]" and not first then first = grain.lines end
+    if line == "}" and first then
+      grain.functions = grain.functions + 1
+      grain.longest = math.max(grain.longest, grain.lines - first + 1)
+    end
+    if line == "" or line:find "^}" or line:find "^[%a_].*;$" then first = nil end
+  end
+  return grain
+end
+
+local function grain_of_lua(text)
+  local grain = { lines = 0, comments = 0, functions = 0, longest = 0 }
+  for line in text:gmatch "([^\n]*)\n" do
+    grain.lines = grain.lines + 1
+    local code, comments = line:gsub('"[^"]*"', '""'):gsub("%-%-.*", "")
+    grain.comments = grain.comments + comments
+    for _ in code:gmatch "%f[%w_]function%f[^%w_]" do grain.functions = grain.functions + 1 end
+  end
+  return grain
+end
+
+local function grain_of(folders, pattern)
+  local all = { lines = 0, comments = 0, functions = 0, longest = 0 }
+  for _, path in ipairs(files(folders, pattern)) do
+    if not path:find "/templates/" then
+      local one = (path:find "%.lua$" and grain_of_lua or grain_of_c)(read(path))
+      for _, key in ipairs{ "lines", "comments", "functions" } do all[key] = all[key] + one[key] end
+      if one.longest > all.longest then all.longest, all.where = one.longest, path end
+    end
+  end
+  return all
+end
+
+function TestGrainIsMeasuredRightly()
+  local text = '/* one\n * two */\nint f(int a,\n      int b) {\n  return a + b; // sum\n}\n\n' ..
+    'static int x = 3;\n\ntypedef struct s {\n  int a; /* a */\n} s;\nconst char *t = "/*";\n'
+  lu.assertEquals(grain_of_c(text), { lines = 13, comments = 4, functions = 1, longest = 4 })
+  local lua = '-- one\nlocal function f() return function() end end -- two\nlocal s = "-- function"\n'
+  lu.assertEquals(grain_of_lua(lua), { lines = 3, comments = 2, functions = 2, longest = 0 })
+end
+
+-- Signs of readable code: a share of comments (lines), functions per 1,000 lines, no function that
+-- is longer than a screen. Limits are what the tree has, so that it does not get worse unseen.
+function TestGrain()
+  for _, room in ipairs{
+    { "core", "%.[ch]$", comments = 0.14, functions = 57 },
+    { "plugins", "%.[ch]$", comments = 0.135, functions = 50 },
+    { "lua/scullery", "%.lua$", comments = 0.145, functions = 82 } } do
+    local grain = grain_of(room[1], room[2])
+    lu.assertTrue(grain.lines > 10000, room[1])
+    local comments, functions = grain.comments / grain.lines, grain.functions / grain.lines * 1000
+    lu.assertTrue(comments >= room.comments, ("%s: %.1f %% of lines have a comment"):format(room[1],
+      comments * 100))
+    lu.assertTrue(functions <= room.functions, ("%s: %.1f functions per 1,000 lines"):format(
+      room[1], functions))
+    lu.assertTrue(grain.longest <= 60, ("%s: a function of %d lines"):format(grain.where or "",
+      grain.longest))
+  end
+end
+
 -- ---------------------------------------------------------------- what git keeps
 
 -- What a build or a script can make again is not kept, and records of long runs are packed.
