@@ -318,7 +318,8 @@ function TestGrainIsMeasuredRightly()
   local text = '/* one\n * two */\nint f(int a,\n      int b) {\n  return a + b; // sum\n}\n\n' ..
     'static int x = 3;\n\ntypedef struct s {\n  int a; /* a */\n} s;\nconst char *t = "/*";\n'
   lu.assertEquals(grain_of_c(text), { lines = 13, comments = 4, functions = 1, longest = 4 })
-  local lua = '-- one\nlocal function f() return function() end end -- two\nlocal s = "-- function"\n'
+  local lua = '-- one\nlocal function f() return function() end end -- two\n' ..
+    'local s = "-- function"\n'
   lu.assertEquals(grain_of_lua(lua), { lines = 3, comments = 2, functions = 2, longest = 0 })
 end
 
