@@ -387,7 +387,9 @@ sc.publish(%q, { experiment = exp, stand_in = arg[1] == "quick" and "two rows",
   local full, short = page "", page "quick"
   lu.assertStrContains(full, "93 standard errors")
   lu.assertStrContains(full, "| T | published | ours | difference | standard errors |")
-  for _, words in ipairs{ "93 standard", "published |" } do lu.assertNotStrContains(short, words) end
+  for _, words in ipairs{ "93 standard", "published |" } do
+    lu.assertNotStrContains(short, words)
+  end
   lu.assertStrContains(short, "### A title (short run)\n\n```text\nscullery s.lua\n```\n\n\z
     A short run, on two rows,")
   lu.assertStrContains(short, "| T | ours | seconds |")
