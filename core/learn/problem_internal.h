@@ -11,6 +11,7 @@
 #include "learn/reduced.h"
 #include "plugin/solver.h"
 #include "rows/keep.h"
+#include "rows/ordered.h"
 #include "rows/pilot_means.h"
 #include "rows/ways.h"
 #include <pthread.h>
@@ -36,8 +37,10 @@ struct scl_training {
   bool fixed;              /* units and pilot of the flow are those of given sums */
   bool by_sums;            /* solve from the sums over the rows alone, */
   bool given;              /* which are borrowed: there are no rows */
-  size_t *order;           /* of rows that are drawn (problem_order.c); NULL: not needed yet */
-  bool keeps_no_more;      /* memory for the cache ran out once: do not try again */
+  size_t *order; /* of the rows by their contents (problem_order.c); NULL: not needed yet */
+  scl_training *in_order; /* on the rows in that order; NULL: not needed yet */
+  scl_ordered *ordered;   /* such a training: its rows; else NULL */
+  bool keeps_no_more;     /* memory for the cache ran out once: do not try again */
 };
 
 /* Staged rows of the next minibatches, of a source that streams (problem_minibatch.c). */
@@ -222,6 +225,9 @@ scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *ma
 /* problem_order.c. *out = the places of all rows in an order that does not depend on that of the
  * source, for rows of whole-number features; else NULL. */
 scl_status scl_training_order(scl_training *training, const size_t **out, scl_error *error);
+/* *out = a training on the rows in that order where features are bits or whole numbers, which
+ * belongs to the training; else the training itself. */
+scl_status scl_training_in_order(scl_training *training, scl_training **out, scl_error *error);
 
 /* problem_holdout.c */
 scl_status scl_problem_hold_out(const scl_problem *problem, double share, uint64_t seed,

@@ -7,6 +7,8 @@
 /* Whether it is shown blocks of that dtype. */
 bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype);
 bool scl_solver_reads_sparse(const scl_instance *solver);
+/* Whether its solution depends on the order of the rows (SCL_ABILITY_ORDERED_ROWS). */
+bool scl_solver_takes_order(const scl_instance *solver);
 /* What it penalises. */
 scl_penalty scl_solver_penalty(const scl_instance *solver);
 /* Whether the solver says itself that it penalises a'a or a'Ga: its solution is then the same
