@@ -184,8 +184,8 @@ scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size
 scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                              void *context, double *out, scl_error *error);
 
-/* problem_adjoint.c: exact sums V'r over rows of bits or whole numbers: whole numbers times the
- * digits of r (algebra/exact.h). A number of r that is not finite makes all of them NaN. */
+/* problem_adjoint.c: exact sums V'r over rows of bits or whole numbers (rows/whole_adjoint.c). A
+ * number of r that is not finite makes all of them NaN. */
 typedef struct scl_adjoint {
   const scl_flow *flow;
   size_t features, k;

@@ -1,22 +1,11 @@
 /* Whole numbers times numbers of float64, compiled once per instruction set (SCL_ISA). */
 #include "base/isa/whole.h"
 
-#if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
-#include <immintrin.h>
-#endif
-
 #define INLINE static inline __attribute__((always_inline))
 
-#if defined(SCL_ISA_avx512)
-enum { BYTES = 64 };
-#elif defined(SCL_ISA_avx2)
-enum { BYTES = 32 };
-#else
-enum { BYTES = 16 };
-#endif
 /* Vectors of features and columns of d whose sums stay in registers. */
-enum { LANES = BYTES / 8, PANEL = 2, WIDE = PANEL * LANES, COLUMNS = 4 };
-typedef double vector __attribute__((vector_size(BYTES), aligned(8), may_alias));
+enum { LANES = VECTOR_BYTES / 8, PANEL = 2, WIDE = PANEL * LANES, COLUMNS = 4 };
+typedef double vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 
 #if defined(SCL_ISA_avx512)
 INLINE vector vector_i8(const int8_t *v) {
