@@ -36,9 +36,9 @@ static const void *number_at(const product *job, size_t row, size_t col) {
          ((ptrdiff_t)row * job->stride + (ptrdiff_t)col) * (ptrdiff_t)scl_whole_size(job->type);
 }
 
-/* Rows of a task and columns that are widened together. Rows of widened numbers lie PAD numbers
- * more apart: at powers of two they would share the places of the first cache. */
-enum { PAD = 8, PRODUCT_ROWS = 16, PRODUCT_COLUMNS = 256, APART = PRODUCT_COLUMNS + PAD };
+/* Rows of a task and columns that are widened together, in the first cache. Rows of widened numbers
+ * lie PAD numbers more apart: at powers of two they would share its places. */
+enum { PAD = 8, PRODUCT_ROWS = 8, PRODUCT_COLUMNS = 256, APART = PRODUCT_COLUMNS + PAD };
 
 /* Products of some rows with columns first .. first+k-1 of a. The partial sums of PRODUCT_COLUMNS
  * features are added in their order. */
@@ -47,10 +47,13 @@ static void product_columns(const product *job, size_t row, size_t rows, size_t 
   double wide[PRODUCT_ROWS * APART], sums[PRODUCT_ROWS * SCL_THIN_COLUMNS] = {0};
   for (size_t j = 0; j < job->cols; j += PRODUCT_COLUMNS) {
     const size_t cols = scl_min(PRODUCT_COLUMNS, job->cols - j);
+    const bool last = j + cols == job->cols;
+    const ptrdiff_t ahead = last ? (ptrdiff_t)rows * job->stride - (ptrdiff_t)j : (ptrdiff_t)cols;
+    const void *v = number_at(job, row, j);
     if (job->type == SCL_WHOLE_INT8)
-      loops->whole->widen_i8(rows, cols, number_at(job, row, j), job->stride, wide, APART);
+      loops->whole->widen_i8(rows, cols, v, job->stride, ahead, wide, APART);
     else
-      loops->whole->widen_i16(rows, cols, number_at(job, row, j), job->stride, wide, APART);
+      loops->whole->widen_i16(rows, cols, v, job->stride, ahead, wide, APART);
     loops->thin_product_f64(rows, cols, k, wide, APART, job->numbers + first * job->cols + j,
                             (ptrdiff_t)job->cols, sums);
   }

@@ -54,11 +54,12 @@ typedef struct scl_whole_loops {
   /* The same, with the carries into `high`, modulo 2^128. */
   void (*add_wide)(size_t rows, size_t cols, const int32_t *sums, size_t apart, unsigned shift,
                    uint64_t *low, uint64_t *high, size_t stride);
-  /* out (rows x cols, row stride `apart`) = v as numbers of float64 */
-  void (*widen_i8)(size_t rows, size_t cols, const int8_t *v, ptrdiff_t stride, double *out,
-                   size_t apart);
-  void (*widen_i16)(size_t rows, size_t cols, const int16_t *v, ptrdiff_t stride, double *out,
-                    size_t apart);
+  /* out (rows x cols, row stride `apart`) = v as numbers of float64. What is `ahead` of each number
+   * comes next: it is fetched meanwhile. */
+  void (*widen_i8)(size_t rows, size_t cols, const int8_t *v, ptrdiff_t stride, ptrdiff_t ahead,
+                   double *out, size_t apart);
+  void (*widen_i16)(size_t rows, size_t cols, const int16_t *v, ptrdiff_t stride, ptrdiff_t ahead,
+                    double *out, size_t apart);
   /* out (cols x k, column q at out + q apart) += V'd with d rows x k; exact where all partial sums
    * are below 2^53. */
   void (*adjoint_i8)(size_t rows, size_t cols, size_t k, const int8_t *v, ptrdiff_t stride,

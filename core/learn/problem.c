@@ -28,6 +28,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
 
 void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
+  scl_training_destroy(training->in_order);
   scl_pilot_release(&training->pilot);
   if (training->given && training->sums != NULL) training->sums->whole = NULL; /* borrowed */
   scl_release(training->unit);
@@ -37,6 +38,7 @@ void scl_training_destroy(scl_training *training) {
   scl_reduced_destroy(training->reduced[1]);
   scl_map_destroy(training->plain);
   scl_keep_destroy(training->kept);
+  scl_ordered_destroy(training->ordered);
   scl_release(training->order);
   (void)pthread_mutex_destroy(&training->lock);
   scl_release(training);
@@ -175,6 +177,7 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error) {
   double total;
+  if (scl_solver_takes_order(solver)) SCL_TRY(scl_training_in_order(training, &training, error));
   *s = (solve_context){
       .problem = problem_of(training, solver), .training = training, .without = without};
   SCL_TRY(scl_training_centre(training, s->problem.intercept && !scl_solver_makes_models(solver),

@@ -11,6 +11,7 @@
 #include "learn/reduced.h"
 #include "plugin/solver.h"
 #include "rows/keep.h"
+#include "rows/ordered.h"
 #include "rows/pilot_means.h"
 #include "rows/ways.h"
 #include <pthread.h>
@@ -32,12 +33,14 @@ struct scl_training {
   bool irreducible[2];     /* tried, and there are no such coordinates */
   scl_map *plain;          /* the map without K and scales, for minibatches */
   scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
-  bool once;               /* scl_training_once: the matrix may reuse the memory of the sums */
-  bool fixed;              /* units and pilot of the flow are those of other sums */
-  bool by_sums;            /* solve from the sums over the rows alone */
-  bool given;              /* `sums->whole` is borrowed, and there are no rows */
-  size_t *order;           /* order for drawing rows (problem_order.c); NULL: not made yet */
-  bool keeps_no_more;      /* memory for the cache ran out once: do not try again */
+  bool once;               /* one problem is solved: its sums may be spent */
+  bool fixed;              /* units and pilot of the flow are those of given sums */
+  bool by_sums;            /* solve from the sums over the rows alone, */
+  bool given;              /* which are borrowed: there are no rows */
+  size_t *order; /* of the rows by their contents (problem_order.c); NULL: not needed yet */
+  scl_training *in_order; /* on the rows in that order; NULL: not needed yet */
+  scl_ordered *ordered;   /* such a training: its rows; else NULL */
+  bool keeps_no_more;     /* memory for the cache ran out once: do not try again */
 };
 
 /* Staged rows of the next minibatches, of a source that streams (problem_minibatch.c). */
@@ -185,8 +188,8 @@ scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size
 scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                              void *context, double *out, scl_error *error);
 
-/* problem_adjoint.c: exact sums V'r over rows of bits or whole numbers: whole numbers times the
- * digits of r (algebra/exact.h). A number of r that is not finite makes all of them NaN. */
+/* problem_adjoint.c: exact sums V'r over rows of bits or whole numbers (rows/whole_adjoint.c). A
+ * number of r that is not finite makes all of them NaN. */
 typedef struct scl_adjoint {
   const scl_flow *flow;
   size_t features, k;
@@ -228,6 +231,9 @@ scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *ma
  * depends on their contents and not on the order of the source; else NULL. Owned by the
  * training. */
 scl_status scl_training_order(scl_training *training, const size_t **out, scl_error *error);
+/* *out = a training on the rows in that order where features are bits or whole numbers, which
+ * belongs to the training; else the training itself. */
+scl_status scl_training_in_order(scl_training *training, scl_training **out, scl_error *error);
 
 /* problem_holdout.c: the verbs hold_out and held of scl_problem (scullery/plugin/solver.h). */
 scl_status scl_problem_hold_out(const scl_problem *problem, double share, uint64_t seed,

@@ -22,6 +22,10 @@ bool scl_solver_reads_sparse(const scl_instance *solver) {
   return scl_instance_ability(solver, SCL_ABILITY_SPARSE_ROWS) != NULL;
 }
 
+bool scl_solver_takes_order(const scl_instance *solver) {
+  return scl_instance_ability(solver, SCL_ABILITY_ORDERED_ROWS) != NULL;
+}
+
 scl_penalty scl_solver_penalty(const scl_instance *solver) {
   const scl_ability_penalty *ability = scl_instance_ability(solver, SCL_ABILITY_PENALTY);
   scl_call call;

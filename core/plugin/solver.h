@@ -7,8 +7,9 @@
 /* Whether it takes blocks of this dtype, and sparse rows. */
 bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype);
 bool scl_solver_reads_sparse(const scl_instance *solver);
-/* The penalty that it adds to the loss; without the ability L2, and none for a solver that makes
- * models. */
+/* Whether its solution depends on the order of the rows (SCL_ABILITY_ORDERED_ROWS). */
+bool scl_solver_takes_order(const scl_instance *solver);
+/* What it penalises. */
 scl_penalty scl_solver_penalty(const scl_instance *solver);
 /* Whether the solver says itself that it penalises a'a or a'Ga: its solution is then the same
  * function in other coordinates with the same penalty. */

@@ -76,6 +76,8 @@ static const scl_table_rule of_abilities[] = {
      .required = {SLOT(scl_ability_path, option), SLOT(scl_ability_path, solve)}},
     {SCL_ABILITY_SPARSE_ROWS, SOLVER,
      TABLE(scl_ability_sparse_rows, SCL_LEAST_ABILITY_SPARSE_ROWS)},
+    {SCL_ABILITY_ORDERED_ROWS, SOLVER,
+     TABLE(scl_ability_ordered_rows, SCL_LEAST_ABILITY_ORDERED_ROWS)},
     {SCL_ABILITY_PENALTY, SOLVER, TABLE(scl_ability_penalty, SCL_LEAST_ABILITY_PENALTY),
      .required = {SLOT(scl_ability_penalty, penalty)}},
     {SCL_ABILITY_NORMAL, SOLVER, TABLE(scl_ability_normal, SCL_LEAST_ABILITY_NORMAL),

@@ -213,8 +213,13 @@ static scl_status read_rows(walk *w, size_t from, size_t count, scl_error *error
   return scl_source_read(source, w->first + from, count, &x, w->targets > 0 ? &y : NULL, error);
 }
 
-/* The error for the first number of a row that is not finite; `at` is its row of the source,
- * from 0. */
+/* The number of row i of the block in the data, from 1. */
+static size_t number_of(const walk *w, size_t i) {
+  const size_t row = w->first + i;
+  return (w->flow->numbers == NULL ? row : w->flow->numbers[row]) + 1;
+}
+
+/* The error for the first number of a row that is not finite; `at` is its number. */
 static scl_status refuse_number(const double *row, size_t cols, size_t at, const char *what,
                                 scl_error *error) {
   size_t j = 0;
@@ -225,7 +230,7 @@ static scl_status refuse_number(const double *row, size_t cols, size_t at, const
                   isnan(row[j]) ? "NaN"
                   : row[j] > 0  ? "infinity"
                                 : "-infinity",
-                  at + 1, j + 1);
+                  at, j + 1);
 }
 
 /* Write staged row i to row `to` of the block, in the flow's dtype. SCL_STATUS_BAD_DATA: float32
@@ -243,7 +248,7 @@ static scl_status write_row(const walk *w, const double *row, size_t i, size_t t
       return scl_fail(error, SCL_STATUS_BAD_DATA,
                       "X has %g in row %zu, column %zu, too large for float32: scale the data, or "
                       "use float64",
-                      row[j], w->first + i + 1, j + 1);
+                      row[j], number_of(w, i), j + 1);
   }
   return SCL_STATUS_OK;
 }
@@ -253,9 +258,9 @@ static scl_status check_row(const walk *w, size_t i, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   const double *row = w->raw + i * w->cols_most, *y = w->raw_y + i * w->targets;
   if (!loops->finite_f64(w->cols_in, row))
-    return refuse_number(row, w->cols_in, w->first + i, "X", error);
+    return refuse_number(row, w->cols_in, number_of(w, i), "X", error);
   if (!loops->finite_f64(w->targets, y))
-    return refuse_number(y, w->targets, w->first + i, "y", error);
+    return refuse_number(y, w->targets, number_of(w, i), "y", error);
   return SCL_STATUS_OK;
 }
 
@@ -405,7 +410,7 @@ static scl_status map_block(walk *w, scl_error *error) {
   if (status != SCL_STATUS_BAD_DATA) return status;
   for (size_t i = 0; i < w->count; i++)
     if (apply_map(w, w->position[i], 1, error) != SCL_STATUS_OK)
-      return scl_prefix(error, "row %zu of X", w->first + i + 1);
+      return scl_prefix(error, "row %zu of X", number_of(w, i));
   return status;
 }
 

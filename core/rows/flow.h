@@ -39,6 +39,7 @@ typedef struct scl_flow {
    * which have the size of the row weights in them. */
   const double *unit;
   bool fixed_unit;
+  const size_t *numbers;    /* for messages: each row's place in the data; NULL: as in the source */
   scl_fingerprints *prints; /* sums add the rows' fingerprints to these; NULL: to none */
   const char *doing;        /* for progress; NULL shows none */
 } scl_flow;

@@ -9,9 +9,8 @@
 
 __extension__ typedef __float128 wide_float;
 
-/* Rows that are summed at once, and bits of a digit: |v| < 2^11 and MOST_ROWS = 2^15, so that a sum
- * of products stays below 2^(11 + 15 + 26) = 2^52, a whole number that float64 holds exactly. */
-enum { MOST_ROWS = 32768, DIGIT = 26 };
+/* Rows whose targets are copied at once. */
+enum { MOST_ROWS = 32768 };
 /* Moments with weights that are not whole numbers are multiples of 2^-WEIGHT_SHIFT. */
 enum { WEIGHT_SHIFT = SCL_WEIGHT_SHIFT, LEAST_FACTOR = -WEIGHT_SHIFT / 2, MOST_FACTOR = 11 };
 /* Totals of 64 bits hold v v' of this sum of weights, |v| <= 2047, below 2^62. */
@@ -131,44 +130,17 @@ typedef struct run {
   double *columns;
 } run;
 
-/* sum (k x D) = V'd for whole numbers d (rows x k); room: D x k, for bits. */
-static scl_status multiply_digits(const scl_whole_rows *rows, size_t d, const double *digits,
-                                  size_t k, double *room, double *sum, scl_error *error) {
-  memset(sum, 0, d * k * sizeof *sum);
-  if (rows->bits == NULL) {
-    scl_whole_adjoint(rows->type, rows->rows, d, rows->v, rows->stride, digits, k, sum);
-    return SCL_STATUS_OK;
-  }
-  memset(room, 0, d * k * sizeof *room);
-  SCL_TRY(scl_bits_adjoint(rows->bits, rows->first, rows->rows, digits, k, room, k, error));
-  for (size_t t = 0; t < d; t++)
-    for (size_t j = 0; j < k; j++)
-      sum[j * d + t] = room[t * k + j];
-  return SCL_STATUS_OK;
-}
-
-/* right += V'columns 2^exponent, digit by digit. */
+/* right += V'columns 2^exponent */
 static scl_status add_columns(scl_whole_sums *sums, const run *r, scl_error *error) {
-  const size_t d = sums->features, k = sums->targets + 1, n = r->rows.rows;
-  int low, high;
-  if (!scl_exact_span(r->columns, n * k, &low, &high))
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "a target is NaN or infinite");
-  const size_t digits = scl_exact_digits(low, high, DIGIT);
-  if (digits == 0) return SCL_STATUS_OK; /* zeros */
-  double *cut = scl_allocate_array(digits * n * k + 2 * d * k + 1, sizeof *cut),
-         *sum = cut + digits * n * k, *room = sum + d * k;
-  if (cut == NULL)
-    return scl_fail_memory(error, (digits * n + 2 * d) * k * sizeof *cut, "digits of targets");
-  scl_exact_cut(r->columns, n, k, low, DIGIT, digits, cut, k, n * k);
-  scl_status status = SCL_STATUS_OK;
-  for (size_t q = 0; status == SCL_STATUS_OK && q < digits; q++) {
-    status = multiply_digits(&r->rows, d, cut + q * n * k, k, room, sum, error);
-    if (status == SCL_STATUS_OK)
-      status = scl_exact_add_whole(sums->right[r->rows.group], 0, d * k, sum,
-                                   low + (int)q * DIGIT + r->exponent, error);
-  }
-  scl_release(cut);
-  return status;
+  bool finite = true;
+  const scl_whole_adjoint_sums to = {.features = sums->features,
+                                     .columns = sums->targets + 1,
+                                     .exponent = r->exponent,
+                                     .sum = sums->right[r->rows.group],
+                                     .finite = &finite};
+  SCL_TRY(scl_whole_rows_adjoint(&r->rows, r->columns, &to, error));
+  return finite ? SCL_STATUS_OK
+                : scl_fail(error, SCL_STATUS_BAD_DATA, "a target is NaN or infinite");
 }
 
 /* own[at] += the sum over rows of column a times column b. Small whole numbers are summed in

@@ -52,7 +52,18 @@ typedef struct scl_whole_rows {
   const double *y, *weights;
 } scl_whole_rows;
 scl_status scl_whole_sums_add(scl_whole_sums *sums, const scl_whole_rows *rows, scl_error *error);
-/* Add all sums but the moments. */
+/* Where exact sums over rows, times 2^exponent, are added (whole_adjoint.c): sum k x D: V'r; ones
+ * k: 1'r, or NULL. *finite = false where a number of r is not finite: the sums are of no use. */
+typedef struct scl_whole_adjoint_sums {
+  size_t features, columns; /* D, k */
+  int exponent;
+  scl_exact *sum, *ones;
+  bool *finite;
+} scl_whole_adjoint_sums;
+/* r: rows x k. The targets, weights and group of the rows are not read. */
+scl_status scl_whole_rows_adjoint(const scl_whole_rows *rows, const double *r,
+                                  const scl_whole_adjoint_sums *to, scl_error *error);
+/* All but the moments. */
 scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *rows,
                                     scl_error *error);
 /* into += from, or -= from, of the same sizes. */

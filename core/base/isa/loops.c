@@ -10,8 +10,6 @@
 #include <string.h>
 
 #if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
-#include <immintrin.h>
-
 /* glibc's vector functions by their names in the vector ABI (e: 512 bits, d: 256 bits). */
 #if defined(SCL_ISA_avx512)
 enum { WIDTH_F64 = 8, WIDTH_F32 = 16 };
@@ -124,15 +122,7 @@ enum { GATHERED = 8 };
 GATHER(f64, double)
 GATHER(f32, float)
 
-/* Sums of SCL_LANES rows: four vectors of them at a time are held in registers over all slots. */
-#if defined(SCL_ISA_avx512)
-enum { VECTOR_BYTES = 64 };
-#elif defined(SCL_ISA_avx2)
-enum { VECTOR_BYTES = 32 };
-#else
-enum { VECTOR_BYTES = 16 };
-#endif
-
+/* Four vectors of sums stay in registers; the lanes of one group are done before the next. */
 #define LANES_SUM(suffix, type)                                                                    \
   typedef type lanes_##suffix                                                                      \
       __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(type)), may_alias));                \

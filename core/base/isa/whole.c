@@ -61,8 +61,6 @@ INLINE uint32_t lane(int16_t low, int16_t high) {
   }
 
 #if defined(SCL_ISA_avx512)
-#include <immintrin.h>
-
 /* ------------------------------------------------------------ AVX-512 */
 
 enum { WIDTH = 48, LANES = 16, VECTORS = 3, TALL = 8, STEPS_MOST = 256 };
@@ -152,8 +150,6 @@ static const scl_whole_kernel kernel_i8 = KERNEL(false, 2, WIDTH, pack_pairs_i8,
   {&vnni_i8, &kernel_i8}, { &vnni_i16, &kernel_i16 }
 
 #elif defined(SCL_ISA_avx2)
-#include <immintrin.h>
-
 /* ------------------------------------------------------------ AVX2 */
 
 enum { WIDTH = 16, LANES = 8, VECTORS = 2, TALL = 4, STEPS_MOST = 128, WORDS = 2 * WIDTH };

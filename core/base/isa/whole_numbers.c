@@ -2,22 +2,11 @@
  * whole numbers are converted in registers, so that no memory holds them as float64. */
 #include "base/isa/whole.h"
 
-#if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
-#include <immintrin.h>
-#endif
-
 #define INLINE static inline __attribute__((always_inline))
 
-#if defined(SCL_ISA_avx512)
-enum { BYTES = 64 };
-#elif defined(SCL_ISA_avx2)
-enum { BYTES = 32 };
-#else
-enum { BYTES = 16 };
-#endif
 /* Vectors of features and columns of d whose sums stay in registers. */
-enum { LANES = BYTES / 8, PANEL = 2, WIDE = PANEL * LANES, COLUMNS = 4 };
-typedef double vector __attribute__((vector_size(BYTES), aligned(8), may_alias));
+enum { LINE = 64, LANES = VECTOR_BYTES / 8, PANEL = 2, WIDE = PANEL * LANES, COLUMNS = 4 };
+typedef double vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 
 #if defined(SCL_ISA_avx512)
 INLINE vector vector_i8(const int8_t *v) {
@@ -40,18 +29,24 @@ INLINE vector vector_i16(const int16_t *v) { return (vector){v[0], v[1]}; }
 
 #define NUMBERS(suffix, type)                                                                      \
   void ISA_NAME(scl_whole_widen_##suffix)(size_t rows, size_t cols, const type *v,                 \
-                                          ptrdiff_t stride, double *restrict out, size_t apart) {  \
-    for (; rows > 0; rows--, v += stride, out += apart)                                            \
+                                          ptrdiff_t stride, ptrdiff_t ahead, double *restrict out, \
+                                          size_t apart) {                                          \
+    for (; rows > 0; rows--, v += stride, out += apart) {                                          \
+      for (size_t j = 0; j < cols; j += LINE / sizeof(type))                                       \
+        __builtin_prefetch(v + ahead + j, 0, 2);                                                   \
       for (size_t j = 0; j < cols; j++)                                                            \
         out[j] = (double)v[j];                                                                     \
+    }                                                                                              \
   }                                                                                                \
                                                                                                    \
-  /* WIDE features and `columns` <= COLUMNS columns of d. */                                       \
+  /* WIDE features and `columns` <= COLUMNS columns of d; it fetches the next `rows` rows. */      \
   INLINE void tile_##suffix(const size_t columns, size_t rows, const type *v, ptrdiff_t stride,    \
                             const double *d, size_t k, double *out, size_t apart) {                \
     vector sum[COLUMNS][PANEL] = {{{0}}};                                                          \
+    const ptrdiff_t next = (ptrdiff_t)rows * stride;                                               \
     for (; rows > 0; rows--, v += stride, d += k) {                                                \
       const vector first = vector_##suffix(v), second = vector_##suffix(v + LANES);                \
+      __builtin_prefetch(v + next, 0, 2);                                                          \
       for (size_t q = 0; q < columns; q++) {                                                       \
         sum[q][0] += first * d[q];                                                                 \
         sum[q][1] += second * d[q];                                                                \

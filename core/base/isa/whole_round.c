@@ -4,17 +4,6 @@
 
 #include <string.h>
 
-#if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
-#include <immintrin.h>
-#endif
-
-#if defined(SCL_ISA_avx512)
-enum { BYTES = 64 };
-#elif defined(SCL_ISA_avx2)
-enum { BYTES = 32 };
-#else
-enum { BYTES = 16 };
-#endif
 enum { BLOCK = 64 };
 
 /* The lesser and the greater of each pair; of NaN and b, b. */
@@ -49,10 +38,10 @@ enum { BLOCK = 64 };
 /* z is first clipped to the largest v. Then z + magic has no bits behind the point: the sum is
  * rounded to the nearest whole number, halves to even. A comparison is -1 where it holds. */
 #define ROUNDING(suffix, type, word, magic)                                                        \
-  typedef type vector_##suffix __attribute__((vector_size(BYTES), may_alias));                     \
+  typedef type vector_##suffix __attribute__((vector_size(VECTOR_BYTES), may_alias));              \
   typedef type loose_##suffix                                                                      \
-      __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias));                       \
-  typedef word mask_##suffix __attribute__((vector_size(BYTES), may_alias));                       \
+      __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(type)), may_alias));                \
+  typedef word mask_##suffix __attribute__((vector_size(VECTOR_BYTES), may_alias));                \
   SELECT(suffix)                                                                                   \
                                                                                                    \
   /* BLOCK numbers; *beyond -= the clipped ones, *infinite = -1 where a y is not finite. */        \
@@ -60,7 +49,7 @@ enum { BLOCK = 64 };
                                     const type *inverse, type *out, mask_##suffix *beyond,         \
                                     mask_##suffix *infinite) {                                     \
     const vector_##suffix zero = {0}, high = zero + most, half = high + (type)0.5;                 \
-    for (size_t j = 0; j < BLOCK; j += BYTES / sizeof(type)) {                                     \
+    for (size_t j = 0; j < BLOCK; j += VECTOR_BYTES / sizeof(type)) {                              \
       const vector_##suffix x = *(const loose_##suffix *)(y + j),                                  \
                             shift = offset == NULL ? zero                                          \
                                                    : (vector_##suffix) *                           \
@@ -104,7 +93,7 @@ ROUNDING(f64, double, int64_t, 0x1.8p52)
       narrow_##suffix##_##number(count - j, rounded, v + j);                                       \
     }                                                                                              \
     int bad = 0;                                                                                   \
-    for (size_t l = 0; l < BYTES / sizeof(type); l++) {                                            \
+    for (size_t l = 0; l < VECTOR_BYTES / sizeof(type); l++) {                                     \
       *clipped += (size_t)-beyond[l];                                                              \
       bad |= infinite[l] != 0;                                                                     \
     }                                                                                              \

@@ -517,5 +517,6 @@ const scl_plugin scullery_plugin = {
     SCL_INSTANCE(hinge, options),
     SCL_ABILITIES(
         {SCL_ABILITY_LOSS, &loss_ability},
+        SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows),
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective)),
     .create = hinge_create};

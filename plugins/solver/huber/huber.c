@@ -440,5 +440,6 @@ const scl_plugin scullery_plugin = {
         "target's units. It ends when the gradient's norm is `tolerance` of that at a = 0.",
     SCL_SOLVER(.solve = huber_solve),
     SCL_INSTANCE(huber, options),
+    SCL_ABILITIES(SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows)),
     .create = huber_create,
     .ability = huber_ability};

@@ -184,6 +184,16 @@ typedef struct scl_ability_sparse_rows {
 } scl_ability_sparse_rows;
 #define SCL_LEAST_ABILITY_SPARSE_ROWS sizeof(scl_head)
 
+/* A table without members: what this solver finds depends on the order of the rows, as descent on
+ * single rows does. Where features take two values or are whole numbers, so that sums over the rows
+ * are exact, the host gives it the rows in an order that depends on their contents alone, and the
+ * solution does not depend on the order of the data. Places of rows are places in that order. */
+#define SCL_ABILITY_ORDERED_ROWS "scullery.ordered-rows/1"
+typedef struct scl_ability_ordered_rows {
+  scl_head head;
+} scl_ability_ordered_rows;
+#define SCL_LEAST_ABILITY_ORDERED_ROWS sizeof(scl_head)
+
 /* The penalty. By it the host decides whether the model has a constant, and in which coordinates it
  * states features whose parameters have a kernel K. Without this ability the host assumes
  * SCL_PENALTY_L2. */
