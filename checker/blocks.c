@@ -11,6 +11,7 @@ typedef struct guarded {
   scl_dtype dtype;
 } guarded;
 
+/* Bytes of one number. */
 static size_t width(scl_dtype dtype) {
   return dtype == SCL_DTYPE_FLOAT64 || dtype == SCL_DTYPE_INT64 ? 8 : 4;
 }
@@ -40,6 +41,7 @@ static int guarded_new(lua_State *L) {
   return 1;
 }
 
+/* checker.guarded_lock(memory): from now on a write to it ends the process */
 static int guarded_lock(lua_State *L) {
   const guarded *g = scl_lua_check_handle(L, 1, SCL_LUA_GUARDED);
   scl_guarded_lock(&g->memory);
@@ -57,6 +59,8 @@ void *scl_lua_opt_guarded(lua_State *L, int place, scl_dtype dtype, size_t count
 
 /* ------------------------------------------------------------ blocks */
 
+/* A whole number in the field `key` of the table at `place`; `absent` where there is no such
+ * field. */
 static size_t field(lua_State *L, int place, const char *key, size_t absent) {
   lua_getfield(L, place, key);
   const size_t value =
@@ -96,6 +100,7 @@ scl_const_block scl_lua_check_const_block(lua_State *L, int place) {
                            .plane_stride = b.plane_stride};
 }
 
+/* Number `at` of the block's memory, counted from the block's beginning. */
 static double read_at(const scl_block *b, size_t at) {
   if (b->dtype == SCL_DTYPE_FLOAT64) return ((const double *)b->data)[at];
   if (b->dtype == SCL_DTYPE_FLOAT32) return (double)((const float *)b->data)[at];
@@ -156,8 +161,9 @@ static int block_gaps(lua_State *L) {
   return 1;
 }
 
+/* The bits of a number. All NaN have the same. */
 static uint64_t bits_of(double value) {
-  uint64_t bits = UINT64_MAX; /* one for all NaN */
+  uint64_t bits = UINT64_MAX;
   if (!isnan(value)) memcpy(&bits, &value, sizeof bits);
   return bits;
 }

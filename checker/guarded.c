@@ -1,3 +1,6 @@
+/* Memory between two inaccessible pages (guarded.h says what it detects). The mapping is page |
+ * inner pages | page; the usable bytes are at the end or at the beginning of the inner pages, and
+ * the rest of these is filled too. */
 #define _GNU_SOURCE
 #include "checker/guarded.h"
 
@@ -8,6 +11,7 @@
 static size_t page(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 scl_status scl_guarded_create(size_t size, bool at_start, scl_guarded *out, scl_error *error) {
+  /* At least one byte more than `size`, so that 0 bytes have an address too. */
   const size_t inner = (size / page() + 1) * page();
   *out = (scl_guarded){.size = size, .mapped_size = inner + 2 * page()};
   void *mapped =
@@ -20,6 +24,7 @@ scl_status scl_guarded_create(size_t size, bool at_start, scl_guarded *out, scl_
   return SCL_STATUS_OK;
 }
 
+/* Set the protection of all pages between the two inaccessible ones. */
 static void protect(const scl_guarded *memory, int how) {
   (void)mprotect((char *)memory->mapped + page(), memory->mapped_size - 2 * page(), how);
 }

@@ -25,6 +25,9 @@ typedef struct rows_job {
   const scl_block *out;
 } rows_job;
 
+/* One row as a block, by one call of `apply`: the task of one index of the pool. Blocks share
+ * nothing, so that only a plugin with state that it writes can give other results than one call for
+ * all rows. */
 static scl_status apply_row(void *context, size_t index, scl_error *error) {
   const rows_job *job = context;
   const size_t bytes = job->z->dtype == SCL_DTYPE_FLOAT32 ? 4 : 8;
@@ -48,6 +51,8 @@ static int phi_apply_at_once(lua_State *L) {
 
 /* ------------------------------------------------------------ abilities */
 
+/* A stride in the table of variances (argument 3); 0 where it is absent, so that one number serves
+ * all. */
 static ptrdiff_t stride_of(lua_State *L, const char *key) {
   lua_getfield(L, 3, key);
   const ptrdiff_t stride = (ptrdiff_t)luaL_optinteger(L, -1, 0);
@@ -74,12 +79,15 @@ static int phi_smooth(lua_State *L) {
   return 0;
 }
 
+/* Five arguments from `place` on: mean of a, mean of b, variance of a, variance of b,
+ * covariance. */
 static scl_moments moments_at(lua_State *L, int place) {
   return (scl_moments){luaL_checknumber(L, place), luaL_checknumber(L, place + 1),
                        luaL_checknumber(L, place + 2), luaL_checknumber(L, place + 3),
                        luaL_checknumber(L, place + 4)};
 }
 
+/* Return a number to Lua, or raise the error of the call that gave it. */
 static int push_answer(lua_State *L, double value, const scl_error *error) {
   scl_lua_check(L, error->status, error);
   lua_pushnumber(L, value);

@@ -59,6 +59,8 @@ static int report(lua_State *L) {
 
 /* ------------------------------------------------------------ surroundings */
 
+/* The number of entries of a folder, "." and ".." included; 0 if it cannot be read. Only
+ * differences of it are compared. */
 static size_t entries(const char *folder) {
   size_t count = 0;
   DIR *open = opendir(folder);
@@ -68,6 +70,7 @@ static size_t entries(const char *folder) {
   return count;
 }
 
+/* The handler of every classical signal (1 to 31), as one text: "number:address" each. */
 static void set_signals(lua_State *L) {
   luaL_Buffer text;
   luaL_buffinit(L, &text);
@@ -82,6 +85,8 @@ static void set_signals(lua_State *L) {
   lua_setfield(L, -2, "signal handlers");
 }
 
+/* Which file a standard stream is, by its inode: a plugin that redirects or closes it is
+ * detected. */
 static void set_stream(lua_State *L, int file, const char *name) {
   struct stat about;
   if (fstat(file, &about) != 0)
@@ -91,6 +96,8 @@ static void set_stream(lua_State *L, int file, const char *name) {
   lua_setfield(L, -2, name);
 }
 
+/* Whether this process has a child that is running, or has ended and was not waited for. WNOWAIT
+ * leaves it as it is; without children waitid fails. */
 static bool has_children(void) {
   siginfo_t about;
   return waitid(P_ALL, 0, &about, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0;
@@ -179,11 +186,14 @@ static int surroundings(lua_State *L) {
 
 /* ------------------------------------------------------------ lives */
 
+/* Bytes that malloc has given out: from its arenas, and by mappings of their own for large
+ * pieces. */
 static size_t in_use(void) {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }
 
+/* Create an instance with the settings of `model`, and release it. */
 static scl_status live(const scl_instance *model, scl_error *error) {
   scl_settings settings;
   scl_instance *made = NULL;

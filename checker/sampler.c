@@ -21,6 +21,7 @@ size_t scl_lua_size_field(lua_State *L, int place, const char *key, size_t absen
   return value;
 }
 
+/* The space of that name. Any other name gives the first number that is not a space. */
 static scl_space check_space(lua_State *L, int place) {
   scl_space space = 0;
   lua_getfield(L, place, "space");
@@ -52,10 +53,10 @@ scl_parameters scl_lua_check_parameters(lua_State *L, int place) {
     p.support = support.data;
     p.support_stride = support.row_stride;
     if (support.rows != p.count || support.dtype != SCL_DTYPE_INT32)
-      luaL_error(L, "support is no int32 block of %I rows", (lua_Integer)p.count);
+      luaL_error(L, "support is not an int32 block of %I rows", (lua_Integer)p.count);
   }
   if (weights.rows != p.count || weights.dtype != SCL_DTYPE_FLOAT64)
-    luaL_error(L, "weights are no float64 block of %I rows", (lua_Integer)p.count);
+    luaL_error(L, "weights are not a float64 block of %I rows", (lua_Integer)p.count);
   lua_pop(L, 3); /* the memory belongs to the table */
   return p;
 }
@@ -65,6 +66,7 @@ static scl_const_parameters check_const_parameters(lua_State *L, int place) {
   return scl_parameters_view(&p);
 }
 
+/* A field with all 64 bits, as seeds and streams have; 0 where it is absent. */
 static uint64_t integer_field(lua_State *L, int place, const char *key) {
   lua_getfield(L, place, key);
   const lua_Integer value = luaL_optinteger(L, -1, 0);
@@ -195,9 +197,12 @@ static int apply(lua_State *L) {
 
 /* ------------------------------------------------------------ functions of the law */
 
+/* A function of differences x - y of rows: out[i] for row i of delta (rows x dim). */
 typedef scl_status (*by_gap)(const scl_instance *sampler, const scl_draw *draw, size_t rows,
                              const double *delta, ptrdiff_t stride, double *out, scl_error *error);
 
+/* Call such a function. Arguments: a draw, a float64 block of differences, memory for the
+ * results. */
 static int at_gaps(lua_State *L, by_gap function) {
   scl_origin origin;
   scl_error error = {0};

@@ -15,6 +15,7 @@ static const char *const statuses[] = {"ok",          "bad option", "bad shape",
                                        "io",          "internal",   NULL};
 enum { STATUSES = sizeof statuses / sizeof *statuses - 1 };
 
+/* The number of a verb by its name; raises for another name. */
 static int verb_of(lua_State *L, const char *name) {
   for (int i = 0; i < SCL_WATCHED_VERBS; i++)
     if (strcmp(scl_watched_verbs[i], name) == 0) return i;
@@ -47,6 +48,7 @@ static scl_watch read_watch(lua_State *L, int place, const scl_lua_training *t) 
   return watch;
 }
 
+/* A table of what was watched; solving and fitting return it with more fields. */
 static void push_tale(lua_State *L, const scl_watch *watch) {
   lua_newtable(L);
   lua_newtable(L);
@@ -61,6 +63,7 @@ static void push_tale(lua_State *L, const scl_watch *watch) {
   if (watch->fault[0] != 0) scl_lua_set_text(L, "fault", watch->fault);
 }
 
+/* Solve or fit, as the solver does it. values: `count` of them, or NULL with count 0. */
 static scl_status run(scl_lua_training *t, scl_instance *solver, const double *values, size_t count,
                       scl_watch *watch, scl_lua_fits *f, scl_error *error) {
   if (scl_solver_makes_models(solver))
@@ -68,6 +71,7 @@ static scl_status run(scl_lua_training *t, scl_instance *solver, const double *v
   return scl_watched_solve(t->engine, solver, values, count, watch, f->list, error);
 }
 
+/* A list of the fits, and of the models where the solver makes models. */
 static void push_fits(lua_State *L, scl_lua_fits *f, size_t count) {
   f->count = count;
   lua_createtable(L, (int)count, 0);

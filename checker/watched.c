@@ -1,7 +1,10 @@
-/* Solvers on watched problems, and models from watched arrays. */
+/* Solvers on watched problems, and models from watched arrays. The problem is opened as for a fit;
+ * then its verbs are replaced (watched_verbs.c) and the solver writes to guarded memory. */
 #include "checker/watched_internal.h"
 #include <string.h>
 
+/* Open the engine's problem over all rows and put the watched verbs in place. The caller closes
+ * w->s. */
 static scl_status open_watched(watched *w, scl_training *training, const scl_instance *solver,
                                scl_watch *watch, scl_error *error) {
   memset(w, 0, sizeof *w);
@@ -26,6 +29,8 @@ typedef struct solution_rooms {
   scl_guarded coefficients, intercept;
 } solution_rooms;
 
+/* Let the fit's solution point to guarded memory: coefficients (D x c) of zeros or of the start,
+ * and an intercept of NaN, so that a solver that does not set it is detected. */
 static scl_status guard_solution(const watched *w, scl_fit *fit, solution_rooms *room,
                                  scl_error *error) {
   const size_t c = w->s.problem.targets, bytes = w->s.problem.features * c * sizeof(double);
@@ -34,7 +39,7 @@ static scl_status guard_solution(const watched *w, scl_fit *fit, solution_rooms 
   memset(room->coefficients.bytes, 0, bytes);
   if (w->watch->start != NULL) memcpy(room->coefficients.bytes, w->watch->start, bytes);
   if (fit->solution.intercept == NULL) return SCL_STATUS_OK;
-  SCL_TRY(scl_guarded_create(c * sizeof(double), false, &room->intercept, error)); /* of NaN */
+  SCL_TRY(scl_guarded_create(c * sizeof(double), false, &room->intercept, error)); /* NaN */
   fit->solution.intercept = (double *)(void *)room->intercept.bytes;
   return SCL_STATUS_OK;
 }
@@ -53,6 +58,8 @@ static void take_solution(watched *w, scl_fit *fit, solution_rooms *room) {
   scl_guarded_destroy(&room->intercept);
 }
 
+/* One call of the solver for `count` fits, each with guarded memory. The results are copied back
+ * after a failure too, which releases the memory. */
 static scl_status call_watched(watched *w, const scl_instance *solver, const double *values,
                                size_t count, scl_fit *fits, solution_rooms *room,
                                scl_error *error) {

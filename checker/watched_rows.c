@@ -10,6 +10,7 @@ typedef struct copies {
   size_t count;
 } copies;
 
+/* The solver must not keep the rows: a later access to them ends the process. */
 static void close_copies(copies *c) {
   for (size_t i = 0; i < c->count; i++)
     scl_guarded_destroy(&c->parts[i]);
@@ -29,6 +30,9 @@ static scl_status copy(copies *c, const void *from, size_t bytes, const void **o
   return SCL_STATUS_OK;
 }
 
+/* Replace the block of features by a copy whose rows are GAP numbers further apart than they are
+ * long. Gaps keep the fill of guarded memory (NaN): a solver that assumes packed rows computes
+ * NaN. */
 static scl_status copy_features(copies *c, scl_const_block *block, scl_error *error) {
   if (block->data == NULL) return SCL_STATUS_OK;
   const size_t size = scl_dtype_size(block->dtype), stride = block->cols + GAP;

@@ -1,4 +1,5 @@
-/* The verbs of a watched problem: each checks its arguments and calls the verb of the engine. */
+/* The verbs of a watched problem: each is counted, checks its arguments and calls the verb of the
+ * engine. */
 #include "checker/watched_internal.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,11 +33,17 @@ void scl_watched_blame(watched *w, const char *format, ...) {
   va_end(arguments);
 }
 
+/* The problem is the first member of the first member of `watched`, and the solver received it as
+ * const. */
 static watched *watched_of(const scl_problem *problem) { return (watched *)(uintptr_t)problem; }
 
+/* Count a call and check when it is made: not from inside a visit, and not while another verb runs.
+ * Fails if this is the call that has to fail. After SCL_STATUS_OK the caller has to call
+ * `leave`. */
 static scl_status enter(watched *w, verb which, scl_error *error) {
   const char *name = scl_watched_verbs[which];
   scl_watch *watch = w->watch;
+  /* Before the check of `busy`, which is set during a visit too: this message says more. */
   if (w->visiting) {
     scl_watched_blame(w, "problem.%s was called from inside a visit", name);
     return scl_fail(error, SCL_STATUS_INTERNAL, "problem.%s was called from inside a visit", name);
@@ -54,6 +61,7 @@ static scl_status enter(watched *w, verb which, scl_error *error) {
   return scl_fail(error, watch->status, "the checker let problem.%s fail", name);
 }
 
+/* The end of a verb; returns its status. */
 static scl_status leave(watched *w, scl_status status) {
   atomic_store(&w->busy, false);
   return status;

@@ -1,3 +1,5 @@
+/* Files of packed codes: writing whole or not at all, and reading with every number checked. Called
+ * by core/lua/codes.c. */
 #include "data/codes_file.h"
 
 #include "codes/codes_internal.h"
@@ -11,6 +13,7 @@ static const char magic[MAGIC + 1] = "SCLCODE1";
 
 /* ---------------------------------------------------------------- numbers as bytes */
 
+/* `count` numbers as 8 bytes each, the lowest byte first, whatever the machine's order. */
 static void to_bytes(const uint64_t *numbers, size_t count, unsigned char *bytes) {
   for (size_t i = 0; i < count; i++)
     for (size_t b = 0; b < NUMBER; b++)
@@ -32,6 +35,7 @@ typedef struct row_buffer {
   size_t count;
 } row_buffer;
 
+/* A buffer for one row of codes; the caller releases out->words, which holds the bytes too. */
 static scl_status make_row(const scl_codes *codes, row_buffer *out, scl_error *error) {
   out->count = scl_codes_row_words(codes);
   out->words = scl_allocate_array(out->count, 2 * NUMBER);
@@ -67,6 +71,7 @@ scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *
 /* ---------------------------------------------------------------- reading: nothing that the file
  * says is trusted */
 
+/* Exactly `size` bytes; fewer in the file is an error. */
 static scl_status read_whole(scl_input *input, void *to, size_t size, const char *path,
                              scl_error *error) {
   for (size_t have = 0; have < size;) {
@@ -79,6 +84,8 @@ static scl_status read_whole(scl_input *input, void *to, size_t size, const char
   return SCL_STATUS_OK;
 }
 
+/* The sizes are bounded before anything is allocated by them: rows and columns below 2^31, and no
+ * more numbers than the file has bits. */
 static scl_status read_header(scl_input *input, const char *path, uint64_t header[HEADER],
                               scl_error *error) {
   char found[MAGIC];
@@ -100,7 +107,8 @@ static scl_status read_header(scl_input *input, const char *path, uint64_t heade
   return SCL_STATUS_OK;
 }
 
-/* Whether each number of the row is one of the levels, and what stands behind the last is zero. */
+/* Whether each number of the row is one of the levels, and the bits after the last number are
+ * zero. */
 static bool is_code(const scl_codes *codes, const uint64_t *words) {
   for (size_t t = 0; t < codes->plane_words * SCL_CODES_WORD; t++) {
     uint64_t number = 0;

@@ -5,10 +5,10 @@
 
 #include "codes/codes.h"
 
-/* Whole or not at all. */
+/* Writes the file whole or not at all. */
 scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *error);
-/* Plain or gzip. SCL_STATUS_BAD_DATA for what is no such file, is cut short, or holds numbers that
- * are none of the levels. */
+/* Reads a plain or gzip file; the caller destroys *out. SCL_STATUS_BAD_DATA for a file of another
+ * kind, one that is cut short, and numbers that are not among the levels. */
 scl_status scl_codes_read(const char *path, scl_codes **out, scl_error *error);
 
 #endif

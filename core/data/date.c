@@ -1,3 +1,4 @@
+/* Dates and times as days since 1970-01-01. Called by the CSV reader. */
 #include "data/date.h"
 
 /* `count` digits at *at; false where there are fewer. */
@@ -10,6 +11,7 @@ static bool digits(const char **at, const char *end, int count, int *out) {
   return true;
 }
 
+/* Passes the character `wanted`, if it is next. */
 static bool sign(const char **at, const char *end, char wanted) {
   if (*at >= end || **at != wanted) return false;
   (*at)++;

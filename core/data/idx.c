@@ -24,10 +24,12 @@ typedef struct idx_file {
 
 enum { MAGIC = 4, NUMBER = 4, MOST_DIMS = 8 };
 
+/* Four bytes, the highest first, as a number. */
 static uint32_t big32(const unsigned char *b) {
   return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
+/* Bytes of a number of this type; 0: the type is not known. */
 static size_t size_of(unsigned type) {
   switch (type) {
   case 0x08:
@@ -45,7 +47,8 @@ static size_t size_of(unsigned type) {
   }
 }
 
-/* Reads two zero bytes, the type, the number of dimensions and the first dimension into `header`. */
+/* Reads two zero bytes, the type, the number of dimensions and the first dimension into
+ * `header`. */
 static scl_status read_magic(const idx_file *f, unsigned char *header, scl_error *error) {
   size_t got = 0;
   SCL_TRY(scl_input_read(f->input, header, MAGIC + NUMBER, &got, error));
@@ -239,7 +242,8 @@ static scl_status convert_rows(const idx_file *f, const unsigned char *bytes, do
 }
 
 /* The next `count` rows of a file, which has them, to the rows of x from `to` on: factor times each
- * number, rounded to float32 where x or `narrow` asks for it. Reads a piece of whole rows at a time. */
+ * number, rounded to float32 where x or `narrow` asks for it. Reads a piece of whole rows at a
+ * time. */
 static scl_status read_rows(idx_file *f, size_t count, double factor, bool narrow,
                             const scl_matrix *x, size_t to, scl_error *error) {
   enum { PIECE_BYTES = SCL_BUFFER(1 << 22) };

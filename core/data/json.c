@@ -1,3 +1,5 @@
+/* Checks JSON texts of unknown origin, parses them by libcjson, and checks the tree. Used for saved
+ * models, progress logs and the Lua JSON reader. */
 #include "data/json.h"
 
 #include "base/interrupt.h"
@@ -8,7 +10,8 @@
 
 /* ------------------------------------------------------------ UTF-8 */
 
-/* Bytes of the character at `at`, 0 where it is none: shortest form, no surrogates, no 0. */
+/* The length of the character at `at`; 0 unless it is valid UTF-8: shortest form, no surrogates,
+ * not the character 0. */
 static size_t character(const unsigned char *at, const unsigned char *end) {
   static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000};
   const size_t size = *at < 0x80 ? 1 : *at < 0xC0 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
@@ -42,7 +45,8 @@ static scl_status refuse(const scan *s, const char *why, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its JSON %s", s->what, why);
 }
 
-/* libcjson takes control characters in texts, and \u0000 as their end. */
+/* Passes a text. Control characters and \u0000 are refused: libcjson accepts the first, and takes
+ * the second as the end of the text. */
 static scl_status scan_text(scan *s, scl_error *error) {
   for (s->at++; s->at < s->end && *s->at != '"'; s->at++) {
     if ((unsigned char)*s->at < 0x20) return refuse(s, "has a control character", error);
@@ -58,7 +62,8 @@ static scl_status scan_text(scan *s, scl_error *error) {
 
 static size_t digits(const char *text) { return strspn(text, "0123456789"); }
 
-/* -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?: its length, 0 where it is none. */
+/* The length of the number at `text` by the grammar -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?;
+ * 0 if there is none. *whole: it has neither fraction nor exponent. */
 static size_t number_length(const char *text, bool *whole) {
   const char *at = text + (*text == '-');
   size_t count = digits(at);
@@ -79,6 +84,7 @@ static size_t number_length(const char *text, bool *whole) {
 
 enum { LONGEST_NUMBER = 60 }; /* libcjson reads 63 characters of one */
 
+/* Checks a number and stores its value, as a whole one if it fits 64 bits. */
 static scl_status scan_number(scan *s, scl_error *error) {
   scl_json_number number = {0};
   const size_t length = number_length(s->at, &number.is_whole);
@@ -99,6 +105,8 @@ static scl_status scan_number(scan *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Passes one part of the text: a text, a number, or one character. Depth and number of values are
+ * bounded before libcjson sees the text. */
 static scl_status scan_one(scan *s, scl_error *error) {
   const char c = *s->at;
   if (c == '"') return scan_text(s, error);
@@ -118,6 +126,7 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Refuses a name that occurs twice in an object: readers would differ in which value they take. */
 static scl_status check_object(const cJSON *object, const char *what, scl_error *error) {
   size_t count = 0;
   for (const cJSON *item = object->child; item != NULL; item = item->next)
@@ -137,6 +146,7 @@ static scl_status check_object(const cJSON *object, const char *what, scl_error 
   return status;
 }
 
+/* Recursive; the depth is at most SCL_JSON_DEPTH. */
 static scl_status check_names(const cJSON *value, const char *what, scl_error *error) {
   if (cJSON_IsObject(value)) SCL_TRY(check_object(value, what, error));
   for (const cJSON *item = value->child; item != NULL; item = item->next)
@@ -146,8 +156,9 @@ static scl_status check_names(const cJSON *value, const char *what, scl_error *e
 
 /* ------------------------------------------------------------ numbers */
 
-/* Each number of the tree gets its place among those of the text, which a walk over the tree meets
- * in their order. libcjson's own idea of a whole number gives way to it. */
+/* Stores in each number's valueint its place among the numbers of the text, which a walk over the
+ * tree meets in the same order. A tree whose numbers differ from those of the text, and null, are
+ * refused. */
 static scl_status place_numbers(scl_json *json, cJSON *value, size_t *next, const char *what,
                                 scl_error *error) {
   if (cJSON_IsNull(value))

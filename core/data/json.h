@@ -1,5 +1,5 @@
-/* JSON texts that nobody vouches for, checked before they are parsed (by libcjson): valid UTF-8, no
- * zero bytes, numbers as the grammar has them and finite, at most SCL_JSON_DEPTH levels and
+/* JSON texts of unknown origin, checked before they are parsed (by libcjson): valid UTF-8, no zero
+ * bytes, numbers as the grammar has them and finite, at most SCL_JSON_DEPTH levels and
  * SCL_JSON_VALUES values. Names in an object are unique. */
 #ifndef SCULLERY_JSON_H
 #define SCULLERY_JSON_H
@@ -9,8 +9,8 @@
 
 enum { SCL_JSON_DEPTH = 64, SCL_JSON_VALUES = 1 << 22 };
 
-/* libcjson keeps doubles alone; here a number written without fraction and exponent that fits is a
- * whole one of 64 bits. */
+/* libcjson stores doubles only. Here a number that is written without fraction and exponent and
+ * fits 64 bits is a whole one. */
 typedef struct scl_json_number {
   double value;
   int64_t whole;
@@ -23,8 +23,8 @@ typedef struct scl_json {
   size_t count, room;
 } scl_json;
 
-/* text[length] is 0. Sentences begin with `what`. SCL_STATUS_BAD_DATA for all that is refused, null
- * too: no value of ours is nothing. */
+/* Parses `text`, whose byte text[length] is 0; the caller releases *out. Errors begin with `what`.
+ * SCL_STATUS_BAD_DATA for all that is refused, including null: a Lua table cannot hold it. */
 scl_status scl_json_parse(const char *text, size_t length, const char *what, scl_json *out,
                           scl_error *error);
 /* The number of a node of the tree that is one. */

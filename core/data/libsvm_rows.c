@@ -46,6 +46,8 @@ typedef struct filling {
   bool fractions;    /* a label is no whole number */
 } filling;
 
+/* Stores one number of a row: the label (index 0) or a feature. False: the index is above
+ * `features`. */
 static bool take(void *context, size_t row, size_t index, double value) {
   filling *f = context;
   if (index > f->largest) f->largest = index;
@@ -70,6 +72,7 @@ static scl_status scan_texts(libsvm_source *s, filling *f, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The rows of all files as one block, once. */
 static scl_status next_whole(libsvm_source *s, scl_matrix *x, scl_matrix *y, scl_error *error) {
   filling f = {.x = x, .y = y, .features = s->base.cols};
   if (s->ended) return SCL_STATUS_OK;
@@ -85,7 +88,8 @@ static scl_status next_whole(libsvm_source *s, scl_matrix *x, scl_matrix *y, scl
   return SCL_STATUS_OK;
 }
 
-/* Move what was not taken to the front and read on. */
+/* Moves the bytes that were not taken to the front and reads until the buffer is full or the file
+ * ends. */
 static scl_status fill_buffer(libsvm_source *s, scl_error *error) {
   size_t got = 0;
   memmove(s->buffer, s->buffer + s->taken, s->used - s->taken);
@@ -126,7 +130,8 @@ static size_t whole_lines(const libsvm_source *s, size_t most, size_t *lines) {
   return (size_t)(at - text);
 }
 
-/* The next lines, as many rows at most, and zeros where they are empty. */
+/* Parses the next `lines` lines (`bytes` bytes) into rows of zeros; empty lines are not rows, so
+ * that x may have fewer. */
 static scl_status take_lines(libsvm_source *s, size_t lines, size_t bytes, scl_matrix *x,
                              scl_error *error) {
   filling f = {.x = x, .first = s->place.row - 1, .features = s->base.cols};

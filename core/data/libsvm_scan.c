@@ -1,4 +1,5 @@
-/* Lines of LIBSVM text. */
+/* Parses lines of LIBSVM text, and passes each label and pair to a consumer. Called by
+ * libsvm_rows.c. */
 #include "base/interrupt.h"
 #include "data/libsvm_internal.h"
 #include "data/number.h"
@@ -38,6 +39,7 @@ static size_t parse_index(const char *word, const char *colon) {
   return index <= INT32_MAX ? index : 0;
 }
 
+/* Checks "index:value", with an index above *last, and passes it on. */
 static scl_status take_pair(const libsvm_place *p, const char *word, const char *stop, size_t *last,
                             const libsvm_consumer *c, scl_error *error) {
   const char *colon = memchr(word, ':', (size_t)(stop - word));
@@ -57,6 +59,7 @@ static scl_status take_pair(const libsvm_place *p, const char *word, const char 
                                                        : refuse(p, word, stop, c->refusal, error);
 }
 
+/* One line without its comment: the label, then pairs. */
 static scl_status take_line(const libsvm_place *p, const char *at, const char *end,
                             const libsvm_consumer *c, scl_error *error) {
   double label;

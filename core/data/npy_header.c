@@ -1,3 +1,5 @@
+/* Parses headers of .npy files by hand, without evaluating anything, and decodes their numbers.
+ * Used by npy_rows.c and npy_stream.c. */
 #include "data/npy_internal.h"
 
 #include <stdio.h>
@@ -41,6 +43,7 @@ static void skip_blanks(const char **at) {
     (*at)++;
 }
 
+/* Passes the character `wanted` after blanks, if it is next. */
 static bool take(const char **at, char wanted) {
   skip_blanks(at);
   if (**at != wanted) return false;
@@ -69,6 +72,7 @@ static bool take_bool(const char **at, bool *out) {
   return true;
 }
 
+/* A tuple of sizes; *count: how many, of which the first two are stored. */
 static bool take_shape(const char **at, size_t dims[2], size_t *count) {
   dims[0] = dims[1] = 1;
   *count = 0;
@@ -86,6 +90,7 @@ static bool take_shape(const char **at, size_t dims[2], size_t *count) {
   return true;
 }
 
+/* "<f8" and the like: byte order, kind and size. */
 static scl_status parse_type(const char *path, const char *text, npy_layout *out,
                              scl_error *error) {
   const char *known[] = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
@@ -110,6 +115,7 @@ typedef struct header {
   size_t dims[2], count;
 } header;
 
+/* One entry of the dictionary; other keys than the three of the format are refused. */
 static bool take_entry(const char **at, header *h) {
   char key[32];
   if (!take_text(at, key, sizeof key) || !take(at, ':')) return false;
@@ -118,6 +124,7 @@ static bool take_entry(const char **at, header *h) {
   return strcmp(key, "shape") == 0 && (h->shaped = take_shape(at, h->dims, &h->count));
 }
 
+/* The sizes are bounded so that no product of them overflows later. */
 scl_status npy_parse_header(const char *path, const char *bytes, size_t size, npy_layout *out,
                             scl_error *error) {
   const char *at = bytes + (bytes[6] == 1 ? 10 : 12);
@@ -155,6 +162,7 @@ scl_status npy_parse_header(const char *path, const char *bytes, size_t size, np
 
 /* ---------------------------------------------------------------- numbers */
 
+/* The number at b, in the machine's byte order. */
 static double decode_one(const npy_layout *l, const unsigned char *b) {
   union {
     float f4;

@@ -45,7 +45,8 @@ static scl_status check_size(const scl_input *input, const char *path, const npy
   return scl_input_admit(input, (double)l->data_at + wanted, error);
 }
 
-/* The next `rows` rows of the array; of an array stored by columns all of them. */
+/* The next `rows` rows of the array into *out; of an array stored by columns all of them. Numbers
+ * whose bytes are those of the matrix are read without decoding. */
 static scl_status read_rows(scl_input *input, const char *path, const npy_layout *l, size_t rows,
                             scl_matrix *out, scl_error *error) {
   unsigned char bytes[BLOCK * 8];

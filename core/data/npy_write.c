@@ -1,9 +1,12 @@
+/* Writes .npy files (version 1.0, C order), and makes their headers for row_file.c. */
 #include "data/files/output.h"
 #include "data/npy.h"
 #include "data/npy_internal.h"
 #include <stdio.h>
 #include <string.h>
 
+/* The header is padded to NPY_HEADER bytes, so that it can be written again once the number of rows
+ * is known. */
 void npy_make_header(const char *type, size_t rows, size_t cols, bool list,
                      char header[NPY_HEADER]) {
   char shape[64], text[NPY_HEADER + 64];

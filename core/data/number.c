@@ -1,3 +1,5 @@
+/* Numbers from text and to text, independent of the locale. Used by all readers and writers of
+ * text. */
 #define _GNU_SOURCE
 #include "data/number.h"
 #include "base/memory.h"
@@ -17,7 +19,8 @@ static locale_t c_locale;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
-/* No hexadecimal, no nan(...): a level such as 0x1A is text. */
+/* Whether the C library may be asked: it would also accept hexadecimal and nan(...), but a level
+ * such as 0x1A is text. */
 static bool may_be_number(const char *text, size_t length) {
   if (length == 0) return false;
   const char first = text[0] == '-' || text[0] == '+' ? text[length > 1] : text[0];
@@ -28,7 +31,8 @@ static bool may_be_number(const char *text, size_t length) {
   return true;
 }
 
-/* What longer ones than LONGEST are made of. */
+/* Whether the text consists of the characters of a decimal number; only such texts are copied when
+ * they are longer than LONGEST. */
 static bool has_digits_alone(const char *text, size_t length) {
   for (size_t i = 0; i < length; i++)
     if (!(text[i] >= '0' && text[i] <= '9') && strchr("+-.eE", text[i]) == NULL) return false;
@@ -52,7 +56,8 @@ static bool parse_slowly(const char *text, size_t length, double *out) {
 
 /* digits * 10^scale where digits has more than 53 bits: in the 64 bits of an x87 long double both
  * factors are exact up to 10^27, so one operation is off by at most half a unit of its last place;
- * rounding that to 53 bits is right unless the 11 bits that fall away lie next to their middle. */
+ * rounding that to 53 bits is right unless the 11 bits that are dropped are next to their middle.
+ * Returns false where the result is not sure, or long double has no 64 bits. */
 static bool scale_long(uint64_t digits, int scale, double *out) {
 #if LDBL_MANT_DIG == 64 && (defined(__x86_64__) || defined(__i386__))
   static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,
@@ -133,7 +138,8 @@ static const char *skip_currency(const char *at, const char *end) {
   return at;
 }
 
-/* Commas left out, each of which stands before three digits and after one to three. */
+/* Copies a number without its commas, each of which must be before three digits and after one to
+ * three. False: a comma is elsewhere. */
 static bool drop_commas(const char *at, const char *end, char *to, size_t *used) {
   size_t group = 0;
   bool commas = false;
@@ -172,6 +178,7 @@ bool scl_parse_loose_number(const char *text, size_t length, double *out) {
   return drop_commas(at, end, plain, &used) && scl_parse_number(plain, used, out);
 }
 
+/* Tries 15, 16 and 17 digits (float32: 6 to 9) until the text reads back as the same number. */
 size_t scl_format_number(double value, bool float32, char text[32]) {
   (void)pthread_once(&once, make_locale);
   if (isnan(value)) return (size_t)snprintf(text, 32, "nan");

@@ -61,7 +61,7 @@ static scl_status put_field(scl_row_file *f, const char *text, size_t length, ch
 /* ---------------------------------------------------------------- labels of .npy: four bytes a
  * character, all as wide as the widest */
 
-/* The next character of UTF-8; a byte that is no UTF-8 stands for itself. */
+/* The next character of UTF-8. A byte that is not part of valid UTF-8 stands for itself. */
 static uint32_t next_character(const char **at) {
   const unsigned char *s = (const unsigned char *)*at;
   const size_t more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : s[0] >= 0xc0 ? 1 : 0;
@@ -103,6 +103,8 @@ static scl_status widen_labels(scl_row_file *f, scl_error *error) {
 
 /* ---------------------------------------------------------------- beginning */
 
+/* The header of a .npy file is written at the end, when the number of rows is known; its place is
+ * filled with zeros. */
 static scl_status put_header(scl_row_file *f, const scl_row_format *format, scl_error *error) {
   static const char empty[NPY_HEADER]; /* until the number of rows is known */
   if (f->npy) return put(f, empty, sizeof empty, error);
@@ -190,6 +192,7 @@ scl_status scl_row_file_open(const char *path, const scl_row_format *format, scl
 
 /* ---------------------------------------------------------------- rows */
 
+/* The label at a place from 1; NULL: there is none. */
 static const char *label_of(const scl_row_file *f, double place) {
   return place >= 1 && place <= (double)f->n_labels ? f->labels[(size_t)place - 1] : NULL;
 }

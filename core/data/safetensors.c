@@ -18,7 +18,7 @@ enum {
   MOST_RANK = 4
 };
 
-/* How every header begins, the digits' place, and what follows them. */
+/* The beginning of every header, the place of the digits, and what follows them. */
 static const char before[] = "{\"__metadata__\":{\"sha256\":\"", after[] = "\",\"scullery\":\"";
 enum { DIGITS_AT = sizeof before - 1, LEAST_HEADER = DIGITS_AT + SCL_DIGEST_TEXT + sizeof after };
 
@@ -68,6 +68,7 @@ static bool size_of(const scl_array *array, size_t *out) {
   return bytes > 0;
 }
 
+/* Whether the name of an array may be used in a file. */
 static bool is_name(const char *name) {
   const size_t length = strlen(name);
   return length > 0 && length <= SCL_TENSOR_NAME &&
@@ -132,6 +133,7 @@ static bool add_size(cJSON *list, size_t value) {
   return cJSON_AddItemToArray(list, cJSON_CreateRaw(text));
 }
 
+/* Adds the entry of one array to the header, and moves *offset past its bytes. False: no memory. */
 static bool add_tensor(cJSON *root, const scl_tensor *tensor, size_t *offset) {
   size_t bytes = 0;
   cJSON *entry = cJSON_AddObjectToObject(root, tensor->name);
@@ -165,6 +167,7 @@ static char *print_header(const writer *w, const char *text) {
   return printed;
 }
 
+/* w->header = the length in 8 bytes, then the header, padded with spaces to a multiple of 8. */
 static scl_status make_header(writer *w, const char *text, scl_error *error) {
   char *printed = print_header(w, text);
   if (printed == NULL) return scl_fail_memory(error, strlen(text), "the header of a file");
@@ -186,7 +189,8 @@ static scl_status make_header(writer *w, const char *text, scl_error *error) {
                   w->length, MOST_HEADER);
 }
 
-/* The bytes of the arrays as they stand in the file, hashed or written. */
+/* Passes the bytes of the arrays, in the order of the file, to a digest or an output (either may be
+ * NULL). */
 static scl_status each_chunk(const writer *w, scl_digest *digest, scl_output *output,
                              scl_error *error) {
   unsigned char chunk[CHUNK];
@@ -265,7 +269,7 @@ static scl_status damaged(const reader *r, const char *why, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: %s", r->path, why);
 }
 
-/* The caller has compared `size` with what the file has left. */
+/* Reads `size` bytes, which the caller has compared with what the file has left. */
 static scl_status read_bytes(reader *r, void *to, size_t size, scl_error *error) {
   if (r->bytes == NULL)
     SCL_TRY(scl_file_read_at(&r->file, r->at, size, to, error));
@@ -275,6 +279,7 @@ static scl_status read_bytes(reader *r, void *to, size_t size, scl_error *error)
   return SCL_STATUS_OK;
 }
 
+/* Whether the header begins as ours do, with a digest of 64 digits. */
 static bool is_signed(const reader *r) {
   const char *digits = r->header + DIGITS_AT;
   return r->length >= LEAST_HEADER && memcmp(r->header, before, DIGITS_AT) == 0 &&
@@ -311,7 +316,7 @@ static scl_status read_header(reader *r, scl_error *error) {
 
 /* ------------------------------------------------------------ reading: what the header says */
 
-/* Where an array stands among the data. */
+/* The bytes of an array within the data. */
 typedef struct span {
   size_t begin, end;
   scl_tensor *tensor;
@@ -323,6 +328,7 @@ static int compare_spans(const void *a, const void *b) {
   return x->end == y->end ? 0 : x->end < y->end ? -1 : 1;
 }
 
+/* A whole number up to 2^53, as doubles hold it exactly. */
 static bool read_size(const cJSON *value, size_t *out) {
   const double most = 9007199254740992.0;
   if (!cJSON_IsNumber(value)) return false;
@@ -339,6 +345,7 @@ static bool read_shape(const cJSON *list, scl_array *out) {
   return true;
 }
 
+/* Checks one entry of the header: name, type, shape, and offsets that fit the shape. */
 static scl_status read_entry(const reader *r, const cJSON *entry, span *out, scl_error *error) {
   const cJSON *dtype = cJSON_GetObjectItemCaseSensitive(entry, "dtype"),
               *shape = cJSON_GetObjectItemCaseSensitive(entry, "shape"),
@@ -378,6 +385,7 @@ static scl_status check_spans(const reader *r, size_t count, scl_error *error) {
   return damaged(r, "its arrays do not end where the file ends", error);
 }
 
+/* Reads all entries; the arrays have no data yet. The tree is only used during the call. */
 static scl_status read_index(reader *r, const cJSON *root, scl_tensor_file *out, scl_error *error) {
   const cJSON *metadata = root->child; /* the header begins with it */
   const cJSON *text = cJSON_GetObjectItemCaseSensitive(metadata, "scullery");
@@ -401,6 +409,7 @@ static scl_status read_index(reader *r, const cJSON *root, scl_tensor_file *out,
 
 /* ------------------------------------------------------------ reading: numbers */
 
+/* Reads the numbers of one array, which out->tensors owns, and adds them to the digest. */
 static scl_status read_array(reader *r, const span *s, scl_error *error) {
   const size_t bytes = s->end - s->begin, size = scl_tensor_dtype_size(s->tensor->array.dtype);
   unsigned char *numbers = scl_allocate(bytes + 1);
@@ -415,6 +424,7 @@ static scl_status read_array(reader *r, const span *s, scl_error *error) {
   return scl_interrupt_check(error);
 }
 
+/* Reads the arrays in the order of the file, and compares the digest with the one in the header. */
 static scl_status read_arrays(reader *r, size_t count, scl_error *error) {
   char found[SCL_DIGEST_TEXT + 1];
   for (size_t i = 0; i < count; i++)

@@ -1,3 +1,5 @@
+/* Schemas of tables: width, copies and release. Used by the CSV reader, saved models and
+ * core/lua/schema.c. */
 #include "data/schema.h"
 #include "base/text.h"
 

@@ -1,4 +1,5 @@
-/* How a file becomes columns of X: what another file must hold to be read alike. */
+/* How the columns of a file become columns of X, so that another file can be read in the same
+ * way. */
 #ifndef SCULLERY_SCHEMA_H
 #define SCULLERY_SCHEMA_H
 
@@ -29,7 +30,7 @@ typedef struct scl_column {
 /* The roles of columns that are no features: they are read beside X, one column each. */
 typedef enum scl_column_role {
   SCL_COLUMN_ROLE_WEIGHTS = 0, /* the weight of each row: numbers */
-  SCL_COLUMN_ROLE_GROUPS, /* rows that belong together: numbers, or texts as places among the levels */
+  SCL_COLUMN_ROLE_GROUPS,      /* rows that belong together: numbers, or places of levels */
   SCL_COLUMN_ROLE_TIME, /* the time of each row: numbers, or dates as days since 1970-01-01 */
   SCL_COLUMN_ROLES
 } scl_column_role;
@@ -51,7 +52,7 @@ typedef struct scl_schema {
   char *roles[SCL_COLUMN_ROLES]; /* names of columns; NULL: none has the role */
 } scl_schema;
 
-/* Columns of X that a column becomes, and that all become. */
+/* Number of columns of X that one column becomes, and that all become. */
 size_t scl_column_width(const scl_column *column);
 size_t scl_schema_cols(const scl_schema *schema);
 /* schema may be NULL. */
@@ -62,7 +63,7 @@ char **scl_copy_texts(const char *const *list, size_t count);
 /* A deep copy; NULL: no memory. */
 scl_schema *scl_schema_copy(const scl_schema *schema);
 
-/* What was done with the fields of a column that the user may not expect. */
+/* Something the reader did to a column that the user should know about. */
 typedef enum scl_note_kind {
   SCL_NOTE_EXTRA = 0, /* a column that the schema does not know was passed over */
   SCL_NOTE_UNKNOWN,   /* categories that the schema does not know: all columns of X are 0 */

@@ -1,3 +1,5 @@
+/* Tables that readers fill, and sets of numeric labels. Used by the readers of CSV, IDX and LIBSVM
+ * files. */
 #include "data/table.h"
 #include "base/memory_left.h"
 #include "base/text.h"
@@ -58,6 +60,7 @@ static bool make_room(scl_labels *labels) {
   return values != NULL;
 }
 
+/* The place of the last label is tried first, as labels often repeat. */
 bool scl_labels_add(scl_labels *labels, double value) {
   if (labels->overflow || (labels->last < labels->count && labels->values[labels->last] == value))
     return true;
@@ -75,6 +78,7 @@ bool scl_labels_add(scl_labels *labels, double value) {
   return true;
 }
 
+/* The first value that is not a whole number; NULL: all are whole. */
 static const double *first_decimal(const scl_labels *labels) {
   for (size_t i = 0; i < labels->count; i++)
     if (labels->values[i] != floor(labels->values[i])) return &labels->values[i];
@@ -94,6 +98,7 @@ void scl_labels_decide(const scl_labels *labels, bool named, size_t rows, scl_ta
           : 0;
 }
 
+/* Releases the labels and returns the error: too many (decimal NULL), or decimals among many. */
 static scl_status refuse_labels(scl_labels *labels, const double *decimal, scl_error *error) {
   const size_t count = labels->count;
   const double sample = decimal == NULL ? 0 : *decimal;

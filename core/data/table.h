@@ -1,4 +1,4 @@
-/* What a reader makes of files: numbers, names, labels. */
+/* The result of a reader: numbers, names, labels. */
 #ifndef SCULLERY_TABLE_H
 #define SCULLERY_TABLE_H
 
@@ -28,8 +28,8 @@ typedef struct scl_table {
 
 void scl_table_destroy(scl_table *table);
 
-/* Refuses an x of rows x cols that is, with the names of the columns, larger than the memory that is
- * left, before the system would take it from under other programs. */
+/* Refuses an x of rows x cols that is, with the names of the columns, larger than the memory that
+ * is left, before the system would take it from under other programs. */
 scl_status scl_table_admit(const scl_table *table, scl_dtype dtype, scl_error *error);
 /* The same, then x as rows x cols zeros or numbers that are not set, y as rows x 1 where it is
  * wanted. */
@@ -47,9 +47,10 @@ typedef struct scl_labels {
 /* False when there is no memory. */
 bool scl_labels_add(scl_labels *labels, double value);
 
-/* What the numbers of a target are where nobody said it, into classification and whole_values: two
- * different numbers are classes; so are few whole ones (at most 30, most of them more than once) in a
- * column whose name says so (named). All others are values. */
+/* Decides whether the numbers of a target are classes, where the user did not say it, and writes
+ * classification and whole_values: two different numbers are classes; so are few whole ones (at
+ * most 30, most of them more than once) in a column whose name suggests it (named). All others are
+ * values. */
 enum { SCL_FEW_VALUES = 20 };
 void scl_labels_decide(const scl_labels *labels, bool named, size_t rows, scl_table *out);
 

@@ -195,7 +195,8 @@ static int read_libsvm(lua_State *L) {
 
 /* ------------------------------------------------------------ arrays */
 
-/* The data set in IDX files; stream: as a source, and the fields of the data set without X and y. */
+/* The data set in IDX files; stream: as a source, and the fields of the data set without X and
+ * y. */
 static int open_idx(lua_State *L, bool stream) {
   static const char title[] = "data.idx";
   size_t count, labelled = 0;
@@ -221,8 +222,8 @@ static int open_idx(lua_State *L, bool stream) {
   return 1 + give_table(L, table);
 }
 
-/* core.read_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> the same fields as read_csv;
- * images and labels: a text or a list of them */
+/* core.read_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> the same fields as
+ * read_csv; images and labels: a text or a list of them */
 static int read_idx(lua_State *L) { return open_idx(L, false); }
 
 /* core.stream_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> source, the fields of

@@ -62,8 +62,8 @@ static int ceiling_gram(lua_State *L) {
   return 3;
 }
 
-/* core.ceiling_whole("int8" | "int16", rows, features) -> seconds of whole numbers, of as many float32
- * numbers by OpenBLAS's ssyrk */
+/* core.ceiling_whole("int8" | "int16", rows, features) -> seconds of whole numbers, of as many
+ * float32 numbers by OpenBLAS's ssyrk */
 static int ceiling_whole(lua_State *L) {
   static const char *const names[] = {"int8", "int16", NULL};
   const scl_whole type =

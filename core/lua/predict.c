@@ -70,8 +70,8 @@ static scl_target_form read_form(lua_State *L) {
 }
 
 /* core.predict(source, model, "scores" | "labels" | "probabilities"[, sigmoids, curves or solver])
- * -> a row for each row of the source. model: {stages, map, learnt or weights, intercept and pilot, dtype,
- * block, task, classes, form}. In place of the source: scores that were predicted before. */
+ * -> a row for each row of the source. model: {stages, map, learnt or weights, intercept and pilot,
+ * dtype, block, task, classes, form}. In place of the source: scores that were predicted before. */
 static int predict(lua_State *L) {
   static const char *const words[] = {"scores", "labels", "probabilities", NULL};
   const scl_prediction what = (scl_prediction)luaL_checkoption(L, 3, NULL, words);

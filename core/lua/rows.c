@@ -32,7 +32,8 @@ static int fit_stage(lua_State *L) {
   return 1;
 }
 
-/* core.fit_relevance(source, stages, seed) -> stage; second: the relevance of each column (1 x d) */
+/* core.fit_relevance(source, stages, seed) -> stage; second: the relevance of each column (1 x
+ * d) */
 static int fit_relevance(lua_State *L) {
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "relevance";

@@ -63,8 +63,8 @@ static int sums_without(lua_State *L) {
   return 1;
 }
 
-/* core.sums_error(sums, fold, map, weights, intercept, pilot or nil) -> the squared error of these on the rows of
- * the fold, summed over rows and targets; the sum of the rows' weights */
+/* core.sums_error(sums, fold, map, weights, intercept, pilot or nil) -> the squared error of these
+ * on the rows of the fold, summed over rows and targets; the sum of the rows' weights */
 static int sums_error(lua_State *L) {
   const scl_row_sums *sums = scl_lua_check_handle(L, 1, SCL_LUA_SUMS);
   const size_t fold = scl_lua_check_size(L, 2, 1, sums->whole->groups, "fold") - 1;
@@ -82,8 +82,8 @@ static int sums_error(lua_State *L) {
   return 2;
 }
 
-/* core.sums_info(sums) -> {features, targets, folds, fingerprints = how many, printed = whether there
- * are any, weight} */
+/* core.sums_info(sums) -> {features, targets, folds, fingerprints = how many, printed = whether
+ * there are any, weight} */
 static int sums_info(lua_State *L) {
   const scl_row_sums *sums = scl_lua_check_handle(L, 1, SCL_LUA_SUMS);
   lua_newtable(L);

@@ -69,8 +69,8 @@ static scl_row_sums *field_sums(lua_State *L, const char *key, const scl_flow *f
 }
 
 /* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
- * weights =, once = one solve, by_sums = solve from sums over the rows alone, fingerprints =, sums = solve from these in
- * place of the rows, from =, to = rows to learn from}) */
+ * weights =, once = one solve, by_sums = solve from sums over the rows alone, fingerprints =, sums
+ * = solve from these in place of the rows, from =, to = rows to learn from}) */
 static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
   training *t = scl_lua_new_owned(L, SCL_LUA_TRAINING, release_training, sizeof *t);

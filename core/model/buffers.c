@@ -12,7 +12,8 @@ typedef struct buffer {
   size_t count, cols, stride;
 } buffer;
 
-/* Check a buffer, and set its stride to the packed one if it is 0. `what`: "rows" or "results". */
+/* Check a buffer, and set its stride to `cols` (packed rows) if it is 0. `what`: "rows" or
+ * "results". The bound on sizes keeps all products of counts and strides from overflowing. */
 static scl_status check_buffer(const char *what, buffer *b, scl_error *error) {
   if (b->dtype != SCL_DTYPE_FLOAT64 && b->dtype != SCL_DTYPE_FLOAT32)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
@@ -49,7 +50,7 @@ static scl_matrix view_of(const buffer *b, size_t first, size_t count) {
       .dtype = b->dtype};
 }
 
-/* The rows as a source. */
+/* The rows as a source, which copies each block of them. */
 typedef struct buffer_source {
   scl_source base;
   const buffer *rows;
@@ -68,7 +69,7 @@ static const scl_source_class buffer_class = {.read = read_buffer};
 
 /* ------------------------------------------------------------ results */
 
-/* *out (made here) = the predictions for checked rows. */
+/* *out = the predictions for rows of a checked buffer. The caller releases it. */
 static scl_status predict_buffer(const scl_predictor *p, const buffer *rows, scl_prediction what,
                                  scl_matrix *out, scl_error *error) {
   scl_stay stay;
@@ -91,7 +92,8 @@ static scl_status check_predictor(const scl_predictor *p, const char *title, scl
   return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: takes a predictor, and got NULL", title);
 }
 
-/* Check both buffers, predict, and write the results. */
+/* Check both buffers, predict, and write the results. Predictions go to a matrix first: `to` is not
+ * written after a failure, and may be of another dtype than the results. */
 static scl_status predict_to(const scl_predictor *p, buffer *rows, buffer *to, scl_prediction what,
                              scl_error *error) {
   scl_matrix made;

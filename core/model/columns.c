@@ -1,10 +1,12 @@
-/* The columns of a model's rows: their names, and the schema of the CSV table that they come from. */
+/* The columns of a model's rows: their names, and the schema of the CSV table that they come
+ * from. */
 #include "base/text.h"
 #include "model/restore.h"
 #include <math.h>
 #include <string.h>
 
-/* A list of texts, each `what` ("a level of a column"), copied; *out grows with *count, so that what was copied is released. */
+/* Copy a list of texts. `what` names one of them in errors ("a level of a column"). *count is the
+ * number copied so far, also after a failure: the caller releases so many. */
 static scl_status read_texts(const scl_saved *saved, const cJSON *list, const char *what,
                              char ***out, size_t *count, scl_error *error) {
   char shown[60];
@@ -40,7 +42,8 @@ scl_status scl_saved_names(const scl_saved *saved, const cJSON *from, size_t dim
   return status;
 }
 
-/* One column of the schema: name, kind, number of missing values, fill and, of a category, levels. */
+/* Read one column of the schema: its name, kind, number of missing values, the value that fills
+ * them and, for a category, its levels. */
 static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_column *column,
                               scl_error *error) {
   static const char *const kinds[] = {"number", "category", "date", "skipped"};
@@ -64,8 +67,9 @@ static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_col
                     error);
 }
 
-/* Only a CSV table has kinds and levels of its columns; other formats have names alone, and so have
- * rows with computed columns, which no program computes. */
+/* Only a CSV table has kinds and levels of its columns; other formats have at most names. Rows with
+ * computed columns have no schema either: a program that loads the model cannot evaluate the
+ * expressions. */
 scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out,
                             scl_error *error) {
   const cJSON *fields = scl_saved_find(scl_saved_find(saved->body, "model"), "fields"),
@@ -88,6 +92,6 @@ scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out
   if (status == SCL_STATUS_OK && scl_schema_cols(made) == dim)
     *out = made;
   else
-    scl_schema_destroy(made); /* after a failure, or if the rows have other columns by now */
+    scl_schema_destroy(made); /* a failure, or the rows no longer have these columns */
   return status;
 }

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The most components of one model, which bounds the work of a damaged file: the parts of its features
- * and a solver, each with all that they hold. */
+/* The most components of one model: a sampler, a nonlinearity or kernel, a second kernel and a
+ * solver, each with all the components in its options. The limit bounds the work that a damaged
+ * file can cause. */
 enum { MOST_COMPONENTS = 4 * SCL_MOST_WITHIN };
 
 static scl_status make_component(scl_saved *saved, const cJSON *value,
@@ -54,7 +55,8 @@ static bool split_title(const char *title, scl_kind *kind, const char **name) {
   return scl_kind_find(word, kind) && scl_is_name(*name, false);
 }
 
-/* The sentence about a component that is missing here, with advice for scripts or for programs. */
+/* Refuse a component that this process does not have, with advice for scripts or for programs.
+ * `message`: what the registry answered. */
 static scl_status refuse_missing(const scl_saved *saved, const cJSON *value, const char *title,
                                  const char *message, scl_error *error) {
   const cJSON *defined = scl_saved_find(value, "defined");
@@ -76,8 +78,9 @@ static scl_status refuse_missing(const scl_saved *saved, const cJSON *value, con
                   title, place, (int)strcspn(title, "."), title);
 }
 
-/* Note a component that a script defines differently from when the model was saved: by its digest,
- * where it declares no version. Whether it computes the same is checked with the features. */
+/* Write a note if a script defines the component differently from when the model was saved. Without
+ * a declared version the digests of the definitions are compared. This is not an error: whether the
+ * component computes the same is checked with the features. */
 static scl_status compare_definitions(const cJSON *value, const scl_component *here,
                                       scl_error *note, scl_error *error) {
   const cJSON *defined = scl_saved_find(value, "defined");
@@ -93,7 +96,8 @@ static scl_status compare_definitions(const cJSON *value, const scl_component *h
   return SCL_STATUS_OK;
 }
 
-/* A plugin of the same name may be by another author: ids must agree if the model has one. */
+/* A plugin of the same name may be by another author. So the ids must agree if the model has
+ * one. */
 static scl_status check_id(const cJSON *value, const char *title, const scl_plugin *here,
                            scl_error *error) {
   const char *id = NULL;
@@ -110,7 +114,7 @@ scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
   const char *title = scl_saved_component_name(value), *name, *version = NULL;
   scl_error missing = {0};
   if (title == NULL || !split_title(title, &kind, &name))
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "'%.60s' is no component",
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "'%.60s' is not a component",
                     title == NULL ? "" : title);
   if (scl_registry_find(kind, name, out, &missing) != SCL_STATUS_OK)
     return refuse_missing(saved, value, title, missing.message, error);
@@ -126,7 +130,9 @@ scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
 
 /* ------------------------------------------------------------ its options */
 
-/* Options while they are read, with the memory and components that they point to. */
+/* Options while they are read, with the memory and components that they point to. make_component
+ * releases all of it after the instance is made: settings copy texts and lists, and share
+ * components. */
 typedef struct gathering {
   scl_saved *saved;
   const scl_saved_widths *widths;
@@ -138,7 +144,8 @@ typedef struct gathering {
   size_t n_parts, parts_room;
 } gathering;
 
-/* `bytes` of memory, zeros, that lasts as long as the gathering; NULL: a failure with a sentence. */
+/* `bytes` of memory, zeros, and one more byte; the gathering owns it. NULL after a failure, which
+ * is in *error. */
 static void *reserve(gathering *g, size_t bytes, scl_error *error) {
   void **memory = scl_grow(g->memory, g->n_memory, &g->memory_room, sizeof *memory);
   if (memory != NULL) g->memory = memory;
@@ -150,7 +157,8 @@ static void *reserve(gathering *g, size_t bytes, scl_error *error) {
   return made;
 }
 
-/* `count` components from `first` on, made and owned by the gathering. */
+/* Make `count` components, the siblings from `first` on, as the value of an option. The gathering
+ * owns them. */
 static scl_status read_parts(gathering *g, const cJSON *first, size_t count, scl_given *out,
                              scl_error *error) {
   scl_instance **parts = reserve(g, count * sizeof *parts, error);
@@ -167,7 +175,8 @@ static scl_status read_parts(gathering *g, const cJSON *first, size_t count, scl
   return SCL_STATUS_OK;
 }
 
-/* A list of numbers. Any other value becomes NaN, which no range contains: the options refuse it. */
+/* A list of numbers. Any other value becomes NaN, which no range contains: the options refuse
+ * it. */
 static scl_status read_list(gathering *g, const cJSON *list, scl_value *out, scl_error *error) {
   const size_t count = scl_saved_count(list);
   double *numbers = reserve(g, count * sizeof *numbers, error);
@@ -180,7 +189,8 @@ static scl_status read_list(gathering *g, const cJSON *list, scl_value *out, scl
   return SCL_STATUS_OK;
 }
 
-/* {name = number(s)} */
+/* A named list, {name = number(s)}. More than one name gives the word "?", which no option
+ * accepts. */
 static scl_status read_named(gathering *g, const cJSON *value, scl_value *out, scl_error *error) {
   const cJSON *numbers = value->child;
   out->form = SCL_FORM_NAMED;
@@ -194,7 +204,8 @@ static scl_status read_named(gathering *g, const cJSON *value, scl_value *out, s
   return SCL_STATUS_OK;
 }
 
-/* A text. A table with a mark that is no text is refused: options to search over, for example. */
+/* A text, plain or marked as bytes. A table with any other mark is refused, for example options to
+ * search over. */
 static scl_status read_word(gathering *g, const cJSON *value, scl_value *out, scl_error *error) {
   char *text = NULL;
   SCL_TRY(scl_saved_text(g->saved, value, &text, error));
@@ -238,6 +249,8 @@ static scl_status read_value(gathering *g, const cJSON *value, scl_given *out, s
                                   : read_named(g, value, &out->value, error);
 }
 
+/* Read the table `options` of a component into g->given. An empty table is written as a list, but a
+ * list with elements has no names and is refused. */
 static scl_status read_options(gathering *g, const cJSON *value, scl_error *error) {
   const cJSON *options;
   SCL_TRY(scl_saved_table(value, "options", &options, error));
@@ -252,6 +265,7 @@ static scl_status read_options(gathering *g, const cJSON *value, scl_error *erro
 
 /* ------------------------------------------------------------ its settings */
 
+/* Equal, or both NaN. The numbers of a file have all their digits, so that equality is exact. */
 static bool same_number(const scl_saved *saved, const cJSON *value, double number) {
   double other;
   if (!scl_saved_number(saved, value, &other)) return false;
@@ -274,8 +288,8 @@ static bool same_word(const scl_saved *saved, const cJSON *value, const char *wo
   return same;
 }
 
-/* Whether a setting equals the saved one. Settings are saved as values, and components as their
- * number. */
+/* Whether a setting equals the saved one. Of a setting that holds components their number was
+ * saved; the components themselves are compared where they are made. */
 static bool same_setting(const scl_saved *saved, const cJSON *value, const scl_value *here) {
   switch (here->form) {
   case SCL_FORM_PARTS:
@@ -294,7 +308,8 @@ static bool same_setting(const scl_saved *saved, const cJSON *value, const scl_v
   }
 }
 
-/* The setting of that name, and its place; NULL if there is no such option, or it is unset. */
+/* The setting of that name, and its place among the options. NULL if there is no such option, or if
+ * it is unset. */
 static const scl_value *setting_of(const scl_settings *settings, const char *name, size_t *place) {
   for (size_t i = 0; i < settings->count; i++)
     if (strcmp(settings->options[i].name, name) == 0) {
@@ -331,7 +346,8 @@ scl_status scl_saved_check_settings(const scl_saved *saved, const cJSON *value,
 
 /* ------------------------------------------------------------ making it */
 
-/* Create the instance from the options that were read, with widths from data as they were saved. */
+/* Create the instance from the options that were read. A width that came from data (gamma =
+ * "median") is set to the saved one; without one it cannot be known and the model is refused. */
 static scl_status create_with_widths(gathering *g, const scl_component *component,
                                      scl_instance **out, scl_error *error) {
   const scl_plugin *plugin = &component->plugin;
@@ -349,6 +365,7 @@ static scl_status create_with_widths(gathering *g, const scl_component *componen
   return scl_instance_create(component, &settings, out, error);
 }
 
+/* Make a component with all that its options hold, recursively. *out is NULL after a failure. */
 static scl_status make_component(scl_saved *saved, const cJSON *value,
                                  const scl_saved_widths *widths, scl_instance **out,
                                  scl_error *error) {
@@ -383,7 +400,7 @@ scl_status scl_saved_component(scl_saved *saved, const cJSON *value, const char 
     *out = made;
     return SCL_STATUS_OK;
   }
-  const scl_status status = scl_fail(error, SCL_STATUS_BAD_DATA, "a %s stands where a %s belongs",
+  const scl_status status = scl_fail(error, SCL_STATUS_BAD_DATA, "it has a %s in the place of a %s",
                                      scl_kind_name(scl_instance_kind(made)), kinds);
   scl_instance_release(made);
   return status;

@@ -5,24 +5,27 @@
 #include "model/saved.h"
 #include "plugin/instance.h"
 
-/* Widths that came from data: gammas by "scale" and "median", and the columns of the rows. */
+/* Widths that came from data: the gammas of the words "scale" and "median", and the number of
+ * columns of the rows. known: whether the file has them. */
 typedef struct scl_saved_widths {
   bool known;
   double scale, median;
   size_t cols;
 } scl_saved_widths;
 
-/* The field `name` of a table: a list of up to three numbers; absent: not known. */
+/* The field "widths" of a table, a list of up to three numbers; if it is absent, they are not
+ * known. */
 scl_status scl_saved_read_widths(const scl_saved *saved, const cJSON *from, scl_saved_widths *out,
                                  scl_error *error);
 
 /* Find the component of this process that a saved value names. Refused: a value that is not a
- * component, and a plugin that is missing or older than the saved one. note (or NULL): a sentence if a
- * script defines the component differently from the saved one, otherwise empty. */
+ * component, and a plugin that is missing, older than the saved one, or of another id. note (or
+ * NULL): a sentence if a script defines the component differently from the saved one, otherwise
+ * empty. */
 scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
                                     const scl_component **out, scl_error *note, scl_error *error);
-/* Fail unless every setting that was in force when the component was saved has the same value in the
- * instance. */
+/* Fail unless every setting that was in force when the component was saved has the same value in
+ * the instance. */
 scl_status scl_saved_check_settings(const scl_saved *saved, const cJSON *value,
                                     const scl_instance *made, scl_error *error);
 

@@ -1,5 +1,5 @@
-/* The feature map of a saved model: read and checked from its description, drawn again, and compared
- * with the features in the file. */
+/* The feature map of a saved model: read and checked from its description, drawn again, and
+ * compared with the features in the file. */
 #include "model/features.h"
 
 #include "base/profile.h"
@@ -8,7 +8,7 @@
 #include "model/component.h"
 #include <string.h>
 
-/* The description of a map. The owner releases the instances of `spec`, and `state`. */
+/* The description of a map. scl_saved_features releases the instances of `spec`, and `state`. */
 typedef struct origin {
   scl_map_spec spec;
   scl_matrix state; /* of a sampler that learns */
@@ -20,6 +20,8 @@ static const size_t MOST_PARAMETERS = (size_t)1 << 53, MOST_SAMPLES = (size_t)1 
 
 /* ------------------------------------------------------------ the origin */
 
+/* "exact" where it is absent: the method that the map chooses by itself, without a request for
+ * quadrature or Monte Carlo. */
 static scl_status read_method(const cJSON *from, scl_map_spec *spec, scl_error *error) {
   const char *method = "exact";
   SCL_TRY(scl_saved_opt_word(from, "method", &method, error));
@@ -30,7 +32,7 @@ static scl_status read_method(const cJSON *from, scl_map_spec *spec, scl_error *
                   "its 'method' is %.40s, where exact, quadrature or monte-carlo belongs", method);
 }
 
-/* The type of the features; whole numbers are rounded from float32. */
+/* The type of the features. Whole numbers are rounded from features in float32. */
 static scl_status read_dtype(const char *word, scl_map_spec *spec, scl_error *error) {
   spec->whole = strcmp(word, "int8") == 0    ? SCL_WHOLE_INT8
                 : strcmp(word, "int16") == 0 ? SCL_WHOLE_INT16
@@ -49,7 +51,7 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
   SCL_TRY(scl_saved_opt_whole(saved, from, "samples", 1, MOST_SAMPLES, &spec->samples, error));
   const cJSON *seed = scl_saved_find(from, "seed");
   if (!cJSON_IsNumber(seed) || !scl_json_number_of(&saved->json, seed).is_whole)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "the seed of its features is no whole number");
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the seed of its features is not a whole number");
   spec->seed = (uint64_t)scl_json_number_of(&saved->json, seed).whole; /* all 64 bits */
   SCL_TRY(scl_saved_word(from, "dtype", &dtype, error));
   SCL_TRY(read_dtype(dtype, spec, error));
@@ -59,7 +61,7 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
   if (scl_saved_find(from, "kept") != NULL)
     SCL_TRY(scl_saved_table(from, "kept", &out->kept, error));
   if (out->kept != NULL && !scl_saved_is_list(out->kept))
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "its lists of kept parameters are none");
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'kept' is not a list of lists of parameters");
   if (scl_saved_array(saved, "sampler.state") == NULL) return SCL_STATUS_OK;
   SCL_TRY(scl_saved_matrix(saved, "sampler.state", (scl_saved_shape){SIZE_MAX, SIZE_MAX, true},
                            &out->state, error));
@@ -69,7 +71,8 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
 
 /* ------------------------------------------------------------ sizes */
 
-/* The arrays of one-hot features: the number of cells of each grid, and their words. */
+/* The arrays of one-hot features: counts (int64, one number for each grid: its number of cells) and
+ * words (int32, one row for each cell). Both belong to `saved`. */
 static scl_status find_cells(const scl_saved *saved, const scl_array **counts,
                              const scl_array **words, scl_error *error) {
   *counts = scl_saved_array(saved, "cells.counts");
@@ -78,11 +81,11 @@ static scl_status find_cells(const scl_saved *saved, const scl_array **counts,
       (*counts)->rank == 1 && (*words)->dtype == SCL_DTYPE_INT32 && (*words)->rank == 2)
     return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "its arrays 'cells.counts' and 'cells.words' are missing, or none of cells");
+                  "its arrays 'cells.counts' and 'cells.words' are missing, or not those of cells");
 }
 
-/* If the map is compared by its features, the file must have those of the probe's rows, as many as
- * the map is said to have. */
+/* A map that is compared by its features (not by its parameters) needs the features of the probe's
+ * rows in the file, as many as the description gives. */
 static scl_status check_numbers_saved(const scl_saved *saved, const cJSON *map, size_t features,
                                       scl_error *error) {
   const char *check;
@@ -97,8 +100,8 @@ static scl_status check_numbers_saved(const scl_saved *saved, const cJSON *map, 
                   features);
 }
 
-/* Compare the sizes of the map with the arrays of the file, so that a number in a damaged description
- * cannot make the host allocate more than the file justifies. */
+/* Compare the sizes of the map with the arrays of the file, so that a number in a damaged
+ * description cannot make the host allocate more than the file justifies. */
 static scl_status check_sizes(const scl_saved *saved, const cJSON *map, const origin *from,
                               size_t features, scl_error *error) {
   const scl_array *counts, *words;
@@ -120,6 +123,7 @@ static scl_status check_sizes(const scl_saved *saved, const cJSON *map, const or
 
 /* ------------------------------------------------------------ the map */
 
+/* Make the sampler, the nonlinearity or kernel and, if there is one, the second kernel. */
 static scl_status make_parts(scl_saved *saved, const cJSON *recipe, origin *from,
                              scl_error *error) {
   const cJSON *parts;
@@ -135,7 +139,8 @@ static scl_status make_parts(scl_saved *saved, const cJSON *recipe, origin *from
              : scl_saved_component(saved, kernel, "kernel", widths, &from->spec.kernel, error);
 }
 
-/* One list of parameters that were kept, numbered from 1 and ascending. */
+/* Apply one selection: replace *map by the map of the parameters in `list` (numbers from 1,
+ * ascending). *map stays after a failure. */
 static scl_status select_kept(const scl_saved *saved, const cJSON *list, scl_map **map,
                               scl_error *error) {
   const size_t count = cJSON_IsArray(list) ? scl_saved_count(list) : 0, all = scl_map_count(*map);
@@ -153,7 +158,7 @@ static scl_status select_kept(const scl_saved *saved, const cJSON *list, scl_map
   }
   const scl_status status =
       count == 0 || i < count
-          ? scl_fail(error, SCL_STATUS_BAD_DATA, "the list of kept parameters is none")
+          ? scl_fail(error, SCL_STATUS_BAD_DATA, "a list in 'kept' is not a list of parameters")
           : scl_map_select(*map, keep, count, &selected, error);
   scl_release(keep);
   if (status != SCL_STATUS_OK) return status;
@@ -162,6 +167,8 @@ static scl_status select_kept(const scl_saved *saved, const cJSON *list, scl_map
   return SCL_STATUS_OK;
 }
 
+/* The cells that one-hot features learnt from rows; features of other kinds have no cells (0
+ * entries). */
 static scl_status restore_cells(const scl_saved *saved, scl_map *map, scl_error *error) {
   const scl_array *counts, *words;
   if (scl_map_entries(map) == 0) return SCL_STATUS_OK;
@@ -183,7 +190,9 @@ scl_status scl_saved_grid(const scl_saved *saved, scl_map *map, scl_error *error
   return status;
 }
 
-/* Compare the features (or parameters) of the map with those in the file. */
+/* Compare the features (or parameters) of the map with those in the file. They are computed for the
+ * probe's rows, which the file has too. A component that computes something else than it did when
+ * the model was saved is found here, whatever its version. */
 static scl_status check_draws(const scl_saved *saved, const cJSON *said, const scl_map *map,
                               scl_error *error) {
   const char *check;
@@ -208,8 +217,9 @@ static scl_status check_draws(const scl_saved *saved, const cJSON *said, const s
   return status;
 }
 
-/* Draw the map, apply the selections, and restore its cells. After a failure the caller destroys *out
- * if there is one. */
+/* Draw the map, apply the selections, and restore its cells and its grid (with row stages after the
+ * features, the grid belongs to the staged map, and restore.c restores it). After a failure the
+ * caller destroys *out if it is not NULL. */
 static scl_status make_map(const scl_saved *saved, const origin *from, scl_map **out,
                            scl_error *error) {
   const size_t mark = scl_profile_enter("parameters");
@@ -224,7 +234,7 @@ static scl_status make_map(const scl_saved *saved, const origin *from, scl_map *
 }
 
 /* Read and check the description of the map. `method` and `log_scale` are for other readers of the
- * file, and checked for their types alone. */
+ * file: only their types are checked. */
 static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t dim, origin *from,
                              size_t *features, scl_error *error) {
   const cJSON *table, *scale = scl_saved_find(said, "log_scale");

@@ -1,9 +1,12 @@
-/* Scores of a fitted pipeline in one walk over the rows, and labels or probabilities from scores. */
+/* Scores of a fitted pipeline in one walk over the rows, and labels or probabilities from
+ * scores. */
 #include "model/predict.h"
 
 #include "learn/score.h"
 #include <math.h>
 
+/* *out (n x c, made here) = the scores of all rows of the source, by one walk. With a solver's own
+ * model and without a map, its dtype decides what the rows are converted to. */
 static scl_status predict_scores(const scl_fitted *f, scl_source *source, scl_matrix *out,
                                  scl_error *error) {
   const scl_flow flow = {.source = source,
@@ -21,19 +24,21 @@ static scl_status predict_scores(const scl_fitted *f, scl_source *source, scl_ma
                            : scl_decisions(&flow, f->weights, f->intercept, out, error);
 }
 
+/* Probabilities (n x classes) from scores: calibrated ones take precedence over those of the
+ * loss. */
 static scl_status predict_probabilities(const scl_fitted *f, const scl_matrix *scores,
                                         scl_matrix *out, scl_error *error) {
-  bool said = false;
+  bool known = false;
   if (f->sigmoids != NULL) return scl_platt_probabilities(scores, f->sigmoids, out, error);
   if (f->curves != NULL) return scl_isotonic_probabilities(scores, f->curves, out, error);
   if (f->by_loss == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the model has no probabilities");
-  SCL_TRY(scl_loss_probabilities(f->by_loss, scores, out, &said, error));
-  if (said) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_NUMERIC, "the solver's loss says no probabilities of a row");
+  SCL_TRY(scl_loss_probabilities(f->by_loss, scores, out, &known, error));
+  if (known) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_NUMERIC, "the solver's loss gives no probabilities for a row");
 }
 
-/* The values that the scores of a regression stand for. */
+/* Values of a regression from its scores: undo the transformation of the targets. */
 static scl_status undo_form(const scl_target_form *form, const scl_matrix *scores, scl_matrix *out,
                             scl_error *error) {
   if (scores->cols != form->count)
@@ -55,7 +60,7 @@ scl_status scl_predict_from(const scl_fitted *f, const scl_matrix *scores, scl_p
     return scl_decide_labels(scores, &f->classes, out, error);
   if (what == SCL_PREDICT_LABELS && f->form.count > 0)
     return undo_form(&f->form, scores, out, error);
-  *out = scl_matrix_share(scores);
+  *out = scl_matrix_share(scores); /* the predictions are the scores themselves */
   return SCL_STATUS_OK;
 }
 
@@ -68,12 +73,13 @@ scl_status scl_predict(const scl_fitted *f, scl_source *source, scl_prediction w
   return status;
 }
 
+/* An ability cannot be asked without a row: scores of 0 stand for one. */
 scl_status scl_loss_has_probabilities(const scl_instance *solver, size_t targets, bool *out,
                                       scl_error *error) {
-  scl_matrix zeros, said;
+  scl_matrix zeros, probabilities;
   SCL_TRY(scl_matrix_create(1, targets, SCL_DTYPE_FLOAT64, &zeros, error));
-  const scl_status status = scl_loss_probabilities(solver, &zeros, &said, out, error);
-  if (status == SCL_STATUS_OK && *out) scl_matrix_release(&said);
+  const scl_status status = scl_loss_probabilities(solver, &zeros, &probabilities, out, error);
+  if (status == SCL_STATUS_OK && *out) scl_matrix_release(&probabilities);
   scl_matrix_release(&zeros);
   return status;
 }

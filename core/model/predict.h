@@ -1,4 +1,5 @@
-/* The one driver that predicts: for rows of a file, of a matrix and of a program's buffer. */
+/* Prediction with a fitted pipeline, for rows of a file, of a matrix or of a program's buffer.
+ * core/lua/predict.c and buffers.c call it. */
 #ifndef SCULLERY_MODEL_PREDICT_H
 #define SCULLERY_MODEL_PREDICT_H
 
@@ -15,8 +16,8 @@ typedef struct scl_target_form {
   double *mean, *scale;
 } scl_target_form;
 
-/* The parts of a fitted pipeline that predict. All are borrowed, and constant while they are used:
- * calls of many threads may share them. */
+/* The parts of a fitted pipeline that are needed to predict. All are borrowed, and constant while
+ * they are used, so that many threads may share them. */
 typedef struct scl_fitted {
   scl_stage *const *stages; /* n_stages of them */
   size_t n_stages;
@@ -27,11 +28,11 @@ typedef struct scl_fitted {
   const double *pilot;
   scl_dtype dtype;             /* of rows without a map that `learnt` takes */
   size_t block;                /* rows of a block of the walk, 0: chosen */
-  scl_classes classes;         /* and what stands for each in predictions; none: a regression */
+  scl_classes classes;         /* the label of each class in predictions; count 0: a regression */
   const scl_platt *sigmoids;   /* of calibrated probabilities, c of them, or NULL */
   const scl_isotonic *curves;  /* the same by isotonic regression, or NULL */
   const scl_instance *by_loss; /* the solver whose loss gives probabilities, or NULL */
-  scl_target_form form;        /* undone in the values of a regression, not in its scores */
+  scl_target_form form;        /* is undone in the values of a regression, not in its scores */
   const char *doing;           /* for progress; NULL shows none */
 } scl_fitted;
 
@@ -46,10 +47,10 @@ typedef enum scl_prediction {
  * same whole blocks. SCL_STATUS_UNSUPPORTED: probabilities that are not known. */
 scl_status scl_predict(const scl_fitted *fitted, scl_source *source, scl_prediction what,
                        scl_matrix *out, scl_error *error);
-/* The same of scores that were predicted before. */
+/* The same from scores that were predicted before. The caller releases *out. */
 scl_status scl_predict_from(const scl_fitted *fitted, const scl_matrix *scores, scl_prediction what,
                             scl_matrix *out, scl_error *error);
-/* Whether the loss of a solver gives probabilities. */
+/* *out = whether the loss of a solver gives probabilities. */
 scl_status scl_loss_has_probabilities(const scl_instance *solver, size_t targets, bool *out,
                                       scl_error *error);
 

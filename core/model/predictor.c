@@ -1,4 +1,6 @@
-/* Loading a predictor, and questions about it: columns, classes, and the table of its columns. */
+/* Loading a predictor, and functions about it: columns, classes, and the table of its columns. They
+ * are the part of scullery/scullery.h that does not predict (buffers.c predicts). Every function
+ * about a predictor accepts NULL and places out of range. */
 #include "model/predictor.h"
 #include "algebra/blas.h"
 #include "base/environment.h"
@@ -18,7 +20,7 @@ void scl_predictor_close(scl_predictor *p) {
   SCL_RELEASE(p->places, p);
 }
 
-/* Set p->fitted, the form in which the driver takes the parts. */
+/* Set p->fitted from p->parts. Predicted labels are the places of classes, 0, 1, ... */
 static scl_status prepare_fitted(scl_predictor *p, scl_error *error) {
   const scl_restored *r = &p->parts;
   p->places = scl_allocate_array(r->n_classes + 1, sizeof *p->places);
@@ -42,13 +44,14 @@ static scl_status prepare_fitted(scl_predictor *p, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Fill in a predictor of zeros. The caller closes it after a failure. */
+/* Restore the parts of a predictor, which has to be zeros before. The caller closes it after a
+ * failure. */
 static scl_status fill_predictor(scl_saved *saved, scl_predictor *out, scl_error *error) {
   const char *kind = NULL;
   (void)scl_saved_opt_word(saved->body, "kind", &kind, NULL);
   if (kind == NULL || strcmp(kind, "pipeline") != 0)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "it holds %.40s, and a pipeline alone predicts: one that was saved after p:fit",
+                    "it holds %.40s, and only a pipeline predicts: one that was saved after p:fit",
                     kind == NULL ? "no model" : kind);
   SCL_TRY(scl_restore(saved, &out->parts, error));
   if (out->parts.solver == NULL)
@@ -81,7 +84,7 @@ static scl_status load_predictor(const char *path, const void *bytes, size_t siz
   return status;
 }
 
-/* The same in the locale "C", with a turn among the threads that call. */
+/* The same between scl_stay_begin and scl_stay_end. *out is NULL after a failure. */
 static scl_status load_here(const char *path, const void *bytes, size_t size, const char *what,
                             scl_predictor **out, scl_error *error) {
   *out = NULL;
@@ -144,7 +147,7 @@ size_t scl_predictor_fields(const scl_predictor *p) {
   return p == NULL || p->schema == NULL ? 0 : p->schema->n_columns;
 }
 
-/* A column of the table, or NULL if there is no such one. */
+/* A column of the table, or NULL if there is no such column. */
 static const scl_column *field_of(const scl_predictor *p, size_t field) {
   return field < scl_predictor_fields(p) ? &p->schema->columns[field] : NULL;
 }
@@ -159,6 +162,8 @@ int scl_predictor_field_kind(const scl_predictor *p, size_t field) {
   return column == NULL ? -1 : (int)column->kind;
 }
 
+/* The first column of the rows that comes from the field: fields before it may have several columns
+ * (one for each level of a category). */
 size_t scl_predictor_field_column(const scl_predictor *p, size_t field) {
   size_t place = 0;
   for (size_t i = 0; field_of(p, i) != NULL && i < field; i++)

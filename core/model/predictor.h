@@ -1,4 +1,4 @@
-/* A predictor of scullery/scullery.h: a restored pipeline, as its driver takes it. */
+/* A predictor of scullery/scullery.h: a restored pipeline in the form that scl_predict takes. */
 #ifndef SCULLERY_MODEL_PREDICTOR_H
 #define SCULLERY_MODEL_PREDICTOR_H
 

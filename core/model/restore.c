@@ -14,8 +14,8 @@
 
 enum { MOST_BLOCK = 1 << 24 };
 
-/* The pipeline as it was written, before it was fitted: row stages, features, row stages after
- * them, solver. */
+/* The pipeline as the script wrote it, before the fit: row stages, features, row stages after them,
+ * solver. Pointers into the description. */
 typedef struct recipe {
   const cJSON *rows, *after; /* the first stages of each list; n_rows and n_after of them */
   size_t n_rows, n_after;
@@ -23,7 +23,7 @@ typedef struct recipe {
   bool components;                /* the last stage takes components of the features */
 } recipe;
 
-/* Whether a table stands for something else, of that name ("features", "stage"). */
+/* Whether a table has this mark ("features", "stage"). */
 static bool is_marked(const cJSON *value, const char *word) {
   const char *mark = scl_saved_mark(value);
   return mark != NULL && strcmp(mark, word) == 0;
@@ -38,8 +38,8 @@ static bool is_pca(const cJSON *stage) {
          strcmp(name, scl_stage_name(SCL_PROJECT)) == 0;
 }
 
-/* Enter one stage. The order is row stages, features, row stages after them, then components of the
- * features or a solver; false if the stage is out of order. */
+/* Enter one stage. False if it is out of order: row stages come first, then features, row stages
+ * after them, and at the end sc.pca (components of the features) or a solver. */
 static bool add_stage(const cJSON *stage, recipe *out) {
   const char *title = scl_saved_component_name(stage);
   const bool row = is_marked(stage, "stage");
@@ -59,6 +59,7 @@ static bool add_stage(const cJSON *stage, recipe *out) {
   return true;
 }
 
+/* Read `pipeline.stages` into *out. */
 static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) {
   const cJSON *pipeline, *list;
   size_t i = 0;
@@ -71,7 +72,7 @@ static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) 
     if (add_stage(stage, out)) continue;
     if (is_marked(stage, "choose"))
       return scl_fail(error, SCL_STATUS_BAD_DATA,
-                      "a pipeline that is to be searched is not fitted");
+                      "the pipeline has unresolved sc.choose options and was never fitted");
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "stage %zu of its pipeline is %s, which does not belong there", i + 1,
                     scl_saved_shown(stage, text, sizeof text));
@@ -102,7 +103,8 @@ static scl_status read_stage_array(const scl_saved *saved, const cJSON *said, co
   return scl_saved_matrix(saved, full, shape, out, error);
 }
 
-/* A stage with arrays: shift (1 x cols) and factor (1 x cols; of a projection k x cols). */
+/* A stage that learnt two arrays: shift (1 x cols), and factor (1 x cols; for a projection to k
+ * columns k x cols). Stages compute (x - shift) * factor, a projection multiplies by its rows. */
 static scl_status make_learnt_stage(const scl_saved *saved, const cJSON *said, scl_stage_kind kind,
                                     size_t cols, size_t constant, scl_stage **out,
                                     scl_error *error) {
@@ -122,7 +124,7 @@ static scl_status make_learnt_stage(const scl_saved *saved, const cJSON *said, s
   return status;
 }
 
-/* A selection of columns (1 x the number of them). */
+/* A selection of columns: its array has their numbers in one row. */
 static scl_status make_selection(const scl_saved *saved, const cJSON *said, size_t cols,
                                  scl_stage **out, scl_error *error) {
   scl_matrix columns = {0};
@@ -134,7 +136,8 @@ static scl_status make_selection(const scl_saved *saved, const cJSON *said, size
   return status;
 }
 
-/* One fitted stage, which takes `cols` columns, as it was planned and as the file describes it. */
+/* One fitted stage, which takes `cols` columns. `planned` is the stage in the pipeline, `said` the
+ * description of the fitted one: both must have the same kind. */
 static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const cJSON *said,
                              size_t cols, scl_stage **out, scl_error *error) {
   const char *name, *kind;
@@ -157,8 +160,9 @@ static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const
   return make_learnt_stage(saved, said, (scl_stage_kind)i, cols, constant, out, error);
 }
 
-/* The fitted stages of the list `name`, planned as the `count` stages from `planned` on. *cols:
- * columns that arrive, and afterwards those that the last stage gives. */
+/* The fitted stages of the list `name`; in the pipeline they are the `count` siblings from
+ * `planned` on. *cols: the number of columns that arrive, then of those that leave the last stage.
+ * The caller releases *stages, also after a failure. */
 static scl_status read_stages(const scl_saved *saved, const cJSON *model, const char *name,
                               const cJSON *planned, size_t count, scl_stage ***stages,
                               size_t *n_stages, size_t *cols, scl_error *error) {
@@ -199,7 +203,7 @@ static scl_status archive_arrays(const scl_saved *saved, const cJSON *learnt,
   return SCL_STATUS_OK;
 }
 
-/* A solver's own model, not linear in the features. */
+/* A model that the solver's plugin defines, not linear in the features. */
 static scl_status read_learnt(const scl_saved *saved, const cJSON *learnt, size_t features,
                               scl_restored *out, scl_error *error) {
   size_t found, targets;
@@ -222,7 +226,8 @@ static scl_status read_learnt(const scl_saved *saved, const cJSON *learnt, size_
   return status;
 }
 
-/* Coefficients, intercept and, if there is one, pilot. title: "solver", or "components". */
+/* Coefficients (D x c), intercept (1 x c) and, if there is one, pilot (1 x D). title: "solver", or
+ * "components" for components of the features without a solver. */
 static scl_status read_weights(const scl_saved *saved, const char *title, size_t features,
                                scl_restored *out, scl_error *error) {
   char name[40];
@@ -237,7 +242,9 @@ static scl_status read_weights(const scl_saved *saved, const char *title, size_t
   return scl_saved_matrix(saved, name, pilot, &out->pilot, error);
 }
 
-/* The solver with the options of the fit, and its coefficients or model. */
+/* The solver with the options of the fit, and its coefficients or model. A search may have changed
+ * the options, so that the component is read from the model, not from the pipeline; both must name
+ * the same solver. */
 static scl_status read_solver(scl_saved *saved, const cJSON *model, const recipe *plan,
                               size_t features, scl_restored *out, scl_error *error) {
   const cJSON *said;
@@ -261,8 +268,8 @@ static scl_status read_solver(scl_saved *saved, const cJSON *model, const recipe
 
 /* ------------------------------------------------------------ classes */
 
-/* A label as a text, and as a number if it is one (otherwise NaN). A whole number has no fraction in
- * the text. */
+/* A label as a text, and as a number if it was saved as one (otherwise NaN). The text of a whole
+ * number has no fraction. */
 static scl_status read_label(const scl_saved *saved, const cJSON *value, char **label,
                              double *number, scl_error *error) {
   char text[40];
@@ -280,7 +287,8 @@ static scl_status read_label(const scl_saved *saved, const cJSON *value, char **
   return *label == NULL ? scl_fail_memory(error, sizeof text, "a label") : SCL_STATUS_OK;
 }
 
-/* Labels of the classes. Two classes have one target; more have one each. */
+/* Labels of the classes, all texts or all numbers. Two classes are learnt with one target, more
+ * with one target for each class. */
 static scl_status read_classes(const scl_saved *saved, const cJSON *fields, scl_restored *out,
                                scl_error *error) {
   const cJSON *list;
@@ -326,7 +334,7 @@ static scl_status read_sigmoids(const scl_saved *saved, const cJSON *from, scl_r
   return SCL_STATUS_OK;
 }
 
-/* A list of numbers in the field `name`, allocated here. */
+/* The list of numbers in the field `name`. The caller releases *out, also after a failure. */
 static scl_status read_list(const scl_saved *saved, const cJSON *from, const char *name,
                             double **out, size_t *count, scl_error *error) {
   const cJSON *list;
@@ -341,7 +349,7 @@ static scl_status read_list(const scl_saved *saved, const cJSON *from, const cha
   return SCL_STATUS_OK;
 }
 
-/* The knots of each target's curve. */
+/* The knots of each target's curve: scores, and the share of positive rows at each. */
 static scl_status read_curves(const scl_saved *saved, const cJSON *from, scl_restored *out,
                               scl_error *error) {
   const cJSON *list;
@@ -364,8 +372,8 @@ static scl_status read_curves(const scl_saved *saved, const cJSON *from, scl_res
   return SCL_STATUS_OK;
 }
 
-/* Calibrated probabilities, or those of the solver's loss. Row weights by class change the population
- * that a loss describes, so that its probabilities are not offered then. */
+/* Calibrated probabilities, or those of the solver's loss. Row weights by class change the
+ * population that a loss describes, so that its probabilities are not offered then. */
 static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, scl_restored *out,
                                    scl_error *error) {
   const cJSON *from = scl_saved_find(fields, "calibration");
@@ -380,12 +388,12 @@ static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, 
   SCL_TRY(scl_loss_has_probabilities(out->solver, out->targets, &out->by_loss, error));
   if (out->by_loss) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "its probabilities are those of a loss, and its solver's loss says none");
+                  "its probabilities are those of a loss, and its solver's loss gives none");
 }
 
 /* ------------------------------------------------------------ targets */
 
-/* A list of finite numbers, one a target; of scales: larger than 0. */
+/* A list of finite numbers, one for each target, into out (count); positive: all larger than 0. */
 static scl_status read_numbers(const scl_saved *saved, const cJSON *from, const char *name,
                                bool positive, size_t count, double *out, scl_error *error) {
   const cJSON *list;
@@ -396,7 +404,8 @@ static scl_status read_numbers(const scl_saved *saved, const cJSON *from, const 
                     name, scl_saved_count(list), count);
   for (const cJSON *item = list->child; item != NULL; item = item->next, i++)
     if (!scl_saved_number(saved, item, &out[i]) || !isfinite(out[i]) || (positive && out[i] <= 0))
-      return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'form.%s' holds no such number", name);
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'form.%s' has a value that it cannot have",
+                      name);
   return SCL_STATUS_OK;
 }
 
@@ -434,8 +443,9 @@ static scl_status read_fields(const scl_saved *saved, const cJSON *model, const 
   return SCL_STATUS_OK;
 }
 
-/* The feature map, and the row stages after it; the pipeline and the file must agree whether there
- * are any. */
+/* The feature map, and the row stages after it. The pipeline and the model must agree whether there
+ * are any. *cols as in read_stages. A map with stages after it is wrapped in a staged map, which
+ * borrows it (out->base). */
 static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *plan, size_t *cols,
                            scl_restored *out, scl_error *error) {
   const cJSON *said = scl_saved_find(model, "map");

@@ -36,20 +36,23 @@ typedef struct scl_restored {
   char **names;         /* of the columns, NULL: they have none */
 } scl_restored;
 
-/* Everything but the schema. What is there where it fails is to be released too. */
+/* Restore everything but the schema. The caller releases *out, which has to be zeros before, also
+ * after a failure. */
 scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error);
 void scl_restored_release(scl_restored *restored);
 
-/* What the two arrays of a fitted stage are called in a file, "mean" and "factor"; NULL: it has
- * none. */
+/* The names of the two arrays of a fitted stage in a file ("mean", "factor"); NULL: it has no such
+ * array. */
 const char *scl_saved_shift_name(scl_stage_kind kind);
 const char *scl_saved_factor_name(scl_stage_kind kind);
 
-/* columns.c: a list `names` of `dim` texts; *out stays where it is absent. */
+/* columns.c: the list `names` of `dim` texts. *out is unchanged if there is no such list. The
+ * caller releases *out. */
 scl_status scl_saved_names(const scl_saved *saved, const cJSON *from, size_t dim, char ***out,
                            scl_error *error);
-/* The schema of the table that the columns of a pipeline come from; *out NULL: they are none of its
- * columns any more, or come from none. */
+/* The schema of the CSV table that the columns of a pipeline come from. *out is NULL if they come
+ * from another format, or if the rows no longer have the table's columns. The caller destroys
+ * *out. */
 scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out, scl_error *error);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last one of the format that is read: 2 has pilot means, 3 has targets that were transformed,
- * computed columns, and dates whose day or month comes first, 4 has row stages after features,
- * selections of columns, and isotonic calibrations. */
+/* The newest version of the format that is read. 2 added pilot means; 3 transformed targets,
+ * computed columns, and dates whose day or month comes first; 4 row stages after features,
+ * selections of columns, and isotonic calibrations; 5 features of whole numbers, and sums. */
 enum { VERSION = 5 };
 
 /* ------------------------------------------------------------ opening */
@@ -21,7 +21,7 @@ static scl_status check_body(const scl_saved *saved, const char *what, scl_error
   (void)scl_saved_opt_word(body, "format", &format, NULL);
   if (format == NULL || strcmp(format, "scullery") != 0 || !cJSON_IsNumber(version) ||
       !scl_json_number_of(&saved->json, version).is_whole)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its description is none of ours", what);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: this is not a model of Scullery", what);
   if (scl_saved_opt_word(body, "scullery", &by, error) != SCL_STATUS_OK)
     return scl_prefix(error, "%s", what);
   const int64_t number = scl_json_number_of(&saved->json, version).whole;
@@ -64,6 +64,8 @@ const char *scl_saved_mark(const cJSON *value) {
   return mark == NULL ? NULL : cJSON_IsString(mark) ? mark->valuestring : "?";
 }
 
+/* Lua has one empty table, which is written as {}: an object without fields is an empty list
+ * too. */
 bool scl_saved_is_list(const cJSON *table) {
   return cJSON_IsArray(table) || (cJSON_IsObject(table) && table->child == NULL);
 }
@@ -83,7 +85,7 @@ const char *scl_saved_shown(const cJSON *value, char *text, size_t size) {
   return text;
 }
 
-/* The sentence for a field of another type than it should be. */
+/* Refuse a field of a wrong type; `takes` names the right one. */
 static scl_status refuse_field(const cJSON *from, const char *name, const char *takes,
                                scl_error *error) {
   char text[60];
@@ -160,8 +162,8 @@ bool scl_saved_number(const scl_saved *saved, const cJSON *value, double *out) {
   return !isnan(*out) || strcmp(word, "nan") == 0;
 }
 
-/* Decode hexadecimal digits in place; false if they are not such, or if a byte is 0 and `zeros` is
- * false. */
+/* Decode hexadecimal digits in place. False if there are other characters or half a byte, or if a
+ * byte is 0 and `zeros` is false. */
 static bool read_hex(char *text, bool zeros) {
   const size_t length = strlen(text);
   if (length % 2 != 0 || strspn(text, "0123456789abcdefABCDEF") != length) return false;
@@ -189,8 +191,9 @@ scl_status scl_saved_text(const scl_saved *saved, const cJSON *value, char **out
   if (!bytes || read_hex(*out, saved->loader == SCL_LOADER_SCRIPT)) return SCL_STATUS_OK;
   scl_release(*out);
   *out = NULL;
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "a text is no list of bytes, or has a zero byte, which no text of C has");
+  return scl_fail(
+      error, SCL_STATUS_UNSUPPORTED,
+      "a text is not a list of bytes, or has a zero byte, which texts in C cannot hold");
 }
 
 /* ------------------------------------------------------------ the arrays */
@@ -209,7 +212,7 @@ scl_status scl_saved_matrix(const scl_saved *saved, const char *name, scl_saved_
   const size_t *sizes = array->sizes;
   const bool real = array->dtype == SCL_DTYPE_FLOAT64 || array->dtype == SCL_DTYPE_FLOAT32;
   if (!real || array->rank != 2)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "array '%s' is no matrix of float64 or float32",
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "array '%s' is not a matrix of float64 or float32",
                     name);
   if ((shape.rows != SIZE_MAX && sizes[0] != shape.rows) ||
       (shape.cols != SIZE_MAX && sizes[1] != shape.cols) ||

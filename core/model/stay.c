@@ -1,4 +1,6 @@
-/* Calls from other programs, and the settings of the whole library: threads, plugins, log. */
+/* Calls from other programs, and the settings of the whole library: threads, plugins, log. Each
+ * function of scullery/scullery.h that works for long runs between scl_stay_begin and
+ * scl_stay_end. */
 #define _GNU_SOURCE
 #include "model/stay.h"
 
@@ -10,7 +12,8 @@
 #include <pthread.h>
 #include <scullery/scullery.h>
 
-/* Calls in progress. scl_set_threads waits until there are none, and new calls wait for it. */
+/* Calls in progress. scl_set_threads waits until none runs, and new calls wait until it is done:
+ * the pool must not change below a call that uses it. */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -34,9 +37,11 @@ scl_status scl_stay_begin(scl_stay *out, scl_error *error) {
   (void)pthread_once(&once, prepare_calls);
   if (plain == (locale_t)0) return scl_fail_memory(error, sizeof plain, "a locale");
   pthread_mutex_lock(&calls.lock);
+  /* A BLAS may only be able to serve a limited number of threads at once. */
   while (calls.changing || !scl_blas_admits(calls.running + 1))
     pthread_cond_wait(&calls.changed, &calls.lock);
   calls.running++;
+  /* With one thread each call works on the thread that makes it, so that many calls run at once. */
   const bool alone = calls.threads == 1;
   pthread_mutex_unlock(&calls.lock);
   out->locale = uselocale(plain);
@@ -44,6 +49,7 @@ scl_status scl_stay_begin(scl_stay *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* A caller may pass the same scl_error again: an old message must not survive a success. */
 scl_status scl_stay_end(const scl_stay *stay, scl_status status, scl_error *error) {
   (void)scl_pool_set_thread_serial(stay->alone);
   (void)uselocale((locale_t)stay->locale);

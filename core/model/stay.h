@@ -1,5 +1,5 @@
-/* The frame of a call from another program: the thread works in the locale "C" and waits for its turn;
- * afterwards the thread is as it was. */
+/* The frame of a call from another program: the thread works in the locale "C" and waits for its
+ * turn; afterwards the thread is as it was. */
 #ifndef SCULLERY_STAY_H
 #define SCULLERY_STAY_H
 
@@ -14,7 +14,8 @@ typedef struct scl_stay {
 /* Until scl_stay_end, this thread works in the locale "C", alone unless scl_set_threads asked for
  * more, and has a turn among the threads that call. */
 scl_status scl_stay_begin(scl_stay *out, scl_error *error);
-/* Returns the status of the work; after work that went well *error, where there is one, says so. */
+/* Restore the thread. Returns `status`, the status of the work; after SCL_STATUS_OK *error (if not
+ * NULL) is cleared. */
 scl_status scl_stay_end(const scl_stay *stay, scl_status status, scl_error *error);
 
 #endif

@@ -1,3 +1,6 @@
+/* Exact sums over rows: joined, divided by fold, scored, and as arrays of a saved file.
+ * core/lua/sums.c calls it for the sums of a script (docs/models.md names the arrays). A file is
+ * not trusted: each number that is read has to be possible for the weights that the file gives. */
 #include "model/sums.h"
 
 #include "algebra/block_totals.h"
@@ -33,6 +36,8 @@ static scl_whole_sums group_of(const scl_whole_sums *from, size_t g) {
   return one;
 }
 
+/* Every row to be taken out must be among the rows that were added. Sums alone cannot show that it
+ * is not, so that only the fingerprints prevent a wrong subtraction. */
 static scl_status check_there(scl_row_sums *all, scl_row_sums *some, scl_error *error) {
   const size_t common = scl_fingerprints_common(&all->prints, &some->prints);
   if (common == some->prints.count) return SCL_STATUS_OK;
@@ -43,6 +48,9 @@ static scl_status check_there(scl_row_sums *all, scl_row_sums *some, scl_error *
 
 scl_status scl_row_sums_join(scl_row_sums *into, scl_row_sums *from, bool subtract,
                              scl_error *error) {
+  /* After a failure nothing may have changed. So the fingerprints are appended first, which can run
+   * out of memory; they are cut off again if the sums cannot be merged; and they are taken out
+   * last, which cannot fail. */
   const bool printed = into->printed && from->printed;
   const size_t before = into->prints.count;
   if (subtract && printed) SCL_TRY(check_there(into, from, error));
@@ -79,6 +87,9 @@ scl_status scl_row_sums_without(const scl_row_sums *from, long without, scl_row_
  *
  *   |y - Phi a - b|^2 = s - 2 a'r + a'Ca + n (h - m'a - b)^2 */
 
+/* The sum over targets of the formula above, for coefficients a (d x c), constants b (c) and ca = C
+ * a (d x c, row-major). A quadratic form is not negative: a value below 0 comes from rounding and
+ * counts as 0. */
 static double error_of(const scl_totals *t, size_t d, size_t c, const scl_matrix *a,
                        const double *b, const double *ca) {
   double square = 0;
@@ -94,7 +105,9 @@ static double error_of(const scl_totals *t, size_t d, size_t c, const scl_matrix
   return square;
 }
 
-/* The constants of the scores for features and targets less the means that the sums subtract. */
+/* The constants (c) of the scores in terms of the features and targets of the sums. The fit
+ * computes (phi - p) a + b with its pilot p; the sums have phi - q and y - h. So the constant of
+ * target j is b_j - h_j + (q - p)' a_j. */
 static void shift_constants(const scl_whole_sums *sums, const scl_matrix *a, const scl_matrix *b,
                             const scl_matrix *pilot, double *out) {
   const size_t d = sums->features, c = sums->targets;
@@ -108,6 +121,8 @@ static void shift_constants(const scl_whole_sums *sums, const scl_matrix *a, con
   }
 }
 
+/* out = moment * a (d x c). packed (d x c) receives the coefficients as a row-major array of
+ * doubles. */
 static scl_status multiply(const scl_symmetric *moment, const scl_matrix *a, double *packed,
                            double *out, scl_error *error) {
   for (size_t i = 0; i < a->rows; i++)
@@ -145,7 +160,8 @@ scl_status scl_row_sums_error(const scl_row_sums *sums, size_t fold, const scl_m
 
 /* ------------------------------------------------------------ saving */
 
-/* The name of an array of group g, in `text`: those of the first have none. */
+/* The name of an array of group g (from 0): "sums.right", then "sums.right.2", ... Written to
+ * `text` where it differs from `name`. */
 enum { NAME_ROOM = SCL_ARCHIVE_NAME + 1 };
 static const char *name_of(const char *name, size_t g, char text[NAME_ROOM]) {
   if (g == 0) return name;
@@ -153,6 +169,7 @@ static const char *name_of(const char *name, size_t g, char text[NAME_ROOM]) {
   return text;
 }
 
+/* Enter a rows x cols array, which the archive copies. */
 static scl_status put(scl_array_archive *archive, const char *name, scl_dtype dtype,
                       const void *data, size_t rows, size_t cols, scl_error *error) {
   const scl_array array = {.dtype = dtype, .rank = 2, .sizes = {rows, cols}, .data = data};
@@ -180,6 +197,8 @@ static scl_status put_exact(scl_array_archive *archive, const char *name, scl_ex
   return status;
 }
 
+/* The packed lower triangle of the moments (d (d + 1) / 2 numbers) as one row of int64: the low
+ * words; where the totals have 128 bits, a second row with the high words. */
 static scl_status put_moment(scl_array_archive *archive, const char *name,
                              const scl_whole_totals *totals, size_t d, scl_error *error) {
   const size_t count = d * (d + 1) / 2;
@@ -218,6 +237,8 @@ scl_status scl_row_sums_save(scl_row_sums *sums, scl_array_archive *archive, scl
 
 /* ------------------------------------------------------------ loading */
 
+/* The array of that name, which must have this type and shape (SIZE_MAX: any). It belongs to
+ * `saved`. */
 static scl_status get(const scl_saved *saved, const char *name, scl_dtype dtype, size_t rows,
                       size_t cols, const scl_array **out, scl_error *error) {
   const scl_array *array = *out = scl_saved_array(saved, name);
@@ -229,6 +250,8 @@ static scl_status get(const scl_saved *saved, const char *name, scl_dtype dtype,
                   "its array '%s' is missing, or has another type or shape", name);
 }
 
+/* The reverse of put_exact. The row of first places must hold the same number in every column,
+ * within what an exact sum can have. */
 static scl_status get_exact(const scl_saved *saved, const char *name, scl_exact *e,
                             scl_error *error) {
   const scl_array *array;
@@ -243,7 +266,9 @@ static scl_status get_exact(const scl_saved *saved, const char *name, scl_exact 
   return scl_exact_import(e, (int)numbers[0], array->sizes[0] - 1, numbers + count, error);
 }
 
-/* No feature is beyond this, nor is it where a row with a weight was rounded. */
+/* A bound of the absolute value of a whole-number feature (at most 2047, algebra/whole.h). The
+ * features of a row of fractional weight w are multiplied by sqrt(w) / 2^(e+1) < 1 before they are
+ * rounded (rows/whole_sums.h), so that they keep this bound. */
 static const double MOST_FEATURE = 4096;
 
 static scl_status refuse(const char *name, scl_error *error) {
@@ -251,6 +276,10 @@ static scl_status refuse(const char *name, scl_error *error) {
                   "its array '%s' has a number that sums of these weights cannot reach", name);
 }
 
+/* The moments of group g. |sum of w v_i v_j| is at most MOST_FEATURE^2 times the weights (in units
+ * of 2^-shift); for float features whole->weight bounds the entries themselves. A diagonal entry is
+ * a sum of squares and is not negative. Totals outside of these bounds could overflow when more
+ * rows are added. */
 static scl_status get_moment(const scl_saved *saved, const char *name, scl_whole_sums *whole,
                              size_t g, scl_error *error) {
   const scl_array *array;
@@ -293,6 +322,7 @@ static scl_status check_exact(const scl_whole_sums *whole, size_t g, const char 
   return total >= 0 && fits ? SCL_STATUS_OK : refuse(own, error);
 }
 
+/* The arrays of group g, each in its range. */
 static scl_status get_group(const scl_saved *saved, scl_whole_sums *whole, size_t g,
                             scl_error *error) {
   char of_moment[NAME_ROOM], of_right[NAME_ROOM], of_own[NAME_ROOM];
@@ -303,6 +333,7 @@ static scl_status get_group(const scl_saved *saved, scl_whole_sums *whole, size_
   return check_exact(whole, g, right, own, error);
 }
 
+/* The fingerprints, which must ascend: whoever compares them relies on the order. */
 static scl_status get_prints(const scl_saved *saved, scl_row_sums *out, scl_error *error) {
   const scl_array *array;
   if (!out->printed) return SCL_STATUS_OK;
@@ -334,7 +365,9 @@ static scl_status get_units(const scl_saved *saved, scl_whole_sums *whole, scl_e
   return scl_block_sums_open(whole, unit, &less, error);
 }
 
-/* What `sums.facts` and `sums.weight` say, into sums of their number of groups. */
+/* Create the sums from `sums.facts` (shift, whether there are fingerprints, number of groups) and
+ * `sums.weight`, and set their units if the features are floats. The caller releases *out, also
+ * after a failure. */
 static scl_status get_facts(const scl_saved *saved, size_t features, size_t targets,
                             scl_row_sums *out, scl_error *error) {
   enum { MOST_FOLDS = 1000 };

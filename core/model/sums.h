@@ -14,6 +14,7 @@ typedef struct scl_row_sums {
 } scl_row_sums;
 
 void scl_row_sums_release(scl_row_sums *sums);
+/* A copy with memory of its own. The caller releases *out, also after a failure. */
 scl_status scl_row_sums_copy(const scl_row_sums *from, scl_row_sums *out, scl_error *error);
 /* Add the rows of `from`, or take them out: then SCL_STATUS_BAD_DATA where some of them are not
  * there, and nothing has changed. */
@@ -23,9 +24,9 @@ scl_status scl_row_sums_join(scl_row_sums *into, scl_row_sums *from, bool subtra
 scl_status scl_row_sums_without(const scl_row_sums *from, long without, scl_row_sums *out,
                                 scl_error *error);
 
-/* The squared error of the scores (Phi - pilot) a + b on the rows of a fold, summed over rows and targets with
- * the rows' weights, for a map's features and the coefficients a (D x c) and b (1 x c) of a fit and
- * its pilot means (1 x D, or NULL: zeros); and the sum of the weights. */
+/* The squared error of the scores (Phi - pilot) a + b on the rows of a fold, summed over rows and
+ * targets with the rows' weights, for a map's features and the coefficients a (D x c) and b (1 x c)
+ * of a fit and its pilot means (1 x D, or NULL: zeros); and the sum of the weights. */
 scl_status scl_row_sums_error(const scl_row_sums *sums, size_t fold, const scl_map *map,
                               const scl_matrix *a, const scl_matrix *b, const scl_matrix *pilot,
                               double *square, double *weight, scl_error *error);

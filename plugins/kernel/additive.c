@@ -35,12 +35,15 @@ typedef struct symmetric {
   double *p, *c;
 } symmetric;
 
+/* p_0 = 1, p_1 .. p_s = 0 for every pair. */
 static void symmetric_begin(symmetric *state, size_t degree) {
   for (size_t i = 0; i < state->count; i++)
     state->p[i] = 1;
   memset(state->p + state->count, 0, degree * state->count * sizeof *state->p);
 }
 
+/* Adds column j (from 1): p_k <- ((j - k) p_k + k c_j p_(k-1))/j, so that p_k is the mean over the
+ * subsets of size k of the first j columns. k descends, as p_(k-1) must still be the old one. */
 static void symmetric_step(const symmetric *state, size_t dim, size_t degree, size_t j) {
   const subset_range range = subset_step(dim, degree, j);
   for (size_t k = range.high; k >= range.low && k > 0; k--) {
@@ -52,8 +55,8 @@ static void symmetric_step(const symmetric *state, size_t dim, size_t degree, si
   }
 }
 
-/* Converts means to the result. The factor C(d, s) of the sum is applied last, so that nothing
- * overflows before. */
+/* The factor from the mean to the result: C(d, s) for the sum, 1 for the mean. It is applied last,
+ * so that nothing overflows before. */
 static double symmetric_factor(const additive *self, size_t dim) {
   double factor = 1;
   for (size_t k = 1; !self->normalise && k <= self->degree; k++)
@@ -156,6 +159,7 @@ static scl_status additive_diagonal(const void *instance, const scl_const_parame
   return SCL_STATUS_OK;
 }
 
+/* Shifting both rows keeps the kernel where it keeps k1. */
 static scl_shift additive_shift(const void *instance) {
   const additive *self = instance;
   return parts_shift(self->base.host, &self->column) == SCL_SHIFT_KEEPS ? SCL_SHIFT_KEEPS

@@ -19,6 +19,7 @@ static const scl_option options[] = {
                 SCL_WITHIN(0, 16)),
     SCL_NUMBER(arccos, sigma, "1", "standard deviation s of the weights", SCL_POSITIVE)};
 
+/* The factor of the rows; order 0 does not depend on lengths. */
 static double scale(const void *instance) {
   const arccos *self = instance;
   return self->order == 0 ? 1 : self->sigma;
@@ -32,6 +33,8 @@ static double scaled(int order, double t, double value) {
   return value;
 }
 
+/* cosines become (||u|| ||v||)^n J_n(theta)/pi. For order 0 the lengths only detect rows of zeros,
+ * whose kernel is 0. */
 static void finish(const void *instance, const scl_pair_row *row, double *cosines) {
   const int order = (int)((const arccos *)instance)->order;
   for (size_t j = 0; j < row->count; j++) {

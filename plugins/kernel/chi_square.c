@@ -6,6 +6,7 @@
  * explicit feature maps). */
 #include "shared/column_kernel.h"
 
+/* NaN marks a number that the kernel does not take. */
 static double prepare(const void *self, double x) {
   (void)self;
   return x >= 0 ? x : NAN;
@@ -18,7 +19,8 @@ static scl_status refuse(const void *self, size_t column, double x, scl_error *e
                    column, x);
 }
 
-/* Symmetric in x and y to the bit, and no intermediate product overflows or underflows. */
+/* out_j += 2 x y_j/(x + y_j), as low (high/mean): symmetric in x and y to the bit, and no
+ * intermediate product overflows or underflows. */
 static void gather(double x, size_t count, const double *y, double *out) {
   for (size_t j = 0; j < count; j++) {
     const double low = x < y[j] ? x : y[j], high = x < y[j] ? y[j] : x;

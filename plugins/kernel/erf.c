@@ -20,6 +20,7 @@ static const scl_option options[] = {
 
 static double scale(const void *self) { return SCL_SQRT2 * ((const arcsine *)self)->sigma; }
 
+/* q = h/sqrt(1 + h^2), which is 1 to rounding long before h^2 overflows. */
 static double shrink(double h) { return h < 1e150 ? h / sqrt(1 + h * h) : 1; }
 
 static void finish(const void *self, const scl_pair_row *row, double *cosines) {

@@ -40,18 +40,21 @@ static void finish(const void *self, const scl_pair_row *row, double *numbers) {
 
 /* ------------------------------------------------------------ the tilt */
 
+/* log E K(w, w) of one column. */
 static double log_diagonal_factor(const void *instance, double mean, double spread) {
   const exponential *self = instance;
   const double q = pow(spread / self->width, 2), m = mean / self->width;
   return m * m / (1 - 2 * q) - 0.5 * log1p(-2 * q);
 }
 
+/* log E E K(u, w) of one column. */
 static double log_mass_factor(const void *instance, double mean, double spread) {
   const exponential *self = instance;
   const double q = pow(spread / self->width, 2), m = mean / self->width;
   return m * m / (1 - q) - 0.5 * log1p(-q * q);
 }
 
+/* The tilt needs a Gaussian law with E K(w, w) finite in every column. */
 static scl_status exponential_check_law(const exponential *self, const scl_law *law,
                                         scl_error *error) {
   const scl_status status = tilt_check(self, law, error);

@@ -52,6 +52,7 @@ static void finish(const void *self, const scl_pair_row *row, double *numbers) {
   ((const scl_base *)self)->host->math->exp(row->count, numbers, numbers);
 }
 
+/* Sets g; fails where 1/g overflows. */
 static scl_status set_length(gaussian *self, double length, scl_error *error) {
   self->length = length;
   if (isfinite(scale(self))) return SCL_STATUS_OK;
@@ -63,6 +64,8 @@ static bool needs_law(const gaussian *self) {
   return !isnan(self->theta) || !isnan(self->coefficient);
 }
 
+/* At most one option may set the width. theta and coefficient wait for the law of the sampler
+ * (gaussian_bind). */
 static scl_status gaussian_create(void *instance, scl_error *error) {
   gaussian *self = instance;
   const int given =
@@ -85,6 +88,7 @@ typedef struct width_factor {
   double factor, power, width, scale;
 } width_factor;
 
+/* The logarithm of one column's factor, for tilt_total. */
 static double log_factor(const void *context, double mean, double spread) {
   const width_factor *self = context;
   const double ratio = spread * self->scale / self->width;
@@ -183,6 +187,7 @@ static void tilt_column(double width, double m, double s, size_t j, scl_tilt *ou
   out->pair_scale[j] = s * hypot(1, ratio) / hypot(1, SCL_SQRT2 * ratio);
 }
 
+/* The tilt of every column; fails where squares of widths are not normal numbers. */
 static scl_status tilt_columns(const gaussian *self, const scl_law *law, scl_tilt *out,
                                scl_error *error) {
   for (size_t j = 0; j < law->dim; j++) {

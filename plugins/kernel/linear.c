@@ -17,6 +17,7 @@ static void linear_finish(const void *instance, const scl_pair_row *row, double 
     numbers[j] += self->offset;
 }
 
+/* A shift of the rows changes K by functions of one row only: it keeps the centred kernel. */
 static scl_shift linear_shift(const void *self) {
   (void)self;
   return SCL_SHIFT_CENTRES;

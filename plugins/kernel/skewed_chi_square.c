@@ -9,6 +9,7 @@
 #include "shared/skewed_chi_square.h"
 #include "shared/column_kernel.h"
 
+/* s = sqrt(x + c); NaN marks a number that the kernel does not take. */
 static double prepare(const void *instance, double x) {
   const skewed *self = instance;
   return x > -self->c ? sqrt(x + self->c) : NAN;

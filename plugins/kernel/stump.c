@@ -3,9 +3,9 @@
  *   t ~ U[-a, a]:       K(x, y) = 1 - ||clip(x) - clip(y)||_1 / (a d),   clip to [-a, a]
  *   t ~ N(0, sigma^2):  K(x, y) = 1 - (2/d) sum_i |F(x_i/sigma) - F(y_i/sigma)|
  *
- * F the normal distribution function. For each column a stump tells x_i from y_i where t falls
- * between the two; sign times sign is then -1, else 1. Rahimi and Recht 2008 (Uniform approximation
- * of functions with random bases) print the first without the 1/d. */
+ * F the normal distribution function. In each column a stump separates x_i from y_i where t is
+ * between the two: the product of the signs is then -1, else 1. Rahimi and Recht 2008 (Uniform
+ * approximation of functions with random bases) print the first without the 1/d. */
 #include <scullery/plugin.h>
 
 typedef struct stump {
@@ -19,6 +19,7 @@ static const scl_option options[] = {
                SCL_POSITIVE),
     SCL_NUMBER(stump, a, NULL, "uniform thresholds on [-a, a], instead of sigma", SCL_POSITIVE)};
 
+/* The law of the thresholds: normal unless `a` is given; both at once are refused. */
 static scl_status stump_create(void *instance, scl_error *error) {
   stump *self = instance;
   const bool normal = !isnan(self->sigma), uniform = !isnan(self->a);

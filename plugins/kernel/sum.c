@@ -25,6 +25,7 @@ static void sum_add(const void *self, size_t k, size_t count, const double *valu
     out[j] = factor * values[j] + (k == 0 ? 0 : out[j]);
 }
 
+/* Checks that there is one weight, or one for each term. */
 static scl_status sum_create(void *instance, scl_error *error) {
   sum *self = instance;
   const size_t terms = self->folded.given->length;

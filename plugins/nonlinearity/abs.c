@@ -7,6 +7,7 @@
 
 SCL_LOOPS(fabs(z))
 
+/* |z| itself: size 1, drift 0. */
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
   rectified_smooth(((const scl_base *)self)->host->math, count, m, v, 1, 0, out);
 }

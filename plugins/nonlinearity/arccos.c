@@ -82,7 +82,7 @@ static double truncated_moment(int order, double m, double v) {
   return truncated_scale(order, now, scale);
 }
 
-/* sqrt2 M_n of a chunk. odd and even come as erf(h/sqrt2) and exp(-h^2/2); even is spoilt. */
+/* sqrt2 M_n of a chunk. On entry odd = erf(h/sqrt2) and even = exp(-h^2/2); even is overwritten. */
 static void truncated_chunk(int order, size_t count, const double *m, const double *v,
                             const double *odd, double *even, double *out) {
   double before[CHUNK];
@@ -127,6 +127,7 @@ static void smooth(const void *self, size_t count, const double *m, const double
 
 /* ------------------------------------------------------------ the dual */
 
+/* M_n of N(mean, variance), also for variance 0. */
 static double moment(int order, double mean, double variance) {
   if (variance > 0) return truncated_moment(order, mean, sqrt(variance));
   return mean > 0 ? pow(mean, order) : 0;
@@ -135,6 +136,7 @@ static double moment(int order, double mean, double variance) {
 /* A product in which 0 times infinity is 0, for powers that overflow. */
 static double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
+/* The closed forms at the top; NaN (not known) for orders from 2 on with means other than 0. */
 static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
                    double covariance) {
   const int order = order_of(self);

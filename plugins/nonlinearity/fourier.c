@@ -30,8 +30,8 @@ static scl_status fourier_shape(const void *instance, scl_shape *out, scl_error 
 
 /* ------------------------------------------------------------ rows of blocks */
 
-/* One row of features: cosines, followed by sines in the pair form, times the amplitude
- * exp(-v^2/2). v is NULL without smoothing. */
+/* One row of features: cosines, and in the pair form sines (sine NULL: none), times the amplitude
+ * exp(-v^2/2). v is NULL without smoothing; stride 0: one spread for the whole row. */
 #define ROW(name, real, exponential, sines, cosines)                                               \
   static void name(const fourier *self, size_t count, const real *z, const real *v,                \
                    ptrdiff_t stride, real *cosine, real *sine) {                                   \

@@ -65,6 +65,7 @@ static size_t chunk_at(size_t cols, size_t from) {
 LARGEST(largest_float64, double)
 LARGEST(largest_float32, float)
 
+/* The largest of the q planes of z, in the type of z. */
 static scl_status apply(const void *instance, const scl_const_block *z, const scl_block *out,
                         scl_error *error) {
   const maxout *self = instance;
@@ -158,7 +159,7 @@ static void read_chunk(const scl_const_block *m, const scl_spread *v, size_t i, 
                         c->count, c->spread + k * CHUNK);
 }
 
-/* product *= (1 + erf(at))/2; `at` is spoilt. */
+/* product *= (1 + erf(at))/2 entry by entry; `at` is overwritten. */
 static void times_distribution(const scl_vector_math *math, bool single, size_t count, double *at,
                                double *product) {
   float narrow[CHUNK] = {0};
@@ -202,6 +203,8 @@ static void smooth_equal(const chunk *c, const double *top, const double *v, dou
     out[j] = top[j] + v[j] * (by.reach - step * (sum[j] + 0.5));
 }
 
+/* One spread for all planes: the trapezoid rule, and the largest mean where the spread is 0 or that
+ * mean is infinite. */
 static void smooth_shared(const chunk *c, double *out) {
   double top[CHUNK], v[CHUNK];
   largest_float64(c->q, c->count, c->mean, CHUNK, top);
@@ -332,6 +335,7 @@ static double smooth_entry(const scl_vector_math *math, entry *e) {
   return high - sum;
 }
 
+/* A spread for each plane: entry by entry, as each has another rule. */
 static void smooth_own(const chunk *c, double *out) {
   const size_t most = most_nodes(c->q);
   entry e = {.q = c->q, .mean = c->room, .spread = c->room + c->q, .at = c->room + 2 * c->q};
@@ -359,6 +363,7 @@ static void smooth_chunk(const chunk *c, double *out) {
     smooth_shared(c, out);
 }
 
+/* Writes a chunk to row and column `at` of the block, in its type. */
 static void write_chunk(size_t count, const double *values, const scl_block *out, ptrdiff_t at) {
   if (out->dtype == SCL_DTYPE_FLOAT64)
     memcpy((double *)out->data + at, values, count * sizeof *values);

@@ -19,6 +19,7 @@ static scl_status unit_scales(const void *self, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
+/* T = d, with one number and one column per parameter. Refuses a T of another value. */
 static scl_status columns_layout(const void *instance, size_t dim, scl_layout *out,
                                  scl_error *error) {
   const scl_host *host = ((const scl_base *)instance)->host;
@@ -36,6 +37,7 @@ static scl_status columns_layout(const void *instance, size_t dim, scl_layout *o
   return SCL_STATUS_OK;
 }
 
+/* Parameter t: weight 1 on column t. */
 static scl_status draw_columns(const void *self, const scl_draw *draw, const scl_parameters *out,
                                scl_error *error) {
   (void)self, (void)draw, (void)error;

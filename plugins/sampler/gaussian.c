@@ -19,6 +19,7 @@ static const scl_option options[] = {
             "mean of each weight, or a list with one for each column (default 0)", SCL_FINITE),
     SCL_OPTION_BIAS};
 
+/* sigma_j: option sigma is one number, or a list with one for each column. */
 static double gaussian_scale_of(const gaussian *self, size_t j) {
   return self->rows.given->form == SCL_FORM_LIST ? self->rows.given->list[j] : self->rows.sigma;
 }
@@ -27,6 +28,7 @@ static double mean_of(const gaussian *self, size_t j) {
   return self->mean->form == SCL_FORM_LIST ? self->mean->list[j] : self->mean->number;
 }
 
+/* Refuses a list whose length is not the number of columns. */
 static scl_status check_list(const gaussian *self, const char *name, const scl_value *value,
                              size_t dim, scl_error *error) {
   if (value->form != SCL_FORM_LIST || value->length == dim) return SCL_STATUS_OK;
@@ -46,6 +48,7 @@ static scl_status gaussian_layout(const void *instance, size_t dim, scl_layout *
   return check_lists(instance, dim, error);
 }
 
+/* The law with mean 0 and scale 1 is the normal law itself; the host applies mean and scale. */
 static void gaussian_make(const void *instance, size_t count, const double *normal, double *e) {
   (void)instance;
   memcpy(e, normal, count * sizeof *e);

@@ -49,13 +49,14 @@ static scl_status draw_grids(const void *instance, const scl_draw *draw, const s
   return SCL_STATUS_OK;
 }
 
-/* Of the pitches. */
+/* Mean and standard deviation of the pitches, of law Gamma(2, gamma). */
 static void moments(const void *instance, double *mean, double *deviation) {
   const grid *self = instance;
   *mean = 2 / self->gamma;
   *deviation = SCL_SQRT2 / self->gamma;
 }
 
+/* out_i = P(rows at this difference share a cell). */
 static scl_status grid_collision(const void *instance, const scl_draw *draw, size_t rows,
                                  const double *delta, ptrdiff_t stride, double *out,
                                  scl_error *error) {

@@ -62,6 +62,7 @@ static const scl_option options[] = {
 
 /* ------------------------------------------------------------ coefficients */
 
+/* a_n = C(p, n) c^(p-n), the binomial coefficients by their ratios. */
 static void fill_polynomial(maclaurin *self) {
   const size_t p = self->degree == 0 ? 2 : self->degree;
   const double c = isnan(self->offset) ? 1 : self->offset;
@@ -94,6 +95,7 @@ static scl_status fill_list(maclaurin *self, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Sets a_n from the options: degree and offset, a list, or the exponential series. */
 static scl_status fill_coefficients(maclaurin *self, scl_error *error) {
   if (self->coefficients->form == 0) {
     fill_polynomial(self);
@@ -133,6 +135,7 @@ static scl_status maclaurin_create(void *instance, scl_error *error) {
 
 /* ------------------------------------------------------------ how T parameters are spent */
 
+/* How many parameters each part of the kernel gets. */
 typedef struct plan {
   size_t constant, linear; /* 0 or 1, 0 or d: the exact parameters */
   size_t random;           /* T' */
@@ -147,6 +150,8 @@ static double mass_from(const maclaurin *self, size_t least) {
   return mass;
 }
 
+/* The constant term takes one parameter; degree 1 is exact where at least as many parameters as
+ * columns are left for degrees from 2 on. */
 static plan make_plan(const maclaurin *self, size_t dim, size_t total) {
   const size_t constant = self->a[0] > 0, left = total < constant ? 0 : total - constant;
   const bool exact = self->a[1] > 0 && left / 2 >= dim && mass_from(self, 2) > 0;
@@ -204,6 +209,7 @@ static scl_status draw_degrees(const void *instance, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
+/* The factors sqrt(a_n / expected number of parameters of degree n); 1 expected for exact ones. */
 static scl_status maclaurin_scales(const void *instance, const scl_draw *draw,
                                    const scl_const_parameters *parameters, double *out,
                                    scl_error *error) {
@@ -249,6 +255,7 @@ static void fill_signs(const workspace *w, uint64_t t, size_t factor, double *ou
   }
 }
 
+/* DEGREE and COLUMN of parameter t of the batch. */
 static const int32_t *parameter(const workspace *w, size_t t) {
   return w->parameters->support + (ptrdiff_t)t * w->parameters->support_stride;
 }
@@ -263,7 +270,8 @@ static void fill_exact(const workspace *w, size_t t) {
         column < 0 ? 1 : size * from[(ptrdiff_t)i * w->x->row_stride];
 }
 
-/* z *= <w_factor, sqrt(s) x> for parameters first .. end-1; = for the first factor. */
+/* z *= <w_factor, sqrt(s) x> for parameters first .. end-1; the first factor is written to z
+ * itself. */
 static void multiply_factor(const workspace *w, size_t factor, size_t first, size_t end) {
   const size_t dim = w->x->cols, count = end - first;
   const bool begin = factor == 0;
@@ -281,7 +289,8 @@ static void multiply_factor(const workspace *w, size_t factor, size_t first, siz
   }
 }
 
-/* Computes z for parameters first .. end-1, whose degrees ascend. */
+/* Computes z for parameters first .. end-1, whose degrees ascend: exact ones first, then factor by
+ * factor, each on the parameters of at least that degree. */
 static void apply_some(const workspace *w, size_t first, size_t end) {
   for (; first < end; first++) {
     const int32_t *at = parameter(w, first);
@@ -320,6 +329,7 @@ static scl_status maclaurin_apply(const void *instance, const scl_draw *draw,
 
 /* ------------------------------------------------------------ the plugin */
 
+/* With the identity the features estimate a kernel that has a name: polynomial, or exponential. */
 static scl_status maclaurin_pair_kernel(const void *instance, const scl_part *partner, char *text,
                                         size_t size, scl_error *error) {
   const maclaurin *self = instance;

@@ -42,6 +42,7 @@ typedef struct reflections {
 
 /* ---------------------------------------------------------------- the reflections of a block */
 
+/* <a, b> of two columns of V, whose entries are GROUP apart. */
 static double orthogonal_dot(size_t count, const double *a, const double *b) {
   double sum = 0;
   for (size_t i = 0; i < count; i++)
@@ -147,8 +148,8 @@ static void apply_group(size_t dim, const group *g, double *restrict panel) {
         y[i * PANEL + c] -= v[i * GROUP + k] * outer[k][c];
 }
 
-/* Columns first .. first+PANEL-1 of Q' into the panel. They are zero below row first+PANEL-1 until
- * the reflections above reach down. */
+/* Columns first .. first+PANEL-1 of Q' into the panel. They start as columns of D, zero below row
+ * first+PANEL-1, so that groups of reflections that begin below do nothing and are left out. */
 static void make_panel(const reflections *from, size_t first) {
   const size_t dim = from->dim, last = first + PANEL < dim ? first + PANEL : dim;
   memset(from->panel, 0, dim * PANEL * sizeof *from->panel);
@@ -169,6 +170,7 @@ static void orthogonal_write_row(const gaussian_rows *self, scl_address address,
     w[i] = length * from->panel[i * PANEL + column];
 }
 
+/* Writes the requested rows of a block, PANEL columns of Q' at a time. */
 static void write_part(const gaussian_rows *self, scl_address address, const reflections *from,
                        const block_part *part, const scl_parameters *out) {
   const size_t end = part->from + part->count;

@@ -43,12 +43,14 @@ typedef struct frame {
   size_t height, width, low, high; /* of the image; sides of patches */
 } frame;
 
+/* Whether a list is two whole numbers. */
 static bool whole(const scl_value *list) {
   for (size_t i = 0; i < list->length; i++)
     if (list->list[i] != floor(list->list[i])) return false;
   return list->length == 2;
 }
 
+/* Checks image and side, as far as that needs no data. */
 static scl_status patches_create(void *instance, scl_error *error) {
   const patches *self = instance;
   const scl_host *host = self->base.host;
@@ -93,6 +95,7 @@ typedef struct patch {
 
 enum { STREAM_WEIGHTS = 0, STREAM_PATCHES = 2 };
 
+/* Sides and place of patch `index`, from four random numbers. */
 static patch draw_patch(const patches *self, const frame *f, scl_address address, uint64_t index) {
   const uint32_t sides = (uint32_t)(f->high - f->low + 1);
   uint64_t bits[4];
@@ -180,7 +183,8 @@ static scl_status patches_draw_rows(const void *instance, const scl_draw *draw,
 
 /* ---------------------------------------------------------------- the characteristic function */
 
-/* sums (H + 1) x (W + 1): of the squares above and to the left. */
+/* sums (H + 1) x (W + 1): entry (i, j) is the sum of the squares of delta in rows below i and
+ * columns below j. */
 static void sum_squares(const frame *f, const double *delta, double *sums) {
   const size_t across = f->width + 1;
   memset(sums, 0, across * sizeof *sums);
@@ -194,7 +198,8 @@ static void sum_squares(const frame *f, const double *delta, double *sums) {
   }
 }
 
-/* The mean over all positions of a patch of these sides. */
+/* The mean of exp(-rate ||delta_N||^2) over all positions of a patch of these sides. The sum over a
+ * rectangle is four entries of `sums`, at least 0 whatever rounding says. */
 static double mean_over_places(const patches *self, const frame *f, size_t height, size_t width,
                                const double *sums) {
   const size_t across = f->width + 1, down = f->height - height + 1, right = f->width - width + 1;

@@ -28,6 +28,7 @@ static const scl_option options[] = {
 
 /* ---------------------------------------------------------------- the rows are the base's */
 
+/* Refuses bases that learn or weight their rows. */
 static scl_status pooled_create(void *instance, scl_error *error) {
   const pooled *self = instance;
   const scl_host *host = self->base.host;
@@ -111,6 +112,7 @@ static size_t shared_rows(const void *instance, size_t count, size_t fan_in) {
   return self->projections;
 }
 
+/* out (count x fan_in): the rows that parameters first .. first+count-1 read. */
 static scl_status pool(const void *instance, const scl_draw *draw, size_t first, size_t count,
                        size_t fan_in, int32_t *out, scl_error *error) {
   const pooled *self = instance;

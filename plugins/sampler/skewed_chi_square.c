@@ -27,6 +27,7 @@ static scl_status skewed_chi_square_layout(const void *instance, size_t dim, scl
   return SCL_STATUS_OK;
 }
 
+/* w = (1/pi) log tan(pi r/2), the quantile of the hyperbolic secant law. */
 static scl_status skewed_chi_square_draw_rows(const void *instance, const scl_draw *draw,
                                               const scl_parameters *out, scl_error *error) {
   (void)error;

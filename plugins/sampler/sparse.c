@@ -78,6 +78,7 @@ static scl_status read_binomial(const sparse *self, scl_error *error) {
                                p->length > 0 ? p->list[0] : NAN, p->length);
 }
 
+/* Reads the law of the in-degree from the option `degree`. */
 static scl_status read_degree(sparse *self, scl_error *error) {
   self->law = self->degree->form == SCL_FORM_NAMED ? self->degree->place : DEGREE_FIXED;
   if (self->law == DEGREE_TABLE) return read_table(self, error);
@@ -188,7 +189,7 @@ typedef struct deal {
   size_t next;     /* in the order */
 } deal;
 
-/* lcm(d, s)/s */
+/* lcm(d, s)/s = d/gcd(d, s), by Euclid's algorithm. */
 static size_t deal_block(size_t dim, size_t degree) {
   size_t a = dim, b = degree;
   while (b != 0) {
@@ -230,6 +231,7 @@ static void deal_support(deal *cards, int32_t *out) {
 
 /* ---------------------------------------------------------------- layout and drawing */
 
+/* Checks the in-degree, and that biregular supports have a fixed one. */
 static scl_status sparse_create(void *instance, scl_error *error) {
   sparse *self = instance;
   const scl_status status = read_degree(self, error);
@@ -373,7 +375,7 @@ static scl_status sparse_law(const void *instance, const scl_draw *draw, scl_law
 
 /* ---------------------------------------------------------------- the characteristic function */
 
-/* c_s(delta_j) for all columns. */
+/* out_j = c_s(delta_j), s = degree: cos, exp(-z^2/2) or sin(z)/z of the scaled difference. */
 static void factors(const sparse *self, size_t dim, size_t degree, const double *delta,
                     double *out) {
   const scl_vector_math *math = self->base.host->math;

@@ -67,6 +67,7 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
   return SCL_STATUS_OK;
 }
 
+/* Direction and length are independent, so that E w_j^2 = E r^2/d. */
 static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
   (void)draw, (void)error;
   const spherical *self = instance;
@@ -86,7 +87,9 @@ static const double node[4] = {0.18343464249564980494, 0.52553240991632898582,
 static const double weight[4] = {0.36268378337836198297, 0.31370664587788728734,
                                  0.22238103445337447054, 0.10122853629037625915};
 
-/* E cos(t v_1) for v uniform on the sphere of R^d. */
+/* E cos(t v_1) for v uniform on the sphere of R^d, by panels over an angle b = a - pi/2 up to
+ * `reach`: cos(b)^(d-2) is below rounding beyond it. The number of panels grows with the
+ * oscillation t. */
 static double cosine_on_sphere(size_t d, double t) {
   const double reach = fmin(SCL_PI / 2, 13 / sqrt((double)d)), power = (double)d - 2;
   if (d == 1 || isnan(t)) return cos(t);

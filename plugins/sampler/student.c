@@ -20,6 +20,7 @@ static const scl_option options[] = {
                SCL_BETWEEN(1e-250, INFINITY), .width = SCL_WIDTH_LENGTH),
     SCL_OPTION_BIAS};
 
+/* Sets scale from one of `scale` and `length`; both at once are refused. */
 static scl_status student_create(void *instance, scl_error *error) {
   student *self = instance;
   const bool scale = !isnan(self->scale), length = !isnan(self->length);

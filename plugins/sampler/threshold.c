@@ -78,6 +78,7 @@ static scl_status threshold_law(const void *instance, const scl_draw *draw, scl_
   return SCL_STATUS_OK;
 }
 
+/* F(x) = P(t < x), the same for all columns. */
 static double threshold_distribution(const void *instance, const scl_draw *draw, size_t column,
                                      double x) {
   (void)draw, (void)column;

@@ -33,6 +33,7 @@ static scl_status uniform_create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Uniform on [-1, 1]; the host applies the middle and half the length of the interval. */
 static void uniform_make(const void *instance, size_t count, const double *numbers, double *e) {
   (void)instance;
   for (size_t j = 0; j < count; j++)
@@ -45,6 +46,7 @@ static void moments(const void *instance, double *mean, double *scale) {
   *mean = self->low + *scale;
 }
 
+/* sin(z)/z, by its series near 0; 0 at infinity. */
 static double uniform_factor(const void *instance, double z) {
   (void)instance;
   return fabs(z) < 1e-4 ? 1 - z * z / 6 : isinf(z) ? 0 : sin(z) / z;

@@ -1,3 +1,5 @@
+/* Gram matrix and diagonal of a kernel that gathers one number per column (chi_square,
+ * skewed_chi_square). */
 #include "shared/column_kernel.h"
 
 /* Copies row i of p, its numbers `step` apart in the output. */
@@ -36,6 +38,8 @@ static scl_status column_panel(const column_kernel *kernel, const void *self,
   return status;
 }
 
+/* Rows of v are taken COLUMN_PANEL at a time and turned, so that `gather` runs over adjacent
+ * numbers. */
 scl_status column_gram(const column_kernel *kernel, const void *self, const scl_const_parameters *u,
                        const scl_const_parameters *v, double *out, ptrdiff_t stride,
                        scl_error *error) {

@@ -1,3 +1,5 @@
+/* Chi distributed lengths and shuffles, for the samplers of Gaussian, orthogonal, sparse and
+ * patched rows. */
 #include "shared/draws.h"
 
 double draw_chi(const scl_random *random, scl_address address, uint64_t index, size_t freedom) {

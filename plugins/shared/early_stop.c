@@ -1,3 +1,4 @@
+/* Early stopping of logistic (sgd), sfgd and optimal_stepsize, on rows that the host sets aside. */
 #include "shared/early_stop.h"
 
 #include "shared/minibatch.h"
@@ -46,6 +47,8 @@ static scl_status early_stop_rows(void *context, const scl_rows *rows, scl_error
   return SCL_STATUS_OK;
 }
 
+/* One pass over the rows held out. A point that is not better only counts towards `patience`; a
+ * better one is copied, with zeros for the features from `known` on. */
 scl_status early_stop_judge(early_stop *e, const double *a, const double *b, double factor,
                             size_t known, size_t at, bool *stop, scl_error *error) {
   const size_t d = e->problem->features, c = e->columns;

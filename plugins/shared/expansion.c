@@ -1,3 +1,4 @@
+/* Values of kernel expansions, and their arrays in a saved model (svm, kernel_ridge). */
 #include "shared/expansion.h"
 
 #include "shared/expansion_sum.h"
@@ -19,10 +20,12 @@ typedef struct expansion_room {
 
 size_t expansion_least(size_t a, size_t b) { return a < b ? a : b; }
 
+/* `rows` rounded up to a multiple. */
 static size_t expansion_padded(size_t rows, size_t multiple) {
   return (rows + multiple - 1) / multiple * multiple;
 }
 
+/* Scratch memory for batches of `most` rows. */
 static scl_status expansion_reserve(const scl_host *host, const expansion *e, size_t most,
                                     expansion_room *out, scl_error *error) {
   const size_t d = e->cols,
@@ -37,7 +40,9 @@ static scl_status expansion_reserve(const scl_host *host, const expansion *e, si
   return SCL_STATUS_OK;
 }
 
-/* The tile of kept rows that begins at row `first`, padded with copies. */
+/* Writes to *out the tile of kept rows that begins at row `first`, and returns how many kept rows
+ * it has. A tile has EXPANSION_TILE rows or a multiple of EXPANSION_PIECE; the last few rows are
+ * padded with copies, so that gram always sees whole pieces and its products have one order. */
 static size_t expansion_tile(const expansion *e, size_t first, const expansion_room *room,
                              scl_const_parameters *out) {
   const size_t d = e->cols, left = e->rows - first,

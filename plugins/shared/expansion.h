@@ -31,7 +31,8 @@ void expansion_release(const scl_host *host, const expansion *e);
 
 size_t expansion_least(size_t a, size_t b);
 
-/* out (u->count x functions at `stride`) = f of the rows u. `self` is the instance of the solver. */
+/* out (u->count x functions at `stride`) = f of the rows u. `self` is the instance of the
+ * solver. */
 scl_status expansion_values(const void *self, expansion_gram gram, const expansion *e,
                             const scl_const_parameters *u, double *out, ptrdiff_t stride,
                             scl_error *error);

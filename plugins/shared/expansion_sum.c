@@ -1,3 +1,4 @@
+/* The inner loop of kernel expansions: a tile of kernel values times coefficients. */
 #include "shared/expansion_sum.h"
 
 #include "shared/isa.h"
@@ -14,7 +15,8 @@ typedef double expansion_eight __attribute__((vector_size(64), aligned(8), may_a
   (part)[l] += (x)[l] * (y)[l]
 #endif
 
-/* Several rows and functions at once, so that each loaded value is used more than once. */
+/* out_iq += sum_j k_ij b_qj for at most four rows and two functions, so that each loaded value is
+ * used more than once. Eight partial sums in lanes, added in one fixed order. */
 ISA_INLINE void expansion_block(const size_t rows, const size_t functions, size_t kept,
                                 const double *restrict k, size_t k_stride, const double *restrict b,
                                 size_t b_stride, double *out, ptrdiff_t stride) {
@@ -31,6 +33,7 @@ ISA_INLINE void expansion_block(const size_t rows, const size_t functions, size_
     }
 }
 
+/* The same for any number of functions, two at a time. */
 ISA_INLINE void expansion_few_rows(const size_t rows, size_t functions, size_t kept,
                                    const double *k, size_t k_stride, const double *b,
                                    size_t b_stride, double *out, ptrdiff_t stride) {

@@ -1,3 +1,4 @@
+/* The common part of sfgd and optimal_stepsize: checks, minibatches, and the norm of alpha. */
 #include "shared/functional_descent.h"
 #include "shared/minibatch.h"
 
@@ -30,6 +31,7 @@ static scl_status functional_check(const functional *self, const scl_problem *pr
   return status == SCL_STATUS_OK ? batch_check(problem, self->batch, error) : status;
 }
 
+/* The mean weight of the rows that minibatches draw from: rows held out have weight 0. */
 static scl_status functional_mean_weight(functional_descent *d, scl_error *error) {
   const size_t n = d->problem->rows;
   double *weights = d->host->allocate((n + 1) * sizeof *weights), sum = 0;
@@ -108,6 +110,7 @@ scl_status functional_step(functional_descent *d, size_t t, size_t count, scl_er
   return SCL_STATUS_OK;
 }
 
+/* |s alpha + a_t K(w_t, .)||^2 = s^2 ||alpha||^2 + 2 s <a_t, alpha(w_t)> + K(w_t, w_t) |a_t|^2. */
 void functional_move(functional_descent *d, size_t t, double shrink) {
   const size_t c = d->columns;
   const double *added = d->a + t * c;
@@ -122,6 +125,8 @@ void functional_move(functional_descent *d, size_t t, double shrink) {
   d->known = t + 1;
 }
 
+/* Evaluates every time about as many rows were drawn as are held out, so that this at most doubles
+ * the work, and at the last step. */
 scl_status functional_judge(functional_descent *d, size_t t, const double *x, double factor,
                             scl_error *error) {
   const size_t every = d->early.rows / d->self->batch < 2 ? 1 : d->early.rows / d->self->batch;

@@ -68,7 +68,8 @@ typedef struct functional_descent {
   size_t done; /* steps */
 } functional_descent;
 
-/* a: T x c numbers of the caller's, zeros. */
+/* Checks the problem and reserves scratch memory, of which nothing has to be released. a: T x c
+ * zeros, which the caller owns and the descent fills in. */
 scl_status functional_open(functional_descent *d, const functional *self,
                            const scl_problem *problem, double *a, scl_error *error);
 

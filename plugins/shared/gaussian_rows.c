@@ -1,5 +1,7 @@
+/* Width, law and characteristic function of rows that are each N(0, sigma^2 I). */
 #include "shared/gaussian_rows.h"
 
+/* Sets sigma from one of the options `sigma` and `gamma`; both at once are refused. */
 scl_status gaussian_rows_create(void *instance, scl_error *error) {
   gaussian_rows *self = instance;
   const scl_host *host = self->base.host;

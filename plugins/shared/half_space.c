@@ -1,7 +1,10 @@
+/* Probabilities of half-spaces under normal laws, for sign, step, erf and the arc-cosine feature of
+ * order 0. */
 #include "shared/half_space.h"
 
 #include "shared/normal.h"
 
+/* P(a > 0), also for variance 0. */
 static double half_space_probability(double mean, double variance, bool zero) {
   if (variance > 0) return normal_cdf(mean / sqrt(variance));
   return mean > 0 || (zero && mean == 0) ? 1 : 0;

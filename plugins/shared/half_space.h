@@ -4,7 +4,7 @@
  *   P(a > 0)        = F(h_a),   h = mean/deviation of each side
  *   P(a > 0, b > 0) = F2(h_a, h_b; r)
  *
- * A side of variance 0 is known; `zero` tells whether z = 0 counts as positive (sign) or not
+ * A side of variance 0 is known; `zero` says whether z = 0 counts as positive (sign) or not
  * (step). */
 #ifndef SCULLERY_SHARED_HALF_SPACE_H
 #define SCULLERY_SHARED_HALF_SPACE_H

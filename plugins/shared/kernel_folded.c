@@ -1,3 +1,4 @@
+/* Sum and product kernels: values, binding and shifts of their parts. */
 #include "shared/kernel_folded.h"
 
 #include "shared/kernel_parts.h"
@@ -8,6 +9,8 @@ static scl_status folded_no_memory(const kernel_folded *self, size_t count, scl_
                                "not enough memory for %zu kernel values", count);
 }
 
+/* Copies the parts, as binding a width changes them and the option is not ours. folded_destroy
+ * releases the copy. */
 scl_status folded_create(kernel_folded *self, kernel_fold fold, scl_error *error) {
   self->fold = fold;
   const size_t bytes = self->given->length * sizeof *self->parts;
@@ -22,6 +25,8 @@ void folded_destroy(void *instance) {
   self->base.host->release(self->parts);
 }
 
+/* STRIP rows of u at a time, so that the values of a part are still in the cache when they are
+ * folded. */
 scl_status folded_gram(const void *instance, const scl_const_parameters *u,
                        const scl_const_parameters *v, double *out, ptrdiff_t stride,
                        scl_error *error) {
@@ -66,6 +71,7 @@ size_t folded_count(const kernel_folded *self, const char *id) {
   return count;
 }
 
+/* Binds each part to the law of the sampler by itself. */
 static scl_status folded_bind(void *instance, const scl_law *law, scl_error *error) {
   const kernel_folded *self = instance;
   scl_status status = SCL_STATUS_OK;

@@ -22,7 +22,7 @@ static inline void parts_strip(const scl_const_parameters *all, size_t first, si
   if (out->support != NULL) out->support += (ptrdiff_t)first * all->support_stride;
 }
 
-/* What becomes of a part's values where one row is subtracted from both of a pair. */
+/* How a part's values change where one row is subtracted from both of a pair. */
 static inline scl_shift parts_shift(const scl_host *host, const scl_part *kernel) {
   const scl_pilot_service *pilots = host->service(SCL_SERVICE_PILOT);
   return pilots == NULL ? SCL_SHIFT_CHANGES : pilots->shift(kernel);

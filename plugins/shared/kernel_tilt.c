@@ -1,3 +1,5 @@
+/* Expectations over the columns of a parameter, for kernels with a tilt (gaussian, exponential,
+ * indicator). */
 #include "shared/kernel_tilt.h"
 
 scl_status tilt_check(const void *self, const scl_law *law, scl_error *error) {
@@ -7,8 +9,8 @@ scl_status tilt_check(const void *self, const scl_law *law, scl_error *error) {
                    "no closed form for this kernel with this sampler's law");
 }
 
-/* log mean over supports of s columns of exp(sum of logs[j]); logs is spoilt, scratch has s + 1
- * numbers. */
+/* log mean over supports of s columns of exp(sum of logs[j]); logs is overwritten, scratch has s +
+ * 1 numbers. The largest exponent is taken out first, so that nothing overflows. */
 static double tilt_mean(size_t dim, size_t degree, double *logs, double *scratch) {
   double high = -INFINITY, low = INFINITY, sum = 0;
   for (size_t j = 0; j < dim; j++) {

@@ -26,7 +26,8 @@ static inline double tilt_indicator(const scl_law *law) {
   return -subset_log_count(law->dim, tilt_degree(law));
 }
 
-/* 2 dim + 1 numbers, to be released; NULL where there is no memory, with the sentence in *error. */
+/* Scratch memory of 2 dim + 1 numbers for tilt_total; NULL where there is none, with the sentence
+ * in *error. */
 double *tilt_room(const void *self, const scl_law *law, scl_error *error);
 
 /* The logarithm of one coordinate's factor, given a parameter of it. */

@@ -1,3 +1,5 @@
+/* Moments and collision probabilities of maxima of normals, by quadrature and Chebyshev series made
+ * once for each q. */
 #include "shared/maxout.h"
 
 #include "shared/normal.h"
@@ -16,6 +18,7 @@ double maxout_weight(size_t i) {
   return i < 6 ? weight[5 - i] : weight[i - 6];
 }
 
+/* x^n by repeated squaring. */
 static double maxout_power(double x, size_t n) {
   double value = 1;
   for (; n > 0; n /= 2, x *= x)
@@ -68,7 +71,7 @@ static void maxout_moments(size_t q, double *mean, double *square) {
     }
 }
 
-/* Coefficients from the values at the Chebyshev nodes. */
+/* Chebyshev coefficients of a function from its values at the nodes cos(pi (i + 1/2)/terms). */
 static void maxout_coefficients(size_t terms, const double *value, double *out) {
   const double n = (double)terms;
   for (size_t k = 0; k < terms; k++) {
@@ -78,7 +81,9 @@ static void maxout_coefficients(size_t terms, const double *value, double *out) 
   }
 }
 
-/* Coefficients of E max^2 - integral_0^theta of the series in `rate`. */
+/* Coefficients of E max^2 - integral_0^theta of the series in `rate`. A Chebyshev series is
+ * integrated term by term, with the factor pi/2 of d theta; the constant makes the value at theta =
+ * 0 equal to `square`. */
 static void maxout_integrate(size_t terms, const double *rate, double square, double *out) {
   double start = 0;
   for (size_t k = 1; k < terms; k++) {

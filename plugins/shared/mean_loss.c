@@ -1,8 +1,11 @@
+/* The mean loss of a solution, for the objectives of lasso, box and the solvers of
+ * shared/risk.h. */
 #include "shared/mean_loss.h"
 
 #include "shared/row_total.h"
 
-/* f (n x c) and weights are spoilt. */
+/* Weighted mean of the losses at scores f. f (n x c) and weights are overwritten; both sums are
+ * exact (row_total). */
 static scl_status mean_of_rows(const scl_problem *problem, double *f, const double *y,
                                double *weights, const double *intercept, const loss_choice *choice,
                                double *value, scl_error *error) {

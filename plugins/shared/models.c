@@ -1,3 +1,4 @@
+/* Named arrays of solvers that make models (adaboost, knn, kernel_ridge, svm). */
 #include "shared/models.h"
 
 void *models_new(const scl_host *host, size_t bytes, scl_error *error) {
@@ -58,6 +59,7 @@ int32_t *models_get_places(model_reader *r, const char *name, size_t *rows, size
   return places;
 }
 
+/* A model of which `get` read only a part is released by `end`, which takes zeros. */
 scl_status models_load(const void *self, const scl_archive *archive, size_t bytes, model_get get,
                        void (*end)(const void *, void *), size_t features, size_t targets,
                        void **model, scl_error *error) {

@@ -1,3 +1,4 @@
+/* The bivariate normal distribution function, by Owen's T. */
 #include "shared/normal.h"
 
 /* T(h, a) for |a| <= 1: Gauss-Legendre with 20 nodes on [0, a]. */
@@ -38,6 +39,8 @@ double normal_given(double h, double k, double r) {
   return gap == 0 ? 0 : gap / rest;
 }
 
+/* h and k are cut to +-40. r = +-1 and h = k = 0 have closed forms; the result is clipped to the
+ * range that rounding could leave. */
 double bivariate_normal_cdf(double h, double k, double r) {
   h = normal_cut(h);
   k = normal_cut(k);

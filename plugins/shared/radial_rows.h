@@ -8,6 +8,7 @@
 /* E exp(i <w, delta>), w in R^d and ||delta|| = distance */
 typedef double (*radial_function)(const void *self, size_t d, double distance);
 
+/* out_i = of_distance(||delta_i||). hypot keeps the length from overflowing. */
 static inline scl_status radial_values(const void *self, radial_function of_distance,
                                        const scl_draw *draw, size_t rows, const double *delta,
                                        ptrdiff_t stride, double *out) {

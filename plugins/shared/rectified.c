@@ -1,7 +1,9 @@
+/* Moments of rectified normals, for relu, abs and the arc-cosine features. */
 #include "shared/rectified.h"
 
 #include "shared/normal.h"
 
+/* E max(0, N(mean, spread^2)). */
 static double rectified_mean(double mean, double spread) {
   if (!(spread > 0)) return mean > 0 ? mean : 0;
   const double h = mean / spread;

@@ -11,6 +11,7 @@
 
 #include "shared/closed_form.h"
 
+/* E a_+ b_+, at least 0 whatever rounding says. A side of variance 0 is a constant. */
 double rectified_pair(double mean_a, double mean_b, double var_a, double var_b, double covariance);
 
 /* Smoothing works on so many numbers at a time. */

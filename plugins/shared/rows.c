@@ -1,3 +1,4 @@
+/* Collects the rows of a problem for solvers that keep them (adaboost, knn, kernel_ridge, svm). */
 #include "shared/rows.h"
 
 #include <stdlib.h>
@@ -45,6 +46,7 @@ static int rows_compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Copies row `from` to place `to`, with its targets and weight. */
 static void rows_move(row_set *set, size_t from, size_t to) {
   memcpy(set->x + to * set->cols, set->x + from * set->cols, set->cols * sizeof *set->x);
   memcpy(set->y + to * set->targets, set->y + from * set->targets, set->targets * sizeof *set->y);

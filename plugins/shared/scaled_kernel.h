@@ -1,5 +1,5 @@
-/* Kernels of the simple form with a `finish` and a `scale`: the spaces where they are defined, and
- * the number of a pair. */
+/* The vtable of a kernel of the simple form by its functions `finish` and `scale`: the spaces where
+ * it is defined, and the number of a pair (SCL_PAIR_) that `finish` turns into a value. */
 #ifndef SCULLERY_SHARED_SCALED_KERNEL_H
 #define SCULLERY_SHARED_SCALED_KERNEL_H
 

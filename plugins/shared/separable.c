@@ -1,3 +1,4 @@
+/* The duality gap of lasso and box. */
 #include "shared/separable.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* E g(a) g(b) of smooth sigmoids, for logistic and tanh. */
 #include "shared/sigmoid.h"
 
 #include "shared/normal.h"

@@ -1,3 +1,4 @@
+/* Means over all subsets of s columns, for additive kernels and sparse samplers. */
 #include "shared/subset_means.h"
 
 #include "shared/log_gamma.h"

@@ -1,8 +1,10 @@
+/* Draws s of d columns without replacement, for sparse and pooled rows. */
 #include "shared/supports.h"
 
 #include "shared/draws.h"
 
-/* Heap sort: in place, and O(s log s) whatever comes. */
+/* Moves the number at `at` down the heap. Heap sort is in place, and O(s log s) in the worst
+ * case. */
 static void support_sink(int32_t *heap, size_t at, size_t count) {
   const int32_t value = heap[at];
   for (size_t child; (child = 2 * at + 1) < count; at = child) {

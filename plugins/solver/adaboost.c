@@ -71,12 +71,16 @@ static scl_status reserve_stumps(const scl_host *host, size_t count, ensemble *m
 
 /* ------------------------------------------------------------ columns in order */
 
+/* The rows in the order of one column's values. A bin is a run of rows of equal value; a split can
+ * only lie between two bins. */
 typedef struct column {
   uint32_t *order; /* rows by ascending value */
   uint32_t *ends;  /* bin b is order[ends[b-1]] .. order[ends[b]-1] */
   size_t bins, largest;
 } column;
 
+/* The best split of one column. The classes of its two sides are found again once the column has
+ * won. */
 typedef struct candidate {
   double error;
   size_t left; /* rows on the left, of the column's order */
@@ -94,7 +98,8 @@ typedef struct boosting {
   candidate *found; /* columns */
 } boosting;
 
-/* Maps doubles to integers of the same order; -0 and 0 become one key. */
+/* Maps doubles to integers of the same order: a negative number has all its bits inverted, any
+ * other its sign bit set. Adding 0 turns -0 into 0, so that the two share one key. */
 static uint64_t ordered_bits(double value) {
   const double plain = value + 0.0;
   uint64_t bits;
@@ -126,8 +131,8 @@ static keyed *sort_keys(keyed *from, keyed *to, size_t count) {
   return from;
 }
 
-/* Bins of equal values from the sorted keys. out->largest: the bin of most rows. False: no
- * memory. */
+/* Fills out from the sorted keys; out->largest is the bin of most rows, the first of equals.
+ * Returns false if memory runs out; the arrays stay with `out` and are released by fit. */
 static bool make_bins(const scl_host *host, const keyed *sorted, size_t count, column *out) {
   size_t bins = 1, most = 0;
   for (size_t i = 1; i < count; i++)
@@ -148,6 +153,8 @@ static bool make_bins(const scl_host *host, const keyed *sorted, size_t count, c
   return true;
 }
 
+/* A task of the pool: sorts the rows by column j. The keys are scratch memory of the task, so that
+ * only the order and the ends of bins outlive it. */
 static scl_status sort_column(void *context, size_t j, scl_error *error) {
   boosting *b = context;
   const size_t n = b->set.rows, d = b->set.cols;
@@ -184,12 +191,15 @@ static double heaviest(const double *totals, const double *side, size_t classes,
   return most;
 }
 
+/* The weighted error of a split whose left (or right) side has these weights of the classes. Each
+ * side predicts its heaviest class, and all weights sum to 1. */
 static double split_error(const boosting *b, const double *side) {
   size_t ignored;
   return 1 - heaviest(b->totals, side, b->classes, false, &ignored) -
          heaviest(b->totals, side, b->classes, true, &ignored);
 }
 
+/* Adds the weights of the rows at places start .. stop - 1 of the column's order to `side`. */
 static void add_rows(const boosting *b, const column *c, size_t start, size_t stop, double *side) {
   for (size_t i = start; i < stop; i++)
     side[b->class[c->order[i]]] += b->weights[c->order[i]];
@@ -222,6 +232,8 @@ static candidate search_above(const boosting *b, const column *c, double *side) 
   return best;
 }
 
+/* A task of the pool: the best split of column j. A split above the largest bin has to win by more
+ * than the tie, so that of equal errors the lowest threshold is taken. */
 static scl_status search_column(void *context, size_t j, scl_error *error) {
   (void)error;
   const boosting *b = context;
@@ -232,8 +244,9 @@ static scl_status search_column(void *context, size_t j, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* The threshold: the midpoint of the values on both sides, or the lower value where the two are
- * adjacent doubles. */
+/* The threshold between places left - 1 and left: the midpoint of the two values, halved before
+ * they are added so that the sum cannot overflow, or the lower value where the midpoint rounds to
+ * the higher. */
 static double threshold_of(const boosting *b, size_t j, size_t left) {
   const uint32_t *order = b->columns[j].order;
   const double low = b->set.x[order[left - 1] * b->set.cols + j],
@@ -242,8 +255,9 @@ static double threshold_of(const boosting *b, size_t j, size_t left) {
   return middle >= low && middle < high ? middle : low;
 }
 
-/* The stump of least error, and its error. Where no split beats the heaviest class, all rows are
- * on its left side. */
+/* Writes the stump of least error to *out and its error to *least. The first guess is a stump with
+ * all rows on its left, which predicts the heaviest class everywhere; it stays where no split is
+ * better. Columns are compared in order, so that a tie goes to the first. */
 static scl_status best_stump(boosting *b, stump *out, double *least, scl_error *error) {
   double *side = b->sums;
   memset(b->totals, 0, b->classes * sizeof *b->totals);
@@ -284,6 +298,7 @@ static double wrong_weight(const boosting *b, const stump *s) {
   return wrong;
 }
 
+/* w_i <- w_i exp(alpha [h(x_i) != y_i]), scaled to sum 1. */
 static void reweigh(const boosting *b, const stump *s, double alpha) {
   const uint32_t *order = b->columns[s->column].order;
   const double factor = exp(alpha);
@@ -304,7 +319,9 @@ static void add_stump(ensemble *m, const stump *s, double alpha) {
   m->weight[m->count++] = alpha;
 }
 
-/* The factor by which a round shrinks the exponential loss. */
+/* The factor by which a round changes the mean of exp(-<y, f>/K), for a stump of weighted error
+ * `error`: <y, f>/K rises by alpha (K-1)/K in rows that are right and falls by alpha/K in the
+ * others. */
 static double shrinkage(double error, double alpha, double classes) {
   return (1 - error) * exp(-alpha * (classes - 1) / classes) + error * exp(alpha / classes);
 }
@@ -378,6 +395,8 @@ static void set_weights(boosting *b) {
   }
 }
 
+/* Collects the rows as a dense matrix, sorts every column once and sets the first weights, those of
+ * the problem's rows scaled to sum 1. */
 static scl_status boosting_prepare(boosting *b, const scl_problem *problem, scl_error *error) {
   scl_status status = rows_collect(problem, &b->set, error);
   if (status == SCL_STATUS_OK) status = rows_need_two_classes(b->host, &b->set, error);
@@ -388,6 +407,8 @@ static scl_status boosting_prepare(boosting *b, const scl_problem *problem, scl_
   return status;
 }
 
+/* The slot `fit` of the solver: *model receives the stumps, which `end` releases. The sorted
+ * columns are released here, however the fit ends. */
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
                       scl_solution *out, scl_error *error) {
   const adaboost *self = instance;
@@ -416,7 +437,9 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
 
 /* ------------------------------------------------------------ scores */
 
-/* From each class's votes (sums of alpha) to the scores f. */
+/* Writes the scores f of one row from each class's votes, the sums of alpha of the stumps that
+ * predict it. Two classes have one score, that of class 1, and K = 2 makes it votes[1] - votes[0]
+ * over 2. */
 static void votes_to_scores(const ensemble *m, const double *votes, double *scores) {
   const size_t classes = m->targets == 1 ? 2 : m->targets;
   const double k = (double)classes;

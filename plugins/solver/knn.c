@@ -28,6 +28,7 @@ static const scl_option options[] = {
     SCL_INTEGER(knn, k, "5", "number of neighbours; odd numbers avoid ties of two classes",
                 SCL_WITHIN(1, 1e15), .role = SCL_ROLE_REGULARISATION)};
 
+/* The model: all rows of positive weight, with their squared norms. */
 typedef struct neighbours {
   row_set set;
   double *squares; /* ||x_i||^2 */
@@ -66,6 +67,7 @@ static scl_status knn_row_squares(const knn *self, neighbours *m, scl_error *err
   return isfinite(4 * m->largest) ? SCL_STATUS_OK : refuse_long_rows(host, error);
 }
 
+/* Stores the rows in the model. Nothing is iterated, so that the outcome is always converged. */
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
                       scl_solution *out, scl_error *error) {
   neighbours *m = models_new(problem->host, sizeof *m, error);
@@ -89,10 +91,12 @@ typedef struct neighbour {
   size_t row;
 } neighbour;
 
+/* The order of neighbours: by distance, and of equal distances the earlier row is nearer. */
 static bool farther(const neighbour *a, const neighbour *b) {
   return a->distance > b->distance || (a->distance == b->distance && a->row > b->row);
 }
 
+/* Puts `value` at place `at` of the heap, or below it, so that the farthest stays on top. */
 static void sink(neighbour *heap, size_t count, size_t at, neighbour value) {
   for (size_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
     if (child + 1 < count && farther(&heap[child + 1], &heap[child])) child++;
@@ -103,7 +107,7 @@ static void sink(neighbour *heap, size_t count, size_t at, neighbour value) {
   heap[at] = value;
 }
 
-/* Nearest first. */
+/* Sorts the heap in place, nearest first: the top goes to the end of what is left. */
 static void sort_heap(neighbour *heap, size_t count) {
   for (size_t last = count; last-- > 1;) {
     const neighbour top = heap[0], value = heap[last];
@@ -126,7 +130,8 @@ static size_t next_near(const double *squares, const double *product, size_t j, 
 }
 
 /* Updates one row's heap with kept rows first .. first+count-1. product: -2 <x, x_j>; square:
- * ||x||^2. */
+ * ||x||^2. Rows whose rounded distance is beyond the k-th nearest by more than its error (slack)
+ * are skipped; for the others the exact distance decides. */
 static void meet(const knn *self, const neighbours *m, const double *x, double square,
                  const double *product, size_t first, size_t count, neighbour *heap) {
   const size_t d = m->set.cols;
@@ -145,6 +150,7 @@ static void meet(const knn *self, const neighbours *m, const double *x, double s
 
 /* ------------------------------------------------------------ scores */
 
+/* scores (c numbers) = the weighted mean of the targets of k neighbours, summed in their order. */
 static void average(const neighbours *m, const neighbour *heap, size_t k, double *scores) {
   const size_t c = m->set.targets;
   double total = 0;
@@ -159,7 +165,8 @@ static void average(const neighbours *m, const neighbour *heap, size_t k, double
     scores[j] /= total;
 }
 
-/* squares: rows; product: rows x BLOCK; heaps: rows x k */
+/* Fills heaps (rows x k) with the k nearest of each row. Scratch: squares, one number per row, and
+ * product, rows x BLOCK. */
 static scl_status knn_search(const knn *self, const neighbours *m, const scl_const_block *rows,
                              double *squares, double *product, neighbour *heaps, scl_error *error) {
   const size_t n = m->set.rows, d = m->set.cols;
@@ -224,6 +231,7 @@ static scl_status save(const void *instance, const void *model, scl_archive *arc
   return w.status;
 }
 
+/* Reads the arrays of the model; refuses weights that are not positive, which would divide by 0. */
 static void get_rows(model_reader *r, row_set *set) {
   set->x = models_get(r, "rows", SCL_DTYPE_FLOAT64, &set->rows, set->cols);
   set->y = models_get(r, "targets", SCL_DTYPE_FLOAT64, &set->rows, set->targets);

@@ -52,9 +52,10 @@ static double derivative(const choice *s, size_t j, double eta) {
   return sum;
 }
 
-/* The root along column j, by secants (the first is exact for squares) and halving; returns by how
- * much eta_j moved, over its size. The derivative rises by at least `strong` for each unit of eta,
- * so that the root lies between the start and start - first/strong. */
+/* The root along column j, by secants (the first is exact for squares) and halving; every third try
+ * halves, so that secants which stay on one side cannot stall. Returns by how much eta_j moved,
+ * over its size. The derivative rises by at least `strong` for each unit of eta, so that the root
+ * lies between the start and start - first/strong. */
 static double find_root(const choice *s, size_t j) {
   const double start = s->eta[j], first = derivative(s, j, start),
                strong = s->lambda * s->d->between[s->t];
@@ -84,6 +85,8 @@ static double find_root(const choice *s, size_t j) {
   return fabs(high - start) / (fabs(high) + fabs(start) + 1e-300);
 }
 
+/* Sets eta_t of all columns. Where the loss joins columns, the roots depend on each other and are
+ * found in turn until none moves by more than 1e-9 of its size. */
 static void choose_steps(const choice *s) {
   enum { ROUNDS = 100 };
   const size_t c = s->d->columns;

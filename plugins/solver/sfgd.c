@@ -45,7 +45,7 @@ static scl_status sfgd_gradient(void *context, const scl_rows *rows, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* Replaces the scores of the minibatch by slopes, and returns its mean loss. */
+/* Replaces the scores of the minibatch by slopes, and sets d->loss to its mean loss. */
 static void sfgd_slopes(functional_descent *d) {
   const size_t c = d->columns;
   d->loss = 0;

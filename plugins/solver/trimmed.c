@@ -51,6 +51,8 @@ typedef struct trimming {
   refined_account account; /* of the last fit */
 } trimming;
 
+/* Starts with all rows kept (u = w), and computes W, the sum of w, and the mean square of the
+ * targets, by which gains are scaled (1 if all targets are 0). */
 static void trimming_sums(trimming *t) {
   const size_t n = t->problem->rows, c = t->problem->targets;
   memcpy(t->kept_weights, t->weights, n * sizeof *t->weights);
@@ -108,7 +110,8 @@ static scl_status trimmed_scores(trimming *t, scl_error *error) {
   return status;
 }
 
-/* The same by the dual, without a pass over the features. */
+/* The fit by the dual: b and the scores of all rows from the n x n system, without a pass over the
+ * features. */
 static scl_status fit_dual(trimming *t, scl_error *error) {
   const scl_problem *problem = t->problem;
   double total = 0;

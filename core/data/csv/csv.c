@@ -1,7 +1,8 @@
-/* Fields and lines of text. */
+/* Fields and lines of text, missing words and default options; used by all files of the reader. */
 #include "base/interrupt.h"
 #include "data/csv/internal.h"
 
+/* The end of the text without blanks, tabs and carriage returns. */
 static const char *trim_right(const char *text, const char *end) {
   while (end > text && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
     end--;
@@ -25,6 +26,8 @@ static const char *read_quoted(const char *at, const char *end, csv_field *field
   return end;
 }
 
+/* Blanks before the field do not count, nor do those after an unquoted one. A tab does not count as
+ * a blank where it is the separator. */
 csv_field csv_read_field(const char *at, const char *end, char separator, const char **stop) {
   csv_field field = {0};
   while (at < end && (*at == ' ' || (*at == '\t' && separator != '\t')))
@@ -70,6 +73,7 @@ csv_field csv_unescape(csv_field field, char *scratch) {
   return field;
 }
 
+/* Compares without a copy: of two quotes in an escaped field the second is passed over. */
 bool csv_field_is(csv_field field, const char *text) {
   size_t i = 0;
   for (; i < field.length && *text == field.text[i]; i++, text++)
@@ -77,6 +81,8 @@ bool csv_field_is(csv_field field, const char *text) {
   return i >= field.length && *text == 0;
 }
 
+/* A line without quotes ends at its first line break; only lines with quotes are read field by
+ * field. */
 const char *csv_line_end(const char *at, const char *end, char separator) {
   const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = at;
   const char *plain_end = line == NULL ? end : line;
@@ -99,6 +105,8 @@ bool csv_has_returns(const char *at, const char *end) {
   return false;
 }
 
+/* Turns each carriage return that ends a line into a line feed. Those inside quotes, and those
+ * before a line feed, stay. */
 void csv_end_lines(char *text, const char *end, char separator) {
   for (char *at = text; at < end; at++) {
     while (at < end && (*at == ' ' || (*at == '\t' && separator != '\t')))
@@ -130,8 +138,8 @@ size_t csv_count_lines(const char *from, const char *to) {
   return count;
 }
 
-/* The least and the most that the second byte of a sequence of two or more can be: others would make
- * overlong ones, surrogates, or what is beyond U+10FFFF. */
+/* Whether the second byte of a UTF-8 sequence fits the first: others would make overlong sequences,
+ * surrogates, or characters beyond U+10FFFF. */
 static bool second_fits(unsigned char first, unsigned char second) {
   return second >= (first == 0xe0   ? 0xa0
                     : first == 0xf0 ? 0x90
@@ -141,7 +149,7 @@ static bool second_fits(unsigned char first, unsigned char second) {
                                     : 0xbf);
 }
 
-/* The bytes of the UTF-8 sequence at `at`, 0 where it is none. */
+/* The length of the UTF-8 sequence at `at`; 0 if the bytes there are not one. */
 static size_t sequence_length(const char *at, const char *end) {
   const unsigned char first = (unsigned char)*at;
   const size_t length = first < 0x80                    ? 1
@@ -156,6 +164,7 @@ static size_t sequence_length(const char *at, const char *end) {
   return length;
 }
 
+/* ASCII, which most text is, is checked 32 bytes at a time. */
 const char *csv_find_odd_byte(const char *at, const char *end) {
   while (at < end) {
     uint64_t words[4];
@@ -177,6 +186,9 @@ static const char *word_at(const void *context, size_t i) {
   return ((const char *const *)context)[i];
 }
 
+/* Two tables of first bytes let most fields pass without a search: `first` of all words, and
+ * `number` of those that look like plain numbers, which the fast path of scanning and parsing must
+ * not take. */
 scl_status csv_missing_prepare(csv_missing *missing, const char *const *words, scl_error *error) {
   size_t count = 0;
   memset(missing, 0, sizeof *missing);

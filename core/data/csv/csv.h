@@ -4,11 +4,12 @@
  * A column whose fields all read as numbers is numeric; any other is a category, with one 0/1
  * column a level in the order of their bytes, named "column=level"; a missing field of a category
  * is the level "column=?", after the others. A column of dates (data/date.h) becomes days since
- * 1970-01-01; a text among dates is refused. Refused: a few texts among many numbers (more than 99 in 100, and at least 20),
- * which are taken for mistakes; numbers with signs or separators ("$5", "1,000.50"), unless the
- * column is declared numeric; text that is nearly unique, unless it is declared to be levels.
- * Lines end in LF, CR LF or CR. Quotes as in RFC 4180; blanks around unquoted fields do not count; empty lines are passed over;
- * an empty field is missing. gzip is known by its first bytes. */
+ * 1970-01-01; a text among dates is refused. Refused: a few texts among many numbers (more than 99
+ * in 100, and at least 20), which are taken for mistakes; numbers with signs or separators ("$5",
+ * "1,000.50"), unless the column is declared numeric; text that is nearly unique, unless it is
+ * declared to be levels. Lines end in LF, CR LF or CR. Quotes as in RFC 4180; blanks around
+ * unquoted fields do not count; empty lines are passed over; an empty field is missing. gzip is
+ * known by its first bytes. */
 #ifndef SCULLERY_CSV_H
 #define SCULLERY_CSV_H
 
@@ -54,18 +55,18 @@ scl_status scl_csv_read(const char *const *paths, size_t n_paths, const scl_csv_
 scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_table *out,
                           scl_source **source, scl_error *error);
 
-/* Rows in file order, each read once by scl_source_next, in flat memory, by options->like (required),
- * without a target: from a file, a pipe, or "-" for the standard input. What options points to must
- * outlive the source. id: a column whose texts are carried along, or NULL. */
+/* Rows in file order, each read once by scl_source_next, in flat memory, by options->like
+ * (required), without a target: from a file, a pipe, or "-" for the standard input. What options
+ * points to must outlive the source. id: a column whose texts are carried along, or NULL. */
 scl_status scl_csv_once(const char *path, const scl_csv_options *options, const char *id,
                         scl_source **source, scl_error *error);
-/* Whether a source is of this file. */
+/* Whether a source was made by scl_csv_once or scl_csv_stream. */
 bool scl_csv_is(const scl_source *source);
-/* Of a source of scl_csv_once, the id of row i of the last block; its text lives until the next one.
- * NULL where there is no column of ids, or the source is another. */
+/* Of a source of scl_csv_once, the id of row i of the last block; its text lives until the next
+ * one. NULL where there is no column of ids, or the source is another. */
 const char *scl_csv_id(const scl_source *source, size_t i, size_t *length);
-/* Of a source of scl_csv_once, what was done so far that the user may not expect; the list is the
- * caller's to release. Of another source, nothing. */
+/* Of a source of scl_csv_once: notes on what was done so far that the user should know about; the
+ * caller releases the list. Of another source: none. */
 scl_status scl_csv_notes(const scl_source *source, scl_note **notes, size_t *count,
                          scl_error *error);
 

@@ -1,5 +1,5 @@
-/* What the columns became, in words and as a schema: names and classes, the schema by which another
- * file is read alike, and notes. */
+/* The result of reading as names, classes, schema and notes. The schema lets another file be read
+ * in the same way. */
 #include "base/text.h"
 #include "data/csv/internal.h"
 
@@ -9,6 +9,7 @@
 
 /* ---------------------------------------------------------------- names and classes */
 
+/* "column=level", which the caller releases; NULL: no memory. */
 static char *joined(const char *a, const char *b) {
   const size_t left = strlen(a), right = strlen(b);
   char *text = scl_allocate(left + right + 2);
@@ -19,6 +20,7 @@ static char *joined(const char *a, const char *b) {
   return text;
 }
 
+/* The names of one column's columns of X. False: no memory. */
 static bool describe_column(const csv_column *column, char **names) {
   if (!column->categorical || column->aside)
     return (names[column->first_out] = scl_copy_text(column->name)) != NULL;
@@ -30,6 +32,7 @@ static bool describe_column(const csv_column *column, char **names) {
   return true;
 }
 
+/* Name and classes of the target. False: no memory. */
 static bool describe_target(const csv_schema *schema, scl_table *out) {
   const csv_column *column = &schema->column[schema->target];
   out->target = scl_copy_text(column->name);
@@ -55,6 +58,7 @@ scl_status csv_describe(const csv_schema *schema, scl_table *out, scl_error *err
   return enough ? SCL_STATUS_OK : scl_fail_memory(error, schema->cols_out * 32, "column names");
 }
 
+/* Whether a column of this name probably holds class labels; case does not count. */
 static bool is_label_name(const char *name) {
   static const char *const names[] = {"class", "classes", "label", "labels", "target"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -81,6 +85,7 @@ static scl_column_kind kind_of(const csv_column *column) {
   return column->date ? SCL_COLUMN_DATE : SCL_COLUMN_NUMBER;
 }
 
+/* Copies what one column became. False: no memory. */
 static bool export_column(const csv_column *from, scl_column *to) {
   *to = (scl_column){.kind = kind_of(from),
                      .loose = from->loose,
@@ -101,6 +106,7 @@ static bool export_column(const csv_column *from, scl_column *to) {
   return true;
 }
 
+/* All columns but the target and those with a role. False: no memory. */
 static bool export_columns(const csv_schema *schema, scl_schema *to) {
   const scl_csv_options *o = schema->options;
   to->separator = schema->separator;
@@ -119,6 +125,8 @@ static bool export_columns(const csv_schema *schema, scl_schema *to) {
   return true;
 }
 
+/* The target of this file, which may differ from that of the schema it was read by. False: no
+ * memory. */
 static bool export_target(const csv_schema *schema, const scl_table *table, scl_schema *to) {
   scl_release(to->target);
   to->target = NULL;

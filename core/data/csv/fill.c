@@ -1,4 +1,5 @@
-/* Missing numbers: medians, filling in, leaving rows out. */
+/* Missing numbers: medians, filling in, leaving rows out. Called by source.c after each block of
+ * rows is parsed. */
 #include "base/interrupt.h"
 #include "data/csv/internal.h"
 
@@ -22,9 +23,9 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Reorder so that values[k] is the one that sorting would put there, with none larger before it
- * (Hoare, "Algorithm 65: find", 1961). Values can be laid so that every round takes two away: what
- * is left after many rounds is sorted. */
+/* Reorders so that values[k] is the one that sorting would put there, with none larger before it
+ * (Hoare, "Algorithm 65: find", 1961). Some orders of values remove only two per round: after MANY
+ * rounds the rest is sorted, so that the worst case is n log n. */
 static void select_place(double *values, size_t count, size_t k) {
   enum { MANY = 100 };
   size_t low = 0, high = count - 1;
@@ -50,6 +51,8 @@ static void select_place(double *values, size_t count, size_t k) {
   }
 }
 
+/* The median, of two middle values their mean; NaN for none. The values are reordered. Both halves
+ * are halved before the sum, which cannot overflow. */
 static double median_of(double *values, size_t count) {
   const size_t middle = count / 2;
   if (count == 0) return NAN;
@@ -92,6 +95,7 @@ static scl_status find_medians(csv_schema *schema, const scl_matrix *x, size_t f
 
 /* ---------------------------------------------------------------- filling in */
 
+/* The error that names the first missing number; file, row and column j count from 0. */
 static scl_status refuse_missing(const csv_schema *schema, size_t file, size_t row, size_t j,
                                  scl_error *error) {
   return scl_fail(
@@ -139,8 +143,8 @@ static bool row_is_whole(const csv_schema *schema, const scl_matrix *x, size_t r
   return true;
 }
 
-/* Leave out the rows of x and y, in [first, first + rows), where a number is missing; returns how
- * many stay. */
+/* Moves the whole rows of x and y in [first, first + rows) down to row `to` and on; returns how
+ * many there are. */
 static size_t drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first,
                         size_t rows, size_t to) {
   const size_t bytes = x->cols * scl_dtype_size(x->dtype), start = to;
@@ -157,7 +161,8 @@ static size_t drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, 
 
 /* ---------------------------------------------------------------- all of it */
 
-/* The chunks from number k on that are of one file: the next one's number, and their rows. */
+/* The number of the first chunk of the next file after chunk k; *rows: the rows of the chunks in
+ * between. */
 static size_t end_of_file(const csv_lines *l, size_t k, size_t *rows) {
   const size_t file = l->chunks[k].file;
   for (*rows = 0; k < l->count && l->chunks[k].file == file; k++)
@@ -190,6 +195,7 @@ static scl_status fill_files(const csv_schema *schema, const csv_lines *l, size_
   return SCL_STATUS_OK;
 }
 
+/* Rows are dropped before medians are taken, as only the rows that stay count. */
 scl_status csv_settle_missing(csv_schema *schema, const csv_lines *l, bool all, size_t *file_rows,
                               scl_matrix *x, scl_matrix *y, scl_error *error) {
   const scl_missing means = schema->options->fill;

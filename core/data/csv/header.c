@@ -13,8 +13,8 @@ size_t csv_count_fields(const char *text, const char *end, char separator) {
   return walk.count;
 }
 
-/* Fields of the first line, and a million more where the next ones have as many; 0: the first has
- * one alone. */
+/* A score for a separator: the number of fields of the first line, and a million more if the next
+ * five lines have as many; 0 if the first line has only one field. */
 static size_t judge_separator(const char *text, const char *end, char separator) {
   const size_t fields = csv_count_fields(text, end, separator);
   const char *at = csv_line_end(text, end, separator), *next;
@@ -25,7 +25,7 @@ static size_t judge_separator(const char *text, const char *end, char separator)
   return fields <= 1 ? 0 : alike ? 1000000 + fields : fields;
 }
 
-/* The same of lines that end in carriage returns: where those are depends on the separator. `copy`
+/* The same for lines that end in carriage returns: where these are depends on the separator. `copy`
  * has room for the first `size` bytes of the text and a 0. */
 static size_t judge_with_returns(const char *text, size_t size, char separator, char *copy) {
   memcpy(copy, text, size);
@@ -34,7 +34,7 @@ static size_t judge_with_returns(const char *text, size_t size, char separator, 
   return judge_separator(csv_first_line(copy, copy + size), copy + size, separator);
 }
 
-/* The one that cuts the first lines into most fields, all alike. `usual`: that of the schema, if
+/* The separator with the best score; a comma where none has one. `usual`: that of the schema, if
  * any. copy: NULL, or see judge_with_returns. */
 static char find_separator(const char *text, const char *end, char usual, char *copy, size_t size) {
   const char candidates[] = {',', ';', '\t', usual, 0};
@@ -85,8 +85,8 @@ static bool same_text(csv_field a, csv_field b) {
   return a.length > 0 && a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Does a field of the first line come again in its column of the line at `at`? Then it is a value,
- * no name. */
+/* Whether a field of the first line occurs again in its column of the line at `at`: it is then a
+ * value, not a name. */
 static bool any_comes_again(const csv_schema *schema, const char *first, const char *at,
                             const char *end) {
   csv_walk names = csv_walk_line(first, end, schema->separator),
@@ -105,8 +105,9 @@ static bool any_missing(const csv_schema *schema, const char *at, const char *en
   return false;
 }
 
-/* Names hold no number. Where the second line holds none either, all is text: then a name is a text
- * that does not come again below it. */
+/* A header has no number. If the second line has none either, all columns may be text: the first
+ * line is then a header if it has no word for a missing value and none of its fields occurs again
+ * in its column of the next LINES_LOOKED_AT lines. */
 static bool first_line_is_header(const csv_schema *schema, const char *text, const char *end) {
   const char *second = csv_line_end(text, end, schema->separator), *at = second;
   if (any_number(schema, text, end)) return false;

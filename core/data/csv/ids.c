@@ -1,4 +1,4 @@
-/* The texts of a column of ids, which come along with rows. */
+/* The texts of a column of ids, which accompany the rows of a source that is read once. */
 #include "base/text.h"
 #include "data/csv/internal.h"
 
@@ -35,6 +35,7 @@ void csv_ids_close(csv_ids *ids) {
   ids->rows = 0;
 }
 
+/* New buffers for the ids of the next chunks: their texts are never longer than the chunks. */
 static scl_status make_room(csv_ids *ids, const csv_lines *l, scl_error *error) {
   csv_ids_close(ids);
   ids->texts = scl_allocate(l->used + 1); /* a field is no longer than its text */
@@ -44,6 +45,7 @@ static scl_status make_room(csv_ids *ids, const csv_lines *l, scl_error *error) 
              : scl_fail_memory(error, l->used, "the texts of the id column");
 }
 
+/* Reads the fields of a line up to the id and appends its text. */
 static void take_id(csv_ids *ids, const char *at, const char *end, char separator) {
   const char *stop = at;
   const size_t from = ids->rows == 0 ? 0 : ids->ends[ids->rows - 1];

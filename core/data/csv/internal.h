@@ -276,8 +276,8 @@ enum { CSV_MOST_CHUNKS = 16, CSV_LONGEST_LINE = 1 << 30 };
 typedef struct scl_input scl_input;
 typedef struct scl_text scl_text;
 
-/* The lines of files, some chunks at a time: those of a buffer, of one file; or, when `whole`, those
- * of all files at once, whose texts stay in memory. */
+/* The lines of files, some chunks at a time: those of a buffer, of one file; or, when `whole`,
+ * those of all files at once, whose texts stay in memory. */
 typedef struct csv_lines {
   const char *const *paths;
   size_t files;
@@ -295,23 +295,25 @@ typedef struct csv_lines {
   size_t count, chunk_room;
 } csv_lines;
 
-/* Read as many lines as the schema looks at, and open the schema by them. `paths` is borrowed; `whole`
- * and `unpacked` are set before. */
+/* Read as many lines as the schema looks at, and open the schema by them. `paths` is borrowed;
+ * `whole` and `unpacked` are set before. */
 scl_status csv_lines_open(csv_lines *l, const char *const *paths, size_t files, csv_schema *schema,
                           scl_error *error);
-/* The next chunks of whole lines; the first ones begin after the header. None, and `ended`: the end. */
+/* The next chunks of whole lines; the first ones begin after the header. None, and `ended`: the
+ * end. */
 scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *error);
 static inline bool csv_lines_end(const csv_lines *l) { return l->begun && l->ended; }
-/* The next chunks are the first ones again; until then, a file that is read by a buffer is closed. */
+/* The next chunks are the first ones again; until then, a file that is read by a buffer is
+ * closed. */
 void csv_lines_rewind(csv_lines *l);
 void csv_lines_close(csv_lines *l);
 /* Rows of the chunks. */
 size_t csv_lines_rows(const csv_lines *l);
 
-/* What becomes of missing numbers in the rows of all chunks, by schema->options->fill: rows are left
- * out, or the number becomes column->fill, or an error says its place. all: these are all rows, and
- * column->fill becomes the median of the first file's, but by a schema. file_rows: the rows that stay
- * are added to those of each file; may be NULL. */
+/* What becomes of missing numbers in the rows of all chunks, by schema->options->fill: rows are
+ * left out, or the number becomes column->fill, or an error says its place. all: these are all
+ * rows, and column->fill becomes the median of the first file's, but by a schema. file_rows: the
+ * rows that stay are added to those of each file; may be NULL. */
 scl_status csv_settle_missing(csv_schema *schema, const csv_lines *l, bool all, size_t *file_rows,
                               scl_matrix *x, scl_matrix *y, scl_error *error);
 

@@ -46,6 +46,7 @@ const char *csv_like_name(const csv_schema *schema, size_t j) {
 
 /* ---------------------------------------------------------------- which column is which */
 
+/* Whether no column of the schema, no target and no role has taken this column of the file. */
 static bool is_free(const csv_schema *schema, size_t place) {
   return schema->column[place].like == NULL && !schema->column[place].target &&
          !schema->column[place].aside;
@@ -108,6 +109,7 @@ static scl_status refuse_missing(const csv_schema *schema, const char *missing, 
                   names, hint);
 }
 
+/* Copies kind, order and fill from the schema's column. */
 static void take_from(csv_column *column, const scl_column *like) {
   column->like = like;
   column->skipped = like->kind == SCL_COLUMN_SKIPPED;
@@ -119,6 +121,8 @@ static void take_from(csv_column *column, const scl_column *like) {
   column->fill = like->fill;
 }
 
+/* Columns of the file that the schema does not have are skipped. Those are noted as extra, unless
+ * the schema knows them as target or role. */
 static void find_extra(csv_schema *schema) {
   const char *target = schema->options->like->target;
   for (size_t j = 0; j < schema->columns; j++) {
@@ -133,6 +137,8 @@ static void find_extra(csv_schema *schema) {
   }
 }
 
+/* Columns of one name are matched in their order: the search for each goes on after the last
+ * match. */
 scl_status csv_like_match(csv_schema *schema, scl_error *error) {
   const scl_schema *like = schema->options->like;
   enum { ENOUGH = 100 }; /* missing ones to list */
@@ -159,6 +165,8 @@ scl_status csv_like_match(csv_schema *schema, scl_error *error) {
 
 /* ---------------------------------------------------------------- places in X */
 
+/* Enters the schema's levels in their order. A schema from a file may be damaged: a level that
+ * occurs twice is refused. */
 static scl_status take_levels(csv_column *column, scl_error *error) {
   const scl_column *like = column->like;
   for (size_t i = 0; i < like->n_levels; i++)
@@ -172,6 +180,7 @@ static scl_status take_levels(csv_column *column, scl_error *error) {
                         like->name, CSV_MOST_LEVELS);
 }
 
+/* The columns of X have the schema's order, whatever the order in the file. */
 scl_status csv_like_lay_out(csv_schema *schema, scl_error *error) {
   const scl_schema *like = schema->options->like;
   size_t *first = scl_allocate_array(like->n_columns + 1, sizeof *first);

@@ -1,5 +1,5 @@
-/* Lines of files, cut into chunks: a buffer at a time, which begins with a whole line, or all of the
- * files' texts. */
+/* Lines of files, cut into chunks: a buffer at a time, which begins with a whole line, or all of
+ * the files' texts. */
 #include "data/csv/internal.h"
 #include "data/files/input.h"
 
@@ -24,8 +24,9 @@ static void close_file(csv_lines *l) {
   l->buffer = NULL;
 }
 
-/* The bytes from place `from` on are new, or came last. Without a separator it is too early; a carriage
- * return at the end of the buffer waits for what follows it. */
+/* Ends the lines of the bytes from place `from` on, which are new, where they end in carriage
+ * returns. Before the separator is known it does nothing. A carriage return at the end of the
+ * buffer waits for the byte after it. */
 static void end_lines(csv_lines *l, size_t from) {
   const char *end = l->buffer + l->used - (!l->ended && l->used > 0);
   if (l->separator == 0 || !csv_has_returns(l->buffer + from, end)) return;
@@ -33,7 +34,8 @@ static void end_lines(csv_lines *l, size_t from) {
   csv_end_lines(l->buffer + (text - l->buffer), end, l->separator);
 }
 
-/* Move what no chunk covered to the front and read on. */
+/* Moves the bytes that no chunk covered to the front and reads on, until the buffer is full or the
+ * file ends. The buffer is always followed by a 0 byte. */
 static scl_status fill_buffer(csv_lines *l, scl_error *error) {
   size_t got = 0;
   memmove(l->buffer, l->buffer + l->taken, l->used - l->taken);
@@ -50,6 +52,7 @@ static scl_status fill_buffer(csv_lines *l, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Doubles the buffer for a line that does not fit, up to CSV_LONGEST_LINE. */
 static scl_status enlarge_buffer(csv_lines *l, scl_error *error) {
   if (l->room >= CSV_LONGEST_LINE)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -64,7 +67,7 @@ static scl_status enlarge_buffer(csv_lines *l, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Lines from `at` on that are whole, cut into chunks with their rows counted. */
+/* Cuts the whole lines from `at` on into chunks, and counts the rows of each. */
 static void cut(csv_lines *l, const char *at) {
   const char *end = l->buffer + l->used, *blank;
   /* All chunks but the last have `least` bytes or more, and the last has one. So k of them mean
@@ -91,8 +94,8 @@ static void cut(csv_lines *l, const char *at) {
   l->taken = (size_t)(at - l->buffer);
 }
 
-/* Are the first lines in the buffer: as many as are looked at, or those that there are? The first
- * one must be whole, with line breaks inside quotes; that is seen once the separator is known. */
+/* Whether the buffer has the `wanted` first lines, or all that there are. The first line must be
+ * whole, with line breaks inside quotes; that can only be checked once the separator is known. */
 static bool have_first_lines(const csv_lines *l, size_t wanted) {
   const char *end = l->buffer + l->used, *at = csv_first_line(l->buffer, end);
   if (l->ended) return true;
@@ -102,7 +105,7 @@ static bool have_first_lines(const csv_lines *l, size_t wanted) {
   return wanted == 0;
 }
 
-/* Fill the buffer with as many lines as the schema looks at, however long they are. */
+/* Fills the buffer with as many lines as the schema looks at, however long they are. */
 static scl_status look(csv_lines *l, scl_error *error) {
   SCL_TRY(fill_buffer(l, error));
   while (!have_first_lines(l, FIRST_LINES) && l->room < CSV_LONGEST_LINE) {
@@ -116,6 +119,8 @@ static scl_status look(csv_lines *l, scl_error *error) {
       l->paths[0], CSV_LONGEST_LINE);
 }
 
+/* The first look only counts line breaks; the separator is then found, and the second look makes
+ * sure that the header is whole. */
 static scl_status open_by_buffer(csv_lines *l, csv_schema *schema, scl_error *error) {
   const char *body;
   SCL_TRY(open_file(l, error));
@@ -160,7 +165,8 @@ static scl_status add_chunk(csv_lines *l, csv_chunk chunk, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* The rows are not counted: csv_scan does it, on many threads. */
+/* Cuts a whole text into chunks of about CHUNK_BYTES. Their rows are not counted here: csv_scan
+ * does it on many threads. */
 static scl_status cut_text(csv_lines *l, const char *at, size_t file, scl_error *error) {
   const scl_text *text = &l->texts[file];
   const char *end = text->bytes + text->length;

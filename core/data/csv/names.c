@@ -1,5 +1,5 @@
-/* Which columns have a name, and which words mean a missing value: names in their order, found by
- * halving. */
+/* Sorted lists of names with binary search, for columns and for the words that mean a missing
+ * value. */
 #include "data/csv/internal.h"
 
 #include <stdlib.h>
@@ -32,7 +32,8 @@ void csv_names_release(csv_names *names) {
   *names = (csv_names){0};
 }
 
-/* The first of the list that is not below (text, length), which `after` puts behind its equals. */
+/* The place of the first name that is not below (text, length); with `after`, of the first one
+ * above it. */
 static size_t place_in_list(const csv_names *names, const char *text, size_t length, bool after) {
   size_t low = 0, high = names->count;
   while (low < high) {

@@ -12,7 +12,8 @@
 
 typedef enum kind { PASSED = 0, NUMBER, DATE, LEVEL, PLACE, TARGET_NUMBER, TARGET_LEVEL } kind;
 
-/* What to do with a column, and the level of the row before: columns often repeat themselves. */
+/* What to do with a column on one thread. The text and level of the row before are kept, as columns
+ * often repeat themselves. */
 typedef struct plan {
   kind kind;
   size_t out;
@@ -22,8 +23,8 @@ typedef struct plan {
 } plan;
 
 enum { NO_LEVEL = -1 };
-/* Chunks ahead of the one that is parsed whose memory is prepared, so that no two threads wait for one
- * page. */
+/* Chunks ahead of the one that is parsed whose memory is prepared, so that no two threads wait for
+ * one page. */
 enum { AHEAD = 8 };
 
 typedef struct parsing {
@@ -48,6 +49,7 @@ typedef struct row_place {
   double *y;
 } row_place;
 
+/* The error for a field: its place, its text, and why it is refused. */
 static scl_status refuse(const row_place *r, size_t j, const char *at, csv_field field,
                          const char *why, scl_error *error) {
   const csv_place place = csv_say_place(r->schema, r->chunk->file, r->chunk->first_row + r->row, j,
@@ -56,6 +58,7 @@ static scl_status refuse(const row_place *r, size_t j, const char *at, csv_field
                   (int)scl_min(field.length, 40), field.text, why);
 }
 
+/* *place = the level of the field's text, or -1. */
 static scl_status find_level(const csv_column *column, csv_field field, long *place,
                              scl_error *error) {
   if (!field.escaped) {
@@ -70,7 +73,8 @@ static scl_status find_level(const csv_column *column, csv_field field, long *pl
   return SCL_STATUS_OK;
 }
 
-/* A category that the schema does not know: its columns stay 0. */
+/* Counts a category that the schema does not have, whose columns stay 0, and stores the first one
+ * as an example, whichever thread finds it. */
 static void note_unknown(const row_place *r, csv_field field, plan *p) {
   csv_unknown *u = &p->unknown;
   if (u->count++ > 0 && r->index >= u->chunk) return;
@@ -80,6 +84,8 @@ static void note_unknown(const row_place *r, csv_field field, plan *p) {
   u->chunk = r->index;
 }
 
+/* *level: the level of a field, the number of levels for a missing one that has its own column, or
+ * NO_LEVEL. */
 static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_field field,
                               plan *p, long *level, scl_error *error) {
   const csv_column *column = &r->schema->column[j];
@@ -118,6 +124,8 @@ static scl_status parse_date(const row_place *r, size_t j, const char *at, csv_f
   return refuse(r, j, at, field, why, error);
 }
 
+/* The number or date of a field that the fast path did not take. A missing label is an error,
+ * another missing number NaN. */
 static scl_status parse_number(const row_place *r, size_t j, const char *at, csv_field field,
                                const plan *p, double *value, scl_error *error) {
   if (csv_is_missing(&r->schema->missing, field)) {
@@ -149,7 +157,8 @@ static inline void store(const row_place *r, const plan *p, double value) {
     r->narrow[p->out] = (float)value;
 }
 
-/* The row came as zeros. PLACE: the place of the level, from 1, as one number. */
+/* Writes a level into a row of zeros: one 1 for a feature; the place of the level, from 1, for a
+ * column with a role (PLACE) and for the target. */
 static inline void store_level(const row_place *r, const plan *p, size_t level) {
   if (p->kind == PLACE && r->wide != NULL)
     r->wide[p->out] = (double)level + 1;
@@ -163,7 +172,8 @@ static inline void store_level(const row_place *r, const plan *p, size_t level) 
     r->narrow[p->out + level] = 1;
 }
 
-/* The field at `at`; *stop is its delimiter. */
+/* Stores the number of the field at `at`; *stop is its delimiter. Plain decimals take a fast
+ * path. */
 static scl_status take_number(const row_place *r, size_t j, const char *at, const char *end,
                               const plan *p, const char **stop, scl_error *error) {
   static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
@@ -186,6 +196,8 @@ static scl_status take_number(const row_place *r, size_t j, const char *at, cons
   return SCL_STATUS_OK;
 }
 
+/* Stores the level of the field at `at`; *stop is its delimiter. The text of the row before is
+ * compared first. */
 static scl_status take_level(const row_place *r, size_t j, const char *at, const char *end, plan *p,
                              const char **stop, scl_error *error) {
   if (p->last != NULL && (size_t)(end - at) > p->last_length &&
@@ -203,6 +215,7 @@ static scl_status take_level(const row_place *r, size_t j, const char *at, const
   return SCL_STATUS_OK;
 }
 
+/* One line into the row of r; fails if its number of fields is not that of the schema. */
 static scl_status take_line(const row_place *r, const char *at, const char *end, plan *plans,
                             const char **stop, scl_error *error) {
   *stop = at;
@@ -232,13 +245,14 @@ static void *row_of(const scl_matrix *x, size_t row) {
                                        : (void *)scl_matrix_row_f32(x, row);
 }
 
-/* The memory of the rows of a chunk; none where there is no such chunk. */
+/* Prepares the pages of a chunk's rows; does nothing if there is no such chunk. */
 static void prepare_rows(const parsing *job, size_t index) {
   if (index >= job->count || job->chunks[index].rows == 0) return;
   scl_pages_prepare(row_of(job->x, job->to[index]),
                     job->chunks[index].rows * job->x->cols * scl_dtype_size(job->x->dtype));
 }
 
+/* Parses the lines of a chunk into its rows of x and y. */
 static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl_error *error) {
   const csv_chunk *chunk = &job->chunks[index];
   const csv_schema *schema = job->schema;
@@ -265,6 +279,8 @@ static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl
   return SCL_STATUS_OK;
 }
 
+/* A task of the pool. After a failure only chunks before the failed one go on, so that the error is
+ * always that of the first bad line. */
 static void parse_task(void *context, size_t index) {
   parsing *job = context;
   scl_error error = {0};
@@ -290,7 +306,8 @@ static plan plan_of(const csv_column *column) {
                 .out = column->first_out};
 }
 
-/* The threads' unknown categories; the example of the first chunk, whatever the threads. */
+/* Adds up the unknown categories of all threads; the example is that of the first chunk, so that it
+ * does not depend on the threads. */
 static void add_unknown(csv_schema *schema, const plan *plans, size_t threads) {
   for (size_t j = 0; schema->unknown != NULL && j < schema->columns; j++) {
     csv_unknown *to = &schema->unknown[j];
@@ -307,6 +324,7 @@ static void add_unknown(csv_schema *schema, const plan *plans, size_t threads) {
   }
 }
 
+/* Allocates the plans of all threads and the first row of each chunk. */
 static scl_status prepare(parsing *job, size_t threads, scl_error *error) {
   const csv_schema *schema = job->schema;
   job->to = scl_allocate_array(job->count + 1, sizeof *job->to);

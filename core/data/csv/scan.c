@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* What a thread has seen of a column. */
+/* What one thread has counted of one column. */
 typedef struct tally {
   size_t numbers, texts, missing, dates, formatted, large;
   size_t orders[SCL_DATE_ORDERS];
@@ -21,7 +21,7 @@ typedef struct tally {
 
 typedef enum problem { FINE = 0, RAGGED, UNCLOSED, STRAY, NOT_UTF8, FULL, STOPPED } problem;
 
-/* How far a chunk was read, and why no further. */
+/* How far a chunk was read, and the problem that ended it. */
 typedef struct trouble {
   problem problem;
   size_t row, column, fields;
@@ -39,12 +39,13 @@ typedef struct scanning {
   bool collect;      /* only the levels of categories that hold numbers */
 } scanning;
 
+/* Whether the row before had the same text. */
 static bool repeats(const tally *t, csv_field field) {
   return t->last.text != NULL && field.length == t->last.length &&
          field.escaped == t->last.escaped && memcmp(field.text, t->last.text, field.length) == 0;
 }
 
-/* Into the dictionary, unless the row before had the same text. */
+/* Adds a text to the dictionary, unless the row before had the same. False: no memory. */
 static bool note_level(tally *t, csv_field field) {
   if (repeats(t, field)) return true;
   t->last = field;
@@ -57,12 +58,14 @@ static bool note_level(tally *t, csv_field field) {
   return added;
 }
 
+/* Whether the texts of a column may be needed as levels. */
 static bool wants_levels(const csv_schema *schema, const csv_column *column) {
   if (column->aside) return true;
   if (schema->options->like != NULL) return column->target; /* the schema has the others' levels */
   return !column->skipped && (column->target || !schema->options->drop_categorical);
 }
 
+/* Counts a text, and stores the first one of the file with its place, for errors. */
 static void note_text(size_t chunk, trouble *place, csv_field field, tally *t) {
   if (t->texts == 0 || chunk < t->chunk) {
     place->lines += csv_count_lines(place->counted, field.text);
@@ -75,8 +78,8 @@ static void note_text(size_t chunk, trouble *place, csv_field field, tally *t) {
   t->texts++;
 }
 
-/* A whole number beyond 2^53, where doubles have gaps, perhaps with a point behind it. It is told by
- * its digits, as reading it may round it down to 2^53. */
+/* A whole number beyond 2^53, where doubles have gaps, perhaps with a point behind it. Its digits
+ * decide, as the number that was read may be rounded down to 2^53. */
 static bool is_large(csv_field field) {
   enum { DIGITS = 16 }; /* of 2^53 */
   if (field.length < DIGITS) return false;
@@ -102,8 +105,8 @@ static bool has_decimal_comma(csv_field field) {
   return scl_parse_number(plain, field.length, &number);
 }
 
-/* A text that is no number: is it a date, or a number in another form? Declared numeric, the latter
- * is read. */
+/* Classifies a text that is not a plain number: a formatted number ("$5"), or dates in each order.
+ * Returns whether it is to be read as a number, as in columns that are declared numeric. */
 static bool scan_text(const csv_schema *schema, const csv_column *column, csv_field field, tally *t,
                       double *number) {
   double days;
@@ -124,7 +127,7 @@ static bool scan_text(const csv_schema *schema, const csv_column *column, csv_fi
   return false;
 }
 
-/* A field that is no plain number. */
+/* Counts a field that the fast path did not take; FINE, or the problem that ends the chunk. */
 static problem scan_field(const scanning *job, size_t chunk, trouble *place, size_t j,
                           csv_field field, tally *t) {
   const csv_schema *schema = job->schema;
@@ -158,7 +161,9 @@ static problem scan_field(const scanning *job, size_t chunk, trouble *place, siz
   return !wants_levels(schema, column) || note_level(t, field) ? FINE : FULL;
 }
 
-/* One line; *stop is its line break or the end. */
+/* Scans one line; *stop is its line break or the end. False: a problem, which is noted in the
+ * trouble of the chunk. The fast path is left out where sums are wanted, as it does not make the
+ * number. */
 static bool scan_line(const scanning *job, size_t index, const char *at, const char *end,
                       tally *tallies, const char **stop) {
   const csv_schema *schema = job->schema;
@@ -198,8 +203,8 @@ static bool scan_line(const scanning *job, size_t index, const char *at, const c
   return false;
 }
 
-/* Task: scan the lines of a chunk into the tallies of this thread, up to the first error, and
- * count the rows. */
+/* A task of the pool: scans the lines of a chunk into the tallies of this thread, up to the first
+ * problem, and counts the rows. */
 static void scan_chunk(void *context, size_t index) {
   const scanning *job = context;
   const csv_schema *schema = job->schema;
@@ -227,6 +232,7 @@ static void scan_chunk(void *context, size_t index) {
 
 /* ---------------------------------------------------------------- after the threads */
 
+/* The error for the problem that ended a chunk. */
 static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, const trouble *t,
                               scl_error *error) {
   const csv_place place = csv_say_place(schema, chunk->file, chunk->first_row + t->row, t->column,
@@ -253,7 +259,7 @@ static void number_rows(csv_chunk *chunks, size_t count) {
         chunks[k].file == chunks[k - 1].file ? chunks[k - 1].first_row + chunks[k - 1].rows : 0;
 }
 
-/* The first text of a column, over all threads. */
+/* Stores the first text of a column in the order of the file, over all threads, with its place. */
 static void keep_first_text(const scanning *job, size_t threads, size_t j) {
   csv_column *column = &job->schema->column[j];
   const tally *first = NULL;

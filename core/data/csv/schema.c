@@ -50,6 +50,7 @@ static scl_status check_count(const csv_schema *schema, scl_error *error) {
                   schema->columns);
 }
 
+/* Names the columns: by the option `columns`, by the schema, by the header, or x1, x2, ... */
 static scl_status name_columns(csv_schema *schema, const char *at, const char *end,
                                scl_error *error) {
   const scl_csv_options *o = schema->options;
@@ -73,6 +74,7 @@ static scl_status name_columns(csv_schema *schema, const char *at, const char *e
 
 /* ---------------------------------------------------------------- columns that options name */
 
+/* The error for a name that the file does not have, with the names that it has. */
 static scl_status refuse_name(const csv_schema *schema, const char *option, const char *name,
                               scl_error *error) {
   char names[300] = "";
@@ -95,7 +97,8 @@ static bool *flag_of(const csv_schema *schema, const csv_name *found, size_t fla
   return (bool *)((char *)&schema->column[found->place] + flag);
 }
 
-/* The columns that an option lists: `flag` is where it stands in a csv_column. */
+/* Sets a flag in the columns that an option lists; flag: its offset in csv_column. Columns of one
+ * name are all marked. */
 static scl_status mark_listed(csv_schema *schema, const char *const *list, const char *option,
                               size_t flag, scl_error *error) {
   const csv_name *found;
@@ -133,6 +136,7 @@ static void find_usual_target(csv_schema *schema) {
   schema->column[schema->target].target = true;
 }
 
+/* The target by name, or by number from 1 (negative: from the end); 0: none. */
 static scl_status find_target(csv_schema *schema, scl_error *error) {
   const scl_csv_options *o = schema->options;
   const long columns = (long)schema->columns;
@@ -196,7 +200,8 @@ static scl_status find_roles(csv_schema *schema, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Two columns of one name could not be told apart when other data are matched by name. */
+/* Refuses two columns of one name: they could not be distinguished when other data are matched by
+ * name. */
 static scl_status refuse_twins(const csv_schema *schema, scl_error *error) {
   for (size_t j = 0; j < schema->columns; j++) {
     const csv_name *same;
@@ -212,6 +217,7 @@ static scl_status refuse_twins(const csv_schema *schema, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Finds skipped columns, target and roles, by the options or by the schema. */
 static scl_status match_columns(csv_schema *schema, scl_error *error) {
   const scl_csv_options *o = schema->options;
   if (o->like == NULL) {
@@ -260,7 +266,8 @@ scl_status csv_refuse_byte(const char *path, size_t line, char byte, scl_error *
                   path, line, (unsigned)(unsigned char)byte);
 }
 
-/* The header at `at`, as csv_scan looks at rows; its file begins at `text`. */
+/* Checks the header at `at` for the problems that csv_scan refuses in rows; its file begins at
+ * `text`. */
 static scl_status check_header(const csv_schema *schema, size_t file, const char *text,
                                const char *at, const char *end, scl_error *error) {
   const char *path = schema->paths[file], *stop = csv_line_end(at, end, schema->separator);

@@ -1,8 +1,8 @@
-/* Rows of CSV files: whole, as a stream, or once. Reading whole and streaming look at all lines when
- * the file is opened, once for types and levels (twice where categories hold numbers) and once for
- * numbers, so that what is wrong is said there. The schema is not touched afterwards: every walk gives
- * the same numbers. Reading whole has all lines in memory, as one block, and the walk's block is
- * kept. */
+/* Rows of CSV files: whole, as a stream, or once. Reading whole and streaming look at all lines
+ * when the file is opened, once for types and levels (twice where categories hold numbers) and once
+ * for numbers, so that what is wrong is said there. The schema is not touched afterwards: every
+ * walk gives the same numbers. Reading whole has all lines in memory, as one block, and the walk's
+ * block is kept. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/text.h"
 #include "data/csv/internal.h"
@@ -26,7 +26,8 @@ typedef struct csv_source {
 
 /* ---------------------------------------------------------------- rows */
 
-/* The rows of the chunks; without those that miss a number, where these are left out. */
+/* Parses the rows of the chunks into x and y. Missing numbers are filled, or their rows left
+ * out. */
 static scl_status parse_lines(csv_source *s, scl_matrix *x, scl_matrix *y, scl_error *error) {
   const csv_lines *l = &s->lines;
   const size_t rows = csv_lines_rows(l);
@@ -37,6 +38,8 @@ static scl_status parse_lines(csv_source *s, scl_matrix *x, scl_matrix *y, scl_e
   return csv_settle_missing(&s->schema, l, s->use == WHOLE, s->file_rows, x, y, error);
 }
 
+/* The next block that has a row. A source that is read once scans each block first, for its checks
+ * and notes. */
 static scl_status csv_source_next(scl_source *source, scl_matrix *x, scl_matrix *y,
                                   scl_error *error) {
   csv_source *s = (csv_source *)source;
@@ -118,7 +121,8 @@ static scl_status finish_schema(csv_source *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Rows and labels of a block; reading whole, the block is the table's. */
+/* Counts the rows of a block and collects its labels; when the whole is read, the block moves to
+ * the table. */
 static scl_status take_block(csv_source *s, scl_table *out, scl_labels *labels, scl_matrix *x,
                              scl_matrix *y, scl_error *error) {
   s->base.rows += x->rows;
@@ -153,6 +157,8 @@ static scl_status walk(csv_source *s, scl_table *out, scl_labels *labels, scl_er
       s->base.name);
 }
 
+/* Decides whether numbers of the target are classes: by the user, or by the numbers themselves,
+ * which are then collected during the walk. */
 static scl_status count_and_label(csv_source *s, scl_table *out, scl_error *error) {
   bool named = false;
   const bool guess = csv_may_be_labels(&s->schema, &named);
@@ -166,7 +172,7 @@ static scl_status count_and_label(csv_source *s, scl_table *out, scl_error *erro
   return status;
 }
 
-/* Everything that is known of the rows once all of them were seen. */
+/* The passes that open a whole table or a stream, and all that the table says about its rows. */
 static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
   s->schema.sums = s->use == STREAM;
   s->file_rows = scl_allocate_zero((s->files + 1) * sizeof *s->file_rows);
@@ -189,7 +195,8 @@ static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* The first lines are read, and the schema is opened by them. */
+/* Allocates the source, reads the first lines and opens the schema. *out may be destroyed after an
+ * error. */
 static scl_status open_source(const char *const *paths, size_t files, csv_use use,
                               const scl_csv_options *options, csv_source **out, scl_error *error) {
   csv_source *s = *out = scl_allocate_zero(sizeof *s);

@@ -1,6 +1,7 @@
-/* Once all fields were looked at: what each column is, and its columns of X. */
+/* Decides, once all fields were scanned, what each column is, and lays out the columns of X. */
 #include "data/csv/internal.h"
 
+/* The place of the column's first text, for errors. Line breaks are only counted now. */
 static csv_place place_of_text(const csv_schema *schema, const csv_column *column) {
   const size_t before =
       column->text_from == NULL ? 0 : csv_count_lines(column->text_from, column->text_to);
@@ -28,8 +29,8 @@ static scl_date_order find_order(const csv_schema *schema, const csv_column *col
   return (scl_date_order)(orders[said] > orders[SCL_YEAR_FIRST] ? said : SCL_YEAR_FIRST);
 }
 
-/* Dates become numbers of days, where all texts are dates, or nearly all: the others are then refused
- * with their line. */
+/* Dates become numbers of days, where all texts are dates, or nearly all: the others are then
+ * refused with their line. */
 static bool becomes_date(const csv_schema *schema, csv_column *column) {
   enum { FEW = 3 };
   column->order = find_order(schema, column);
@@ -39,7 +40,7 @@ static bool becomes_date(const csv_schema *schema, csv_column *column) {
   return others == 0 || (count >= FEW && count > 4 * others);
 }
 
-/* Whether all dates of a column can be read in both orders. */
+/* Refuses dates that can all be read in both orders, as 01/02/2024, unless the user said which. */
 static scl_status check_order(const csv_schema *schema, const csv_column *column,
                               scl_error *error) {
   if (column->order == SCL_YEAR_FIRST || schema->options->dates > 0 ||
@@ -51,6 +52,7 @@ static scl_status check_order(const csv_schema *schema, const csv_column *column
                   schema->paths[0], column->name, column->sample);
 }
 
+/* Makes a column of texts one of dates; its levels are no longer needed. */
 static void make_date(csv_column *column) {
   csv_levels_release(&column->levels);
   column->date = true;
@@ -59,6 +61,7 @@ static void make_date(csv_column *column) {
   column->texts = 0;
 }
 
+/* Number, category or date. A few texts among many numbers are taken for mistakes and refused. */
 static scl_status decide_column(const csv_schema *schema, csv_column *column, scl_error *error) {
   const bool declared = csv_declared_numeric(schema, column);
   column->categorical = column->forced_levels || column->texts > 0;
@@ -92,6 +95,7 @@ static scl_status decide_target(const csv_schema *schema, const csv_column *colu
   return SCL_STATUS_OK;
 }
 
+/* Refuses a column of numbers that are all missing. */
 static scl_status decide_missing(const csv_schema *schema, const csv_column *column,
                                  scl_error *error) {
   if (column->categorical || column->target || column->missing == 0) return SCL_STATUS_OK;
@@ -145,7 +149,8 @@ scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error) 
   return SCL_STATUS_OK;
 }
 
-/* One column a text is no category where nearly every row has a text of its own. */
+/* Refuses a category that has a different text in most rows, as it would need a column of X for
+ * each. */
 static scl_status refuse_unique(const csv_schema *schema, const csv_column *column,
                                 scl_error *error) {
   const size_t fields = column->numbers + column->texts, levels = column->levels.count;

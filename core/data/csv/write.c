@@ -1,3 +1,5 @@
+/* Writes a matrix as comma-separated text, and quotes fields. Called by core/lua/data.c and
+ * row_file.c. */
 #include "data/csv/write.h"
 
 #include "data/files/output.h"
@@ -37,6 +39,7 @@ static scl_status write_names(scl_output *output, const char *const *names, size
   return SCL_STATUS_OK;
 }
 
+/* One line; `line` has room for 33 bytes per number. */
 static void write_row(scl_output *output, const scl_matrix *a, size_t i, char *line) {
   size_t used = 0;
   for (size_t j = 0; j < a->cols; j++) {

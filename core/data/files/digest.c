@@ -1,3 +1,4 @@
+/* SHA-256 by libmd's functions (sha2.h). */
 #include "data/files/digest.h"
 
 #include <stdio.h>

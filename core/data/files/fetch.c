@@ -1,3 +1,5 @@
+/* Fetches files over http and https by libcurl, which is loaded on first use. Called by
+ * core/lua/data.c. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/files/fetch.h"
 
@@ -14,7 +16,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* libcurl and what it brings take longer to load than all the rest, and few runs need it. */
+/* The functions of libcurl that are used. It is not linked: loading it and its libraries takes
+ * longer than loading all the rest, and few runs need it. */
 typedef struct library {
   CURL *(*init)(void);
   CURLcode (*setopt)(CURL *handle, CURLoption option, ...);
@@ -24,7 +27,8 @@ typedef struct library {
   const char *(*strerror)(CURLcode code);
 } library;
 
-/* dlsym gives an object pointer; POSIX lets it hold a function. */
+/* Writes the address of a function to *function. dlsym returns an object pointer, and POSIX
+ * guarantees that it can hold a function's. */
 static bool find(void *handle, const char *name, void *function, size_t size) {
   void *symbol = dlsym(handle, name);
   memcpy(function, &symbol, size);
@@ -69,7 +73,8 @@ static long answer_of(const transfer *t) {
   return answer;
 }
 
-/* What comes with another answer than 200 is no part of the file. */
+/* libcurl's write function. The body of an answer other than 200 (a redirect's page) is counted and
+ * dropped. Any return but size * count ends the transfer. */
 static size_t take(char *bytes, size_t size, size_t count, void *context) {
   transfer *t = context;
   t->taken += (curl_off_t)(size * count);
@@ -80,6 +85,7 @@ static size_t take(char *bytes, size_t size, size_t count, void *context) {
   return scl_output_failed(t->output) ? 0 : size * count;
 }
 
+/* libcurl's progress function; not 0 ends the transfer (Ctrl-C). */
 static int watch(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total,
                  curl_off_t up_done) {
   transfer *t = context;
@@ -122,7 +128,8 @@ bool scl_fetch_may_follow(const char *from, const char *to) {
   return is_of(to, "https") || (is_of(to, "http") && is_of(from, "http"));
 }
 
-/* The address that the answer leads to, NULL where it is the last. */
+/* *next = the address that the answer redirects to; NULL where it does not. An address that must
+ * not be followed is an error. */
 static scl_status next_address(transfer *t, const char **next, scl_error *error) {
   char *to = NULL;
   *next = NULL;
@@ -143,6 +150,7 @@ static scl_status next_address(transfer *t, const char **next, scl_error *error)
 
 /* ------------------------------------------------------------ the whole of it */
 
+/* The error for a transfer that ended with `code`, or with an answer other than 200. */
 static scl_status refuse(const transfer *t, CURLcode code, scl_error *error) {
   const long answer = answer_of(t);
   if (code == CURLE_ABORTED_BY_CALLBACK || scl_interrupted()) {
@@ -163,6 +171,7 @@ static scl_status refuse(const transfer *t, CURLcode code, scl_error *error) {
                   t->why[0] != 0 ? t->why : t->curl->strerror(code), t->path);
 }
 
+/* Follows redirects by itself, so that each address is checked before it is used. */
 static scl_status transfer_all(transfer *t, scl_error *error) {
   CURLcode code = prepare(t);
   const char *next = t->url;

@@ -1,3 +1,5 @@
+/* Opens and reads files so that Ctrl-C ends every wait. Used by input.c, safetensors.c,
+ * npy_stream.c and fetch.c. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/files/file.h"
 #include "base/interrupt.h"
@@ -18,7 +20,7 @@ static scl_status refuse_open(const char *path, int reason, scl_error *error) {
                                     : strerror(reason));
 }
 
-/* What `descriptor` is; it is closed where that cannot be read. */
+/* Checks what `descriptor` is and fills *out. The descriptor is closed if it is refused. */
 static scl_status look(const char *path, int descriptor, bool regular_alone, scl_file *out,
                        scl_error *error) {
   struct stat file;
@@ -61,7 +63,8 @@ static scl_status refuse_read(const scl_file *file, scl_error *error) {
   return scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", file->path, strerror(errno));
 }
 
-/* Until there is something to read: a pipe without a writer becomes ready when one has come. */
+/* Waits until there is something to read, looking for Ctrl-C every WAIT_MS. A pipe without a writer
+ * becomes ready when one opens it. */
 static scl_status wait_for_bytes(const scl_file *file, scl_error *error) {
   struct pollfd wanted = {.fd = file->descriptor, .events = POLLIN};
   for (int ready = 0; ready == 0;) {

@@ -1,3 +1,4 @@
+/* Reads plain and gzip files through one buffer, with a bound on what a gzip file may unpack to. */
 #include "data/files/input.h"
 #include "base/interrupt.h"
 #include "base/memory_left.h"
@@ -27,6 +28,7 @@ struct scl_input {
   z_stream z;
 };
 
+/* zlib's allocator, by ours, so that tests can make it fail. */
 static void *take_memory(void *context, unsigned count, unsigned size) {
   (void)context;
   return scl_allocate_array(count, size);
@@ -61,7 +63,8 @@ void scl_input_close(scl_input *input) {
   SCL_RELEASE(input->path, input->buffer, input);
 }
 
-/* At least `wanted` bytes in the buffer, where the file has them. */
+/* Moves the bytes that were not taken to the front and reads until there are at least `wanted`, or
+ * the file ends. */
 static scl_status look_ahead(scl_input *input, size_t wanted, scl_error *error) {
   memmove(input->buffer, input->buffer + input->at, input->used - input->at);
   input->before += input->at;
@@ -82,6 +85,7 @@ static bool gzip_begins(const scl_input *input) {
          input->buffer[input->at + 1] == 0x8b;
 }
 
+/* Before the first read: looks for gzip's first two bytes, and prepares zlib if they are there. */
 static scl_status begin(scl_input *input, scl_error *error) {
   enum { GZIP = 16 + MAX_WBITS };
   if (input->begun) return SCL_STATUS_OK;
@@ -96,6 +100,7 @@ static scl_status begin(scl_input *input, scl_error *error) {
 
 /* ---------------------------------------------------------------- plain */
 
+/* A large read with an empty buffer goes directly to `to`. */
 static scl_status read_plain(scl_input *input, char *to, size_t size, size_t *got,
                              scl_error *error) {
   if (input->at == input->used && size >= BUFFER) {
@@ -135,6 +140,7 @@ static scl_status take_padding(scl_input *input, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* After one part of a gzip file: another part follows, or zeros up to the end. */
 static scl_status end_member(scl_input *input, scl_error *error) {
   SCL_TRY(look_ahead(input, 2, error));
   input->in_member = gzip_begins(input);
@@ -193,7 +199,8 @@ void scl_input_set_bound(scl_input *input, size_t unpacked) {
   input->bound = unpacked;
 }
 
-/* In bytes. Of a pipe, what has been taken from it counts as its size. */
+/* The bound in bytes. For a pipe, whose size is not known, the bytes taken so far count as its
+ * size. */
 static size_t bound_of(const scl_input *input) {
   if (!input->bounded) return SIZE_MAX;
   if (input->bound > 0) return input->bound;
@@ -222,7 +229,7 @@ scl_status scl_input_refuse_zero(const char *path, const char *text, const char 
                   "%s: line %zu holds a zero byte: this is no text, or text in UTF-16", path, line);
 }
 
-/* Whether all of a file is admitted: unpacked once more, and not kept. */
+/* Unpacks the file once more, without keeping it, to see whether it exceeds the bound. */
 static scl_status try_bound(const scl_input *input, scl_error *error) {
   scl_input *again;
   size_t got = PIECE;
@@ -238,9 +245,9 @@ static scl_status try_bound(const scl_input *input, scl_error *error) {
   return status;
 }
 
-/* A first guess at the size of the text: the last four bytes of a gzip file say the size of its last
- * part (modulo 4 GB). Those of a truncated file say anything: where they are above the bound, the
- * file is tried before memory is taken for it. */
+/* A first guess at the size of the text: the last four bytes of a gzip file say the size of its
+ * last part (modulo 4 GB). Those of a truncated file say anything: where they are above the bound,
+ * the file is tried before memory is taken for it. */
 static scl_status guess_size(const scl_input *input, size_t *guess, scl_error *error) {
   enum { ENDS = 4, FIRST = 1 << 16 };
   unsigned char ends[ENDS];
@@ -264,7 +271,8 @@ static scl_status refuse_size(const scl_input *input, size_t read, const char *a
                   scl_bytes_text((double)scl_memory_left(), left), advice);
 }
 
-/* The same text in larger memory: twice as large, or as much as is left. */
+/* Moves the text to memory twice as large, or to as much as is left; fails if that is less than an
+ * eighth more. */
 static scl_status enlarge(const scl_input *input, const char *advice, scl_text *text, size_t *room,
                           scl_error *error) {
   const size_t larger = scl_min(2 * *room, scl_memory_left());
@@ -277,8 +285,8 @@ static scl_status enlarge(const scl_input *input, const char *advice, scl_text *
   return SCL_STATUS_OK;
 }
 
-/* Note the bytes at places `from` to `to` - 1, in one pass while they are in the cache; whether there
- * is a zero among them. The byte at `to` can be read. */
+/* Note the bytes at places `from` to `to` - 1, in one pass while they are in the cache; whether
+ * there is a zero among them. The byte at `to` can be read. */
 static bool note_bytes(scl_text *text, size_t from, size_t to) {
   enum { STEP = 1 << 12 }; /* of a known length, so that the compiler compares many at once */
   bool zero = false;

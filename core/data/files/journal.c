@@ -1,3 +1,5 @@
+/* Files of lines that several processes extend, with locks as claims on work. Called by
+ * core/lua/journal.c. */
 #define _GNU_SOURCE
 #include "data/files/journal.h"
 #include "base/file_limit.h"
@@ -29,11 +31,13 @@ static scl_status cannot(const scl_journal *journal, const char *what, int reaso
 
 /* ------------------------------------------------------------ locks */
 
+/* Sets or releases a lock on one byte without waiting; 0, or errno. */
 static int set_lock(const scl_journal *journal, short type, off_t place) {
   struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
   return fcntl(journal->file, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
 }
 
+/* Whether errno means that another journal holds the lock. */
 static bool is_taken(int reason) { return reason == EAGAIN || reason == EACCES; }
 
 static scl_status no_locks(const scl_journal *journal, int reason, scl_error *error) {
@@ -71,8 +75,8 @@ void scl_journal_disclaim(scl_journal *journal, uint64_t place) {
 
 /* ------------------------------------------------------------ what is there; the lock is held */
 
-/* Whether the path still leads to this file: another run would not see what is added to one that
- * was removed. Its size. */
+/* *size = the size of the file. Fails if the path no longer leads to this file: another run would
+ * not see lines added to one that was removed. */
 static scl_status measure(const scl_journal *journal, off_t *size, scl_error *error) {
   struct stat ours, there;
   if (fstat(journal->file, &ours) != 0) return cannot(journal, "cannot be read", errno, error);
@@ -84,6 +88,7 @@ static scl_status measure(const scl_journal *journal, off_t *size, scl_error *er
   return SCL_STATUS_OK;
 }
 
+/* Exactly `size` bytes from place `from`. */
 static scl_status read_at(const scl_journal *journal, char *to, size_t size, off_t from,
                           scl_error *error) {
   for (size_t got = 0; got < size;) {
@@ -95,7 +100,7 @@ static scl_status read_at(const scl_journal *journal, char *to, size_t size, off
   return SCL_STATUS_OK;
 }
 
-/* Where the last whole line ends. */
+/* *end_of_lines = the place after the last line feed, searched from the end; 0: there is none. */
 static scl_status find_end(const scl_journal *journal, off_t size, off_t *end_of_lines,
                            scl_error *error) {
   enum { PIECE = 4096 };
@@ -113,7 +118,8 @@ static scl_status find_end(const scl_journal *journal, off_t size, off_t *end_of
   return SCL_STATUS_OK;
 }
 
-/* Nobody writes, as we hold the lock: a last line without an end is what a killed writer left. */
+/* Cuts off a last line without an end: nobody else writes while we hold the lock, so that a killed
+ * writer left it. */
 static scl_status cut_off_torn(const scl_journal *journal, off_t *size, scl_error *error) {
   off_t whole;
   SCL_TRY(measure(journal, size, error));
@@ -127,7 +133,8 @@ static scl_status cut_off_torn(const scl_journal *journal, off_t *size, scl_erro
 
 /* ------------------------------------------------------------ adding */
 
-/* A reader without the lock sees all of it or a line without an end. */
+/* Appends a line and puts it on the disk. A reader without the lock sees all of it, or a line
+ * without an end. After a failure the file is cut back to `size`. */
 static scl_status write_line(const scl_journal *journal, const char *line, size_t length,
                              off_t size, scl_error *error) {
   const scl_file_limit held = scl_file_limit_block();
@@ -150,6 +157,7 @@ static scl_status write_line(const scl_journal *journal, const char *line, size_
                 reason, error);
 }
 
+/* Adds a line under the lock; only_first: nothing if the file has lines already. */
 static scl_status add(scl_journal *journal, const char *line, size_t length, bool only_first,
                       scl_error *error) {
   off_t size = 0;

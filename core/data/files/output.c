@@ -1,3 +1,5 @@
+/* Writes files whole or not at all, and the standard output. Errors are remembered and reported by
+ * commit. */
 #define _GNU_SOURCE
 #include "data/files/output.h"
 #include "base/file_limit.h"
@@ -22,6 +24,7 @@ struct scl_output {
   int failed;              /* errno of the first failure */
 };
 
+/* Stores errno of the first failure. */
 static void note(scl_output *output, bool worked) {
   if (!worked && output->failed == 0) output->failed = errno == 0 ? EIO : errno;
 }
@@ -73,7 +76,8 @@ scl_status scl_output_open_standard(scl_output **out, scl_error *error) {
   return SCL_STATUS_IO;
 }
 
-/* The reader of the standard output has gone, and whoever started us has SIGPIPE ignored. */
+/* The reader of the standard output has gone. SIGPIPE may have been ignored by the program that
+ * started us: it is set back and raised, so that this program ends as others in a pipe do. */
 static void end_broken_pipe(const scl_output *output) {
   if (!is_standard(output) || output->failed != EPIPE) return;
   (void)signal(SIGPIPE, SIG_DFL);
@@ -120,6 +124,8 @@ static scl_status close_standard(scl_output *output, scl_error *error) {
                         strerror(output->failed));
 }
 
+/* Bytes to the disk, then the new name, then the folder: after a crash either the old file or the
+ * whole new one is there. */
 static scl_status close_and_keep(scl_output *output, scl_error *error) {
   const scl_file_limit h = scl_file_limit_block();
   note(output, fflush(output->file) == 0);

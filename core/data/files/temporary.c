@@ -1,3 +1,5 @@
+/* Temporary files beside their target, and the removal of those that dead writers left. Used by
+ * output.c and journal.c. */
 #define _GNU_SOURCE
 #include "data/files/temporary.h"
 #include "base/text.h"
@@ -29,7 +31,8 @@ static scl_status cannot(const char *path, int reason, scl_error *error) {
 
 /* ------------------------------------------------------------ what is replaced */
 
-/* What the symbolic link says, from where the link is. */
+/* Replaces *path by the target of the symbolic link there; a relative target starts from the folder
+ * of the link. */
 static scl_status follow(char **path, scl_error *error) {
   char text[PATH_MAX];
   const ssize_t length = readlink(*path, text, sizeof text - 1);
@@ -46,6 +49,7 @@ static scl_status follow(char **path, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Refuses to replace anything but a plain file that the user may write. */
 static scl_status check_replaced(const char *path, const struct stat *there, scl_error *error) {
   if (S_ISDIR(there->st_mode))
     return scl_fail(error, SCL_STATUS_IO, "%s: this is a folder, not a file", path);
@@ -57,7 +61,8 @@ static scl_status check_replaced(const char *path, const struct stat *there, scl
                                                           : cannot(path, errno, error);
 }
 
-/* Where the bytes shall lie: path, or what it links to, whether that is there or not. */
+/* *out = the path to write: `path`, or what it links to, whether or not a file is there. The caller
+ * releases *out. */
 static scl_status find_target(const char *path, char **out, struct stat *there, bool *is_there,
                               scl_error *error) {
   if (path[0] == 0) return scl_fail(error, SCL_STATUS_IO, "the file name is empty");
@@ -73,8 +78,8 @@ static scl_status find_target(const char *path, char **out, struct stat *there, 
   return cannot(path, ELOOP, error);
 }
 
-/* Mode and owner of the file that is replaced. A group that could not be kept gets no more than
- * everyone. */
+/* Copies mode and owner of the replaced file. If the group cannot be kept, it gets no more rights
+ * than all others. */
 static void take_over(int descriptor, const struct stat *replaced) {
   mode_t mode = replaced->st_mode & 0777;
   if (fchown(descriptor, replaced->st_uid, replaced->st_gid) != 0 &&
@@ -97,7 +102,7 @@ static void measure(const char *target, size_t *folder, size_t *stem) {
     (*stem)--;
 }
 
-/* .PROCESS-NUMBER.part */
+/* Whether the text is ".PROCESS-NUMBER.part", both in digits. */
 static bool is_suffix(const char *text) {
   static const char digits[] = "0123456789";
   if (*text++ != '.') return false;
@@ -108,7 +113,8 @@ static bool is_suffix(const char *text) {
   return number > 0 && strcmp(text + number, ".part") == 0;
 }
 
-/* A living writer holds the lock of its file. */
+/* Removes a temporary file unless its writer still lives: a living writer holds the lock of its
+ * file. */
 static void remove_dead(int folder, const char *name) {
   struct stat file;
   const int descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -119,6 +125,7 @@ static void remove_dead(int folder, const char *name) {
   (void)close(descriptor);
 }
 
+/* Removes the temporaries of this target in its folder whose writers are dead. */
 static void remove_left(const char *target) {
   char path[PATH_MAX];
   size_t folder, stem;
@@ -146,7 +153,8 @@ static int lock(scl_temporary *t, int descriptor) {
   return t->lock >= 0 ? 0 : errno;
 }
 
-/* One attempt; 0, or errno. */
+/* One attempt to create and lock the temporary; 0, or errno. Its name is among the unfinished ones
+ * before it exists, so that a signal at any time removes it. */
 static int try_name(scl_temporary *t, const struct stat *replaced, int *descriptor) {
   t->unfinished = scl_unfinished_add(t->name);
   *descriptor =
@@ -165,6 +173,7 @@ static int try_name(scl_temporary *t, const struct stat *replaced, int *descript
   return reason;
 }
 
+/* Creates the temporary under a name that no other process or thread uses. */
 static scl_status make(scl_temporary *t, const char *path, const struct stat *replaced,
                        int *descriptor, scl_error *error) {
   static atomic_uint number;

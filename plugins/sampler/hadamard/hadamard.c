@@ -37,6 +37,7 @@ static const scl_option options[] = {
              "sorf: sqrt(P) H D1 H D2 H D3, orthogonal rows, the lower variance; fastfood: "
              "S H G Pi H B / sqrt(P), each row exactly Gaussian")};
 
+/* P: the least power of two that is at least dim and LEAST. */
 static size_t padded(size_t dim) {
   size_t size = LEAST;
   while (size < dim)
@@ -44,6 +45,8 @@ static size_t padded(size_t dim) {
   return size;
 }
 
+/* Parameters are numbers of the factors, not the rows themselves; a block of P of them belongs
+ * together. */
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const hadamard *self = instance;
   if (dim == 0 || dim > LARGEST)
@@ -138,6 +141,8 @@ typedef struct diagonal {
   double factor;
 } diagonal;
 
+/* SORF applies D_3 first, which is the last of the stored signs; fastfood stores its numbers in the
+ * order in which they are applied. */
 static diagonal diagonal_of(const hadamard *self, size_t size, size_t k) {
   const double root = root_below(size), sigma = self->rows.sigma;
   if (self->form == FORM_FASTFOOD)
@@ -174,6 +179,7 @@ static scl_status hadamard_reserve(const hadamard *self, const scl_const_paramet
   return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a block of %zu rows", size);
 }
 
+/* The three diagonal matrices of a block in float64, with their factors. */
 static void fill_diagonals(const hadamard *self, const scl_const_parameters *parameters,
                            size_t first, workspace *space) {
   for (size_t k = 0; k < 3; k++) {
@@ -184,6 +190,7 @@ static void fill_diagonals(const hadamard *self, const scl_const_parameters *par
   }
 }
 
+/* The same in float32; fails where a number overflows it. */
 static scl_status narrow_diagonals(const hadamard *self, workspace *space, scl_error *error) {
   double largest = 0;
   for (size_t i = 0; i < 3 * space->size; i++) {
@@ -195,6 +202,7 @@ static scl_status narrow_diagonals(const hadamard *self, workspace *space, scl_e
                                     "sigma = %g is too large for float32", self->rows.sigma);
 }
 
+/* The permutation of a fastfood block; checks places that may come from a file. */
 static scl_status fill_order(const hadamard *self, const scl_const_parameters *parameters,
                              size_t first, workspace *space, scl_error *error) {
   for (size_t i = 0; i < space->size; i++) {

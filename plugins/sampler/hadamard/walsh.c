@@ -21,9 +21,9 @@ void walsh_plain(size_t size, double *x) {
 }
 
 /* For one dtype: passes over two bits or one, the first with a diagonal matrix (NULL: none) before
- * it; a transform of `from` by way of two buffers, u not being `from`, that says where the result
- * lies: in z where it is given; the chain on one row of `dim` numbers (the rest of the P are
- * zeros), with 2 P numbers of scratch. P is 8 at least. */
+ * it; a transform of `from` by way of two buffers, of which u is not `from`; it returns where the
+ * result is, which is z where z is given; the chain on one row of `dim` numbers (the rest of the P
+ * are zeros), with 2 P numbers of scratch. P is 8 at least. */
 #define WALSH_DEFINE(real, dtype)                                                                  \
   ISA_INLINE void walsh_four_##dtype(size_t quarter, const real *restrict factor,                  \
                                      const real *restrict x, real *restrict y) {                   \

@@ -15,6 +15,7 @@
 #include "landmarks.h"
 #include "shared/distances.h"
 
+/* Copies a candidate's row to place `to` of the rows at hand. */
 static void adaptive_pick(adaptive *a, size_t to, size_t candidate) {
   const size_t d = a->learning->dim;
   memcpy(a->picked + to * d, a->rows + candidate * d, d * sizeof *a->rows);
@@ -22,6 +23,8 @@ static void adaptive_pick(adaptive *a, size_t to, size_t candidate) {
 
 /* ------------------------------------------------------------ k-means++ */
 
+/* All scores start at 1: the first landmark is uniform, and gives the scores proper. `least`:
+ * squared distances below it are the rounding of the products. */
 static scl_status seeding_begin(adaptive *a, scl_error *error) {
   const size_t d = a->learning->dim;
   (void)error;
@@ -33,6 +36,7 @@ static scl_status seeding_begin(adaptive *a, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* pairs: on the diagonal the proposals' scores, above it their squared distances, term by term. */
 static scl_status seeding_compare(adaptive *a, size_t count, scl_error *error) {
   const size_t d = a->learning->dim;
   (void)error;
@@ -45,6 +49,7 @@ static scl_status seeding_compare(adaptive *a, size_t count, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The later proposals now have landmark i as a further neighbour. */
 static void seeding_accept(adaptive *a, size_t count, size_t i) {
   for (size_t j = i + 1; j < count; j++) {
     double *now = &a->pairs[j * MOST_PROPOSALS + j];
@@ -79,6 +84,7 @@ const adaptive_rule adaptive_seeding = {.begin = seeding_begin,
 
 /* ------------------------------------------------------------ randomly pivoted Cholesky */
 
+/* Scores are k(x, x); below 1e-13 of it a score is rounding. */
 static scl_status pivoting_begin(adaptive *a, scl_error *error) {
   const scl_status status =
       landmarks_diagonal(a->learning, a->rows, a->candidates, a->score, error);
@@ -179,7 +185,8 @@ static scl_status adaptive_open(const scl_learning *learning, const adaptive_rul
   return SCL_STATUS_OK;
 }
 
-/* sums[i] = score[0] + .. + score[i]; where that is 0, candidates not yet taken have score 1. */
+/* sums[i] = score[0] + .. + score[i]. Where all scores are 0, candidates not yet taken get score 1,
+ * and the rest is drawn uniformly. */
 static void adaptive_accumulate(adaptive *a) {
   for (;;) {
     double sum = 0;
@@ -205,7 +212,8 @@ static size_t adaptive_find(const adaptive *a, double target) {
   return low;
 }
 
-/* Whether proposal i is accepted, u uniform on (0, 1). */
+/* Whether proposal i is accepted, u uniform on (0, 1): with probability score now / score at the
+ * beginning of the round. A score that is rounding becomes 0 for good. */
 static bool adaptive_accepts(adaptive *a, size_t i, double u) {
   const size_t at = a->place[i];
   const double now = a->pairs[i * MOST_PROPOSALS + i], then = a->score[at];
@@ -246,6 +254,8 @@ typedef struct adaptive_task {
   const adaptive_rule *rule;
 } adaptive_task;
 
+/* A task of the pool: new scores of one slice of candidates; those taken, and those that are
+ * rounding, become 0. */
 static scl_status adaptive_slice(void *context, size_t index, scl_error *error) {
   const adaptive_task *task = context;
   adaptive *a = task->a;
@@ -257,7 +267,8 @@ static scl_status adaptive_slice(void *context, size_t index, scl_error *error) 
   return status;
 }
 
-/* Updates the scores for the new landmarks. */
+/* Gathers the new landmarks' rows (and, pivoted, their rows of the factor, which move to the front)
+ * and updates all scores in parallel. */
 static scl_status adaptive_update(adaptive *a, const adaptive_rule *rule, scl_error *error) {
   adaptive_task task = {a, rule};
   for (size_t c = 0; c < a->fresh; c++)

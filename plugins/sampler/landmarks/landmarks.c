@@ -52,6 +52,7 @@ static scl_status landmarks_layout(const void *self, size_t dim, scl_layout *out
   return SCL_STATUS_OK;
 }
 
+/* value, limited to least .. most. */
 static size_t between(size_t least, size_t value, size_t most) {
   return value < least ? least : value > most ? most : value;
 }
@@ -112,6 +113,8 @@ static scl_status landmarks_check(const landmarks *self, const scl_learning *row
   return SCL_STATUS_OK;
 }
 
+/* Chooses the landmarks in passes over the rows; the state is a T x d matrix that the host owns and
+ * saves. */
 static scl_status landmarks_learn(const void *instance, const scl_learning *rows, scl_state *out,
                                   scl_error *error) {
   const landmarks *self = instance;
@@ -126,6 +129,7 @@ static scl_status landmarks_learn(const void *instance, const scl_learning *rows
   return choose(self, rows, out->numbers, error);
 }
 
+/* Copies the landmarks first .. from the state. */
 static scl_status draw_landmarks(const void *instance, const scl_draw *draw,
                                  const scl_parameters *out, scl_error *error) {
   const scl_state *state = draw->state;

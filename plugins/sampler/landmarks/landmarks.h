@@ -14,6 +14,7 @@ enum {
   LANDMARKS_PROBES = 4
 };
 
+/* The error for `numbers` doubles that do not fit into memory. */
 scl_status landmarks_no_memory(const scl_host *host, size_t numbers, scl_error *error);
 
 typedef struct kept_row {
@@ -21,6 +22,7 @@ typedef struct kept_row {
   size_t place, slot; /* in the walk; in `rows` */
 } kept_row;
 
+/* The `most` rows of the least keys that were offered so far. */
 typedef struct reservoir {
   const scl_learning *learning;
   uint64_t stream;
@@ -30,14 +32,16 @@ typedef struct reservoir {
   double *spare;  /* one row */
 } reservoir;
 
-/* `rows` takes the `most` rows that are kept. */
+/* Opens an empty reservoir. `rows`, the caller's, has room for `most` rows; all else is scratch
+ * memory. */
 scl_status reservoir_open(const scl_learning *learning, uint64_t stream, size_t most, double *rows,
                           reservoir *out, scl_error *error);
 
 /* Offers row `place` of the walk, x. Rows of weight 0 come after all others. */
 void reservoir_offer(reservoir *r, size_t place, double weight, const double *x);
 
-/* Sorts the rows by their keys, in place, cycle by cycle. It destroys the heap. */
+/* Sorts r->rows by their keys, in place, one cycle of the permutation after the other. Destroys the
+ * heap. */
 void reservoir_arrange(reservoir *r);
 
 static inline const double *landmarks_row(const scl_rows *rows, size_t i) {
@@ -111,7 +115,8 @@ scl_status landmarks_adaptive(const scl_learning *learning, const adaptive_rule 
 
 /* ------------------------------------------------------------ leverage.c */
 
-/* out = `count` landmarks; lambda NaN: chosen. */
+/* out (count x d) = landmarks by leverage scores that `sample` uniform rows give. lambda NaN:
+ * chosen by bisection. */
 scl_status landmarks_leverage(const scl_learning *learning, size_t sample, double lambda,
                               size_t count, double *out, scl_error *error);
 

@@ -33,6 +33,7 @@ typedef struct leverage {
 
 /* ------------------------------------------------------------ the sample */
 
+/* Scratch memory, and two s x s matrices, which landmarks_leverage destroys. */
 static scl_status leverage_open(const scl_learning *learning, size_t sample, leverage *l,
                                 scl_error *error) {
   const scl_host *host = learning->host;
@@ -127,7 +128,8 @@ static scl_status leverage_choose(leverage *l, double wanted, scl_error *error) 
 
 /* ------------------------------------------------------------ the scores of all rows */
 
-/* The rows of the batch, cut every LEVERAGE_BATCH places whatever the blocks of the walk. */
+/* Computes the scores of the batch, 1 at most, and offers its rows. Batches are cut every
+ * LEVERAGE_BATCH places of the walk, so that the bits do not depend on its blocks. */
 static scl_status leverage_flush(leverage *l, scl_error *error) {
   const scl_learning *learning = l->learning;
   const size_t count = l->filled, d = learning->dim;
@@ -150,6 +152,7 @@ static scl_status leverage_flush(leverage *l, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Copies rows to the batch, and computes it when it is full. */
 static scl_status leverage_visit(void *context, const scl_rows *rows, scl_error *error) {
   leverage *l = context;
   const size_t d = l->learning->dim;
@@ -161,6 +164,7 @@ static scl_status leverage_visit(void *context, const scl_rows *rows, scl_error 
   return status;
 }
 
+/* The second pass: the T rows of the least keys by their scores, into `out`. */
 static scl_status leverage_keep(leverage *l, size_t count, double *out, scl_error *error) {
   reservoir kept;
   l->kept = &kept;

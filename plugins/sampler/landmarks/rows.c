@@ -34,6 +34,7 @@ scl_status reservoir_open(const scl_learning *learning, uint64_t stream, size_t 
   return landmarks_no_memory(host, most * 3, error);
 }
 
+/* By key; of equal keys the earlier row comes first. */
 static int kept_compare(const void *a, const void *b) {
   const kept_row *x = a, *y = b;
   if (x->key != y->key) return x->key < y->key ? -1 : 1;
@@ -46,11 +47,13 @@ static void kept_swap(kept_row *a, kept_row *b) {
   *b = kept;
 }
 
+/* Moves the entry at `at` up until its parent has no smaller key. */
 static void reservoir_rise(reservoir *r, size_t at) {
   for (; at > 0 && kept_compare(&r->heap[at], &r->heap[(at - 1) / 2]) > 0; at = (at - 1) / 2)
     kept_swap(&r->heap[at], &r->heap[(at - 1) / 2]);
 }
 
+/* Moves the new top down until no child has a larger key. */
 static void reservoir_sink(reservoir *r) {
   for (size_t at = 0, child; (child = 2 * at + 1) < r->count; at = child) {
     if (child + 1 < r->count && kept_compare(&r->heap[child + 1], &r->heap[child]) > 0) child++;
@@ -111,6 +114,7 @@ scl_status landmarks_sample(const scl_learning *learning, size_t count, double *
 
 enum { KERNEL_PANEL = 64 };
 
+/* A task of the pool: KERNEL_PANEL rows of the rectangle. */
 static scl_status kernel_rectangle_panel(void *context, size_t index, scl_error *error) {
   const kernel_rectangle *k = context;
   const size_t d = k->learning->dim, first = index * KERNEL_PANEL, left = k->rows - first;

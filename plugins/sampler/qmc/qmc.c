@@ -43,11 +43,13 @@ typedef struct target {
   const scl_parameters *out;
 } target;
 
+/* Weight `column` of point i from a number u in (0, 1). */
 static void qmc_put(const target *to, size_t i, size_t column, double u) {
   to->out->weights[(ptrdiff_t)i * to->out->stride + (ptrdiff_t)column] =
       to->self->rows.sigma * to->random->inverse_normal(u);
 }
 
+/* The random bits of one coordinate, the same for all points. */
 static void column_bits(const target *to, size_t column, size_t count, uint64_t *out) {
   to->random->bits(to->address.seed, to->address.stream + GAUSSIAN_ROWS_WEIGHTS, column, 0, count,
                    out);
@@ -55,6 +57,7 @@ static void column_bits(const target *to, size_t column, size_t count, uint64_t 
 
 /* ---------------------------------------------------------------- Sobol */
 
+/* The degree of a polynomial over GF(2), coefficients as bits; 0 for 0 and 1. */
 static unsigned qmc_degree_of(unsigned polynomial) {
   unsigned degree = 0;
   while (polynomial >> (degree + 1) != 0)
@@ -96,6 +99,8 @@ static size_t lowest_bit(uint64_t number) {
   return place;
 }
 
+/* One coordinate of all points of the batch. The first point is the sum of the direction numbers of
+ * its Gray code; each next point changes one digit of it. */
 static void sobol_column(const target *to, size_t column, const uint16_t *m, size_t digits) {
   uint64_t v[SOBOL_BITS], bits[SOBOL_BITS + 1];
   const uint64_t first = to->out->first, gray = first ^ (first >> 1);
@@ -111,6 +116,8 @@ static void sobol_column(const target *to, size_t column, const uint16_t *m, siz
   }
 }
 
+/* As many digits as the largest index of the batch has: later direction numbers would not be
+ * used. */
 static void sobol(const target *to) {
   const uint64_t end = to->out->first + to->out->count;
   size_t digits = 1;
@@ -154,6 +161,8 @@ static size_t fill_maps(const target *to, size_t column, uint32_t prime, digit_m
   return digits;
 }
 
+/* One coordinate of all points of the batch, in base `prime`. Digits beyond those of the index are
+ * 0, and their maps add a constant. */
 static void halton_column(const target *to, size_t column, uint32_t prime) {
   digit_map maps[HALTON_BITS];
   double rest;

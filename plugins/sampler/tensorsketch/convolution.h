@@ -1,6 +1,5 @@
 /* Cyclic convolution of real sequences of length N, a power of two, for LANES rows at once: number
- * i of row l stands at [i LANES + l], so that every loop runs over adjacent numbers and needs no
- * shuffles.
+ * i of row l is at [i LANES + l], so that every loop runs over adjacent numbers without shuffles.
  *
  * A sequence is a polynomial a(X) modulo X^N - 1. Chinese remainders take it apart:
  *
@@ -38,10 +37,12 @@ typedef struct convolution_roots {
   float *f32;
 } convolution_roots;
 
+/* Fills the angles of entries 1 .. nodes-1, and cosine and sine of the even ones, the left
+ * children: a right child's root is minus its sibling's. */
 static inline void convolution_fill_roots(size_t nodes, convolution_roots *roots) {
   for (size_t i = 1; i < nodes; i++) {
     roots->angle[i] = i == 1 ? 0.25 : roots->angle[i / 2] / 2 + (i % 2 == 1 ? 0.5 : 0);
-    if (i % 2 == 1) continue; /* a right child is split by the roots of its own children */
+    if (i % 2 == 1) continue;
     roots->f64[2 * i] = cos(2 * SCL_PI * roots->angle[i]);
     roots->f64[2 * i + 1] = sin(2 * SCL_PI * roots->angle[i]);
     roots->f32[2 * i] = (float)roots->f64[2 * i];

@@ -66,6 +66,8 @@ typedef struct sketch {
   uint64_t number;
 } sketch;
 
+/* The sketch after `before` (NULL: the first): the largest power of two that the parameters left
+ * allow. */
 static sketch next_sketch(size_t total, const sketch *before) {
   const size_t first = before == NULL ? 0 : before->first + before->size, left = total - first;
   size_t size = left > 0;
@@ -74,6 +76,7 @@ static sketch next_sketch(size_t total, const sketch *before) {
   return (sketch){first, size, before == NULL ? 0 : before->number + 1};
 }
 
+/* The factor sqrt(m_b/T) of the sketch that each parameter belongs to. */
 static scl_status tensorsketch_scales(const void *self, const scl_draw *draw,
                                       const scl_const_parameters *parameters, double *out,
                                       scl_error *error) {

@@ -39,11 +39,13 @@ static scl_status box_create(void *self, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* C/T, the bound on every coefficient. */
 static double largest_weight(const box *self, const scl_problem *problem) {
   return self->C / (double)(problem->parameters > 0 ? problem->parameters : problem->features);
 }
 
-/* Result of one target, added to the solution's outcome. unit: the objective at a = 0. */
+/* Writes the best point of one target to the solution and updates its outcome: gap is the worst
+ * over targets so far. unit: the objective at a = 0. */
 static void box_keep(const box *self, const scl_problem *problem, size_t target,
                      const interior_box *b, double unit, size_t steps, scl_solution *out) {
   const double relative = unit > 0 ? b->best_gap / unit : b->best_gap;
@@ -62,7 +64,8 @@ static void box_keep(const box *self, const scl_problem *problem, size_t target,
 
 /* ------------------------------------------------------------ square: on sums over rows */
 
-/* Constant targets: the solution is a = 0. */
+/* Solves one target with the square loss on the normal equations. Where the targets do not vary
+ * (unit 0) the solution is a = 0 with gap 0. */
 static scl_status solve_square(const box *self, const scl_problem *problem, size_t target,
                                interior_box *b, scl_solution *out, scl_error *error) {
   scl_normal normal = {.head = SCL_HEAD(scl_normal)};
@@ -146,10 +149,12 @@ static void weighted_limit(const weighted *m, double *primal, double *dual) {
   if (!m->rows.smooth && m->rows.bend > 0) *primal = *dual = fmin(*primal, *dual);
 }
 
+/* Sum of the complementarity products of rows and coefficients after steps of these lengths. */
 static double weighted_products(const weighted *m, double primal, double dual) {
   return box_rows_products(&m->rows, primal, dual) + interior_box_products(m->box, primal, dual);
 }
 
+/* Number of those products; their sum over this number is the mean product. */
 static double weighted_number(const weighted *m) {
   return (double)(box_rows_number(&m->rows) + 2 * m->box->order);
 }
@@ -217,6 +222,7 @@ static scl_status smooth_step(const scl_problem *problem, weighted *m, double *b
   return SCL_STATUS_OK;
 }
 
+/* One step of the interior point method: factors the system, finds the step, and takes it. */
 static scl_status weighted_step(const scl_problem *problem, weighted *m, scl_error *error) {
   double by = 0, primal = 1, dual = 1;
   scl_status status = weighted_factor(problem, m, error);
@@ -289,6 +295,8 @@ static bool wants_newton(const box_rows *r) {
   return r->smooth || r->bend > 0 || r->count > HINGE_ROWS;
 }
 
+/* Runs Newton's method on one target. The best point is left in the box; after the hinge, which has
+ * delta > 0, its constant moves to the middle of the minimisers. */
 static scl_status solve_newton(const box *self, const scl_problem *problem, weighted *m,
                                double goal, size_t *steps, scl_error *error) {
   box_newton newton;
@@ -301,7 +309,9 @@ static scl_status solve_newton(const box *self, const scl_problem *problem, weig
   return status;
 }
 
-/* wide: NULL for D x D systems */
+/* Solves one target with a loss other than the square one, or any loss on wide systems (wide: NULL
+ * for D x D systems). Newton's method comes first where it applies; the interior point method
+ * continues where its gap is too large and steps are left. */
 static scl_status solve_weighted(const box *self, const scl_problem *problem, size_t target,
                                  interior_box *b, box_wide *wide, scl_solution *out,
                                  scl_error *error) {
@@ -379,6 +389,7 @@ static scl_penalty box_penalty(const void *self) {
   return SCL_PENALTY_BOX;
 }
 
+/* The sums over rows suffice for the square loss unless the n x n system is used. */
 static int32_t box_normal_alone(const void *self, const scl_problem *problem, const double *values,
                                 size_t count, int32_t rows_have_weights) {
   (void)rows_have_weights, (void)values, (void)count;

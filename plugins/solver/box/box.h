@@ -11,14 +11,14 @@ typedef struct interior_box {
   const scl_host *host;
   size_t order;
   double bound;
-  scl_symmetric *matrix; /* its factor; NULL: the caller solves the system */
+  scl_symmetric *matrix; /* its Cholesky factor; NULL: the caller solves the system */
   double *a, *upper, *lower, *upper_goal, *lower_goal; /* order numbers each, as the next three */
-  double *descent;                                     /* -grad loss(a), the caller's to set */
+  double *descent;                                     /* -grad loss(a), set by the caller */
   double *step, *work;
   double constant;                       /* an intercept */
   double *best, best_constant, best_gap; /* the point whose gap was the least; INFINITY: none */
   double least_gap, first_gap;           /* since the start */
-  int idle;                              /* steps since it last fell by half, once it is small */
+  int idle;                              /* steps since it last halved, once it is small */
 } interior_box;
 
 void interior_box_close(interior_box *b);
@@ -34,7 +34,8 @@ void interior_box_start(interior_box *b, double mu);
  * stops the progress before the gap reaches 0. */
 bool interior_box_note(interior_box *b, double gap);
 
-/* Writes the barrier's contribution to the diagonal of the Hessian. */
+/* The barrier's term in entry j of the Hessian's diagonal: upper/(bound - a) + lower/(bound +
+ * a). */
 double interior_box_barrier(const interior_box *b, size_t j);
 
 /* Factors H + diag(...). Where that is singular to working precision, a share of each diagonal
@@ -59,8 +60,12 @@ double interior_box_products(const interior_box *b, double primal, double dual);
 /* Reduces *length to keep from + length * by > 0, with a small margin. */
 void interior_limit(double from, double by, double *length);
 
+/* Reduces the step lengths until a stays strictly inside the box (primal) and the multipliers stay
+ * positive (dual). */
 void interior_box_limit(const interior_box *b, double *primal, double *dual);
 
+/* Takes the step found, a by the length `primal` and the multipliers by `dual`. Rounding cannot put
+ * a on a bound: the barrier would divide by 0 there. */
 void interior_box_move(interior_box *b, double primal, double dual);
 
 /* The centring parameter mu of the corrector step, from the sums of the products before and
@@ -73,6 +78,7 @@ double interior_share(double length);
 
 /* ------------------------------------------------------------ interior_quadratic.c */
 
+/* min_u (1/2) u'M u - right'u in the box, for one call; nothing in it is owned. */
 typedef struct interior_quadratic {
   interior_box *box;
   const scl_problem *problem;  /* whose progress is reported */
@@ -107,6 +113,7 @@ typedef struct box_quadratic {
   signed char *held;          /* -1, 0, 1 */
 } box_quadratic;
 
+/* Releases what box_quadratic_open allocated; hessian, a, descent and step belong to the box. */
 void box_quadratic_close(box_quadratic *q);
 
 scl_status box_quadratic_open(box_quadratic *q, const scl_problem *problem, const interior_box *b,
@@ -121,6 +128,8 @@ scl_status box_quadratic_minimise(const box_quadratic *q, scl_error *error);
 /* The columns to be multiplied by Phi': v + e; W; the positive and the negative part of v. */
 enum { ROWS_DESCENT, ROWS_WEIGHT, ROWS_POSITIVE, ROWS_NEGATIVE, ROWS_COLUMNS };
 
+/* The rows of one target, with the multipliers and slacks of losses that are constraints. Formulas
+ * and symbols are those of rows.c. */
 typedef struct box_rows {
   const loss_choice *choice;
   bool smooth, capped; /* capped: high is finite */
@@ -137,6 +146,7 @@ size_t box_rows_numbers(size_t count);
 /* Places the arrays in box_rows_numbers(count) numbers of the caller's. */
 box_rows box_rows_in(double *memory, size_t count, const loss_choice *choice);
 
+/* y_i for losses of classes, else 1. */
 double box_rows_sign(const box_rows *r, size_t i);
 
 /* Initialises f = 0 and, for constrained rows, a strictly interior point. y and p must be set. */
@@ -157,8 +167,10 @@ void box_rows_correct(box_rows *r, double mu);
 /* Sum of the rows' products after steps of these lengths (both 0: as they are). */
 double box_rows_products(const box_rows *r, double primal, double dual);
 
+/* Reduces the step lengths until the slacks (primal) and the multipliers (dual) stay positive. */
 void box_rows_limit(const box_rows *r, double *primal, double *dual);
 
+/* Takes the step: multipliers by `dual`, slacks and the scores f by `primal`. */
 void box_rows_move(box_rows *r, double primal, double dual);
 
 /* The mean loss after a step of this length. */
@@ -172,6 +184,7 @@ double box_rows_gap(const box_rows *r, const double *pulled, size_t order, doubl
 
 static const size_t WIDE_BYTES = 256000000;
 
+/* State of the n x n system of wide.c. All arrays are parts of `memory`. */
 typedef struct box_wide {
   const scl_problem *problem;
   size_t count, order, most, first, held_rows; /* n, D; rows that fit; those that are held */
@@ -188,6 +201,8 @@ typedef struct box_wide {
   refined_system system;
 } box_wide;
 
+/* Whether the n x n system is used: more than two features per row, and a problem whose rows may be
+ * read (exact < 2). */
 bool box_wide_fits(const scl_problem *problem);
 
 void box_wide_close(box_wide *w);

@@ -22,6 +22,7 @@ void interior_box_close(interior_box *b) {
   b->host->release(b->a);
 }
 
+/* The nine vectors share one allocation, which starts at b->a. */
 scl_status interior_box_open(interior_box *b, const scl_host *host, size_t order, double bound,
                              bool with_matrix, scl_error *error) {
   *b = (interior_box){.host = host, .order = order, .bound = bound};
@@ -52,6 +53,8 @@ void interior_box_start(interior_box *b, double mu) {
   }
 }
 
+/* Steps without progress count only below 1e-6 of the first gap: far from the solution the gap may
+ * rise for a while without rounding being the reason. */
 bool interior_box_note(interior_box *b, double gap) {
   if (b->least_gap == INFINITY) b->first_gap = gap;
   b->idle = gap < b->least_gap / 2 || b->least_gap > 1e-6 * b->first_gap ? 0 : b->idle + 1;
@@ -92,10 +95,13 @@ void interior_box_aim(interior_box *b, double mu) {
     b->upper_goal[j] = b->lower_goal[j] = mu;
 }
 
+/* The dual step of `upper` that belongs to step[j], from the linearised product: (upper + up)
+ * (bound - a) - upper step = upper_goal. */
 static double interior_box_upper_step(const interior_box *b, size_t j) {
   return (b->upper_goal[j] + b->upper[j] * b->step[j]) / (b->bound - b->a[j]) - b->upper[j];
 }
 
+/* The same for `lower`: (lower + low) (bound + a) + lower step = lower_goal. */
 static double interior_box_lower_step(const interior_box *b, size_t j) {
   return (b->lower_goal[j] - b->lower[j] * b->step[j]) / (b->bound + b->a[j]) - b->lower[j];
 }
@@ -119,6 +125,7 @@ scl_status interior_box_direct(interior_box *b, scl_error *error) {
   return b->host->symmetric->solve(b->matrix, b->step, 1, error);
 }
 
+/* A length of 0 leaves the step out of the sum, as it may hold no numbers yet. */
 double interior_box_products(const interior_box *b, double primal, double dual) {
   double sum = 0;
   for (size_t j = 0; j < b->order; j++) {
@@ -130,6 +137,7 @@ double interior_box_products(const interior_box *b, double primal, double dual) 
   return sum;
 }
 
+/* The factor 0.995 keeps the point off the boundary. */
 void interior_limit(double from, double by, double *length) {
   if (by < 0) *length = fmin(*length, -0.995 * from / by);
 }
@@ -153,6 +161,7 @@ void interior_box_move(interior_box *b, double primal, double dual) {
   }
 }
 
+/* Mehrotra's rule: sigma = (after/before)^3, mu = sigma before/number. */
 double interior_goal(double before, double after, double number) {
   const double left = before > 0 ? fmax(after, 0) / before : 0;
   return left * left * left * before / number;

@@ -17,6 +17,8 @@ static scl_status interior_quadratic_gap(const interior_quadratic *q, const doub
   return SCL_STATUS_OK;
 }
 
+/* An interior point never touches a bound. Coefficients within 1e-6 of it (relative) are put on it
+ * in a copy, which replaces the best point if its gap is no larger. */
 scl_status interior_quadratic_settle(const interior_quadratic *q, scl_error *error) {
   interior_box *b = q->box;
   double *snapped = b->step, settled = 0;
@@ -51,6 +53,8 @@ static scl_status interior_quadratic_step(const interior_quadratic *q, scl_error
   return SCL_STATUS_OK;
 }
 
+/* The first start, with mu = 0, only sets a = 0 to get the gap there; the second chooses mu as the
+ * mean product that this gap implies. */
 scl_status interior_quadratic_follow(const interior_quadratic *q, double goal, size_t *steps,
                                      scl_error *error) {
   interior_box *b = q->box;

@@ -64,6 +64,8 @@ static void box_newton_prepare(const box_newton *m) {
   }
 }
 
+/* Computes v, the weights, Phi' of their columns and the duality gap at the current point, in one
+ * pass over the features. */
 static scl_status box_newton_evaluate(box_newton *m, scl_error *error) {
   const scl_problem *problem = m->problem;
   box_newton_prepare(m);
@@ -78,6 +80,8 @@ static scl_status box_newton_evaluate(box_newton *m, scl_error *error) {
 
 /* ------------------------------------------------------------ H */
 
+/* Adds the collected rows to H and subtracts those whose weight fell; both groups are empty
+ * afterwards. */
 static scl_status box_newton_flush(box_newton *m, scl_error *error) {
   const scl_symmetric_algebra *algebra = m->problem->host->symmetric;
   const size_t order = m->box->order;
@@ -179,6 +183,8 @@ static double box_newton_slope(const void *context, double t) {
   return sum;
 }
 
+/* Takes the step of length t. Scores and constant move with it; a is cut to the box, which rounding
+ * alone can leave. */
 static void box_newton_move(box_newton *m, double t, double by) {
   interior_box *b = m->box;
   for (size_t j = 0; j < b->order; j++)
@@ -293,6 +299,7 @@ static scl_status box_newton_step(box_newton *m, bool *done, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The scores without a constant go into rows->df, which is free after the last step. */
 scl_status box_newton_centre(const box_newton *m, scl_error *error) {
   const scl_problem *problem = m->problem;
   const box_rows *r = m->rows;
@@ -312,6 +319,9 @@ scl_status box_newton_centre(const box_newton *m, scl_error *error) {
   return status;
 }
 
+/* Ends at the goal, at the limit of steps, when no further step is possible, or when the best gap
+ * has not halved in NEWTON_PATIENCE steps. A system that does not factor ends it too, without an
+ * error: the caller goes on with the interior point method. */
 scl_status box_newton_follow(box_newton *m, double goal, size_t most, size_t *steps,
                              scl_error *error) {
   interior_box *b = m->box;

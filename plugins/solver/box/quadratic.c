@@ -43,7 +43,9 @@ scl_status box_quadratic_open(box_quadratic *q, const scl_problem *problem, cons
   return SCL_STATUS_OK;
 }
 
-/* *out = H restricted to the `count` free coordinates, plus shift I. */
+/* *out = H restricted to the `count` free coordinates, plus shift I. The caller destroys *out. A
+ * column is compacted in place: q->open ascends, so that no entry is overwritten before it is
+ * read. */
 static scl_status box_quadratic_part(const box_quadratic *q, size_t count, double shift,
                                      scl_symmetric **out, scl_error *error) {
   const scl_symmetric_algebra *algebra = q->host->symmetric;
@@ -53,7 +55,7 @@ static scl_status box_quadratic_part(const box_quadratic *q, size_t count, doubl
   for (size_t k = 0; count < q->order && k < count; k++) {
     algebra->column(q->hessian, q->open[k], q->column);
     for (size_t l = k; l < count; l++)
-      q->column[l] = q->column[q->open[l]]; /* open[l] >= l */
+      q->column[l] = q->column[q->open[l]];
     algebra->set(*out, k, count - k, k, 1, q->column + k, 1);
   }
   algebra->shift(shift, *out);
@@ -190,6 +192,7 @@ static scl_status box_quadratic_inside(const box_quadratic *q, double *best, scl
   return status;
 }
 
+/* d = 0 has the value 0; the first set of held coordinates is that of the bounds that a is at. */
 scl_status box_quadratic_minimise(const box_quadratic *q, scl_error *error) {
   double best = 0;
   bool changed = true;

@@ -46,6 +46,10 @@ double box_rows_sign(const box_rows *r, size_t i) {
 /* bend/p: the rate at which u falls as s rises. */
 static double box_rows_bend(const box_rows *r, size_t i) { return r->bend / r->p[i]; }
 
+/* s starts at the unconstrained maximiser u/bend (without curvature in the middle), but at least a
+ * quarter of the width from its bounds; `over` and `under` are then positive and satisfy their
+ * equation. Where high is infinite, `above` is the constant 1 and `over` 0, which removes both from
+ * every formula. */
 void box_rows_start(box_rows *r) {
   const loss_function *l = loss_of(r->choice);
   const double width = r->capped ? r->high - r->low : 4, room = r->bend > 0 ? width / 2 : 1;
@@ -125,6 +129,8 @@ typedef struct row_step {
   double s, over, under;
 } row_step;
 
+/* Solves the linearised equations of one row: the two products with their goals, and u - bend s/p =
+ * over - under. */
 static row_step box_rows_step(const box_rows *r, size_t i) {
   const double a = r->below[i], b = r->above[i], over = r->over[i], under = r->under[i],
                bend = box_rows_bend(r, i), rise = box_rows_sign(r, i) * r->df[i];

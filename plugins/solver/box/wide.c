@@ -119,6 +119,8 @@ static scl_status box_wide_multiply(box_wide *w, scl_error *error) {
   return status;
 }
 
+/* Collects the rows at or after the first held one in chunks, and multiplies each full chunk (or
+ * the last one) with the held rows. Earlier rows are above the diagonal of T, and skipped. */
 static scl_status box_wide_visit(void *context, const scl_rows *rows, scl_error *error) {
   box_wide *w = context;
   for (size_t i = 0; i < rows->count; i++) {
@@ -145,6 +147,7 @@ static scl_status box_wide_form_held(box_wide *w, scl_error *error) {
   return status;
 }
 
+/* Forms T: at once where all rows are held, else one block of held columns at a time. */
 static scl_status box_wide_form(box_wide *w, scl_error *error) {
   const scl_problem *problem = w->problem;
   scl_status status = SCL_STATUS_OK;
@@ -204,7 +207,9 @@ scl_status box_wide_factor(box_wide *w, const interior_box *b, const double *wei
   return lifted;
 }
 
-/* Computes z in out (n) from the solutions of the n x n system. Returns q. */
+/* Computes z in out (n) from the solutions of the n x n system. With a constant, two right-hand
+ * sides were solved, Phi E^-1 r and 1, and q follows from 1'z = t. Returns q, freed of the lift rho
+ * t. */
 static double box_wide_combine(const box_wide *w, double pull, double *out) {
   const size_t n = w->count, sides = w->system.columns;
   double by = sides > 1 ? pull : 0, ones = 0;
@@ -244,7 +249,8 @@ static scl_status box_wide_add(box_wide *w, double pull, double *step, double *b
   return status;
 }
 
-/* Computes in rest and *pull the residuals of the system. Returns rest'E^-1 rest. */
+/* Computes in rest and *pull (t on entry) the residuals of the system for the step so far. *size
+ * receives rest'E^-1 rest, their squared norm. */
 static scl_status box_wide_rest(box_wide *w, const double *step, const double *change, double *pull,
                                 double *size, scl_error *error) {
   for (size_t i = 0; i < w->count; i++) {
@@ -260,6 +266,8 @@ static scl_status box_wide_rest(box_wide *w, const double *step, const double *c
   return status;
 }
 
+/* Iterative refinement: the residual of the step is solved for again until it is WIDE_RESIDUAL of
+ * the right-hand side, or no longer falls to a quarter (in squares). */
 scl_status box_wide_direct(box_wide *w, interior_box *b, double pull, double *by, double *change,
                            scl_error *error) {
   double before = 0;

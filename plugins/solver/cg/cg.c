@@ -214,6 +214,7 @@ static scl_status assemble(descent *d, scl_error *error) {
   return status;
 }
 
+/* Replaces the scores Phi a of a block of rows by W Phi a; the sweep then applies Phi'. */
 static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *scores,
                                    scl_error *error) {
   const size_t c = ((const descent *)context)->columns;
@@ -223,7 +224,8 @@ static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *
   return SCL_STATUS_OK;
 }
 
-/* out = A a, D x c each; z is scratch */
+/* out = A a, D x c each, in one sweep; z is scratch. Centring subtracts N mean (mean'a), so that
+ * the rows themselves are never centred. */
 static scl_status cg_multiply(descent *d, const double *a, size_t c, double *out,
                               scl_error *error) {
   const scl_problem *problem = d->problem;
@@ -251,6 +253,7 @@ static scl_status cg_multiply(descent *d, const double *a, size_t c, double *out
 
 /* ------------------------------------------------------------ norms */
 
+/* x_j'y_j for column j of x and y, D x c each. */
 static double column_dot(const descent *d, const double *x, const double *y, size_t j) {
   const size_t features = d->problem->features, c = d->problem->targets;
   double sum = 0;
@@ -259,7 +262,7 @@ static double column_dot(const descent *d, const double *x, const double *y, siz
   return sum;
 }
 
-/* Norm of column j, each entry divided by the scale of its feature. */
+/* Squared norm of column j, each entry divided by the scale of its feature. */
 static double column_square(const descent *d, const double *x, size_t j) {
   const size_t features = d->problem->features, c = d->problem->targets;
   double sum = 0;
@@ -303,6 +306,8 @@ static scl_status true_residual(descent *d, const double *a, double *worst, scl_
 
 /* ------------------------------------------------------------ the preconditioner */
 
+/* m, the rows of the sample: the option `rank`, at most n. auto: 10 D up to D = 2000; above, 2000
+ * rows but at most 400 MB of float64 (rkhs: 2 D). */
 static size_t sample_rows_of(const descent *d) {
   const size_t n = d->problem->rows, features = d->problem->features;
   size_t rows = (size_t)d->self->rank->number;
@@ -391,6 +396,7 @@ static bool too_slow(const descent *d, double least) {
   return left * 4 * n * targets > rows * features + features * features / 3;
 }
 
+/* Whether the preconditioner in use was made in float32. */
 static bool is_narrow(const descent *d) {
   const preconditioner *p = &d->preconditioner;
   return p->factor != NULL && p->dtype == SCL_DTYPE_FLOAT32;

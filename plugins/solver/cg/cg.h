@@ -22,16 +22,18 @@ typedef struct directions {
   double *small, *row;             /* c x c, c */
 } directions;
 
+/* Binds the caller's p and image (D x c numbers each) and takes scratch memory from the host, so
+ * that there is nothing to close. */
 scl_status directions_open(directions *d, const scl_problem *problem, double *p, double *image,
                            scl_error *error);
 
-/* P = an orthonormal basis of the columns of z (D x c). */
+/* P = an orthonormal basis of the columns of z (D x c); count receives its number of columns. */
 void directions_span(directions *d, const double *z);
 
-/* The same, made conjugate to the last block; z is changed. */
+/* The same for z made conjugate to the last block; z is overwritten. */
 void directions_turn(directions *d, double *z);
 
-/* The step along P, whose image is there: a and the residual, D x c. */
+/* Takes the step along P: a and residual (D x c each) are updated. image must hold A P. */
 void directions_step(directions *d, double *a, double *residual);
 
 /* ------------------------------------------------------------ preconditioner.c */
@@ -50,7 +52,8 @@ typedef struct preconditioner {
   bool tall;
 } preconditioner;
 
-/* What a preconditioner is made for. */
+/* The system (Phi'W Phi + N lambda R) a = Phi'W y that is to be preconditioned. Nothing in it is
+ * owned. */
 typedef struct cg_system {
   const scl_problem *problem;
   const scl_symmetric *gram; /* NULL: l2 */
@@ -60,15 +63,17 @@ typedef struct cg_system {
 
 void preconditioner_close(preconditioner *p);
 
-/* m rows of a problem with dense ones, drawn by seed; mu as above, 0: chosen. A wide sample is
- * float32 unless `precise` is asked for or it does not suffice. */
+/* Builds P from a sample of m = `rows` rows, drawn by seed, of a problem with dense rows. mu: the
+ * damping (preconditioner.c); 0 chooses it. A wide sample (m < D, l2) is stored as float32 unless
+ * `precise` is set or float32 is not accurate enough. */
 scl_status precondition_by_rows(preconditioner *p, const cg_system *system, size_t rows,
                                 uint64_t seed, double mu, bool precise, scl_error *error);
 
+/* Builds P from G alone (Falkon); for features k(z, x) of landmarks z. */
 scl_status precondition_by_gram(preconditioner *p, const cg_system *system, double kappa,
                                 scl_error *error);
 
-/* out = P^-1 in, D x c each, up to a factor; P = I where none was made */
+/* out = P^-1 in, D x c each, up to a factor. P = I where no preconditioner was made. */
 scl_status precondition(const preconditioner *p, const double *in, double *out, scl_error *error);
 
 #endif

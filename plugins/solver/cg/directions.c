@@ -45,7 +45,9 @@ static void pivoted_eliminate(pivoted *f, size_t k) {
     }
 }
 
-/* Factors the matrix in f->l, of which both triangles are given. */
+/* Factors the matrix in f->l, of which both triangles are given, scaled to a unit diagonal. Rows
+ * whose diagonal is not positive get scale 0 and thus are never pivots. Ends where the largest
+ * pivot is at most `least`; f->rank is the number of pivots taken. */
 static void pivoted_factor(pivoted *f, double least) {
   const size_t n = f->n;
   double *l = f->l;
@@ -128,6 +130,8 @@ static void directions_subtract(const directions *d, const double *x, double *y)
                        d->small, (ptrdiff_t)d->targets, 1, y, (ptrdiff_t)d->targets);
 }
 
+/* With L L' = S Z'Z S from the pivots, the columns of P = Z S L^-T are orthonormal; a row of P is a
+ * forward substitution of the row of Z. */
 void directions_span(directions *d, const double *z) {
   const size_t c = d->targets;
   d->factor.n = c;
@@ -145,6 +149,8 @@ void directions_turn(directions *d, double *z) {
   directions_span(d, z);
 }
 
+/* small = W^+ P'r, then r -= A P small and a += P small. directions_subtract subtracts, which the
+ * change of sign turns into the addition. */
 void directions_step(directions *d, double *a, double *residual) {
   const size_t c = d->targets, s = d->count;
   d->factor.n = s;

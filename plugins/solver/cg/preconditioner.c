@@ -94,6 +94,7 @@ static scl_status sample_put(sampling *sample, const scl_rows *rows, size_t i, s
   return p->host->symmetric->rank(p->factor, 1, p->s, at + 1, (ptrdiff_t)d, error);
 }
 
+/* Puts all rows of a minibatch into the sample. */
 static scl_status sample_drawn(void *context, const scl_rows *rows, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   for (size_t i = 0; status == SCL_STATUS_OK && i < rows->count; i++)
@@ -115,6 +116,9 @@ static scl_status sample_passing(void *context, const scl_rows *rows, scl_error 
   return status;
 }
 
+/* Draws rows by minibatches of at most SAMPLE_PIECE where the problem offers them. A problem that
+ * can only be read in order refuses with SCL_STATUS_UNSUPPORTED, and the sample is taken in one
+ * walk. */
 static scl_status sample_draw(sampling *sample, uint64_t seed, scl_error *error) {
   const scl_problem *problem = sample->into->problem;
   const size_t rows = sample->into->rows;
@@ -191,8 +195,8 @@ static scl_status sample_factor_with_gram(const sampling *sample, double mu, scl
   return status;
 }
 
-/* S'S of all rows from the normal equations, which do not depend on the order of the rows where
- * features are whole numbers. */
+/* S'S of all rows, from the normal equations: where features are whole numbers, these do not depend
+ * on the order of the rows. */
 static scl_status sample_all(sampling *sample, scl_error *error) {
   const preconditioner *p = sample->into;
   const scl_symmetric_algebra *algebra = p->host->symmetric;
@@ -244,6 +248,8 @@ static scl_status precondition_in(preconditioner *p, const cg_system *system, sc
   return status;
 }
 
+/* SCL_STATUS_NUMERIC from the float32 attempt means that it is not accurate enough, or did not
+ * factor: the sample is drawn again in float64. */
 scl_status precondition_by_rows(preconditioner *p, const cg_system *system, size_t rows,
                                 uint64_t seed, double mu, bool precise, scl_error *error) {
   if (!precise && !sample_is_tall(system, rows)) {
@@ -255,6 +261,8 @@ scl_status precondition_by_rows(preconditioner *p, const cg_system *system, size
 
 /* ------------------------------------------------------------ from G */
 
+/* The jitter grows tenfold until both factors exist, up to the mean diagonal of G. It enters kappa
+ * G + lambda I as kappa jitter, so that both factors are of the same G + jitter I. */
 scl_status precondition_by_gram(preconditioner *p, const cg_system *system, double kappa,
                                 scl_error *error) {
   const scl_host *host = system->problem->host;

@@ -13,6 +13,7 @@ typedef struct gradients {
   double *size, *rz, *alpha, *product; /* size: the largest entries of r at the beginning */
 } gradients;
 
+/* out_q = u_q'v_q for each column q. */
 static void column_products(const gradients *g, const double *u, const double *v, double *out) {
   for (size_t q = 0; q < g->k; q++)
     out[q] = 0;
@@ -21,6 +22,7 @@ static void column_products(const gradients *g, const double *u, const double *v
       out[q] += u[i * g->k + q] * v[i * g->k + q];
 }
 
+/* out_q = the largest |v_iq| of each column q; NaN counts as the largest. */
 static void column_sizes(const gradients *g, const double *v, double *out) {
   for (size_t q = 0; q < g->k; q++)
     out[q] = 0;
@@ -29,6 +31,7 @@ static void column_sizes(const gradients *g, const double *v, double *out) {
       if (!(fabs(v[i * g->k + q]) <= out[q])) out[q] = fabs(v[i * g->k + q]);
 }
 
+/* z = M^-1 r, M the matrix that was factored. */
 static scl_status gradients_precondition(const gradients *g, scl_error *error) {
   memcpy(g->z, g->r, g->s->m.rows * g->k * sizeof *g->z);
   const linear_system *s = g->s;
@@ -36,6 +39,7 @@ static scl_status gradients_precondition(const gradients *g, scl_error *error) {
                            : s->host->symmetric->solve(s->a, g->z, g->k, error);
 }
 
+/* x = 0, p = z, and the sizes that residuals are compared to. */
 static scl_status first_direction(const gradients *g, scl_error *error) {
   const size_t bytes = g->s->m.rows * g->k * sizeof *g->x;
   column_sizes(g, g->r, g->size);
@@ -46,7 +50,8 @@ static scl_status first_direction(const gradients *g, scl_error *error) {
   return status;
 }
 
-/* x += alpha p, r -= alpha A p. */
+/* x += alpha p, r -= alpha A p, alpha = r'z/p'A p. A column whose p'A p is not positive has
+ * converged to rounding and stays. */
 static scl_status gradients_step(const gradients *g, scl_error *error) {
   const scl_status status = linear_system_product(g->s, g->p, g->k, g->q, error);
   if (status != SCL_STATUS_OK) return status;
@@ -76,6 +81,7 @@ static scl_status gradients_turn(const gradients *g, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Whether all columns have reached `within`. Uses g->product as scratch. */
 static bool is_small(const gradients *g, double within) {
   column_sizes(g, g->r, g->product);
   for (size_t q = 0; q < g->k; q++)

@@ -50,7 +50,8 @@ static scl_status inverse(linear_system *s, double *b, size_t k, scl_error *erro
   return gradients_solve(s, b, k, 1e-2 * tolerance, s->most, &s->iterations, error);
 }
 
-/* b (rows x c) and f0 from the right-hand side in b, where 1'b is to be `sums` (c). */
+/* Solves for b (rows x c) and f0 from the right-hand side in b, where 1'b is to equal `sums` (c).
+ * Block elimination: with B = A^-1 y and z = A^-1 1, f0 = (1'B - sums)/1'z and b = B - f0 z. */
 static scl_status solve_factored(linear_system *s, double *b, const double *sums, double *f0,
                                  scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
@@ -70,6 +71,8 @@ static scl_status solve_factored(linear_system *s, double *b, const double *sums
   return SCL_STATUS_OK;
 }
 
+/* Solves with the factor for the targets themselves. s->ones becomes A^-1 1, which refinement uses
+ * again. */
 static scl_status solve_first(linear_system *s, scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
   scl_status status = SCL_STATUS_OK;
@@ -82,7 +85,8 @@ static scl_status solve_first(linear_system *s, scl_error *error) {
   return status == SCL_STATUS_OK ? solve_factored(s, s->m.b, s->right, s->m.f0, error) : status;
 }
 
-/* One step of iterative refinement. */
+/* One step of iterative refinement: solves for the residual, with 1'b corrected to 0 where there is
+ * an intercept, and adds the result to b and f0. */
 static scl_status kernel_ridge_refine(linear_system *s, scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
   double *sums = s->right, *f0 = s->right + c;
@@ -99,7 +103,8 @@ static scl_status kernel_ridge_refine(linear_system *s, scl_error *error) {
   return status;
 }
 
-/* The largest entry of y - f0 - A b, over the largest of y. */
+/* s->residual = y - f0 - A b; *relative receives its largest entry over the largest of y. NaN
+ * counts as the largest. */
 static scl_status kernel_ridge_residual(const linear_system *s, double *relative,
                                         scl_error *error) {
   const size_t c = s->m.functions, count = s->m.rows * c;
@@ -114,6 +119,8 @@ static scl_status kernel_ridge_residual(const linear_system *s, double *relative
   return status;
 }
 
+/* Writes outcome, residual and iterations, and the general note unless a more specific one is
+ * there. */
 static void kernel_ridge_account(double residual, size_t iterations, scl_solution *out) {
   out->outcome = residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   out->residual = residual;
@@ -129,8 +136,8 @@ static void kernel_ridge_account(double residual, size_t iterations, scl_solutio
 
 /* ------------------------------------------------------------ in float32 */
 
-/* Computes the float32 Cholesky factor of A with `ridge` of its diagonal added; *found = whether
- * it exists. */
+/* Computes the float32 Cholesky factor of A with `ridge` of its diagonal added; *found = whether it
+ * exists. s->ones serves as scratch for the diagonal: solve_first sets it again. */
 static scl_status factor_narrow(linear_system *s, double ridge, bool *found, scl_error *error) {
   const size_t n = s->m.rows;
   size_t pivot = 0;
@@ -147,7 +154,7 @@ static scl_status factor_narrow(linear_system *s, double ridge, bool *found, scl
   return status == SCL_STATUS_NUMERIC ? SCL_STATUS_OK : status;
 }
 
-/* Tries jitter 0, 1e-5, 1e-4, ... until a factor exists. */
+/* Tries shares of the diagonal 0, 1e-5, 1e-4, ... 0.1 until a factor exists. */
 static scl_status find_ridge(linear_system *s, double *ridge, bool *found, scl_error *error) {
   scl_status status = factor_narrow(s, *ridge = 0, found, error);
   for (*ridge = 0; status == SCL_STATUS_OK && !*found && *ridge < 0.1;) {
@@ -157,6 +164,7 @@ static scl_status find_ridge(linear_system *s, double *ridge, bool *found, scl_e
   return status;
 }
 
+/* Writes the result of float32, with a note where its factor is one of another matrix. */
 static void account_narrow(const linear_system *s, double residual, double ridge,
                            scl_solution *out) {
   kernel_ridge_account(residual, s->iterations, out);
@@ -167,7 +175,8 @@ static void account_narrow(const linear_system *s, double residual, double ridge
                    ridge);
 }
 
-/* Solves in float32; *served = whether the tolerance was reached. */
+/* Solves in float32; *served = whether the tolerance was reached. The first refinement is left out
+ * only where the residual is a tenth of it already, the others where it is at most that. */
 static scl_status solve_narrow(linear_system *s, scl_solution *out, bool *served,
                                scl_error *error) {
   double ridge = 0, residual = INFINITY;
@@ -216,6 +225,7 @@ static scl_status solve_refined(linear_system *s, double *relative, scl_error *e
   return status;
 }
 
+/* The mean of a vector over the rows. */
 static double mean_of(const linear_system *s, const double *rows) {
   double sum = 0;
   for (size_t i = 0; i < s->m.rows; i++)
@@ -260,6 +270,7 @@ static scl_status solve_jittered(linear_system *s, bool last, scl_solution *out,
   return status;
 }
 
+/* Writes the note for a residual that is due to rounding of the kernel values. */
 static void note_rounding(const linear_system *s, scl_solution *out) {
   (void)snprintf(out->note, sizeof out->note,
                  "the residual does not fall below the rounding of kernel values near %.1e: "
@@ -295,6 +306,7 @@ static scl_status solve_wide(linear_system *s, scl_solution *out, scl_error *err
 
 /* ------------------------------------------------------------ which of the two */
 
+/* The error for a matrix of n^2/2 numbers of `bytes` bytes that does not fit into memory. */
 static scl_status refuse_matrix(const linear_system *s, double bytes, scl_error *error) {
   const double n = (double)s->m.rows;
   return s->host->fail(error, SCL_STATUS_NO_MEMORY,
@@ -303,8 +315,9 @@ static scl_status refuse_matrix(const linear_system *s, double bytes, scl_error 
                        s->m.rows, bytes * 1e-9 * n * n / 2);
 }
 
-/* Room for the factor: float32 where it is asked for, from FEW_ROWS rows on, and where float64 has
- * no room. K beside it, where both take no more than the allowance. */
+/* Allocates the factor: float64 for few rows or where it is asked for, float32 otherwise and where
+ * float64 does not fit. With float32, K is kept beside the factor if both together take no more
+ * than the allowance. */
 static scl_status choose_precision(linear_system *s, scl_error *error) {
   const double n = (double)s->m.rows,
                kept = (double)triangle(tiles_of(s->m.rows)) * sizeof(double) * TILE * TILE;
@@ -331,7 +344,9 @@ static bool widen(linear_system *s) {
   return true;
 }
 
-/* Solves in float32 and, where that does not reach the tolerance, in float64, if memory allows. */
+/* Solves for one lambda: in float32 and, where that does not reach the tolerance, in float64, if
+ * memory allows; if not, in float32 again with more steps. A result above the tolerance is returned
+ * as SCL_OUTCOME_LIMIT; no result at all is an error. */
 static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *error) {
   const bool must = s->self->precision == FLOAT32;
   bool served = false;
@@ -364,6 +379,8 @@ static void end(const void *instance, void *model) {
   host->release(model);
 }
 
+/* Collects the rows and moves x and the pilot to the expansion; the targets and weights stay in the
+ * set. Rows are centred where the kernel allows it. */
 static scl_status linear_system_collect(linear_system *s, scl_error *error) {
   scl_status status = rows_collect(s->problem, &s->set, error);
   if (status == SCL_STATUS_OK && rows_may_move(s->host, &s->self->kernel, s->self->intercept))
@@ -396,6 +413,7 @@ static scl_status linear_system_reserve(linear_system *s, scl_error *error) {
   return s->host->parts->diagonal(&s->self->kernel, &all, s->diagonal, error);
 }
 
+/* A copy of `bytes` bytes, which the caller releases; NULL: no memory. */
 static void *copied(const scl_host *host, const void *from, size_t bytes) {
   void *to = host->allocate(bytes);
   if (to != NULL) memcpy(to, from, bytes);

@@ -47,10 +47,12 @@ typedef struct linear_system {
   size_t strip;                  /* first row of the tiles in turn */
 } linear_system;
 
+/* out (u->count x v->count at `stride`) = K(u_i, v_j), by the kernel of the options. */
 scl_status kernel_ridge_gram(const void *instance, const scl_const_parameters *u,
                              const scl_const_parameters *v, double *out, ptrdiff_t stride,
                              scl_error *error);
 
+/* Rows first .. of the expansion, at most `most` of them, as parameters of the kernel. */
 static inline scl_const_parameters rows_at(const linear_system *s, size_t first, size_t most) {
   const size_t left = s->m.rows - first, d = s->m.cols;
   return scl_dense_rows(s->m.x + first * d, (ptrdiff_t)d, left < most ? left : most, d);
@@ -60,6 +62,8 @@ static inline scl_const_parameters rows_at(const linear_system *s, size_t first,
 static inline size_t tiles_of(size_t rows) { return (rows + TILE - 1) / TILE; }
 static inline size_t triangle(size_t tiles) { return tiles * (tiles + 1) / 2; }
 
+/* Fills the lower triangle of tiles in the given destination, a strip of tiles at a time, and
+ * reports progress between strips. */
 scl_status linear_system_fill(linear_system *s, destination to, scl_error *error);
 
 /* out (n x k) = (K + diag(shift), with the jitter where it is part of the system) x */
@@ -68,8 +72,9 @@ scl_status linear_system_product(const linear_system *s, const double *x, size_t
 
 /* ------------------------------------------------------------ gradients.c */
 
-/* b (n x k) = A^-1 b, to a residual of `within` of each column's largest entry or after `most`
- * steps. */
+/* b (n x k) = A^-1 b, to a residual of `within` times each column's largest entry, or after `most`
+ * steps. *iterations grows by the number of steps. s holds the factor that serves as the
+ * preconditioner. */
 scl_status gradients_solve(const linear_system *s, double *b, size_t k, double within, size_t most,
                            size_t *iterations, scl_error *error);
 

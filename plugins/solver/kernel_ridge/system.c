@@ -13,6 +13,8 @@ scl_status kernel_ridge_gram(const void *instance, const scl_const_parameters *u
 
 /* ------------------------------------------------------------ tiles */
 
+/* 0 times a number is 0 unless the number is infinite or NaN, so that one sum without branches
+ * decides. */
 static bool all_finite(const double *values, size_t rows, size_t cols) {
   double sum = 0;
   for (size_t i = 0; i < rows; i++)
@@ -43,6 +45,7 @@ static scl_status make_tile(const linear_system *s, size_t i, size_t j, double *
   return SCL_STATUS_OK;
 }
 
+/* The tile with first row i and first column j <= i, in the order of the lower triangle. */
 static double *kept_tile(const linear_system *s, size_t i, size_t j) {
   return s->kept + (triangle(i / TILE) + j / TILE) * TILE * TILE;
 }
@@ -64,6 +67,8 @@ static scl_status tile_at(const linear_system *s, size_t i, size_t j, const doub
 
 /* ------------------------------------------------------------ filling */
 
+/* Writes one tile to the float32 or the float64 matrix. The float32 matrix was given its diagonal
+ * by `begin`; in float64 the diagonal is set after the tile. */
 static scl_status fill_tile(const linear_system *s, size_t i, size_t j, scl_error *error) {
   const size_t n = s->m.rows, rows = expansion_least(n - i, TILE),
                cols = expansion_least(n - j, TILE);
@@ -82,6 +87,7 @@ static scl_status fill_tile(const linear_system *s, size_t i, size_t j, scl_erro
   return SCL_STATUS_OK;
 }
 
+/* A task of the pool: one tile of the current strip. */
 static scl_status fill_task(void *context, size_t index, scl_error *error) {
   const linear_system *s = context;
   const size_t i = s->strip, j = index * TILE;
@@ -124,6 +130,9 @@ static void add_mirror(const double *tile, const double *restrict x, double *res
   }
 }
 
+/* A task of the pool: the product of one tile with its columns of x, into this tile's part, and of
+ * its mirror image with the strip's rows of x, into `mirror`. Off the diagonal, tiles of one strip
+ * have different columns, so that no two tasks write the same numbers. */
 static scl_status strip_tile(void *context, size_t index, scl_error *error) {
   const strip_product *job = context;
   const size_t k = job->k, i = job->first, j = index * TILE;
@@ -156,6 +165,8 @@ static scl_status strip_add(const strip_product *job, double *out, scl_error *er
   return status;
 }
 
+/* x is transposed first, as the inner loops read whole columns. Sums have one order for any number
+ * of threads: within a tile, by tile, by strip. */
 scl_status linear_system_product(const linear_system *s, const double *x, size_t k, double *out,
                                  scl_error *error) {
   const size_t n = s->m.rows, padded = tiles_of(n) * TILE;

@@ -139,6 +139,7 @@ scl_status active_set_open(active_set *q, const scl_host *host, const scl_symmet
   return SCL_STATUS_OK;
 }
 
+/* *out = column j of G, extracted on first use and kept for the rest of the solve. */
 static scl_status active_set_column(active_set *q, size_t j, const double **out, scl_error *error) {
   if (q->columns[j] == NULL) {
     q->columns[j] = q->host->scratch(q->order * sizeof **q->columns);
@@ -190,6 +191,8 @@ static scl_status active_set_factor(active_set *q, scl_error *error) {
   return status;
 }
 
+/* Makes coefficient j active with the given sign. A column that depends on the active ones does not
+ * fit the factor, which is then made again with more jitter. */
 static scl_status active_set_enter(active_set *q, size_t j, int sign, scl_error *error) {
   bool fits = false;
   const scl_status status = active_set_append(q, j, &fits, error);
@@ -199,6 +202,7 @@ static scl_status active_set_enter(active_set *q, size_t j, int sign, scl_error 
   return fits ? SCL_STATUS_OK : active_set_factor(q, error);
 }
 
+/* Deactivates the coefficient at `place` of the active list. */
 static void active_set_leave(active_set *q, size_t place) {
   q->sign[q->active[place]] = 0;
   growing_cholesky_remove(&q->factor, place);
@@ -216,7 +220,8 @@ scl_status active_set_restart(active_set *q, double l2, const double *a, scl_err
   return active_set_factor(q, error);
 }
 
-/* image = G direction, direction given on the active coefficients */
+/* image = G direction, for a direction given on the active coefficients; four columns at a time, so
+ * that `image` is read and written a quarter as often. */
 static void active_set_image(active_set *q) {
   const double *x = q->direction;
   memset(q->image, 0, q->order * sizeof *q->image);
@@ -254,14 +259,17 @@ static void active_set_direct(active_set *q, const separable *r, const double *a
   }
 }
 
+/* Ascending by step length, equal lengths by place, so that the order does not depend on qsort. */
 static int crossing_order(const void *x, const void *y) {
   const crossing *a = x, *b = y;
   if (a->at != b->at) return a->at < b->at ? -1 : 1;
   return (a->place > b->place) - (a->place < b->place);
 }
 
-/* The step length that minimises the objective along the direction; *stop: the place of the
- * coefficient that becomes 0 there, or count. */
+/* The step length that minimises the objective along the direction: a quadratic whose slope jumps
+ * up where a coefficient crosses 0, so that the crossings are visited in ascending order until the
+ * slope is no longer negative. *stop: the place of the coefficient that becomes 0 there, or
+ * count. */
 static double active_set_length(active_set *q, const separable *r, const double *a,
                                 const double *rest, size_t *stop) {
   double slope = 0, curvature = 0;
@@ -310,6 +318,8 @@ static bool active_set_move(active_set *q, double length, size_t stop, double *a
 
 /* ------------------------------------------------------------ to a duality gap */
 
+/* Sets loss and gap from rest; ||y - Phi a||^2 = y'y - (right + rest)'a. inside: coefficients of
+ * the gap, NULL: all. */
 static void active_set_gap(const active_set *q, const separable *r, active_state *s,
                            const unsigned char *inside) {
   double residual = s->square;

@@ -87,7 +87,9 @@ static void lasso_keep(const lasso *self, const scl_problem *problem, size_t tar
                             : "give more max_iterations");
 }
 
-/* Solves one target for all lambdas, in descending order. */
+/* Solves one target for all lambdas, in descending order. The path starts at the smallest lambda
+ * for which all coefficients are 0 (a warm start begins at lambdas[0]); the lambdas in between are
+ * solved roughly. */
 static scl_status solve_target(const lasso *self, active_set *q, const scl_problem *problem,
                                size_t target, const double *lambdas, size_t count,
                                scl_solution *const *out, active_state *s, scl_error *error) {
@@ -142,7 +144,7 @@ static scl_status solve_targets(const lasso *self, const scl_problem *problem, a
   return status;
 }
 
-/* On the sums over rows. */
+/* Makes the sums over rows and solves all targets on them. */
 static scl_status solve_sums(const lasso *self, const scl_problem *problem, const double *lambdas,
                              size_t count, scl_solution *const *out, scl_error *error) {
   const scl_host *host = problem->host;

@@ -33,8 +33,11 @@ typedef struct active_set {
   double factor_l2, jitter;
 } active_set;
 
+/* Releases the factor. Does nothing for a set that was never opened with a host. */
 void active_set_close(active_set *q);
 
+/* Starts with no active coefficient. gram must outlive q. All arrays but those of the factor are
+ * scratch memory of the host, so that only the factor has to be closed. */
 scl_status active_set_open(active_set *q, const scl_host *host, const scl_symmetric *gram,
                            scl_error *error);
 

@@ -43,7 +43,8 @@ static double lbfgs_square(const lbfgs *l, const double *x) {
   return sum;
 }
 
-/* direction = -H gradient */
+/* direction = -H gradient, by the two-loop recursion: newest pair to oldest, scaling by the metric
+ * and the last curvature, then oldest to newest. */
 static void lbfgs_direct(lbfgs *l) {
   const size_t size = l->risk->size;
   double *p = l->direction, weight[LBFGS_PAIRS];

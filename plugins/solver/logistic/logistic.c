@@ -63,6 +63,8 @@ static scl_status logistic_create(void *instance, scl_error *error) {
                                          "holdout goes with method = \"sgd\"");
 }
 
+/* Copies x (D c coefficients, then c intercepts) to the solution. The gap is known only where the
+ * objective is lambda-strongly convex in all of x. */
 static void write_solution(const risk *r, const double *x, double gradient_norm,
                            scl_solution *out) {
   const size_t count = r->problem->features * r->columns;
@@ -137,6 +139,7 @@ typedef struct descent {
 
 enum { CENTRED_ROWS = 10, POWER_STEPS = 30 };
 
+/* centre = the mean of the batch; 0 without an intercept or where the batch is too small for it. */
 static void find_centre(descent *d, const scl_rows *rows) {
   const size_t features = d->risk->problem->features;
   const double *phi = rows->features.data;
@@ -192,6 +195,8 @@ static double top_eigenvalue(const descent *d, const scl_rows *rows) {
   return top;
 }
 
+/* L: the expected smoothness of batches of this size (the formula at the top). With an intercept a
+ * column of ones adds 1. */
 static double curvature_of(const descent *d, const scl_rows *rows) {
   const double share = 1 / (double)rows->count,
                square = (1 - share) * top_eigenvalue(d, rows) + share * mean_square(d, rows);
@@ -345,6 +350,7 @@ static scl_status gradient_of_average(const risk *r, const double *x, double *re
   return status;
 }
 
+/* Solves by minibatches. The outcome is never "converged": the number of steps was given. */
 static scl_status by_sgd(const logistic *self, const risk *r, early_stop *early, scl_solution *out,
                          scl_error *error) {
   descent d;

@@ -21,6 +21,7 @@ typedef struct lbfgs {
   double value;
 } lbfgs;
 
+/* Starts at x = 0. All arrays are scratch memory of the host: there is nothing to close. */
 scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error);
 
 /* From out->coefficients (where the problem is warm) to a gradient of `tolerance` times the one at

@@ -21,6 +21,7 @@
 
 /* ------------------------------------------------------------ the decomposition */
 
+/* Allocates a decomposition of that order as scratch memory of the host. */
 static scl_status loo_make(const scl_host *host, size_t order, loo_spectrum *out,
                            scl_error *error) {
   *out = (loo_spectrum){.order = order,
@@ -62,7 +63,8 @@ static scl_status loo_rotate(const scl_host *host, const scl_symmetric *a, loo_s
   return SCL_STATUS_OK;
 }
 
-/* Of A = Phi'R Phi against G, whose eigenvalues and eigenvectors stand in *out. */
+/* The decomposition of A = Phi'R Phi against G, whose eigenvalues (descending) and eigenvectors are
+ * in *out. Directions below 1e-12 of the largest eigenvalue of G are left out. */
 static scl_status loo_reduce(const scl_host *host, const scl_symmetric *a, loo_spectrum *out,
                              scl_error *error) {
   const size_t d = out->order;
@@ -93,8 +95,8 @@ scl_status loo_decompose(const scl_host *host, const scl_symmetric *a, const scl
 
 /* ------------------------------------------------------------ from residuals to a score */
 
-/* A row's contribution to the score, from its left-out residual -e/(1-h): `left` holds f_-i - y,
- * c numbers. */
+/* A row's contribution to the score, from its targets y and its left-out residuals f_-i - y in
+ * `left`, c numbers each: the squared length, or 1 if the class is wrong and 0 if not. */
 static double loo_row(int32_t estimate, const double *y, const double *left, size_t c) {
   double sum = 0;
   for (size_t j = 0; estimate == ESTIMATE_LOO && j < c; j++)
@@ -303,7 +305,9 @@ scl_status loo_gcv(const loo_spectrum *spectrum, const scl_normal *normal,
  * v_j, s_j the eigenvectors and eigenvalues of Phi Phi'. With an intercept all are centred, and the
  * direction of a constant is none: GCV = (mean b^2) / (mean k)^2. */
 
-/* kept (n numbers) = k. False where a direction has no digits, so that k has none. */
+/* kept (n numbers) = k. Returns 0 where an eigenvalue is below rounding, so that k has no correct
+ * digit. With an intercept the direction of the constant (square near 0 once centred) is left
+ * out. */
 static int loo_kept(const scl_problem *problem, const loo_spectrum *spectrum, double ridge,
                     double *kept) {
   const size_t n = problem->rows;

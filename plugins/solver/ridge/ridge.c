@@ -66,6 +66,8 @@ typedef struct ridge_solver {
   double factored; /* share of the diagonal that the last system had to have */
 } ridge_solver;
 
+/* Opens the refined system and the account of rounding. The least jitter depends on the type in
+ * which the sums were made. */
 static scl_status open_solver(ridge_solver *s, scl_error *error) {
   refined_system *system = &s->system;
   system->host = s->problem->host;
@@ -80,7 +82,8 @@ static scl_status open_solver(ridge_solver *s, scl_error *error) {
   return status;
 }
 
-/* Result of the passes over the rows that correct a solution. */
+/* Adds to the solution what became of rounding: repaired, or a warning with the share by which
+ * predictions may change. A note on jitter is left as it is. */
 static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *out) {
   const ridge_rounding *r = &s->rounding;
   out->iterations += r->passes;
@@ -164,6 +167,8 @@ typedef struct row_residual {
   double *in, *out, *sums, *rows; /* D x (c + 1) each; c + 1; n x (c + 1) */
 } row_residual;
 
+/* Replaces the scores of a block by weighted residuals and weights, and stores them by row, so that
+ * their sums can be made exactly afterwards. */
 static scl_status turn_to_residuals(void *context, const scl_rows *rows, double *scores,
                                     scl_error *error) {
   row_residual *r = context;
@@ -257,6 +262,7 @@ typedef struct dual_scoring {
   double *targets, *left; /* n x c as they are, n + c */
 } dual_scoring;
 
+/* Reads the targets as they are, and decomposes Phi Phi', for the scores of the dual. */
 static scl_status open_scoring(const scl_problem *problem, const scl_symmetric *outer,
                                dual_scoring *d, scl_error *error) {
   const size_t count = problem->rows * problem->targets;
@@ -354,6 +360,8 @@ static scl_status ridge_dual(const ridge *self, const scl_problem *problem, cons
 
 /* ------------------------------------------------------------ the plugin */
 
+/* Whether the dual is tried: where it is asked for, or by `auto` for l2, more features than rows,
+ * and rows that may be read. */
 static bool takes_dual(const ridge *self, const scl_problem *problem) {
   const bool by_sums = SCL_HAS(problem, exact) && problem->exact > 1;
   return self->form == FORM_DUAL || (self->form == FORM_AUTO && self->penalty != PENALTY_RKHS &&

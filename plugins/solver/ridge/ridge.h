@@ -26,12 +26,15 @@ scl_status loo_by_rows(const scl_problem *problem, const loo_spectrum *spectrum,
                        double total, const double *lambdas, size_t count, scl_solution *const *out,
                        scl_error *error);
 
-/* work: D c numbers */
+/* *score = GCV of one lambda, from the sums alone. work: D c numbers of scratch. Infinity where
+ * rounding leaves nothing of the residual sum of squares. */
 scl_status loo_gcv(const loo_spectrum *spectrum, const scl_normal *normal,
                    const scl_problem *problem, double lambda, const double *coefficients,
                    double *work, double *score, scl_error *error);
 
-/* y: n x c targets as they are; left: n + c numbers of scratch. */
+/* Returns the score of one lambda from the dual solution b (n x c), by `estimate`; infinity where
+ * it is undefined. spectrum: that of Phi Phi'. y: n x c targets as they are; left: n + c numbers of
+ * scratch. */
 double loo_dual(const scl_problem *problem, const loo_spectrum *spectrum, int32_t estimate,
                 double lambda, const double *b, const double *y, double *left);
 

@@ -19,6 +19,8 @@
 
 enum { ROUNDING_PASSES = 8, ROUNDING_STEPS = 16, ROUNDING_PATIENCE = 4 };
 
+/* The thresholds depend on whether sums are made of float32 features (unit > 1e-10) or of
+ * float64. */
 scl_status rounding_open(ridge_rounding *r, const refined_system *system, double unit,
                          scl_error *error) {
   const size_t count = system->order * system->columns;
@@ -106,7 +108,8 @@ scl_status rounding_estimate(ridge_rounding *r, const double *x, scl_error *erro
   return status == SCL_STATUS_OK ? rounding_compare(r, x, error) : status;
 }
 
-/* Sets r->rest from the current residual. */
+/* Returns the size of the current residual for r->rest: the largest entry over that of `right`, the
+ * worst of all columns. Entries are scaled by refined_largest. */
 static double rounding_rest(const ridge_rounding *r, const double *right) {
   const refined_system *s = r->system;
   double worst = 0;
@@ -140,7 +143,7 @@ static scl_status rounding_refine(ridge_rounding *r, ridge_residual residual, vo
                                   scl_error *error) {
   double last = INFINITY;
   *left = INFINITY;
-  while (r->passes<ROUNDING_PASSES && * left> r->enough) {
+  while (*left > r->enough && r->passes < ROUNDING_PASSES) {
     const scl_status status = rounding_correct(r, residual, context, right, x, factored, error);
     if (status != SCL_STATUS_OK) return status;
     if (!(r->share <= last / 2)) break;
@@ -151,6 +154,7 @@ static scl_status rounding_refine(ridge_rounding *r, ridge_residual residual, vo
   return SCL_STATUS_OK;
 }
 
+/* x_j'y_j for column j of two order x columns matrices. */
 static double rounding_dot(const ridge_rounding *r, size_t j, const double *x, const double *y) {
   const size_t c = r->system->columns;
   double sum = 0;
@@ -175,8 +179,10 @@ static scl_status rounding_turn(ridge_rounding *r, bool first, double *energy, s
   return status;
 }
 
-/* Conjugate gradients on the rows themselves, preconditioned by the factor M of the sums, from x:
- * S p = residual of 0 less that of p. */
+/* Conjugate gradients on the rows themselves, preconditioned by the factor M of the sums, from x. A
+ * product S p is the residual of 0 less that of p, so that the residual is the only function
+ * needed. Ends when two corrections in a row are small, or none has been smaller for
+ * ROUNDING_PATIENCE steps. */
 static scl_status rounding_descend(ridge_rounding *r, ridge_residual residual, void *context,
                                    const double *right, double *x, double *left, scl_error *error) {
   const refined_system *s = r->system;

@@ -67,6 +67,8 @@ float *svm_cache_claim(svm_cache *c, size_t row, size_t turn) {
   return svm_cache_find(c, row, turn);
 }
 
+/* Rows and columns are moved down in place: no number is overwritten before it is read, as `kept`
+ * ascends and count <= width. A row is found in `kept` by bisection. */
 void svm_cache_keep(svm_cache *c, const size_t *kept, size_t count) {
   const size_t old = c->width;
   size_t filled = 0;

@@ -22,6 +22,8 @@ static void svm_distances(const svm *self, const svm_loops *loops, const svm_row
   }
 }
 
+/* A kernel given as a part computes all values itself; the Gaussian kernel is exp(-gamma ||u -
+ * v||^2) of the squared distances. */
 scl_status svm_values(const svm *self, const svm_loops *loops, const svm_rows *u, const svm_rows *v,
                       double *out, ptrdiff_t stride, scl_error *error) {
   const scl_host *host = self->base.host;
@@ -40,6 +42,9 @@ scl_status svm_values(const svm *self, const svm_loops *loops, const svm_rows *u
   return SCL_STATUS_OK;
 }
 
+/* The exponential of the Gaussian kernel is taken in single precision, of distances in double.
+ * Values of other kernels are refused where K_ii + K_jj - 2 K_ij could overflow single
+ * precision. */
 scl_status svm_single(const svm *self, const svm_loops *loops, const svm_rows *u, const svm_rows *v,
                       double *room, float *const *out, scl_error *error) {
   const bool own = self->kernel.plugin == NULL;
@@ -62,6 +67,7 @@ scl_status svm_single(const svm *self, const svm_loops *loops, const svm_rows *u
   return status;
 }
 
+/* The squared lengths of the Gaussian kernel are computed for each call. */
 scl_status svm_gram(const void *instance, const scl_const_parameters *u,
                     const scl_const_parameters *v, double *out, ptrdiff_t stride,
                     scl_error *error) {

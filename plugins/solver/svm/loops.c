@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* The best of each lane: the fraction above / below, found at row at + lane. */
+/* The best of each lane: the fraction above / below, found at row at + lane. Fractions are compared
+ * by products (a d > c b), which saves a division per row. */
 typedef struct svm_lanes {
   double above[SVM_LANES], below[SVM_LANES];
   int64_t at[SVM_LANES];
@@ -106,8 +107,8 @@ SVM_PARTNER(__attribute__((target("avx512f"))), avx512, svm_partner_any)
 
 /* ------------------------------------------------------------ all loops */
 
-/* f += delta (ki - kj), and the ends after it. up is -infinity where a coefficient cannot grow, low
- * infinity where it cannot shrink. */
+/* f += delta (ki - kj), and the ends of the violation after it. up is -infinity where a coefficient
+ * cannot grow, low infinity where it cannot shrink; rows of the padding have both. */
 ISA_INLINE void svm_advance_any(size_t count, double delta, const float *restrict ki,
                                 const float *restrict kj, const double *restrict up,
                                 const double *restrict low, double *restrict f, svm_ends *out) {
@@ -147,8 +148,8 @@ ISA_INLINE void svm_add_four_any(size_t count, const double a[4], const float *c
         a[0] * (double)k0[j] + a[1] * (double)k1[j] + a[2] * (double)k2[j] + a[3] * (double)k3[j];
 }
 
-/* From -2 <u, v_j> to squared distances, -1 where they may have cancelled (rows that are nearly the
- * same); how many these are. */
+/* Turns -2 <u, v_j> in `numbers` into squared distances, given the squared lengths. A distance that
+ * may have cancelled (rows that are nearly the same) becomes -1; returns how many did. */
 ISA_INLINE size_t svm_distances_any(size_t count, double square, const double *restrict squares,
                                     double *restrict numbers) {
   size_t doubtful = 0;
@@ -161,7 +162,7 @@ ISA_INLINE size_t svm_distances_any(size_t count, double square, const double *r
   return doubtful;
 }
 
-/* out = factor x, in single precision; the largest |out|, or NaN */
+/* out = factor x, in single precision. Returns the largest |out|, or NaN if one is NaN. */
 ISA_INLINE float svm_single_any(size_t count, double factor, const double *restrict x,
                                 float *restrict out) {
   float largest[SVM_LANES] = {0}, most = 0;

@@ -90,6 +90,8 @@ static double svm_machine_constant(const svm_machine *m) {
 
 /* ------------------------------------------------------------ the whole */
 
+/* Rounds until the violation by the f at hand is at most the tolerance. Ends too where a round
+ * takes no step, as rounding then allows none. */
 static scl_status svm_machine_rounds(svm_machine *m, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   while (status == SCL_STATUS_OK && m->most - m->least > m->tolerance &&

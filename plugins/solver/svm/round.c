@@ -33,6 +33,7 @@ static void svm_heap_put(svm_heap *h, double value, size_t row) {
   h->row[at] = row;
 }
 
+/* Appends the rows of the heap to the working set, but those that are in it already. */
 static void svm_machine_join(svm_machine *m, const svm_heap *h) {
   for (size_t i = 0; i < h->count; i++) {
     if (m->in_set[h->row[i]]) continue;
@@ -68,6 +69,7 @@ static void svm_machine_choose(svm_machine *m) {
 
 /* ------------------------------------------------------------ kernel values */
 
+/* A task of the pool: kernel values of the missing rows with one strip of the rows at work. */
 static scl_status svm_machine_tile(void *context, size_t index, scl_error *error) {
   const svm_machine *m = context;
   const size_t first = index * SVM_STRIP;
@@ -103,7 +105,9 @@ static scl_status svm_machine_fill(svm_machine *m, scl_error *error) {
 
 /* ------------------------------------------------------------ a round */
 
-/* The problem of the working set, and its solution to a tenth of its violation. */
+/* Copies the problem of the working set to m->smo and solves it to a tenth of its violation (to the
+ * tolerance where the set has all rows). Lists in change and change_values by how much each
+ * coefficient changed, padded with zeros to a multiple of four. */
 static void svm_machine_solve_set(svm_machine *m) {
   svm_smo *s = &m->smo;
   s->count = m->set_count;
@@ -137,6 +141,7 @@ static void svm_machine_solve_set(svm_machine *m) {
 
 enum { SVM_FOLLOW = 2048 };
 
+/* A task of the pool: f += sum change_i K_i for SVM_FOLLOW rows. */
 static scl_status svm_machine_follow_task(void *context, size_t index, scl_error *error) {
   const svm_machine *m = context;
   const size_t first = index * SVM_FOLLOW;

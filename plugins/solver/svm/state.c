@@ -111,7 +111,9 @@ static bool svm_machine_is_settled(const svm_machine *m, size_t k) {
          svm_low(&m->row[k], m->epsilon) - m->f[k] >= m->most;
 }
 
-/* Keep the rows that are not settled, with their columns of the cache. `kept` has room for all. */
+/* Keeps the `count` rows at the ascending places `kept`, with their columns of the cache; the
+ * others keep their coefficients in m->out. Arrays are compacted in place, which ascending places
+ * allow. */
 static scl_status svm_machine_set_aside(svm_machine *m, size_t *kept, size_t count,
                                         scl_error *error) {
   const size_t d = m->rows.dim;

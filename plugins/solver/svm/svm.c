@@ -134,6 +134,8 @@ static scl_status measure_rows(const training *t, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Labels the rows by class and lists the classes that are present. t->names first serves as a mark
+ * for each class; the names are then written in place, never ahead of the mark that is read. */
 static scl_status find_classes(training *t, scl_error *error) {
   t->names = t->host->scratch(t->classes * sizeof *t->names);
   if (t->names == NULL)
@@ -174,6 +176,7 @@ static scl_status training_reserve(training *t, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Allocates the lists over rows, and checks rows and classes. */
 static scl_status training_prepare(training *t, scl_error *error) {
   const size_t n = t->set.rows;
   t->label = t->host->scratch(n * sizeof *t->label);
@@ -198,6 +201,7 @@ static svm_row svm_row_of(const training *t, size_t at, size_t i) {
   return above ? (svm_row){.y = 1, .hi = bound} : (svm_row){.y = -1, .lo = -bound};
 }
 
+/* Whether row i belongs to function `at`: all rows unless it is one of a pair of classes. */
 static bool takes_part(const training *t, size_t at, size_t i) {
   return t->m->pairs == NULL || t->label[i] == (size_t)t->m->pairs[2 * at] ||
          t->label[i] == (size_t)t->m->pairs[2 * at + 1];
@@ -350,7 +354,8 @@ static void training_account(const training *t, scl_solution *out) {
                              "or give a larger tolerance");
 }
 
-/* The coefficients sum to 0. */
+/* Whether a point may be subtracted from all rows: for shift-invariant kernels, and others that
+ * allow it where the coefficients sum to 0, as they do here. */
 static bool may_move(const training *t) {
   return t->self->kernel.plugin == NULL || rows_may_move(t->host, &t->self->kernel, true);
 }
@@ -369,6 +374,7 @@ static scl_status training_doubt(const training *t, scl_solution *out, scl_error
   return expansion_doubt(t->self, svm_gram, e, diagonal, NULL, out, error);
 }
 
+/* The whole fit: rows, classes, functions, model and account. */
 static scl_status training_run(training *t, scl_solution *out, scl_error *error) {
   scl_status status = rows_collect(t->problem, &t->set, error);
   if (status == SCL_STATUS_OK && may_move(t)) status = rows_centre(t->host, &t->set, error);

@@ -17,6 +17,8 @@ typedef struct svm_ends {
   size_t first;
 } svm_ends;
 
+/* The inner loops of one instruction set; loops.c says what each computes. Counts of `advance` and
+ * `partner` are multiples of SVM_LANES, of the others any. */
 typedef struct svm_loops {
   void (*advance)(size_t count, double delta, const float *ki, const float *kj, const double *up,
                   const double *low, double *f, svm_ends *out);
@@ -27,6 +29,7 @@ typedef struct svm_loops {
   float (*single)(size_t count, double factor, const double *x, float *out);
 } svm_loops;
 
+/* The loops of the best instruction set of this machine. */
 svm_loops svm_loops_get(void);
 
 /* ------------------------------------------------------------ cache.c */
@@ -43,17 +46,19 @@ typedef struct svm_cache {
 
 void svm_cache_release(const scl_host *host, svm_cache *c);
 
-/* No rows, of `width` columns. */
+/* Empties the cache and gives it slots of `width` columns; the memory stays the same. */
 void svm_cache_empty(svm_cache *c, size_t width);
 
-/* For up to `width` rows: `megabytes` of values, but at least `least` rows. */
+/* Opens a cache for `width` rows and columns: `megabytes` of values, but at least `least` rows.
+ * After a failure it must still be released. */
 scl_status svm_cache_open(const scl_host *host, svm_cache *c, size_t width, size_t least,
                           double megabytes, scl_error *error);
 
 /* The cached values of a row, marked as used in this turn; NULL where it is not cached. */
 float *svm_cache_find(svm_cache *c, size_t row, size_t turn);
 
-/* A slot for the values of a row that is not cached, in place of a row not used in this turn. */
+/* Returns a slot for the values of a row that is not cached, in place of a row not used in this
+ * turn. At least one such row must exist: the cache has room for two working sets. */
 float *svm_cache_claim(svm_cache *c, size_t row, size_t turn);
 
 /* Keeps `count` rows and columns: those with these ascending numbers, which become 0 to count -
@@ -111,11 +116,14 @@ typedef struct svm_row {
   double y, lo, hi, b;
 } svm_row;
 
+/* The f_i below which the objective rises as b_i grows, so that up - f is the gain; -infinity where
+ * b_i is at its upper bound. The sign of b decides on which side of epsilon it is. */
 static inline double svm_up(const svm_row *row, double epsilon) {
   if (!(row->b < row->hi)) return -INFINITY;
   return row->b < 0 ? row->y + epsilon : row->y - epsilon;
 }
 
+/* The same for shrinking: low - f is the cost; infinity where b_i is at its lower bound. */
 static inline double svm_low(const svm_row *row, double epsilon) {
   if (!(row->b > row->lo)) return INFINITY;
   return row->b > 0 ? row->y - epsilon : row->y + epsilon;
@@ -130,8 +138,8 @@ typedef struct svm_smo {
   double *f, *up, *low, *diagonal; /* stride */
 } svm_smo;
 
-/* Steps until no pair violates optimality by more than `tolerance`, or `most_steps`; how many. row,
- * k and f are given, and changed: the coefficients and f. */
+/* Steps until no pair violates optimality by more than `tolerance`, or `most_steps` are done;
+ * returns their number. The caller sets row, k and f; row's coefficients and f are updated. */
 size_t svm_smo_solve(svm_smo *s, double tolerance, size_t most_steps);
 
 /* ------------------------------------------------------------ state.c */
@@ -184,21 +192,31 @@ typedef struct svm_machine {
   double *kept_x, *kept_squares, *kept_b;
 } svm_machine;
 
+/* Releases all memory of the machine, whether reserve succeeded or not. */
 void svm_machine_release(svm_machine *m);
 
+/* Allocates the arrays for m->out->rows and a cache of `megabytes`. After a failure the machine
+ * must still be released. */
 scl_status svm_machine_reserve(svm_machine *m, double megabytes, scl_error *error);
 
 /* Starts with all rows, and with the current coefficients and f. */
 void svm_machine_all(svm_machine *m);
 
+/* Copies the coefficients of the rows at work to m->out. */
 void svm_machine_store(svm_machine *m);
 
+/* Computes m->most, the largest up - f, and m->least, the least low - f, over the rows at work; the
+ * solution is optimal where most <= least. */
 void svm_machine_ends(svm_machine *m);
 
+/* Counts for how many rounds each row has looked settled, and sets rows aside that have for
+ * SVM_PATIENCE rounds, if these are at least a third of all. */
 scl_status svm_machine_shrink(svm_machine *m, scl_error *error);
 
 /* ------------------------------------------------------------ round.c */
 
+/* One round: chooses the working set, computes its missing kernel values, solves it, updates f of
+ * all rows at work, and shrinks. */
 scl_status svm_machine_round(svm_machine *m, scl_error *error);
 
 /* ------------------------------------------------------------ machine.c */
