@@ -1,8 +1,8 @@
 -- All pictures of the gallery, and the data behind them: build/scullery scripts/gallery/all.lua
 -- [FOLDER [NAME ...]] writes FOLDER/NAME.svg and NAME.csv (docs/gallery of the tree, all names).
 -- Each script also runs alone, from any folder: it writes NAME.svg there, or the path that it is
--- given. A picture of a data set that is not on this machine is skipped. GALLERY_FORMAT=png writes PNG. In the
--- tree the data are packed: build/scullery scripts/pack.lua docs/gallery/*.csv.
+-- given. A picture of a data set that is not on this machine is skipped. GALLERY_FORMAT=png writes
+-- PNG. In the tree the data are packed: build/scullery scripts/pack.lua docs/gallery/*.csv.
 local scripts = arg[0]:match("^(.*)/[^/]*$") or "."
 local folder = arg[1] or scripts .. "/../../docs/gallery"
 local ending = os.getenv "GALLERY_FORMAT" or "svg"

@@ -167,9 +167,9 @@ function TestHostileDescriptions()
   end
   local function body(rest) return ('{"format":"scullery","version":1,%s}'):format(rest) end
   case("", "damaged")
-  case("[1]", "none of ours")
+  case("[1]", "not a model of Scullery")
   case("null", "null")
-  case('{"format":"other","version":1}', "none of ours")
+  case('{"format":"other","version":1}', "not a model of Scullery")
   case('{"format":"scullery","version":6,"scullery":"9.9"}', "version 6", "9.9", "up to version 5")
   case(body '"kind":"virus"', "virus")
   case(body '"kind":"pipeline"', "pipeline")
