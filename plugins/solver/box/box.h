@@ -34,8 +34,7 @@ void interior_box_start(interior_box *b, double mu);
  * stops the progress before the gap reaches 0. */
 bool interior_box_note(interior_box *b, double gap);
 
-/* The barrier's term in entry j of the Hessian's diagonal: upper/(bound - a) + lower/(bound +
- * a). */
+/* The barrier's term in entry j of the Hessian's diagonal: upper/(bound-a) + lower/(bound+a). */
 double interior_box_barrier(const interior_box *b, size_t j);
 
 /* Factors H + diag(...). Where that is singular to working precision, a share of each diagonal
