@@ -149,7 +149,7 @@ function TestHostileHeaders()
   end
   -- the same frame with nothing wrong is read as far as its description
   write_header(entry("[1]", "[0,8]"), eight)
-  refused{ "description" }
+  refused{ "this is not a model of Scullery" }
 end
 
 function TestLengthsThatLie()
@@ -175,7 +175,8 @@ function TestHostileDescriptions()
   case(body '"kind":"pipeline"', "pipeline")
   case(body '"kind":"pipeline","kind":"features"', "twice")
   case(body '"kind":"features","features":{"@":"system","name":"ls"}', "system")
-  case(body '"kind":"features","features":{"@":"component","name":"../../evil.x"}', "no component")
+  case(body '"kind":"features","features":{"@":"component","name":"../../evil.x"}',
+    "is not a component")
   case(body '"kind":"features","features":{"@":"component","name":"io.popen"}', "io.popen")
   case(body '"kind":"pipeline","pipeline":{"stages":[],"options":{}}', "at least one stage")
   case(body '"kind":"pipeline","pipeline":{"stages":[5],"options":{}}', "stage 1")
