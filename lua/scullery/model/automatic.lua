@@ -4,8 +4,15 @@
 --- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at
 --- most FEATURES parameters: the width that the "median" rule gives, times each of FACTORS, with
 --- each of LAMBDAS. With more rows than the sample has, the regularisation is then chosen again on
---- all rows, near the first choice, judged on a part of the sample; its sums over the rows are
---- those of the fit.
+--- all rows, from the first choice on, judged on one fold of up to JUDGES rows; its sums over the
+--- rows are those of the fit.
+---
+--- Two rules guard the regularisation against rows far from all others, where a model with large
+--- coefficients predicts values beyond any target. A few rows that judge may have none of them, so
+--- in the sample each row judges once, in the fold that it is left out of, where the solver takes
+--- many values at once. And of the values whose losses do not differ beyond chance the largest is
+--- taken: the rule of one standard error (Breiman, Friedman, Olshen and Stone 1984, section 3.4.3),
+--- for the differences of the losses row by row.
 ---
 --- The sample is chosen by the contents of rows (core.distinct_rows), and rows are judged with
 --- their weights. So the choice depends neither on the order of rows nor on whether equal rows come
@@ -25,11 +32,14 @@ local weights = require "scullery.model.weights"
 local automatic = { chooses = true }
 
 local ROWS, KERNEL_ROWS = 4000, 1000
-local FACTORS = { 1 / 8, 1 / 4, 1 / 2, 1, 2 }
-local FEW_LAMBDAS, FEW_FEATURES = { 1e-8, 1e-6, 1e-4, 1e-2 }, 300 -- beside the widths
-local FIRST_LAMBDA = 1e-4 -- of solvers that solve for one value at a time
+local JUDGES, MOST_NUMBERS = 16000, 2 ^ 24 -- rows whose first fold judges all others; their entries
+local FACTORS, BELOW, ABOVE = { 1 / 8, 1 / 4, 1 / 2, 1, 2 }, 1 / 16, 4
 local LAMBDAS, FEATURES = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 }, 500
-local NEAR = { 10 ^ -2, 10 ^ -1.5, 10 ^ -1, 10 ^ -0.5, 1, 10 ^ 0.5 }
+-- Beside the widths: of solvers that take many values at once, and of others.
+local PATH_LAMBDAS = { 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2 }
+local FEW_LAMBDAS, FEW_FEATURES = { 1e-8, 1e-6, 1e-4, 1e-2 }, 300
+local FIRST_LAMBDA = 1e-4 -- of solvers that solve for one value at a time
+local STEP, MOST_STEPS = 10, 5 -- on all rows: from the value of the sample, both ways
 local FOLDS = 5
 
 -- ---------------------------------------------------------------- what is to be chosen
@@ -123,8 +133,8 @@ end
 
 -- ---------------------------------------------------------------- rows to choose by
 
--- At most `most` distinct rows as a data set in the order of their hashes; second: for each row of
--- ds the number of its distinct row, or 0.
+-- At most `most` distinct rows as a data set in the order of their hashes, so that the first rows
+-- are a smaller sample; second: for each row of ds the number of its distinct row, or 0.
 local function sample_of(p, ds, most)
   local source = ds.X and core.source(ds.X, ds.y) or ds.source
   if ds.places then source = core.source_columns(source, ds.places) end
@@ -201,34 +211,41 @@ local function wrong_labels(decisions, wanted, squares)
   return wrong + squares:map(function(v) return 1e-4 * v / (1 + v) end)
 end
 
+-- The square losses of scores of classes, cut off at -1 and 1: beyond its own class's value a score
+-- is no worse, and a wrong one is one wrong label, however large (Steinwart and Christmann 2008,
+-- section 2.2).
+local function clipped_squares(decisions, wanted)
+  local gap = ((decisions + 1):abs() - (decisions - 1):abs()) * 0.5 - wanted
+  return gap:mul(gap):sum(2)
+end
+
 -- The losses of rows (n x 1). Regression: the square loss. Classification: the solver's own loss,
 -- because its scores are margins (hinge loss) or log-odds (log loss), which the square loss would
 -- penalise for being far from -1 and +1. A solver that regularises and declares no loss minimises
--- the square loss. Models of other solvers (votes, counts) have scores of any size: their wrong
--- labels count.
+-- the square loss: it is clipped. Models of other solvers (votes, counts) have scores of any size:
+-- their wrong labels count.
 local function losses_of_rows(p, solver, decisions, wanted, task)
   local gap = decisions - wanted
   local squares, facts = gap:mul(gap):sum(2), core.solver_facts(solver)
   if task ~= "classification" then return squares end
   if facts.has_loss then return core.losses(solver, decisions, wanted) end
   local votes = facts.makes_models and not lambda_of(p.solver)
-  return votes and wrong_labels(decisions, wanted, squares) or squares
+  return votes and wrong_labels(decisions, wanted, squares) or clipped_squares(decisions, wanted)
 end
 
--- The weighted sum over the rows of ds of the loss of each candidate. decisions: n x (count c).
-local function losses(p, decisions, wanted, ds, count)
-  local list, n, c, solver = {}, wanted:rows(), wanted:cols(), component.instance(p.solver)
+-- Appends the loss of each row by each candidate (n x 1) to a list. decisions: n x (count c).
+local function add_losses(list, p, decisions, wanted, task, count)
+  local n, c, solver = wanted:rows(), wanted:cols(), component.instance(p.solver)
   for k = 1, count do
     local some = decisions:slice(1, n, (k - 1) * c + 1, k * c)
-    local sums = ds.weights:t() * losses_of_rows(p, solver, some, wanted, ds.task)
-    list[k] = sums:sum()
+    list[#list + 1] = losses_of_rows(p, solver, some, wanted, task)
   end
-  return list
 end
 
 local MOST = 2 ^ 24 -- decisions in memory at once
 
--- losses of fits on the rows of a data set with weights, after stages and map.
+-- What rows say of candidates, a "judgement": { losses = n x count, weights = n x 1 }. Here of
+-- fits, on the rows of a data set with weights, after stages and map.
 local function judge(p, prepared, fits, ds)
   local walk <close> = core.training(dataset.source_of_targets(ds), prepared.stages, prepared.map,
     { classes = ds.task == "classification" and #ds.classes or 0, dtype = p.dtype,
@@ -239,10 +256,44 @@ local function judge(p, prepared, fits, ds)
   while at <= #fits do
     local some = table.move(fits, at, math.min(#fits, at + together - 1), 1, {})
     local decisions, wanted = core.decisions_apart(walk, { some })
-    table.move(losses(p, decisions, wanted, ds, #some), 1, #some, #list + 1, list)
+    add_losses(list, p, decisions, wanted, ds.task, #some)
     at = at + #some
   end
+  return { losses = core.hcat(table.unpack(list)), weights = ds.weights }
+end
+
+-- Judgements of different rows (core.vcat) or of different candidates (core.hcat) as one.
+local function below(parts)
+  local losses, weights_of = {}, {}
+  for k, part in ipairs(parts) do losses[k], weights_of[k] = part.losses, part.weights end
+  return { losses = core.vcat(table.unpack(losses)), weights = core.vcat(table.unpack(weights_of)) }
+end
+
+local function beside(parts)
+  local losses = {}
+  for k, part in ipairs(parts) do losses[k] = part.losses end
+  return { losses = core.hcat(table.unpack(losses)), weights = parts[1].weights }
+end
+
+-- The mean loss of each candidate.
+local function means(judged)
+  local sums, list = judged.weights:t() * judged.losses, {}
+  for k = 1, sums:cols() do list[k] = sums:get(1, k) / judged.weights:sum() end
   return list
+end
+
+-- True if the mean loss of candidate k is above the one of candidate `best` by at most one standard
+-- error of the difference, which is taken row by row:
+--
+--   d_i = loss_k(i) - loss_best(i),  m = sum w_i d_i / W,  se = sqrt(sum (w_i (d_i - m))^2) / W
+--
+-- Rows are distinct, so copies and weights give the same.
+local function within_error(judged, k, best)
+  local gaps = judged.losses:column(k) - judged.losses:column(best)
+  local total = judged.weights:sum()
+  local mean = (judged.weights:t() * gaps):sum() / total
+  local off = (gaps - mean):mul(judged.weights)
+  return mean <= math.sqrt(off:mul(off):sum()) / total
 end
 
 -- Fits of a training without a fold, one for each value of the regularisation (nil: one of the
@@ -281,15 +332,10 @@ local function median_width(p, open, few, ids, known)
   return core.settings(settled.made)[open.width]
 end
 
--- Adds the losses of one fold, one for each candidate, to sums.
-local function add(sums, losses_of_fold)
-  for k, loss in ipairs(losses_of_fold) do sums[k] = (sums[k] or 0) + loss end
-end
-
--- The function `loss` of on_sample below, for row stages that learn from the targets: they are
--- fitted again without each fold.
+-- The judgement of on_sample below, for row stages that learn from the targets: they are fitted
+-- again without each fold.
 local function try_apart(p, few, folding, open, values, most, known)
-  local sums = {}
+  local parts = {}
   for k = 1, math.min(most, #folding.judged) do
     local f = folding.judged[k]
     local part, source, made = part_without(p, few, folding.ids, f, known)
@@ -299,13 +345,13 @@ local function try_apart(p, few, folding, open, values, most, known)
         block = p.block, allowance = p.allowance, weights = part.weights, quiet = true })
     local fits = fits_of(p, training, 0, open.lambda, values)
     local _, outside = folds.rows(folding.ids, f)
-    add(sums, judge(p, prepared, fits, few:select(outside)))
+    parts[k] = judge(p, prepared, fits, few:select(outside))
   end
-  return sums
+  return below(parts)
 end
 
--- Calls use(loss), where loss(values) is the sum of the losses on the first `most` of the judged
--- folds, for each value of the regularisation (nil: for the pipeline as it is). Returns what it
+-- Calls use(judged), where judged(values) is the judgement of the rows of the first `most` of the
+-- judged folds on each value of the regularisation (nil: on the pipeline as it is). Returns what it
 -- returns. known: fitted row stages of each fold.
 local function on_sample(p, few, folding, open, most, known, use)
   if recipe.learns_from_targets(p) then
@@ -318,14 +364,14 @@ local function on_sample(p, few, folding, open, most, known, use)
       folds = folding.ids, block = p.block, allowance = p.allowance, weights = few.weights,
       quiet = true })
   return use(function(values)
-    local sums = {}
+    local parts = {}
     for place = 1, math.min(most, #judged) do
       local f = judged[place]
       local _, rows = folds.rows(folding.ids, f)
-      add(sums, judge(p, prepared, fits_of(p, training, f, open.lambda, values),
-        few:select(rows)))
+      parts[place] = judge(p, prepared, fits_of(p, training, f, open.lambda, values),
+        few:select(rows))
     end
-    return sums
+    return below(parts)
   end)
 end
 
@@ -356,11 +402,15 @@ local function least_of(list)
   return best, least
 end
 
--- The place of the best value of the regularisation. A solver of a path gets all of them at once,
--- others one after the other from place `at` on. values: nil where none is to be chosen.
-local function best_value(open, values, at, loss)
-  if open.path or not values then return least_of(loss(values)) end
-  return walk(#values, at, function(k) return loss{ values[k] }[1] end)
+-- The place of the largest of the values whose loss is not above the least beyond chance; nil if no
+-- loss is finite. Second: the least loss. Third: its place.
+local function largest_of_best(judged, values)
+  local best, least = least_of(means(judged))
+  local chosen = best
+  for k, value in ipairs(best and values or {}) do
+    if value > values[chosen] and within_error(judged, k, best) then chosen = k end
+  end
+  return chosen, least, best
 end
 
 -- The place of the value that is nearest to this one, in orders of magnitude.
@@ -370,10 +420,35 @@ local function nearest(values, wanted)
   return least_of(gaps)
 end
 
--- Those of the values within a factor 100 of this one.
-local function near(values, wanted)
+-- The best value of the regularisation, the least loss, and the value that has it. A solver of a
+-- path gets all values at once, others one after the other from the one nearest to `first` on.
+-- values: nil where none is to be chosen.
+local function best_value(open, values, first, judged)
+  if not values then return nil, (means(judged())[1]) end
+  local tried, seen = values
+  if open.path then
+    seen = judged(values)
+  else
+    local parts = {}
+    tried = {}
+    walk(#values, nearest(values, first), function(k)
+      tried[#tried + 1], parts[#parts + 1] = values[k], judged{ values[k] }
+      return means(parts[#parts])[1]
+    end)
+    seen = beside(parts)
+  end
+  local place, least, best = largest_of_best(seen, tried)
+  return tried[place], least, tried[best]
+end
+
+-- The values within a factor 100 of this one: with half steps between for a solver of a path.
+local function near(open, wanted)
   local list = {}
-  for _, value in ipairs(values) do
+  if open.path then
+    for k = -4, 4 do list[#list + 1] = wanted * 10 ^ (k / 2) end
+    return list
+  end
+  for _, value in ipairs(LAMBDAS) do
     if math.abs(math.log(value / wanted, 10)) < 2.1 then list[#list + 1] = value end
   end
   return list
@@ -387,71 +462,100 @@ local function rough(solver)
   return component.with(solver, name, math.max(value, math.min(1000 * value, 0.01)))
 end
 
--- The width on the sample, with few values of the regularisation for each. Fewer folds are judged
--- where there are many rows.
+-- The width on the sample, with few values of the regularisation for each. All folds judge, with
+-- the features of the choice that follows, where the solver takes many values at once. For others
+-- fewer features do, and fewer folds where there are many rows. Where the first or last factor is
+-- the best, one further is tried.
 local function choose_width(p, open, few, folding, known)
-  local median, most = median_width(p, open, few, folding.ids, known), #few > 1500 and 1 or 2
-  local lambdas = open.lambda and allowed(p, FEW_LAMBDAS)
-  local at, places = lambdas and nearest(lambdas, FIRST_LAMBDA), {}
-  local least = {}
-  for k, factor in ipairs(FACTORS) do
-    local tried = filled(p, open, { width = median * factor }, FEW_FEATURES)
-    places[k], least[k] = on_sample(tried, few, folding, open, most, known, function(loss)
-      return best_value(open, lambdas, at, loss)
+  local median = median_width(p, open, few, folding.ids, known)
+  local most = open.path and FOLDS or #few > 1500 and 1 or 2
+  local features = open.path and FEATURES or FEW_FEATURES
+  local lambdas = open.lambda and allowed(p, open.path and PATH_LAMBDAS or FEW_LAMBDAS)
+  local least, chosen, nearby = math.huge, {}, FIRST_LAMBDA
+  local function try(factor)
+    local tried = filled(p, open, { width = median * factor }, features)
+    local _, loss, lambda = on_sample(tried, few, folding, open, most, known, function(judged)
+      return best_value(open, lambdas, nearby, judged)
     end)
-    at = places[k] or at
+    nearby = lambda or nearby
+    if loss and loss < least then
+      least, chosen = loss, { width = median * factor, factor = factor, lambda = lambda }
+    end
   end
-  local best = least_of(least)
-  if not best then return {} end
-  return { width = median * FACTORS[best], factor = FACTORS[best],
-    lambda = lambdas and lambdas[places[best]] }
+  for _, factor in ipairs(FACTORS) do try(factor) end
+  if chosen.factor == FACTORS[1] then try(BELOW)
+  elseif chosen.factor == FACTORS[#FACTORS] then try(ABOVE) end
+  return chosen
 end
 
--- Width and regularisation on the sample: the width, then the regularisation for it.
+-- Width and regularisation on the sample: the width, then the regularisation for it. Sums over the
+-- rows make folds cheap for a solver of a path: all of them judge.
 local function choose_on_sample(p, open, few, folding)
   local known = {}
   p = filled(p, {}, {})
   p.solver = rough(p.solver)
   local chosen = open.width and choose_width(p, open, few, folding, known) or {}
   if not open.lambda or open.width and not chosen.width then return chosen end
-  local values = allowed(p, LAMBDAS)
-  if chosen.lambda then values = near(values, chosen.lambda) end
+  local values = allowed(p, chosen.lambda and near(open, chosen.lambda) or LAMBDAS)
   local tried = filled(p, { part = open.part, width = open.width }, chosen, FEATURES)
-  local best = on_sample(tried, few, folding, open, #few > 1500 and 2 or FOLDS, known,
-    function(loss)
-      return best_value(open, values, nearest(values, chosen.lambda or FIRST_LAMBDA), loss)
-    end)
-  chosen.lambda = best and values[best]
+  local most = not open.path and #few > 1500 and 2 or FOLDS
+  chosen.lambda = on_sample(tried, few, folding, open, most, known, function(judged)
+    return best_value(open, values, chosen.lambda or FIRST_LAMBDA, judged)
+  end)
   return chosen
 end
 
--- 1 for each row of the data set that is among these rows of the sample, or in a group of theirs if
+-- 1 for each row of the data set that is among these rows of the judges, or in a group of theirs if
 -- groups stay together; 2 for all others.
-local function sides_of(ds, few, rows, of, together)
-  local sides, judges, groups = {}, {}, {}
+local function sides_of(ds, judges, rows, of, together)
+  local sides, inside, groups = {}, {}, {}
   for _, i in ipairs(rows) do
-    judges[i] = true
-    if together then groups[few.groups:get(i, 1)] = true end
+    inside[i] = true
+    if together then groups[judges.groups:get(i, 1)] = true end
   end
   for i = 1, #ds do
-    sides[i] = (judges[math.tointeger(of:get(i, 1))] or together and groups[ds.groups:get(i, 1)])
+    sides[i] = (inside[math.tointeger(of:get(i, 1))] or together and groups[ds.groups:get(i, 1)])
       and 1 or 2
   end
   return sides
 end
 
--- The regularisation again, on all rows but those of the sample's first judged fold, which judge.
-local function choose_on_all(p, open, ds, few, folding, of, chosen)
-  local source, values = dataset.source_of_targets(ds), {}
-  local _, rows = folds.rows(folding.ids, folding.judged[1])
-  for k, factor in ipairs(NEAR) do values[k] = chosen.lambda * factor end
-  values = allowed(folding.open, values)
-  local prepared = recipe.prepare(p, source)
+-- The best value of the regularisation: STEP times less, this value, STEP times more, and on from
+-- the last one as long as it is the best; nil if no loss is finite.
+local function walk_on_all(p, middle, judged)
+  local values = allowed(p, { middle / STEP, middle, middle * STEP })
+  local seen = judged(values)
+  for _, factor in ipairs{ 1 / STEP, STEP } do
+    for _ = 2, MOST_STEPS do
+      local _, _, best = largest_of_best(seen, values)
+      local last = (factor < 1 and math.min or math.max)(table.unpack(values))
+      local more = allowed(p, { last * factor })
+      if values[best] ~= last or not more[1] then break end
+      seen, values[#values + 1] = beside{ seen, judged(more) }, more[1]
+    end
+  end
+  return values[largest_of_best(seen, values)]
+end
+
+-- The regularisation again, on all rows but those of the judges' first fold, which judge.
+local function choose_on_all(p, opened, open, ds, judges, of, chosen)
+  local source, ids, together = dataset.source_of_targets(ds), folds_of(judges)
+  local _, rows = folds.rows(ids, judged_folds(judges, ids)[1] or 0)
+  if #rows == 0 then return chosen.lambda end
+  local prepared, held = recipe.prepare(p, source), judges:select(rows)
   local training = core.training(source, prepared.stages, prepared.map,
-    recipe.training_options(p, ds, sides_of(ds, few, rows, of, folding.together)))
-  local best = least_of(judge(p, prepared, fits_of(p, training, 1, open.lambda, values),
-    few:select(rows)))
-  return best and values[best] or chosen.lambda, { prepared = prepared, training = training }
+    recipe.training_options(p, ds, sides_of(ds, judges, rows, of, together)))
+  local best = walk_on_all(opened, chosen.lambda, function(values)
+    return judge(p, prepared, fits_of(p, training, 1, open.lambda, values), held)
+  end)
+  return best or chosen.lambda, { prepared = prepared, training = training }
+end
+
+-- The first n rows.
+local function first_rows(ds, n)
+  local rows = {}
+  for i = 1, n do rows[i] = i end
+  return ds:select(rows)
 end
 
 -- The sentence of p:info().chosen.
@@ -465,15 +569,19 @@ local function about(open, chosen, few, n)
   return ("%s, chosen on %d of %d rows"):format(table.concat(said, ", "), #few, n)
 end
 
--- The choice { width, factor, lambda } on a sample, the sample, how its rows are folded, and for
--- each row of ds the number of its distinct row in the sample. nil if there are too few rows, or no
--- candidate had a finite loss; nil and a sentence if no fold leaves two classes to learn from.
+-- The choice { width, factor, lambda } on a sample, the sample, the rows that judge beside all rows
+-- (the sample is the first of them), and for each row of ds the number of its distinct row among
+-- these, or 0. nil if there are too few rows, or no candidate had a finite loss; nil and a sentence
+-- if no fold leaves two classes to learn from.
 local function find(p, open, ds)
   local path = core.solver_facts(component.instance(p.solver)).path_option
   open.path = path ~= nil and path == open.lambda -- takes many values at once
-  local few, of = sample_of(p, ds, p.features and ROWS or KERNEL_ROWS)
+  local most, _, d = p.features and ROWS or KERNEL_ROWS, ds:size()
+  local more = open.path and p.features and math.min(JUDGES, MOST_NUMBERS // d) or 0
+  local judges, of = sample_of(p, ds, math.max(most, more))
+  local few = #judges > most and first_rows(judges, most) or judges
   if #few < 2 * FOLDS then return nil end
-  local folding = { open = p }
+  local folding = {}
   folding.ids, folding.together = folds_of(few)
   folding.judged = judged_folds(few, folding.ids)
   if #folding.judged == 0 then
@@ -482,7 +590,7 @@ local function find(p, open, ds)
   end
   local chosen = choose_on_sample(p, open, few, folding)
   if not chosen.lambda and open.lambda or not chosen.width and open.width then return nil end
-  return chosen, few, folding, of
+  return chosen, few, judges, of
 end
 
 -- find(), which returns nil and the message if it raised an error about rows. Such a message would
@@ -529,14 +637,13 @@ end
 --- made. Fourth: a function to call after the fit, or nil: it warns that nothing could be chosen.
 function automatic.choose(p, ds)
   local open = automatic.open(p)
-  local n, chosen, few, folding, of = #ds, try_to_find(p, open, ds)
+  local n, chosen, few, judges, of = #ds, try_to_find(p, open, ds)
   if not chosen then -- few is then a message, or nil
     return filled(p, {}, {}), nil, nil, few and function() warn_of_defaults(open, few) end
   end
   local ready
   if open.path and p.features and n > 1.5 * #few then
-    chosen.lambda, ready = choose_on_all(filled(p, open, chosen), open, ds, few, folding, of,
-      chosen)
+    chosen.lambda, ready = choose_on_all(filled(p, open, chosen), p, open, ds, judges, of, chosen)
   end
   return filled(p, open, chosen), about(open, chosen, few, n), ready
 end
