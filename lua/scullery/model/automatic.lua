@@ -35,8 +35,9 @@ local ROWS, KERNEL_ROWS = 4000, 1000
 local JUDGES, MOST_NUMBERS = 16000, 2 ^ 24 -- rows whose first fold judges all others; their entries
 local FACTORS, BELOW, ABOVE = { 1 / 8, 1 / 4, 1 / 2, 1, 2 }, 1 / 16, 4
 local LAMBDAS, FEATURES = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 }, 500
--- Beside the widths: of solvers that take many values at once, and of others.
-local PATH_LAMBDAS = { 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2 }
+-- Beside the widths: where many values at once are cheap, and else.
+local WIDTH_LAMBDAS, WIDTH_FOLDS = { 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2 }, 3
+local MANY_ROWS = 1500
 local FEW_LAMBDAS, FEW_FEATURES = { 1e-8, 1e-6, 1e-4, 1e-2 }, 300
 local FIRST_LAMBDA = 1e-4 -- of solvers that solve for one value at a time
 local STEP, MOST_STEPS = 10, 5 -- on all rows: from the value of the sample, both ways
@@ -244,8 +245,8 @@ end
 
 local MOST = 2 ^ 24 -- decisions in memory at once
 
--- What rows say of candidates, a "judgement": { losses = n x count, weights = n x 1 }. Here of
--- fits, on the rows of a data set with weights, after stages and map.
+-- What rows say of candidates, a "judgement": { losses = n x count, weights = n x 1, groups = n x 1
+-- or nil }. Here of fits, on the rows of a data set with weights, after stages and map.
 local function judge(p, prepared, fits, ds)
   local walk <close> = core.training(dataset.source_of_targets(ds), prepared.stages, prepared.map,
     { classes = ds.task == "classification" and #ds.classes or 0, dtype = p.dtype,
@@ -259,20 +260,24 @@ local function judge(p, prepared, fits, ds)
     add_losses(list, p, decisions, wanted, ds.task, #some)
     at = at + #some
   end
-  return { losses = core.hcat(table.unpack(list)), weights = ds.weights }
+  return { losses = core.hcat(table.unpack(list)), weights = ds.weights, groups = ds.groups }
 end
 
 -- Judgements of different rows (core.vcat) or of different candidates (core.hcat) as one.
 local function below(parts)
-  local losses, weights_of = {}, {}
-  for k, part in ipairs(parts) do losses[k], weights_of[k] = part.losses, part.weights end
-  return { losses = core.vcat(table.unpack(losses)), weights = core.vcat(table.unpack(weights_of)) }
+  local losses, weights_of, groups = {}, {}, {}
+  for k, part in ipairs(parts) do
+    losses[k], weights_of[k], groups[k] = part.losses, part.weights, part.groups
+  end
+  return { losses = core.vcat(table.unpack(losses)), weights = core.vcat(table.unpack(weights_of)),
+    groups = groups[1] and core.vcat(table.unpack(groups)) }
 end
 
 local function beside(parts)
   local losses = {}
   for k, part in ipairs(parts) do losses[k] = part.losses end
-  return { losses = core.hcat(table.unpack(losses)), weights = parts[1].weights }
+  return { losses = core.hcat(table.unpack(losses)), weights = parts[1].weights,
+    groups = parts[1].groups }
 end
 
 -- The mean loss of each candidate.
@@ -282,18 +287,31 @@ local function means(judged)
   return list
 end
 
+-- The sum of the squares of numbers (n x 1): of their sums in each group, where there are groups.
+local function sum_of_squares(numbers, groups)
+  local place, sums, total = {}, {}, 0
+  for i = 1, groups and numbers:rows() or 0 do
+    local group = groups:get(i, 1)
+    place[group] = place[group] or #sums + 1
+    sums[place[group]] = (sums[place[group]] or 0) + numbers:get(i, 1)
+  end
+  if #sums < 2 then return numbers:mul(numbers):sum() end
+  for _, sum in ipairs(sums) do total = total + sum * sum end
+  return total
+end
+
 -- True if the mean loss of candidate k is above the one of candidate `best` by at most one standard
 -- error of the difference, which is taken row by row:
 --
 --   d_i = loss_k(i) - loss_best(i),  m = sum w_i d_i / W,  se = sqrt(sum (w_i (d_i - m))^2) / W
 --
--- Rows are distinct, so copies and weights give the same.
+-- Rows of a group are not independent: there the square is that of the sum over the group (Liang
+-- and Zeger 1986). Rows are distinct, so copies and weights give the same.
 local function within_error(judged, k, best)
-  local gaps = judged.losses:column(k) - judged.losses:column(best)
-  local total = judged.weights:sum()
+  local gaps, total = judged.losses:column(k) - judged.losses:column(best), judged.weights:sum()
   local mean = (judged.weights:t() * gaps):sum() / total
-  local off = (gaps - mean):mul(judged.weights)
-  return mean <= math.sqrt(off:mul(off):sum()) / total
+  local squares = sum_of_squares((gaps - mean):mul(judged.weights), judged.groups)
+  return mean <= math.sqrt(squares) / total
 end
 
 -- Fits of a training without a fold, one for each value of the regularisation (nil: one of the
@@ -462,15 +480,16 @@ local function rough(solver)
   return component.with(solver, name, math.max(value, math.min(1000 * value, 0.01)))
 end
 
--- The width on the sample, with few values of the regularisation for each. All folds judge, with
--- the features of the choice that follows, where the solver takes many values at once. For others
--- fewer features do, and fewer folds where there are many rows. Where the first or last factor is
--- the best, one further is tried.
+-- The width on the sample, with few values of the regularisation for each. For a solver of a path
+-- more folds judge, with the features of the choice that follows, where there are many rows: with
+-- few it would take many times as long as the fit. In all other cases fewer features and folds do.
+-- Where the first or last factor is the best, one further is tried.
 local function choose_width(p, open, few, folding, known)
-  local median = median_width(p, open, few, folding.ids, known)
-  local most = open.path and FOLDS or #few > 1500 and 1 or 2
-  local features = open.path and FEATURES or FEW_FEATURES
-  local lambdas = open.lambda and allowed(p, open.path and PATH_LAMBDAS or FEW_LAMBDAS)
+  local median, many = median_width(p, open, few, folding.ids, known), #few > MANY_ROWS
+  local thorough = open.path and many
+  local most = thorough and WIDTH_FOLDS or many and 1 or 2
+  local features = thorough and FEATURES or FEW_FEATURES
+  local lambdas = open.lambda and allowed(p, thorough and WIDTH_LAMBDAS or FEW_LAMBDAS)
   local least, chosen, nearby = math.huge, {}, FIRST_LAMBDA
   local function try(factor)
     local tried = filled(p, open, { width = median * factor }, features)
@@ -498,7 +517,7 @@ local function choose_on_sample(p, open, few, folding)
   if not open.lambda or open.width and not chosen.width then return chosen end
   local values = allowed(p, chosen.lambda and near(open, chosen.lambda) or LAMBDAS)
   local tried = filled(p, { part = open.part, width = open.width }, chosen, FEATURES)
-  local most = not open.path and #few > 1500 and 2 or FOLDS
+  local most = not open.path and #few > MANY_ROWS and 2 or FOLDS
   chosen.lambda = on_sample(tried, few, folding, open, most, known, function(judged)
     return best_value(open, values, chosen.lambda or FIRST_LAMBDA, judged)
   end)

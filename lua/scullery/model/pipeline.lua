@@ -52,9 +52,10 @@ end
 --- names its row and column.
 ---
 --- What is not given is chosen from the rows: a width of the features (without a K: of the sampler,
---- or of a kernel as phi) among 1/8, 1/4, 1/2, 1 and 2 times the "median" rule, and the solver's
+--- or of a kernel as phi) among 1/16 to 4 times the "median" rule, and the solver's
 --- regularisation, by the loss on held-out rows of a sample of at most 4000 distinct rows; with
---- more rows, the regularisation is chosen again on all of them. The loss is squared in a
+--- more rows, the regularisation is chosen again on all of them. Of values whose losses do not
+--- differ by more than a standard error the largest is taken. The loss is squared in a
 --- regression; in a classification the solver's own, or the share of wrong labels where scores are
 --- votes. The option may also be given as "auto". p:info().chosen describes the choice; p.fitted
 --- has the values.

@@ -326,4 +326,24 @@ function TestGroupsAreJudgedWhole()
     groups = one }):info().chosen)
 end
 
+-- Of the values whose losses do not differ beyond chance the largest is taken: here 1, though the
+-- loss of 0.1 is less.
+function TestTheLargestOfEqualValuesIsTaken()
+  local X = sc.randn{ 400, 3, seed = 6 }
+  local y = X:column(1) * 0.05 + sc.randn{ 400, 1, seed = 106 }
+  local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 100, seed = 6,
+    phi = sc.nonlinearity.fourier() }, sc.solver.ridge{} }
+    :fit(sc.dataset{ X = X, y = y, task = "regression" })
+  lu.assertEquals(p.fitted.solver.given.lambda, 1)
+end
+
+-- A few test rows far from all others: 1 - R2 was 0.16 where the lambda of least loss was taken, on
+-- one fold; a search over 119 candidates has 0.035.
+function TestRowsFarFromAllOthers()
+  lu.skipIf(not sc.data.path("salsa_telemonitoring"), "the set is not on this machine")
+  local train, test = sc.data.load("salsa_telemonitoring"):split{ test = 0.25, seed = 2 }
+  local p = sc.pipeline{ sc.standardize(), sc.features{ seed = 2 }, sc.solver.ridge{} }:fit(train)
+  lu.assertTrue(1 - p:score(test) < 0.06)
+end
+
 os.exit(lu.LuaUnit.run())
