@@ -32,7 +32,7 @@ local weights = require "scullery.model.weights"
 local automatic = { chooses = true }
 
 local ROWS, KERNEL_ROWS = 4000, 1000
-local JUDGES, MOST_NUMBERS = 16000, 2 ^ 24 -- rows whose first fold judges all others; their entries
+local JUDGES, MOST_NUMBERS = 16000, 2 ^ 22 -- rows whose first fold judges all others; their entries
 local FACTORS, BELOW, ABOVE = { 1 / 8, 1 / 4, 1 / 2, 1, 2 }, 1 / 16, 4
 local LAMBDAS, FEATURES = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 }, 500
 -- Beside the widths: where many values at once are cheap, and else.
