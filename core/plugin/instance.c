@@ -7,6 +7,7 @@
 #include "plugin/sampler.h"
 #include "plugin/tables.h"
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,7 +208,7 @@ scl_status scl_instance_expect(const scl_instance *instance, scl_kind kind, scl_
 
 /* ------------------------------------------------------------ from a text as typed */
 
-/* Limits of such a text: options, numbers of a list (one less), characters with the final NUL. */
+/* Limits of such a text: options, numbers of a list, characters with the final NUL. */
 enum { TEXT_OPTIONS = 16, TEXT_NUMBERS = 16, TEXT_LENGTH = 512 };
 
 /* A component as it was typed. Names and words point into `text`, lists into `numbers`. */
@@ -258,15 +259,16 @@ static bool take_value(char **at, scl_value *out, double *numbers) {
     out->form = SCL_FORM_LIST;
     out->list = numbers;
     while (*(from = skip_space(from)) != '}') {
-      numbers[out->length] = strtod(from, &end);
-      if (end == from || ++out->length == TEXT_NUMBERS) return false;
+      if (out->length == TEXT_NUMBERS) return false;
+      numbers[out->length++] = strtod(from, &end);
+      if (end == from) return false;
       from = skip_space(end);
       if (*from == ',') from++;
     }
     end = from + 1;
   } else {
     out->number = strtod(begin, &end);
-    const bool whole = out->number == (double)(int64_t)out->number;
+    const bool whole = fabs(out->number) <= 0x1p53 && out->number == floor(out->number);
     out->form = SCL_FORM_NUMBER | (whole ? SCL_FORM_INTEGER : 0);
   }
   *at = end;
