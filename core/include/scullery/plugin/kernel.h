@@ -85,7 +85,7 @@ typedef struct scl_pilot_service {
   scl_head head;
   scl_shift (*shift)(const scl_part *kernel); /* by its ability, else by its form [any] */
   /* pilot (cols): a point near the rows (rows x cols at stride, float64), 0 in the columns whose
-   * mean is at most 32 standard deviations from 0, on a power-of-two grid, so that x - pilot is
+   * mean is at most 16 standard deviations from 0, on a power-of-two grid, so that x - pilot is
    * exact. Returns 1 where a column has one, else 0. [any] */
   int32_t (*find)(const double *x, ptrdiff_t stride, size_t rows, size_t cols, double *pilot);
 } scl_pilot_service;
