@@ -17,6 +17,7 @@
 --- The sample is chosen by the contents of rows (core.distinct_rows), and rows are judged with
 --- their weights. So the choice depends neither on the order of rows nor on whether equal rows come
 --- as copies or as weights.
+local candidates = require "scullery.model.candidates"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
@@ -71,16 +72,9 @@ local function width_of(features)
   end
 end
 
--- The solver's option of regularisation (a row of core.plugin_info), or nil.
-local function lambda_of(solver)
-  for _, option in ipairs(core.plugin_info("solver", solver.name).options) do
-    if component.is_chosen(option) and option.role == "regularisation" then return option end
-  end
-end
-
--- The same, if it was not given.
+-- The solver's option of regularisation (a row of core.plugin_info), if it was not given; or nil.
 local function open_lambda(solver)
-  local option = lambda_of(solver)
+  local option = candidates.regularisation(solver)
   return option and solver.given[option.name] == nil and option or nil
 end
 
@@ -197,123 +191,6 @@ local function judged_folds(few, ids)
   return list
 end
 
--- ---------------------------------------------------------------- judging
-
--- For each row: 1 if its label is wrong, plus at most 1e-4, which grows with the square loss. The
--- second term adds up to less than half a label in ROWS rows, and decides only between candidates
--- with equally many wrong labels.
-local function wrong_labels(decisions, wanted, squares)
-  local wrong
-  if wanted:cols() == 1 then
-    wrong = decisions:mul(wanted):map(function(v) return v > 0 and 0 or 1 end)
-  else
-    wrong = (decisions:argmax(2) - wanted:argmax(2)):map(function(v) return v == 0 and 0 or 1 end)
-  end
-  return wrong + squares:map(function(v) return 1e-4 * v / (1 + v) end)
-end
-
--- The square losses of scores of classes, cut off at -1 and 1: beyond its own class's value a score
--- is no worse, and a wrong one is one wrong label, however large (Steinwart and Christmann 2008,
--- section 2.2).
-local function clipped_squares(decisions, wanted)
-  local gap = ((decisions + 1):abs() - (decisions - 1):abs()) * 0.5 - wanted
-  return gap:mul(gap):sum(2)
-end
-
--- The losses of rows (n x 1). Regression: the square loss. Classification: the solver's own loss,
--- because its scores are margins (hinge loss) or log-odds (log loss), which the square loss would
--- penalise for being far from -1 and +1. A solver that regularises and declares no loss minimises
--- the square loss: it is clipped. Models of other solvers (votes, counts) have scores of any size:
--- their wrong labels count.
-local function losses_of_rows(p, solver, decisions, wanted, task)
-  local gap = decisions - wanted
-  local squares, facts = gap:mul(gap):sum(2), core.solver_facts(solver)
-  if task ~= "classification" then return squares end
-  if facts.has_loss then return core.losses(solver, decisions, wanted) end
-  local votes = facts.makes_models and not lambda_of(p.solver)
-  return votes and wrong_labels(decisions, wanted, squares) or clipped_squares(decisions, wanted)
-end
-
--- Appends the loss of each row by each candidate (n x 1) to a list. decisions: n x (count c).
-local function add_losses(list, p, decisions, wanted, task, count)
-  local n, c, solver = wanted:rows(), wanted:cols(), component.instance(p.solver)
-  for k = 1, count do
-    local some = decisions:slice(1, n, (k - 1) * c + 1, k * c)
-    list[#list + 1] = losses_of_rows(p, solver, some, wanted, task)
-  end
-end
-
-local MOST = 2 ^ 24 -- decisions in memory at once
-
--- What rows say of candidates, a "judgement": { losses = n x count, weights = n x 1, groups = n x 1
--- or nil }. Here of fits, on the rows of a data set with weights, after stages and map.
-local function judge(p, prepared, fits, ds)
-  local walk <close> = core.training(dataset.source_of_targets(ds), prepared.stages, prepared.map,
-    { classes = ds.task == "classification" and #ds.classes or 0, dtype = p.dtype,
-      block = p.block, quiet = true })
-  local list, at = {}, 1
-  local columns = ds.task == "classification" and #ds.classes > 2 and #ds.classes or ds.y:cols()
-  local together = math.max(1, MOST // (#ds * columns))
-  while at <= #fits do
-    local some = table.move(fits, at, math.min(#fits, at + together - 1), 1, {})
-    local decisions, wanted = core.decisions_apart(walk, { some })
-    add_losses(list, p, decisions, wanted, ds.task, #some)
-    at = at + #some
-  end
-  return { losses = core.hcat(table.unpack(list)), weights = ds.weights, groups = ds.groups }
-end
-
--- Judgements of different rows (core.vcat) or of different candidates (core.hcat) as one.
-local function below(parts)
-  local losses, weights_of, groups = {}, {}, {}
-  for k, part in ipairs(parts) do
-    losses[k], weights_of[k], groups[k] = part.losses, part.weights, part.groups
-  end
-  return { losses = core.vcat(table.unpack(losses)), weights = core.vcat(table.unpack(weights_of)),
-    groups = groups[1] and core.vcat(table.unpack(groups)) }
-end
-
-local function beside(parts)
-  local losses = {}
-  for k, part in ipairs(parts) do losses[k] = part.losses end
-  return { losses = core.hcat(table.unpack(losses)), weights = parts[1].weights,
-    groups = parts[1].groups }
-end
-
--- The mean loss of each candidate.
-local function means(judged)
-  local sums, list = judged.weights:t() * judged.losses, {}
-  for k = 1, sums:cols() do list[k] = sums:get(1, k) / judged.weights:sum() end
-  return list
-end
-
--- The sum of the squares of numbers (n x 1): of their sums in each group, where there are groups.
-local function sum_of_squares(numbers, groups)
-  local place, sums, total = {}, {}, 0
-  for i = 1, groups and numbers:rows() or 0 do
-    local group = groups:get(i, 1)
-    place[group] = place[group] or #sums + 1
-    sums[place[group]] = (sums[place[group]] or 0) + numbers:get(i, 1)
-  end
-  if #sums < 2 then return numbers:mul(numbers):sum() end
-  for _, sum in ipairs(sums) do total = total + sum * sum end
-  return total
-end
-
--- True if the mean loss of candidate k is above the one of candidate `best` by at most one standard
--- error of the difference, which is taken row by row:
---
---   d_i = loss_k(i) - loss_best(i),  m = sum w_i d_i / W,  se = sqrt(sum (w_i (d_i - m))^2) / W
---
--- Rows of a group are not independent: there the square is that of the sum over the group (Liang
--- and Zeger 1986). Rows are distinct, so copies and weights give the same.
-local function within_error(judged, k, best)
-  local gaps, total = judged.losses:column(k) - judged.losses:column(best), judged.weights:sum()
-  local mean = (judged.weights:t() * gaps):sum() / total
-  local squares = sum_of_squares((gaps - mean):mul(judged.weights), judged.groups)
-  return mean <= math.sqrt(squares) / total
-end
-
 -- Fits of a training without a fold, one for each value of the regularisation (nil: one of the
 -- solver as it is).
 local function fits_of(p, training, without, lambda, values)
@@ -363,9 +240,9 @@ local function try_apart(p, few, folding, open, values, most, known)
         block = p.block, allowance = p.allowance, weights = part.weights, quiet = true })
     local fits = fits_of(p, training, 0, open.lambda, values)
     local _, outside = folds.rows(folding.ids, f)
-    parts[k] = judge(p, prepared, fits, few:select(outside))
+    parts[k] = candidates.judge(p, prepared, fits, few:select(outside))
   end
-  return below(parts)
+  return candidates.below(parts)
 end
 
 -- Calls use(judged), where judged(values) is the judgement of the rows of the first `most` of the
@@ -386,10 +263,10 @@ local function on_sample(p, few, folding, open, most, known, use)
     for place = 1, math.min(most, #judged) do
       local f = judged[place]
       local _, rows = folds.rows(folding.ids, f)
-      parts[place] = judge(p, prepared, fits_of(p, training, f, open.lambda, values),
+      parts[place] = candidates.judge(p, prepared, fits_of(p, training, f, open.lambda, values),
         few:select(rows))
     end
-    return below(parts)
+    return candidates.below(parts)
   end)
 end
 
@@ -411,38 +288,18 @@ local function walk(count, at, loss_of)
   return best, least
 end
 
--- The place of the least number, and the number; nil if none is finite.
-local function least_of(list)
-  local best, least = nil, math.huge
-  for k, value in ipairs(list) do
-    if value < least then best, least = k, value end
-  end
-  return best, least
-end
-
--- The place of the largest of the values whose loss is not above the least beyond chance; nil if no
--- loss is finite. Second: the least loss. Third: its place.
-local function largest_of_best(judged, values)
-  local best, least = least_of(means(judged))
-  local chosen = best
-  for k, value in ipairs(best and values or {}) do
-    if value > values[chosen] and within_error(judged, k, best) then chosen = k end
-  end
-  return chosen, least, best
-end
-
 -- The place of the value that is nearest to this one, in orders of magnitude.
 local function nearest(values, wanted)
   local gaps = {}
   for k, value in ipairs(values) do gaps[k] = math.abs(math.log(value / wanted)) end
-  return least_of(gaps)
+  return candidates.least_of(gaps)
 end
 
 -- The best value of the regularisation, the least loss, and the value that has it. A solver of a
 -- path gets all values at once, others one after the other from the one nearest to `first` on.
 -- values: nil where none is to be chosen.
 local function best_value(open, values, first, judged)
-  if not values then return nil, (means(judged())[1]) end
+  if not values then return nil, (candidates.means(judged())[1]) end
   local tried, seen = values
   if open.path then
     seen = judged(values)
@@ -451,11 +308,11 @@ local function best_value(open, values, first, judged)
     tried = {}
     walk(#values, nearest(values, first), function(k)
       tried[#tried + 1], parts[#parts + 1] = values[k], judged{ values[k] }
-      return means(parts[#parts])[1]
+      return candidates.means(parts[#parts])[1]
     end)
-    seen = beside(parts)
+    seen = candidates.beside(parts)
   end
-  local place, least, best = largest_of_best(seen, tried)
+  local place, least, best = candidates.largest_of_best(seen, tried)
   return tried[place], least, tried[best]
 end
 
@@ -546,14 +403,14 @@ local function walk_on_all(p, middle, judged)
   local seen = judged(values)
   for _, factor in ipairs{ 1 / STEP, STEP } do
     for _ = 2, MOST_STEPS do
-      local _, _, best = largest_of_best(seen, values)
+      local _, _, best = candidates.largest_of_best(seen, values)
       local last = (factor < 1 and math.min or math.max)(table.unpack(values))
       local more = allowed(p, { last * factor })
       if values[best] ~= last or not more[1] then break end
-      seen, values[#values + 1] = beside{ seen, judged(more) }, more[1]
+      seen, values[#values + 1] = candidates.beside{ seen, judged(more) }, more[1]
     end
   end
-  return values[largest_of_best(seen, values)]
+  return values[candidates.largest_of_best(seen, values)]
 end
 
 -- The regularisation again, on all rows but those of the judges' first fold, which judge.
@@ -565,7 +422,7 @@ local function choose_on_all(p, opened, open, ds, judges, of, chosen)
   local training = core.training(source, prepared.stages, prepared.map,
     recipe.training_options(p, ds, sides_of(ds, judges, rows, of, together)))
   local best = walk_on_all(opened, chosen.lambda, function(values)
-    return judge(p, prepared, fits_of(p, training, 1, open.lambda, values), held)
+    return candidates.judge(p, prepared, fits_of(p, training, 1, open.lambda, values), held)
   end)
   return best or chosen.lambda, { prepared = prepared, training = training }
 end
@@ -589,14 +446,14 @@ local function about(open, chosen, few, n)
 end
 
 -- The choice { width, factor, lambda } on a sample, the sample, the rows that judge beside all rows
--- (the sample is the first of them), and for each row of ds the number of its distinct row among
--- these, or 0. nil if there are too few rows, or no candidate had a finite loss; nil and a sentence
--- if no fold leaves two classes to learn from.
-local function find(p, open, ds)
+-- if these are to choose (`all`; the sample is the first of them), and for each row of ds the
+-- number of its distinct row among these, or 0. nil if there are too few rows, or no candidate had
+-- a finite loss; nil and a sentence if no fold leaves two classes to learn from.
+local function find(p, open, ds, all)
   local path = core.solver_facts(component.instance(p.solver)).path_option
   open.path = path ~= nil and path == open.lambda -- takes many values at once
   local most, _, d = p.features and ROWS or KERNEL_ROWS, ds:size()
-  local more = open.path and p.features and math.min(JUDGES, MOST_NUMBERS // d) or 0
+  local more = all and open.path and p.features and math.min(JUDGES, MOST_NUMBERS // d) or 0
   local judges, of = sample_of(p, ds, math.max(most, more))
   local few = #judges > most and first_rows(judges, most) or judges
   if #few < 2 * FOLDS then return nil end
@@ -616,8 +473,8 @@ end
 -- mislead: rows of the sample have other numbers than those of the data. The fit with the declared
 -- defaults that follows either raises its own error or is reported to have these defaults. All
 -- other errors are raised.
-local function try_to_find(p, open, ds)
-  local found = table.pack(options.attempt(find, p, open, ds))
+local function try_to_find(p, open, ds, all)
+  local found = table.pack(options.attempt(find, p, open, ds, all))
   if found[1] then return table.unpack(found, 2, found.n) end
   local message = options.plain(found[2])
   if not message:find "%f[%a]rows?%f[%A]" then error(found[2], 0) end
@@ -656,7 +513,7 @@ end
 --- made. Fourth: a function to call after the fit, or nil: it warns that nothing could be chosen.
 function automatic.choose(p, ds)
   local open = automatic.open(p)
-  local n, chosen, few, judges, of = #ds, try_to_find(p, open, ds)
+  local n, chosen, few, judges, of = #ds, try_to_find(p, open, ds, true)
   if not chosen then -- few is then a message, or nil
     return filled(p, {}, {}), nil, nil, few and function() warn_of_defaults(open, few) end
   end
