@@ -194,6 +194,8 @@ scl_status scl_block_totals_make_room(scl_whole_totals *totals, double bound, do
                                                        : scl_whole_totals_widen(totals, 0, error);
 }
 
+bool scl_block_totals_widen(size_t rows) { return ldexp((double)rows, SCL_BLOCK_SHIFT) >= NARROW; }
+
 scl_status scl_block_totals_add(const scl_block_totals *to, scl_dtype dtype, const void *phi,
                                 ptrdiff_t stride, size_t count, scl_error *error) {
   const size_t tiles = scl_tile_count(to->totals->low);

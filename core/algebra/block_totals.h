@@ -17,6 +17,10 @@ typedef struct scl_block_totals {
   const double *inverse; /* n powers of two: 2^(SCL_BLOCK_SHIFT / 2) / unit */
 } scl_block_totals;
 
+/* Whether totals of so many rows are expected to get 128 bits, for features of the size of their
+ * units. */
+bool scl_block_totals_widen(size_t rows);
+
 /* totals += Phi'Phi, with Phi count x n at stride. A product that is not finite, or beyond 2^125
  * quanta: SCL_STATUS_NUMERIC, names a feature, and the totals are spoilt. */
 scl_status scl_block_totals_add(const scl_block_totals *to, scl_dtype dtype, const void *phi,

@@ -161,3 +161,5 @@ size_t scl_memory_left_under(const char *root) {
 }
 
 size_t scl_memory_left(void) { return scl_memory_left_under(""); }
+
+size_t scl_memory_resident(void) { return own_bytes("", 1); }

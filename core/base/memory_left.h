@@ -12,5 +12,7 @@
 size_t scl_memory_left(void);
 /* The same, reading these files below the folder `root` (for tests). */
 size_t scl_memory_left_under(const char *root);
+/* The resident memory of this process; 0 where /proc does not tell. */
+size_t scl_memory_resident(void);
 
 #endif

@@ -134,8 +134,8 @@ static scl_status answer_total(const scl_problem *problem, const double *values,
 /* The table that the solver sees, before its rows are counted. `rounding` is the relative error of
  * the sums. In float32 it is ten times the epsilon: sums of many products lose one more digit, and
  * where the products are equal, all their rounding errors have one sign. */
-static scl_problem problem_of(const scl_training *training, const scl_instance *solver) {
-  const scl_flow *flow = &training->flow;
+static scl_problem problem_of(const scl_training *training, const scl_flow *flow,
+                              const scl_instance *solver) {
   const scl_map *map = flow->map;
   return (scl_problem){
       .head = SCL_HEAD(scl_problem),
@@ -149,7 +149,9 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
       .intercept = scl_solver_wants_intercept(solver),
       .log_scale = map == NULL ? 0 : scl_map_log_scale(map),
       .allowance = training->allowance,
-      .parameters = map == NULL ? 0 : scl_map_count(map),
+      .parameters = map == NULL         ? 0
+                    : flow->planned > 0 ? flow->planned
+                                        : scl_map_count(map),
       .entries = scl_solver_reads_sparse(solver) ? scl_flow_entries(flow) : 0,
       .responses = scl_problem_responses,
       .walk = scl_problem_walk,
@@ -174,12 +176,20 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
                                                                                      : 0};
 }
 
+scl_problem scl_problem_sizes(const scl_training *training, const scl_flow *flow,
+                              const scl_instance *solver) {
+  scl_problem problem = problem_of(training, flow, solver);
+  problem.rows = flow->source->rows;
+  return problem;
+}
+
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error) {
   double total;
   if (scl_solver_takes_order(solver)) SCL_TRY(scl_training_in_order(training, &training, error));
-  *s = (solve_context){
-      .problem = problem_of(training, solver), .training = training, .without = without};
+  *s = (solve_context){.problem = problem_of(training, &training->flow, solver),
+                       .training = training,
+                       .without = without};
   SCL_TRY(scl_training_centre(training, s->problem.intercept && !scl_solver_makes_models(solver),
                               error));
   if (s->problem.intercept) s->problem.scale = training->pilot.scale; /* borrowed, or NULL */

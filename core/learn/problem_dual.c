@@ -124,14 +124,23 @@ static scl_status match_cells(solve_context *s, const void *x, scl_error *error)
 static const double BLOCK_BYTES = 64e6;
 enum { LEAST_ROWS = 64, MOST_ROWS = 4096 };
 
+/* Rows of a block of features. */
+static size_t block_of(size_t rows, size_t d, size_t size) {
+  const double fit = BLOCK_BYTES / ((double)d * (double)size);
+  return scl_min(rows, fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit);
+}
+
+double scl_dual_block_bytes(size_t rows, size_t d, scl_dtype dtype) {
+  const double size = (double)scl_dtype_size(dtype),
+               block = (double)block_of(rows, d, scl_dtype_size(dtype));
+  return (2 * block * (double)d + block * block) * size;
+}
+
 /* Fill s->outer by products of features; memory for two blocks of features and their product. */
 static scl_status multiply_rows(solve_context *s, const void *x, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
   const size_t size = scl_dtype_size(flow->dtype), d = s->problem.features, rows = s->problem.rows;
-  const double fit = BLOCK_BYTES / ((double)d * (double)size);
-  const size_t block = scl_min(rows, fit < LEAST_ROWS  ? LEAST_ROWS
-                                     : fit > MOST_ROWS ? MOST_ROWS
-                                                       : (size_t)fit);
+  const size_t block = block_of(rows, d, size);
   const size_t numbers = 2 * block * d + block * block;
   void *memory = scl_allocate_array(numbers, size);
   if (memory == NULL) return scl_fail_memory(error, numbers * size, "blocks of features");

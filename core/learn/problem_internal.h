@@ -87,6 +87,9 @@ static inline const scl_flow *flow_of(const scl_problem *problem) {
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error);
 void scl_problem_close(solve_context *s);
+/* The table of a problem on all rows of a flow like the training's, for its sizes alone. */
+scl_problem scl_problem_sizes(const scl_training *training, const scl_flow *flow,
+                              const scl_instance *solver);
 /* problem_pilot.c: make the training's flow subtract pilot means (constant) or nothing. If that is
  * a change, sums and cached blocks are destroyed. */
 scl_status scl_training_centre(scl_training *training, bool constant, scl_error *error);
@@ -139,9 +142,9 @@ typedef struct scl_run {
 typedef scl_status (*scl_run_visit)(void *context, const scl_run *run, scl_error *error);
 scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit, void *context,
                                  scl_error *error);
-/* The flow in the form that such walks make and keep: features that take two values are bits,
+/* The training's flow in the form that such walks make and keep: features that take two values are bits,
  * whatever the allowance, so that no result depends on it. */
-scl_flow scl_problem_flow(const scl_training *training);
+scl_flow scl_problem_flow(const scl_flow *of);
 /* Staged rows and targets, without features. */
 scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context,
                                  scl_error *error);
@@ -205,7 +208,8 @@ scl_status scl_adjoint_add(scl_adjoint *a, const scl_run *run, const double *r, 
  * zeros. */
 void scl_adjoint_value(const scl_adjoint *a, const double *unit, const double *base, double *out);
 
-/* problem_dual.c */
+/* problem_dual.c. The bytes of the blocks from which Phi Phi' of n rows and d features is made. */
+double scl_dual_block_bytes(size_t rows, size_t d, scl_dtype dtype);
 scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **outer,
                             const double **targets, scl_error *error);
 

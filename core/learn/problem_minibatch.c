@@ -229,7 +229,7 @@ static scl_status skip_block(void *context, const scl_flow_block *block, scl_err
 static scl_status find_kept(solve_context *s, double rows, const scl_keep **kept,
                             scl_error *error) {
   scl_training *training = s->training;
-  const scl_flow walked = scl_problem_flow(training), *flow = &walked;
+  const scl_flow walked = scl_problem_flow(&training->flow), *flow = &walked;
   scl_status status = SCL_STATUS_OK;
   *kept = NULL;
   if (flow->map == NULL || scl_flow_entries(flow) > 0 || !flow->source->random_access)

@@ -14,8 +14,8 @@ size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, siz
 
 /* ------------------------------------------------------------ walks */
 
-scl_flow scl_problem_flow(const scl_training *training) {
-  scl_flow flow = training->flow;
+scl_flow scl_problem_flow(const scl_flow *of) {
+  scl_flow flow = *of;
   flow.bits = scl_flow_has_bits(&flow);
   flow.whole = scl_flow_whole(&flow) != SCL_WHOLE_NONE;
   return flow;
@@ -27,7 +27,7 @@ static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void
                               scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
-  const scl_flow flow = scl_problem_flow(training);
+  const scl_flow flow = scl_problem_flow(&training->flow);
   const scl_keep *kept = training->kept;
   if (kept == NULL && (training->keeps_no_more || !scl_keep_fits(&flow, training->allowance))) {
     status = scl_flow_walk(&flow, true, visit, context, error);

@@ -360,6 +360,32 @@ scl_status scl_solver_probabilities(const scl_instance *solver, size_t c, const 
   return scl_call_leave(&call, SCL_STATUS_OK);
 }
 
+/* ------------------------------------------------------------ cost */
+
+/* A number of a cost that is negative or not finite becomes 0. */
+static void clean_cost(scl_cost *cost) {
+  double *const numbers[] = {&cost->normal,    &cost->reweighted, &cost->dual,
+                             &cost->gram,      &cost->passes,     &cost->columns,
+                             &cost->minibatch, &cost->factorised, &cost->products,
+                             &cost->steps,     &cost->bytes};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (!(*numbers[i] >= 0) || !isfinite(*numbers[i])) *numbers[i] = 0;
+  cost->note[sizeof cost->note - 1] = 0;
+}
+
+bool scl_solver_cost(const scl_instance *solver, const scl_problem *problem, const double *values,
+                     size_t count, bool weighted, scl_cost *out) {
+  const scl_ability_cost *ability = scl_instance_ability(solver, SCL_ABILITY_COST);
+  scl_call call;
+  *out = (scl_cost){.head = SCL_HEAD(scl_cost)};
+  if (ability == NULL) return false;
+  scl_call_enter(&call, solver->component, "cost", NULL);
+  ability->cost(solver->self, problem, values, count, weighted, out);
+  scl_call_end(&call);
+  clean_cost(out);
+  return true;
+}
+
 /* ------------------------------------------------------------ objective */
 
 scl_status scl_solver_objective(const scl_instance *solver, const scl_problem *problem,

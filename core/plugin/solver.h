@@ -66,6 +66,10 @@ double scl_solver_loss_lipschitz(const scl_instance *solver, double reach, scl_e
 scl_status scl_solver_probabilities(const scl_instance *solver, size_t c, const double *f,
                                     double *out, bool *said, scl_error *error);
 
+/* *out = what the solver says that it takes (SCL_ABILITY_COST). false: it does not say. */
+bool scl_solver_cost(const scl_instance *solver, const scl_problem *problem, const double *values,
+                     size_t count, bool weighted, scl_cost *out);
+
 /* SCL_ABILITY_OBJECTIVE: *value = the objective that the solver minimises, at these coefficients.
  * SCL_STATUS_UNSUPPORTED without the ability. */
 scl_status scl_solver_objective(const scl_instance *solver, const scl_problem *problem,

@@ -93,6 +93,8 @@ static const scl_table_rule of_abilities[] = {
                   SLOT(scl_ability_model, destroy)}},
     {SCL_ABILITY_MODEL_PATH, SOLVER, TABLE(scl_ability_model_path, SCL_LEAST_ABILITY_MODEL_PATH),
      .required = {SLOT(scl_ability_model_path, option), SLOT(scl_ability_model_path, fit)}},
+    {SCL_ABILITY_COST, SOLVER, TABLE(scl_ability_cost, SCL_LEAST_ABILITY_COST),
+     .required = {SLOT(scl_ability_cost, cost)}},
     {.id = NULL},
 };
 

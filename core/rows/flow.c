@@ -24,11 +24,15 @@ size_t scl_flow_cols(const scl_flow *flow) {
 size_t scl_flow_features(const scl_flow *flow) {
   if (flow->map == NULL) return scl_flow_cols(flow);
   const size_t all = scl_map_features(flow->map);
+  if (flow->planned > 0)
+    return (size_t)((double)all / (double)scl_map_count(scl_map_base(flow->map)) *
+                    (double)flow->planned);
   return flow->count == 0 ? all : all / scl_map_count(flow->map) * flow->count;
 }
 
 size_t scl_flow_entries(const scl_flow *flow) {
-  return flow->map == NULL ? 0 : scl_map_entries(flow->map);
+  const size_t entries = flow->map == NULL ? 0 : scl_map_entries(flow->map);
+  return entries > 0 && flow->planned > 0 ? flow->planned : entries;
 }
 
 static size_t groups_of(const scl_flow *flow) { return flow->group == NULL ? 1 : flow->groups; }
@@ -132,6 +136,15 @@ static void close_walk(walk *w) {
   scl_bits_release(&w->bits);
   SCL_RELEASE(w->raw, w->x, w->phi, w->columns, w->raw_y, w->y, w->weights, w->place, w->position,
               w->group_start, w->spent, w->low);
+}
+
+double scl_flow_bytes(const scl_flow *flow, bool features) {
+  const double rows = (double)choose_rows(flow, features), d = (double)scl_flow_features(flow),
+               numbers = (double)(widest_row(flow) + 2 * flow->source->targets + 3);
+  const bool made = features && flow->map != NULL;
+  const double own = !made ? 0 : flow->bits ? (double)scl_bits_groups((size_t)d) : row_bytes(flow);
+  return rows * (numbers * sizeof(double) +
+                 (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype) + own);
 }
 
 /* Allocate the buffers of a walk. After a failure nothing is left allocated. */

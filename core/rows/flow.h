@@ -14,7 +14,9 @@ typedef struct scl_flow {
   scl_source *source;
   scl_stage *const *stages;
   size_t n_stages;
-  const scl_map *map;  /* NULL: the staged rows themselves are the features */
+  const scl_map *map; /* NULL: the staged rows themselves are the features */
+  size_t planned;     /* not 0: sizes are asked as if the map had so many parameters (learn/plan.h);
+                     such a flow is not walked */
   size_t first, count; /* parameters first .. first+count-1 of the map alone, dense features only
                            (scl_map_apply_part); count 0: all */
   scl_dtype dtype;     /* of the blocks; the map's where there is one */
@@ -72,6 +74,8 @@ size_t scl_flow_block_rows(const scl_flow *flow);
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
 size_t scl_flow_entries(const scl_flow *flow);  /* entries of a row of sparse features; 0: dense */
+/* The bytes of the buffers of a walk over the flow. */
+double scl_flow_bytes(const scl_flow *flow, bool features);
 /* Whether the flow's features can be bits. */
 bool scl_flow_has_bits(const scl_flow *flow);
 /* The type of the flow's features as whole numbers; SCL_WHOLE_NONE: they are not. */

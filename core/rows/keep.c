@@ -44,8 +44,12 @@ static size_t row_bytes(const scl_flow *flow) {
          sizeof(size_t);
 }
 
+double scl_keep_bytes(const scl_flow *flow) {
+  return (double)flow->source->rows * (double)row_bytes(flow);
+}
+
 bool scl_keep_fits(const scl_flow *flow, size_t allowance) {
-  return (double)flow->source->rows * (double)row_bytes(flow) <= (double)allowance;
+  return scl_keep_bytes(flow) <= (double)allowance;
 }
 
 static void release_block(kept_block *b) {

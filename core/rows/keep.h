@@ -7,7 +7,8 @@
 
 typedef struct scl_keep scl_keep;
 
-/* Whether the flow's blocks, features and targets, fit into so many bytes. */
+/* The bytes of the flow's blocks, features and targets; whether they fit into so many. */
+double scl_keep_bytes(const scl_flow *flow);
 bool scl_keep_fits(const scl_flow *flow, size_t allowance);
 /* Walk the flow; store each block, then visit it. If memory runs out, the stored blocks are
  * released, *out becomes NULL, and the walk continues: that is not a failure. */

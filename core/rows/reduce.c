@@ -16,6 +16,19 @@ size_t scl_reduce_leaf_rows(size_t rows) {
   return scl_max(whole, LEAST_LEAF);
 }
 
+/* While leaf k is summed, a part waits for each bit of k that is 1. */
+size_t scl_reduce_parts(size_t bytes, size_t rows) {
+  const size_t leaf = bytes > MOST_BYTES ? SIZE_MAX : scl_reduce_leaf_rows(rows);
+  size_t most = 1;
+  for (size_t k = 1; k < rows / leaf + (rows % leaf > 0); k++) {
+    size_t parts = 1;
+    for (size_t rest = k; rest > 0; rest /= 2)
+      parts += rest % 2;
+    most = scl_max(most, parts);
+  }
+  return most;
+}
+
 scl_reducer scl_reducer_of(const scl_reduction *sum, size_t rows) {
   return (scl_reducer){
       .sum = sum, .leaf_rows = sum->bytes > MOST_BYTES ? SIZE_MAX : scl_reduce_leaf_rows(rows)};

@@ -42,6 +42,9 @@ typedef struct scl_reducer {
 /* Rows of a leaf, for a source of so many: blocks of rows end where leaves do. */
 size_t scl_reduce_leaf_rows(size_t rows);
 
+/* The most parts of so many bytes that exist at one time, for a source of so many rows. */
+size_t scl_reduce_parts(size_t bytes, size_t rows);
+
 /* For a source of so many rows; `sum` outlives the reducer. */
 scl_reducer scl_reducer_of(const scl_reduction *sum, size_t rows);
 /* The part that a block which begins at this row of the source is to be added to. Rows come in

@@ -2,6 +2,7 @@
  * learn/. */
 #include "rows/ways.h"
 
+#include "algebra/block_totals.h"
 #include "base/profile.h"
 
 /* In the order in which they are asked. The last claims every flow. */
@@ -90,4 +91,29 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
   else
     scl_sums_destroy(sums);
   return status;
+}
+
+/* ------------------------------------------------------------ sizes */
+
+/* Exact sums (algebra/exact.h) take about EXACT_PLACES numbers for each of theirs. The product of a
+ * block is made from a second copy of the block. */
+enum { EXACT_PLACES = 8 };
+
+scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) {
+  const size_t d = scl_flow_features(flow), c = flow->source->targets,
+               groups = flow->group == NULL ? 1 : flow->groups;
+  scl_flow walked = *flow;
+  walked.bits = way == &scl_way_bits;
+  walked.whole = way == &scl_way_whole;
+  const bool exact = way->whole || (walked.bits && scl_flow_is_exact(flow)),
+             wide = way->blocks && scl_block_totals_widen(flow->source->rows);
+  const double matrix = scl_symmetric_bytes((double)d),
+               right = (double)d * (double)(c + 1) * (exact ? EXACT_PLACES : 1) * sizeof(double),
+               part = (double)groups * ((wide ? 2 : 1) * matrix + right);
+  scl_sums like = {
+      .features = d, .targets = c, .groups = groups, .exact = exact, .counted = walked.bits};
+  const size_t parts = scl_reduce_parts(scl_sums_reduction(&like).bytes, flow->source->rows);
+  const double walk = scl_flow_bytes(&walked, true);
+  return (scl_sums_bytes){
+      .sums = part, .most = (double)parts * part + (scl_flow_entries(flow) > 0 ? 1 : 2) * walk};
 }

@@ -63,6 +63,13 @@ bool scl_ways_levels_used(void);
 scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, scl_sums **out,
                                scl_error *error);
 
+/* The memory of such a walk, in bytes. */
+typedef struct scl_sums_bytes {
+  double sums; /* what scl_sums_accumulate returns */
+  double most; /* at one time, with these, parts of them, and the buffers of blocks */
+} scl_sums_bytes;
+scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow);
+
 /* `rows` of dense features; features that are bits become numbers first. */
 scl_status scl_sums_dense_rows(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
                                size_t group, size_t start, size_t end, scl_error *error);

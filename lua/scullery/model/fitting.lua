@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local model = require "scullery.model.model"
 local options = require "scullery.base.options"
+local plan = require "scullery.model.plan"
 local progress = require "scullery.base.progress"
 local stages = require "scullery.compose.stages"
 local warn = require "scullery.base.warn"
@@ -183,6 +184,7 @@ function fitting.run(self, ds, watching)
   end
   check_data(ds, "pipeline:fit")
   ds = target_form.learn(self.target, ds)
+  plan.refuse(self, ds)
   local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn,
     self, ds)
   return fitting.keep(self, ds, prepared, solver, result, p.features, chosen)

@@ -7,6 +7,7 @@ local matching = require "scullery.data.matching"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
+local plan = require "scullery.model.plan"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local shown = require "scullery.model.pipeline_shown"
@@ -90,6 +91,20 @@ function Pipeline:fit(data, y, given)
       require("scullery.model.sums").fit, self, ds, o)
   end
   return guarded("pipeline:fit", fitting.run, self, ds, o.progress)
+end
+
+--- p:plan(ds): what p:fit(ds) will take, before it starts: an object with .bytes (the most resident
+--- memory that the process will have, with what it holds now), .more (what the fit adds), .flops
+--- (floating-point operations), .seconds (on this machine), .left (bytes that the process can still
+--- get) and .features. It prints as a table of what takes memory, operations and time. Sizes are
+--- those of the engine's arrays. Seconds are in proportion to the time of the first 2048 rows with
+--- up to 512 parameters, and to rates of the machine, which a plan measures. Where a number of
+--- iterations is not known, a typical number is taken, and .note tells it.
+---
+--- p:fit refuses a fit whose plan needs more memory than is left, with an error that has the
+--- numbers.
+function Pipeline:plan(data)
+  return guarded("pipeline:plan", plan.run, self, data)
 end
 
 --- p:sums(ds[, { part = { i, n } | rows = { a, b }, folds =, seed = 0, save = path, fingerprints =

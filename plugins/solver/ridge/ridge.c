@@ -14,6 +14,7 @@
  * (shared/refined_solve.c). Where rounding of the sums may change predictions, passes over the rows
  * repair that (rounding.c). What neither reaches is not called converged. */
 #include "ridge.h"
+#include "shared/cost.h"
 #include "shared/mean_diagonal.h"
 #include "shared/minibatch.h"
 #include "shared/row_total.h"
@@ -408,6 +409,26 @@ static scl_status ridge_solve(const void *self, const scl_problem *problem, scl_
   return path(self, problem, &((const ridge *)self)->lambda, 1, &out, error);
 }
 
+/* One factorisation for each lambda; with an estimate, an eigendecomposition besides. */
+static void ridge_cost(const void *instance, const scl_problem *problem, const double *values,
+                       size_t count, int32_t weighted, scl_cost *out) {
+  const ridge *self = instance;
+  const bool dual = !weighted && takes_dual(self, problem);
+  const double order = (double)(dual ? problem->rows : problem->features),
+               columns = (double)problem->targets, solves = values == NULL ? 1 : (double)count;
+  const double matrix = cost_symmetric(order);
+  out->normal = !dual;
+  out->dual = dual;
+  out->gram = self->penalty == PENALTY_RKHS;
+  out->passes = dual ? solves : 0;
+  out->columns = columns;
+  out->factorised = solves * cost_cholesky(order);
+  out->bytes = matrix + 8 * order * columns * sizeof(double);
+  if (self->estimate == ESTIMATE_NONE) return;
+  out->products = 9 * order * order * order;
+  out->bytes += 2 * order * order * sizeof(double);
+}
+
 static scl_penalty ridge_penalty(const void *self) {
   return ((const ridge *)self)->penalty == PENALTY_RKHS ? SCL_PENALTY_RKHS : SCL_PENALTY_L2;
 }
@@ -434,5 +455,6 @@ const scl_plugin scullery_plugin = {
     SCL_INSTANCE(ridge, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = path),
                   SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = ridge_penalty),
-                  SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = ridge_normal_alone)),
+                  SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = ridge_normal_alone),
+                  SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = ridge_cost)),
     .create = ridge_create};

@@ -308,4 +308,34 @@ typedef struct scl_ability_model_path {
 } scl_ability_model_path;
 #define SCL_LEAST_ABILITY_MODEL_PATH SCL_THROUGH(scl_ability_model_path, fit)
 
+/* What solving a problem will take, for a plan before it starts. The host knows what the verbs of
+ * the problem take: say how often they are called. Numbers that depend on the rows are typical
+ * ones, or the limit of an option, and the note says which. All are preset to 0. */
+typedef struct scl_cost {
+  scl_head head;
+  double normal, reweighted, dual, gram; /* calls of these verbs; only the first one of normal,
+                                            dual and gram is work */
+  double passes;     /* over all rows: calls of walk, product, adjoint and sweep */
+  double columns;    /* k of these passes */
+  double minibatch;  /* features that minibatches make: rows times features */
+  double factorised; /* floating-point operations of Cholesky factorisations: n^3 / 3 of order n */
+  double products;   /* of matrix products: 2 n d m for n x d times d x m */
+  double steps;      /* of everything else */
+  double bytes;      /* the most memory that the solver itself has allocated at one time */
+  char note[120];    /* "100 passes are typical"; preset to the empty text */
+} scl_cost;
+#define SCL_LEAST_COST SCL_THROUGH(scl_cost, note)
+
+/* What a solve or fit takes. A solver without this ability is taken to solve one system of order D
+ * from `normal` if it has SCL_ABILITY_NORMAL, else to make 100 passes. */
+#define SCL_ABILITY_COST "scullery.cost/1"
+typedef struct scl_ability_cost {
+  scl_head head;
+  /* For `count` values of the path option (NULL: the value of the instance), weighted as for
+   * SCL_ABILITY_NORMAL. Do not call verbs of the problem. [any] */
+  void (*cost)(const void *self, const scl_problem *problem, const double *values, size_t count,
+               int32_t weighted, scl_cost *out);
+} scl_ability_cost;
+#define SCL_LEAST_ABILITY_COST SCL_THROUGH(scl_ability_cost, cost)
+
 #endif

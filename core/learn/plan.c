@@ -1,0 +1,163 @@
+/* The plan of a fit: sizes of what problem_*.c will allocate, and times of a few rows. */
+#include "learn/plan.h"
+
+#include "base/progress.h"
+#include "learn/problem_internal.h"
+#include "rows/block_sums.h"
+#include <math.h>
+#include <stdio.h>
+
+/* Rows on which the rates are measured: some blocks. */
+enum { TRIED = 2048 };
+
+/* Solvers that do not declare a cost. */
+static const double TYPICAL_PASSES = 100;
+
+/* ------------------------------------------------------------ what the solver says */
+
+static double cube(double n) { return n * n * n; }
+
+/* Without SCL_ABILITY_COST: one factorisation, or passes over the features. */
+static void guess_cost(const scl_instance *solver, const scl_problem *problem, const double *values,
+                       size_t count, bool weighted, scl_cost *out) {
+  const double d = (double)problem->features, c = (double)problem->targets,
+               n = (double)problem->rows, solves = values == NULL ? 1 : (double)count;
+  if (scl_solver_needs_normal_alone(solver, problem, values, count, weighted)) {
+    out->normal = 1;
+    out->factorised = solves * cube(d) / 3;
+    out->bytes = scl_symmetric_bytes(d) + 8 * d * c * sizeof(double);
+    return;
+  }
+  out->passes = solves * TYPICAL_PASSES;
+  out->columns = c;
+  out->bytes = (10 * d * c + 2 * n * c) * sizeof(double);
+  (void)snprintf(out->note, sizeof out->note, "%g passes over the rows are typical",
+                 TYPICAL_PASSES);
+}
+
+/* ------------------------------------------------------------ memory */
+
+/* The map: its parameters grow with their number, and the factor of whitened sections with its
+ * square. */
+static double bytes_of_map(const scl_map *map, size_t parameters) {
+  const scl_map *base = scl_map_base(map);
+  const double count = (double)scl_map_count(base),
+               ratio = parameters == 0 || count == 0 ? 1 : (double)parameters / count,
+               factor = scl_map_is_whitened(base) ? count * count * sizeof(double) : 0;
+  return ((double)scl_map_bytes(base) - factor) * ratio + factor * ratio * ratio;
+}
+
+/* Phi Phi' is made from the staged rows and two blocks of features (problem_dual.c). */
+static void plan_outer(const scl_flow *flow, scl_plan *out) {
+  const double n = (double)out->rows, size = (double)scl_dtype_size(flow->dtype);
+  out->outer = scl_symmetric_bytes(n) + n * (double)out->targets * sizeof(double);
+  out->multiplying = out->outer + n * (double)scl_flow_cols(flow) * size +
+                     scl_dual_block_bytes(out->rows, out->features, flow->dtype);
+}
+
+/* Sizes of what the problem makes for the solver, by what the solver asks for. */
+static void plan_bytes(const scl_training *training, const scl_flow *flow, size_t parameters,
+                       scl_plan *out) {
+  const scl_cost *cost = &out->cost;
+  const double d = (double)out->features, c = (double)out->targets;
+  const bool alone = training->once && flow->group == NULL;
+  const scl_flow passing = scl_problem_flow(flow);
+  out->map = flow->map == NULL ? 0 : bytes_of_map(flow->map, parameters);
+  out->solution = 4 * d * c * sizeof(double);
+  if (cost->normal > 0 || cost->reweighted > 0) {
+    const scl_sums_bytes sums = scl_sums_bytes_of(training->way, flow);
+    const bool copied = cost->reweighted > 0 || (training->way->whole && !alone);
+    out->sums = sums.sums;
+    out->summing = sums.most;
+    out->matrix = copied ? scl_symmetric_bytes(d) : 0;
+  }
+  if (cost->gram > 0) out->gram = scl_symmetric_bytes(d);
+  if (cost->dual > 0) plan_outer(flow, out);
+  if (cost->passes > 0) out->walk = scl_flow_bytes(&passing, true);
+  out->keeps = cost->passes > 0 && scl_keep_fits(&passing, training->allowance);
+  if (out->keeps) out->kept = scl_keep_bytes(&passing);
+  out->stores = passing.bits || passing.whole || scl_flow_entries(flow) > 0;
+  out->feature = scl_keep_bytes(&passing) / ((double)out->rows * d);
+}
+
+/* ------------------------------------------------------------ seconds of a few rows */
+
+static scl_status visit_nothing(void *context, const scl_flow_block *block, scl_error *error) {
+  (void)context;
+  (void)block;
+  (void)error;
+  return SCL_STATUS_OK;
+}
+
+/* *seconds = the shorter of two walks: the first one meets cold memory. */
+static scl_status time_walk(const scl_flow *flow, bool features, double *seconds,
+                            scl_error *error) {
+  *seconds = INFINITY;
+  for (int run = 0; run < 2; run++) {
+    const double began = scl_progress_clock();
+    SCL_TRY(scl_flow_walk(flow, features, visit_nothing, NULL, error));
+    *seconds = fmin(*seconds, scl_progress_clock() - began);
+  }
+  return SCL_STATUS_OK;
+}
+
+/* The same of a walk that sums. */
+static scl_status time_sums(scl_training *training, scl_flow *flow, double *seconds, size_t *codes,
+                            scl_error *error) {
+  double *unit = NULL;
+  *seconds = INFINITY;
+  if (training->way->blocks) SCL_TRY(scl_block_units(flow, NULL, 0, &unit, error));
+  flow->unit = unit;
+  flow->fixed_unit = unit != NULL;
+  scl_status status = SCL_STATUS_OK;
+  for (int run = 0; status == SCL_STATUS_OK && run < 2; run++) {
+    scl_sums *sums = NULL;
+    const double began = scl_progress_clock();
+    status = scl_sums_accumulate(training->way, flow, &sums, error);
+    *seconds = fmin(*seconds, scl_progress_clock() - began);
+    if (status == SCL_STATUS_OK) *codes = sums->codes == NULL ? 0 : sums->codes->features;
+    scl_sums_destroy(sums);
+  }
+  scl_release(unit);
+  return status;
+}
+
+static scl_status plan_seconds(scl_training *training, scl_plan *out, scl_error *error) {
+  scl_flow flow = training->flow;
+  double walked, made, summed;
+  flow.doing = NULL;
+  flow.end = scl_min(out->rows, TRIED);
+  flow.prints = NULL;
+  out->tried = flow.end;
+  out->few = scl_flow_features(&flow);
+  SCL_TRY(time_walk(&flow, false, &walked, error));
+  out->reading = walked;
+  if (flow.map != NULL) {
+    scl_flow passing = scl_problem_flow(&flow);
+    SCL_TRY(time_walk(&passing, true, &made, error));
+    out->making = fmax(made - walked, 0);
+  }
+  if (out->cost.normal == 0 && out->cost.reweighted == 0) return SCL_STATUS_OK;
+  SCL_TRY(time_sums(training, &flow, &summed, &out->codes, error));
+  out->adding = fmax(summed - walked - (out->codes > 0 ? 0 : out->making), 0);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ the plan */
+
+scl_status scl_training_plan(scl_training *training, const scl_instance *solver, size_t parameters,
+                             const double *values, size_t count, bool timed, scl_plan *out,
+                             scl_error *error) {
+  scl_flow flow = training->flow;
+  flow.planned = flow.map == NULL ? 0 : parameters;
+  const bool weighted = flow.weights != NULL;
+  scl_problem problem = scl_problem_sizes(training, &flow, solver);
+  *out = (scl_plan){.rows = problem.rows,
+                    .features = problem.features,
+                    .targets = problem.targets,
+                    .way = training->way->name};
+  out->told = scl_solver_cost(solver, &problem, values, count, weighted, &out->cost);
+  if (!out->told) guess_cost(solver, &problem, values, count, weighted, &out->cost);
+  plan_bytes(training, &flow, parameters, out);
+  return timed ? plan_seconds(training, out, error) : SCL_STATUS_OK;
+}

@@ -1,0 +1,34 @@
+/* What a fit will take, before it starts. Sizes come from the functions that the engine allocates
+ * by. Rates of reading and of features are measured on the first rows, with a map that has few of
+ * the parameters. */
+#ifndef SCULLERY_PLAN_H
+#define SCULLERY_PLAN_H
+
+#include "learn/problem.h"
+
+typedef struct scl_plan {
+  size_t rows, features, targets;
+  const char *way; /* of summing rows (rows/ways.h) */
+  size_t codes;    /* numbers that rows are summed by, where these are fewer; 0: the features */
+  scl_cost cost;   /* the solver's, */
+  bool told;       /* which it declares itself */
+  bool keeps;      /* whether features are stored between passes */
+  bool stores;     /* whether passes read features as bits, whole numbers or cells */
+  double feature;  /* bytes of a feature that passes read; of a bit: 1/8 */
+  /* Bytes: the map; the buffers of a walk; the sums, and the most while they are made; the matrix
+   * that the solver gets beside them; G; Phi Phi', and the most while it is made; stored features;
+   * the solution. */
+  double map, walk, sums, summing, matrix, gram, outer, multiplying, kept, solution;
+  /* Seconds of the first `tried` rows, with the training's own map of `few` features: reading and
+   * stages, making features, adding their products to the sums. 0: not measured. */
+  size_t tried, few;
+  double reading, making, adding;
+} scl_plan;
+
+/* The plan of solving the training for `count` values of the path option (NULL: the solver's own
+ * value), as if its map had `parameters` parameters (0: as it is). timed: measure seconds. */
+scl_status scl_training_plan(scl_training *training, const scl_instance *solver, size_t parameters,
+                             const double *values, size_t count, bool timed, scl_plan *out,
+                             scl_error *error);
+
+#endif

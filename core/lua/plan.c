@@ -1,0 +1,79 @@
+/* scullery.core: plans of fits, and the first rows of a source that plans are made from. */
+#include "learn/plan.h"
+#include "base/memory_left.h"
+#include "lua/list.h"
+#include "lua/training.h"
+
+/* core.memory_left() -> bytes that this process can still get, and those that it holds: its resident
+ * memory, or what the engine has allocated where the system does not tell */
+static int memory_left(lua_State *L) {
+  lua_pushnumber(L, (double)scl_memory_left());
+  lua_pushnumber(L, (double)scl_max(scl_memory_resident(), scl_allocated()));
+  return 2;
+}
+
+/* Copy the first rows of a source, and go back to its beginning. */
+static scl_status read_first(scl_source *source, size_t count, scl_matrix *x, scl_matrix *y,
+                             scl_error *error) {
+  if (!source->random_access && source->class->rewind == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "these rows can be read only once: a plan would use up the first ones");
+  SCL_TRY(scl_matrix_create(count, source->cols, SCL_DTYPE_FLOAT64, x, error));
+  SCL_TRY(scl_matrix_create(count, source->targets, SCL_DTYPE_FLOAT64, y, error));
+  SCL_TRY(scl_source_read(source, 0, count, x, source->targets > 0 ? y : NULL, error));
+  if (!source->random_access) scl_source_rewind(source);
+  return SCL_STATUS_OK;
+}
+
+/* core.first_rows(source, most) -> X, Y of at most so many rows */
+static int first_rows(lua_State *L) {
+  scl_source *source = scl_lua_take_handle(L, 1, SCL_LUA_SOURCE);
+  const size_t most = scl_lua_check_size(L, 2, 1, 1 << 24, "rows"),
+               count = scl_min(source->rows, most);
+  scl_matrix *x = scl_lua_new_matrix(L), *y = scl_lua_new_matrix(L);
+  SCL_LUA_TRY(L, read_first(source, count, x, y, &error));
+  scl_lua_account(L, scl_matrix_bytes(x) + scl_matrix_bytes(y));
+  return 2;
+}
+
+/* The numbers of a plan as fields of the table on top of the stack. */
+static void set_numbers(lua_State *L, const scl_plan *p) {
+  const scl_cost *c = &p->cost;
+  SCL_LUA_INTEGERS(L, {"rows", p->rows}, {"features", p->features}, {"targets", p->targets},
+                   {"codes", p->codes}, {"tried", p->tried}, {"few", p->few});
+  SCL_LUA_BOOLEANS(L, {"told", p->told}, {"keeps", p->keeps}, {"stores", p->stores});
+  SCL_LUA_NUMBERS(L, {"feature", p->feature}, {"map", p->map}, {"walk", p->walk}, {"sums", p->sums},
+                  {"summing", p->summing}, {"matrix", p->matrix}, {"gram", p->gram},
+                  {"outer", p->outer}, {"multiplying", p->multiplying}, {"kept", p->kept},
+                  {"solution", p->solution}, {"reading", p->reading}, {"making", p->making},
+                  {"adding", p->adding});
+  SCL_LUA_NUMBERS(L, {"normal", c->normal}, {"reweighted", c->reweighted}, {"dual", c->dual},
+                  {"grams", c->gram}, {"passes", c->passes}, {"columns", c->columns},
+                  {"minibatch", c->minibatch}, {"factorised", c->factorised},
+                  {"products", c->products}, {"steps", c->steps}, {"own", c->bytes});
+  SCL_LUA_TEXTS(L, {"way", p->way}, {"note", c->note});
+}
+
+/* core.plan(training, solver, T, values, timed) -> a table of the numbers of scl_plan and scl_cost
+ * (learn/plan.h, scullery/plugin/solver.h). T: parameters in place of those of the map, or 0;
+ * values: a list of values of the path option, or nil. */
+static int plan(lua_State *L) {
+  enum { MOST_VALUES = 1000000 };
+  scl_lua_training *t = scl_lua_take_training(L, 1);
+  const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
+  const size_t parameters = scl_lua_check_size(L, 3, 0, (size_t)1 << 53, "T"),
+               count = lua_isnil(L, 4) ? 0 : scl_lua_copy_list(L, 4, MOST_VALUES, "values");
+  const double *values = count == 0 ? NULL : scl_lua_list_numbers(L, 4, count, "values");
+  const bool timed = lua_toboolean(L, 5);
+  scl_plan made;
+  SCL_LUA_TRY(
+      L, scl_training_plan(t->engine, solver, parameters, values, count, timed, &made, &error));
+  lua_newtable(L);
+  set_numbers(L, &made);
+  return 1;
+}
+
+void scl_lua_open_plan(lua_State *L) {
+  SCL_LUA_CALLS(L, {"memory_left", memory_left, 0}, {"first_rows", first_rows, 2},
+                {"plan", plan, 5});
+}

@@ -1,0 +1,219 @@
+--- Plans: the memory, the operations and the seconds of a fit before it starts. Sizes come from the
+--- engine (core/learn/plan.h), on the pipeline with few parameters and the first rows. Seconds are
+--- the time of these rows, in proportion, and operations by the machine's rates.
+local component = require "scullery.compose.component"
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local instantiation = require "scullery.compose.instantiation"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local rates = require "scullery.model.rates"
+local recipe = require "scullery.model.recipe"
+local text_table = require "scullery.base.text_table"
+
+local plan = {}
+
+local ROWS, FEW = 2048, 512 -- the first rows, and the parameters of the map that they are tried on
+
+local Plan = objects.class("plan", { example = "plan", list = true,
+  fields = "bytes more flops seconds left rows features note" })
+
+-- ---------------------------------------------------------------- numbers as text
+
+local function bytes_text(bytes)
+  for _, unit in ipairs{ { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" } } do
+    if bytes >= unit[1] then return ("%.3g %s"):format(bytes / unit[1], unit[2]) end
+  end
+  return bytes >= 500 and ("%.0f kB"):format(bytes / 1e3) or "-"
+end
+
+local function seconds_text(seconds)
+  if not seconds then return "-" end
+  if seconds >= 5400 then return ("%.3g h"):format(seconds / 3600) end
+  if seconds >= 90 then return ("%.3g min"):format(seconds / 60) end
+  return seconds >= 5e-4 and ("%.2g s"):format(seconds) or "-"
+end
+
+local function flops_text(flops) return flops > 0 and ("%.1e"):format(flops) or "-" end
+
+--- A plan prints as a table: what takes memory, operations and time.
+function Plan:__tostring()
+  local lines = { { "", "memory", "operations", "time", "" } }
+  for _, row in ipairs(self) do
+    lines[#lines + 1] = { row.what, bytes_text(row.bytes), flops_text(row.flops),
+      seconds_text(self.seconds and row.seconds), row.about or "" }
+  end
+  lines[#lines + 1] = { "at most, in all", bytes_text(self.bytes), flops_text(self.flops),
+    seconds_text(self.seconds), ("%s are left"):format(bytes_text(self.left)) }
+  local text = table.concat(text_table.lines(lines, { sides = { "left", "right", "right", "right",
+    "left" } }), "\n")
+  return self.note and text .. "\n" .. self.note or text
+end
+
+-- ---------------------------------------------------------------- a small fit to learn from
+
+-- A copy of the pipeline with at most so many parameters; T: how many it has, 0 where that is not
+-- an option of its own.
+local function smaller(p)
+  local T = p.features and p.features.T
+  local names = false
+  for _, stage in ipairs(p.after) do names = names or stage.kind == "select" end
+  if math.type(T) ~= "integer" or T <= FEW or names then return p, 0 end
+  local copy = setmetatable({}, recipe.class)
+  for key, value in pairs(p) do copy[key] = value end
+  copy.fitted, copy.data = nil, nil
+  copy.features = instantiation.resolved(p.features, {})
+  copy.features.T = FEW
+  return copy, T
+end
+
+-- The engine's plan of a solve of the pipeline on ds: o.values of the path option or nil, o.folds:
+-- the fold of each row, o.seconds: whether times are measured. Besides: fitting, the seconds to fit
+-- the row stages and to draw the parameters, and dtype, dim.
+local function sizes_of(p, ds, o)
+  local source = dataset.source_of_targets(ds)
+  local small, T = smaller(p)
+  local X, Y = core.first_rows(source, ROWS)
+  local sample = core.source(X, Y)
+  local prepared = recipe.prepare(small, sample)
+  local solver = recipe.make_solver(small, sample, prepared)
+  local given = recipe.training_options(small, ds, o.folds)
+  given.once, given.quiet = o.once, true
+  local training <close> = core.training(source, prepared.stages, prepared.map, given)
+  local t = core.plan(training, component.instance(solver), T, o.values, o.seconds or false)
+  t.fitting = { stages = 0, parameters = 0 }
+  for _, one in ipairs(prepared.seconds) do
+    local drawn = one[1] == "parameters"
+    local times = drawn and (T > 0 and T / FEW or 1) or t.rows / X:rows()
+    local what = drawn and "parameters" or "stages"
+    t.fitting[what] = t.fitting[what] + one[2] * times
+  end
+  local info = prepared.map and core.map_info(prepared.map)
+  t.dtype = info and (info.dtype == "float64" and "float64" or "float32") or p.dtype or "float64"
+  t.dim = info and info.dim or select(2, core.source_size(source))
+  t.mapped = info ~= nil
+  return t
+end
+
+-- ---------------------------------------------------------------- operations and seconds
+
+-- The seconds of one pass over stored or new features.
+local function pass_seconds(t)
+  local numbers = t.rows * t.features
+  local products = 4 * numbers * math.max(t.columns, 1) / rates.of("gemm_" .. t.dtype)
+  return math.max(products, numbers * t.feature / rates.of "memory")
+end
+
+-- Seconds: of reading and staging all rows once, of making their features once, and of their sums.
+local function times_of(t)
+  if not t.tried or t.tried == 0 then return { reading = 0, making = 0, sums = 0 } end
+  local rows, wide = t.rows / t.tried, t.features / math.max(t.few, 1)
+  local sums = t.adding * rows * (t.codes > 0 and 1 or wide ^ 2)
+  if t.way == "dense" then sums = t.rows * t.features ^ 2 / rates.of("syrk_" .. t.dtype) end
+  return { reading = t.reading * rows, making = t.making * rows * wide, sums = sums }
+end
+
+local function row(what, bytes, flops, seconds, about)
+  return { what = what, bytes = bytes, flops = flops, seconds = seconds, about = about }
+end
+
+-- How often rows are read and features made: once for the sums, and once or in each pass.
+local function times_made(t)
+  local walks = (t.normal > 0 and 1 or 0) + t.reweighted
+  return walks + (t.keeps and math.min(t.passes, 1) or t.passes) + (t.dual > 0 and 1 or 0)
+end
+
+-- The rows of the table for one fit by these sizes. seconds: whether times are told.
+local function parts_of(t, seconds)
+  local made, list = times_made(t), {}
+  local n, D = t.rows, t.features
+  local function add(...) list[#list + 1] = row(...) end
+  local time = seconds and times_of(t) or { reading = 0, making = 0, sums = 0 }
+  add("reading rows", t.walk, 0, time.reading * made)
+  if t.fitting.stages > 0 then add("stages", 0, 0, t.fitting.stages) end
+  if t.mapped then
+    add("features", t.map, 2 * n * t.dim * D * made + t.minibatch * 2 * t.dim,
+      t.fitting.parameters + time.making * made
+        + (seconds and t.minibatch / (n * D) * time.making or 0), ("%d"):format(D))
+  end
+  if t.normal + t.reweighted > 0 then
+    local times = (t.normal > 0 and 1 or 0) + t.reweighted
+    local width = t.codes > 0 and t.codes or D
+    add("sums", t.summing, times * n * width ^ 2, time.sums * times, t.way)
+  end
+  if t.gram + t.matrix > 0 then add("matrices", t.gram + t.matrix, 2 * D ^ 2 * t.dim * t.grams,
+    seconds and 2 * D ^ 2 * t.dim * t.grams / rates.of "gemm_float64") end
+  if t.dual > 0 then
+    add("rows times rows", t.multiplying, n ^ 2 * D,
+      seconds and n ^ 2 * D / rates.of("syrk_" .. t.dtype))
+  end
+  if t.passes > 0 then
+    add(t.keeps and "stored features" or "passes", t.kept, 4 * n * D * t.columns * t.passes,
+      seconds and pass_seconds(t) * t.passes, ("%d passes"):format(t.passes))
+  end
+  add("solver", t.own + t.solution, t.factorised + t.products + t.steps,
+    seconds and t.factorised / rates.of "potrf" + t.products / rates.of "gemm_float64"
+      + t.steps * 1e-9)
+  return list
+end
+
+-- The most memory at one time, above that of now.
+local function peak_of(t)
+  local solving = t.sums + t.matrix + t.gram + t.own + t.solution + t.kept + t.walk
+  return t.map + math.max(t.summing, solving + t.outer, t.multiplying)
+end
+
+-- ---------------------------------------------------------------- plans
+
+-- A plan of these rows of its table.
+local function made(list, t, peak, seconds)
+  local left, now = core.memory_left()
+  local self = setmetatable({ rows = t.rows, features = t.features, left = left,
+    bytes = now + peak, more = peak, flops = 0, seconds = seconds and 0 or nil,
+    note = t.note ~= "" and t.note or nil }, Plan)
+  self[1] = row("in use now", now, 0, 0)
+  for _, one in ipairs(list) do
+    self[#self + 1] = one
+    self.flops = self.flops + one.flops
+    if seconds then self.seconds = self.seconds + one.seconds end
+  end
+  return self
+end
+
+local function of(p, ds, seconds)
+  local t = sizes_of(p, ds, { seconds = seconds, once = true })
+  return made(parts_of(t, seconds), t, peak_of(t), seconds)
+end
+
+--- plan.run(p, data): see Pipeline:plan.
+function plan.run(p, data)
+  if not p.solver then error("the pipeline has no solver", 0) end
+  local ds = dataset.coerce(data)
+  collectgarbage()
+  return of(p, ds, true)
+end
+
+-- ---------------------------------------------------------------- refusal
+
+-- A fit is not refused for less than this share of its plan, which is not exact.
+local CERTAIN = 0.85
+
+--- plan.refuse(p, ds): raises an error if the fit needs more memory than is left. Fits whose
+--- matrices are far smaller are not planned. Errors in the rows are left to the fit.
+function plan.refuse(p, ds)
+  local left, n = core.memory_left(), ds:size()
+  local T = p.features and math.type(p.features.T) == "integer" and p.features.T or 0
+  if 64.0 * math.max(n, T) ^ 2 < left then return end
+  local planned, made_plan = options.attempt(of, p, ds, false)
+  if not planned or CERTAIN * made_plan.more <= left then return end
+  local parts = table.move(made_plan, 2, #made_plan, 1, {})
+  table.sort(parts, function(a, b) return a.bytes > b.bytes end)
+  local largest = {}
+  for k = 1, math.min(2, #parts) do
+    largest[k] = ("%s %s"):format(parts[k].what, bytes_text(parts[k].bytes))
+  end
+  error(("the fit needs %s of memory, and %s are left (%s); p:plan(ds) prints all parts"):format(
+    bytes_text(made_plan.more), bytes_text(left), table.concat(largest, ", ")), 0)
+end
+
+return plan
