@@ -125,6 +125,13 @@ void scl_memory_keep_released(void) {
   (void)mallopt(M_TRIM_THRESHOLD, KEPT);
 }
 
+void scl_memory_trim(void) {
+  (void)scl_pages_trim();
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
+}
+
 void scl_release(void *memory) {
   if (memory == NULL) return;
   void *block = (char *)memory - ALIGNMENT;

@@ -31,6 +31,8 @@ void scl_release_each(size_t count, void *const *memory);
  * to the system, which zeroes the pages again for each pass of a solver. Called by the command at
  * its start; MALLOC_... variables and GLIBC_TUNABLES have precedence. */
 void scl_memory_keep_released(void);
+/* Give released memory back to the system, where the C library can. */
+void scl_memory_trim(void);
 
 /* Bytes allocated now, and their peak since the last reset. */
 size_t scl_allocated(void);

@@ -3,7 +3,6 @@
 
 #include "base/progress.h"
 #include "learn/problem_internal.h"
-#include "rows/block_sums.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -33,6 +32,12 @@ static void guess_cost(const scl_instance *solver, const scl_problem *problem, c
   out->bytes = (10 * d * c + 2 * n * c) * sizeof(double);
   (void)snprintf(out->note, sizeof out->note, "%g passes over the rows are typical",
                  TYPICAL_PASSES);
+}
+
+static void plan_cost(const scl_instance *solver, const scl_problem *problem, const double *values,
+                      size_t count, bool weighted, scl_plan *out) {
+  out->told = scl_solver_cost(solver, problem, values, count, weighted, &out->cost);
+  if (!out->told) guess_cost(solver, problem, values, count, weighted, &out->cost);
 }
 
 /* ------------------------------------------------------------ memory */
@@ -76,8 +81,6 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
   if (cost->passes > 0) out->walk = scl_flow_bytes(&passing, true);
   out->keeps = cost->passes > 0 && scl_keep_fits(&passing, training->allowance);
   if (out->keeps) out->kept = scl_keep_bytes(&passing);
-  out->stores = passing.bits || passing.whole || scl_flow_entries(flow) > 0;
-  out->feature = scl_keep_bytes(&passing) / ((double)out->rows * d);
 }
 
 /* ------------------------------------------------------------ seconds of a few rows */
@@ -104,11 +107,7 @@ static scl_status time_walk(const scl_flow *flow, bool features, double *seconds
 /* The same of a walk that sums. */
 static scl_status time_sums(scl_training *training, scl_flow *flow, double *seconds, size_t *codes,
                             scl_error *error) {
-  double *unit = NULL;
   *seconds = INFINITY;
-  if (training->way->blocks) SCL_TRY(scl_block_units(flow, NULL, 0, &unit, error));
-  flow->unit = unit;
-  flow->fixed_unit = unit != NULL;
   scl_status status = SCL_STATUS_OK;
   for (int run = 0; status == SCL_STATUS_OK && run < 2; run++) {
     scl_sums *sums = NULL;
@@ -118,11 +117,52 @@ static scl_status time_sums(scl_training *training, scl_flow *flow, double *seco
     if (status == SCL_STATUS_OK) *codes = sums->codes == NULL ? 0 : sums->codes->features;
     scl_sums_destroy(sums);
   }
-  scl_release(unit);
   return status;
 }
 
-static scl_status plan_seconds(scl_training *training, scl_plan *out, scl_error *error) {
+static scl_status leave_scores(void *context, const scl_rows *rows, double *scores,
+                               scl_error *error) {
+  (void)context, (void)rows, (void)scores, (void)error;
+  return SCL_STATUS_OK;
+}
+
+/* *seconds = the shortest of three sweeps by zeros, of which the first one stores the features. */
+static scl_status time_sweeps(const scl_problem *problem, size_t k, double *seconds,
+                              scl_error *error) {
+  const size_t numbers = problem->features * k;
+  double *a = scl_allocate_zero((2 * numbers + 1) * sizeof *a);
+  if (a == NULL) return scl_fail_memory(error, 2 * numbers * sizeof *a, "coefficients");
+  scl_status status = SCL_STATUS_OK;
+  *seconds = INFINITY;
+  for (int run = 0; status == SCL_STATUS_OK && run < 3; run++) {
+    const double began = scl_progress_clock();
+    status = problem->sweep(problem, a, k, leave_scores, NULL, a + numbers, error);
+    *seconds = fmin(*seconds, scl_progress_clock() - began);
+  }
+  scl_release(a);
+  return status;
+}
+
+/* The same, of a training on the rows of the flow. */
+static scl_status time_passes(const scl_training *training, const scl_flow *flow,
+                              const scl_instance *solver, scl_plan *out, scl_error *error) {
+  scl_training *few;
+  solve_context s;
+  scl_flow rows = *flow;
+  rows.group = NULL;
+  rows.groups = 1;
+  SCL_TRY(scl_training_create(&rows, training->task, training->classes, SIZE_MAX, &few, error));
+  scl_status status = scl_problem_open(&s, few, solver, -1, error);
+  if (status == SCL_STATUS_OK) {
+    status = time_sweeps(&s.problem, (size_t)out->cost.columns, &out->sweeping, error);
+    scl_problem_close(&s);
+  }
+  scl_training_destroy(few);
+  return status;
+}
+
+static scl_status plan_seconds(scl_training *training, const scl_instance *solver, scl_plan *out,
+                               scl_error *error) {
   scl_flow flow = training->flow;
   double walked, made, summed;
   flow.doing = NULL;
@@ -137,9 +177,20 @@ static scl_status plan_seconds(scl_training *training, scl_plan *out, scl_error 
     SCL_TRY(time_walk(&passing, true, &made, error));
     out->making = fmax(made - walked, 0);
   }
-  if (out->cost.normal == 0 && out->cost.reweighted == 0) return SCL_STATUS_OK;
+  if (out->cost.passes > 0 && out->cost.columns >= 1)
+    SCL_TRY(time_passes(training, &flow, solver, out, error));
+  const bool by_rate = training->way->blocks; /* products at the rate of the machine */
+  if (by_rate || (out->cost.normal == 0 && out->cost.reweighted == 0)) return SCL_STATUS_OK;
   SCL_TRY(time_sums(training, &flow, &summed, &out->codes, error));
-  out->adding = fmax(summed - walked - (out->codes > 0 ? 0 : out->making), 0);
+  const double each = out->codes > 0 ? walked : walked + out->making; /* codes are no features */
+  out->adding = fmax(summed - each, 0);
+  if (out->rows <= TRIED) return SCL_STATUS_OK;
+  double half;
+  flow.end = TRIED / 2;
+  SCL_TRY(time_sums(training, &flow, &half, &out->codes, error));
+  const double slope = fmax(2 * (summed - half) - each, 0);
+  out->ending = fmax(out->adding - slope, 0);
+  out->adding = fmin(slope, out->adding);
   return SCL_STATUS_OK;
 }
 
@@ -156,8 +207,12 @@ scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
                     .features = problem.features,
                     .targets = problem.targets,
                     .way = training->way->name};
-  out->told = scl_solver_cost(solver, &problem, values, count, weighted, &out->cost);
-  if (!out->told) guess_cost(solver, &problem, values, count, weighted, &out->cost);
+  plan_cost(solver, &problem, values, count, weighted, out);
   plan_bytes(training, &flow, parameters, out);
-  return timed ? plan_seconds(training, out, error) : SCL_STATUS_OK;
+  if (timed) SCL_TRY(plan_seconds(training, solver, out, error));
+  if (out->codes == 0 || !scl_problem_is_reducible(training, solver, &problem, values, count))
+    return SCL_STATUS_OK;
+  problem.features = out->codes;
+  plan_cost(solver, &problem, values, count, weighted, out);
+  return SCL_STATUS_OK;
 }

@@ -13,16 +13,15 @@ typedef struct scl_plan {
   scl_cost cost;   /* the solver's, */
   bool told;       /* which it declares itself */
   bool keeps;      /* whether features are stored between passes */
-  bool stores;     /* whether passes read features as bits, whole numbers or cells */
-  double feature;  /* bytes of a feature that passes read; of a bit: 1/8 */
   /* Bytes: the map; the buffers of a walk; the sums, and the most while they are made; the matrix
    * that the solver gets beside them; G; Phi Phi', and the most while it is made; stored features;
    * the solution. */
   double map, walk, sums, summing, matrix, gram, outer, multiplying, kept, solution;
   /* Seconds of the first `tried` rows, with the training's own map of `few` features: reading and
-   * stages, making features, adding their products to the sums. 0: not measured. */
+   * stages, making features, adding their products to the sums, a sweep over stored features; and
+   * what a walk that sums takes besides, whatever the number of rows. 0: not measured. */
   size_t tried, few;
-  double reading, making, adding;
+  double reading, making, adding, sweeping, ending;
 } scl_plan;
 
 /* The plan of solving the training for `count` values of the path option (NULL: the solver's own

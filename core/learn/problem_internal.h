@@ -177,6 +177,8 @@ scl_status scl_problem_means(solve_context *s, scl_error *error);
 /* problem_reduced.c: restate an open problem in fewer coordinates, if its sums have these and the
  * solver needs only the normal equations; otherwise do nothing. Not for float32 features, whose
  * rounding would outweigh a small lambda. */
+bool scl_problem_is_reducible(const scl_training *training, const scl_instance *solver,
+                              const scl_problem *problem, const double *values, size_t count);
 scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, const double *values,
                               size_t count, scl_error *error);
 

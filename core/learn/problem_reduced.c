@@ -78,16 +78,22 @@ static scl_status state_reduced(solve_context *s, const scl_reduced *reduced, sc
   return SCL_STATUS_OK;
 }
 
+bool scl_problem_is_reducible(const scl_training *training, const scl_instance *solver,
+                              const scl_problem *problem, const double *values, size_t count) {
+  scl_penalty penalty;
+  return training->way->has_codes && training->flow.dtype != SCL_DTYPE_FLOAT32 &&
+         scl_solver_shrinks(solver, &penalty) &&
+         (penalty != SCL_PENALTY_RKHS || problem->has_kernel) &&
+         scl_solver_needs_normal_alone(solver, problem, values, count,
+                                       training->flow.weights != NULL);
+}
+
 scl_status scl_problem_reduce(solve_context *s, const scl_instance *solver, const double *values,
                               size_t count, scl_error *error) {
   scl_training *training = s->training;
   const scl_reduced *reduced;
-  if (!training->way->has_codes || training->flow.dtype == SCL_DTYPE_FLOAT32 ||
-      !scl_solver_shrinks(solver, &s->penalty) ||
-      (s->penalty == SCL_PENALTY_RKHS && !s->problem.has_kernel) ||
-      !scl_solver_needs_normal_alone(solver, &s->problem, values, count,
-                                     training->flow.weights != NULL))
-    return SCL_STATUS_OK;
+  if (!scl_problem_is_reducible(training, solver, &s->problem, values, count)) return SCL_STATUS_OK;
+  s->penalty = scl_solver_penalty(solver);
   SCL_TRY(scl_training_reduce(training, s->penalty, &reduced, error));
   return reduced == NULL ? SCL_STATUS_OK : state_reduced(s, reduced, error);
 }

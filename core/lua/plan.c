@@ -4,9 +4,11 @@
 #include "lua/list.h"
 #include "lua/training.h"
 
-/* core.memory_left() -> bytes that this process can still get, and those that it holds: its resident
- * memory, or what the engine has allocated where the system does not tell */
+/* core.memory_left([trim]) -> bytes that this process can still get, and those that it holds: its
+ * resident memory, or what the engine has allocated where the system does not tell. trim: give
+ * released memory back to the system first. */
 static int memory_left(lua_State *L) {
+  if (lua_toboolean(L, 1)) scl_memory_trim();
   lua_pushnumber(L, (double)scl_memory_left());
   lua_pushnumber(L, (double)scl_max(scl_memory_resident(), scl_allocated()));
   return 2;
@@ -15,13 +17,13 @@ static int memory_left(lua_State *L) {
 /* Copy the first rows of a source, and go back to its beginning. */
 static scl_status read_first(scl_source *source, size_t count, scl_matrix *x, scl_matrix *y,
                              scl_error *error) {
-  if (!source->random_access && source->class->rewind == NULL)
+  if (source->class->read == NULL && source->class->rewind == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "these rows can be read only once: a plan would use up the first ones");
   SCL_TRY(scl_matrix_create(count, source->cols, SCL_DTYPE_FLOAT64, x, error));
   SCL_TRY(scl_matrix_create(count, source->targets, SCL_DTYPE_FLOAT64, y, error));
   SCL_TRY(scl_source_read(source, 0, count, x, source->targets > 0 ? y : NULL, error));
-  if (!source->random_access) scl_source_rewind(source);
+  if (source->class->rewind != NULL) scl_source_rewind(source);
   return SCL_STATUS_OK;
 }
 
@@ -41,12 +43,12 @@ static void set_numbers(lua_State *L, const scl_plan *p) {
   const scl_cost *c = &p->cost;
   SCL_LUA_INTEGERS(L, {"rows", p->rows}, {"features", p->features}, {"targets", p->targets},
                    {"codes", p->codes}, {"tried", p->tried}, {"few", p->few});
-  SCL_LUA_BOOLEANS(L, {"told", p->told}, {"keeps", p->keeps}, {"stores", p->stores});
-  SCL_LUA_NUMBERS(L, {"feature", p->feature}, {"map", p->map}, {"walk", p->walk}, {"sums", p->sums},
-                  {"summing", p->summing}, {"matrix", p->matrix}, {"gram", p->gram},
-                  {"outer", p->outer}, {"multiplying", p->multiplying}, {"kept", p->kept},
-                  {"solution", p->solution}, {"reading", p->reading}, {"making", p->making},
-                  {"adding", p->adding});
+  SCL_LUA_BOOLEANS(L, {"told", p->told}, {"keeps", p->keeps});
+  SCL_LUA_NUMBERS(L, {"map", p->map}, {"walk", p->walk}, {"sums", p->sums}, {"summing", p->summing},
+                  {"matrix", p->matrix}, {"gram", p->gram}, {"outer", p->outer},
+                  {"multiplying", p->multiplying}, {"kept", p->kept}, {"solution", p->solution},
+                  {"reading", p->reading}, {"making", p->making}, {"adding", p->adding},
+                  {"sweeping", p->sweeping}, {"ending", p->ending});
   SCL_LUA_NUMBERS(L, {"normal", c->normal}, {"reweighted", c->reweighted}, {"dual", c->dual},
                   {"grams", c->gram}, {"passes", c->passes}, {"columns", c->columns},
                   {"minibatch", c->minibatch}, {"factorised", c->factorised},
@@ -74,6 +76,6 @@ static int plan(lua_State *L) {
 }
 
 void scl_lua_open_plan(lua_State *L) {
-  SCL_LUA_CALLS(L, {"memory_left", memory_left, 0}, {"first_rows", first_rows, 2},
+  SCL_LUA_CALLS(L, {"memory_left", memory_left, 1}, {"first_rows", first_rows, 2},
                 {"plan", plan, 5});
 }

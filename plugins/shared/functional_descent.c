@@ -7,6 +7,19 @@ scl_penalty functional_penalty(const void *self) {
   return SCL_PENALTY_RKHS;
 }
 
+/* Step t makes t features of a batch, and multiplies them by the coefficients. */
+void functional_cost(const void *self, const scl_problem *problem, const double *values,
+                     size_t count, int32_t weighted, scl_cost *out) {
+  const functional *own = self;
+  const double t = (double)(own->iterations == 0 ? problem->features : own->iterations),
+               c = (double)problem->targets, batch = (double)own->batch;
+  (void)values, (void)count, (void)weighted;
+  out->gram = 1;
+  out->minibatch = batch * t * t / 2;
+  out->steps = (batch * c / 4 + 1) * t * t / 2;
+  out->bytes = (3 * t * c + batch * (t + 3 * c)) * sizeof(double);
+}
+
 /* ------------------------------------------------------------ one descent */
 
 /* Refuses features without K, nonlinearities of several outputs, and more steps than parameters. */

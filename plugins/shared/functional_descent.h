@@ -45,10 +45,13 @@ typedef struct functional {
       LOSS_OPTIONS
 
 scl_penalty functional_penalty(const void *self);
+void functional_cost(const void *self, const scl_problem *problem, const double *values,
+                     size_t count, int32_t weighted, scl_cost *out);
 
 #define FUNCTIONAL_ABILITIES                                                                       \
   {SCL_ABILITY_LOSS, &loss_ability},                                                               \
-      SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = functional_penalty)
+      SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = functional_penalty),          \
+      SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = functional_cost)
 
 typedef struct functional_descent {
   const functional *self;

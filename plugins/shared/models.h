@@ -55,6 +55,7 @@ scl_status models_load(const void *self, const scl_archive *archive, size_t byte
 #define MODELS_SOLVER                                                                              \
   SCL_SOLVER(.solve = NULL),                                                                       \
       SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = fit, .decide = decide,  \
-                              .save = save, .load = load, .destroy = end))
+                              .save = save, .load = load, .destroy = end),                         \
+                    SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = cost))
 
 #endif

@@ -497,6 +497,17 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
 }
 MODELS_LOAD(ensemble)
 
+/* Each column is sorted once, and read by each stump. */
+static void cost(const void *instance, const scl_problem *problem, const double *values,
+                 size_t count, int32_t weighted, scl_cost *out) {
+  const adaboost *self = instance;
+  const double n = (double)problem->rows, d = (double)problem->features;
+  (void)values, (void)count, (void)weighted;
+  out->passes = 1;
+  out->steps = n * d * (2 * log2(n + 2) + (double)self->stumps);
+  out->bytes = n * d * (sizeof(double) + sizeof(int32_t)) + 6 * n * sizeof(double);
+}
+
 const scl_plugin scullery_plugin = {
     .name = "adaboost",
     .summary = "AdaBoost on decision stumps; several classes by SAMME",

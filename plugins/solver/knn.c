@@ -254,6 +254,15 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
 }
 MODELS_LOAD(neighbours)
 
+/* A copy of all rows. */
+static void cost(const void *instance, const scl_problem *problem, const double *values,
+                 size_t count, int32_t weighted, scl_cost *out) {
+  const double n = (double)problem->rows, d = (double)problem->features;
+  (void)instance, (void)values, (void)count, (void)weighted;
+  out->passes = 1;
+  out->bytes = n * (d + (double)problem->targets + 2) * sizeof(double);
+}
+
 const scl_plugin scullery_plugin = {
     .name = "knn",
     .summary = "k nearest neighbours: votes of a classification, means of a regression",

@@ -7,7 +7,6 @@ local matching = require "scullery.data.matching"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local plan = require "scullery.model.plan"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local shown = require "scullery.model.pipeline_shown"
@@ -93,7 +92,8 @@ function Pipeline:fit(data, y, given)
   return guarded("pipeline:fit", fitting.run, self, ds, o.progress)
 end
 
---- p:plan(ds): what p:fit(ds) will take, before it starts: an object with .bytes (the most resident
+--- p:plan(ds) or p:plan(X, y): what p:fit(ds) will take, before it starts; of a pipeline with
+--- sc.choose what p:search(ds) will, p:plan(ds, { folds = 5 }) with the options of p:search. An object with .bytes (the most resident
 --- memory that the process will have, with what it holds now), .more (what the fit adds), .flops
 --- (floating-point operations), .seconds (on this machine), .left (bytes that the process can still
 --- get) and .features. It prints as a table of what takes memory, operations and time. Sizes are
@@ -103,8 +103,8 @@ end
 ---
 --- p:fit refuses a fit whose plan needs more memory than is left, with an error that has the
 --- numbers.
-function Pipeline:plan(data)
-  return guarded("pipeline:plan", plan.run, self, data)
+function Pipeline:plan(data, y, given)
+  return guarded("pipeline:plan", require("scullery.model.plan_search").run, self, data, y, given)
 end
 
 --- p:sums(ds[, { part = { i, n } | rows = { a, b }, folds =, seed = 0, save = path, fingerprints =

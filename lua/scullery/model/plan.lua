@@ -13,7 +13,7 @@ local text_table = require "scullery.base.text_table"
 
 local plan = {}
 
-local ROWS, FEW = 2048, 512 -- the first rows, and the parameters of the map that they are tried on
+local ROWS, FEW = 2048, 1024 -- the first rows, and the parameters of the map that they are tried on
 
 local Plan = objects.class("plan", { example = "plan", list = true,
   fields = "bytes more flops seconds left rows features note" })
@@ -54,40 +54,48 @@ end
 
 -- A copy of the pipeline with at most so many parameters; T: how many it has, 0 where that is not
 -- an option of its own.
-local function smaller(p)
-  local T = p.features and p.features.T
-  local names = false
-  for _, stage in ipairs(p.after) do names = names or stage.kind == "select" end
-  if math.type(T) ~= "integer" or T <= FEW or names then return p, 0 end
+local function smaller(p, choices)
+  if not p.features then return p, 0 end
   local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end
   copy.fitted, copy.data = nil, nil
-  copy.features = instantiation.resolved(p.features, {})
+  copy.features = instantiation.resolved(p.features, choices)
+  local T, names = copy.features.T, false
+  for _, stage in ipairs(p.after) do names = names or stage.kind == "select" end
+  if math.type(T) ~= "integer" or T <= FEW or names then return copy, 0 end
   copy.features.T = FEW
   return copy, T
 end
 
--- The engine's plan of a solve of the pipeline on ds: o.values of the path option or nil, o.folds:
--- the fold of each row, o.seconds: whether times are measured. Besides: fitting, the seconds to fit
--- the row stages and to draw the parameters, and dtype, dim.
-local function sizes_of(p, ds, o)
+-- The seconds to fit the row stages to all rows, and to draw T parameters.
+local function fitting_seconds(prepared, rows, T)
+  local found = { stages = 0, parameters = 0 }
+  for _, one in ipairs(prepared.seconds) do
+    local drawn = one[1] == "parameters"
+    local what, times = drawn and "parameters" or "stages", drawn and (T > 0 and T / FEW or 1)
+    found[what] = found[what] + one[2] * (times or rows)
+  end
+  return found
+end
+
+--- plan.sizes(p, ds, o): the engine's plan (core.plan) of a solve of the pipeline on ds. o.choices:
+--- of searched options; o.values: of the path option, or nil; o.folds: the fold of each row, or
+--- nil; o.estimate: the risk estimate asked for; o.once: one problem is solved; o.seconds: times
+--- are measured. Besides: fitting, the seconds to fit the row stages and to draw the parameters;
+--- dtype of the products; dim, the columns that features read; mapped: whether there are features.
+function plan.sizes(p, ds, o)
   local source = dataset.source_of_targets(ds)
-  local small, T = smaller(p)
+  local choices = o.choices or {}
+  local small, T = smaller(p, choices)
   local X, Y = core.first_rows(source, ROWS)
   local sample = core.source(X, Y)
-  local prepared = recipe.prepare(small, sample)
-  local solver = recipe.make_solver(small, sample, prepared)
+  local prepared = recipe.prepare(small, sample, choices)
+  local solver = recipe.make_solver(small, sample, prepared, choices, o.estimate)
   local given = recipe.training_options(small, ds, o.folds)
   given.once, given.quiet = o.once, true
   local training <close> = core.training(source, prepared.stages, prepared.map, given)
   local t = core.plan(training, component.instance(solver), T, o.values, o.seconds or false)
-  t.fitting = { stages = 0, parameters = 0 }
-  for _, one in ipairs(prepared.seconds) do
-    local drawn = one[1] == "parameters"
-    local times = drawn and (T > 0 and T / FEW or 1) or t.rows / X:rows()
-    local what = drawn and "parameters" or "stages"
-    t.fitting[what] = t.fitting[what] + one[2] * times
-  end
+  t.fitting = fitting_seconds(prepared, t.rows / X:rows(), T)
   local info = prepared.map and core.map_info(prepared.map)
   t.dtype = info and (info.dtype == "float64" and "float64" or "float32") or p.dtype or "float64"
   t.dim = info and info.dim or select(2, core.source_size(source))
@@ -97,18 +105,17 @@ end
 
 -- ---------------------------------------------------------------- operations and seconds
 
--- The seconds of one pass over stored or new features.
+-- The seconds of one pass over stored features.
 local function pass_seconds(t)
-  local numbers = t.rows * t.features
-  local products = 4 * numbers * math.max(t.columns, 1) / rates.of("gemm_" .. t.dtype)
-  return math.max(products, numbers * t.feature / rates.of "memory")
+  if t.tried == 0 or t.few == 0 then return 0 end
+  return t.sweeping * t.rows / t.tried * t.features / t.few
 end
 
 -- Seconds: of reading and staging all rows once, of making their features once, and of their sums.
 local function times_of(t)
   if not t.tried or t.tried == 0 then return { reading = 0, making = 0, sums = 0 } end
   local rows, wide = t.rows / t.tried, t.features / math.max(t.few, 1)
-  local sums = t.adding * rows * (t.codes > 0 and 1 or wide ^ 2)
+  local sums = (t.adding * rows + t.ending) * (t.codes > 0 and 1 or wide ^ 2)
   if t.way == "dense" then sums = t.rows * t.features ^ 2 / rates.of("syrk_" .. t.dtype) end
   return { reading = t.reading * rows, making = t.making * rows * wide, sums = sums }
 end
@@ -118,56 +125,86 @@ local function row(what, bytes, flops, seconds, about)
 end
 
 -- How often rows are read and features made: once for the sums, and once or in each pass.
-local function times_made(t)
-  local walks = (t.normal > 0 and 1 or 0) + t.reweighted
-  return walks + (t.keeps and math.min(t.passes, 1) or t.passes) + (t.dual > 0 and 1 or 0)
+local function times_made(t, o)
+  local walks = (t.normal > 0 and not o.shared and 1 or 0) + t.reweighted * o.fits
+  local passes = t.keeps and math.min(t.passes, 1) or t.passes * o.fits
+  local judging = o.candidates > 0 and not o.shared and 1 or 0
+  return walks + passes + (t.dual > 0 and o.fits or 0) + judging
 end
 
--- The rows of the table for one fit by these sizes. seconds: whether times are told.
-local function parts_of(t, seconds)
-  local made, list = times_made(t), {}
-  local n, D = t.rows, t.features
-  local function add(...) list[#list + 1] = row(...) end
+local ONE_FIT = { fits = 1, candidates = 0 }
+
+--- plan.parts(t, seconds, o): the rows of the table for these sizes (plan.sizes). seconds: whether
+--- times are told. o.fits: how many fits share the sums, one for each fold; o.shared: the sums
+--- exist already; o.candidates: how many fits of a fold are judged in one more pass.
+function plan.parts(t, seconds, o)
+  o = o or ONE_FIT
   local time = seconds and times_of(t) or { reading = 0, making = 0, sums = 0 }
+  local made, list, n, D = times_made(t, o), {}, t.rows, t.features
+  local function rate(operations, name)
+    return seconds and operations > 0 and operations / rates.of(name) or 0
+  end
+  local function add(...) list[#list + 1] = row(...) end
   add("reading rows", t.walk, 0, time.reading * made)
-  if t.fitting.stages > 0 then add("stages", 0, 0, t.fitting.stages) end
+  if t.fitting.stages > 0 then add("stages", 0, 0, o.shared and 0 or t.fitting.stages) end
   if t.mapped then
-    add("features", t.map, 2 * n * t.dim * D * made + t.minibatch * 2 * t.dim,
-      t.fitting.parameters + time.making * made
-        + (seconds and t.minibatch / (n * D) * time.making or 0), ("%d"):format(D))
+    local drawn = o.shared and 0 or t.fitting.parameters
+    local numbers = n * D * made + t.minibatch * o.fits
+    add("features", t.map, 2 * t.dim * numbers,
+      drawn + time.making * numbers / math.max(n * D, 1), ("%d"):format(D))
   end
   if t.normal + t.reweighted > 0 then
-    local times = (t.normal > 0 and 1 or 0) + t.reweighted
+    local times = (t.normal > 0 and not o.shared and 1 or 0) + t.reweighted * o.fits
     local width = t.codes > 0 and t.codes or D
     add("sums", t.summing, times * n * width ^ 2, time.sums * times, t.way)
   end
-  if t.gram + t.matrix > 0 then add("matrices", t.gram + t.matrix, 2 * D ^ 2 * t.dim * t.grams,
-    seconds and 2 * D ^ 2 * t.dim * t.grams / rates.of "gemm_float64") end
+  if t.gram + t.matrix > 0 then
+    local operations = o.shared and 0 or 2 * D ^ 2 * t.dim * t.grams
+    add("matrices", t.gram + t.matrix, operations, rate(operations, "gemm_float64"))
+  end
   if t.dual > 0 then
-    add("rows times rows", t.multiplying, n ^ 2 * D,
-      seconds and n ^ 2 * D / rates.of("syrk_" .. t.dtype))
+    local operations = n ^ 2 * D * o.fits
+    add("rows times rows", t.multiplying, operations, rate(operations, "syrk_" .. t.dtype))
   end
   if t.passes > 0 then
-    add(t.keeps and "stored features" or "passes", t.kept, 4 * n * D * t.columns * t.passes,
-      seconds and pass_seconds(t) * t.passes, ("%d passes"):format(t.passes))
+    add(t.keeps and "stored features" or "passes", t.kept,
+      4 * n * D * math.max(t.columns, 1) * t.passes * o.fits,
+      seconds and pass_seconds(t) * t.passes * o.fits or 0, ("%d passes"):format(t.passes))
   end
-  add("solver", t.own + t.solution, t.factorised + t.products + t.steps,
-    seconds and t.factorised / rates.of "potrf" + t.products / rates.of "gemm_float64"
-      + t.steps * 1e-9)
+  add("solver", t.own + t.solution, (t.factorised + t.products + t.steps) * o.fits,
+    o.fits * (rate(t.factorised, "potrf") + rate(t.products, "gemm_float64")
+      + (seconds and t.steps * 1e-9 or 0)))
+  if o.candidates > 0 then
+    local operations = 2 * n * D * o.candidates * t.targets
+    add("judging", 0, operations, rate(operations, "gemm_" .. t.dtype))
+  end
   return list
 end
 
--- The most memory at one time, above that of now.
-local function peak_of(t)
+-- The engine keeps up to CACHE bytes of released blocks of at least LARGE bytes for reuse
+-- (core/base/pages.h). At its peak a fit holds about so many of the blocks of rows and of matrices
+-- that it has released.
+local CACHE, LARGE, BLOCKS = 96 * 2 ^ 20, 4e6, 0.3
+
+local function cached(t)
+  local blocks, matrix = t.summing > 0 and t.summing - t.sums or t.walk, 4.0 * t.features ^ 2
+  return math.min(CACHE, (blocks > 2 * LARGE and BLOCKS * blocks or 0)
+    + (t.factorised > 0 and matrix > LARGE and matrix or 0))
+end
+
+--- plan.peak(t): the most memory at one time, above that of now.
+function plan.peak(t)
   local solving = t.sums + t.matrix + t.gram + t.own + t.solution + t.kept + t.walk
-  return t.map + math.max(t.summing, solving + t.outer, t.multiplying)
+  return t.map + math.max(t.summing, solving + t.outer, t.multiplying) + cached(t)
 end
 
 -- ---------------------------------------------------------------- plans
 
--- A plan of these rows of its table.
-local function made(list, t, peak, seconds)
-  local left, now = core.memory_left()
+--- plan.made(list, t, peak, seconds): the plan with these rows of its table, for sizes t.
+function plan.made(list, t, peak, seconds)
+  collectgarbage()
+  collectgarbage() -- the second round frees objects whose finalizers ran in the first
+  local left, now = core.memory_left(true)
   local self = setmetatable({ rows = t.rows, features = t.features, left = left,
     bytes = now + peak, more = peak, flops = 0, seconds = seconds and 0 or nil,
     note = t.note ~= "" and t.note or nil }, Plan)
@@ -181,17 +218,12 @@ local function made(list, t, peak, seconds)
 end
 
 local function of(p, ds, seconds)
-  local t = sizes_of(p, ds, { seconds = seconds, once = true })
-  return made(parts_of(t, seconds), t, peak_of(t), seconds)
+  local t = plan.sizes(p, ds, { seconds = seconds, once = true })
+  return plan.made(plan.parts(t, seconds), t, plan.peak(t), seconds)
 end
 
---- plan.run(p, data): see Pipeline:plan.
-function plan.run(p, data)
-  if not p.solver then error("the pipeline has no solver", 0) end
-  local ds = dataset.coerce(data)
-  collectgarbage()
-  return of(p, ds, true)
-end
+--- plan.fit(p, ds): the plan of p:fit(ds).
+function plan.fit(p, ds) return of(p, ds, true) end
 
 -- ---------------------------------------------------------------- refusal
 

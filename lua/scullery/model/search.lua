@@ -109,7 +109,7 @@ end
 
 -- The list of runs and the number of cells. A run is a pipeline with one choice of the options that
 -- cannot share a pass (choices), and the path option, all values of which one pass serves. stages:
--- the stages of its variant.
+-- the stages of its variant. o.planned: options that are not given keep their defaults.
 local function plan(self, ds, o)
   local runs, cells = {}, 0
   for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
@@ -120,7 +120,7 @@ local function plan(self, ds, o)
         o.folds, p.solver.name), 0)
     end
     local chosen
-    p, chosen = automatic.fill(p, ds)
+    if not o.planned then p, chosen = automatic.fill(p, ds) end
     local path, rest = split_path(p, o.draws)
     for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed)
       or grid(rest)) do
@@ -520,6 +520,22 @@ local function run_whole(self, data, o)
   if report.note then table.insert(notes, 1, report.note) end
   report.note = #notes > 0 and table.concat(notes, "; ") or nil
   return result
+end
+
+--- search.planned(pipeline, ds, options): for a plan: the runs of a search in their order, and how
+--- many cells they have. run.shared is the same table for runs that share their sums; run.choices,
+--- and run.path.values if a run has the values of a path option. Third: the options, checked, with
+--- `estimate`.
+function search.planned(self, ds, given)
+  local o = options.check("pipeline:plan", given, rules, 0)
+  if o.holdout and given.folds then
+    error("pipeline:plan: 'holdout' and 'folds' are two ways to judge: give one of them", 0)
+  end
+  o.estimate, o.planned = estimates[o.folds] and o.folds or nil, true
+  check(self, ds, o)
+  local runs, cells = plan(self, ds, o)
+  group(runs)
+  return runs, cells, o
 end
 
 --- search.run(pipeline, data, options): see Pipeline:search.

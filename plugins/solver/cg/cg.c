@@ -16,10 +16,12 @@
  * (r'P^-1 r)^1/2, which is about the energy norm of the error: |r| alone says little about
  * directions where G is small. */
 #include "cg.h"
+#include "shared/cost.h"
 #include "shared/minibatch.h"
 #include "shared/row_total.h"
 #include "shared/solver_options.h"
 
+#include <float.h>
 #include <stdio.h>
 
 typedef struct cg {
@@ -308,12 +310,12 @@ static scl_status true_residual(descent *d, const double *a, double *worst, scl_
 
 /* m, the rows of the sample: the option `rank`, at most n. auto: 10 D up to D = 2000; above, 2000
  * rows but at most 400 MB of float64 (rkhs: 2 D). */
-static size_t sample_rows_of(const descent *d) {
-  const size_t n = d->problem->rows, features = d->problem->features;
-  size_t rows = (size_t)d->self->rank->number;
-  if (d->self->rank->form == SCL_FORM_WORD) {
-    rows = features <= 2000 ? 10 * features : d->system.gram == NULL ? 2000 : 2 * features;
-    if (d->system.gram == NULL && features > 2000 && (double)features * 16000 > 4e8)
+static size_t sample_rows_of(const cg *self, const scl_problem *problem, bool gram) {
+  const size_t n = problem->rows, features = problem->features;
+  size_t rows = (size_t)self->rank->number;
+  if (self->rank->form == SCL_FORM_WORD) {
+    rows = features <= 2000 ? 10 * features : !gram ? 2000 : 2 * features;
+    if (!gram && features > 2000 && (double)features * 16000 > 4e8)
       rows = (size_t)(4e8 / ((double)features * sizeof(double)));
   }
   return rows > n ? n : rows;
@@ -322,7 +324,7 @@ static size_t sample_rows_of(const descent *d) {
 /* Builds the preconditioner from a sample of rows, or from the diagonal where rows are sparse. */
 static scl_status cg_prepare_rows(descent *d, scl_error *error) {
   const scl_value *damping = d->self->damping;
-  const size_t rows = sample_rows_of(d);
+  const size_t rows = sample_rows_of(d->self, d->problem, d->system.gram != NULL);
   if (d->problem->entries > 0) {
     d->preconditioner.diagonal = d->diagonal;
     return SCL_STATUS_OK;
@@ -390,7 +392,8 @@ static scl_status cg_step(descent *d, double *a, bool fresh, scl_error *error) {
  * making a preconditioner from rows, which needs few: k sweeps of 4 n D c against m D^2 + D^3/3. */
 static bool too_slow(const descent *d, double least) {
   const double n = (double)d->problem->rows, features = (double)d->problem->features,
-               rows = (double)sample_rows_of(d), targets = (double)d->problem->targets;
+               rows = (double)sample_rows_of(d->self, d->problem, d->system.gram != NULL),
+               targets = (double)d->problem->targets;
   const double left =
       least < d->mark ? TRIAL * log(least / d->self->tolerance) / log(d->mark / least) : INFINITY;
   return left * 4 * n * targets > rows * features + features * features / 3;
@@ -474,7 +477,8 @@ static scl_status iterate_again(descent *d, scl_solution *out, scl_error *error)
 static scl_status iterate_all(descent *d, scl_solution *out, scl_error *error) {
   const int32_t choice = d->self->preconditioner;
   const bool automatic = choice == PRECONDITIONER_AUTO && d->system.gram != NULL;
-  d->trial = automatic && d->problem->entries == 0 && sample_rows_of(d) > 0;
+  d->trial = automatic && d->problem->entries == 0 &&
+             sample_rows_of(d->self, d->problem, d->system.gram != NULL) > 0;
   d->mark = 1;
   out->iterations = 0;
   scl_status status = cg_prepare(d, automatic || choice == PRECONDITIONER_GRAM, error);
@@ -532,6 +536,35 @@ static scl_penalty cg_penalty(const void *self) {
   return ((const cg *)self)->penalty == PENALTY_RKHS ? SCL_PENALTY_RKHS : SCL_PENALTY_L2;
 }
 
+/* The sample and its factor, and TYPICAL_SWEEPS with a product by each. The sample of all rows is
+ * the normal equations. */
+static void cg_cost(const void *instance, const scl_problem *problem, const double *values,
+                    size_t count, int32_t weighted, scl_cost *out) {
+  const cg *self = instance;
+  enum { TYPICAL_SWEEPS = 30 };
+  const bool rkhs = self->penalty == PENALTY_RKHS,
+             sampled =
+                 problem->entries == 0 && (!rkhs || self->preconditioner == PRECONDITIONER_ROWS);
+  const size_t rows = sampled ? sample_rows_of(self, problem, rkhs) : 0;
+  const double n = (double)problem->rows, d = (double)problem->features, m = (double)rows,
+               c = (double)problem->targets, solves = values == NULL ? 1 : (double)count,
+               order = rkhs || m >= d ? d : m,
+               sweeps = fmin((double)self->max_iterations, TYPICAL_SWEEPS);
+  const bool all = m >= d && rows >= problem->rows && problem->rounding <= DBL_EPSILON;
+  (void)weighted;
+  out->gram = rkhs;
+  out->normal = all;
+  out->passes = solves * (sweeps + 1);
+  out->columns = c;
+  out->minibatch = all ? 0 : m * d;
+  out->products =
+      solves * sweeps * 4 * order * (m >= d ? order : d) * c + (all ? 0 : m * d * order);
+  out->factorised = sampled || rkhs ? cost_cholesky(order) : 0;
+  out->bytes = (9 * d * c + n * (c + 1)) * sizeof(double) +
+               (sampled ? cost_symmetric(order) + d * (m >= d ? 256 : m) * sizeof(float) : 0);
+  (void)snprintf(out->note, sizeof out->note, "%g sweeps over the rows, a typical number", sweeps);
+}
+
 const scl_plugin scullery_plugin = {
     .name = "cg",
     .summary = "Ridge regression by preconditioned conjugate gradients, without Phi'Phi",
@@ -552,5 +585,6 @@ const scl_plugin scullery_plugin = {
     SCL_SOLVER(.solve = cg_solve),
     SCL_INSTANCE(cg, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = cg_penalty),
-                  SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows)),
+                  SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows),
+                  SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = cg_cost)),
     .create = cg_create};

@@ -498,6 +498,22 @@ static scl_status hinge_solve(const void *instance, const scl_problem *problem, 
   return status;
 }
 
+/* TYPICAL_PASSES, of two products with each row and class. */
+static void hinge_cost(const void *instance, const scl_problem *problem, const double *values,
+                       size_t count, int32_t weighted, scl_cost *out) {
+  const hinge *self = instance;
+  enum { TYPICAL_PASSES = 30 };
+  const double n = (double)problem->rows, d = (double)problem->features,
+               c = (double)problem->targets,
+               passes = fmin((double)self->max_iterations, TYPICAL_PASSES);
+  (void)values, (void)count, (void)weighted;
+  out->passes = passes;
+  out->columns = c;
+  out->steps = passes * n * d * c / 2;
+  out->bytes = (3 * n * c + 4 * n + 2 * d * c + CHUNK_ROWS * d) * sizeof(double);
+  (void)snprintf(out->note, sizeof out->note, "%g passes over the rows, a typical number", passes);
+}
+
 const scl_plugin scullery_plugin = {
     .name = "hinge",
     .summary = "The linear support vector machine to a duality gap",
@@ -518,5 +534,6 @@ const scl_plugin scullery_plugin = {
     SCL_ABILITIES(
         {SCL_ABILITY_LOSS, &loss_ability},
         SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows),
-        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective)),
+        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective),
+        SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = hinge_cost)),
     .create = hinge_create};

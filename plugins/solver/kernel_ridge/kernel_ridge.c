@@ -14,6 +14,7 @@
  * products with the float64 matrix then correct the solution. Either way the residual reported is
  * that of the float64 system. Values of lambda share the rows and K. */
 #include "kernel_ridge.h"
+#include "shared/cost.h"
 #include "shared/expansion_doubt.h"
 #include "shared/models.h"
 
@@ -517,6 +518,24 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
 }
 MODELS_LOAD(expansion)
 
+/* K of all rows, and a factorisation for each lambda, in float32 where there are many rows; a value
+ * of K takes about ten operations besides its product. */
+static void kernel_ridge_cost(const void *instance, const scl_problem *problem,
+                              const double *values, size_t count, int32_t weighted, scl_cost *out) {
+  const kernel_ridge *self = instance;
+  const double n = (double)problem->rows, d = (double)problem->features,
+               c = (double)problem->targets, solves = values == NULL ? 1 : (double)count;
+  const bool wide = self->precision == FLOAT64 ||
+                    (self->precision == AUTO && problem->rows < FEW_ROWS),
+             kept = !wide && 6 * n * n <= (double)problem->allowance;
+  (void)weighted;
+  out->passes = 1;
+  out->factorised = solves * cost_cholesky(n) / (wide ? 1 : 2);
+  out->products = n * n * d * (kept ? 1 : solves) + 40 * solves * n * n * c;
+  out->steps = 5 * n * n * (kept ? 1 : solves);
+  out->bytes = cost_symmetric(n) * (wide ? 1 : kept ? 1.5 : 0.5) + n * (d + 3 * c) * sizeof(double);
+}
+
 const scl_plugin scullery_plugin = {
     .name = "kernel_ridge",
     .summary =
@@ -544,5 +563,6 @@ const scl_plugin scullery_plugin = {
                             .decide = kernel_ridge_decide, .save = kernel_ridge_save, .load = load,
                             .destroy = end),
                   SCL_OFFER(SCL_ABILITY_MODEL_PATH, scl_ability_model_path, .option = "lambda",
-                            .fit = fit_path)),
+                            .fit = fit_path),
+                  SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = kernel_ridge_cost)),
     SCL_INSTANCE(kernel_ridge, options)};

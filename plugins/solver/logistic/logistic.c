@@ -385,6 +385,27 @@ static scl_status logistic_solve(const void *instance, const scl_problem *proble
   return status;
 }
 
+/* A sweep an iteration; by minibatches, the epochs, and two sweeps at the end. */
+static void logistic_cost(const void *instance, const scl_problem *problem, const double *values,
+                          size_t count, int32_t weighted, scl_cost *out) {
+  const logistic *self = instance;
+  enum { TYPICAL_SWEEPS = 100 };
+  const bool descends = self->method == METHOD_SGD;
+  const double n = (double)problem->rows, d = (double)problem->features + 1,
+               c = (double)problem->targets;
+  const double sweeps = descends ? 2 : fmin((double)self->max_iterations, TYPICAL_SWEEPS) + 1;
+  (void)values, (void)count, (void)weighted;
+  out->passes = sweeps;
+  out->columns = c;
+  out->minibatch = descends ? self->epochs * n * d : 0;
+  out->products = descends ? 4 * self->epochs * n * d * c : 0;
+  out->steps = sweeps * n * c * 10;
+  out->bytes = ((6 + 2 * LBFGS_PAIRS) * d * c + 3 * n * c + n) * sizeof(double);
+  if (!descends)
+    (void)snprintf(out->note, sizeof out->note, "%g sweeps over the rows, %s", sweeps - 1,
+                   sweeps > TYPICAL_SWEEPS ? "a typical number" : "the limit max_iterations");
+}
+
 /* Sweeps read sparse rows, minibatches do not. */
 static const void *logistic_ability(const void *self, const char *id) {
   static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
@@ -410,6 +431,7 @@ const scl_plugin scullery_plugin = {
     SCL_INSTANCE(logistic, options),
     SCL_ABILITIES(
         {SCL_ABILITY_LOSS, &loss_ability},
-        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective)),
+        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective),
+        SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = logistic_cost)),
     .create = logistic_create,
     .ability = logistic_ability};

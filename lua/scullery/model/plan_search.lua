@@ -1,0 +1,109 @@
+--- p:plan: the plan of a fit, or of a search where options are sc.choose.
+local dataset = require "scullery.data.dataset"
+local plan = require "scullery.model.plan"
+local recipe = require "scullery.model.recipe"
+local search = require "scullery.model.search"
+
+local plan_search = {}
+
+-- What is measured once for all runs of a pipeline.
+local measured = { "tried", "few", "reading", "making", "adding", "ending",
+  "codes" }
+
+-- The fold of each row, as many rows in each: sizes do not depend on which rows they are.
+local function even_folds(n, count)
+  local ids = {}
+  for i = 1, n do ids[i] = (i - 1) % count + 1 end
+  return ids
+end
+
+-- How many groups of rows are summed apart, and how many of them judge.
+local function groups_of(o)
+  if o.holdout then return 2, 1 end
+  local count = type(o.folds) == "table" and math.max(table.unpack(o.folds)) or o.folds
+  if count == "time" then count = o.count or 5 end
+  if type(count) ~= "number" then return 1, 0 end
+  return count, count
+end
+
+-- The sizes of a run. Times are measured for the first run of a pipeline, and taken over by others.
+local function sizes_of(run, ds, o, known)
+  local before = known[run.pipeline]
+  local t = plan.sizes(run.pipeline, ds, { choices = run.choices, folds = o.ids,
+    values = run.path and run.path.values, estimate = o.estimate, seconds = not before })
+  if before then
+    for _, name in ipairs(measured) do t[name] = before[name] end
+  end
+  known[run.pipeline] = before or t
+  return t
+end
+
+-- The parts of a run: its sums, unless they are those of the run before, its fits, the decisions
+-- on the rows that judge.
+local function add_run(list, run, o, shared)
+  local candidates = o.judged > 0 and (run.path and #run.path.values or 1) or 0
+  for _, one in ipairs(plan.parts(run.sizes, true, { fits = math.max(o.judged, 1),
+    shared = shared, candidates = candidates })) do
+    local into = list[one.what]
+    if not into then
+      list[one.what], list[#list + 1] = one, one
+    else
+      into.bytes = math.max(into.bytes, one.bytes)
+      into.flops, into.seconds = into.flops + one.flops, into.seconds + one.seconds
+    end
+  end
+end
+
+-- The parts of the fit to all rows at the end, summed up. Its sums are those of the folds.
+local function refit(run, ds, o)
+  local path = run.path and { run.path.values[1] }
+  local t = plan.sizes(run.pipeline, ds, { choices = run.choices, values = path })
+  for _, name in ipairs(measured) do t[name] = run.sizes[name] end
+  local flops, seconds = 0, 0
+  for _, one in ipairs(plan.parts(t, true, { fits = 1, candidates = 0,
+    shared = t.normal > 0 and o.ids ~= nil })) do
+    flops, seconds = flops + one.flops, seconds + one.seconds
+  end
+  return { what = "fit to all rows", bytes = 0, flops = flops, seconds = seconds }
+end
+
+local function of_search(p, ds, given)
+  local runs, _, o = search.planned(p, ds, given)
+  local groups, judged = groups_of(o)
+  o.judged, o.ids = judged, groups > 1 and even_folds(ds:size(), groups) or nil
+  local list, known, peak, last, note = {}, {}, 0, nil, nil
+  for _, run in ipairs(runs) do
+    run.sizes = sizes_of(run, ds, o, known)
+    add_run(list, run, o, run.shared == last)
+    peak, last = math.max(peak, plan.peak(run.sizes)), run.shared
+    note = run.sizes.note ~= "" and run.sizes.note or note
+  end
+  list[#list + 1] = refit(runs[#runs], ds, o)
+  for _, one in ipairs(list) do
+    one.flops, one.seconds = one.flops * ((o.outer or 0) + 1), one.seconds * ((o.outer or 0) + 1)
+  end
+  local sizes = { rows = ds:size(), features = runs[1].sizes.features, note = note }
+  return plan.made(list, sizes, peak, true)
+end
+
+-- True for a table of options, which is not data.
+local function are_options(value)
+  return type(value) == "table" and not getmetatable(value) and #value == 0
+end
+
+--- plan_search.run(p, data, y, given): see Pipeline:plan.
+function plan_search.run(p, data, y, given)
+  if not p.solver then error("the pipeline has no solver", 0) end
+  if given == nil and dataset.is(data) and are_options(y) then y, given = nil, y end
+  if recipe.is_searched(p) then
+    return of_search(p, dataset.coerce(data, y), given or {})
+  end
+  if given and dataset.is(data) and next(given) ~= nil then
+    error(("unknown option '%s': no option of the pipeline is sc.choose, so that this is the plan \z
+      of a fit, which takes none"):format(tostring(next(given))), 0)
+  end
+  local ds = dataset.coerce(data, y, given)
+  return plan.fit(p, ds)
+end
+
+return plan_search
