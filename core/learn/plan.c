@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Rows on which the rates are measured: some blocks. */
-enum { TRIED = 2048 };
+enum { TRIED = 2048, RUNS = 3 };
 
 /* Solvers that do not declare a cost. */
 static const double TYPICAL_PASSES = 100;
@@ -83,6 +83,16 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
   if (out->keeps) out->kept = scl_keep_bytes(&passing);
 }
 
+/* Sums by the levels of columns: no features of rows are made, and the sums of codes are turned into
+ * one matrix of features at the end (rows/sums_levels.c). */
+static void plan_codes(const scl_flow *flow, scl_plan *out) {
+  const double groups = flow->group == NULL ? 1 : (double)flow->groups,
+               rows = (double)scl_min(scl_flow_block_rows(flow), out->rows);
+  out->summing = out->sums + 2 * groups * scl_symmetric_bytes((double)out->codes) +
+                 scl_flow_bytes(flow, false) +
+                 2 * rows * (double)out->codes * (double)scl_dtype_size(flow->dtype);
+}
+
 /* ------------------------------------------------------------ seconds of a few rows */
 
 static scl_status visit_nothing(void *context, const scl_flow_block *block, scl_error *error) {
@@ -92,11 +102,11 @@ static scl_status visit_nothing(void *context, const scl_flow_block *block, scl_
   return SCL_STATUS_OK;
 }
 
-/* *seconds = the shorter of two walks: the first one meets cold memory. */
+/* *seconds = the shortest of RUNS walks: the first one meets cold memory. */
 static scl_status time_walk(const scl_flow *flow, bool features, double *seconds,
                             scl_error *error) {
   *seconds = INFINITY;
-  for (int run = 0; run < 2; run++) {
+  for (int run = 0; run < RUNS; run++) {
     const double began = scl_progress_clock();
     SCL_TRY(scl_flow_walk(flow, features, visit_nothing, NULL, error));
     *seconds = fmin(*seconds, scl_progress_clock() - began);
@@ -109,7 +119,7 @@ static scl_status time_sums(scl_training *training, scl_flow *flow, double *seco
                             scl_error *error) {
   *seconds = INFINITY;
   scl_status status = SCL_STATUS_OK;
-  for (int run = 0; status == SCL_STATUS_OK && run < 2; run++) {
+  for (int run = 0; status == SCL_STATUS_OK && run < RUNS; run++) {
     scl_sums *sums = NULL;
     const double began = scl_progress_clock();
     status = scl_sums_accumulate(training->way, flow, &sums, error);
@@ -120,23 +130,31 @@ static scl_status time_sums(scl_training *training, scl_flow *flow, double *seco
   return status;
 }
 
-static scl_status leave_scores(void *context, const scl_rows *rows, double *scores,
-                               scl_error *error) {
-  (void)context, (void)rows, (void)scores, (void)error;
+/* Numbers with all bits in use, since sums of zeros take less time. */
+static void fill_numbers(double *numbers, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    numbers[i] = 1 / (double)(i % 1000 + 3);
+}
+
+static scl_status turn_scores(void *context, const scl_rows *rows, double *scores,
+                              scl_error *error) {
+  (void)error;
+  fill_numbers(scores, rows->count * *(const size_t *)context);
   return SCL_STATUS_OK;
 }
 
-/* *seconds = the shortest of three sweeps by zeros, of which the first one stores the features. */
+/* *seconds = the shortest of RUNS sweeps, of which the first one stores the features. */
 static scl_status time_sweeps(const scl_problem *problem, size_t k, double *seconds,
                               scl_error *error) {
   const size_t numbers = problem->features * k;
   double *a = scl_allocate_zero((2 * numbers + 1) * sizeof *a);
   if (a == NULL) return scl_fail_memory(error, 2 * numbers * sizeof *a, "coefficients");
   scl_status status = SCL_STATUS_OK;
+  fill_numbers(a, numbers);
   *seconds = INFINITY;
-  for (int run = 0; status == SCL_STATUS_OK && run < 3; run++) {
+  for (int run = 0; status == SCL_STATUS_OK && run < RUNS; run++) {
     const double began = scl_progress_clock();
-    status = problem->sweep(problem, a, k, leave_scores, NULL, a + numbers, error);
+    status = problem->sweep(problem, a, k, turn_scores, &k, a + numbers, error);
     *seconds = fmin(*seconds, scl_progress_clock() - began);
   }
   scl_release(a);
@@ -199,6 +217,8 @@ static scl_status plan_seconds(scl_training *training, const scl_instance *solve
 scl_status scl_training_plan(scl_training *training, const scl_instance *solver, size_t parameters,
                              const double *values, size_t count, bool timed, scl_plan *out,
                              scl_error *error) {
+  const bool constant = scl_solver_wants_intercept(solver) && !scl_solver_makes_models(solver);
+  SCL_TRY(scl_training_centre(training, constant, error)); /* it may change the way of summing */
   scl_flow flow = training->flow;
   flow.planned = flow.map == NULL ? 0 : parameters;
   const bool weighted = flow.weights != NULL;
@@ -210,6 +230,7 @@ scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
   plan_cost(solver, &problem, values, count, weighted, out);
   plan_bytes(training, &flow, parameters, out);
   if (timed) SCL_TRY(plan_seconds(training, solver, out, error));
+  if (out->codes > 0) plan_codes(&flow, out);
   if (out->codes == 0 || !scl_problem_is_reducible(training, solver, &problem, values, count))
     return SCL_STATUS_OK;
   problem.features = out->codes;

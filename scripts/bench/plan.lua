@@ -30,8 +30,8 @@ local function watch(name)
     local seconds = core.now() - began
     local peak = select(2, core.usage())
     active = false
-    if latest and latest.seconds < seconds then seconds = latest.seconds end
-    latest = { told = planned and told or nil, problem = not planned and told or nil,
+    if latest and latest.name == name then seconds = math.min(seconds, latest.seconds) end
+    latest = { name = name, told = planned and told or nil, problem = not planned and told or nil,
       seconds = seconds, peak = peak }
     return table.unpack(result, 1, result.n)
   end

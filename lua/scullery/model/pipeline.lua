@@ -93,13 +93,16 @@ function Pipeline:fit(data, y, given)
 end
 
 --- p:plan(ds) or p:plan(X, y): what p:fit(ds) will take, before it starts; of a pipeline with
---- sc.choose what p:search(ds) will, p:plan(ds, { folds = 5 }) with the options of p:search. An object with .bytes (the most resident
---- memory that the process will have, with what it holds now), .more (what the fit adds), .flops
---- (floating-point operations), .seconds (on this machine), .left (bytes that the process can still
---- get) and .features. It prints as a table of what takes memory, operations and time. Sizes are
---- those of the engine's arrays. Seconds are in proportion to the time of the first 2048 rows with
---- up to 512 parameters, and to rates of the machine, which a plan measures. Where a number of
---- iterations is not known, a typical number is taken, and .note tells it.
+--- sc.choose what p:search will: p:plan(ds, { folds = 5 }), with the options of p:search. An object
+--- with .bytes (the most resident memory that the process will have, with what it holds now), .more
+--- (what the work adds), .flops (floating-point operations), .seconds (on this machine), .left
+--- (bytes that the process can still get), .rows and .features. It prints as a table of what takes
+--- memory, operations and time, and entries 1, 2, ... are its rows: { what =, bytes =, flops =,
+--- seconds = }.
+---
+--- Sizes are those of the engine's arrays. Seconds are in proportion to the time of the first 2048
+--- rows with up to 1024 parameters, and to rates of the machine; a plan measures both. Where a
+--- number of iterations is not known, a typical number is taken, and .note tells it.
 ---
 --- p:fit refuses a fit whose plan needs more memory than is left, with an error that has the
 --- numbers.

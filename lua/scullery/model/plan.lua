@@ -1,6 +1,7 @@
 --- Plans: the memory, the operations and the seconds of a fit before it starts. Sizes come from the
 --- engine (core/learn/plan.h), on the pipeline with few parameters and the first rows. Seconds are
 --- the time of these rows, in proportion, and operations by the machine's rates.
+local automatic = require "scullery.model.automatic"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
@@ -183,13 +184,13 @@ end
 
 -- The engine keeps up to CACHE bytes of released blocks of at least LARGE bytes for reuse
 -- (core/base/pages.h). At its peak a fit holds about so many of the blocks of rows and of matrices
--- that it has released.
+-- that it has released: shares that were measured.
 local CACHE, LARGE, BLOCKS = 96 * 2 ^ 20, 4e6, 0.3
 
 local function cached(t)
   local blocks, matrix = t.summing > 0 and t.summing - t.sums or t.walk, 4.0 * t.features ^ 2
   return math.min(CACHE, (blocks > 2 * LARGE and BLOCKS * blocks or 0)
-    + (t.factorised > 0 and matrix > LARGE and matrix or 0))
+    + (t.way == "dense" and t.factorised > 0 and matrix > LARGE and matrix or 0))
 end
 
 --- plan.peak(t): the most memory at one time, above that of now.
@@ -217,9 +218,25 @@ function plan.made(list, t, peak, seconds)
   return self
 end
 
+-- The choice of options that are not given (automatic.lua), on a sample: six widths, with seven
+-- values of the regularisation in each of three folds, and some more values on all rows.
+local function choosing(p, t)
+  local open = automatic.open(p)
+  if not open then return nil end
+  local n, D = math.min(t.rows, 4000), math.min(t.features, 500)
+  local widths, values = open.width and 6 or 1, open.lambda and 7 * 3 or 1
+  local each = t.factorised > 0 and D ^ 3 / 3 or 4 * 30 * n * D
+  local operations = widths * (n * D ^ 2 + values * each)
+    + (t.rows > n and 4 * t.factorised or 0)
+  return row("choosing", 0, operations, operations / rates.of "potrf")
+end
+
 local function of(p, ds, seconds)
   local t = plan.sizes(p, ds, { seconds = seconds, once = true })
-  return plan.made(plan.parts(t, seconds), t, plan.peak(t), seconds)
+  local list = plan.parts(t, seconds)
+  local choice = seconds and choosing(p, t)
+  if choice then table.insert(list, #list, choice) end
+  return plan.made(list, t, plan.peak(t), seconds)
 end
 
 --- plan.fit(p, ds): the plan of p:fit(ds).

@@ -1,4 +1,5 @@
 --- p:plan: the plan of a fit, or of a search where options are sc.choose.
+local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local plan = require "scullery.model.plan"
 local recipe = require "scullery.model.recipe"
@@ -54,6 +55,12 @@ local function add_run(list, run, o, shared)
   end
 end
 
+-- The most memory of a run: folds are solved side by side, each with memory of its own.
+local function peak_of(t, folds)
+  local others = math.max(math.min(core.threads(), folds) - 1, 0)
+  return plan.peak(t) + others * (t.own + t.matrix + t.solution)
+end
+
 -- The parts of the fit to all rows at the end, summed up. Its sums are those of the folds.
 local function refit(run, ds, o)
   local path = run.path and { run.path.values[1] }
@@ -75,7 +82,7 @@ local function of_search(p, ds, given)
   for _, run in ipairs(runs) do
     run.sizes = sizes_of(run, ds, o, known)
     add_run(list, run, o, run.shared == last)
-    peak, last = math.max(peak, plan.peak(run.sizes)), run.shared
+    peak, last = math.max(peak, peak_of(run.sizes, o.judged)), run.shared
     note = run.sizes.note ~= "" and run.sizes.note or note
   end
   list[#list + 1] = refit(runs[#runs], ds, o)
@@ -83,6 +90,7 @@ local function of_search(p, ds, given)
     one.flops, one.seconds = one.flops * ((o.outer or 0) + 1), one.seconds * ((o.outer or 0) + 1)
   end
   local sizes = { rows = ds:size(), features = runs[1].sizes.features, note = note }
+  if runs[1].shared ~= last then peak = peak + runs[1].sizes.sums end -- those of the best so far
   return plan.made(list, sizes, peak, true)
 end
 

@@ -498,7 +498,8 @@ static scl_status hinge_solve(const void *instance, const scl_problem *problem, 
   return status;
 }
 
-/* TYPICAL_PASSES, of two products with each row and class. */
+/* TYPICAL_PASSES, of two products with each row and class; Newton's method copies the rows inside the
+ * margin, typically a fifth. */
 static void hinge_cost(const void *instance, const scl_problem *problem, const double *values,
                        size_t count, int32_t weighted, scl_cost *out) {
   const hinge *self = instance;
@@ -510,7 +511,7 @@ static void hinge_cost(const void *instance, const scl_problem *problem, const d
   out->passes = passes;
   out->columns = c;
   out->steps = passes * n * d * c / 2;
-  out->bytes = (3 * n * c + 4 * n + 2 * d * c + CHUNK_ROWS * d) * sizeof(double);
+  out->bytes = (3 * n * c + 4 * n + 2 * d * c + CHUNK_ROWS * d + n / 5 * (d + 11)) * sizeof(double);
   (void)snprintf(out->note, sizeof out->note, "%g passes over the rows, a typical number", passes);
 }
 

@@ -444,8 +444,8 @@ static void cost(const void *instance, const scl_problem *problem, const double 
   (void)values, (void)count, (void)weighted;
   out->passes = 1;
   out->products = 2 * n * vectors * d;
-  out->steps = 5 * n * vectors;
-  out->bytes = 2 * n * d * sizeof(double) + fmin(self->cache, n * vectors * sizeof(float)) +
+  out->steps = 15 * n * vectors;
+  out->bytes = 2 * n * d * sizeof(double) + fmin(1e6 * self->cache, n * n * sizeof(float)) +
                10 * n * c * sizeof(double);
   (void)snprintf(out->note, sizeof out->note, "a third of the rows as support vectors is typical");
 }
