@@ -70,7 +70,7 @@ static scl_row_sums *field_sums(lua_State *L, const char *key, const scl_flow *f
 
 /* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
  * weights =, once = one solve, by_sums = solve from sums over the rows alone, fingerprints =, sums
- * = solve from these in place of the rows, from =, to = rows to learn from}) */
+ * = solve from these in place of the rows, from =, to = rows to learn from, checkpoint =}) */
 static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
   training *t = scl_lua_new_owned(L, SCL_LUA_TRAINING, release_training, sizeof *t);
@@ -86,6 +86,7 @@ static int training_new(lua_State *L) {
   t->flow.block_rows = scl_lua_field_size(L, 4, "block", 1, SCL_LUA_BLOCK, t->flow.block_rows);
   t->flow.begin = scl_lua_field_size(L, 4, "from", 1, rows + 1, 1) - 1;
   t->flow.end = scl_lua_field_size(L, 4, "to", t->flow.begin + 1, rows + 1, 0);
+  t->flow.checkpoint = scl_lua_field_handle(L, 4, "checkpoint", SCL_LUA_CHECKPOINT);
   t->flow.doing = scl_lua_field_flag(L, 4, "quiet") ? NULL : "learning";
   lua_getfield(L, 4, "folds");
   if (!lua_isnil(L, -1)) read_groups(L, lua_gettop(L), t);
@@ -109,6 +110,10 @@ static int training_new(lua_State *L) {
   if (like != NULL) scl_training_like(t->engine, like->whole);
   if (sums != NULL || like != NULL) {
     lua_getfield(L, 4, sums != NULL ? "sums" : "like");
+    scl_lua_tie(L, made, -1);
+  }
+  if (t->flow.checkpoint != NULL) {
+    lua_getfield(L, 4, "checkpoint");
     scl_lua_tie(L, made, -1);
   }
   for (int place = 1; place <= 3; place += 2) /* the flow borrows source and map */
