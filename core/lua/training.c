@@ -140,6 +140,20 @@ static int training_take_sums(lua_State *L) {
   return 0;
 }
 
+/* core.training_sum(training, constant): make the sums over the rows, for problems with a constant or
+ * without, unless they exist */
+static int training_sum(lua_State *L) {
+  training *t = scl_lua_take_training(L, 1);
+  SCL_LUA_TRY(L, scl_training_sum(t->engine, lua_toboolean(L, 2), &error));
+  return 0;
+}
+
+/* core.training_has_sums(training) -> whether they exist */
+static int training_has_sums(lua_State *L) {
+  const training *t = scl_lua_take_training(L, 1);
+  return scl_lua_give_boolean(L, scl_training_has_sums(t->engine));
+}
+
 typedef scl_lua_fits fits;
 
 /* Matrices that became Lua's are empty by then. */
@@ -362,6 +376,7 @@ static int objective(lua_State *L) {
 
 void scl_lua_open_training(lua_State *L) {
   SCL_LUA_CALLS(L, {"training", training_new, 4}, {"training_take_sums", training_take_sums, 2},
+                {"training_sum", training_sum, 2}, {"training_has_sums", training_has_sums, 1},
                 {"solve", solve, 4}, {"objective", objective, 4}, {"score", score, 2},
                 {"decisions_apart", decisions_apart, 2});
 }

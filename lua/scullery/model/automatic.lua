@@ -505,13 +505,13 @@ local function warn_of_defaults(open, message)
     table.concat(names, " and "), message))
 end
 
---- automatic.fill(p, ds): for a search: the pipeline with the options that p:fit would choose, with
---- the first value of each searched one, and the searched ones as they are. Second: a sentence
---- about the choice, or nil.
-function automatic.fill(p, ds)
+--- automatic.fill(p, ds[, stored]): for a search: the pipeline with the options that p:fit would
+--- choose, with the first value of each searched one, and the searched ones as they are. Second: a
+--- sentence about the choice, or nil. stored: a checkpoint (checkpoint.lua).
+function automatic.fill(p, ds, stored)
   local open = automatic.open(p)
   if not open then return p, nil end
-  local chosen, few = try_to_find(filled(p, {}, {}), open, ds)
+  local chosen, few = try_to_find(filled(p, {}, {}), open, ds, false, stored)
   if not chosen then return p, nil end
   local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end

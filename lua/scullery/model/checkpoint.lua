@@ -19,6 +19,15 @@ checkpoint.rules = { checkpoint = { type = "string" },
   every = { type = "number", low = 0, high = 1e9, default = 60 },
   restart = { type = "boolean", default = false } }
 
+--- checkpoint.check(title, given): raises an error for options about a checkpoint without one.
+function checkpoint.check(title, given)
+  for _, name in ipairs{ "every", "restart" } do
+    if given and given[name] ~= nil and given.checkpoint == nil then
+      error(("%s: option '%s' goes with checkpoint = path"):format(title, name), 0)
+    end
+  end
+end
+
 -- ---------------------------------------------------------------- what the work is
 
 -- A digest of a value and of the matrices in it.
@@ -124,8 +133,8 @@ function checkpoint.open(title, p, ds, o, work)
     remove(path)
     journal, text = claim(title, path, header)
   end
-  local self = setmetatable({ title = title, path = path, journal = journal, results = {} },
-    checkpoint)
+  local self = setmetatable({ title = title, path = path, journal = journal, results = {},
+    prefix = "" }, checkpoint)
   read_results(self, text)
   self.handle = core.checkpoint_open(path, core.digest(header), o.every)
   return self
@@ -141,8 +150,9 @@ checkpoint.__close = checkpoint.close
 -- ---------------------------------------------------------------- pieces of the work
 
 --- c:result(key, make): the result of a finished piece of the work, a table: from the file if it is
---- there, otherwise of make(), which is then stored.
+--- there, otherwise of make(), which is then stored. c.prefix: a text before all keys.
 function checkpoint:result(key, make)
+  key = self.prefix .. key
   if not self.results[key] then
     local arrays = {}
     local text = core.json_encode{ key = key, value = description.encode(make(), arrays, "value") }

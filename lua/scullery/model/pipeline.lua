@@ -47,10 +47,7 @@ local function split_options(data, y, given)
     error(("pipeline:fit: unknown option '%s' with a data set; it takes progress, sums, \z
       fingerprints, checkpoint, every and restart"):format(tostring(next(rest))), 3)
   end
-  if not found.checkpoint and (found.every or found.restart) then
-    error(("pipeline:fit: option '%s' goes with checkpoint = path"):format(
-      found.every and "every" or "restart"), 3)
-  end
+  checkpoint.check("pipeline:fit", found)
   found = options.check("pipeline:fit", found, own, 3)
   if type(given) ~= "table" then return y, given, found end
   return y, next(rest) and rest or nil, found
@@ -459,7 +456,8 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
 ---
 --- A width or a regularisation that is not given is chosen once, on all rows, as p:fit does, before
---- the cells are tried.
+--- the cells are tried. checkpoint = path, every, restart: as in p:fit; finished cells are stored,
+--- and are not tried again.
 ---
 --- each = "solver", or the name of a searched option: .each is a table from each value of that
 --- option (for a stage its name) to the best pipeline with it, fitted. The compared solvers share
