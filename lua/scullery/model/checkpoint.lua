@@ -48,8 +48,9 @@ local function facts_of(p, ds, work)
   local own = {}
   for name in pairs(recipe.own_options) do own[name] = p[name] end
   local source = parts.source(ds)
-  source.weights = ds.weights and core.fingerprint(ds.weights)
-  source.groups = ds.groups and core.fingerprint(ds.groups)
+  for _, name in ipairs{ "X", "y", "weights", "groups" } do
+    source[name] = ds[name] and core.checksum(ds[name])
+  end
   source.classes, source.names = ds.classes, ds.names
   return { version = VERSION, scullery = core.version, instructions = core.instruction_set(),
     pipeline = digest{ stages = recipe.given_stages(p), options = own },
