@@ -15,7 +15,9 @@ local VERSION = 1
 local ENDINGS = { "", ".sums", ".passes", ".state" }
 
 --- checkpoint.rules: the options of p:fit and p:search about checkpoints.
-checkpoint.rules = { checkpoint = { type = "string" },
+checkpoint.rules = {
+  checkpoint = { test = function(v) return type(v) == "string" and v ~= "" end,
+    takes = "the path of a file" },
   every = { type = "number", low = 0, high = 1e9, default = 60 },
   restart = { type = "boolean", default = false } }
 
@@ -114,31 +116,38 @@ local function read_results(self, text)
   end
 end
 
+-- The checkpoint at the path whose journal is claimed and has this text.
+local function opened(self, text, facts, header, o)
+  local why = unlike(text:match("^[^\n]*"), facts)
+  if why and not o.restart then
+    error(("%s: the checkpoint %s %s: give another file, or restart = true to begin anew and \z
+      replace it"):format(self.title, self.path, why), 0)
+  end
+  if o.restart then
+    remove(self.path)
+    self.journal, text = claim(self.title, self.path, header)
+  end
+  read_results(self, text)
+  self.handle = core.checkpoint_open(self.path, core.digest(header), o.every)
+end
+
 --- checkpoint.open(title, p, ds, o, work): the checkpoint of o.checkpoint, o.every and o.restart
 --- for this work on the data set; nil without o.checkpoint. work: what determines the result
 --- besides pipeline and data. Raises an error if the files are of other work, unless o.restart,
 --- which replaces them. To be closed.
 function checkpoint.open(title, p, ds, o, work)
-  local path = o.checkpoint
-  if not path then return nil end
-  check_file(title, path)
+  if not o.checkpoint then return nil end
+  check_file(title, o.checkpoint)
   local facts = facts_of(p, ds, work)
   local header = BEGINNING .. core.json_encode(facts):sub(2) .. "\n"
-  local journal, text = claim(title, path, header)
-  local why = unlike(text:match("^[^\n]*"), facts)
-  if why and not o.restart then
-    error(("%s: the checkpoint %s %s: give another file, or restart = true to begin anew and \z
-      replace it"):format(title, path, why), 0)
-  end
-  if o.restart then
-    remove(path)
-    journal, text = claim(title, path, header)
-  end
-  local self = setmetatable({ title = title, path = path, journal = journal, results = {},
-    prefix = "" }, checkpoint)
-  read_results(self, text)
-  self.handle = core.checkpoint_open(path, core.digest(header), o.every)
-  return self
+  local self = setmetatable({ title = title, path = o.checkpoint, results = {}, prefix = "" },
+    checkpoint)
+  local text
+  self.journal, text = claim(title, self.path, header)
+  local ok, message = pcall(opened, self, text, facts, header, o)
+  if ok then return self end
+  self:close()
+  error(message, 0)
 end
 
 --- c:close(): lets other processes use the files.
