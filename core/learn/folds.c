@@ -102,6 +102,7 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
   pthread_t threads[SCL_POOL_MAX];
   memset(fits, 0, groups * f.each * sizeof *fits); /* so that fits never begun can be released */
   (void)pthread_mutex_init(&f.lock, NULL);
+  training->aside = groups > 1;
   const bool shown = groups > 1 && training->flow.doing != NULL;
   const size_t mark = scl_profile_enter("solving");
   f.level = shown ? scl_level_open("fold", NULL, (double)groups) : 0;

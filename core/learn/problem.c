@@ -137,6 +137,7 @@ static scl_status answer_total(const scl_problem *problem, const double *values,
 static scl_problem problem_of(const scl_training *training, const scl_flow *flow,
                               const scl_instance *solver) {
   const scl_map *map = flow->map;
+  const bool logged = flow->checkpoint != NULL && !training->aside;
   return (scl_problem){
       .head = SCL_HEAD(scl_problem),
       .host = scl_host_get(),
@@ -158,15 +159,16 @@ static scl_problem problem_of(const scl_training *training, const scl_flow *flow
       .normal = scl_problem_normal,
       .dual = scl_problem_dual,
       .gram = answer_gram,
-      .product = scl_problem_product,
-      .adjoint = scl_problem_adjoint,
-      .sweep = scl_problem_sweep,
+      .product = logged ? scl_logged_product : scl_problem_product,
+      .adjoint = logged ? scl_logged_adjoint : scl_problem_adjoint,
+      .sweep = logged ? scl_logged_sweep : scl_problem_sweep,
       .reweighted = scl_problem_reweighted,
       .minibatch = scl_problem_minibatch,
       .progress = answer_progress,
       .hold_out = scl_problem_hold_out,
       .held = scl_problem_held,
       .total = answer_total,
+      .keep = scl_problem_keep,
       .rounding = flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) &&
                           scl_flow_whole(flow) == SCL_WHOLE_NONE
                       ? 10 * FLT_EPSILON

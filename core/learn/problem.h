@@ -21,6 +21,11 @@ void scl_training_destroy(scl_training *training);
  * changes. */
 scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_error *error);
 
+/* Make the sums over the rows, for problems with a constant or without, unless they exist; and
+ * whether they exist. */
+scl_status scl_training_sum(scl_training *training, bool constant, scl_error *error);
+bool scl_training_has_sums(const scl_training *training);
+
 /* Declare that only one problem will be solved, so that its matrix may reuse the memory of the
  * sums. */
 void scl_training_once(scl_training *training);

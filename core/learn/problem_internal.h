@@ -1,5 +1,5 @@
 /* What the files of problems share: problem.c opens, solves and closes them; problem_walk.c,
- * problem_normal.c, problem_passes.c, problem_dual.c, problem_minibatch.c, problem_holdout.c and
+ * problem_normal.c, problem_passes.c, problem_log.c, problem_dual.c, problem_minibatch.c, problem_holdout.c and
  * problem_reduced.c answer what a solver may ask. */
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
@@ -41,6 +41,7 @@ struct scl_training {
   scl_training *in_order; /* on the rows in that order; NULL: not needed yet */
   scl_ordered *ordered;   /* such a training: its rows; else NULL */
   bool keeps_no_more;     /* memory for the cache ran out once: do not try again */
+  bool aside; /* problems are solved side by side: their passes are not recorded in a checkpoint */
 };
 
 /* Staged rows of the next minibatches, of a source that streams (problem_minibatch.c). */
@@ -192,6 +193,16 @@ scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size
                                scl_error *error);
 scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                              void *context, double *out, scl_error *error);
+
+/* problem_log.c: the same verbs for a flow with a checkpoint, and scl_problem.keep. */
+scl_status scl_logged_product(const scl_problem *problem, const double *a, size_t k, double *out,
+                              scl_error *error);
+scl_status scl_logged_adjoint(const scl_problem *problem, const double *r, size_t k, double *out,
+                              scl_error *error);
+scl_status scl_logged_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
+                            void *context, double *out, scl_error *error);
+scl_status scl_problem_keep(const scl_problem *problem, const scl_state_part *parts, size_t count,
+                            int32_t *restored, scl_error *error);
 
 /* problem_adjoint.c: exact sums V'r over rows of bits or whole numbers (rows/whole_adjoint.c). A
  * number of r that is not finite makes all of them NaN. */

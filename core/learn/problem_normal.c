@@ -116,6 +116,13 @@ static scl_status ensure_sums(scl_training *training, scl_error *error) {
   return status;
 }
 
+scl_status scl_training_sum(scl_training *training, bool constant, scl_error *error) {
+  SCL_TRY(scl_training_centre(training, constant, error));
+  return ensure_sums(training, error);
+}
+
+bool scl_training_has_sums(const scl_training *training) { return training->sums != NULL; }
+
 void scl_training_once(scl_training *training) { training->once = true; }
 
 void scl_training_by_sums(scl_training *training, scl_fingerprints *prints) {
@@ -125,8 +132,7 @@ void scl_training_by_sums(scl_training *training, scl_fingerprints *prints) {
 
 scl_status scl_training_exact_sums(scl_training *training, bool constant,
                                    struct scl_whole_sums **out, scl_error *error) {
-  SCL_TRY(scl_training_centre(training, constant, error));
-  SCL_TRY(ensure_sums(training, error));
+  SCL_TRY(scl_training_sum(training, constant, error));
   if (training->given || !training->sums->exact)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "sums of these features are not exact: they are summed by the way \"%s\"",

@@ -15,6 +15,7 @@
 #define SCL_LUA_MODEL "scullery.model"
 #define SCL_LUA_TRAINING "scullery.training"
 #define SCL_LUA_SUMS "scullery.sums"
+#define SCL_LUA_CHECKPOINT "scullery.checkpoint"
 
 /* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill
  * *pointer, so that nothing is lost on an error. */

@@ -8,6 +8,7 @@
 #include "lua/list.h"
 #include "lua/matrix.h"
 #include "model/restore.h"
+#include "rows/fingerprints.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,6 +148,24 @@ static int fingerprint(lua_State *L) {
   return scl_lua_give_text(L, text);
 }
 
+/* core.checksum(matrix) -> 16 hexadecimal digits that depend on its shape and on all of its numbers, by
+ * row and column */
+static int checksum(lua_State *L) {
+  const scl_matrix *a = scl_lua_check_matrix(L, 1);
+  double *copy = lua_newuserdatauv(L, (a->cols + 1) * sizeof *copy, 0); /* of a row of a view */
+  uint64_t sum = a->rows;
+  char text[17];
+  for (size_t i = 0; i < a->rows; i++) {
+    for (size_t j = 0; a->col_stride != 1 && j < a->cols; j++)
+      copy[j] = scl_matrix_get(a, i, j);
+    const void *row = scl_at(a->data, a->dtype, (ptrdiff_t)i * a->row_stride);
+    sum = a->col_stride == 1 ? scl_fingerprint_of(sum, a->dtype, row, a->cols)
+                             : scl_fingerprint_of(sum, SCL_DTYPE_FLOAT64, copy, a->cols);
+  }
+  (void)snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
+  return scl_lua_give_text(L, text);
+}
+
 /* core.digest(text) -> its SHA-256 */
 static int digest_of(lua_State *L) {
   size_t size;
@@ -162,5 +181,5 @@ static int digest_of(lua_State *L) {
 void scl_lua_open_saving(lua_State *L) {
   SCL_LUA_CALLS(L, {"tensors_write", tensors_write, 3}, {"stage_save", stage_save, 1},
                 {"map_cells", map_cells, 1}, {"map_probe", map_probe, 1});
-  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint}, {"digest", digest_of});
+  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint}, {"checksum", checksum}, {"digest", digest_of});
 }

@@ -70,7 +70,7 @@ static scl_row_sums *field_sums(lua_State *L, const char *key, const scl_flow *f
 
 /* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
  * weights =, once = one solve, by_sums = solve from sums over the rows alone, fingerprints =, sums
- * = solve from these in place of the rows, from =, to = rows to learn from}) */
+ * = solve from these in place of the rows, from =, to = rows to learn from, checkpoint =}) */
 static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
   training *t = scl_lua_new_owned(L, SCL_LUA_TRAINING, release_training, sizeof *t);
@@ -86,6 +86,7 @@ static int training_new(lua_State *L) {
   t->flow.block_rows = scl_lua_field_size(L, 4, "block", 1, SCL_LUA_BLOCK, t->flow.block_rows);
   t->flow.begin = scl_lua_field_size(L, 4, "from", 1, rows + 1, 1) - 1;
   t->flow.end = scl_lua_field_size(L, 4, "to", t->flow.begin + 1, rows + 1, 0);
+  t->flow.checkpoint = scl_lua_field_handle(L, 4, "checkpoint", SCL_LUA_CHECKPOINT);
   t->flow.doing = scl_lua_field_flag(L, 4, "quiet") ? NULL : "learning";
   lua_getfield(L, 4, "folds");
   if (!lua_isnil(L, -1)) read_groups(L, lua_gettop(L), t);
@@ -111,6 +112,10 @@ static int training_new(lua_State *L) {
     lua_getfield(L, 4, sums != NULL ? "sums" : "like");
     scl_lua_tie(L, made, -1);
   }
+  if (t->flow.checkpoint != NULL) {
+    lua_getfield(L, 4, "checkpoint");
+    scl_lua_tie(L, made, -1);
+  }
   for (int place = 1; place <= 3; place += 2) /* the flow borrows source and map */
     if (!lua_isnil(L, place)) scl_lua_tie(L, made, place);
   /* the list of stages was copied: each stage is kept by itself */
@@ -133,6 +138,20 @@ static int training_take_sums(lua_State *L) {
   training *few = scl_lua_take_training(L, 1), *many = scl_lua_take_training(L, 2);
   SCL_LUA_TRY(L, scl_training_take_sums(few->engine, many->engine, &error));
   return 0;
+}
+
+/* core.training_sum(training, constant): make the sums over the rows, for problems with a constant or
+ * without, unless they exist */
+static int training_sum(lua_State *L) {
+  training *t = scl_lua_take_training(L, 1);
+  SCL_LUA_TRY(L, scl_training_sum(t->engine, lua_toboolean(L, 2), &error));
+  return 0;
+}
+
+/* core.training_has_sums(training) -> whether they exist */
+static int training_has_sums(lua_State *L) {
+  const training *t = scl_lua_take_training(L, 1);
+  return scl_lua_give_boolean(L, scl_training_has_sums(t->engine));
 }
 
 typedef scl_lua_fits fits;
@@ -357,6 +376,7 @@ static int objective(lua_State *L) {
 
 void scl_lua_open_training(lua_State *L) {
   SCL_LUA_CALLS(L, {"training", training_new, 4}, {"training_take_sums", training_take_sums, 2},
+                {"training_sum", training_sum, 2}, {"training_has_sums", training_has_sums, 1},
                 {"solve", solve, 4}, {"objective", objective, 4}, {"score", score, 2},
                 {"decisions_apart", decisions_apart, 2});
 }

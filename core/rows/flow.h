@@ -7,7 +7,7 @@
 
 #include "map/map.h"
 #include "map/stage.h"
-#include "rows/fingerprints.h"
+#include "rows/checkpoint.h"
 #include "rows/source.h"
 
 typedef struct scl_flow {
@@ -43,7 +43,8 @@ typedef struct scl_flow {
   bool fixed_unit;
   const size_t *numbers;    /* for messages: each row's place in the data; NULL: as in the source */
   scl_fingerprints *prints; /* sums add the rows' fingerprints to these; NULL: to none */
-  const char *doing;        /* for progress; NULL shows none */
+  scl_checkpoint *checkpoint; /* where sums and passes over all rows are stored; NULL: nowhere */
+  const char *doing;          /* for progress; NULL shows none */
 } scl_flow;
 
 typedef struct scl_flow_block {

@@ -4,6 +4,7 @@
 
 #include "algebra/block_totals.h"
 #include "base/profile.h"
+#include "rows/whole_sums.h"
 
 /* In the order in which they are asked. The last claims every flow. */
 static const scl_sums_way *const ways[] = {&scl_way_bits, &scl_way_whole, &scl_way_sparse,
@@ -20,6 +21,8 @@ const scl_sums_way *scl_sums_way_of(const scl_flow *flow) {
 typedef struct accumulating {
   scl_summing summing;
   scl_reducer reducer;
+  scl_checkpoint *checkpoint; /* NULL: none, or this way or walk has no sums to store */
+  scl_whole_sums *before;     /* the sums of the first rows, from the checkpoint; NULL: none */
 } accumulating;
 
 /* Add the fingerprints of the rows of a block to the flow's, if these are wanted. */
@@ -36,9 +39,64 @@ static scl_status add_prints(const scl_flow *flow, const scl_flow_block *block, 
   return SCL_STATUS_OK;
 }
 
-/* Visit of the walk: add a block to the part of its leaf. */
-static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
-  accumulating *a = context;
+/* ------------------------------------------------------------ checkpoints
+ *
+ * Exact sums do not depend on the order of their additions. So the sums of all parts so far can be
+ * stored after any block, and be added at the end of a walk that begins at the next one. */
+
+/* The checkpoint of a walk over all rows, by a way that has no rows waiting between blocks. */
+static scl_checkpoint *checkpoint_of(const scl_sums_way *way, const scl_flow *flow) {
+  return way->whole && way->flush == NULL && flow->begin == 0 && flow->end == 0 ? flow->checkpoint
+                                                                                : NULL;
+}
+
+/* Take the stored sums of the first rows, and walk the others. */
+static scl_status resume(accumulating *a, scl_error *error) {
+  scl_summing *s = &a->summing;
+  size_t rows = 0;
+  a->checkpoint = checkpoint_of(s->way, s->flow);
+  if (a->checkpoint == NULL) return SCL_STATUS_OK;
+  SCL_TRY(a->checkpoint->load_sums(a->checkpoint, s->like.features, s->like.targets,
+                                   s->walked.prints, &a->before, &rows, error));
+  if (a->before == NULL) return SCL_STATUS_OK;
+  if (rows > s->flow->source->rows || a->before->groups != s->like.groups)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the checkpoint has sums of %zu rows and %zu folds, and the data %zu and %zu",
+                    rows, a->before->groups, s->flow->source->rows, s->like.groups);
+  s->walked.begin = rows;
+  return SCL_STATUS_OK;
+}
+
+/* Store the sums of the rows before `next`. Without memory for their total nothing is stored. */
+static void store_so_far(accumulating *a, size_t next) {
+  const scl_reducer *r = &a->reducer;
+  const scl_sums *part = r->part;
+  scl_whole_sums *all = NULL;
+  if (r->count == 0 && a->before == NULL) {
+    a->checkpoint->store_sums(a->checkpoint, part->whole, a->summing.walked.prints, next);
+    return;
+  }
+  scl_status status = scl_whole_sums_like(part->whole, part->whole->groups, &all, NULL);
+  if (status == SCL_STATUS_OK) status = scl_whole_sums_merge(all, part->whole, false, NULL);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < r->count; i++)
+    status = scl_whole_sums_merge(all, ((const scl_sums *)r->nodes[i].part)->whole, false, NULL);
+  if (status == SCL_STATUS_OK && a->before != NULL)
+    status = scl_whole_sums_merge(all, a->before, false, NULL);
+  if (status == SCL_STATUS_OK)
+    a->checkpoint->store_sums(a->checkpoint, all, a->summing.walked.prints, next);
+  if (all != NULL) scl_whole_sums_destroy(all);
+}
+
+/* After a walk: add the sums of the first rows to those of the others. */
+static scl_status add_before(accumulating *a, scl_sums *sums, scl_error *error) {
+  return a->before == NULL ? SCL_STATUS_OK
+                           : scl_whole_sums_merge(sums->whole, a->before, false, error);
+}
+
+/* ------------------------------------------------------------ the walk */
+
+/* Add a block to the part of its leaf. */
+static scl_status sum_block(accumulating *a, const scl_flow_block *block, scl_error *error) {
   scl_summing *s = &a->summing;
   void *part;
   SCL_TRY(add_prints(&s->walked, block, error));
@@ -47,6 +105,16 @@ static scl_status add_block(void *context, const scl_flow_block *block, scl_erro
   for (size_t g = 0; g < s->like.groups; g++)
     SCL_TRY(s->way->rows(part, &s->walked, block, g, block->group_start[g],
                          block->group_start[g + 1], error));
+  return SCL_STATUS_OK;
+}
+
+/* Visit of the walk. */
+static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
+  accumulating *a = context;
+  const size_t next = block->first + block->count;
+  SCL_TRY(sum_block(a, block, error));
+  const bool finished = next == a->summing.flow->source->rows;
+  if (a->checkpoint != NULL && a->checkpoint->due(a->checkpoint, finished)) store_so_far(a, next);
   return SCL_STATUS_OK;
 }
 
@@ -61,6 +129,7 @@ static scl_status walk_and_sum(accumulating *a, scl_sums **out, scl_error *error
     status = way->flush(s, a->reducer.part, error);
   status = scl_reducer_finish(&a->reducer, status, &whole, error);
   *out = whole;
+  if (status == SCL_STATUS_OK) status = add_before(a, whole, error);
   if (status == SCL_STATUS_OK && way->finish != NULL) status = way->finish(s, out, error);
   return status;
 }
@@ -81,9 +150,11 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
     const scl_reduction sum = scl_sums_reduction(&s->like);
     a.reducer = scl_reducer_of(&sum, flow->source->rows);
     const size_t mark = scl_profile_enter("normal equations");
-    status = walk_and_sum(&a, &sums, error);
+    status = resume(&a, error);
+    if (status == SCL_STATUS_OK) status = walk_and_sum(&a, &sums, error);
     scl_profile_leave(mark, 0, 0);
   }
+  scl_whole_sums_destroy(a.before);
   if (way->close != NULL) way->close(s);
   if (status == SCL_STATUS_OK) status = scl_sums_check(sums, flow->dtype, error);
   if (status == SCL_STATUS_OK)

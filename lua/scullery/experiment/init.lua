@@ -200,8 +200,10 @@ end
 --- replaces values in a grid; of a list it takes the cells with these values, and a value that no
 --- cell has replaces those of all. other_options: names of options that other experiments of the
 --- script have, which --set may give. run returns a flat table of numbers, texts and booleans.
---- context: { name, folder, index, count, key, seed }; seed is a whole number that depends on the
---- cell alone, and math.random is seeded with it.
+--- context: { name, folder, index, count, key, seed, checkpoint }; seed is a whole number that
+--- depends on the cell alone, and math.random is seeded with it. checkpoint is a path for p:fit(ds,
+--- { checkpoint = context.checkpoint }): after a kill, the cell's fit goes on where it was. Several
+--- fits of a cell take paths that begin with it. Its files are removed when the cell has ended.
 ---
 --- Each result is written to FOLDER/NAME/results.jsonl before the next cell begins. A run that was
 --- stopped or killed continues when it is started again; cells that were added to the grid are run,

@@ -3,6 +3,7 @@
 --- A run is { name, store, cells, f, start = the existing records at the start, retry, rerun, about
 --- = the fields of every record, alone = true if cells run in the process of the script }.
 local core = require "scullery.core"
+local folders = require "scullery.base.folders"
 local options = require "scullery.base.options"
 local valid = require("scullery.base.text").valid
 local values = require "scullery.experiment.values"
@@ -121,10 +122,27 @@ local function collect()
   if core.memory() > 1e6 or collectgarbage("count") > 5e4 then collectgarbage() end
 end
 
+local function checkpoints_of(run) return run.store.path .. "/checkpoints" end
+
+-- The folder for checkpoints is made when the cell asks for the path.
 local function context_of(run, i)
   local cell = run.cells[i]
-  return { name = run.name, folder = run.store.path, index = i, count = #run.cells,
-    key = cell.key, seed = values.seed(cell.key) }
+  return setmetatable({ name = run.name, folder = run.store.path, index = i, count = #run.cells,
+    key = cell.key, seed = values.seed(cell.key) }, { __index = function(_, name)
+    if name ~= "checkpoint" then return nil end
+    folders.make(checkpoints_of(run))
+    return checkpoints_of(run) .. "/" .. cell.key
+  end })
+end
+
+-- Removes the checkpoints of a cell, and their folder if no other is in it.
+local function remove_checkpoints(run, key)
+  local folder = checkpoints_of(run)
+  local list = core.folder(folder)
+  for _, file in ipairs(list or {}) do
+    if file.name:sub(1, #key) == key then os.remove(folder .. "/" .. file.name) end
+  end
+  if list then os.remove(folder) end
 end
 
 -- pcall(f, ...). If no other process watches this one, os.exit becomes an error, because the cell
@@ -176,6 +194,7 @@ end
 --- running.finish(run, i, record): writes the record to disk and releases the claim on the cell.
 function running.finish(run, i, record)
   run.store:add(record)
+  remove_checkpoints(run, record.key)
   run.store:disclaim(record.key)
   if run.done then run.done(i, record) end
 end

@@ -413,17 +413,30 @@ local function walk_on_all(p, middle, judged)
   return values[candidates.largest_of_best(seen, values)]
 end
 
--- The regularisation again, on all rows but those of the judges' first fold, which judge.
-local function choose_on_all(p, opened, open, ds, judges, of, chosen)
+-- The result of make(), a table, which is kept in a checkpoint if there is one.
+local function kept_in(stored, key, make)
+  if stored then return stored:result(key, make) end
+  return make()
+end
+
+-- The part of a checkpoint in which the regularisation is chosen on all rows.
+local PART_ON_ALL = 2
+
+-- The regularisation again, on all rows but those of the judges' first fold, which judge. Second:
+-- stages, map and training of all rows.
+local function choose_on_all(p, opened, open, ds, judges, of, chosen, stored)
   local source, ids, together = dataset.source_of_targets(ds), folds_of(judges)
   local _, rows = folds.rows(ids, judged_folds(judges, ids)[1] or 0)
   if #rows == 0 then return chosen.lambda end
   local prepared, held = recipe.prepare(p, source), judges:select(rows)
-  local training = core.training(source, prepared.stages, prepared.map,
-    recipe.training_options(p, ds, sides_of(ds, judges, rows, of, together)))
-  local best = walk_on_all(opened, chosen.lambda, function(values)
-    return candidates.judge(p, prepared, fits_of(p, training, 1, open.lambda, values), held)
-  end)
+  local given = recipe.training_options(p, ds, sides_of(ds, judges, rows, of, together))
+  given.checkpoint = stored and stored:begin(PART_ON_ALL)
+  local training = core.training(source, prepared.stages, prepared.map, given)
+  local best = kept_in(stored, "regularisation on all rows", function()
+    return { value = walk_on_all(opened, chosen.lambda, function(values)
+      return candidates.judge(p, prepared, fits_of(p, training, 1, open.lambda, values), held)
+    end) }
+  end).value
   return best or chosen.lambda, { prepared = prepared, training = training }
 end
 
@@ -449,7 +462,7 @@ end
 -- if these are to choose (`all`; the sample is the first of them), and for each row of ds the
 -- number of its distinct row among these, or 0. nil if there are too few rows, or no candidate had
 -- a finite loss; nil and a sentence if no fold leaves two classes to learn from.
-local function find(p, open, ds, all)
+local function find(p, open, ds, all, stored)
   local path = core.solver_facts(component.instance(p.solver)).path_option
   open.path = path ~= nil and path == open.lambda -- takes many values at once
   local most, _, d = p.features and ROWS or KERNEL_ROWS, ds:size()
@@ -464,7 +477,9 @@ local function find(p, open, ds, all)
     return nil, ("no part of the %d rows of the sample leaves rows of two classes to learn \z
       from"):format(#few)
   end
-  local chosen = choose_on_sample(p, open, few, folding)
+  local chosen = kept_in(stored, "choice on a sample", function()
+    return choose_on_sample(p, open, few, folding)
+  end)
   if not chosen.lambda and open.lambda or not chosen.width and open.width then return nil end
   return chosen, few, judges, of
 end
@@ -473,8 +488,8 @@ end
 -- mislead: rows of the sample have other numbers than those of the data. The fit with the declared
 -- defaults that follows either raises its own error or is reported to have these defaults. All
 -- other errors are raised.
-local function try_to_find(p, open, ds, all)
-  local found = table.pack(options.attempt(find, p, open, ds, all))
+local function try_to_find(p, open, ds, all, stored)
+  local found = table.pack(options.attempt(find, p, open, ds, all, stored))
   if found[1] then return table.unpack(found, 2, found.n) end
   local message = options.plain(found[2])
   if not message:find "%f[%a]rows?%f[%A]" then error(found[2], 0) end
@@ -490,13 +505,13 @@ local function warn_of_defaults(open, message)
     table.concat(names, " and "), message))
 end
 
---- automatic.fill(p, ds): for a search: the pipeline with the options that p:fit would choose, with
---- the first value of each searched one, and the searched ones as they are. Second: a sentence
---- about the choice, or nil.
-function automatic.fill(p, ds)
+--- automatic.fill(p, ds[, stored]): for a search: the pipeline with the options that p:fit would
+--- choose, with the first value of each searched one, and the searched ones as they are. Second: a
+--- sentence about the choice, or nil. stored: a checkpoint (checkpoint.lua).
+function automatic.fill(p, ds, stored)
   local open = automatic.open(p)
   if not open then return p, nil end
-  local chosen, few = try_to_find(filled(p, {}, {}), open, ds)
+  local chosen, few = try_to_find(filled(p, {}, {}), open, ds, false, stored)
   if not chosen then return p, nil end
   local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end
@@ -508,18 +523,20 @@ function automatic.fill(p, ds)
   return copy, about(open, chosen, few, #ds)
 end
 
---- automatic.choose(p, ds): the pipeline with the open options filled in, to be fitted to ds.
---- Second: a sentence about the choice. Third: stages, map and training of all rows, if they were
---- made. Fourth: a function to call after the fit, or nil: it warns that nothing could be chosen.
-function automatic.choose(p, ds)
+--- automatic.choose(p, ds[, stored]): the pipeline with the open options filled in, to be fitted to
+--- ds. Second: a sentence about the choice. Third: stages, map and training of all rows, if they
+--- were made. Fourth: a function to call after the fit, or nil: it warns that nothing could be
+--- chosen. stored: a checkpoint (checkpoint.lua).
+function automatic.choose(p, ds, stored)
   local open = automatic.open(p)
-  local n, chosen, few, judges, of = #ds, try_to_find(p, open, ds, true)
+  local n, chosen, few, judges, of = #ds, try_to_find(p, open, ds, true, stored)
   if not chosen then -- few is then a message, or nil
     return filled(p, {}, {}), nil, nil, few and function() warn_of_defaults(open, few) end
   end
   local ready
   if open.path and p.features and n > 1.5 * #few then
-    chosen.lambda, ready = choose_on_all(filled(p, open, chosen), p, open, ds, judges, of, chosen)
+    local opened = filled(p, open, chosen)
+    chosen.lambda, ready = choose_on_all(opened, p, open, ds, judges, of, chosen, stored)
   end
   return filled(p, open, chosen), about(open, chosen, few, n), ready
 end

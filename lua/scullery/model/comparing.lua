@@ -103,7 +103,7 @@ local function refitted(p, ds, folds, k, criterion, o)
   for f = 1, k do
     local train, test = judging.split(ds, folds, f)
     local made = recipe.is_searched(p) and search.run(p, train, { seed = o.seed,
-      score = o.score }) or fitting.run(p:clone{}, train)
+      score = o.score }) or fitting.run(p:clone{}, train, {})
     local fitted = made.fitted
     values[f] = judging.of_model(criterion, fitted, matching.judged(test, fitted))
     local status = fitted.report and fitted.report.status

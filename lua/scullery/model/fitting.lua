@@ -1,4 +1,5 @@
 --- Fitting: how a pipeline learns from a data set, and which results it keeps.
+local checkpoint = require "scullery.model.checkpoint"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local model = require "scullery.model.model"
@@ -149,18 +150,18 @@ end
 
 -- Fits without storing the result. Returns the pipeline with all options filled in, what
 -- recipe.prepare made, the solver, the engine's fit, and a sentence about options that were chosen
--- (or nil).
-local function learn(self, ds)
+-- (or nil). stored: a checkpoint, or nil.
+local function learn(self, ds, stored)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
   local p, began, chosen, ready, tell = self, core.now(), nil, nil, nil
-  if automatic.open(self) then p, chosen, ready, tell = automatic.choose(self, ds) end
+  if automatic.open(self) then p, chosen, ready, tell = automatic.choose(self, ds, stored) end
   local choosing = core.now() - began
   local prepared = ready and ready.prepared or recipe.prepare(p, source)
   began = core.now()
   local solver = recipe.make_solver(p, source, prepared)
   local given = recipe.training_options(p, ds)
-  given.once = true
+  given.once, given.checkpoint = true, stored and stored:begin(fitting.LAST_PART)
   local training <close> = ready and ready.training or core.training(source, prepared.stages,
     prepared.map, given)
   local result = core.solve(training, component.instance(solver))[1]
@@ -171,22 +172,32 @@ local function learn(self, ds)
   return p, prepared, solver, result, chosen
 end
 
---- fitting.run(p, ds, watching): p:fit for a data set; watching: a progress function, or nil.
-function fitting.run(self, ds, watching)
+--- fitting.LAST_PART: the part of a checkpoint (c:begin) that is the fit itself, after all
+--- choices.
+fitting.LAST_PART = 1
+
+--- fitting.run(p, ds, o): p:fit for a data set. o: the options progress, checkpoint, every and
+--- restart.
+function fitting.run(self, ds, o)
+  local watching = o.progress
   if recipe.is_searched(self) then
     error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
   end
   if not self.solver then
+    if o.checkpoint then
+      error("pipeline:fit: a checkpoint is for a pipeline with a solver, and this has none", 0)
+    end
     self.fitted, self.data = progress.watched("pipeline:fit", watching, learn_rows,
       self, ds), nil
     width_note(ds, self.fitted, self.features)
     return self
   end
   check_data(ds, "pipeline:fit")
+  local stored <close> = checkpoint.open("pipeline:fit", self, ds, o, "fit")
   ds = target_form.learn(self.target, ds)
   plan.refuse(self, ds)
   local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn,
-    self, ds)
+    self, ds, stored)
   return fitting.keep(self, ds, prepared, solver, result, p.features, chosen)
 end
 

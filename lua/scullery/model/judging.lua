@@ -19,8 +19,9 @@ local judging = {}
 -- A training (the engine's pass over rows). If shared.wider has a training with more parameters, it
 -- takes the sums over the rows from that one, which is then released.
 local function new_training(p, ds, source, prepared, folds, shared)
-  local training = core.training(source, prepared.stages, prepared.map,
-    recipe.training_options(p, ds, folds))
+  local given = recipe.training_options(p, ds, folds)
+  given.checkpoint = shared.checkpoint
+  local training = core.training(source, prepared.stages, prepared.map, given)
   local wider = shared.wider
   if wider and wider.training then
     core.training_take_sums(training, wider.training)
@@ -32,7 +33,7 @@ end
 --- judging.prepare(pipeline, ds, source, choices, folds, estimate, shared): stages, map, solver
 --- and training for a choice of options. shared: a table that stores stages, map and training for
 --- choices that differ only in the solver; its field `wider` is that of the same choice with more
---- parameters.
+--- parameters, and `checkpoint` the engine's checkpoint, or nil.
 function judging.prepare(p, ds, source, choices, folds, estimate, shared)
   shared = shared or {}
   local prepared = shared.prepared or recipe.prepare(p, source, choices, shared.stages)

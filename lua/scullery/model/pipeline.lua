@@ -1,5 +1,6 @@
 --- The methods of pipelines (recipe.lua has the class); pictures/init.lua and report/init.lua add
 --- p:plot and p:report.
+local checkpoint = require "scullery.model.checkpoint"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local fitting = require "scullery.model.fitting"
@@ -22,28 +23,33 @@ local function are_options(value)
 end
 
 -- The options of fit that are not about the data.
-local own = { progress = "function", sums = "boolean", fingerprints = "boolean" }
+local own = options.declare("pipeline:fit", { progress = progress.rule,
+  sums = { type = "boolean" }, fingerprints = { type = "boolean", default = true },
+  checkpoint = checkpoint.rules.checkpoint, every = checkpoint.rules.every,
+  restart = checkpoint.rules.restart })
+
+-- True if a table has one of the options above.
+local function has_own(given)
+  for name in pairs(own) do if given[name] ~= nil then return true end end
+  return false
+end
 
 -- (data, y, given) -> y, given, own: separates the options above from the arguments of fit. With a
 -- data set the options are the second argument.
 local function split_options(data, y, given)
-  local alone = given == nil and are_options(y)
-    and (dataset.is(data) or y.progress ~= nil or y.sums ~= nil)
+  local alone = given == nil and are_options(y) and (dataset.is(data) or has_own(y))
   if alone then y, given = nil, y end
   local rest, found = {}, {}
-  if type(given) ~= "table" then return y, given, found end
-  for name, value in pairs(given) do
-    if own[name] == nil then rest[name] = value
-    elseif type(value) == own[name] then found[name] = value
-    else
-      error(("pipeline:fit: option '%s' got %s; it takes %s"):format(name, options.show(value),
-        own[name] == "function" and "a function" or "true or false"), 3)
-    end
+  for name, value in pairs(type(given) == "table" and given or {}) do
+    if own[name] == nil then rest[name] = value else found[name] = value end
   end
   if alone and next(rest) ~= nil then
-    error(("pipeline:fit: unknown option '%s' with a data set; it takes progress, sums and \z
-      fingerprints"):format(tostring(next(rest))), 3)
+    error(("pipeline:fit: unknown option '%s' with a data set; it takes progress, sums, \z
+      fingerprints, checkpoint, every and restart"):format(tostring(next(rest))), 3)
   end
+  checkpoint.check("pipeline:fit", found)
+  found = options.check("pipeline:fit", found, own, 3)
+  if type(given) ~= "table" then return y, given, found end
   return y, next(rest) and rest or nil, found
 end
 
@@ -74,6 +80,12 @@ end
 --- refuse rows that are in the model already, and p:forget rows that are not; fingerprints = false
 --- stores none. p:info().exact says whether these sums are the same for any order and cut of the
 --- rows.
+---
+--- checkpoint = path, among the options: what the fit has done is stored in files (path, path.sums,
+--- path.passes, path.state) while it runs, sums over the rows every 60 seconds or `every`. If the
+--- process ends, the same call goes on from there, and the model has the same bits. The files stay
+--- after the fit: remove them once the model is saved. Files of another pipeline, other data or
+--- another version are refused, unless restart = true, which begins anew and replaces them.
 function Pipeline:fit(data, y, given)
   local o
   y, given, o = split_options(data, y, given)
@@ -89,7 +101,7 @@ function Pipeline:fit(data, y, given)
     return guarded("pipeline:fit", progress.watched, "pipeline:fit", o.progress,
       require("scullery.model.sums").fit, self, ds, o)
   end
-  return guarded("pipeline:fit", fitting.run, self, ds, o.progress)
+  return guarded("pipeline:fit", fitting.run, self, ds, o)
 end
 
 --- p:plan(ds) or p:plan(X, y): what p:fit(ds) will take, before it starts; of a pipeline with
@@ -462,7 +474,8 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
 ---
 --- A width or a regularisation that is not given is chosen once, on all rows, as p:fit does, before
---- the cells are tried.
+--- the cells are tried. checkpoint = path, every, restart: as in p:fit; finished cells are stored,
+--- and are not tried again.
 ---
 --- each = "solver", or the name of a searched option: .each is a table from each value of that
 --- option (for a stage its name) to the best pipeline with it, fitted. The compared solvers share

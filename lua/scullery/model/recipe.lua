@@ -313,6 +313,22 @@ function recipe.training_options(self, ds, folds)
     weights = weights.of(ds, self.class_weights) }
 end
 
+--- recipe.given_stages(p): the stages as given; several variants become sc.choose{...} again.
+function recipe.given_stages(self)
+  local list = recipe.stages(self)
+  if not self.variants then return list end
+  for i in ipairs(list) do
+    local seen, values = {}, {}
+    for _, variant in ipairs(self.variants) do
+      local stage = variant.given[i]
+      if not seen[stage] then values[#values + 1] = stage end
+      seen[stage] = true
+    end
+    list[i] = #values > 1 and choose(values) or values[1]
+  end
+  return list
+end
+
 --- recipe.fitted(p, title, solver): its fitted model. Raises an error, at the caller of the method,
 --- if there is none, or if `solver` is true and it has no solver.
 function recipe.fitted(self, title, solver)

@@ -1,8 +1,8 @@
 --- Saving and loading: pipelines, features and schemas in files of the format safetensors. The
 --- description is one JSON text, documented in docs/models.md; numbers are named arrays.
 local automatic = require "scullery.model.automatic"
-local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
+local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local derive = require "scullery.data.derive"
 local description = require "scullery.model.description"
@@ -25,24 +25,6 @@ local rules = options.declare("pipeline:save", {
   parameters = { type = "boolean", default = false },
   sums = { type = "boolean", default = false } })
 options.declare("features:save", rules)
-
--- ------------------------------------------------------------ recipes
-
--- The stages as given; several variants become sc.choose{...} again.
-local function given_stages(self)
-  local list = pipeline.stages(self)
-  if not self.variants then return list end
-  for i in ipairs(list) do
-    local seen, values = {}, {}
-    for _, variant in ipairs(self.variants) do
-      local stage = variant.given[i]
-      if not seen[stage] then values[#values + 1] = stage end
-      seen[stage] = true
-    end
-    list[i] = #values > 1 and choose(values) or values[1]
-  end
-  return list
-end
 
 -- ------------------------------------------------------------ what was fitted
 
@@ -197,8 +179,8 @@ local function encode_pipeline(self, arrays, o)
   local own = {}
   for name in pairs(pipeline.own_options) do own[name] = self[name] end
   return { kind = "pipeline", sums = o.sums and sums.encode(self.sums_kept, arrays) or nil,
-    pipeline = { stages = description.encode(given_stages(automatic.as_fitted(self)), arrays,
-      "pipeline"),
+    pipeline = { stages = description.encode(pipeline.given_stages(automatic.as_fitted(self)),
+        arrays, "pipeline"),
       options = description.encode(own, arrays, "pipeline") },
     model = f and encode_model(f, arrays, o),
     data = self.data and fingerprint.of(self.data) or self.data_known,

@@ -4,6 +4,7 @@
 --- solvers and other options of theirs; solvers without shared sums run in parallel, one fold each.
 --- A second pass judges all candidates at once.
 local automatic = require "scullery.model.automatic"
+local checkpoint = require "scullery.model.checkpoint"
 local choose = require "scullery.compose.choose"
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
@@ -14,6 +15,7 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
 local progress = require "scullery.base.progress"
+local search_runs = require "scullery.model.search_runs"
 local search_table = require "scullery.model.search_table"
 local warn = require "scullery.base.warn"
 local component = require "scullery.compose.component"
@@ -44,6 +46,8 @@ local rules = options.declare("pipeline:search", {
   outer = { type = "integer", low = 2 },
   each = { type = "string" },
   progress = progress.rule,
+  checkpoint = checkpoint.rules.checkpoint, every = checkpoint.rules.every,
+  restart = checkpoint.rules.restart,
 })
 
 -- ------------------------------------------------------------ what to try
@@ -110,9 +114,9 @@ end
 -- The list of runs and the number of cells. A run is a pipeline with one choice of the options that
 -- cannot share a pass (choices), and the path option, all values of which one pass serves. stages:
 -- the stages of its variant. o.planned: options that are not given keep their defaults.
-local function plan(self, ds, o)
+local function plan(self, ds, o, stored)
   local runs, cells = {}, 0
-  for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
+  for i, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
     local p = variant.pipeline
     if not p.solver then error("the pipeline has no solver", 0) end
     if o.estimate and not component.role(p.solver, "estimate") then
@@ -120,7 +124,8 @@ local function plan(self, ds, o)
         o.folds, p.solver.name), 0)
     end
     local chosen
-    if not o.planned then p, chosen = automatic.fill(p, ds) end
+    if stored then stored.prefix = ("stages %d: "):format(i) end
+    if not o.planned then p, chosen = automatic.fill(p, ds, stored) end
     local path, rest = split_path(p, o.draws)
     for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed)
       or grid(rest)) do
@@ -165,7 +170,7 @@ local function shared_tables(runs)
     local family = key_before_solver(run, number)
     local key = family .. " T=" .. tostring(T)
     if not tables[key] then
-      tables[key] = { index = i, width = T or 0 }
+      tables[key] = { index = i, width = T or 0, run = run }
       families[family] = families[family] or {}
       table.insert(families[family], tables[key])
     end
@@ -191,17 +196,6 @@ local function group(runs)
     if x ~= y then return x.place < y.place end
     return a.index < b.index
   end)
-end
-
--- ------------------------------------------------------------ one run
-
--- The solver's own risk estimate, from one fit on all rows: the same fields as judging.run returns,
--- but `fits`, whose scores are the estimates, in place of `values`.
-local function own_estimate(run, ds, source, what, o)
-  local estimate = o.estimate == "loo" and what == "error" and "loo_error" or o.estimate
-  local made = judging.prepare(run.pipeline, ds, source, run.choices, nil, estimate, run.shared)
-  local fits = judging.solve(made, 0, run.path)
-  return { fits = fits, candidates = { fits }, made = made }
 end
 
 -- ------------------------------------------------------------ choosing
@@ -275,11 +269,14 @@ local function chosen_pipeline(p, choices)
   return copy
 end
 
--- Fits a cell on all rows; reuses the stages and map of its run if they were kept.
-local function refit(ds, source, cell, all_kept)
+-- Fits a cell on all rows; reuses the stages and map of its run if they were kept, or if the run
+-- was finished before the process began: these are then made again.
+local function refit(ds, source, cell, all_kept, stored)
   local run, kept = cell.run, all_kept[cell.choice["features.T"] or ""]
   if not kept or kept.run.shared ~= run.shared then kept = all_kept[""] end
   local _ <close> = core.level "fit"
+  if kept and kept.run.shared == run.shared and kept.again then kept.made = kept.again() end
+  if stored then stored:begin(fitting.LAST_PART, search_runs.sums_number(run.shared)) end
   local result = chosen_pipeline(run.pipeline, cell.choice)
   local made = judging.prepare(run.pipeline, ds, source, cell.choice, nil, nil,
     kept and kept.run.shared == run.shared and kept.made or nil)
@@ -305,7 +302,7 @@ local function column_of_each(self, cells, each)
 end
 
 -- value of a column (for stages: label) -> the best pipeline with that value.
-local function best_of_each(ds, source, cells, name, kept)
+local function best_of_each(ds, source, cells, name, kept, stored)
   local labels, best, fitted = search_table.labels_of(cells, name), {}, {}
   for _, cell in ipairs(cells) do
     local value = cell.choice[name]
@@ -315,7 +312,7 @@ local function best_of_each(ds, source, cells, name, kept)
     end
   end
   for key, cell in pairs(best) do
-    fitted[key] = refit(ds, source, cell, kept)
+    fitted[key] = refit(ds, source, cell, kept, stored)
     fitted[key].choice, fitted[key].table = cell.choice, cells
   end
   return fitted
@@ -346,58 +343,6 @@ local function stop(message, cells, planned)
   cells.place = best_place(cells)
   error(setmetatable({ message = options.plain(message), table = cells,
     choice = cells.best.choice, cells = planned }, Stopped), 0)
-end
-
--- Appends a cell for each candidate of a run: its choice of options, mean over folds with standard
--- error and the folds themselves, or the solver's own estimate alone.
-local function add_cells(cells, run, result)
-  for c = 1, run.path and #run.path.values or 1 do
-    local choice = {}
-    for k, v in pairs(run.stages) do choice[k] = v end
-    for k, v in pairs(run.choices) do choice[k] = v end
-    if run.path then choice[run.path.path] = run.path.values[c] end
-    local mean, stderr
-    if result.fits then mean = result.fits[c].score
-    else mean, stderr = judging.mean(result.values[c]) end
-    -- NaN is never the best
-    if not mean or mean ~= mean then mean = cells.larger and -math.huge or math.huge end
-    local unconverged = judging.unconverged(result.candidates, c)
-    cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr,
-      folds = stderr and result.values[c], unconverged = unconverged, run = run, index = c }
-  end
-end
-
--- Stores the stages and map of a cell in kept[name] if it is the best so far under that name: ""
--- for all cells, and with each = "features.T" the value of T.
-local function keep(kept, name, cell, cells, made)
-  if kept[name] and not cells:better(cell.mean, kept[name].mean) then return end
-  kept[name] = { mean = cell.mean, run = cell.run, made = made }
-end
-
--- Does all runs, and appends their cells. Returns the stages and maps of the best cells (see keep);
--- those of other runs are released as soon as no later run shares them, to save memory.
-local function run_all(ds, source, folds, runs, cells, o, criterion)
-  local kept = {}
-  local level <close> = progress.level{ name = "search", total = #runs }
-  for i, run in ipairs(runs) do
-    local result = o.estimate and own_estimate(run, ds, source, cells.score, o)
-      or judging.run(run, ds, source, folds, o.judged, criterion, o.stages)
-    local first = #cells + 1
-    add_cells(cells, run, result)
-    for c = first, #cells do
-      keep(kept, "", cells[c], cells, result.made)
-      if o.each == "features.T" then
-        keep(kept, cells[c].choice[o.each], cells[c], cells, result.made)
-      end
-    end
-    local following = runs[i + 1]
-    if not following or following.shared ~= run.shared then
-      run.shared.prepared = nil
-      if not run.shared.is_wider then run.shared.training = nil end
-    end
-    level:step()
-  end
-  return kept
 end
 
 -- ------------------------------------------------------------ checks
@@ -453,6 +398,7 @@ local function nested(self, ds, o, criterion)
   for k, v in pairs(o) do inner[k] = v end
   inner.outer, inner.each = nil, nil -- only for the search on all rows
   inner.progress, inner.judged, inner.estimate = nil, nil, nil -- the outer search reports
+  inner.checkpoint, inner.every, inner.restart = nil, nil, nil
   if inner.holdout then inner.folds = nil end
   local level <close> = progress.level{ name = "outer fold", total = o.outer }
   for f = 1, o.outer do
@@ -463,6 +409,17 @@ local function nested(self, ds, o, criterion)
   end
   local mean, stderr = judging.mean(values)
   return { mean = mean, stderr = stderr, folds = values, choices = choices }
+end
+
+-- What determines the cells of a search, for its checkpoint: options and folds.
+local function work_of(o, folds)
+  local work = { folds = {} }
+  for _, name in ipairs{ "estimate", "judged", "seed", "stages", "draws" } do
+    work[name] = o[name]
+  end
+  work.score = type(o.score) == "string" and o.score or nil
+  for i, fold in ipairs(folds or {}) do work.folds[i] = fold end
+  return work
 end
 
 -- p:search with checked options: the best pipeline, fitted, with its fields choice, table and each.
@@ -479,23 +436,26 @@ local function run_whole(self, data, o)
     o.judged = folding.number(folds)
   end
   if folds then judging.check_folds(ds, folds, o.judged) end
+  local stored <close> = checkpoint.open("pipeline:search", self, ds, o, work_of(o, folds))
   local learnt = target_form.learn(self.target, ds)
   local source, coded = dataset.source_of_targets(learnt)
-  local runs, planned = plan(self, learnt, o)
+  local runs, planned = plan(self, learnt, o, stored)
   local cells = search_table.new(runs, criterion)
   local column = o.each and column_of_each(self, cells, o.each)
   group(runs)
   cells.seed = folds and o.seed or nil
-  local ok, kept = pcall(run_all, learnt, source, folds, runs, cells, o, criterion)
+  if stored then stored.prefix = "" end
+  local ok, kept = pcall(search_runs.run_all, learnt, source, folds, runs, cells, o, criterion,
+    stored)
   if not ok then stop(kept, cells, planned) end
   dataset.check_seen(coded)
   sort_cells(cells)
   cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule
   if not o.draws then search_table.find_edge(cells, cells[best_place(cells)]) end
-  local done, result = pcall(refit, learnt, source, cells.best, kept)
+  local done, result = pcall(refit, learnt, source, cells.best, kept, stored)
   if not done then stop(result, cells, planned) end
   if column then
-    done, result.each = pcall(best_of_each, learnt, source, cells, column, kept)
+    done, result.each = pcall(best_of_each, learnt, source, cells, column, kept, stored)
     if not done then stop(result.each, cells, planned) end
   elseif o.each then
     result.each = { [result.solver.name] = result }
@@ -544,6 +504,7 @@ function search.run(self, data, given)
   if o.holdout and given.folds then
     error("pipeline:search: 'holdout' and 'folds' are two ways to judge: give one of them", 0)
   end
+  checkpoint.check("pipeline:search", given)
   return progress.watched("pipeline:search", o.progress, run_whole, self, data, o)
 end
 

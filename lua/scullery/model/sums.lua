@@ -4,6 +4,7 @@
 --- merging.lua joins sums, changing.lua adds rows and takes rows out, sums_solving.lua chooses a
 --- regularisation.
 local automatic = require "scullery.model.automatic"
+local checkpoint = require "scullery.model.checkpoint"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
@@ -115,13 +116,13 @@ end
 --- sums.of_rows(p, ds, prepared, o): the engine's exact sums over rows o.first to o.last (by
 --- default all), with prepared stages and map. o: fingerprints, folds (the fold of each row of ds),
 --- like (the sums to which these will be added), whole (true if these are all rows: the labels of a
---- stream are checked then).
+--- stream are checked then), checkpoint (the engine's).
 function sums.of_rows(p, ds, prepared, o)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
   local given = recipe.training_options(p, ds, o.folds)
   given.by_sums, given.fingerprints = true, o.fingerprints
-  given.from, given.to, given.like = o.first, o.last, o.like
+  given.from, given.to, given.like, given.checkpoint = o.first, o.last, o.like, o.checkpoint
   local training <close> = core.training(source, prepared.stages, prepared.map, given)
   local constant = core.solver_facts(component.instance(p.solver)).wants_intercept
   local handle = core.sums_take(training, constant)
@@ -209,13 +210,14 @@ function sums.fit(self, ds, o)
   local title = "pipeline:fit"
   check_recipe(self, title)
   fitting.check_data(ds, title)
+  local stored <close> = checkpoint.open(title, self, ds, o, "sums")
   ds = target_form.learn(self.target, ds)
   local p, chosen, ready, tell = self, nil, nil, nil
-  if automatic.open(self) then p, chosen, ready, tell = automatic.choose(self, ds) end
+  if automatic.open(self) then p, chosen, ready, tell = automatic.choose(self, ds, stored) end
   local prepared = ready and ready.prepared or recipe.prepare(p, dataset.source_of_targets(ds))
   local began = core.now()
   local handle = sums.of_rows(p, ds, prepared, { fingerprints = o.fingerprints ~= false,
-    whole = true })
+    whole = true, checkpoint = stored and stored:begin(fitting.LAST_PART, 1) })
   local model = unsolved(p, ds, prepared, core.sums_info(handle).targets)
   local fit = sums.solve(model, handle, #ds, p.solver)
   if tell then tell() end

@@ -336,6 +336,29 @@ function TestTogether:test_a_run_takes_over_what_a_killed_one_had_begun()
   end
 end
 
+function TestTogether:test_a_fit_of_a_cell_goes_on_after_a_kill()
+  -- the first run is killed in the tenth report of the fit of cell 3
+  script([[local reports, first = 0, #arg > 0
+    local p = sc.pipeline{ sc.standardize(), sc.features{ T = 40, seed = 1,
+      p = sc.sampler.gaussian{ sigma = 0.2 }, phi = sc.nonlinearity.fourier() },
+      sc.solver.cg{ lambda = 1e-9, preconditioner = "none" } }
+    p:fit(sc.data.load "wdbc", { checkpoint = context.checkpoint, progress = function()
+      reports = reports + 1
+      if first and cell.i == 3 and reports == 10 then os.execute "kill -9 $PPID" end
+    end })
+    note(("%d %a"):format(cell.i, p:weights():get(7, 1)))]], "processes = 1")
+  run("", "kill")
+  lu.assertEquals(#notes(), 2)
+  local kept = require("scullery.core").folder(path("e/checkpoints"))
+  lu.assertEquals(#kept, 2, "the journal and the passes of cell 3")
+  local status, _, err = run()
+  lu.assertEquals(status, 0, err)
+  local list = notes()
+  lu.assertEquals(#list, 6)
+  for i = 2, 6 do lu.assertEquals(list[i]:match " .*", list[1]:match " .*") end
+  lu.assertNil(require("scullery.core").folder(path("e/checkpoints")))
+end
+
 function TestTogether:test_a_cell_that_failed_runs_once_in_runs_at_once()
   -- the first fails once the other run has begun the second
   script([[note(cell.i)

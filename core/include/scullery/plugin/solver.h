@@ -27,6 +27,12 @@ typedef struct scl_normal {
 typedef scl_status (*scl_turn)(void *context, const scl_rows *rows, double *scores,
                                scl_error *error);
 
+/* A part of a solver's state: `size` bytes at `data`. */
+typedef struct scl_state_part {
+  void *data;
+  size_t size;
+} scl_state_part;
+
 /* The problem to solve. Its functions ("verbs") are [one]; do not call them within a visit. */
 typedef struct scl_problem scl_problem;
 struct scl_problem {
@@ -121,6 +127,14 @@ struct scl_problem {
    * passes over the rows do not improve a solution of it. 2: besides, the rows must not be read, or
    * cannot be: solve from `normal` alone, or fail. 0: neither. */
   uint32_t exact, unused;
+  /* For a solver whose own loop takes long between passes over the rows. Call it at the head of an
+   * iteration, always with the same parts: the memory that, with the options, determines all further
+   * work (iterates, counters). If a checkpoint has a state, the first call copies it to the parts,
+   * and *restored is not 0: go on from there, with the same bits. Other calls store the parts from
+   * time to time. Solvers that work by passes (product, adjoint, sweep) need not call it: the host
+   * records the results of their passes. */
+  scl_status (*keep)(const scl_problem *problem, const scl_state_part *parts, size_t count,
+                     int32_t *restored, scl_error *error);
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 
