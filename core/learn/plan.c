@@ -74,6 +74,9 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
     const bool copied = cost->reweighted > 0 || (training->way->whole && !alone);
     out->sums = sums.sums;
     out->summing = sums.most;
+    if (cost->reweighted > 0 && (passing.bits || passing.whole)) /* rows become numbers */
+      out->summing += 2 * d * (double)scl_dtype_size(flow->dtype) *
+                      (double)scl_min(scl_flow_block_rows(flow), out->rows);
     out->matrix = copied ? scl_symmetric_bytes(d) : 0;
   }
   if (cost->gram > 0) out->gram = scl_symmetric_bytes(d);

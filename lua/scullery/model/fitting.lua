@@ -193,9 +193,9 @@ function fitting.run(self, ds, o)
     return self
   end
   check_data(ds, "pipeline:fit")
+  plan.refuse(self, ds)
   local stored <close> = checkpoint.open("pipeline:fit", self, ds, o, "fit")
   ds = target_form.learn(self.target, ds)
-  plan.refuse(self, ds)
   local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn,
     self, ds, stored)
   return fitting.keep(self, ds, prepared, solver, result, p.features, chosen)

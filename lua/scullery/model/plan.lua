@@ -125,12 +125,14 @@ local function row(what, bytes, flops, seconds, about)
   return { what = what, bytes = bytes, flops = flops, seconds = seconds, about = about }
 end
 
--- How often rows are read and features made: once for the sums, and once or in each pass.
+-- How often rows are read, and how often their features are made: once for the sums, once to judge,
+-- and once or in each pass. Sums by the levels of columns, and decisions on such rows, make none.
 local function times_made(t, o)
-  local walks = (t.normal > 0 and not o.shared and 1 or 0) + t.reweighted * o.fits
-  local passes = t.keeps and math.min(t.passes, 1) or t.passes * o.fits
-  local judging = o.candidates > 0 and not o.shared and 1 or 0
-  return walks + passes + (t.dual > 0 and o.fits or 0) + judging
+  local walks = (t.normal > 0 and not o.shared and 1 or 0)
+    + (o.candidates > 0 and not o.shared and 1 or 0)
+  local passes = (t.keeps and math.min(t.passes, 1) or t.passes * o.fits)
+    + (t.reweighted + (t.dual > 0 and 1 or 0)) * o.fits
+  return walks + passes, (t.codes > 0 and 0 or walks) + passes
 end
 
 local ONE_FIT = { fits = 1, candidates = 0 }
@@ -141,12 +143,13 @@ local ONE_FIT = { fits = 1, candidates = 0 }
 function plan.parts(t, seconds, o)
   o = o or ONE_FIT
   local time = seconds and times_of(t) or { reading = 0, making = 0, sums = 0 }
-  local made, list, n, D = times_made(t, o), {}, t.rows, t.features
+  local read, made = times_made(t, o)
+  local list, n, D = {}, t.rows, t.features
   local function rate(operations, name)
     return seconds and operations > 0 and operations / rates.of(name) or 0
   end
   local function add(...) list[#list + 1] = row(...) end
-  add("reading rows", t.walk, 0, time.reading * made)
+  add("reading rows", t.walk, 0, time.reading * read)
   if t.fitting.stages > 0 then add("stages", 0, 0, o.shared and 0 or t.fitting.stages) end
   if t.mapped then
     local drawn = o.shared and 0 or t.fitting.parameters
@@ -155,9 +158,10 @@ function plan.parts(t, seconds, o)
       drawn + time.making * numbers / math.max(n * D, 1), ("%d"):format(D))
   end
   if t.normal + t.reweighted > 0 then
-    local times = (t.normal > 0 and not o.shared and 1 or 0) + t.reweighted * o.fits
-    local width = t.codes > 0 and t.codes or D
-    add("sums", t.summing, times * n * width ^ 2, time.sums * times, t.way)
+    local once, width = t.normal > 0 and not o.shared and 1 or 0, t.codes > 0 and t.codes or D
+    local weighted = t.reweighted * o.fits * n * D ^ 2 -- as numbers, whatever the features are
+    add("sums", t.summing, once * n * width ^ 2 + weighted,
+      once * time.sums + rate(weighted, "syrk_" .. t.dtype), t.way)
   end
   if t.gram + t.matrix > 0 then
     local operations = o.shared and 0 or 2 * D ^ 2 * t.dim * t.grams

@@ -410,7 +410,7 @@ static const void *box_ability(const void *self, const char *id) {
 static void box_cost(const void *instance, const scl_problem *problem, const double *values,
                      size_t count, int32_t rows_have_weights, scl_cost *out) {
   const box *self = instance;
-  enum { TYPICAL_STEPS = 20, TYPICAL_SUMS = 4 };
+  enum { TYPICAL_STEPS = 20, TYPICAL_SUMS = 6 };
   const bool square = self->loss.loss == LOSS_SQUARE;
   const double n = (double)problem->rows, d = (double)problem->features,
                c = (double)problem->targets,
