@@ -252,11 +252,12 @@ function plan.fit(p, ds) return of(p, ds, true) end
 local CERTAIN = 0.85
 
 --- plan.refuse(p, ds): raises an error if the fit needs more memory than is left. Fits whose
---- matrices are far smaller are not planned. Errors in the rows are left to the fit.
+--- matrices, of the order of T or without features of the rows, are far smaller are not planned.
+--- Errors in the rows are left to the fit.
 function plan.refuse(p, ds)
-  local left, n = core.memory_left(), ds:size()
-  local T = p.features and math.type(p.features.T) == "integer" and p.features.T or 0
-  if 64.0 * math.max(n, T) ^ 2 < left then return end
+  local left, order = core.memory_left(), ds:size()
+  if p.features and math.type(p.features.T) == "integer" then order = p.features.T end
+  if 64.0 * order ^ 2 < left then return end
   local planned, made_plan = options.attempt(of, p, ds, false)
   if not planned or CERTAIN * made_plan.more <= left then return end
   local parts = table.move(made_plan, 2, #made_plan, 1, {})
