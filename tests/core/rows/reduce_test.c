@@ -107,6 +107,38 @@ static void test_large_parts_are_one_leaf(void) {
   expect(total == chain, "rows in order", total, chain);
 }
 
+/* Parts that exist, and the most at one time. */
+typedef struct living {
+  size_t now, most;
+} living;
+
+static scl_status open_living(void *context, void **part, scl_error *error) {
+  living *l = context;
+  l->most = scl_max(l->most, ++l->now);
+  return open_sum(NULL, part, error);
+}
+
+static void close_living(void *context, void *part) {
+  ((living *)context)->now--;
+  close_sum(NULL, part);
+}
+
+static void test_the_most_parts_are_known(void) {
+  const size_t rows[] = {0, 1, 16384, 16385, 40000, 70000, 100000, ROWS};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    living l = {0, 0};
+    const scl_reduction counted = {&l, sizeof(double), open_living, merge_sums, close_living};
+    scl_reducer r = scl_reducer_of(&counted, rows[k]);
+    void *part;
+    for (size_t at = 0; at < rows[k]; at += scl_reduce_leaf_rows(rows[k]))
+      expect(scl_reducer_at(&r, at, &part, NULL) == SCL_STATUS_OK, "at", 0, 0);
+    (void)finish(&r);
+    const size_t told = scl_reduce_parts(sizeof(double), rows[k]);
+    expect(told == l.most, "the most parts at one time", (double)told, (double)l.most);
+  }
+  expect(scl_reduce_parts((size_t)1 << 40, ROWS) == 1, "large parts", 0, 1);
+}
+
 static void test_nothing_and_failures(void) {
   scl_reducer none = scl_reducer_of(&sum, 0);
   expect(finish(&none) == 0, "the sum of no rows", 1, 0);
@@ -218,6 +250,7 @@ static void test_cells(void) {
 int main(void) {
   test_bits_do_not_depend_on_processes();
   test_large_parts_are_one_leaf();
+  test_the_most_parts_are_known();
   test_nothing_and_failures();
   test_column_moments_merge();
   test_cells();
