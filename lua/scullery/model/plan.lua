@@ -118,6 +118,11 @@ local function times_of(t)
   local rows, wide = t.rows / t.tried, t.features / math.max(t.few, 1)
   local sums = (t.adding * rows + t.ending) * (t.codes > 0 and 1 or wide ^ 2)
   if t.way == "dense" then sums = t.rows * t.features ^ 2 / rates.of("syrk_" .. t.dtype) end
+  if t.way == "whole" then -- products at the rate of float32, and what grows with the features
+    local products = t.tried * t.few ^ 2 / rates.of "syrk_float32"
+    sums = products * rows * wide ^ 2 + math.max(t.adding - products, 0) * rows * wide
+      + t.ending * wide ^ 2
+  end
   return { reading = t.reading * rows, making = t.making * rows * wide, sums = sums }
 end
 
@@ -190,6 +195,7 @@ end
 -- (core/base/pages.h). At its peak a fit holds about so many of the blocks of rows and of matrices
 -- that it has released: shares that were measured.
 local CACHE, LARGE, BLOCKS = 96 * 2 ^ 20, 4e6, 0.3
+plan.CACHE = CACHE
 
 local function cached(t)
   local blocks, matrix = t.summing > 0 and t.summing - t.sums or t.walk, 4.0 * t.features ^ 2

@@ -90,7 +90,9 @@ local function of_search(p, ds, given)
     one.flops, one.seconds = one.flops * ((o.outer or 0) + 1), one.seconds * ((o.outer or 0) + 1)
   end
   local sizes = { rows = ds:size(), features = runs[1].sizes.features, note = note }
-  if runs[1].shared ~= last then peak = peak + runs[1].sizes.sums end -- those of the best so far
+  if runs[1].shared ~= last then -- the sums of the best so far, and of the run before until Lua's
+    peak = peak + 2 * runs[1].sizes.sums + plan.CACHE -- collector frees them; their blocks
+  end
   return plan.made(list, sizes, peak, true)
 end
 
