@@ -41,8 +41,8 @@ function changing.sums_of(p, self, ds, title)
     like = self.handle })
 end
 
--- Takes the sums `handle` (nil: none) out of self, and solves for `after` rows. If the solver raises
--- an error, the sums are as before.
+-- Takes the sums `handle` (nil: none) out of self, and solves for `after` rows. If the solver
+-- raises an error, the sums are as before.
 local function take_and_solve(p, self, handle, after)
   if handle then core.sums_join(self.handle, handle, true) end
   local ok, fit = pcall(sums.solve, self.model, self.handle, after, p.fitted.solver)
@@ -96,7 +96,7 @@ end
 function changing.update(p, ds, again)
   local title = "pipeline:update"
   local self = changing.kept(p, title)
-  local handle = changing.sums_of(p, self, ds, title)
+  local handle <close> = changing.sums_of(p, self, ds, title)
   local part = { source = parts.source(ds), from = 1, to = #ds }
   if not again then changing.check_new(self, handle, part, title) end
   return changing.change(p, self, { handle = handle, rows = #ds, part = part })
@@ -109,7 +109,7 @@ function changing.forget(p, ds)
   if #ds >= self.rows then
     error(("%s: %d rows of %d: none would be left"):format(title, #ds, self.rows), 0)
   end
-  local handle = changing.sums_of(p, self, ds, title)
+  local handle <close> = changing.sums_of(p, self, ds, title)
   return changing.change(p, self, nil, { handle = handle, rows = #ds })
 end
 

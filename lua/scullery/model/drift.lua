@@ -20,16 +20,13 @@ local drift = {}
 local Drift = objects.class("drift", { example = "p.drift", list = true, fields = "score window" })
 drift.class = Drift
 
+--- drift.score(task): the name of the error of a model of this task.
+function drift.score(task) return task == "classification" and "error" or "mse" end
+
 --- drift.new(task, window): an empty list for a model of this task. window: the text of the window,
 --- or nil.
 function drift.new(task, window)
-  return setmetatable({ score = task == "classification" and "error" or "mse", window = window },
-    Drift)
-end
-
---- drift.label(score): what the errors are, in words.
-function drift.label(score)
-  return score == "error" and "share of wrong labels" or "mean squared error"
+  return setmetatable({ score = drift.score(task), window = window }, Drift)
 end
 
 -- A number as a cell of the table; "-" for one that is not defined.

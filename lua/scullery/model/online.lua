@@ -43,20 +43,15 @@ local function check_window(p, self, o)
 end
 
 --- online.open(p, o): a learner for the fitted pipeline p, which keeps its sums. o: every, window,
---- again (see Pipeline:update). p.drift becomes a new list.
+--- again (see Pipeline:update).
 function online.open(p, o)
   local self = changing.kept(p, TITLE)
-  local kept, absent
+  local kept, absent = nil, 0
   if o.window then
     check_window(p, self, o)
     kept, absent = window.open(p, self, o.window)
-    if absent > 0 then
-      warn(("%s: %d rows of the model are not in memory: they stay until the window is full of \z
-        new rows, and are taken out together then"):format(TITLE, absent))
-    end
   end
-  p.drift = drift.new(p.fitted.task, o.window and window.text(o.window))
-  return setmetatable({ p = p, window = kept, again = o.again, rows = 0 }, Learner)
+  return setmetatable({ p = p, window = kept, absent = absent, again = o.again, rows = 0 }, Learner)
 end
 
 -- The sums { handle, rows } over what leaves the window when the rows ds come; nil for nothing.
@@ -65,42 +60,54 @@ local function leaving(self, ds)
   if not self.window then return nil end
   local p, list, old = self.p, self.window:leaving(ds)
   local handle, rows = nil, 0
+  if old then handle, rows = core.sums_copy(old.handle), old.rows end
   for _, some in ipairs(list) do
     local one = changing.sums_of(p, p.sums_kept, some, TITLE)
-    if handle then core.sums_join(handle, one, false) else handle = one end
     rows = rows + #some
+    if handle then
+      local _ <close> = one -- its memory is that of a D x D matrix
+      core.sums_join(handle, one, false)
+    else
+      handle = one
+    end
   end
-  if not old then return handle and { handle = handle, rows = rows }, rows, false end
-  if handle then core.sums_join(handle, old.handle, false) else handle = old.handle end
-  return { handle = handle, rows = rows + old.rows }, rows, true
+  return handle and { handle = handle, rows = rows }, rows - (old and old.rows or 0), old ~= nil
+end
+
+-- Tells once that rows of the model are not in memory.
+local function tell_absent(self)
+  if self.absent == 0 then return end
+  warn(("%d rows of the model are not in memory: they stay until the window is full of new rows, \z
+    and are taken out together then"):format(self.absent))
+  self.absent = 0
 end
 
 -- See Learner:learn.
 local function learn(self, ds, part)
   local p, s = self.p, self.p.sums_kept
-  local handle = changing.sums_of(p, s, ds, TITLE)
+  local handle <close> = changing.sums_of(p, s, ds, TITLE)
   if not self.again then
     changing.check_new(s, handle, part, TITLE)
     self.again = true -- rows that were learnt once may come again in later parts
   end
   if self.window then self.window:check(ds) end
+  tell_absent(self)
   local value, stderr = drift.measured(p.fitted, matching.known(ds, p.fitted))
   local taken, left, forgot_old = leaving(self, ds)
+  local _ <close> = taken and taken.handle
   changing.change(p, s, { handle = handle, rows = #ds, part = part }, taken)
   if self.window then
     self.window:push(ds, left, forgot_old)
     self.window:stamp(p)
   end
   self.rows = self.rows + #ds
-  local row = { rows = #ds, last = self.rows, error = value, stderr = stderr,
+  return { rows = #ds, last = self.rows, error = value, stderr = stderr,
     time = ds.time and ds.time:get(#ds, 1) or nil }
-  p.drift[#p.drift + 1] = row
-  return row
 end
 
 --- learner:learn(ds, part): measures the error on the rows of a data set in memory, then learns
 --- them, and takes out what leaves the window. part: { source, from, to }, which rows they are.
---- Returns the row of p.drift. After an error the model is as before this part; the error names the
+--- Returns a row of p.drift. After an error the model is as before this part; the error names the
 --- rows, counted over all parts.
 function Learner:learn(ds, part)
   local ok, row = pcall(learn, self, ds, part)
@@ -109,6 +116,30 @@ function Learner:learn(ds, part)
   row = options.plain(row):gsub("^" .. TITLE .. ": ", "")
   error(("%s: in the part of rows %d to %d: %s"):format(TITLE, self.rows + 1, self.rows + #ds, row),
     0)
+end
+
+--- learner:learn_next(ds, source): the same for the next part of rows that come one after another
+--- and are not kept. source: { rows, cols, sha256 } of the parts before, rows = 0 at first. Second
+--- result: that of all parts so far. The sums name the rows as one part, so that their description
+--- does not grow.
+function Learner:learn_next(ds, source)
+  local rows = source.rows + #ds
+  local known = { rows = rows, cols = source.cols,
+    sha256 = core.digest(source.sha256 .. parts.source(ds).sha256) }
+  local row = self:learn(ds, { source = known, from = source.rows + 1, to = rows })
+  local s = self.p.sums_kept
+  local list = {}
+  for _, part in ipairs(s.parts) do
+    if part.source.sha256 == known.sha256 then
+      part = { source = known, from = 1, to = rows }
+    elseif source.rows > 0 and part.source.sha256 == source.sha256 then
+      part = nil
+    end
+    list[#list + 1] = part
+  end
+  s.parts = list
+  collectgarbage() -- the collector counts objects, not the size of matrices
+  return row, known
 end
 
 -- ------------------------------------------------------------ data sets
@@ -136,7 +167,7 @@ function Learner:feed(ds, every, tell)
     local last = math.min(first + every - 1, n)
     local row = self:learn(rows_of(ds, first, last), { source = source, from = first, to = last })
     level:step(last)
-    if tell then tell(row) end
+    tell(row)
   end
 end
 
@@ -144,7 +175,10 @@ end
 function online.update(p, ds, given)
   local o = options.check(TITLE, given or {}, rules, 0)
   if o.every then
-    online.open(p, o):feed(ds, o.every)
+    local learner = online.open(p, o)
+    local list = drift.new(p.fitted.task, o.window and window.text(o.window))
+    p.drift = list
+    learner:feed(ds, o.every, function(row) list[#list + 1] = row end)
     return p
   end
   if o.window then

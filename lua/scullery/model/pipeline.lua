@@ -117,9 +117,9 @@ function Pipeline:sums(data, given)
 end
 
 --- p:update(ds[, { every =, window =, again = false }]): adds the rows of a data set to a model
---- that keeps its sums (p:fit(ds, { sums = true })), and solves again. Row stages, widths and ranges
---- of features do not change. Returns the pipeline. If all rows are in the model already, that is
---- an error, unless again = true. After an error the model is as before.
+--- that keeps its sums (p:fit(ds, { sums = true })), and solves again. Row stages, widths and
+--- ranges of features do not change. Returns the pipeline. If all rows are in the model already,
+--- that is an error, unless again = true. After an error the model is as before.
 ---
 --- every: learns the rows, also those of a stream, in parts of so many rows, and solves after each.
 --- p.drift becomes a list with the error on each part before it was learnt, from the model of all

@@ -5,7 +5,6 @@
 --- at least t - w, where t is the latest time. Rows that were learnt earlier and are not in memory
 --- are taken out together: their sums are kept until all of them must be outside of the window.
 local core = require "scullery.core"
-local options = require "scullery.base.options"
 
 local window = {}
 
