@@ -406,6 +406,19 @@ function TestRowsThatChangedInMemory()
     { every = 100, window = 400 })
   lu.assertEquals(#p.drift, 1)
   lu.assertTrue(p:predict(X) == fitted(nil, data:subset(101, 500)):predict(X))
+  p:update(data:subset(501, 600)) -- the sums are as before the part, too
+  mine:set(150, 1, X:get(150, 1))
+  lu.assertTrue(p:predict(X) == fitted(nil, data:subset(101, 600)):predict(X))
+end
+
+-- Only the first part shows that rows are given again: later ones may repeat rows.
+function TestRowsThatComeAgain()
+  local rows = {}
+  for i = 1, 200 do rows[i] = 401 + (i - 1) % 100 end
+  local ds = data:select(rows)
+  local p = fitted(nil, data:subset(1, 400)):update(ds, { every = 100 })
+  lu.assertEquals(p.sums_kept.rows, 600)
+  fails({ "in the model already" }, p.update, p, ds, { every = 100 })
 end
 
 -- ---------------------------------------------------------------- table and picture
