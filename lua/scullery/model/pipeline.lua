@@ -10,6 +10,7 @@ local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local shown = require "scullery.model.pipeline_shown"
+local target_form = require "scullery.model.target_form"
 
 local Pipeline = recipe.class
 local guarded = objects.call
@@ -284,10 +285,7 @@ local function judge(self, title, data, y, given)
   local given_ds = dataset.coerce(data, y, given, f)
   local ds = matching.judged(given_ds, f)
   if ds.X then return f:predict(dataset.source_of_rows(ds), "labels"), ds.y end
-  if f.form then
-    error(title .. ": the pipeline transforms its targets, and is judged on rows in memory: load \z
-      the data set without stream = true", 0)
-  end
+  if f.form then return nil, target_form.tally(f, ds) end
   local tally = f:tally(ds)
   if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end
   return nil, tally

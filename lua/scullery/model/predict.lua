@@ -256,7 +256,7 @@ function predict.rows_with_targets(path, f, format)
   local like = csv_schema(f)
   if not like.target then fail("the model's data have no column of targets by name") end
   return data.csv(path, { like = like, target = like.target.name, quiet = true,
-    stream = f.form == nil }) -- transformed targets are judged in memory
+    stream = true })
 end
 
 -- Raises an error if --score cannot be computed for this file and model.
