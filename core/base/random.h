@@ -7,7 +7,8 @@
 
 #include <scullery/plugin.h>
 
-/* Streams. Samplers use SCL_STREAM_PARAMETERS and following, the host all others. */
+/* Streams. Samplers use SCL_STREAM_PARAMETERS and following, the host all others; Lua modules have
+ * some of their own (lua/scullery/base/streams.lua). */
 enum {
   SCL_STREAM_PARAMETERS = 0,   /* .. 15 */
   SCL_STREAM_MONTE_CARLO = 16, /* .. 31 */

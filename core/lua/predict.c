@@ -55,11 +55,9 @@ static double *read_numbers(lua_State *L, int place, const char *key, size_t cou
   return numbers;
 }
 
-/* How the targets of the model were transformed: {log, mean = {...}, scale = {...}}, or nothing. */
-static scl_target_form read_form(lua_State *L) {
+/* How targets are transformed: the table {log, mean = {...}, scale = {...}} at `place`. */
+static scl_target_form read_form(lua_State *L, int place) {
   scl_target_form form = {0};
-  const int place = push_field(L, "form");
-  if (place == 0) return form;
   scl_lua_copy_table(L, place, "a form");
   lua_getfield(L, place, "mean");
   form.count = lua_type(L, -1) == LUA_TTABLE ? lua_rawlen(L, -1) : 0;
@@ -84,7 +82,8 @@ static int predict(lua_State *L) {
                       strcmp(lua_tostring(L, -1), "classification") == 0;
   if (what == SCL_PREDICT_LABELS && classes != 0 && labels)
     fitted.classes = scl_lua_check_classes(L, classes, false);
-  if (what == SCL_PREDICT_LABELS && !labels) fitted.form = read_form(L);
+  const int form = push_field(L, "form");
+  if (what == SCL_PREDICT_LABELS && !labels && form != 0) fitted.form = read_form(L, form);
   if (what == SCL_PREDICT_PROBABILITIES && lua_type(L, 4) != LUA_TTABLE) {
     fitted.by_loss = scl_lua_check_instance(L, 4, SCL_KIND_SOLVER);
   } else if (what == SCL_PREDICT_PROBABILITIES) { /* one for each score of a row */
@@ -102,4 +101,17 @@ static int predict(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_predict(lua_State *L) { SCL_LUA_CALLS(L, {"predict", predict, 4}); }
+/* core.formed_source(source, {log, mean, scale}) -> the source with transformed targets, as a model
+ * of that form learns them */
+static int formed_source(lua_State *L) {
+  scl_source *from = scl_lua_check_source(L, 1);
+  const scl_target_form form = read_form(L, 2);
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_source(L), scl_source,
+                      scl_source_formed(from, &form, &made, &error));
+  scl_lua_tie(L, -1, 1); /* it reads from that source */
+  return 1;
+}
+
+void scl_lua_open_predict(lua_State *L) {
+  SCL_LUA_CALLS(L, {"predict", predict, 4}, {"formed_source", formed_source, 2});
+}

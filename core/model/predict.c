@@ -3,7 +3,6 @@
 #include "model/predict.h"
 
 #include "learn/score.h"
-#include <math.h>
 
 /* *out (n x c, made here) = the scores of all rows of the source, by one walk. With a solver's own
  * model and without a map, its dtype decides what the rows are converted to. */
@@ -38,28 +37,13 @@ static scl_status predict_probabilities(const scl_fitted *f, const scl_matrix *s
   return scl_fail(error, SCL_STATUS_NUMERIC, "the solver's loss gives no probabilities for a row");
 }
 
-/* Values of a regression from its scores: undo the transformation of the targets. */
-static scl_status undo_form(const scl_target_form *form, const scl_matrix *scores, scl_matrix *out,
-                            scl_error *error) {
-  if (scores->cols != form->count)
-    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%zu targets, and the model transforms %zu",
-                    scores->cols, form->count);
-  SCL_TRY(scl_matrix_create(scores->rows, scores->cols, SCL_DTYPE_FLOAT64, out, error));
-  for (size_t i = 0; i < scores->rows; i++)
-    for (size_t j = 0; j < scores->cols; j++) {
-      const double value = scl_matrix_get(scores, i, j) * form->scale[j] + form->mean[j];
-      scl_matrix_set(out, i, j, form->log ? exp(value) : value);
-    }
-  return SCL_STATUS_OK;
-}
-
 scl_status scl_predict_from(const scl_fitted *f, const scl_matrix *scores, scl_prediction what,
                             scl_matrix *out, scl_error *error) {
   if (what == SCL_PREDICT_PROBABILITIES) return predict_probabilities(f, scores, out, error);
   if (what == SCL_PREDICT_LABELS && f->classes.count > 0)
     return scl_decide_labels(scores, &f->classes, out, error);
   if (what == SCL_PREDICT_LABELS && f->form.count > 0)
-    return undo_form(&f->form, scores, out, error);
+    return scl_target_form_undo(&f->form, scores, out, error);
   *out = scl_matrix_share(scores); /* the predictions are the scores themselves */
   return SCL_STATUS_OK;
 }

@@ -7,14 +7,7 @@
 #include "learn/labels.h"
 #include "learn/model.h"
 #include "learn/platt.h"
-
-/* How targets were transformed before learning: to (log y - mean) / scale, or (y - mean) / scale
- * without the logarithm, each target with its own numbers. */
-typedef struct scl_target_form {
-  bool log;
-  size_t count; /* of targets; 0: they were learnt as they are */
-  double *mean, *scale;
-} scl_target_form;
+#include "model/target_form.h"
 
 /* The parts of a fitted pipeline that are needed to predict. All are borrowed, and constant while
  * they are used, so that many threads may share them. */

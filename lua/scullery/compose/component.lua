@@ -121,20 +121,26 @@ function component.resolved(self, choices)
   return setmetatable({ kind = self.kind, name = self.name, given = given }, Component)
 end
 
---- component.is_chosen(option): true if p:fit may choose an option (a row of core.plugin_info) that
---- is not given: a width, or the regularisation of a solver where it is a number (neighbours are
---- counted).
-function component.is_chosen(option)
-  return option.role == "regularisation" and option.takes_number
+-- The option of a list that has this role, or nil.
+local function of_role(list, role)
+  for _, option in ipairs(list) do if option.role == role then return option end end
+end
+
+--- component.is_chosen(option, list): true if p:fit may choose an option that is not given. option:
+--- a row of core.plugin_info, list: all options of its component. It may choose a width, and of a
+--- solver the regularisation, or without one the capacity, where that is a number: neighbours and
+--- rounds are counted, and keep their default.
+function component.is_chosen(option, list)
+  local simplicity = of_role(list, "regularisation") or of_role(list, "capacity")
+  return option == simplicity and option.takes_number
     or option.takes:find('"median"', 1, true) ~= nil
 end
 
 --- component.role(self, role): the name of its option with that role ("regularisation", "capacity",
 --- "intercept", "estimate", "bias", "tolerance"), or nil.
 function component.role(self, role)
-  for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do
-    if option.role == role then return option.name end
-  end
+  local option = of_role(core.plugin_info(self.kind, self.name).options, role)
+  return option and option.name
 end
 
 --- component.role_value(self, role, choices): the value of that option, or nil.
@@ -287,10 +293,12 @@ local function constructor(kind, name)
     end
     local copy, auto = {}, nil
     for key, value in pairs(given or {}) do copy[key] = value end
-    for _, option in ipairs(core.plugin_info(kind, name).options) do
+    local list = core.plugin_info(kind, name).options
+    for _, option in ipairs(list) do
       -- "auto" leaves the choice to p:fit, as if the option were not given
       local key = option.name
-      if copy[key] == "auto" and component.is_chosen(option) then copy[key], auto = nil, key end
+      local chosen = copy[key] == "auto" and component.is_chosen(option, list)
+      if chosen then copy[key], auto = nil, key end
     end
     local self = setmetatable({ kind = kind, name = name, given = copy, auto = auto }, Component)
     refuse_auto(self)

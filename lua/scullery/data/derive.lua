@@ -102,32 +102,37 @@ end
 
 -- ---------------------------------------------------------------- values
 
--- The columns (see columns.of) of the X of a reader's result, before computed columns are added.
-local function raw_columns(result)
-  return columns.of({ schema = result.schema, size = function()
-    return result.X:rows(), result.X:cols()
-  end }, true)
+-- The columns (see columns.of) of X as a reader makes it, before computed columns are added. cols:
+-- the number of columns of X.
+local function raw_columns(schema, cols)
+  return columns.of({ schema = schema, size = function() return 0, cols end }, true)
 end
 
 -- The columns that expressions and functions may use: name -> { kind, get }, where get(i) is the
--- value of row i. kind: "number", "date", "category" or "target".
-local function accessible(result, schema)
-  local found, X = {}, result.X
-  for _, column in ipairs(raw_columns(result)) do
+-- value of row i. kind: "number", "date", "category" or "target". rows: { X, y, schema, classes,
+-- time, weights, whole, before }. X and y may be replaced by those of other rows, the first of
+-- which is row before + 1. whole: name -> values of all rows, n x 1; so are time and weights.
+local function accessible(rows)
+  local found, schema = {}, rows.schema
+  for _, column in ipairs(raw_columns(schema, rows.X:cols())) do
     local first = column.first
     found[column.name] = { kind = column.kind, get = column.category
-      and function(i) return columns.value({ X = X }, column, i) end
-      or function(i) return X:get(i, first) end }
+      and function(i) return columns.value(rows, column, i - rows.before) end
+      or function(i) return rows.X:get(i - rows.before, first) end }
   end
   for _, role in ipairs{ "time", "weights" } do
-    local matrix = result[role]
+    local matrix = rows[role]
     if matrix then
       found[schema[role]] = { kind = "date", get = function(i) return matrix:get(i, 1) end }
     end
   end
-  local y = result.y
-  if schema.target and y and type((result.classes or {})[1]) ~= "string" then
-    found[schema.target.name] = { kind = "target", get = function(i) return y:get(i, 1) end }
+  if schema.target and rows.y and type((rows.classes or {})[1]) ~= "string" then
+    found[schema.target.name] = { kind = "target", get = function(i)
+      return rows.y:get(i - rows.before, 1)
+    end }
+  end
+  for name, matrix in pairs(rows.whole or {}) do
+    found[name].get = function(i) return matrix:get(i, 1) end
   end
   return found
 end
@@ -151,17 +156,27 @@ local function check_name(known, target, name, lagged, dated)
   end
 end
 
--- A function before(k): for each row, the row k rows before it in time order and within its group.
+-- A function before(k): for each of n rows, the row k rows before it in time order and within its
+-- group.
 local function order_of(result, n)
-  local rows, time, groups = {}, result.time, result.groups
-  for i = 1, n do rows[i] = i end
-  if time then
-    table.sort(rows, function(a, b)
-      local s, t = time:get(a, 1), time:get(b, 1)
-      return s < t or s == t and a < b
-    end)
+  local time, groups, rows = result.time, result.groups, nil
+  if not (time or groups) then
+    return function(k)
+      k = math.tointeger(k)
+      return setmetatable({}, { __index = function(_, i) return i > k and i - k end })
+    end
   end
   return function(k)
+    if not rows then
+      rows = {}
+      for i = 1, n do rows[i] = i end
+      if time then
+        table.sort(rows, function(a, b)
+          local s, t = time:get(a, 1), time:get(b, 1)
+          return s < t or s == t and a < b
+        end)
+      end
+    end
     local list, seen = {}, {}
     for _, i in ipairs(rows) do
       local group = groups and groups:get(i, 1) or 0
@@ -208,17 +223,27 @@ local function function_of(one, known, target, before)
   return expression.compile(tree, function(name) return known[name].get end, before)
 end
 
--- The values of a computed column, n x 1, NaN where they are missing.
-local function values_of(one, known, target, before, n)
-  local f = function_of(one, known, target, before)
+-- The computed columns as functions of a row's number, with the columns that `accessible` gives.
+local function functions_of(derived, known, target, before)
+  local list = {}
+  for k, one in ipairs(derived) do
+    if known[one.name] then titled(one, fail, "the file has a column of that name") end
+    list[k] = function_of(one, known, target, before)
+  end
+  return list
+end
+
+-- The values f(i) of a computed column in rows first .. first+n-1, n x 1, NaN where they are
+-- missing.
+local function values_of(one, f, first, n)
   local out, row = core.zeros(n, 1), 0
   titled(one, function()
     local fine, message = pcall(function()
-      for i = 1, n do
+      for i = first, first + n - 1 do
         row = i
         local v = f(i)
         if v == math.huge or v == -math.huge then fail("its value is not finite") end
-        out:set(i, 1, v)
+        out:set(i - first + 1, 1, v)
       end
     end)
     if not fine then
@@ -242,22 +267,25 @@ local function count_missing(column)
   return count, first
 end
 
--- The column with missing values filled in if the rule is "median"; else raises an error that names
--- the first row without a value.
-local function filled(one, column, rule, first)
-  if rule ~= "median" or one.fill == nil then
-    titled(one, fail, "row %d has no value%s", first, rule == "error"
-      and " (missing_values = \"median\" fills it in)" or "")
-  end
+-- Raises an error that names the first row without a value, unless it can be filled in.
+local function check_fill(one, rule, first)
+  if rule == "median" and one.fill ~= nil then return end
+  titled(one, fail, "row %d has no value%s", first, rule == "error"
+    and " (missing_values = \"median\" fills it in)" or "")
+end
+
+-- The column with missing values filled in.
+local function filled(one, column)
   return column:map(function(v) return v ~= v and one.fill or v end)
 end
 
--- Removes rows from all matrices of the result that have a row for each row of X, and counts the
--- rows of its files (parts) again. left: row -> true for rows to remove.
-local function keep_rows(result, left)
-  if not next(left) then return end
+-- Removes rows from all matrices of the result that have a row for each of its n rows, and counts
+-- the rows of its files (parts) again. left: row -> true for rows to remove. Returns the numbers of
+-- the rows that stay, or nil if all do.
+local function keep_rows(result, left, n)
+  if not next(left) then return nil end
   local rows = {}
-  for i = 1, result.X:rows() do if not left[i] then rows[#rows + 1] = i end end
+  for i = 1, n do if not left[i] then rows[#rows + 1] = i end end
   if #rows == 0 then fail("every row has a missing number, and all are left out") end
   local from, to, parts = 0, 0, {}
   for k, count in ipairs(result.parts or {}) do
@@ -270,12 +298,27 @@ local function keep_rows(result, left)
   for _, name in ipairs{ "X", "y", "weights", "groups", "time" } do
     if result[name] then result[name] = result[name]:select(rows) end
   end
+  return rows
 end
 
--- Sets X, names and schema of the result: without the columns that are helpers, with the computed
--- columns `made` after the others.
-local function put(result, derived, made, given)
-  local schema, parts, names = {}, {}, {}
+-- ---------------------------------------------------------------- the result of a reader
+
+-- X without the columns that are helpers, with the computed columns `made` after the others.
+local function joined(X, raw, made, given)
+  local parts = {}
+  for _, column in ipairs(raw) do
+    if not given.helpers[column.name] then
+      parts[#parts + 1] = X:slice(1, X:rows(), column.first, column.last)
+    end
+  end
+  table.move(made, 1, #made, #parts + 1, parts)
+  X = #parts > 1 and core.hcat(table.unpack(parts)) or parts[1]
+  return given.dtype == "float32" and X:astype("float32") or X
+end
+
+-- Sets names and schema of the result to those of that X.
+local function describe(result, raw, derived, given)
+  local schema, names = {}, {}
   for key, value in pairs(result.schema) do schema[key] = value end
   schema.columns = {}
   for k, column in ipairs(result.schema.columns) do
@@ -284,17 +327,25 @@ local function put(result, derived, made, given)
     copy.helper = given.helpers[column.name]
     schema.columns[k] = copy
   end
-  for _, column in ipairs(raw_columns(result)) do
+  for _, column in ipairs(raw) do
     if not given.helpers[column.name] then
-      parts[#parts + 1] = result.X:slice(1, result.X:rows(), column.first, column.last)
       table.move(result.names, column.first, column.last, #names + 1, names)
     end
   end
-  for k, one in ipairs(derived) do parts[#parts + 1], names[#names + 1] = made[k], one.name end
-  local X = #parts > 1 and core.hcat(table.unpack(parts)) or parts[1]
-  result.X = given.dtype == "float32" and X:astype("float32") or X
+  for _, one in ipairs(derived) do names[#names + 1] = one.name end
   schema.derived, schema.cols = derived, #names
   result.names, result.schema = names, schema
+end
+
+-- The entry of schema.derived. count: missing values; fill: what a new schema replaces them by.
+local function entry_of(one, given, count, fill)
+  return { name = one.name, expression = one.expression, call = one.call,
+    fill = given.fresh and fill or one.fill, missing = given.fresh and count or one.missing }
+end
+
+-- The note about `count` missing values that were filled in (see schema.notes).
+local function note_of(one, count)
+  return { what = "filled", column = one.name, count = count, value = one.fill }
 end
 
 --- derive.add(result, derived, given): adds computed columns to the result of a reader, whose
@@ -304,25 +355,145 @@ end
 --- features. Returns notes about missing values that were filled in (see schema.notes).
 function derive.add(result, derived, given)
   local n, list, made = result.X:rows(), {}, {}
-  local known, before = accessible(result, result.schema), order_of(result, n)
+  local known = accessible{ X = result.X, y = result.y, schema = result.schema, before = 0,
+    classes = result.classes, time = result.time, weights = result.weights }
+  local computed = functions_of(derived, known, given.target or result.schema.target,
+    order_of(result, n))
   local notes, left = {}, {}
   for k, one in ipairs(derived) do
-    if known[one.name] then titled(one, fail, "the file has a column of that name") end
-    made[k] = values_of(one, known, given.target or result.schema.target, before, n)
-    local count, first = count_missing(made[k])
-    list[k] = { name = one.name, expression = one.expression, call = one.call, fill = one.fill,
-      missing = given.fresh and count or one.missing }
-    if given.fresh and count < n then list[k].fill = core.quartiles(made[k]):get(2, 1) end
+    local values = values_of(one, computed[k], 1, n)
+    local count, first = count_missing(values)
+    list[k] = entry_of(one, given, count,
+      given.fresh and count < n and core.quartiles(values):get(2, 1) or nil)
     if given.rule == "row" then
-      for i = 1, first and n or 0 do left[i] = left[i] or made[k]:get(i, 1) ~= made[k]:get(i, 1) end
+      for i = 1, first and n or 0 do left[i] = left[i] or values:get(i, 1) ~= values:get(i, 1) end
     elseif first then
-      made[k] = filled(list[k], made[k], given.rule, first)
-      notes[#notes + 1] = { what = "filled", column = one.name, count = count,
-        value = list[k].fill }
+      check_fill(list[k], given.rule, first)
+      values = filled(list[k], values)
+      notes[#notes + 1] = note_of(list[k], count)
+    end
+    made[k] = values
+  end
+  local raw = raw_columns(result.schema, result.X:cols())
+  result.X = joined(result.X, raw, made, given)
+  describe(result, raw, list, given)
+  keep_rows(result, left, n)
+  return notes
+end
+
+-- ---------------------------------------------------------------- streams
+
+local BLOCK = 2048 -- rows of a stream that the first passes read at once
+
+-- Calls visit(first, count) for consecutive blocks of n rows.
+local function each_block(n, visit)
+  for first = 1, n, BLOCK do visit(first, math.min(BLOCK, n - first + 1)) end
+end
+
+-- The columns that occur in lag, and need the values of all rows: name -> n x 1. load: see below.
+local function whole_columns(derived, rows, n, load)
+  local parts = {}
+  for _, one in ipairs(derived) do
+    local tree = tree_of(one)
+    if tree then
+      expression.names(tree, function(name, lagged) if lagged then parts[name] = {} end end)
     end
   end
-  put(result, list, made, given)
-  keep_rows(result, left)
+  local target, raw = rows.schema.target, {}
+  for _, column in ipairs(raw_columns(rows.schema, rows.X:cols())) do
+    if parts[column.name] and not column.category then raw[column.name] = column.first end
+  end
+  local lagged_target = target and parts[target.name] and rows.y and not raw[target.name]
+    and type((rows.classes or {})[1]) ~= "string"
+  if not (next(raw) or lagged_target) then return {} end
+  each_block(n, function(first, count)
+    load(first, count)
+    for name, place in pairs(raw) do
+      table.insert(parts[name], rows.X:column(place):copy())
+    end
+    if lagged_target then table.insert(parts[target.name], rows.y:column(1):copy()) end
+  end)
+  local whole = {}
+  for name, list in pairs(parts) do whole[name] = list[1] and core.vcat(table.unpack(list)) end
+  return whole
+end
+
+-- One pass over n rows: for each computed column { count (missing values), first (row with one),
+-- sum (of the others) }; second: row -> true for rows with a missing value.
+local function look(derived, computed, n, load)
+  local seen, left = {}, {}
+  for k = 1, #derived do seen[k] = { count = 0, sum = 0 } end
+  each_block(n, function(first, count)
+    load(first, count)
+    for k, one in ipairs(derived) do
+      local values, own = values_of(one, computed[k], first, count), seen[k]
+      local missing, place = count_missing(values)
+      own.count = own.count + missing
+      own.first = own.first or place and first + place - 1
+      for i = 1, count do
+        local v = values:get(i, 1)
+        if v == v then own.sum = own.sum + v else left[first + i - 1] = true end
+      end
+    end
+  end)
+  return seen, left
+end
+
+-- read(first, count) of a stream, for some of its rows only: kept is the list of their numbers.
+local function reader_of(read, kept)
+  local done = 0 -- rows of the stream that were read
+  return function(first, count)
+    if first == 1 then done = 0 end
+    local last, list = kept[first + count - 1] or done, {}
+    local X, y = read(done + 1, last - done)
+    for i = 1, count do list[i] = kept[first + i - 1] - done end
+    done = last
+    return X:select(list), y and y:select(list)
+  end
+end
+
+--- derive.stream(source, result, derived, given): derive.add for the rows of a source, which are
+--- computed in each pass; sets result.source and result.rows. Columns in lag are kept in memory.
+--- A new schema fills missing values by the mean, as the reader of a stream does. given, and what
+--- it returns: as of derive.add.
+function derive.stream(source, result, derived, given)
+  local n, cols, targets = core.source_size(source)
+  local rows = { X = core.zeros(0, cols), y = targets > 0 and core.zeros(0, targets) or nil,
+    schema = result.schema, classes = result.classes, time = result.time,
+    weights = result.weights, before = 0 }
+  local function load(first, count)
+    rows.X, rows.y = core.read_rows(source, first, count)
+    if targets == 0 then rows.y = nil end
+    rows.before = first - 1
+  end
+  rows.whole = whole_columns(derived, rows, n, load)
+  local computed = functions_of(derived, accessible(rows), given.target or result.schema.target,
+    order_of(result, n))
+  local seen, left = look(derived, computed, n, load)
+  local list, notes = {}, {}
+  for k, one in ipairs(derived) do
+    local count, first = seen[k].count, seen[k].first
+    list[k] = entry_of(one, given, count, count < n and seen[k].sum / (n - count) or nil)
+    if first and given.rule ~= "row" then
+      check_fill(list[k], given.rule, first)
+      notes[#notes + 1] = note_of(list[k], count)
+    end
+  end
+  local raw = raw_columns(result.schema, cols)
+  local function read(first, count)
+    local made = {}
+    load(first, count)
+    for k, one in ipairs(list) do
+      made[k] = values_of(one, computed[k], first, count)
+      if one.fill and given.rule == "median" then made[k] = filled(one, made[k]) end
+    end
+    return joined(rows.X, raw, made, given), rows.y
+  end
+  describe(result, raw, list, given)
+  local kept = given.rule == "row" and keep_rows(result, left, n)
+  result.rows = kept and #kept or n
+  result.source = core.generator(result.rows, #result.names, targets,
+    kept and reader_of(read, kept) or read)
   return notes
 end
 

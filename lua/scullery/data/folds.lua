@@ -6,13 +6,13 @@
 local core = require "scullery.core"
 local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
+local streams = require "scullery.base.streams"
 local targets = require "scullery.data.targets"
 local warn = require "scullery.base.warn"
 
 local folds = {}
 
--- Streams of random numbers for the order of rows: those of splits, of folds and of groups.
-local SPLIT, FOLDS, GROUPS = 32, 33, 34
+local SPLIT, FOLDS, GROUPS = streams.split, streams.folds, streams.groups
 
 -- ---------------------------------------------------------------- options
 

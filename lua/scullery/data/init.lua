@@ -99,7 +99,7 @@ end
 
 -- The arguments `derived` and `given` of derive.add for the computed columns that the options ask
 -- for; nil if there are none. Changes o so that the reader accepts it and reads what they need.
-local function take_derived(o, stream)
+local function take_derived(o)
   local derived, helpers, like = derive.read(o.derive), {}, o.like
   if derived and like then
     error("options 'derive' and 'like' were both given; the schema says how columns are computed",
@@ -107,10 +107,6 @@ local function take_derived(o, stream)
   end
   o.derive, derived = nil, derived or like and like.derived
   if not derived then return nil end
-  if stream then
-    error("computed columns (option 'derive') need the rows in memory: stream = true does not go \z
-      with them", 0)
-  end
   if not like then o.skip, helpers = derive.unskip(derived, o.skip) end
   for _, column in ipairs(like and like.columns or {}) do
     if column.helper then helpers[column.name] = true end
@@ -137,7 +133,7 @@ local function read_csv(path, given, brief)
     error("option 'stream' got " .. options.show(stream) .. "; it takes true or false", 0)
   end
   local source, result, wide
-  local derived, how = take_derived(o, stream)
+  local derived, how = take_derived(o)
   local wider = roles_are_wider(o)
   if stream then
     if type(path) == "table" and #path ~= 1 then error("stream = true takes one path", 0) end
@@ -151,7 +147,9 @@ local function read_csv(path, given, brief)
   if wider and not stream then result.X = result.X:astype("float32") end
   if derived then
     how.rule = o.missing_values or o.fill or result.schema.missing_values
-    local notes = derive.add(result, derived, how)
+    local notes
+    if stream then notes = derive.stream(result.source or source, result, derived, how)
+    else notes = derive.add(result, derived, how) end
     table.move(notes, 1, #notes, #result.notes + 1, result.notes)
   end
   local lines, done = schema.report(result, o)
@@ -187,7 +185,8 @@ end
 --- Monday), hour, minute of a date; lag(x, k): x of the row k rows before, in the order of the time
 --- column if one is named, and within groups. In the first rows a lag is a missing number. A column
 --- in skip can be used. A value may also be a Lua function of the row; a model with one cannot be
---- saved.
+--- saved. With stream = true each pass computes the columns again; a lag keeps its column in
+--- memory, and a missing number becomes the mean of the others.
 ---
 --- One line on standard error reports the guesses and conversions (quiet = true: none);
 --- ds:describe() reports them too. ds.schema records how each column was read.

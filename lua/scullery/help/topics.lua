@@ -72,12 +72,16 @@ end
 
 -- ---------------------------------------------------------------- plugins
 
--- The options of a plugin or a reader, one line for each, with its help on the next line.
-local function option_lines(list)
+-- The options of a plugin or a reader, one line for each, with its help on the next line. solver:
+-- true for those of a solver, some of which p:fit chooses.
+local function option_lines(list, solver)
   if #list == 0 then return "Options: none." end
   local lines = { "Options:" }
   for _, o in ipairs(list) do
     local default = o.default and o.default ~= "" and ("; default " .. o.default) or ""
+    if solver and o.role and component.is_chosen(o, list) then
+      default = ("; p:fit chooses one that is not given (else %s)"):format(o.default)
+    end
     lines[#lines + 1] = ("  %-12s %s%s"):format(o.name, o.takes or "", default)
     if o.help and o.help ~= "" then lines[#lines + 1] = "  " .. (" "):rep(13) .. o.help end
   end
@@ -89,7 +93,7 @@ function help.plugin(kind, name)
   local info = core.plugin_info(kind, name)
   local parts = { ("sc.%s.%s{...}: %s"):format(kind, name, info.summary or "") }
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
-  parts[#parts + 1] = option_lines(info.options)
+  parts[#parts + 1] = option_lines(info.options, kind == "solver")
   local by = info.author and info.author ~= "" and " by " .. info.author or ""
   local where = info.digest and "Defined in Lua, " .. info.path or info.path
   if info.version then where = ("Version %s%s, %s"):format(info.version, by, where) end

@@ -3,7 +3,7 @@
 ---
 --- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at
 --- most FEATURES parameters: the width that the "median" rule gives, times each of FACTORS, with
---- each of LAMBDAS. With more rows than the sample has, the regularisation is then chosen again on
+--- values of GRIDS. With more rows than the sample has, the regularisation is then chosen again on
 --- all rows, from the first choice on, judged on one fold of up to JUDGES rows; its sums over the
 --- rows are those of the fit.
 ---
@@ -35,12 +35,18 @@ local automatic = { chooses = true }
 local ROWS, KERNEL_ROWS = 4000, 1000
 local JUDGES, MOST_NUMBERS = 16000, 2 ^ 22 -- rows whose first fold judges all others; their entries
 local FACTORS, BELOW, ABOVE = { 1 / 8, 1 / 4, 1 / 2, 1, 2 }, 1 / 16, 4
-local LAMBDAS, FEATURES = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 }, 500
--- Beside the widths: where many values at once are cheap, and else.
-local WIDTH_LAMBDAS, WIDTH_FOLDS = { 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2 }, 3
-local MANY_ROWS = 1500
-local FEW_LAMBDAS, FEW_FEATURES = { 1e-8, 1e-6, 1e-4, 1e-2 }, 300
-local FIRST_LAMBDA = 1e-4 -- of solvers that solve for one value at a time
+local FEATURES, FEW_FEATURES, MANY_ROWS = 500, 300, 1500
+-- By the role of the option, the values of regularisation: all; many and few beside each width, for
+-- solvers of a path and others; and the first of solvers that solve for one value at a time. The
+-- value of a capacity (C) is the inverse of these.
+local GRIDS = {
+  regularisation = { all = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 },
+    many = { 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2 }, few = { 1e-8, 1e-6, 1e-4, 1e-2 },
+    first = 1e-4 },
+  capacity = { all = { 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100 },
+    many = { 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100 }, few = { 1e-3, 0.1, 1, 10 }, first = 1 },
+}
+local WIDTH_FOLDS = 3
 local STEP, MOST_STEPS = 10, 5 -- on all rows: from the value of the sample, both ways
 local FOLDS = 5
 
@@ -78,13 +84,23 @@ local function open_lambda(solver)
   return option and solver.given[option.name] == nil and option or nil
 end
 
--- The values that are in the range of the open option of regularisation.
+-- The values of regularisation that are tried: see GRIDS.
+local function grid_of(p) return GRIDS[candidates.regularisation(p.solver).role] end
+
+-- The pipeline's solver with that much regularisation, by its open option.
+local function solver_with(p, regularisation)
+  local option = candidates.regularisation(p.solver)
+  return component.with(p.solver, option.name, candidates.value(option, regularisation))
+end
+
+-- The values of regularisation for which the open option is in its range.
 local function allowed(p, values)
   local option, list = open_lambda(p.solver), {}
-  for _, value in ipairs(values) do
+  for _, regularisation in ipairs(values) do
+    local value = candidates.value(option, regularisation)
     local inside = value > option.low or value == option.low and not option.low_open
     local below = value < option.high or value == option.high and not option.high_open
-    if inside and below then list[#list + 1] = value end
+    if inside and below then list[#list + 1] = regularisation end
   end
   return list
 end
@@ -121,7 +137,7 @@ local function filled(p, open, chosen, T)
     end
   end
   if open.lambda and chosen.lambda then
-    copy.solver = component.with(p.solver, open.lambda, chosen.lambda)
+    copy.solver = solver_with(p, chosen.lambda)
   end
   return copy
 end
@@ -200,8 +216,7 @@ local function fits_of(p, training, without, lambda, values)
   end
   local fits = {}
   for k, value in ipairs(values) do
-    fits[k] = core.solve(training, component.instance(component.with(p.solver, lambda, value)),
-      without)[1]
+    fits[k] = core.solve(training, component.instance(solver_with(p, value)), without)[1]
   end
   return fits
 end
@@ -317,13 +332,13 @@ local function best_value(open, values, first, judged)
 end
 
 -- The values within a factor 100 of this one: with half steps between for a solver of a path.
-local function near(open, wanted)
+local function near(p, open, wanted)
   local list = {}
   if open.path then
     for k = -4, 4 do list[#list + 1] = wanted * 10 ^ (k / 2) end
     return list
   end
-  for _, value in ipairs(LAMBDAS) do
+  for _, value in ipairs(grid_of(p).all) do
     if math.abs(math.log(value / wanted, 10)) < 2.1 then list[#list + 1] = value end
   end
   return list
@@ -346,8 +361,9 @@ local function choose_width(p, open, few, folding, known)
   local thorough = open.path and many
   local most = thorough and WIDTH_FOLDS or many and 1 or 2
   local features = thorough and FEATURES or FEW_FEATURES
-  local lambdas = open.lambda and allowed(p, thorough and WIDTH_LAMBDAS or FEW_LAMBDAS)
-  local least, chosen, nearby = math.huge, {}, FIRST_LAMBDA
+  local grid = open.lambda and grid_of(p)
+  local lambdas = grid and allowed(p, thorough and grid.many or grid.few)
+  local least, chosen, nearby = math.huge, {}, grid and grid.first
   local function try(factor)
     local tried = filled(p, open, { width = median * factor }, features)
     local _, loss, lambda = on_sample(tried, few, folding, open, most, known, function(judged)
@@ -372,11 +388,11 @@ local function choose_on_sample(p, open, few, folding)
   p.solver = rough(p.solver)
   local chosen = open.width and choose_width(p, open, few, folding, known) or {}
   if not open.lambda or open.width and not chosen.width then return chosen end
-  local values = allowed(p, chosen.lambda and near(open, chosen.lambda) or LAMBDAS)
+  local values = allowed(p, chosen.lambda and near(p, open, chosen.lambda) or grid_of(p).all)
   local tried = filled(p, { part = open.part, width = open.width }, chosen, FEATURES)
   local most = not open.path and #few > MANY_ROWS and 2 or FOLDS
   chosen.lambda = on_sample(tried, few, folding, open, most, known, function(judged)
-    return best_value(open, values, chosen.lambda or FIRST_LAMBDA, judged)
+    return best_value(open, values, chosen.lambda or grid_of(p).first, judged)
   end)
   return chosen
 end
@@ -448,13 +464,16 @@ local function first_rows(ds, n)
 end
 
 -- The sentence of p:info().chosen.
-local function about(open, chosen, few, n)
+local function about(p, open, chosen, few, n)
   local said = {}
   if open.width then
     said[1] = ("%s = %.4g (%g times the median rule)"):format(open.width, chosen.width,
       chosen.factor)
   end
-  if open.lambda then said[#said + 1] = ("%s = %.3g"):format(open.lambda, chosen.lambda) end
+  if open.lambda then
+    said[#said + 1] = ("%s = %.3g"):format(open.lambda,
+      candidates.value(candidates.regularisation(p.solver), chosen.lambda))
+  end
   return ("%s, chosen on %d of %d rows"):format(table.concat(said, ", "), #few, n)
 end
 
@@ -519,8 +538,8 @@ function automatic.fill(p, ds, stored)
     copy.features = instantiation.with_part(p.features, open.part,
       component.with(p.features.inst[open.part], open.width, chosen.width))
   end
-  if open.lambda then copy.solver = component.with(p.solver, open.lambda, chosen.lambda) end
-  return copy, about(open, chosen, few, #ds)
+  if open.lambda then copy.solver = solver_with(p, chosen.lambda) end
+  return copy, about(p, open, chosen, few, #ds)
 end
 
 --- automatic.choose(p, ds[, stored]): the pipeline with the open options filled in, to be fitted to
@@ -538,7 +557,7 @@ function automatic.choose(p, ds, stored)
     local opened = filled(p, open, chosen)
     chosen.lambda, ready = choose_on_all(opened, p, open, ds, judges, of, chosen, stored)
   end
-  return filled(p, open, chosen), about(open, chosen, few, n), ready
+  return filled(p, open, chosen), about(p, open, chosen, few, n), ready
 end
 
 --- automatic.as_fitted(p): the recipe with the options that its fit chose.

@@ -8,12 +8,20 @@ local dataset = require "scullery.data.dataset"
 
 local candidates = {}
 
---- candidates.regularisation(solver): the solver's option of regularisation (a row of
---- core.plugin_info), or nil.
+--- candidates.regularisation(solver): the option by which p:fit may choose how simple the solver's
+--- models are (a row of core.plugin_info), or nil: its regularisation, or its capacity, whose value
+--- is the inverse of a regularisation.
 function candidates.regularisation(solver)
-  for _, option in ipairs(core.plugin_info("solver", solver.name).options) do
-    if component.is_chosen(option) and option.role == "regularisation" then return option end
+  local list = core.plugin_info("solver", solver.name).options
+  for _, option in ipairs(list) do
+    local simplifies = option.role == "regularisation" or option.role == "capacity"
+    if simplifies and component.is_chosen(option, list) then return option end
   end
+end
+
+--- candidates.value(option, regularisation): the value of that option.
+function candidates.value(option, regularisation)
+  return option.role == "capacity" and 1 / regularisation or regularisation
 end
 
 -- For each row: 1 if its label is wrong, plus at most 1e-4, which grows with the square loss. The
@@ -40,14 +48,15 @@ end
 -- The losses of rows (n x 1). Regression: the square loss. Classification: the solver's own loss,
 -- because its scores are margins (hinge loss) or log-odds (log loss), which the square loss would
 -- penalise for being far from -1 and +1. A solver that regularises and declares no loss minimises
--- the square loss: it is clipped. Models of other solvers (votes, counts) have scores of any size:
--- their wrong labels count.
+-- the square loss: it is clipped. Models of other solvers (votes, counts, margins of a support
+-- vector machine) have scores of any size: their wrong labels count.
 local function losses_of_rows(p, solver, decisions, wanted, task)
   local gap = decisions - wanted
   local squares, facts = gap:mul(gap):sum(2), core.solver_facts(solver)
   if task ~= "classification" then return squares end
   if facts.has_loss then return core.losses(solver, decisions, wanted) end
-  local votes = facts.makes_models and not candidates.regularisation(p.solver)
+  local option = candidates.regularisation(p.solver)
+  local votes = facts.makes_models and not (option and option.role == "regularisation")
   return votes and wrong_labels(decisions, wanted, squares) or clipped_squares(decisions, wanted)
 end
 

@@ -31,10 +31,6 @@ function changing.sums_of(p, self, ds, title)
   end
   sums.check_alike(title, self.instruction_set, "the model", core.instruction_set(), "this process")
   ds = matching.known(ds, f)
-  if f.form and not ds.y then
-    error(title .. ": the pipeline transforms its targets in memory, and this data set streams: \z
-      load it without stream = true", 0)
-  end
   ds = target_form.apply(f.form, ds)
   local printed = core.sums_info(self.handle).printed
   return sums.of_rows(p, ds, { stages = f.stages, map = f.map }, { fingerprints = printed,

@@ -11,12 +11,10 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local probabilities = require "scullery.model.probabilities"
 local progress = require "scullery.base.progress"
+local streams = require "scullery.base.streams"
 local text_table = require "scullery.base.text_table"
 
 local explaining = {}
-
--- The stream of random numbers for permutations: those of other uses are in data/folds.lua.
-local PERMUTATIONS = 35
 
 -- ---------------------------------------------------------------- columns
 
@@ -77,7 +75,7 @@ local function importance_of(p, ds, o)
   for c, column in ipairs(columns) do
     local values, sum, square = ds.X:slice(1, n, column.first, column.last), 0, 0
     for r = 1, o.repeats do
-      local order = core.permutation(n, o.seed + r - 1, PERMUTATIONS + c)
+      local order = core.permutation(n, o.seed + r - 1, streams.importance + c)
       local shuffled = dataset.with(ds, { X = with_columns(ds.X, column, values:select(order)) })
       local lost = sign * (base - judging.of_model(criterion, f, shuffled))
       sum, square = sum + lost, square + lost * lost

@@ -11,6 +11,7 @@ local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local shown = require "scullery.model.pipeline_shown"
+local target_form = require "scullery.model.target_form"
 
 local Pipeline = recipe.class
 local guarded = objects.call
@@ -59,12 +60,12 @@ end
 ---
 --- What is not given is chosen from the rows: a width of the features (without a K: of the sampler,
 --- or of a kernel as phi) among 1/16 to 4 times the "median" rule, and the solver's
---- regularisation, by the loss on held-out rows of a sample of at most 4000 distinct rows; with
---- more rows, the regularisation is chosen again on all of them. Of values whose losses do not
---- differ by more than a standard error the largest is taken. The loss is squared in a
---- regression; in a classification the solver's own, or the share of wrong labels where scores are
---- votes. The option may also be given as "auto". p:info().chosen describes the choice; p.fitted
---- has the values.
+--- regularisation (lambda; C of svm and box, its inverse), by the loss on held-out rows of a sample
+--- of at most 4000 distinct rows. With more rows, a solver that takes many lambdas at once chooses
+--- lambda again on all of them. Of values whose losses do not differ by more than a standard error
+--- the one of the simplest model is taken. The loss is squared in a regression; in a classification
+--- the solver's own, or the share of wrong labels where scores are votes. The option may also be
+--- given as "auto". p:info().chosen describes the choice; p.fitted has the values.
 ---
 --- progress = f, among the options: f is called during the work with a table of stage, done, total,
 --- loss, iteration, rows, seconds, rate, left and levels. stage: "learning" (a pass: done of total
@@ -329,10 +330,7 @@ local function judge(self, title, data, y, given)
   local given_ds = dataset.coerce(data, y, given, f)
   local ds = matching.judged(given_ds, f)
   if ds.X then return f:predict(dataset.source_of_rows(ds), "labels"), ds.y end
-  if f.form then
-    error(title .. ": the pipeline transforms its targets, and is judged on rows in memory: load \z
-      the data set without stream = true", 0)
-  end
+  if f.form then return nil, target_form.tally(f, ds) end
   local tally = f:tally(ds)
   if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end
   return nil, tally

@@ -258,7 +258,7 @@ function predict.rows_with_targets(path, f, format, whole)
   if not like.target then fail("the model's data have no column of targets by name") end
   return data.csv(path, { like = like, target = like.target.name, quiet = true,
     task = whole and f.task or nil, -- a part may have too few labels to show it
-    stream = not whole and f.form == nil }) -- transformed targets are judged in memory
+    stream = not whole })
 end
 
 -- Raises an error if --score cannot be computed for this file and model.

@@ -157,7 +157,7 @@ end
 --- Predicted values, p:score, p:error, p:cv and p:search are on the scale of the data; p:decision,
 --- p:prune and the estimates "gcv" and "loo" on the transformed scale. With "log", the prediction
 --- is nearer to the median of a skewed target than to its mean. Means and deviations are those of
---- all rows of the fit, in folds too.
+--- all rows of the fit, in folds too; a stream is read once more for them.
 function recipe.new(given, ...)
   if select("#", ...) > 0 or stages.is(given) or instantiation.is_features(given)
     or component.is(given) or choose.is(given) then

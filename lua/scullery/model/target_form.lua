@@ -1,7 +1,8 @@
 --- How the targets of a regression are transformed before learning: the option target of a
 --- pipeline. A learnt form is { log = true or nil, mean = { ... }, scale = { ... } }: target j is
---- learnt as (log y - mean[j]) / scale[j], or without the logarithm. The engine undoes it in
---- predicted values (core/model/predict.h).
+--- learnt as (log y - mean[j]) / scale[j], or without the logarithm. The targets of a stream are
+--- transformed by the engine as they are read (core/model/target_form.h), which also undoes it in
+--- predicted values.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local options = require "scullery.base.options"
@@ -32,14 +33,15 @@ local function wants(given, name)
   return given == name or type(given) == "table" and given[name] == true
 end
 
--- log y, elementwise; raises an error that names the row of a value of 0 or less.
-local function logarithms(y)
+-- log y, elementwise; raises an error that names the row of a value of 0 or less. before: the
+-- number of rows before those of y.
+local function logarithms(y, before)
   for j = 1, y:cols() do
     local low = y:min(1):get(1, j)
     for i = 1, low > 0 and 0 or y:rows() do
       if y:get(i, j) <= 0 then
         error(("option 'target' takes the logarithm of the targets, which are above 0, and row %d \z
-          has %s"):format(i, options.show(y:get(i, j))), 0)
+          has %s"):format((before or 0) + i, options.show(y:get(i, j))), 0)
       end
     end
   end
@@ -62,36 +64,87 @@ local original = setmetatable({}, { __mode = "k" }) -- transformed data set -> t
 --- target_form.apply(form, ds): the data set with targets as a model of this form learns them; ds
 --- itself if form is nil.
 function target_form.apply(form, ds)
-  if not form or not ds or not ds.y then return ds end
-  local made = dataset.with(ds, { y = scaled(form.log and logarithms(ds.y) or ds.y, form),
-    form = form })
+  if not form or not ds or not (ds.y or ds.source) then return ds end
+  local made = dataset.with(ds, { form = form,
+    y = ds.y and scaled(form.log and logarithms(ds.y) or ds.y, form),
+    source = ds.source and core.formed_source(ds.source, form) })
   original[made] = ds
   return made
 end
 
+local BLOCK = 4096 -- rows of a stream that are read at once
+
+-- The targets of a data set in blocks of consecutive rows: an iterator of matrices.
+local function blocks_of(ds)
+  local n, done = #ds, 0
+  return function()
+    local first = done + 1
+    if first > n then return nil end
+    done = ds.y and n or math.min(n, done + BLOCK)
+    return ds.y or select(2, core.read_rows(ds.source, first, done - first + 1))
+  end
+end
+
+-- Sets mean and scale of the form to the means and standard deviations of the targets of ds (of
+-- their logarithms, if form.log), in one pass. Blocks of m and n rows with means a and b, and with
+-- sums of squares S and Q about them, are joined by (Chan, Golub and LeVeque 1983)
+--
+--   mean = a + (b - a) n / (m + n),  squares = S + Q + (b - a)^2 m n / (m + n).
+local function standardize(form, ds)
+  local rows, squares = 0, {}
+  for y in blocks_of(ds) do
+    local m, n = rows, y:rows()
+    if not y:isfinite() then return end -- the fit names the row
+    if form.log then y = logarithms(y, rows) end
+    for j = 1, y:cols() do
+      local column, a = y:column(j), form.mean[j]
+      local gap = column:mean() - a
+      form.mean[j] = m == 0 and column:mean() or a + gap * n / (m + n)
+      squares[j] = (squares[j] or 0) + n * column:std() ^ 2 + gap ^ 2 * m * n / (m + n)
+    end
+    rows = m + n
+  end
+  for j, sum in ipairs(squares) do
+    form.scale[j] = sum > 0 and math.sqrt(sum / rows) or 1
+  end
+end
+
 --- target_form.learn(given, ds): learns the form that the option `given` asks for from the targets
---- of ds (means and standard deviations), and applies it; ds itself without the option. Raises an
---- error for a classification, for a stream, and for the logarithm of a target of 0 or less.
+--- of ds (means and standard deviations, for which a stream is read once), and applies it; ds
+--- itself without the option. Raises an error for a classification, and for the logarithm of a
+--- target of 0 or less.
 function target_form.learn(given, ds)
   if given == nil then return ds end
   if ds.task ~= "regression" then
     error("option 'target' of the pipeline transforms the targets of a regression, and this is a \z
       classification", 0)
   end
-  if not ds.y then
-    error("option 'target' of the pipeline transforms targets in memory, and this data set \z
-      streams: load it without stream = true", 0)
-  end
   local form = { log = wants(given, "log") or nil, mean = {}, scale = {} }
-  local y = form.log and logarithms(ds.y) or ds.y
-  for j = 1, y:cols() do
-    form.mean[j], form.scale[j] = 0, 1
-    if wants(given, "standardize") then
-      local deviation = y:column(j):std()
-      form.mean[j], form.scale[j] = y:column(j):mean(), deviation > 0 and deviation or 1
-    end
-  end
+  local targets = ds.y and ds.y:cols() or select(3, core.source_size(ds.source))
+  for j = 1, targets do form.mean[j], form.scale[j] = 0, 1 end
+  if wants(given, "standardize") then standardize(form, ds) end
   return target_form.apply(form, ds)
+end
+
+--- target_form.tally(f, ds): { rows, square, target_sum, target_square } of the predictions of a
+--- model f with a form, on the scale of the data, for a stream: square is the sum of squared
+--- errors, and the sums of the targets are those of y - mean y of the first block, against
+--- cancellation.
+function target_form.tally(f, ds)
+  local tally = { rows = #ds, square = 0, target_sum = 0, target_square = 0 }
+  local source, done, centre = dataset.source_of_targets(ds), 0, nil
+  while done < tally.rows do
+    local count = math.min(BLOCK, tally.rows - done)
+    local X, y = core.read_rows(source, done + 1, count)
+    local apart = f:predict(core.source(X), "labels") - y
+    centre = centre or y:mean()
+    y = y - centre
+    tally.square = tally.square + apart:dot(apart)
+    tally.target_sum, tally.target_square = tally.target_sum + y:sum(),
+      tally.target_square + y:dot(y)
+    done = done + count
+  end
+  return tally
 end
 
 --- target_form.original(ds): the data set that was transformed to ds; ds itself if none was.

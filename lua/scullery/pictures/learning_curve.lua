@@ -13,6 +13,7 @@ local pipeline = require "scullery.model.pipeline"
 local plot = require "scullery.plot"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
+local streams = require "scullery.base.streams"
 
 local learning_curve = {}
 
@@ -33,7 +34,7 @@ options.declare("plot.learning_curve", rules)
 -- A random order of the rows in which each prefix has the classes in proportion, up to rounding. A
 -- row is placed by its number among the rows of its class, divided by the size of the class.
 local function nested_order(ds, seed)
-  local order = core.permutation(#ds, seed, 35)
+  local order = core.permutation(#ds, seed, streams.learning_curve)
   if ds.task ~= "classification" then return order end
   local sizes, seen, key = {}, {}, {}
   for i = 1, #ds do

@@ -1,5 +1,6 @@
 --- Numbers behind the pictures of the library's objects: intervals, spacing, samples.
 local core = require "scullery.core"
+local streams = require "scullery.base.streams"
 
 local numbers = {}
 
@@ -62,7 +63,7 @@ function numbers.sample(n, seed)
     for i = 1, n do rows[i] = i end
     return rows
   end
-  rows = table.move(core.permutation(n, seed, 34), 1, MOST_POINTS, 1, {})
+  rows = table.move(core.permutation(n, seed, streams.points), 1, MOST_POINTS, 1, {})
   table.sort(rows)
   return rows, ("%d of %d rows are drawn, chosen at random (seed %d)"):format(MOST_POINTS, n, seed)
 end

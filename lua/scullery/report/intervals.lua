@@ -5,12 +5,13 @@ local criteria = require "scullery.model.criteria"
 local metrics = require "scullery.metrics"
 local options = require "scullery.base.options"
 local probabilities = require "scullery.model.probabilities"
+local streams = require "scullery.base.streams"
 
 local intervals = {}
 
--- Groups of the jackknife, the 97.5 % quantile of Student's t with GROUPS - 1 degrees of freedom,
--- and the stream of random numbers that forms groups.
-local GROUPS, QUANTILE, STREAM = 20, 2.093, 41
+-- Groups of the jackknife, and the 97.5 % quantile of Student's t with GROUPS - 1 degrees of
+-- freedom.
+local GROUPS, QUANTILE = 20, 2.093
 
 -- ---------------------------------------------------------------- the jackknife
 
@@ -19,7 +20,7 @@ local GROUPS, QUANTILE, STREAM = 20, 2.093, 41
 local function without_groups(n)
   local outside = {}
   for g = 1, GROUPS do outside[g] = {} end
-  for place, row in ipairs(core.permutation(n, 0, STREAM)) do
+  for place, row in ipairs(core.permutation(n, 0, streams.intervals)) do
     for g = 1, GROUPS do
       if g ~= place % GROUPS + 1 then table.insert(outside[g], row) end
     end

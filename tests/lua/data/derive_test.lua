@@ -1,6 +1,6 @@
 --- Computed columns of CSV files: expressions, date parts, lags, functions; kept in the schema, so
 --- that another file and saved models repeat them.
--- luacheck: globals TestExpressions TestDerive
+-- luacheck: globals TestExpressions TestDerive TestDeriveStreams
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
 local sc = require "scullery"
@@ -211,14 +211,128 @@ function TestDerive:test_mistakes_are_sentences()
   lu.assertErrorMsgContains("has \"x\" = 5", read, rows, { derive = { x = 5 } })
   lu.assertErrorMsgContains("the file has a column of that name", read, rows,
     { derive = { a = "b" } })
-  lu.assertErrorMsgContains("stream = true does not go", read, rows,
-    { derive = { x = "a" }, stream = true })
   local ds = read(rows, { derive = { x = "a" } })
   lu.assertErrorMsgContains("options 'derive' and 'like'", read, rows,
     { derive = { x = "a" }, like = ds })
   lu.assertErrorMsgContains("nested too deeply", read, rows,
     { derive = { x = ("("):rep(200) .. "a" .. (")"):rep(200) } })
   lu.assertNotNil(core.csv_missing())
+end
+
+-- ---------------------------------------------------------------- streams
+
+TestDeriveStreams = {}
+
+-- 5000 rows with every kind of column: dates, two texts, numbers, some of them missing. Blocks of
+-- the first passes have 2048 rows.
+local function long(missing)
+  local lines, key = { "when,site,a,b,y" }, 12345
+  for i = 1, 5000 do
+    key = (key * 16807) % 2147483647
+    lines[#lines + 1] = ("2024-%02d-%02dT%02d:30,%s,%s,%d,%.6f"):format(key % 12 + 1,
+      key // 12 % 28 + 1, i % 24, key % 3 == 0 and "u" or "v",
+      missing and i % 1000 == 0 and "" or ("%d"):format(key % 97), i % 7 + 1, key % 1000 / 10)
+  end
+  return file(table.concat(lines, "\n") .. "\n")
+end
+
+-- X and y of all rows of a data set, in memory or streaming, read in blocks of `count` rows.
+local function rows_of(ds, count)
+  if ds.X then return ds.X, ds.y end
+  local X, y, n = {}, {}, #ds
+  for first = 1, n, count do
+    X[#X + 1], y[#y + 1] = core.read_rows(ds.source, first, math.min(count, n - first + 1))
+  end
+  return core.vcat(table.unpack(X)), core.vcat(table.unpack(y))
+end
+
+local function both(path, options)
+  local o = { quiet = true }
+  for name, given in pairs(options) do o[name] = given end
+  local whole = sc.data.csv(path, o)
+  o.stream = true
+  return whole, sc.data.csv(path, o)
+end
+
+local every = { ratio = "a / b", hour = "hour(when)", l = "lag(a, 1) - a", m = "lag(y, 3)",
+  f = function(row) return row.a % 2 == 0 and row.when or -row.a end }
+local texts = { f = function(row) return row.site == "u" and row.a or -row.b end }
+
+-- Missing values are none here: a lag has the value 0 in the first rows.
+function TestDeriveStreams:test_rows_are_those_in_memory_to_the_bit()
+  local path = long(false)
+  for _, options in ipairs{ { derive = every, skip = { "when", "b" }, missing_values = "row" },
+    { derive = every, time = "when", missing_values = "row" },
+    { derive = every, time = "when", groups = "site", weights = "b", missing_values = "row" },
+    { derive = { ratio = "a / b" }, dtype = "float32" }, { derive = texts },
+    { derive = { early = "hour(when) < 6" }, skip = "when", target = "site" } } do
+    local whole, stream = both(path, options)
+    lu.assertEquals(stream.names, whole.names)
+    lu.assertEquals(#stream, #whole)
+    for _, count in ipairs{ 300, 5000 } do -- twice: a second pass gives the same
+      local X, y = rows_of(stream, count)
+      lu.assertTrue(X == whole.X:astype("float64"))
+      lu.assertTrue(y == whole.y)
+    end
+    for _, role in ipairs{ "time", "groups", "weights" } do
+      lu.assertTrue((stream[role] == nil and whole[role] == nil) or stream[role] == whole[role])
+    end
+    lu.assertEquals(stream.schema.cols, whole.schema.cols)
+  end
+end
+
+-- In a stream a missing number becomes the mean of its column.
+function TestDeriveStreams:test_missing_values_become_the_mean_of_the_others()
+  local path = long(false)
+  local whole, stream = both(path, { derive = { m = "lag(y, 2)" }, skip = "when" })
+  local values, sum = column(whole, "m"), 0
+  for i = 3, 5000 do sum = sum + values[i] / 4998 end
+  local entry = stream.schema.derived[1]
+  lu.assertAlmostEquals(entry.fill, sum, 1e-10)
+  lu.assertEquals(entry.missing, 2)
+  local X = rows_of(stream, 1000)
+  lu.assertEquals({ X:get(1, X:cols()), X:get(2, X:cols()), X:get(3, X:cols()) },
+    { entry.fill, entry.fill, values[3] })
+  lu.assertErrorMsgContains("row 1 has no value (missing_values = \"median\" fills it in)",
+    sc.data.csv, path, { derive = { m = "lag(y, 2)" }, stream = true, quiet = true,
+    missing_values = "error" })
+end
+
+-- The schema of a stream reads other files, whole and as streams, and a model of it is saved.
+function TestDeriveStreams:test_a_model_of_a_stream_predicts_files()
+  local path = long(true)
+  local options = { derive = { ratio = "a / b", hour = "hour(when)" }, skip = { "when", "b" },
+    target = "y", stream = true, quiet = true }
+  local train = sc.data.csv(path, options)
+  local p = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-3 },
+    target = "standardize" }:fit(train)
+  local like = sc.data.csv(path, { like = p, quiet = true })
+  lu.assertEquals(like.names, train.names)
+  local again = sc.data.csv(path, { like = p, quiet = true, stream = true })
+  lu.assertTrue(rows_of(again, 700) == like.X)
+  lu.assertTrue(p:predict(train) == p:predict(like.X))
+  lu.assertAlmostEquals(p:score(train), p:score(like), 1e-12)
+  local said, out = p:predict(like), written(saved(p), path)
+  for i = 1, #like do lu.assertAlmostEquals(out[i], said:get(i, 1), 1e-9) end
+end
+
+function TestDeriveStreams:test_functions_of_rows_are_called_in_each_pass_and_not_saved()
+  local train = sc.data.csv(long(false), { derive = { f = function(row) return row.a * 2 end },
+    target = "y", stream = true, quiet = true })
+  local p = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-3 } }:fit(train)
+  lu.assertAlmostEquals(p:score(train), p:score(train), 0)
+  lu.assertErrorMsgContains("'f' is a Lua function", p.save, p, os.tmpname())
+end
+
+function TestDeriveStreams:test_mistakes_are_those_in_memory()
+  local path = long(false)
+  for text, part in pairs{ ["aa"] = "(did you mean 'a'?)", ["y * 2"] = "lag(y, 1) is that of",
+    ["1 / (b - 3)"] = "row 2: it divides by 0", ["lag(site, 1)"] = "a column of texts",
+    ["lag(aa, 1)"] = "there is no column 'aa'", ["1 / (a - 1000) + log(5000 - b / b)"] = false } do
+    local options = { derive = { x = text }, stream = true, quiet = true }
+    if part then lu.assertErrorMsgContains(part, sc.data.csv, path, options)
+    else lu.assertEquals(#sc.data.csv(path, options), 5000) end
+  end
 end
 
 local code = lu.LuaUnit.run()

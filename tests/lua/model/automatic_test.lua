@@ -147,6 +147,48 @@ function TestANumberOfNeighboursKeepsItsDefault()
   end)
 end
 
+-- C of a solver without lambda is a regularisation upside down: of a noisy line the smallest of the
+-- equally good values is taken, and of a curve without noise a large one.
+function TestACapacityIsChosenAsAnInverseRegularisation()
+  local X, e = sc.randn{ 200, 1, seed = 41 }, sc.randn{ 200, 1, seed = 42 }
+  local curve = sc.dataset{ X = X, y = X:map(function(v) return 10 * math.sin(2 * v) end),
+    task = "regression" }
+  local noise = sc.dataset{ X = X, y = e, task = "regression" }
+  local function fit(solver, ds)
+    local stages = { sc.standardize(), solver }
+    if solver.name == "box" then
+      table.insert(stages, 2, sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 60, seed = 1,
+        phi = sc.nonlinearity.fourier() })
+    end
+    return sc.pipeline(stages):fit(ds)
+  end
+  for _, name in ipairs{ "svm", "box" } do
+    local free, given = fit(sc.solver[name]{ C = "auto" }, curve), fit(sc.solver[name]{ C = 1 },
+      curve)
+    local C = free.fitted.solver.given.C
+    lu.assertTrue(C >= 10, name)
+    lu.assertTrue(free:error(curve) < 0.5 * given:error(curve), name)
+    lu.assertStrContains(free:info().chosen, ("C = %.3g, chosen on 200 of 200 rows"):format(C))
+    lu.assertTrue(fit(sc.solver[name]{}, noise).fitted.solver.given.C <= 0.1, name)
+    local again = fit(sc.solver[name]{ C = C }, curve)
+    lu.assertTrue(again:predict(curve) == free:predict(curve), name)
+  end
+end
+
+-- The capacity of a solver that has a lambda keeps its default, and so does a number of rounds.
+function TestOtherCapacitiesKeepTheirDefaults()
+  lu.assertErrorMsgContains("option 'B' got \"auto\"", function() sc.solver.sfgd{ B = "auto" } end)
+  lu.assertErrorMsgContains("option 'stumps' got \"auto\"", function()
+    sc.solver.adaboost{ stumps = "auto" }
+  end)
+  local help = require "scullery.help"
+  local said = "p:fit chooses one that is not given (else 1)"
+  lu.assertStrContains(help.plugin("solver", "svm"), "C            a number above 0; " .. said)
+  lu.assertNotStrContains(help.plugin("solver", "knn"), "p:fit chooses")
+  local _, count = help.plugin("solver", "sfgd"):gsub("p:fit chooses", "")
+  lu.assertEquals(count, 1)
+end
+
 -- The width of a solver's own kernel is not chosen.
 function TestAutoInASolversKernel()
   for _, kernel in ipairs{ sc.kernel.gaussian{ width = "auto" }, sc.choose{ sc.kernel.gaussian(),

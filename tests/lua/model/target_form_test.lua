@@ -18,6 +18,15 @@ local function pipeline(target)
   return sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-6 }, target = target }
 end
 
+-- The rows of a data set in memory as a stream.
+local function streamed(ds)
+  return sc.data.rows{ n = #ds, d = ds.X:cols(), targets = ds.y:cols(), task = "regression",
+    read = function(first, count)
+      local last = first + count - 1
+      return ds.X:slice(first, last), ds.y:slice(first, last)
+    end }
+end
+
 local function near(a, b, within)
   lu.assertEquals({ a:rows(), a:cols() }, { b:rows(), b:cols() })
   for i = 1, a:rows() do
@@ -107,6 +116,70 @@ function TestTargetForm:test_explanations_are_of_values()
   lu.assertTrue(p:importance(ds, { metric = "mse" })[1].mean > 0)
 end
 
+-- Three blocks of the pass that learns the form, and more of those of the fit.
+function TestTargetForm:test_a_stream_is_learnt_and_judged_as_in_memory()
+  local ds, new = skewed(9001, 11), skewed(5000, 13)
+  for _, target in ipairs{ "log", "standardize", { log = true, standardize = true } } do
+    local p, s = pipeline(target):fit(ds), pipeline(target):fit(streamed(ds))
+    local a, b = p.fitted.form, s.fitted.form
+    lu.assertEquals(a.log, b.log)
+    lu.assertAlmostEquals(b.mean[1], a.mean[1], 1e-12)
+    lu.assertAlmostEquals(b.scale[1] / a.scale[1], 1, 1e-12)
+    near(s:predict(new), p:predict(new), 1e-11)
+    near(s:predict(streamed(new)), p:predict(new), 1e-11)
+    lu.assertAlmostEquals(s:score(streamed(new)), p:score(new), 1e-11)
+    lu.assertAlmostEquals(s:error(streamed(new)) / p:error(new), 1, 1e-11)
+    lu.assertAlmostEquals(s:cv(streamed(ds), { folds = 3 }).mean,
+      p:cv(ds, { folds = { table.unpack(streamed(ds):fold_ids{ k = 3 }) } }).mean, 1e-10)
+    local path = os.tmpname()
+    s:save(path)
+    lu.assertTrue(sc.load(path):predict(new) == s:predict(new))
+    os.remove(path)
+  end
+end
+
+function TestTargetForm:test_means_and_deviations_of_a_stream_are_those_of_all_rows()
+  -- far from 0, so that sums of squares about 0 would lose all digits
+  local n, mean, square = 10000, 0, 0
+  local y = sc.randn{ n, 1, seed = 3 }:map(function(v) return 1e9 + v end)
+  for i = 1, n do mean = mean + (y:get(i, 1) - 1e9) / n end
+  for i = 1, n do square = square + (y:get(i, 1) - 1e9 - mean) ^ 2 / n end
+  local ds = sc.dataset{ X = sc.randn{ n, 2, seed = 5 }, y = y, task = "regression" }
+  local form = pipeline("standardize"):fit(streamed(ds)).fitted.form
+  lu.assertAlmostEquals(form.mean[1] - 1e9, mean, 1e-6) -- numbers near 1e9 are 1.2e-7 apart
+  lu.assertAlmostEquals(form.scale[1], math.sqrt(square), 1e-9)
+end
+
+-- With target = "log" the sums of a stream are those of logarithms, also of rows that come later.
+function TestTargetForm:test_sums_of_a_stream_learn_and_forget_transformed_targets()
+  local ds, more = skewed(600, 21), skewed(300, 23)
+  local both = sc.dataset{ X = core.vcat(ds.X, more.X), y = core.vcat(ds.y, more.y),
+    task = "regression" }
+  local function recipe()
+    return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+      phi = sc.nonlinearity.fourier{}, T = 50 }, sc.solver.ridge{ lambda = 1e-3 },
+      target = "log" }
+  end
+  local p = recipe():fit(streamed(ds), { sums = true }):update(streamed(more))
+  near(p:predict(ds), recipe():fit(both):predict(ds), 1e-9)
+  p:forget(streamed(more))
+  near(p:predict(ds), recipe():fit(ds):predict(ds), 1e-9)
+end
+
+function TestTargetForm:test_rows_of_a_stream_that_cannot_be_transformed_are_named()
+  local ds = skewed(7000, 31)
+  ds.y:set(6001, 1, 0)
+  for _, target in ipairs{ "log", { log = true, standardize = true } } do
+    local p = pipeline(target)
+    lu.assertErrorMsgContains("above 0, and row 6001 has 0", p.fit, p, streamed(ds))
+  end
+  ds.y:set(6001, 1, 0 / 0)
+  for _, target in ipairs{ "log", "standardize" } do
+    local p = pipeline(target)
+    lu.assertErrorMsgContains("row 6001", p.fit, p, streamed(ds))
+  end
+end
+
 function TestTargetForm:test_what_cannot_be_meant_is_refused()
   local function refuses(text, f, ...) lu.assertErrorMsgContains(text, f, ...) end
   for _, value in ipairs{ "sqrt", 1, {}, { exp = true }, { log = 1 }, true } do
@@ -119,12 +192,7 @@ function TestTargetForm:test_what_cannot_be_meant_is_refused()
   refuses("row 2 has 0", p.cv, p, zero, { folds = 3 })
   local classes = sc.dataset{ X = { { 1 }, { 2 }, { 3 } }, y = { "a", "b", "a" } }
   refuses("this is a classification", p.fit, p, classes)
-  local stream = sc.data.rows{ n = 10, d = 2, task = "regression", read = function(_, count)
-    return sc.ones(count, 2), sc.ones(count, 1)
-  end }
-  refuses("load it without stream = true", p.fit, p, stream)
   p:fit(skewed(50, 1))
-  refuses("judged on rows in memory", p.score, p, stream)
   refuses("transforms them (option 'target')", p.bound, p)
 end
 

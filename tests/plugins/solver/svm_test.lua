@@ -147,7 +147,7 @@ function TestSeveralClassesVoteInPairs()
     table.insert(where[y[i]], i)
   end
   local data, solver = sc.dataset{ X = x, y = y, task = "classification" },
-    sc.solver.svm{ tolerance = 1e-5 }
+    sc.solver.svm{ C = 1, tolerance = 1e-5 }
   local m = fit({ solver }, data)
   local votes, sums = sc.zeros(160, 4), sc.zeros(160, 4)
   for i = 1, 4 do
