@@ -249,7 +249,7 @@ end
 -- ------------------------------------------------------------ the score
 
 --- predict.rows_with_targets(path, f, format[, whole]): the rows of a CSV or LIBSVM file with their
---- targets. whole: true for rows in memory; otherwise CSV streams where the model allows it.
+--- targets. whole: true for rows in memory; otherwise CSV streams.
 function predict.rows_with_targets(path, f, format, whole)
   if format == "libsvm" then
     return data.libsvm(path, { features = f.dim, task = f.task })
