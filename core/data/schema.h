@@ -50,6 +50,7 @@ typedef struct scl_schema {
   size_t target_place; /* in the file, from 1 */
   bool target_is_category, classification;
   char *roles[SCL_COLUMN_ROLES]; /* names of columns; NULL: none has the role */
+  bool time_in_dates;            /* the column of times holds dates: times are days */
 } scl_schema;
 
 /* Number of columns of X that one column becomes, and that all become. */

@@ -35,7 +35,7 @@ static void push_column(lua_State *L, const scl_column *column) {
 /* What Lua gets is a plain table: lua/scullery/data shows it, saves it, and passes it back as
  * `like`. */
 void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
-  lua_createtable(L, 0, 9);
+  lua_createtable(L, 0, 10);
   SCL_LUA_TEXTS(L, {"format", "csv"}, {"separator", (char[]){schema->separator, 0}});
   scl_lua_set_boolean(L, "header", schema->header);
   set_texts(L, "missing", schema->missing, schema->n_missing);
@@ -50,6 +50,7 @@ void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
   scl_lua_set_integer(L, "cols", scl_schema_cols(schema));
   for (size_t k = 0; k < SCL_COLUMN_ROLES; k++)
     if (schema->roles[k] != NULL) scl_lua_set_text(L, scl_column_role_names[k], schema->roles[k]);
+  if (schema->time_in_dates) scl_lua_set_boolean(L, "time_in_dates", true);
   if (schema->target == NULL) return;
   lua_createtable(L, 0, 4);
   SCL_LUA_TEXTS(L, {"name", schema->target},
@@ -249,6 +250,7 @@ const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *titl
   schema->drop_categorical = word_field(&r, "categorical", categorical, 0) == 1;
   schema->header = scl_lua_field_flag(L, -1, "header");
   schema->by_place = scl_lua_field_flag(L, -1, "by_place");
+  schema->time_in_dates = scl_lua_field_flag(L, -1, "time_in_dates");
   lua_getfield(L, -1, "separator");
   const char *separator = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
   schema->separator = separator[0] == 0 ? ',' : separator[0];

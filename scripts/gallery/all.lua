@@ -9,7 +9,7 @@ local ending = os.getenv "GALLERY_FORMAT" or "svg"
 
 local names = { "search_line", "search_heatmap", "search_stages", "classification", "scores",
   "regression", "stumps", "learning_curve", "number_of_features", "samplers", "embedding",
-  "digits", "decision", "loss" }
+  "digits", "decision", "loss", "drift" }
 
 local wanted = table.move(arg, 2, #arg, 1, {})
 if #wanted == 0 then wanted = names end

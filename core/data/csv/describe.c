@@ -148,6 +148,8 @@ static bool export_roles(const csv_schema *schema, scl_schema *to) {
     to->roles[k] = scl_copy_text(schema->column[schema->role[k]].name);
     if (to->roles[k] == NULL) return false;
   }
+  const long time = schema->role[SCL_COLUMN_ROLE_TIME];
+  to->time_in_dates = time >= 0 && schema->column[time].date;
   return true;
 }
 

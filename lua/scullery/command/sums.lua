@@ -2,12 +2,18 @@
 local changing = require "scullery.model.changing"
 local core = require "scullery.core"
 local data = require "scullery.data"
+local derive = require "scullery.data.derive"
+local drift = require "scullery.model.drift"
 local fail = require "scullery.base.fail"
 local merging = require "scullery.model.merging"
+local online = require "scullery.model.online"
 local options = require "scullery.base.options"
+local pipe = require "scullery.data.pipe"
 local predict = require "scullery.model.predict"
+local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local say = require "scullery.base.say"
+local window = require "scullery.model.window"
 
 local commands = {}
 
@@ -94,27 +100,112 @@ local function npy_rows(path, f, targets)
   return data.npy(path, { y = targets, stream = true, task = f.task, classes = f.classes })
 end
 
+-- The rows of a file for the model f, with their targets.
+local function rows_of(path, f, given)
+  local format = given.format or predict.format(path, f)
+  return format == "npy" and npy_rows(path, f, given.targets)
+    or predict.rows_with_targets(path, f, format)
+end
+
+-- The message of an error without the name of a method.
+local function plain(message)
+  return (options.plain(message):gsub("^pipeline:%l+: ", ""):gsub("^data%.%l+: ", ""))
+end
+
+-- Writes the model with its sums.
+local function save(p, given) p:save(given.output or given.model, { sums = true }) end
+
 -- Applies `change`, update or forget, to the model of a file and the rows of others.
 local function changed(given, change)
   local p = predict.model(given.model)
   if #given.data > 1 and given.targets then fail("--targets goes with one file of rows") end
   for _, path in ipairs(given.data) do
-    local format = given.format or predict.format(path, p.fitted)
-    local ds = format == "npy" and npy_rows(path, p.fitted, given.targets)
-      or predict.rows_with_targets(path, p.fitted, format)
-    local ok, message = options.attempt(change, p, ds, { again = given.again })
-    if not ok then fail("%s: %s", path, (options.plain(message):gsub("^pipeline:%l+: ", ""))) end
+    local ok, message = options.attempt(change, p, rows_of(path, p.fitted, given), given.again)
+    if not ok then fail("%s: %s", path, plain(message)) end
   end
-  p:save(given.output or given.model, { sums = true })
+  save(p, given)
+  say(("%s: %s"):format(given.output or given.model, tostring(p.sums_kept)))
+end
+
+local EVERY = 1000    -- rows of a part
+local SAVE_AFTER = 60 -- seconds between saved models, while rows come
+
+-- Prints a row of the table of errors at once.
+local function show(list)
+  say(("%12s %12s %12s"):format(table.unpack(list)))
+  io.stdout:flush()
+end
+
+-- Learns the rows of the standard input in parts. tell(row): called after each.
+local function learn_pipe(learner, f, given, tell)
+  local format = given.format or predict.format("-", f)
+  if format == "npy" then fail("rows of a .npy file are read from files only") end
+  local schema = f.schema or {}
+  if schema.derived and derive.takes_rows(schema) then
+    fail("a computed column of the model depends on other rows (lag), which a part of the rows \z
+      does not have: give a file")
+  end
+  local source = { rows = 0, cols = f.dim, sha256 = "" }
+  local level <close> = progress.level{ name = "update", unit = "rows" }
+  for ds in pipe.parts{ file = io.stdin, size = given.every or EVERY, csv = format == "csv",
+    header = format == "csv" and schema.header, read = function(path)
+      return predict.rows_with_targets(path, f, format, true)
+    end } do
+    local row
+    row, source = learner:learn_next(ds, source)
+    level:step(source.rows)
+    tell(row)
+  end
+  if source.rows == 0 then fail("there are no rows") end
+end
+
+-- Learns rows in parts, from files and from a pipe. The model is saved at the end, after an error
+-- or Ctrl-C with the parts before it, and now and then.
+local function learned(given)
+  local p = predict.model(given.model)
+  local learner = online.open(p, { every = given.every or EVERY, window = given.window,
+    again = given.again })
+  local saved, rows = core.now(), 0
+  local function keep()
+    if learner.rows > rows then save(p, given) end
+    saved, rows = core.now(), learner.rows
+  end
+  local function tell(row)
+    if given.drift then show(drift.line(row)) end
+    if core.now() - saved >= SAVE_AFTER then keep() end
+  end
+  if given.drift then show(drift.heading(drift.score(p.fitted.task))) end
+  for _, path in ipairs(given.data) do
+    local ok, message = pcall(function()
+      if path == "-" then return learn_pipe(learner, p.fitted, given, tell) end
+      learner:feed(rows_of(path, p.fitted, given), given.every or EVERY, tell)
+    end)
+    if not ok then
+      keep()
+      if options.is_interrupt(message) then error(message, 0) end
+      fail("%s: %s%s", path == "-" and "standard input" or path,
+        (plain(message):gsub("^standard input: ", "")), rows == 0 and "; no rows were learnt"
+        or ("; the %d rows before were learnt"):format(rows))
+    end
+  end
+  keep()
   say(("%s: %s"):format(given.output or given.model, tostring(p.sums_kept)))
 end
 
 --- commands.update{ model = path, data = a list of paths, output = path or nil, format =, targets
---- =, again = }: adds the rows of files to a saved model.
-function commands.update(given) changed(given, changing.update) end
+--- =, again =, drift =, every =, window = }: adds the rows of files to a saved model: each file at
+--- once, or in parts if one of the last three is given or a path is "-", the standard input.
+function commands.update(given)
+  local pipes = 0
+  for _, path in ipairs(given.data) do if path == "-" then pipes = pipes + 1 end end
+  if pipes > 1 then fail("the standard input can be read only once") end
+  if pipes > 0 and given.targets then fail("--targets goes with a file of rows") end
+  local in_parts = pipes > 0 or given.drift or given.every or given.window
+  return (in_parts and learned or changed)(given, changing.update)
+end
 
 --- commands.forget: takes the rows of files out of a saved model; the same arguments, without
---- again.
+--- again, drift, every and window.
 function commands.forget(given) changed(given, changing.forget) end
 
 -- ------------------------------------------------------------ parsers
@@ -151,9 +242,31 @@ data"):choices{ "csv", "npy", "libsvm" }
   parser:option("--targets", "the targets of a .npy file"):argname("FILE.npy")
 end
 
+-- A converter of the text of --window: "5000", "7d" or "time=30".
+local function window_of(text)
+  local span = tonumber(text:match("^time=(.+)$"))
+  local value = span and { time = span } or tonumber(text) or text
+  if window.rule.test(value) then return value end
+  return nil, ("--window takes rows as 5000, a duration as 7d (of s, min, h, d, w), or time=SPAN \z
+in the unit of the time column, and got '%s'"):format(text)
+end
+
+local function every_of(text)
+  local rows = math.tointeger(tonumber(text))
+  if rows and rows >= 1 then return rows end
+  return nil, ("--every takes a number of rows, and got '%s'"):format(text)
+end
+
 function parsers.update(parser)
   change_parser(parser)
   parser:flag("--again", "add rows that are all in the model already once more")
+  parser:flag("--drift", "learn rows in parts, and print the error on each part before it is \z
+learnt")
+  parser:option("--every", "learn rows in parts of so many; 1000 where another option asks for \z
+parts"):argname("ROWS"):convert(every_of)
+  parser:option("--window", "learn rows in parts, and keep the last ones: a number of rows, a \z
+duration as 7d (of s, min, h, d, w), or time=SPAN in the unit of the time column"):argname("SIZE")
+    :convert(window_of)
 end
 
 parsers.forget = change_parser
@@ -164,14 +277,15 @@ them, in a file DIR/SCRIPT.K.sums, and fits nothing. What needs the result of a 
 script.",
   merge = "Joins files of sums, in any order, and solves: the model of one fit to all rows, saved \z
 with its sums.",
-  update = "Adds the rows of files to a model that was saved with its sums, and solves anew.",
+  update = "Adds the rows of files, or of the standard input (-), to a model that was saved with \z
+its sums, and solves anew.",
   forget = "Takes the rows of files out of a model that was saved with its sums, and solves anew: \z
 as if they had never been there.",
 }
 
 -- An error message for a shell user: without names of Lua functions, and with options as --NAME.
 local function in_shell(message)
-  message = options.plain(message):gsub("^merge: ", ""):gsub("^load: ", "")
+  message = plain(message):gsub("^merge: ", ""):gsub("^load: ", "")
   return (message:gsub("give (%l+) = true", "give --%1"))
 end
 

@@ -1,17 +1,15 @@
 --- p:update and p:forget: adds rows to a model that keeps its sums, and takes rows out of it.
 local core = require "scullery.core"
 local matching = require "scullery.data.matching"
-local options = require "scullery.base.options"
 local parts = require "scullery.model.sums_parts"
 local sums = require "scullery.model.sums"
 local target_form = require "scullery.model.target_form"
 
 local changing = {}
 
-local rules = options.declare("pipeline:update", { again = { type = "boolean", default = false } })
-
--- The sums that a fitted pipeline keeps; raises an error if it is not fitted or keeps none.
-local function kept(p, title)
+--- changing.kept(p, title): the sums that a fitted pipeline keeps; raises an error if it is not
+--- fitted or keeps none.
+function changing.kept(p, title)
   if not p.fitted then
     error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 0)
   end
@@ -22,17 +20,16 @@ local function kept(p, title)
   return p.sums_kept
 end
 
--- The sums (the engine's handle) over the rows of a data set, made with the stages and the map of
--- the model, and the part { source, from, to } that they cover. self: the sums of the pipeline p.
--- Raises an error for a data set that does not fit the model.
-local function sums_of(p, self, ds, title)
+--- changing.sums_of(p, s, ds, title): the sums (the engine's handle) over the rows of a data set,
+--- made with the stages and the map of the model. s: the sums of the pipeline p. Raises an error
+--- for a data set that does not fit the model.
+function changing.sums_of(p, self, ds, title)
   local f = self.model
   if #ds == 0 then error(title .. ": the data set has no rows", 0) end
   if ds.task ~= f.task then
     error(("%s: a data set for a %s, and the model is a %s"):format(title, ds.task, f.task), 0)
   end
   sums.check_alike(title, self.instruction_set, "the model", core.instruction_set(), "this process")
-  local part = { source = parts.source(ds), from = 1, to = #ds }
   ds = matching.known(ds, f)
   if f.form and not ds.y then
     error(title .. ": the pipeline transforms its targets in memory, and this data set streams: \z
@@ -41,36 +38,46 @@ local function sums_of(p, self, ds, title)
   ds = target_form.apply(f.form, ds)
   local printed = core.sums_info(self.handle).printed
   return sums.of_rows(p, ds, { stages = f.stages, map = f.map }, { fingerprints = printed,
-    like = self.handle }), part
+    like = self.handle })
 end
 
--- Adds the sums `handle` to self, or subtracts them, and solves. If the solver raises an error, the
--- change is undone first, so that model and sums are as before.
-local function change(p, self, handle, part, subtract)
-  local rows = part.to - part.from + 1
-  local after = self.rows + (subtract and -rows or rows)
-  core.sums_join(self.handle, handle, subtract)
-  local ok, fit = options.attempt(sums.solve, self.model, self.handle, after, p.fitted.solver)
+-- Takes the sums `handle` (nil: none) out of self, and solves for `after` rows. If the solver
+-- raises an error, the sums are as before.
+local function take_and_solve(p, self, handle, after)
+  if handle then core.sums_join(self.handle, handle, true) end
+  local ok, fit = pcall(sums.solve, self.model, self.handle, after, p.fitted.solver)
+  if ok then return fit end
+  if handle then core.sums_join(self.handle, handle, false) end
+  error(fit, 0)
+end
+
+--- changing.change(p, s, added, taken): adds sums over rows to the sums s of the pipeline p, takes
+--- others out, and solves once. added: { handle, rows, part } or nil. taken: { handle, rows } or
+--- nil. After an error, model and sums are as before.
+function changing.change(p, self, added, taken)
+  local after = self.rows + (added and added.rows or 0) - (taken and taken.rows or 0)
+  if added then core.sums_join(self.handle, added.handle, false) end
+  local ok, fit = pcall(take_and_solve, p, self, taken and taken.handle, after)
   if not ok then
-    core.sums_join(self.handle, handle, not subtract)
+    if added then core.sums_join(self.handle, added.handle, true) end
     error(fit, 0)
   end
   self.rows = after
-  if subtract then
-    self.forgotten = self.forgotten + rows
-  else
+  if taken then self.forgotten = self.forgotten + taken.rows end
+  if added then
     local list = table.move(self.parts, 1, #self.parts, 1, {})
-    list[#list + 1] = part
+    list[#list + 1] = added.part
     self.parts = parts.joined(list)
   end
   sums.store(p, self, fit, p.fitted.solver)
   return p
 end
 
--- Raises an error if all rows of an update are in the model already. Fingerprints of rows decide.
--- Sums without fingerprints are compared by their parts, unless rows were forgotten since: then the
--- parts no longer show which rows are in the model, and nothing is checked.
-local function check_new(self, handle, part, title)
+--- changing.check_new(s, handle, part, title): raises an error if all rows of an update, a part {
+--- source, from, to } with the sums `handle`, are in the model already. Fingerprints of rows
+--- decide. Sums without fingerprints are compared by their parts, unless rows were forgotten since:
+--- then the parts no longer show which rows are in the model, and nothing is checked.
+function changing.check_new(self, handle, part, title)
   local rows = part.to - part.from + 1
   local common = core.sums_common(self.handle, handle)
   if common == nil and self.forgotten == 0 then
@@ -84,25 +91,26 @@ local function check_new(self, handle, part, title)
   end
 end
 
---- changing.update(p, ds, given): see Pipeline:update.
-function changing.update(p, ds, given)
+--- changing.update(p, ds, again): adds all rows of a data set at once. again: true if rows that are
+--- in the model already are added once more.
+function changing.update(p, ds, again)
   local title = "pipeline:update"
-  local o = options.check(title, given or {}, rules, 0)
-  local self = kept(p, title)
-  local handle, part = sums_of(p, self, ds, title)
-  if not o.again then check_new(self, handle, part, title) end
-  return change(p, self, handle, part, false)
+  local self = changing.kept(p, title)
+  local handle <close> = changing.sums_of(p, self, ds, title)
+  local part = { source = parts.source(ds), from = 1, to = #ds }
+  if not again then changing.check_new(self, handle, part, title) end
+  return changing.change(p, self, { handle = handle, rows = #ds, part = part })
 end
 
 --- changing.forget(p, ds): see Pipeline:forget.
 function changing.forget(p, ds)
   local title = "pipeline:forget"
-  local self = kept(p, title)
+  local self = changing.kept(p, title)
   if #ds >= self.rows then
     error(("%s: %d rows of %d: none would be left"):format(title, #ds, self.rows), 0)
   end
-  local handle, part = sums_of(p, self, ds, title)
-  return change(p, self, handle, part, true)
+  local handle <close> = changing.sums_of(p, self, ds, title)
+  return changing.change(p, self, nil, { handle = handle, rows = #ds })
 end
 
 return changing

@@ -97,6 +97,7 @@ function Pipeline:fit(data, y, given)
   if recipe.instead_of_fit then
     return guarded("pipeline:fit", recipe.instead_of_fit, self, ds)
   end
+  self.drift = nil
   if o.sums then
     return guarded("pipeline:fit", progress.watched, "pipeline:fit", o.progress,
       require("scullery.model.sums").fit, self, ds, o)
@@ -133,13 +134,27 @@ function Pipeline:sums(data, given)
   return guarded("pipeline:sums", require("scullery.model.sums").of, self, ds, given)
 end
 
---- p:update(ds[, { again = false }]): adds the rows of a data set to a model that keeps its sums
---- (p:fit(ds, { sums = true })), and solves again. Row stages, widths and ranges of features do not
---- change. Returns the pipeline. If all rows are in the model already, that is an error, unless
---- again = true. After an error the model is as before.
+--- p:update(ds[, { every =, window =, again = false }]): adds the rows of a data set to a model
+--- that keeps its sums (p:fit(ds, { sums = true })), and solves again. Row stages, widths and
+--- ranges of features do not change. Returns the pipeline. If all rows are in the model already,
+--- that is an error, unless again = true. After an error the model is as before.
+---
+--- every: learns the rows, also those of a stream, in parts of so many rows, and solves after each.
+--- p.drift becomes a list with the error on each part before it was learnt, from the model of all
+--- earlier rows: { rows, last (the number of its last row), error, stderr, time (of its last row,
+--- if rows have times) }. error: the mean squared error of a regression, the share of wrong labels
+--- of a classification, as p:error(part); stderr: its standard error. The list prints as a table,
+--- and p.drift:plot{} draws it. After an error the parts before it are learnt.
+---
+--- window: after each part the oldest rows are forgotten, and the model is that of one fit to the
+--- rows that are left. window = rows keeps the last `rows` rows; window = "7d" (of s, min, h, d, w)
+--- those that are at most so much older than the latest, by a time column of dates; window = { time
+--- = span } the same in the unit of the time column. Features must be whole numbers or have two
+--- values. The rows of the window stay in memory, and are not saved. Rows of the model that are
+--- not in memory, as after sc.load, are taken out together, once the window is full of new rows.
 function Pipeline:update(data, given)
   local ds = guarded("pipeline:update", dataset.coerce, data)
-  return guarded("pipeline:update", require("scullery.model.changing").update, self, ds, given)
+  return guarded("pipeline:update", require("scullery.model.online").update, self, ds, given)
 end
 
 --- p:forget(ds): takes the rows of a data set out of a model that keeps its sums, and solves again:

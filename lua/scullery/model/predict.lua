@@ -248,15 +248,17 @@ end
 
 -- ------------------------------------------------------------ the score
 
---- predict.rows_with_targets(path, f, format): the rows of a CSV or LIBSVM file with their targets.
-function predict.rows_with_targets(path, f, format)
+--- predict.rows_with_targets(path, f, format[, whole]): the rows of a CSV or LIBSVM file with their
+--- targets. whole: true for rows in memory; otherwise CSV streams where the model allows it.
+function predict.rows_with_targets(path, f, format, whole)
   if format == "libsvm" then
     return data.libsvm(path, { features = f.dim, task = f.task })
   end
   local like = csv_schema(f)
   if not like.target then fail("the model's data have no column of targets by name") end
   return data.csv(path, { like = like, target = like.target.name, quiet = true,
-    stream = f.form == nil }) -- transformed targets are judged in memory
+    task = whole and f.task or nil, -- a part may have too few labels to show it
+    stream = not whole and f.form == nil }) -- transformed targets are judged in memory
 end
 
 -- Raises an error if --score cannot be computed for this file and model.

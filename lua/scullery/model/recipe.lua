@@ -21,7 +21,7 @@ end
 
 local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
   fields = "rows choices features after components solver block allowance class_weights target \z
-    variants fitted data classes dtype choice table each schema data_known sums_kept",
+    variants fitted data classes dtype choice table each schema data_known sums_kept drift",
   hidden = "choices after components variants fitted data dtype data_known sums_kept",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z

@@ -1,4 +1,5 @@
 --- Adds the method plot to pipelines, search tables and other results.
+local drift = require "scullery.model.drift"
 local explaining = require "scullery.model.explaining"
 local kernel_error = require "scullery.compose.kernel_error"
 local objects = require "scullery.base.objects"
@@ -7,6 +8,7 @@ local search_table = require "scullery.model.search_table"
 
 local KernelError, Pipeline, Table = kernel_error.class, recipe.class, search_table.class
 local Importance, Dependence = explaining.importance_class, explaining.dependence_class
+local Drift = drift.class
 
 --- p:plot([what][, data][, { title =, width =, height =, ... }]): a figure of the fitted pipeline
 --- on a data set, or on its training rows if they are in memory; the title says on which.
@@ -56,3 +58,9 @@ end
 function Dependence:plot(given)
   return require("scullery.pictures.explaining").dependence(self, given)
 end
+
+--- p.drift:plot{ with =, labels =, title =, width =, height = }: a figure of the error on each part
+--- of p:update(ds, { every = rows }) against the rows that came, with 1 standard error. with: a
+--- list of the .drift of other updates, to draw in the same picture. labels: the names of the
+--- lines, in their order; by default the windows.
+function Drift:plot(given) return require("scullery.pictures.drift").plot(self, given) end
