@@ -81,8 +81,11 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
   }
   if (cost->gram > 0) out->gram = scl_symmetric_bytes(d);
   if (cost->dual > 0) plan_outer(flow, out);
-  if (cost->passes > 0) out->walk = scl_flow_bytes(&passing, true);
-  out->keeps = cost->passes > 0 && scl_keep_fits(&passing, training->allowance);
+  /* problem_minibatch.c stores features once minibatches have made as many as a pass makes. */
+  const bool many = cost->minibatch >= (double)out->rows * d && flow->source->random_access,
+             passes = cost->passes > 0 || (many && scl_flow_entries(flow) == 0);
+  if (passes) out->walk = scl_flow_bytes(&passing, true);
+  out->keeps = passes && scl_keep_fits(&passing, training->allowance);
   if (out->keeps) out->kept = scl_keep_bytes(&passing);
 }
 

@@ -158,7 +158,8 @@ function plan.parts(t, seconds, o)
   if t.fitting.stages > 0 then add("stages", 0, 0, o.shared and 0 or t.fitting.stages) end
   if t.mapped then
     local drawn = o.shared and 0 or t.fitting.parameters
-    local numbers = n * D * made + t.minibatch * o.fits
+    local drawn_rows = t.keeps and math.min(t.minibatch, 2 * n * D) or t.minibatch
+    local numbers = n * D * made + drawn_rows * o.fits
     add("features", t.map, 2 * t.dim * numbers,
       drawn + time.making * numbers / math.max(n * D, 1), ("%d"):format(D))
   end
@@ -176,7 +177,7 @@ function plan.parts(t, seconds, o)
     local operations = n ^ 2 * D * o.fits
     add("rows times rows", t.multiplying, operations, rate(operations, "syrk_" .. t.dtype))
   end
-  if t.passes > 0 then
+  if t.passes > 0 or t.kept > 0 then
     add(t.keeps and "stored features" or "passes", t.kept,
       4 * n * D * math.max(t.columns, 1) * t.passes * o.fits,
       seconds and pass_seconds(t) * t.passes * o.fits or 0, ("%d passes"):format(t.passes))

@@ -435,17 +435,21 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
 MODELS_LOAD(machines)
 
 /* With a sixth of the rows as support vectors, which is typical: kernel values of all rows with
- * these, and updates of all scores. They fill two thirds of the cache. */
+ * these, and updates of all scores. They fill two thirds of the cache. Of several classes each pair
+ * is a function of its own, and some are learnt side by side. */
 static void cost(const void *instance, const scl_problem *problem, const double *values,
                  size_t count, int32_t weighted, scl_cost *out) {
   const svm *self = instance;
   const double n = (double)problem->rows, d = (double)problem->features,
-               c = (double)problem->targets, vectors = n / 6;
+               c = (double)problem->targets, k = (double)problem->classes,
+               pairs = k > 2 ? k * (k - 1) / 2 : 1, width = k > 2 ? 2 * n / k : n,
+               vectors = width / 6, caches = fmin(pairs, SHARES);
   (void)values, (void)count, (void)weighted;
   out->passes = 1;
-  out->products = 2 * n * vectors * d;
-  out->steps = 60 * n * vectors;
-  out->bytes = n * d * sizeof(double) + fmin(1e6 * self->cache, n * n * sizeof(float)) * 2 / 3 +
+  out->products = pairs * 2 * width * vectors * d;
+  out->steps = pairs * 60 * width * vectors;
+  out->bytes = n * d * sizeof(double) +
+               fmin(1e6 * self->cache, caches * width * width * sizeof(float)) * 2 / 3 +
                10 * n * c * sizeof(double);
   (void)snprintf(out->note, sizeof out->note, "a sixth of the rows as support vectors is typical");
 }
