@@ -74,8 +74,7 @@ local function fitted(one)
   return ok and { name = one.name, fit = function() return p, X end } or nil
 end
 
-
--- Under a sanitizer: every solver on rows and on one kind of features, or on every where it takes
+-- Under a sanitizer: every solver on rows and on one kind of features, or on all where it takes
 -- neither, and every kind of features with two solvers. A solver's code knows no features.
 local FEW = { none = true, sinks = true }
 local with_all_features = { ridge = true, logistic = true }
@@ -83,7 +82,7 @@ local with_all_features = { ridge = true, logistic = true }
 local tasks = { two = models.classes(24, 2), three = models.classes(24, 3),
   numbers = models.numbers(24) }
 
--- The models of a solver on the kinds of features that `wanted` has, or on every.
+-- The models of a solver on the kinds of features that `wanted` has, or on all.
 local function models_of(solver, wanted)
   local list = {}
   for kind, feature in pairs(features()) do
