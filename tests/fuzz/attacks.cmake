@@ -34,7 +34,7 @@ if(NOT SCULLERY_SANITIZE)
   add_attack(kills 15)
   # Of experiments the run with a fresh seed is a long one: hundreds of kills.
   add_attack(experiments 0)
-  add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed fresh --seconds 120 --kills 1000
+  add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed fresh --seconds 60 --kills 1000
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   describe_test(attack_experiments_long)
   set_tests_properties(attack_experiments_long PROPERTIES LABELS "slow;attack;long")

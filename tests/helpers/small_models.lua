@@ -1,6 +1,7 @@
 --- Small fitted models of every kind of solver, for the suites that save and load them.
 local sc = require "scullery"
 local core = require "scullery.core"
+local support = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/support.lua")
 
 local models = {}
 
@@ -67,31 +68,51 @@ local function solver_of(name)
   return sc.solver[name]()
 end
 
--- Whether a solver takes the rest, found by trying.
-local function takes(one) return pcall(one.fit) end
+-- The model that a trial of it made, or nil where a solver does not take the rest.
+local function fitted(one)
+  local ok, p, X = pcall(one.fit)
+  return ok and { name = one.name, fit = function() return p, X end } or nil
+end
+
+-- Under a sanitizer: every solver on rows and on one kind of features, or on all where it takes
+-- neither, and every kind of features with two solvers. A solver's code knows no features.
+local FEW = { none = true, sinks = true }
+local with_all_features = { ridge = true, logistic = true }
+
+local tasks = { two = models.classes(24, 2), three = models.classes(24, 3),
+  numbers = models.numbers(24) }
+
+-- The models of a solver on the kinds of features that `wanted` has, or on all.
+local function models_of(solver, wanted)
+  local list = {}
+  for kind, feature in pairs(features()) do
+    for task, ds in pairs((not wanted or wanted[kind]) and tasks or {}) do
+      list[#list + 1] = fitted(model(("%s, %s, %s"):format(solver, kind, task),
+        stages_of(kind, feature, solver_of(solver)), ds))
+    end
+  end
+  return list
+end
+
+local every
 
 --- models.all(): a list of { name, fit() -> pipeline, rows }: every solver with all features and
---- tasks that it takes.
+--- tasks that it takes. Each is fitted once, and nobody changes it.
 function models.all()
+  if every then return every end
   local list = {}
-  local tasks = { two = models.classes(24, 2), three = models.classes(24, 3),
-    numbers = models.numbers(24) }
   for _, entry in ipairs(core.plugin_list()) do
-    local found = entry.kind ~= "solver"
-    for kind, feature in pairs(features()) do
-      for task, ds in pairs(tasks) do
-        local solver = entry.kind == "solver" and solver_of(entry.name)
-        if solver then
-          local one = model(("%s, %s, %s"):format(entry.name, kind, task),
-            stages_of(kind, feature, solver), ds)
-          if takes(one) then list[#list + 1], found = one, true end
-        end
-      end
+    if entry.kind == "solver" then
+      local few = support.sanitized and not with_all_features[entry.name]
+      local own = models_of(entry.name, few and FEW)
+      if #own == 0 then own = models_of(entry.name) end
+      assert(#own > 0, "no model of solver." .. entry.name)
+      table.move(own, 1, #own, #list + 1, list)
     end
-    assert(found, "no model of solver." .. entry.name)
   end
   table.sort(list, function(a, b) return a.name < b.name end)
-  return list
+  every = list
+  return every
 end
 
 return models

@@ -4,6 +4,12 @@ local lu = require "luaunit"
 local support = { binary = os.getenv("SCULLERY_BINARY") or arg[-1],
   build = os.getenv("SCULLERY_BUILD") or "build" }
 
+--- support.sanitized, support.looks_for_races: whether a sanitizer, or that of threads, slows
+--- everything down five to fifteen times. Then a loop over variants that run the same code has few.
+local sanitizer = os.getenv("SCULLERY_SANITIZE") or ""
+support.sanitized = sanitizer ~= ""
+support.looks_for_races = sanitizer:find("thread", 1, true) ~= nil
+
 --- support.read(path): a file's bytes.
 function support.read(path)
   local file = assert(io.open(path, "rb"))

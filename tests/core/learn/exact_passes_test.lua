@@ -2,6 +2,7 @@
 -- numbers, the verb total, and whole fits of solvers that make passes over the rows.
 local lu = require "luaunit"
 local sc = require "scullery"
+local support = dofile("tests/helpers/support.lua")
 
 local n, d = 3000, 5
 local X = sc.randn{ n, d, seed = 3 }
@@ -170,7 +171,7 @@ local function check_fits(name, parts)
       return sc.pipeline{ sc.features(given), one[1] }:fit(ds):decision(X)
     end
     local want = fit(one[2], 1)
-    for count = 1, 3 do
+    for count = support.looks_for_races and 3 or 1, 3 do
       lu.assertTrue(fit(one[2]:select(backwards), count) == want,
         ("%s %s, %d threads"):format(one[1].name, name, count))
     end
@@ -183,7 +184,7 @@ function TestFitsOfTwoValuedFeatures()
 end
 
 function TestFitsOfWholeNumbers()
-  for _, dtype in ipairs{ "int16", "int8" } do
+  for _, dtype in ipairs(support.looks_for_races and { "int8" } or { "int16", "int8" }) do
     check_fits(dtype, { p = gaussian, phi = sc.nonlinearity.fourier(), dtype = dtype })
   end
 end
