@@ -198,18 +198,23 @@ function TestLossesAreThoseOfFitsWithoutEachFold()
   end
 end
 
--- The numbers of parameters up to 400 have sums that are parts of those of 400.
+-- Up to 400 parameters the sums are parts of those of 400: sums of numbers, of whole numbers and of
+-- bits.
 function TestLossesOfPartsOfSums()
   local ds = smooth(6500, 11)
-  local growth = pipeline("auto"):fit(ds):info().growth
   local judges, of = sample.of(pipeline(50), ds, 16000)
-  local ids, sides = sample.folds(judges), {}
-  for i = 1, #ds do sides[i] = ids[math.tointeger(of:get(i, 1))] == 1 and 1 or 2 end
-  local inside, outside = {}, {}
-  for i, side in ipairs(sides) do table.insert(side == 1 and outside or inside, i) end
-  for k = 1, 4 do
-    local q, test = pipeline(growth[k].T):fit(ds:select(inside)), ds:select(outside)
-    lu.assertAlmostEquals(growth[k].loss, q:error(test), 1e-6 * q:error(test))
+  local ids, inside, outside = sample.folds(judges), {}, {}
+  for i = 1, #ds do
+    local judged = ids[math.tointeger(of:get(i, 1))] == 1
+    table.insert(judged and outside or inside, i)
+  end
+  local test = ds:select(outside)
+  for _, given in ipairs{ {}, { dtype = "int16" }, { phi = sc.nonlinearity.sign() } } do
+    local growth = pipeline("auto", nil, given):fit(ds):info().growth
+    for k = 1, 4 do
+      local found = pipeline(growth[k].T, nil, given):fit(ds:select(inside)):error(test)
+      lu.assertAlmostEquals(growth[k].loss, found, 1e-6 * found)
+    end
   end
 end
 
