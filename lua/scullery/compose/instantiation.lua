@@ -50,8 +50,13 @@ local Features = objects.class("features", { example = "feats",
   end })
 instantiation.features_class = Features
 
+local function whole_above_0(v)
+  return type(v) == "number" and (math.tointeger(v) or 0) >= 1
+end
+
 local feature_rules = {
-  T = { type = "integer", low = 1, searchable = true },
+  T = { test = function(v) return v == "auto" or whole_above_0(v) end,
+    takes = "a whole number of at least 1, or \"auto\"", searchable = true },
   seed = { type = "integer", default = 0, searchable = true },
   dtype = { choices = { "float64", "float32", "int16", "int8" }, default = "float64",
     searchable = true },
@@ -69,15 +74,24 @@ local from_spec = { "dim", "whiten", "widths", "state", table.unpack(own) }
 -- Unfitted features of an instantiation; given: their own options.
 local function new_features(inst, given, title)
   local self = options.check(title, given, feature_rules, 3)
+  self.T = math.tointeger(self.T) or self.T
+  for _, T in ipairs(choose.is(self.T) and self.T.values or {}) do
+    if T == "auto" then
+      error(title .. ": option 'T' got \"auto\" in an sc.choose; it takes numbers there, or \z
+        \"auto\" alone", 3)
+    end
+  end
   self.inst = inst
   return setmetatable(self, Features)
 end
+
+local function T_text(T) return T == "auto" and "\"auto\"" or tostring(T) end
 
 function Features:__tostring()
   local i = self.inst
   local parts = { "p = " .. tostring(i.p), "phi = " .. tostring(i.phi) }
   if i.K then table.insert(parts, 1, "K = " .. tostring(i.K)) end
-  if self.T then parts[#parts + 1] = "T = " .. tostring(self.T) end
+  if self.T then parts[#parts + 1] = "T = " .. T_text(self.T) end
   parts[#parts + 1] = "seed = " .. tostring(self.seed)
   if self.dtype ~= "float64" then parts[#parts + 1] = "dtype = " .. tostring(self.dtype) end
   return "features{" .. table.concat(parts, ", ") .. "}"
@@ -89,7 +103,7 @@ function Features:label(with_options)
   local i = self.inst
   local text = i.p:label(with_options) .. "/" .. i.phi:label(with_options)
   if i.K then text = text .. "/" .. i.K:label(with_options) end
-  return with_options and self.T and text .. ", T = " .. tostring(self.T) or text
+  return with_options and self.T and text .. ", T = " .. T_text(self.T) or text
 end
 
 --- instantiation.searched(features): their searched options: a list of {path, values}.
@@ -160,6 +174,9 @@ function instantiation.map(self, source, stages, choices, whiten, staged)
   local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)
   for _, name in ipairs(own) do
     spec[name] = choose.pick(self[name], "features." .. name, choices)
+  end
+  if spec.T == "auto" then
+    error("T = \"auto\" is chosen by p:fit of a pipeline with a solver: give a number here", 0)
   end
   spec.dim = #stages > 0 and core.stage_info(stages[#stages]).cols_out
     or select(2, core.source_size(source))
@@ -359,7 +376,7 @@ end
 
 --- inst:features{ T =, seed = 0, dtype = "float64" }: the features as a stage of a pipeline.
 --- Feature t is phi(w_t, x)/sqrt(T) without K, E_w K(w_t, w) phi(w, x) with K, k(w_t, x) for a
---- kernel as phi. Leave T out if the sampler determines it.
+--- kernel as phi. Leave T out if the sampler determines it; "auto": p:fit chooses it.
 function Instantiation:features(given)
   return new_features(self, given, "instantiation:features")
 end
@@ -407,7 +424,8 @@ end
 --- sc.features{ p =, phi =, K =, T =, seed = 0, dtype = "float64" }: random features as a stage of
 --- a pipeline. p: the sampler. phi: the nonlinearity, or a kernel k (features are then k(w_t, x)).
 --- K: a kernel on parameters, for RKHS weightings. T: the number of parameters; leave it out if the
---- sampler determines it. With sc.choose{...} for p, phi or K it is a choice of stages.
+--- sampler determines it. T = "auto": p:fit doubles it as long as the loss on held-out rows falls.
+--- With sc.choose{...} for p, phi or K it is a choice of stages.
 ---
 --- dtype: "float64", "float32", or "int16" and "int8": whole numbers v with |v| <= 2047 or 127,
 --- times a unit. Their sums over rows are exact (p:info().exact is "rows"). The unit comes from the

@@ -24,6 +24,13 @@ function candidates.value(option, regularisation)
   return option.role == "capacity" and 1 / regularisation or regularisation
 end
 
+--- candidates.solver_with(p, regularisation): the pipeline's solver with that much regularisation,
+--- by the option above.
+function candidates.solver_with(p, regularisation)
+  local option = candidates.regularisation(p.solver)
+  return component.with(p.solver, option.name, candidates.value(option, regularisation))
+end
+
 -- For each row: 1 if its label is wrong, plus at most 1e-4, which grows with the square loss. The
 -- second term adds up to less than half a label in 4000 rows, and decides only between candidates
 -- with equally many wrong labels.
@@ -69,6 +76,21 @@ local function add_losses(list, p, decisions, wanted, task, count)
   end
 end
 
+--- candidates.fits(p, training, without, lambda, values): fits of a training without a fold, one
+--- for each value of the solver's option `lambda` (values = nil: one of the solver as it is).
+function candidates.fits(p, training, without, lambda, values)
+  local solver = component.instance(p.solver)
+  if not values or core.solver_facts(solver).path_option == lambda then
+    return core.solve(training, solver, without, values)
+  end
+  local fits = {}
+  for k, value in ipairs(values) do
+    fits[k] = core.solve(training, component.instance(candidates.solver_with(p, value)),
+      without)[1]
+  end
+  return fits
+end
+
 local MOST = 2 ^ 24 -- decisions in memory at once
 
 --- candidates.judge(p, prepared, fits, ds): what the rows of a data set with weights say of fits,
@@ -105,6 +127,11 @@ function candidates.beside(parts)
   for k, part in ipairs(parts) do losses[k] = part.losses end
   return { losses = core.hcat(table.unpack(losses)), weights = parts[1].weights,
     groups = parts[1].groups }
+end
+
+--- candidates.only(judged, k): the judgement on candidate k alone.
+function candidates.only(judged, k)
+  return { losses = judged.losses:column(k), weights = judged.weights, groups = judged.groups }
 end
 
 --- candidates.means(judged): the weighted mean loss of each candidate, a list.

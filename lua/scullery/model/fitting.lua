@@ -80,8 +80,8 @@ end
 
 --- fitting.keep(p, ds, prepared, solver, fit[, features, chosen]): stores the model and its
 --- training rows in the pipeline, and prints warnings about the fit. features: those with the
---- options that the fit chose; by default the pipeline's. chosen: a sentence about these options.
---- Returns the pipeline.
+--- options that the fit chose; by default the pipeline's. chosen: { about = a sentence about these
+--- options, growth = that of T, or nil }. Returns the pipeline.
 function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
   options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
@@ -89,7 +89,8 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
     targets = fit.targets or fit.weights:cols(),
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
     weighted = (self.class_weights or ds.weights) ~= nil,
-    class_weights = self.class_weights, chosen = chosen, form = ds.form,
+    class_weights = self.class_weights, chosen = chosen and chosen.about, form = ds.form,
+    growth = chosen and chosen.growth,
     open = chosen and automatic.open(self) or nil })
   made.features = features or made.features
   made.report = report_of(fit, made, width_note(ds, prepared, made.features))
@@ -149,13 +150,15 @@ local function learn_rows(self, ds)
 end
 
 -- Fits without storing the result. Returns the pipeline with all options filled in, what
--- recipe.prepare made, the solver, the engine's fit, and a sentence about options that were chosen
--- (or nil). stored: a checkpoint, or nil.
-local function learn(self, ds, stored)
+-- recipe.prepare made, the solver, the engine's fit, and what was chosen (or nil). stored: a
+-- checkpoint, or nil; budget: of T = "auto", or nil.
+local function learn(self, ds, stored, budget)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
   local p, began, chosen, ready, tell = self, core.now(), nil, nil, nil
-  if automatic.open(self) then p, chosen, ready, tell = automatic.choose(self, ds, stored) end
+  if automatic.open(self) then
+    p, chosen, ready, tell = automatic.choose(self, ds, stored, budget)
+  end
   local choosing = core.now() - began
   local prepared = ready and ready.prepared or recipe.prepare(p, source)
   began = core.now()
@@ -176,10 +179,18 @@ end
 --- choices.
 fitting.LAST_PART = 1
 
---- fitting.run(p, ds, o): p:fit for a data set. o: the options progress, checkpoint, every and
---- restart.
+--- fitting.check_budget(p, budget): raises an error for a budget where T is not "auto".
+function fitting.check_budget(self, budget)
+  if budget and not (self.solver and self.features and self.features.T == "auto") then
+    error("option 'budget' is for features with T = \"auto\", which this pipeline does not have", 0)
+  end
+end
+
+--- fitting.run(p, ds, o): p:fit for a data set. o: the options progress, checkpoint, every, restart
+--- and budget.
 function fitting.run(self, ds, o)
   local watching = o.progress
+  fitting.check_budget(self, o.budget)
   if recipe.is_searched(self) then
     error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
   end
@@ -197,7 +208,7 @@ function fitting.run(self, ds, o)
   local stored <close> = checkpoint.open("pipeline:fit", self, ds, o, "fit")
   ds = target_form.learn(self.target, ds)
   local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn,
-    self, ds, stored)
+    self, ds, stored, o.budget)
   return fitting.keep(self, ds, prepared, solver, result, p.features, chosen)
 end
 

@@ -12,7 +12,8 @@
 --- (how targets were transformed: see target_form.lua), report
 --- (status, iterations, gap, residual, tolerance, jitter, loss, score, note), seconds (a list of
 --- {stage, seconds}), components (of sc.pca), relevance (of sc.relevance: 1 x d), calibration,
---- chosen (a sentence about options that the fit chose) and open (their names: see automatic.open).
+--- chosen (a sentence about options that the fit chose), growth (of T = "auto": see growing.grow)
+--- and open (the names of these options: see automatic.open).
 --- Fields that are plain values are saved as they are (model/saving.lua).
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"

@@ -4,6 +4,7 @@ local checkpoint = require "scullery.model.checkpoint"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local fitting = require "scullery.model.fitting"
+local growing = require "scullery.model.growing"
 local matching = require "scullery.data.matching"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.base.objects"
@@ -26,6 +27,7 @@ end
 -- The options of fit that are not about the data.
 local own = options.declare("pipeline:fit", { progress = progress.rule,
   sums = { type = "boolean" }, fingerprints = { type = "boolean", default = true },
+  budget = growing.rule,
   checkpoint = checkpoint.rules.checkpoint, every = checkpoint.rules.every,
   restart = checkpoint.rules.restart })
 
@@ -46,7 +48,7 @@ local function split_options(data, y, given)
   end
   if alone and next(rest) ~= nil then
     error(("pipeline:fit: unknown option '%s' with a data set; it takes progress, sums, \z
-      fingerprints, checkpoint, every and restart"):format(tostring(next(rest))), 3)
+      fingerprints, budget, checkpoint, every and restart"):format(tostring(next(rest))), 3)
   end
   checkpoint.check("pipeline:fit", found)
   found = options.check("pipeline:fit", found, own, 3)
@@ -66,6 +68,14 @@ end
 --- the one of the simplest model is taken. The loss is squared in a regression; in a classification
 --- the solver's own, or the share of wrong labels where scores are votes. The option may also be
 --- given as "auto". p:info().chosen describes the choice; p.fitted has the values.
+---
+--- T = "auto" in the features: p:fit compares T = 50, 100, 200 and 400 parameters, and doubles T as
+--- long as the loss on held-out rows falls by more than a standard error, or by more than 1 %. It
+--- takes the least T whose loss is within both of the least loss. The regularisation, if it is not
+--- given, is chosen for each T. The growth also ends at the number of rows, at T = 6400, or with
+--- budget = { seconds =, bytes = }, among the options, before a step that would exceed these by
+--- what the last steps took; T can then be more than 6400. p:info().growth has the losses, and says
+--- what ended it.
 ---
 --- progress = f, among the options: f is called during the work with a table of stage, done, total,
 --- loss, iteration, rows, seconds, rate, left and levels. stage: "learning" (a pass: done of total
@@ -423,27 +433,29 @@ function Pipeline:bound(given)
 end
 
 
---- p:info(): a table about the fit: status ("converged", "stopped" or "iterations exhausted"),
---- iterations, gap or residual with its tolerance, loss, score (the solver's own estimate of the
---- risk), note, nonzeros (features with a nonzero weight), features, seconds of each stage, memory
---- (bytes that the engine uses), chosen (a sentence about options that the fit chose), components
---- (of sc.pca: variances and their shares), relevance (of sc.relevance: a list of { column,
---- relevance }, the largest first), and calibration (the method of the probabilities, once they
---- were computed: method "loss", "platt" or "isotonic", folds, rows, slopes and offsets of 1/(1 +
---- exp(slope f + offset)) or curves of scores and shares; it prints as a sentence); exact: "rows"
---- if sums over the features are the same for any order and any cut of the rows (whole-number
---- features and those of two values), "blocks" if for any cut at blocks of rows, nil if not, and
---- exact_note, why; clipped: the share of whole-number features that lay beyond their range.
+--- p:info(): a table about the fit: T (the number of parameters), status ("converged", "stopped" or
+--- "iterations exhausted"), iterations, gap or residual with its tolerance, loss, score (the
+--- solver's own estimate of the risk), note, nonzeros (features with a nonzero weight), features,
+--- seconds of each stage, memory (bytes that the engine uses), chosen (a sentence about options
+--- that the fit chose), growth (of T = "auto": a list of { T, loss, lambda, seconds }, with the
+--- field ended, a sentence), components (of sc.pca: variances and their shares), relevance (of
+--- sc.relevance: a list of { column, relevance }, the largest first), and calibration (the method
+--- of the probabilities, once they were computed: method "loss", "platt" or "isotonic", folds,
+--- rows, slopes and offsets of 1/(1 + exp(slope f + offset)) or curves of scores and shares; it
+--- prints as a sentence); exact: "rows" if sums over the features are the same for any order and
+--- any cut of the rows (whole-number features and those of two values), "blocks" if for any cut at
+--- blocks of rows, nil if not, and exact_note, why; clipped: the share of whole-number features
+--- that lay beyond their range.
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local map = f.map_info or {}
-  local result = { n = f.n, d = f.dim, features = map.features, method = map.method,
+  local result = { n = f.n, d = f.dim, T = map.T, features = map.features, method = map.method,
     log_scale = map.log_scale, seconds = {}, memory = core.memory() }
   for _, one in ipairs(f.seconds) do
     result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] }
   end
   result.components, result.calibration, result.chosen = f.components, f.calibration, f.chosen
-  result.relevance = shown.relevance(f)
+  result.relevance, result.growth = shown.relevance(f), f.growth
   if f.map then
     result.exact, result.exact_note = core.map_exact(f.map)
   end
@@ -486,9 +498,9 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- without each of k outer folds; .table.outer = { mean, stderr, folds, choices } is an unbiased
 --- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
 ---
---- A width or a regularisation that is not given is chosen once, on all rows, as p:fit does, before
---- the cells are tried. checkpoint = path, every, restart: as in p:fit; finished cells are stored,
---- and are not tried again.
+--- A width or a regularisation that is not given, and T = "auto", are chosen once, on all rows, as
+--- p:fit does, before the cells are tried. checkpoint = path, every, restart: as in p:fit; finished
+--- cells are stored, and are not tried again.
 ---
 --- each = "solver", or the name of a searched option: .each is a table from each value of that
 --- option (for a stage its name) to the best pipeline with it, fitted. The compared solvers share
@@ -515,10 +527,11 @@ end
 --- fold number of each row. groups: as in ds:split: rows of one group are in one fold. shuffle =
 --- false: folds are consecutive rows.
 ---
---- A width or a regularisation that is not given is chosen for each fold from its own training
---- rows. repeats: the number of repetitions with different folds (seed, seed + 1, ...). .stderr is
---- that of one repetition, because all repetitions share the rows. score: "accuracy" for a
---- classification and "r2" for a regression, or as in p:search. stages, progress: as in p:search.
+--- A width or a regularisation that is not given, and T = "auto", are chosen for each fold from its
+--- own training rows. repeats: the number of repetitions with different folds (seed, seed + 1,
+--- ...). .stderr is that of one repetition, because all repetitions share the rows. score:
+--- "accuracy" for a classification and "r2" for a regression, or as in p:search. stages, progress:
+--- as in p:search.
 function Pipeline:cv(data, given)
   return require("scullery.model.judging").cv(self, data, given)
 end

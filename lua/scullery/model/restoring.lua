@@ -51,7 +51,7 @@ local fields_form = { task = "string?", classes = "table?", seconds = "table", r
   schema = "table?", names = "table?", block = "integer?", dtype = "string?", n = "integer",
   dim = "integer", targets = "integer?", calibration = "table?", weighted = "boolean?",
   components = "table?", relevance = "userdata?", chosen = "string?", open = "table?",
-  form = "table?" }
+  growth = "table?", form = "table?" }
 
 local report_form = { status = "string?", iterations = "number?", gap = "number?",
   residual = "number?", tolerance = "number?", jitter = "number?", loss = "number?",
@@ -59,6 +59,7 @@ local report_form = { status = "string?", iterations = "number?", gap = "number?
 local calibration_form = { method = "string", folds = "integer?", seed = "integer?",
   rows = "integer?", note = "string?", sigmoids = "table?", slopes = "table?",
   offsets = "table?", curves = "table?" }
+local growth_form = { T = "integer", loss = "number", lambda = "number?", seconds = "number" }
 local curve_form = { scores = "table", shares = "table" }
 local sigmoid_form = { slope = "number", offset = "number", converged = "boolean?",
   iterations = "integer?", residual = "number?", tolerance = "number?", positives = "number?",
@@ -70,10 +71,15 @@ local function check_fields(f)
   form.check(f, fields_form, "fields")
   form.check(f.report or {}, report_form, "report")
   if f.open then
-    form.check(f.open, { part = "string?", width = "string?", lambda = "string?" }, "open")
+    form.check(f.open, { part = "string?", width = "string?", lambda = "string?",
+      T = "boolean?" }, "open")
     if f.open.part ~= nil and f.open.part ~= "p" and f.open.part ~= "phi" then
       fail("its 'open.part' is not a part of features")
     end
+  end
+  if f.growth then
+    form.check(f.growth, { ended = "string" }, "growth")
+    for _, one in ipairs(f.growth) do form.check(one, growth_form, "growth") end
   end
   if f.calibration then
     form.check(f.calibration, calibration_form, "calibration")

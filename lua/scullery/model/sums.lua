@@ -183,6 +183,9 @@ function sums.of(p, ds, given)
   local o = options.check(title, given or {}, sums_rules, 0)
   check_recipe(p, title)
   local open = automatic.open(p)
+  if open and open.T then
+    error(title .. ": T = \"auto\" is chosen by p:fit: sums are of a given number of parameters", 0)
+  end
   if open and open.width then
     error(("%s: the width '%s' is not given: sums do not choose it, p:fit does"):format(title,
       open.width), 0)
@@ -209,11 +212,14 @@ end
 function sums.fit(self, ds, o)
   local title = "pipeline:fit"
   check_recipe(self, title)
+  fitting.check_budget(self, o.budget)
   fitting.check_data(ds, title)
   local stored <close> = checkpoint.open(title, self, ds, o, "sums")
   ds = target_form.learn(self.target, ds)
   local p, chosen, ready, tell = self, nil, nil, nil
-  if automatic.open(self) then p, chosen, ready, tell = automatic.choose(self, ds, stored) end
+  if automatic.open(self) then
+    p, chosen, ready, tell = automatic.choose(self, ds, stored, o.budget)
+  end
   local prepared = ready and ready.prepared or recipe.prepare(p, dataset.source_of_targets(ds))
   local began = core.now()
   local handle = sums.of_rows(p, ds, prepared, { fingerprints = o.fingerprints ~= false,
@@ -236,7 +242,8 @@ end
 function sums.store(p, self, fit, solver)
   local old = p.fitted
   p.fitted = self.model:with{ solver = solver, weights = fit.weights, intercept = fit.intercept,
-    pilot = fit.pilot, n = self.rows, chosen = old and old.chosen, open = old and old.open }
+    pilot = fit.pilot, n = self.rows, chosen = old and old.chosen, open = old and old.open,
+    growth = old and old.growth }
   p.fitted.calibration = nil
   p.fitted.report = fitting.report(fit, p.fitted)
   p.classes, p.data = self.model.classes, nil

@@ -1,0 +1,240 @@
+--- Pipelines that a fit tries while it chooses options: which options are open, copies with values
+--- filled in, and their judgement by rows that they did not learn from, on a sample or on all rows.
+local candidates = require "scullery.model.candidates"
+local component = require "scullery.compose.component"
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local folds = require "scullery.data.folds"
+local instantiation = require "scullery.compose.instantiation"
+local recipe = require "scullery.model.recipe"
+local sample = require "scullery.model.sample"
+
+local trials = {}
+
+local STEP, MOST_STEPS = 10, 5 -- of the regularisation on all rows, both ways
+
+-- ---------------------------------------------------------------- what is to be chosen
+
+-- The name of the option for the width of a component, if it may be "median" and no width was
+-- given; else nil. A width may also have been given by another option (gamma for sigma, theta for
+-- width): the component refuses two, which the trial instance shows.
+local function open_width(part)
+  local name
+  for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do
+    if option.takes:find('"median"', 1, true) then
+      if part.given[option.name] ~= nil then return nil end
+      name = name or option.name
+    end
+  end
+  return name and pcall(component.instance, component.with(part, name, 1)) and name or nil
+end
+
+-- The part of the features whose width is to be chosen ("p" or "phi"), and the name of the option;
+-- nil if there is none. With a K there are two widths that depend on each other: both keep their
+-- defaults.
+local function width_of(features)
+  if not features or features.inst.K then return nil end
+  for _, name in ipairs{ "p", "phi" } do
+    local part = features.inst[name]
+    local option = part and open_width(part)
+    if option then return name, option end
+  end
+end
+
+-- The solver's option of regularisation (a row of core.plugin_info), if it was not given; or nil.
+local function open_lambda(solver)
+  local option = candidates.regularisation(solver)
+  return option and solver.given[option.name] == nil and option or nil
+end
+
+--- trials.allowed(p, values): those values of regularisation for which the open option is in its
+--- range.
+function trials.allowed(p, values)
+  local option, list = open_lambda(p.solver), {}
+  for _, regularisation in ipairs(values) do
+    local value = candidates.value(option, regularisation)
+    local inside = value > option.low or value == option.low and not option.low_open
+    local below = value < option.high or value == option.high and not option.high_open
+    if inside and below then list[#list + 1] = regularisation end
+  end
+  return list
+end
+
+--- trials.open(p): what p:fit chooses from the data: { part =, width =, lambda = }, the names of
+--- options, and T = true for the number of parameters; nil if there is nothing.
+function trials.open(p)
+  if not p.solver then return nil end
+  local part, width = width_of(p.features)
+  local lambda, T = open_lambda(p.solver), p.features and p.features.T == "auto" or nil
+  if not (width or lambda or T) then return nil end
+  return { part = part, width = width, lambda = lambda and lambda.name, T = T }
+end
+
+--- trials.names_features(p): true if a stage after the features names some of them, so that their
+--- number cannot change.
+function trials.names_features(p)
+  for _, stage in ipairs(p.after) do if stage.kind == "select" then return true end end
+  return false
+end
+
+-- The number of parameters of a copy: the chosen one, or at most T, if T is given.
+local function number_of(p, chosen, T)
+  local given = p.features.T
+  if given == "auto" then return chosen.T or T or given end
+  return T and given and given > T and not trials.names_features(p) and T or given
+end
+
+--- trials.filled(p, open, chosen, T): a copy of the pipeline with the chosen options filled in, and
+--- at most T parameters.
+function trials.filled(p, open, chosen, T)
+  local copy = setmetatable({}, recipe.class)
+  for key, value in pairs(p) do copy[key] = value end
+  copy.fitted, copy.data = nil, nil
+  if p.features then
+    copy.features = instantiation.resolved(p.features, {})
+    if open.width and chosen.width then
+      copy.features.inst[open.part] = component.with(copy.features.inst[open.part], open.width,
+        chosen.width)
+    end
+    copy.features.T = number_of(p, chosen, T)
+  end
+  if open.lambda and chosen.lambda then
+    copy.solver = candidates.solver_with(p, chosen.lambda)
+  end
+  return copy
+end
+
+--- trials.rough(solver): the solver for candidates: with a tolerance a thousand times larger, at
+--- most 0.01, if it has one. The losses of candidates differ by more than the error that this
+--- makes.
+function trials.rough(solver)
+  local name, value = component.role(solver, "tolerance"), component.role_value(solver, "tolerance")
+  if not name then return solver end
+  return component.with(solver, name, math.max(value, math.min(1000 * value, 0.01)))
+end
+
+-- ---------------------------------------------------------------- judgements
+
+--- trials.part_without(p, few, ids, f, known): the rows of the sample without fold f, their source,
+--- and the row stages fitted to them, which `known` stores.
+function trials.part_without(p, few, ids, f, known)
+  local inside = folds.rows(ids, f)
+  local part = few:select(inside)
+  local source = dataset.source_of_targets(part)
+  known[f] = known[f] or recipe.fit_stages(p, source)
+  return part, source, known[f]
+end
+
+-- The judgement of trials.on_sample, for row stages that learn from the targets: they are fitted
+-- again without each fold.
+local function try_apart(p, few, folding, open, values, most, known)
+  local parts = {}
+  for k = 1, math.min(most, #folding.judged) do
+    local f = folding.judged[k]
+    local part, source, made = trials.part_without(p, few, folding.ids, f, known)
+    local prepared = recipe.prepare(p, source, nil, made)
+    local training <close> = core.training(source, made, prepared.map,
+      { classes = part.task == "classification" and #part.classes or 0, dtype = p.dtype,
+        block = p.block, allowance = p.allowance, weights = part.weights, quiet = true })
+    local fits = candidates.fits(p, training, 0, open.lambda, values)
+    local _, outside = folds.rows(folding.ids, f)
+    parts[k] = candidates.judge(p, prepared, fits, few:select(outside))
+  end
+  return candidates.below(parts)
+end
+
+--- trials.on_sample(p, few, folding, open, most, known, use): calls use(judged), where
+--- judged(values) is the judgement of the rows of the first `most` of the judged folds on each
+--- value of the regularisation (nil: on the pipeline as it is). Returns what it returns. known:
+--- fitted row stages of each fold.
+function trials.on_sample(p, few, folding, open, most, known, use)
+  if recipe.learns_from_targets(p) then
+    return use(function(values) return try_apart(p, few, folding, open, values, most, known) end)
+  end
+  local source, judged = dataset.source_of_targets(few), folding.judged
+  local prepared = recipe.prepare(p, source)
+  local training <close> = core.training(source, prepared.stages, prepared.map,
+    { classes = few.task == "classification" and #few.classes or 0, dtype = p.dtype,
+      folds = folding.ids, block = p.block, allowance = p.allowance, weights = few.weights,
+      quiet = true })
+  return use(function(values)
+    local parts = {}
+    for place = 1, math.min(most, #judged) do
+      local f = judged[place]
+      local _, rows = folds.rows(folding.ids, f)
+      local fits = candidates.fits(p, training, f, open.lambda, values)
+      parts[place] = candidates.judge(p, prepared, fits, few:select(rows))
+    end
+    return candidates.below(parts)
+  end)
+end
+
+--- trials.walk(p, middle, judged, ends): the best value of the regularisation: STEP times less than
+--- the middle, the middle, STEP times more, and on from the last one as long as it is the best; nil
+--- if no loss is finite. Second: its judgement. ends: the least and the largest value; by default
+--- all are tried.
+function trials.walk(p, middle, judged, ends)
+  local function inside(list)
+    local kept = {}
+    for _, value in ipairs(trials.allowed(p, list)) do
+      local within = not ends or value > ends[1] / 1.1 and value < ends[2] * 1.1
+      if within then kept[#kept + 1] = value end
+    end
+    return kept
+  end
+  local values = inside{ middle / STEP, middle, middle * STEP }
+  local seen = judged(values)
+  for _, factor in ipairs{ 1 / STEP, STEP } do
+    for _ = 2, MOST_STEPS do
+      local _, _, best = candidates.largest_of_best(seen, values)
+      local last = (factor < 1 and math.min or math.max)(table.unpack(values))
+      local more = inside{ last * factor }
+      if values[best] ~= last or not more[1] then break end
+      seen, values[#values + 1] = candidates.beside{ seen, judged(more) }, more[1]
+    end
+  end
+  local place = candidates.largest_of_best(seen, values)
+  return values[place], place and candidates.only(seen, place)
+end
+
+--- trials.all_rows(ds, judges, of): all rows, but those of the judges' first fold, which judge: {
+--- ds, source, held, sides = the side of each row }; nil if this fold is empty. of: the number of
+--- each row's distinct row among the judges.
+function trials.all_rows(ds, judges, of)
+  local ids, together = sample.folds(judges)
+  local _, rows = folds.rows(ids, sample.judged(judges, ids)[1] or 0)
+  return #rows > 0 and { ds = ds, source = dataset.source_of_targets(ds),
+    held = judges:select(rows), sides = sample.sides(ds, judges, rows, of, together) } or nil
+end
+
+--- trials.PART_ON_ALL: the part of a checkpoint in which all rows choose; parts and sums of T =
+--- "auto" have numbers above it.
+trials.PART_ON_ALL = 2
+
+--- trials.kept_in(stored, key, make): the result of make(), a table, which is kept in a checkpoint
+--- if there is one.
+function trials.kept_in(stored, key, make)
+  if stored then return stored:result(key, make) end
+  return make()
+end
+
+--- trials.train(all, p, made, handle): what a fit to all rows has ready, { prepared, training }.
+--- made: fitted row stages, or nil; handle: the engine's checkpoint, or nil.
+function trials.train(all, p, made, handle)
+  local prepared = recipe.prepare(p, all.source, nil, made)
+  local given = recipe.training_options(p, all.ds, all.sides)
+  given.checkpoint = handle
+  return { prepared = prepared,
+    training = core.training(all.source, prepared.stages, prepared.map, given) }
+end
+
+--- trials.judge_of(all, p, open, ready): the judgement of the held rows on values of the
+--- regularisation, as a function.
+function trials.judge_of(all, p, open, ready)
+  return function(values)
+    local fits = candidates.fits(p, ready.training, 1, open.lambda, values)
+    return candidates.judge(p, ready.prepared, fits, all.held)
+  end
+end
+
+return trials
