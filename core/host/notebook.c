@@ -114,6 +114,11 @@ static bool answer_request(lua_State *L, const char *line, size_t length) {
   return scl_protected_call(L, 1, 0) == LUA_OK;
 }
 
+/* A write to OUT whose reader is gone fails with EPIPE, which is reported, and does not end the
+ * process. A handler, because a process that a script starts inherits an ignored signal, but not a
+ * handler. */
+static void outlive_reader(int signal) { (void)signal; }
+
 /* Each request is answered before the next one is read. Its line begins with the number of the
  * cell, to which reports of progress belong. */
 int scl_notebook(lua_State *L, int argc, char **argv) {
@@ -125,7 +130,8 @@ int scl_notebook(lua_State *L, int argc, char **argv) {
     return EXIT_FAILURE;
   }
   (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* end with the parent, also in the middle of a fit */
-  (void)signal(SIGINT, SIG_IGN);          /* between cells there is nothing to stop */
+  (void)signal(SIGPIPE, outlive_reader);
+  (void)signal(SIGINT, SIG_IGN); /* between cells there is nothing to stop */
   (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
   scl_interrupt_in_session();
   notebook.out = out;

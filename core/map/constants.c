@@ -109,19 +109,22 @@ static scl_status simulate_masses(const scl_map *map, double *log_diagonal, doub
 }
 
 /* The joint law of (u, w) under K p p, which is normal for a tilt of dense parameters with mean
- * 0. */
+ * 0, and the law p of w alone. Over x of norm r, <w, x> has the largest deviation along the column
+ * of the largest scale. */
 typedef struct joint {
-  double correlation, pair_scale; /* the largest over columns */
-  bool usable;                    /* whether the bound by duals holds */
+  double correlation, pair_scale, scale; /* the largest over columns */
+  bool usable;                           /* whether the bound by duals holds */
 } joint;
 
 /* The joint law from the tilt of the map; not usable for other maps, and if the mean of a column is
  * not 0. */
 static joint joint_law(const scl_map *map) {
-  joint out = {0, 0, map->n_tilts == 1 && map->fan_in == 1 && map->space->seen == SCL_SPACE_DENSE};
+  joint out = {0, 0, 0,
+               map->n_tilts == 1 && map->fan_in == 1 && map->space->seen == SCL_SPACE_DENSE};
   for (size_t j = 0; out.usable && j < map->dim; j++) {
     out.correlation = fmax(out.correlation, map->tilts->tilt.correlation[j]);
     out.pair_scale = fmax(out.pair_scale, map->tilts->tilt.pair_scale[j]);
+    out.scale = fmax(out.scale, map->law.law.scale[j]);
     out.usable = map->law.law.mean[j] == 0;
   }
   return out;
@@ -174,7 +177,7 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
   out->theta_exact = out->kappa_exact = far_out || (isinf(facts.bound) && isinf(radius));
   const joint pair = joint_law(map);
   if (!pair.usable || far_out || (isinf(facts.bound) && isinf(radius))) return SCL_STATUS_OK;
-  const double most = pair.pair_scale * radius, alone = map->law.law.scale[0] * radius;
+  const double most = pair.pair_scale * radius, alone = pair.scale * radius;
   const double theta = largest_dual(map, pair.correlation, most, facts.scale_free != 0, &failure);
   const double kappa = log_diagonal == 0 || facts.scale_free
                            ? largest_dual(map, 1, alone, facts.scale_free != 0, &failure)

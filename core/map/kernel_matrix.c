@@ -120,7 +120,7 @@ scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, co
                     scl_instance_name(kernel));
   if (x->cols != y->cols)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
-                    "X has %zu columns and Y has %zu: they must be the same", x->cols, y->cols);
+                    "X and Y have %zu and %zu columns: they must have the same", x->cols, y->cols);
   SCL_TRY(check_finite_rows(x, "X", error));
   SCL_TRY(check_finite_rows(y, "Y", error));
   SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &u, error));

@@ -103,10 +103,12 @@ scl_status scl_map_take_grid(scl_map *map, const scl_matrix *given, scl_error *e
   SCL_TRY(allocate_grid(map, true, error));
   for (size_t j = 0; j < d; j++) {
     const double offset = scl_matrix_get(given, 0, j), inverse = scl_matrix_get(given, 1, j);
-    if (!isfinite(offset) || !(inverse > 0) || !isfinite((float)inverse))
+    if (!isfinite(offset) || !(inverse > 0) || !isfinite((float)inverse)) {
+      scl_map_close_grid(map);
       return scl_fail(error, SCL_STATUS_BAD_DATA,
                       "the grid of whole-number features has %g and %g for feature %zu", offset,
                       inverse, j + 1);
+    }
     set_feature(map, j, offset, inverse);
   }
   return SCL_STATUS_OK;

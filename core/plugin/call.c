@@ -96,7 +96,7 @@ void scl_call_fail(scl_status status, const char *sentence) {
     if (call->error == NULL && call->outer != NULL) continue;
     if (call->error == NULL)
       scl_host_say(own->plugin.name == NULL ? NULL : &own->plugin, "%s", sentence);
-    else if (call->component == own)
+    else if (call->component == own || own->plugin.name == NULL) /* nameless while it is loaded */
       (void)scl_fail(call->error, status, "%s", sentence);
     else
       (void)scl_fail(call->error, status, "%s.%s: %s", scl_kind_name(own->plugin.kind),

@@ -29,13 +29,15 @@ void scl_host_set_first_log(void (*log)(const char *line)) {
   (void)atomic_compare_exchange_strong(&log_sink, &none, log);
 }
 
-/* Log a line "KIND.NAME: text": to the function that was set, or to stderr with control characters
+/* Log a line "KIND.NAME: text" ("a plugin: text" where it has no name yet): to the function that was set, or to stderr with control characters
  * made visible. */
 static void log_line(const scl_plugin *from, const char *text) {
   char line[1200];
   void (*log)(const char *) = atomic_load(&log_sink);
-  (void)snprintf(line, sizeof line, "%s.%s: %s", from == NULL ? "a" : scl_kind_name(from->kind),
-                 from == NULL ? "plugin" : from->name, text);
+  if (from == NULL)
+    (void)snprintf(line, sizeof line, "a plugin: %s", text);
+  else
+    (void)snprintf(line, sizeof line, "%s.%s: %s", scl_kind_name(from->kind), from->name, text);
   if (log != NULL) {
     log(line);
     return;

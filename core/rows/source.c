@@ -36,7 +36,7 @@ static const scl_source_class matrix_class = {.read = matrix_read, .destroy = ma
 scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_source **out,
                              scl_error *error) {
   if (y != NULL && y->rows != x->rows)
-    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X has %zu rows and y has %zu", x->rows, y->rows);
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X and y have %zu and %zu rows", x->rows, y->rows);
   matrix_source *self = scl_allocate_zero(sizeof *self);
   if (self == NULL) return scl_fail_memory(error, sizeof *self, "a source of rows");
   self->base = (scl_source){.class = &matrix_class,

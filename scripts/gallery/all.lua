@@ -11,6 +11,15 @@ local names = { "search_line", "search_heatmap", "search_stages", "classificatio
   "regression", "stumps", "learning_curve", "number_of_features", "samplers", "embedding",
   "digits", "decision", "loss", "drift" }
 
+-- A set that is not here is told apart from other errors by the value that is raised.
+local sc = require "scullery"
+local load_set = sc.data.load
+function sc.data.load(name, ...)
+  local known, missing = sc.data.path(name)
+  if not known then error({ missing = missing, set = name }, 0) end
+  return load_set(name, ...)
+end
+
 local wanted = table.move(arg, 2, #arg, 1, {})
 if #wanted == 0 then wanted = names end
 
@@ -21,8 +30,9 @@ for _, name in ipairs(wanted) do
   if made then
     fig:data(("%s/%s.csv"):format(folder, name))
     print(name, arg[1])
-  elseif tostring(fig):find("is not on this machine", 1, true) then
-    print(name, "skipped: " .. tostring(fig))
+  elseif type(fig) == "table" and fig.missing then
+    print(name, ("skipped: the set '%s' is not on this machine (%s is missing)"):format(fig.set,
+      fig.missing))
   else
     error(fig, 0)
   end

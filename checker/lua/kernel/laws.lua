@@ -225,9 +225,8 @@ local function check_expectation(t, sampler, kernel, phi, X)
   local stderr = math.sqrt(about.stderr ^ 2 + info.stderr ^ 2)
   local gap = (values - simulated):abs():max()
   t:expect(gap <= 1.2 * statistics.limit(200) * stderr + 1e-14, "E K(u, w) phi(w, x) of \z
-    nonlinearity.\z
-    %s: by method %s and by Monte Carlo it differs by %.3g, %.1f standard errors", phi.name,
-    info.method, gap, gap / (stderr + 1e-300))
+    nonlinearity.%s: by method %s and by Monte Carlo it differs by %.3g, %.1f standard errors",
+    phi.name, info.method, gap, gap / (stderr + 1e-300))
   if info.method ~= "exact" then return end
   local quadrature = inst:expectation(u, X, { method = "quadrature" })
   gap = (values - quadrature):abs():max() / math.max(values:abs():max(), about.stderr)

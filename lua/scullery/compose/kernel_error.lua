@@ -91,7 +91,7 @@ local function check(given)
     fail("there are no points: X and Y have at least one row")
   end
   if o.Y and o.Y:cols() ~= o.X:cols() then
-    fail("X has %d columns and Y has %d", o.X:cols(), o.Y:cols())
+    fail("X and Y have %d and %d columns", o.X:cols(), o.Y:cols())
   end
   if given.T == nil then o.T = nil end -- the samplers determine it
   return o

@@ -113,7 +113,7 @@ local function make(given)
     end
     self.y, self.classes, self.task = targets.read(o.y, o.classes, o.task)
     if self.y:rows() ~= X:rows() then
-      fail("X has %d rows and y has %d", X:rows(), self.y:rows())
+      fail("X and y have %d and %d rows", X:rows(), self.y:rows())
     end
   end
   self.task = self.task or "regression"

@@ -91,7 +91,8 @@ function matching.source(data, f)
   end
   local _, cols = core.source_size(source)
   if cols ~= f.dim then
-    fail("X has %d columns where the pipeline was fitted on %d", cols, f.dim)
+    fail("X has %d column%s where the pipeline was fitted on %d", cols, cols == 1 and "" or "s",
+      f.dim)
   end
   return source
 end
@@ -194,7 +195,7 @@ function matching.judged(ds, f)
   if not ds.y and not ds.source then fail("the data set has no y") end
   local self = dataset.with(ds, { places = matching.columns(ds, f) })
   if not self.places and d ~= f.dim then
-    fail("X has %d columns where the pipeline was fitted on %d", d, f.dim)
+    fail("X has %d column%s where the pipeline was fitted on %d", d, d == 1 and "" or "s", f.dim)
   end
   if f.task == "classification" then return self, match_classes(self, ds, f) end
   match_targets(self, ds, f)

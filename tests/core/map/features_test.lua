@@ -232,6 +232,29 @@ function TestThetaAgainstSimulation()
   lu.assertEquals((inst:kappa(d)), 1)
 end
 
+-- With a scale for each column, <w, x> varies most along the column of the largest scale: kappa^2
+-- is the largest E phi(<w, x>)^2 over directions of x, by draws of w.
+function TestKappaOfScalesOfColumns()
+  local n, radius = 20000, 2
+  for _, scales in ipairs{ { 1, 3 }, { 3, 1 }, { 0.5, 2 } } do
+    local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = scales },
+      K = sc.kernel.gaussian{ width = 1 }, phi = sc.nonlinearity.relu() }
+    local W, largest, error = inst:sample{ T = n, seed = 3, d = 2 }, 0, 0
+    for step = 0, 8 do
+      local angle, sum, square = step * math.pi / 16, 0, 0
+      for i = 1, n do
+        local z = radius * (math.cos(angle) * W:get(i, 1) + math.sin(angle) * W:get(i, 2))
+        local value = math.max(z, 0) ^ 2
+        sum, square = sum + value / n, square + value * value / n
+      end
+      if sum > largest then largest, error = sum, math.sqrt((square - sum * sum) / n) end
+    end
+    local kappa, exact = inst:kappa(2, { radius = radius })
+    lu.assertTrue(exact)
+    lu.assertTrue(math.abs(kappa ^ 2 - largest) < 5 * error)
+  end
+end
+
 -- E sin a sin b = (e^(-r^2 (1 - rho)) - e^(-r^2 (1 + rho)))/2 is largest at r^2 = log((1 + rho)/
 -- (1 - rho))/(2 rho): theta is a bound, so that it must not be below the root of that.
 function TestThetaOfTheSineIsTheLargest()

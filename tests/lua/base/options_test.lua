@@ -70,7 +70,7 @@ end
 function TestOptions:test_guard_points_at_the_line_of_the_user()
   local _, message = pcall(load("local sc = ...\n\nsc.dataset{ X = { { 1 } }, y = { 1, 2 } }",
     "=script.lua"), sc)
-  lu.assertEquals(message, "script.lua:3: dataset: X has 1 rows and y has 2")
+  lu.assertEquals(message, "script.lua:3: dataset: X and y have 1 and 2 rows")
   _, message = pcall(load("local ds = ...\nlocal a = ds:split{ test = -1 }\nreturn a",
     "=script.lua"), sc.dataset{ X = { { 1 }, { 2 }, { 3 }, { 4 } }, y = { 1, 1, 2, 2 } })
   lu.assertStrContains(message, "script.lua:2: dataset:split: option 'test' got -1")

@@ -200,7 +200,7 @@ function TestBadInputIsRefusedWithASentence()
     { "option 'T' got {}", { X = X, phi = sign, p = gaussian, T = {} } },
     { "option 'seeds' got 0", { X = X, phi = sign, p = gaussian, seeds = 0 } },
     { "did you mean 'samplers'?", { X = X, phi = sign, sampler = gaussian } },
-    { "X has 5 columns and Y has 2", { X = X, Y = sc.zeros(3, 2), phi = sign, p = gaussian } },
+    { "X and Y have 5 and 2 columns", { X = X, Y = sc.zeros(3, 2), phi = sign, p = gaussian } },
     { "there are no points", { X = sc.zeros(0, 5), phi = sign, p = gaussian } },
     { "the exact kernel is 3 x 2 where there are 12 and 12 points",
       { X = X, phi = sign, p = gaussian, kernel = sc.zeros(3, 2) } },

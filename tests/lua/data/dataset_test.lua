@@ -174,7 +174,7 @@ function TestLabels:test_what_cannot_be_fitted_can_still_be_held()
 end
 
 function TestLabels:test_mistakes_are_sentences()
-  fails("dataset: X has 2 rows and y has 3", sc.dataset, { X = { { 1 }, { 2 } }, y = { 1, 2, 3 } })
+  fails("dataset: X and y have 2 and 3 rows", sc.dataset, { X = { { 1 }, { 2 } }, y = { 1, 2, 3 } })
   fails("y is an empty list", sc.dataset, { X = sc.zeros(0, 1), y = {} })
   fails("y is not finite in row 2, column 1", sc.dataset,
     { X = { { 1 }, { 2 } }, y = { 1, 0 / 0 } })

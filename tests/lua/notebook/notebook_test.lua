@@ -43,6 +43,17 @@ function TestInstalling:test_a_prefix_gets_a_kernel_and_loses_it_again()
   end)
 end
 
+-- The process says that the notebook is gone, where a signal would have ended it (status 141).
+function TestInstalling:test_a_notebook_that_is_gone_is_reported()
+  in_folder(function(folder)
+    shell(("{ printf '1 {}\\n' | sh -c 'sleep 0.5; exec %s notebook serve 3 4 3<&0 4>&1' \z
+      2> %s/err; echo $? > %s/status; } | true; sleep 0.1"):format(quote(support.binary),
+      quote(folder), quote(folder)))
+    lu.assertEquals(support.read(folder .. "/status"), "1\n")
+    lu.assertStrContains(support.read(folder .. "/err"), "cannot be written to: Broken pipe")
+  end)
+end
+
 function TestInstalling:test_a_user_s_kernel_goes_where_jupyter_looks()
   need_python()
   in_folder(function(folder)
