@@ -21,12 +21,11 @@ checkpoint.rules = {
   every = { type = "number", low = 0, high = 1e9, default = 60 },
   restart = { type = "boolean", default = false } }
 
---- checkpoint.check(title, given): raises an error for options about a checkpoint without one.
+--- checkpoint.check(title, given): raises an error for restart without a checkpoint. `every` may
+--- stay where a script leaves the checkpoint out.
 function checkpoint.check(title, given)
-  for _, name in ipairs{ "every", "restart" } do
-    if given and given[name] ~= nil and given.checkpoint == nil then
-      error(("%s: option '%s' goes with checkpoint = path"):format(title, name), 0)
-    end
+  if given and given.restart and given.checkpoint == nil then
+    error(title .. ": option 'restart' goes with checkpoint = path", 0)
   end
 end
 

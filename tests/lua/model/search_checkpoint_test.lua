@@ -85,7 +85,7 @@ function TestOptionsGoTogether()
   local ds = sc.data.load("wdbc")
   local p = sc.pipeline{ sc.features{ T = 5 }, sc.solver.ridge{ lambda = sc.choose{ 1, 2 } } }
   local function refused(words, given) support.fails({ words }, p.search, p, ds, given) end
-  refused("pipeline:search: option 'every' goes with checkpoint = path", { every = 3 })
+  refused("pipeline:search: option 'restart' goes with checkpoint = path", { restart = true })
   refused("option 'checkpoint' got 3; it takes", { checkpoint = 3 })
   local path = support.write(nil, "a,b\n1,2")
   refused("there is a file of that name that is not a checkpoint",
