@@ -109,6 +109,8 @@ static scl_status copy_facts(void *context, const scl_flow_block *block, scl_err
 static scl_status replay_turns(const scl_problem *problem, const row_facts *f, logged_sweep *s,
                                scl_error *error) {
   solve_context *solve = context_of(problem);
+  const scl_flow *flow = flow_of(problem);
+  const size_t entries = scl_flow_entries(flow);
   size_t first = 0;
   for (size_t p = 0; p < s->count; p++) {
     if (s->parts[p] > problem->rows - first) return refuse_size(error);
@@ -116,6 +118,8 @@ static scl_status replay_turns(const scl_problem *problem, const row_facts *f, l
                            .first = first,
                            .count = s->parts[p],
                            .features = {.dtype = problem->dtype, .cols = problem->features},
+                           .entries = entries,
+                           .value = entries > 0 ? scl_map_entry_value(flow->map) : 0,
                            .targets = f->targets + first * problem->targets,
                            .weights = f->weighted ? f->weights + first : NULL,
                            .index = f->index + first};

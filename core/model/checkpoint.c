@@ -119,9 +119,12 @@ static scl_status open_passes(files *f, scl_error *error) {
     return scl_fail(error, SCL_STATUS_IO, "%s: cannot be opened: %s", f->passes, strerror(errno));
   f->place = 0;
   f->replaying = false;
-  if (!read_at(f->log, &head, sizeof head, 0)) return SCL_STATUS_OK; /* new, or cut off */
-  if (memcmp(head.magic, f->head.magic, sizeof head.magic) != 0)
+  struct stat facts;
+  const size_t there = fstat(f->log, &facts) == 0 ? (size_t)facts.st_size : 0,
+               some = scl_min(there, sizeof head.magic);
+  if (!read_at(f->log, head.magic, some, 0) || memcmp(head.magic, f->head.magic, some) != 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it is not a file of a checkpoint", f->passes);
+  if (!read_at(f->log, &head, sizeof head, 0)) return SCL_STATUS_OK; /* new, or cut off */
   if (memcmp(head.identity, f->head.identity, sizeof head.identity) != 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it is of another fit", f->passes);
   f->replaying = head.part == f->head.part;

@@ -20,6 +20,7 @@ scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss
   const scl_status status = problem->hold_out(problem, share, seed, &e->rows, error);
   if (status != SCL_STATUS_OK) return status;
   e->best = problem->host->scratch(e->size * sizeof *e->best);
+  if (e->best != NULL) memset(e->best, 0, e->size * sizeof *e->best);
   if (e->best != NULL) return SCL_STATUS_OK;
   return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                              e->size);
@@ -73,6 +74,14 @@ scl_status early_stop_judge(early_stop *e, const double *a, const double *b, dou
   for (size_t j = 0; b != NULL && j < c; j++)
     e->best[d * c + j] = factor * b[j];
   return SCL_STATUS_OK;
+}
+
+void early_stop_state(early_stop *e, state *s) {
+  if (e->rows == 0) return;
+  state_add(s, e->best, e->size * sizeof *e->best);
+  STATE_ADD(s, e->loss);
+  STATE_ADD(s, e->at);
+  STATE_ADD(s, e->waited);
 }
 
 scl_status early_stop_settle(const early_stop *e, double *x, size_t steps, size_t most,

@@ -5,6 +5,7 @@
 #define SCULLERY_SHARED_EARLY_STOP_H
 
 #include "shared/losses.h"
+#include "shared/state.h"
 
 /* Options for the members `holdout` (double) and `patience` (size_t) of the instance; when: the
  * help of patience, which says when the loss is evaluated. */
@@ -43,6 +44,9 @@ scl_status early_stop_open(early_stop *e, const scl_problem *problem, const loss
  * the others 0; b, NULL: none). *stop: patience has run out. */
 scl_status early_stop_judge(early_stop *e, const double *a, const double *b, double factor,
                             size_t known, size_t at, bool *stop, scl_error *error);
+
+/* Adds what the next evaluations depend on to the state of a loop. */
+void early_stop_state(early_stop *e, state *s);
 
 /* Copies the best point to x and writes the note on how the descent ended. steps: steps done, of
  * `most`. */

@@ -83,6 +83,19 @@ scl_status functional_open(functional_descent *d, const functional *self,
   return status == SCL_STATUS_OK ? functional_mean_weight(d, error) : status;
 }
 
+state functional_state(functional_descent *d, size_t *t) {
+  state s = {0};
+  STATE_ADD(&s, *t);
+  state_add(&s, d->a, d->problem->parameters * d->columns * sizeof *d->a);
+  STATE_ADD(&s, d->square);
+  STATE_ADD(&s, d->loss);
+  STATE_ADD(&s, d->known);
+  STATE_ADD(&s, d->done);
+  STATE_ADD(&s, d->stop);
+  early_stop_state(&d->early, &s);
+  return s;
+}
+
 /* ------------------------------------------------------------ a step's minibatch */
 
 /* Reads the targets, weights and the newest feature of the minibatch's rows, and computes their

@@ -76,6 +76,9 @@ typedef struct functional_descent {
 scl_status functional_open(functional_descent *d, const functional *self,
                            const scl_problem *problem, double *a, scl_error *error);
 
+/* What the steps from t on depend on, as the state of a loop. */
+state functional_state(functional_descent *d, size_t *t);
+
 /* Reads the minibatch of step t (from 0), with `count` features of each row, and computes
  * alpha(w_t). */
 scl_status functional_step(functional_descent *d, size_t t, size_t count, scl_error *error);

@@ -23,6 +23,7 @@
  * to the largest bin, which is left out: a column of indicators costs as much as it has ones. */
 #include "shared/models.h"
 #include "shared/rows.h"
+#include "shared/state.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -332,12 +333,24 @@ static scl_status boost(boosting *b, const scl_problem *problem, size_t count, e
                         scl_solution *out, scl_error *error) {
   const double classes = (double)b->classes, chance = 1 - 1 / classes;
   double loss = 1;
+  size_t t = 0;
+  state kept = {0};
+  STATE_ADD(&kept, t);
+  STATE_ADD(&kept, loss);
+  STATE_ADD(&kept, m->count);
+  state_add(&kept, b->weights, b->set.rows * sizeof *b->weights);
+  state_add(&kept, m->column, count * sizeof *m->column);
+  state_add(&kept, m->left, count * sizeof *m->left);
+  state_add(&kept, m->right, count * sizeof *m->right);
+  state_add(&kept, m->threshold, count * sizeof *m->threshold);
+  state_add(&kept, m->weight, count * sizeof *m->weight);
   out->outcome = SCL_OUTCOME_STOPPED;
-  for (size_t t = 0; t < count && out->outcome == SCL_OUTCOME_STOPPED; t++) {
+  for (; t < count && out->outcome == SCL_OUTCOME_STOPPED; t++) {
     stump s;
     double least = 0;
-    scl_status status =
-        problem->progress(problem, "stumps", (double)t / (double)count, loss, error);
+    scl_status status = state_keep(problem, &kept, error);
+    if (status == SCL_STATUS_OK)
+      status = problem->progress(problem, "stumps", (double)t / (double)count, loss, error);
     if (status == SCL_STATUS_OK) status = best_stump(b, &s, &least, error);
     if (status != SCL_STATUS_OK) return status;
     if (!(least < chance - tie)) { /* no stump lowers the loss */

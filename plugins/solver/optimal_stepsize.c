@@ -104,8 +104,11 @@ static void choose_steps(const choice *s) {
 static scl_status descend_by_best_steps(functional_descent *d, double lambda, double *slopes,
                                         scl_error *error) {
   const size_t c = d->columns;
-  for (size_t t = 0; t < d->steps && !d->stop; t++) {
-    scl_status status = functional_step(d, t, t + 1, error);
+  size_t t = 0;
+  const state kept = functional_state(d, &t);
+  for (; t < d->steps && !d->stop; t++) {
+    scl_status status = state_keep(d->problem, &kept, error);
+    if (status == SCL_STATUS_OK) status = functional_step(d, t, t + 1, error);
     if (status != SCL_STATUS_OK) return status;
     for (size_t i = 0; i < d->self->batch * c; i++)
       d->scores[i] *= 1 - lambda;

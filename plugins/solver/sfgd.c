@@ -101,9 +101,13 @@ static scl_status sfgd_bound_norm(const functional_descent *d, const sfgd *self,
 static scl_status sfgd_descend(functional_descent *d, const sfgd *self, scl_solution *out,
                                scl_error *error) {
   const size_t c = d->columns;
-  size_t projected = 0;
-  for (size_t t = 0; t < d->steps && !d->stop; t++) {
-    scl_status status = sfgd_step(d, self, t, error);
+  size_t projected = 0, t = 0;
+  state kept = functional_state(d, &t);
+  STATE_ADD(&kept, projected);
+  state_add(&kept, out->coefficients, d->problem->features * c * sizeof *out->coefficients);
+  for (; t < d->steps && !d->stop; t++) {
+    scl_status status = state_keep(d->problem, &kept, error);
+    if (status == SCL_STATUS_OK) status = sfgd_step(d, self, t, error);
     if (status != SCL_STATUS_OK) return status;
     projected += sqrt(d->square) >= self->B * (1 - 1e-12);
     for (size_t i = 0; i < (t + 1) * c; i++)

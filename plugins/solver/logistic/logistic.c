@@ -282,17 +282,31 @@ static scl_status sgd_descend(descent *d, early_stop *early, uint64_t seed, size
                               scl_error *error) {
   const risk *r = d->risk;
   const scl_problem *problem = r->problem;
+  const size_t features = problem->features;
   bool stop = false;
-  size_t from = early->rows == 0 && d->steps > d->epoch ? d->steps - d->epoch : 0;
+  size_t from = early->rows == 0 && d->steps > d->epoch ? d->steps - d->epoch : 0, t = 0;
   memset(d->average, 0, r->size * sizeof *d->average);
-  for (size_t t = 0; t < d->steps && !stop; t++) {
+  state kept = {0};
+  STATE_ADD(&kept, t);
+  STATE_ADD(&kept, from);
+  STATE_ADD(&kept, stop);
+  STATE_ADD(&kept, *steps);
+  STATE_ADD(&kept, d->curvature);
+  state_add(&kept, d->x, r->size * sizeof *d->x);
+  state_add(&kept, d->average, r->size * sizeof *d->average);
+  state_add(&kept, d->shift, r->columns * sizeof *d->shift);
+  state_add(&kept, d->centre, features * sizeof *d->centre);
+  early_stop_state(early, &kept);
+  for (; t < d->steps && !stop; t++) {
+    const scl_status restored = state_keep(problem, &kept, error);
+    if (restored != SCL_STATUS_OK) return restored;
     if (early->rows > 0 && t % d->epoch == 0) from = t;
     d->eta = 1 / sqrt(1 + (double)t / (double)d->epoch);
     scl_status status =
         problem->progress(problem, "descending", (double)t / (double)d->steps, d->loss, error);
     if (status == SCL_STATUS_OK)
-      status = problem->minibatch(problem, seed, t, d->batch, 0, problem->features, 0,
-                                  descend_batch, d, error);
+      status =
+          problem->minibatch(problem, seed, t, d->batch, 0, features, 0, descend_batch, d, error);
     if (status != SCL_STATUS_OK) return status;
     for (size_t i = 0; t >= from && i < r->size; i++)
       d->average[i] += (d->x[i] - d->average[i]) / (double)(t - from + 1);

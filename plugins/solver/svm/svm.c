@@ -18,6 +18,7 @@
 #include "shared/expansion_doubt.h"
 #include "shared/models.h"
 #include "shared/rows.h"
+#include "shared/state.h"
 
 #include <float.h>
 #include <stdatomic.h>
@@ -292,13 +293,23 @@ static scl_status fit_share(void *context, size_t index, scl_error *error) {
 static scl_status fit_functions(training *t, scl_error *error) {
   const size_t functions = t->m->base.functions;
   scl_status status = SCL_STATUS_OK;
-  for (size_t at = 0; functions < SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions; at++)
-    status = fit_function(t, at, t->problem, t->self->cache, error);
-  for (size_t at = 0; functions >= SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions;
-       at += WAVE) {
+  size_t at = 0;
+  state kept = {0}; /* the functions that are fitted */
+  STATE_ADD(&kept, at);
+  state_add(&kept, t->b, t->set.rows * functions * sizeof *t->b);
+  state_add(&kept, t->m->base.f0, functions * sizeof *t->m->base.f0);
+  state_add(&kept, t->violation, functions * sizeof *t->violation);
+  state_add(&kept, t->steps, functions * sizeof *t->steps);
+  for (; functions < SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions; at++) {
+    status = state_keep(t->problem, &kept, error);
+    if (status == SCL_STATUS_OK) status = fit_function(t, at, t->problem, t->self->cache, error);
+  }
+  for (; functions >= SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions; at += WAVE) {
+    status = state_keep(t->problem, &kept, error);
     wave w = {.t = t, .end = svm_least(functions, at + WAVE), .next = at};
-    status = t->problem->progress(t->problem, "support vectors", (double)at / (double)functions,
-                                  NAN, error);
+    if (status == SCL_STATUS_OK)
+      status = t->problem->progress(t->problem, "support vectors", (double)at / (double)functions,
+                                    NAN, error);
     if (status == SCL_STATUS_OK)
       status = t->host->parallel(svm_least(w.end - at, SHARES), fit_share, &w, error);
   }
