@@ -219,6 +219,8 @@ void scl_problem_close(solve_context *s) {
   scl_release(s->totals.right);
   scl_window_destroy(s->window);
   scl_held_destroy(s->held);
+  scl_row_facts_destroy(s->facts);
+  if (s->in_features != NULL) scl_row_facts_destroy(s->in_features->facts);
   scl_release(s->in_features);
 }
 

@@ -49,6 +49,9 @@ typedef struct scl_window scl_window;
 /* Rows held out for early stopping (problem_holdout.c). */
 typedef struct scl_held scl_held;
 
+/* Targets, weights and places of a problem's rows, for passes that are replayed (problem_log.c). */
+typedef struct scl_row_facts scl_row_facts;
+
 /* One solve: the rows of all groups but one, with the caches that its verbs fill. */
 typedef struct solve_context solve_context;
 struct solve_context {
@@ -70,6 +73,7 @@ struct solve_context {
   const size_t *order;   /* minibatches draw places in this list; NULL: in the source's order */
   double picked;         /* features that its minibatches and walks have made, in rows */
   scl_held *held;        /* NULL: none */
+  scl_row_facts *facts;  /* NULL: no pass was replayed yet */
   scl_progress progress; /* of the solver */
   size_t profiled;       /* its mark in a profile */
 };
@@ -201,6 +205,7 @@ scl_status scl_logged_adjoint(const scl_problem *problem, const double *r, size_
                               scl_error *error);
 scl_status scl_logged_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                             void *context, double *out, scl_error *error);
+void scl_row_facts_destroy(scl_row_facts *facts);
 scl_status scl_problem_keep(const scl_problem *problem, const scl_state_part *parts, size_t count,
                             int32_t *restored, scl_error *error);
 

@@ -81,17 +81,20 @@ static scl_status record_turn(void *context, const scl_rows *rows, double *score
   return s->turn(s->context, rows, scores, error);
 }
 
-/* Targets, weights and places of the problem's rows, in its order. */
-typedef struct row_facts {
+struct scl_row_facts {
   solve_context *solve;
-  double *targets, *weights; /* n x c, n */
+  double *targets, *weights; /* n x c, n: in the order of the problem */
   size_t *index;             /* n */
   size_t seen;
   bool weighted;
-} row_facts;
+};
+
+void scl_row_facts_destroy(scl_row_facts *facts) {
+  if (facts != NULL) SCL_RELEASE(facts->targets, facts->index, facts);
+}
 
 static scl_status copy_facts(void *context, const scl_flow_block *block, scl_error *error) {
-  row_facts *f = context;
+  scl_row_facts *f = context;
   const size_t c = f->solve->problem.targets;
   size_t run[2][2];
   (void)error;
@@ -106,9 +109,9 @@ static scl_status copy_facts(void *context, const scl_flow_block *block, scl_err
 }
 
 /* Call the solver's turn with the recorded scores, in the recorded parts. */
-static scl_status replay_turns(const scl_problem *problem, const row_facts *f, logged_sweep *s,
-                               scl_error *error) {
+static scl_status replay_turns(const scl_problem *problem, logged_sweep *s, scl_error *error) {
   solve_context *solve = context_of(problem);
+  const scl_row_facts *f = solve->facts;
   const scl_flow *flow = flow_of(problem);
   const size_t entries = scl_flow_entries(flow);
   size_t first = 0;
@@ -132,19 +135,19 @@ static scl_status replay_turns(const scl_problem *problem, const row_facts *f, l
   return first == problem->rows ? SCL_STATUS_OK : refuse_size(error);
 }
 
-/* The solver's turn over the rows of a recorded sweep. */
-static scl_status run_turns(const scl_problem *problem, logged_sweep *s, scl_error *error) {
+/* Read s->facts, in one walk over the rows without features. */
+static scl_status read_facts(const scl_problem *problem, scl_error *error) {
+  solve_context *s = context_of(problem);
   const size_t n = problem->rows, c = problem->targets;
-  row_facts f = {.solve = context_of(problem),
-                 .targets = scl_allocate_array(n * (c + 1) + 1, sizeof(double)),
-                 .index = scl_allocate_array(n + 1, sizeof(size_t))};
-  f.weights = f.targets == NULL ? NULL : f.targets + n * c;
-  scl_status status = f.targets == NULL || f.index == NULL
-                          ? scl_fail_memory(error, n * (c + 2) * sizeof(double), "targets")
-                          : scl_problem_walk_rows(f.solve->training, copy_facts, &f, error);
-  if (status == SCL_STATUS_OK) status = replay_turns(problem, &f, s, error);
-  SCL_RELEASE(f.targets, f.index);
-  return status;
+  scl_row_facts *f = s->facts = scl_allocate_zero(sizeof *f);
+  if (f == NULL) return scl_fail_memory(error, sizeof *f, "targets");
+  f->solve = s;
+  f->targets = scl_allocate_array(n * (c + 1) + 1, sizeof(double));
+  f->index = scl_allocate_array(n + 1, sizeof(size_t));
+  if (f->targets == NULL || f->index == NULL)
+    return scl_fail_memory(error, n * (c + 2) * sizeof(double), "targets");
+  f->weights = f->targets + n * c;
+  return scl_problem_walk_rows(s->training, copy_facts, f, error);
 }
 
 /* scl_logged_sweep with the memory of s. */
@@ -159,7 +162,8 @@ static scl_status sweep_with(const scl_problem *problem, const double *a, logged
   bool found;
   SCL_TRY(log->replay(log, kind_of(LOG_SWEEP, k), spans, count, &found, error));
   s->count = found ? spans[count - 1].size / sizeof *s->parts : 0;
-  if (found) return run_turns(problem, s, error);
+  if (found && context_of(problem)->facts == NULL) SCL_TRY(read_facts(problem, error));
+  if (found) return replay_turns(problem, s, error);
   SCL_TRY(scl_problem_sweep(problem, a, k, record_turn, s, out, error));
   spans[count - 1].size = s->count * sizeof *s->parts;
   log->record(log, kind_of(LOG_SWEEP, k), spans, count);

@@ -264,11 +264,20 @@ function dataset.source_of_targets(self)
   return self.places and core.source_columns(source, self.places) or source, coded
 end
 
---- dataset.check_seen(coded): raises an error if all rows of a stream so far have one class. The
---- classes of a stream are known only after it was read. coded: the second result of
---- source_of_targets.
+local READ = 1024 -- rows
+
+--- dataset.check_seen(coded): raises an error if all rows of a stream have one class. The classes
+--- of a stream are known only after it was read. A fit that goes on from a checkpoint has read only
+--- the last rows: if these have one class, the rows are read from the first on. coded: the second
+--- result of source_of_targets.
 function dataset.check_seen(coded)
-  if coded and core.classes_seen(coded) == 1 then
+  if not coded or core.classes_seen(coded) ~= 1 then return end
+  local n, first = core.source_size(coded), 1
+  while first <= n and core.classes_seen(coded) == 1 do
+    core.read_rows(coded, first, math.min(READ, n - first + 1))
+    first = first + READ
+  end
+  if core.classes_seen(coded) == 1 then
     error("all rows have one class: there is nothing to tell apart", 0)
   end
 end
