@@ -150,6 +150,7 @@ function questions.square(own)
   local several = sc.pipeline{ wide, own.square{ lambda = sc.choose{ 0.1, 1 } } }:search(
     sc.dataset{ X = X, y = y }, { folds = 3 })
   local classes = fit({ with_kernel, own.square() }, words)
+  sc.pipeline{ wide, own.square() }:plan(X, y) -- its numbers are of the machine
   return { fit({ wide, own.square{ all = true, intercept = true } }):predict(X),
     fit({ with_kernel, own.square{ all = true } }):weights(), several:predict(X),
     classes:probabilities(X), core.loss(component.instance(own.square()), 2),

@@ -77,9 +77,9 @@ function trials.names_features(p)
   return false
 end
 
--- The number of parameters of a copy: the chosen one, or at most T, if T is given.
-local function number_of(p, chosen, T)
-  local given = p.features.T
+-- The number of parameters of a copy of which `given` is asked: the chosen one, or at most T, if T
+-- is given.
+local function number_of(p, given, chosen, T)
   if given == "auto" then return chosen.T or T or given end
   return T and given and given > T and not trials.names_features(p) and T or given
 end
@@ -96,7 +96,7 @@ function trials.filled(p, open, chosen, T)
       copy.features.inst[open.part] = component.with(copy.features.inst[open.part], open.width,
         chosen.width)
     end
-    copy.features.T = number_of(p, chosen, T)
+    copy.features.T = number_of(p, copy.features.T, chosen, T)
   end
   if open.lambda and chosen.lambda then
     copy.solver = candidates.solver_with(p, chosen.lambda)

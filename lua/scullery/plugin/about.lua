@@ -104,6 +104,7 @@ local words = {
   normal = "works from the normal equations alone: fewer coordinates where rows have few kinds",
   loss = "says which loss is minimised: bounds, probabilities",
   objective = "the value of its objective at any coefficients",
+  cost = "what it takes: passes, operations, memory",
   model = "makes a model that is not Phi a: fit, decide, save, load",
   ["model-path"] = "models of many values of one option, on one problem",
 }

@@ -31,7 +31,7 @@ local required = {
   categories = { "cell", "key", "categories" }, tilt = { "long", "tilt" },
   shift = { "long", "shift" },
   path = { "square", "option", "solve" }, penalty = { "square", "penalty" },
-  normal = { "square", "alone" },
+  normal = { "square", "alone" }, cost = { "square", "cost" },
   loss = { "square", "value", "slope", "bound", "lipschitz" },
   objective = { "square", "objective" },
   model = { "mean", "fit", "decide", "save", "load", "destroy" },

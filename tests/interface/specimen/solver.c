@@ -188,6 +188,19 @@ static int32_t square_alone(const void *self, const scl_problem *problem, const 
   { NULL, NULL }
 #endif
 
+#ifdef SCL_ABILITY_COST
+static void square_cost(const void *self, const scl_problem *problem, const double *values,
+                        size_t count, int32_t weighted, scl_cost *out) {
+  (void)problem, (void)values, (void)count, (void)weighted;
+  (void)upset(host_of(self), "square.cost", NULL);
+  out->normal = disturbed("square.cost", 1);
+}
+#define SQUARE_COST SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = square_cost)
+#else
+#define SQUARE_COST                                                                                \
+  { NULL, NULL }
+#endif
+
 static double square_value(const void *self, size_t c, const double *f, const double *y) {
   double sum = 0;
   (void)upset(host_of(self), "square.value", NULL);
@@ -263,7 +276,7 @@ SPECIMEN(square, "a solver", SCL_SOLVER(.dtypes = SCL_DTYPES_FLOAT, .solve = squ
                        .slope = square_slope, .bound = square_bound, .lipschitz = square_lipschitz,
                        .probabilities = square_probabilities),
              SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective),
-             SQUARE_NORMAL));
+             SQUARE_NORMAL, SQUARE_COST));
 
 /* ------------------------------------------------------ mean: predicts the means of the targets,
  * shrunk */

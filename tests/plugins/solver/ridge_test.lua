@@ -308,7 +308,7 @@ function TestBadData()
   fails({ "no columns" }, p.fit, p, sc.dataset{ X = sc.zeros(3, 0), y = sc.ones(3, 1) })
   fails({ "3 classes in 2 rows" }, p.fit, p, sc.dataset{ X = sc.ones(2, 2), y = { "a", "b" },
     classes = { "a", "b", "c" } })
-  fails({ "4 rows", "3" }, p.fit, p, sc.ones(4, 2), sc.ones(3, 1))
+  fails({ "X and y have 4 and 3 rows" }, p.fit, p, sc.ones(4, 2), sc.ones(3, 1))
   p:fit(train)
   fails({ "7", "30" }, p.predict, p, sc.zeros(3, 7))
   fails({ "y is missing" }, p.fit, p, train.X)
