@@ -49,8 +49,10 @@ static files *files_of(const scl_checkpoint *checkpoint) { return (files *)(uint
 
 /* Say once that a checkpoint cannot be written. */
 static void say_failed(files *f, const char *path, const char *reason) {
-  if (!f->failed)
-    scl_host_say(NULL, "checkpoint %s: %s; the fit goes on without new checkpoints", path, reason);
+  char line[1400];
+  (void)snprintf(line, sizeof line, "checkpoint %s: %s; the fit goes on without new checkpoints",
+                 path, reason);
+  if (!f->failed) scl_host_write(line);
   f->failed = true;
 }
 

@@ -29,15 +29,8 @@ void scl_host_set_first_log(void (*log)(const char *line)) {
   (void)atomic_compare_exchange_strong(&log_sink, &none, log);
 }
 
-/* Log a line "KIND.NAME: text" ("a plugin: text" where it has no name yet): to the function that was set, or to stderr with control characters
- * made visible. */
-static void log_line(const scl_plugin *from, const char *text) {
-  char line[1200];
+void scl_host_write(const char *line) {
   void (*log)(const char *) = atomic_load(&log_sink);
-  if (from == NULL)
-    (void)snprintf(line, sizeof line, "a plugin: %s", text);
-  else
-    (void)snprintf(line, sizeof line, "%s.%s: %s", scl_kind_name(from->kind), from->name, text);
   if (log != NULL) {
     log(line);
     return;
@@ -45,6 +38,16 @@ static void log_line(const scl_plugin *from, const char *text) {
   (void)fputs("scullery: ", stderr);
   scl_write_shown(stderr, line, strlen(line));
   (void)fputc('\n', stderr);
+}
+
+/* Log a line "KIND.NAME: text", or "a plugin: text" where it has no name yet. */
+static void log_line(const scl_plugin *from, const char *text) {
+  char line[1200];
+  if (from == NULL)
+    (void)snprintf(line, sizeof line, "a plugin: %s", text);
+  else
+    (void)snprintf(line, sizeof line, "%s.%s: %s", scl_kind_name(from->kind), from->name, text);
+  scl_host_write(line);
 }
 
 void scl_host_say(const scl_plugin *from, const char *format, ...) {

@@ -13,7 +13,10 @@ extern const scl_pilot_service scl_service_pilot;
 void scl_host_set_log(void (*log)(const char *line));
 /* The same, but only if no function is set. */
 void scl_host_set_first_log(void (*log)(const char *line));
-/* Log a line of the plugin `from`; NULL: as "a.plugin: ...". */
+/* Log a line of the host itself: to the function that was set, or to standard error with control
+ * characters made visible. */
+void scl_host_write(const char *line);
+/* Log a line of the plugin `from`; NULL: as "a plugin: ...". */
 SCL_PRINTF(2, 3) void scl_host_say(const scl_plugin *from, const char *format, ...);
 
 /* For checks: count the calls that a component makes of the host from now on. At call number `at`

@@ -311,7 +311,7 @@ function TestAbilitiesThatAreTooShort()
       end
     end
   end
-  lu.assertEquals(count, 36) -- those that the specimens offer
+  lu.assertEquals(count, 37) -- those that the specimens offer
 end
 
 -- ---------------------------------------------------------------- tables that a plugin owns

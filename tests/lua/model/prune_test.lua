@@ -369,7 +369,7 @@ function TestWrongUseIsASentence()
   refused({ "accept", "zero_one" }, prune, full, { accept = "error" })
   refused({ "start", "tiny" }, prune, full, { start = "zero" })
   refused({ "data", "data set" }, prune, full, { data = X })
-  refused({ "1 columns", "fitted on " .. X:cols() }, prune, full,
+  refused({ "1 column ", "fitted on " .. X:cols() }, prune, full,
     { data = sc.dataset{ X = sc.randn{ 4, 1 }, y = { "a", "b", "a", "b" } } })
   refused({ "no row has a label that was seen in training" }, prune, full,
     { data = sc.dataset{ X = X:select{ 1, 2, 3 }, y = { "p", "q", "r" } } })
