@@ -32,6 +32,7 @@ if(NOT SCULLERY_SANITIZE)
   add_attack(signals 30 --grace 15)
   add_attack(limits 15)
   add_attack(kills 15)
+  add_attack(checkpoints 20)
   # Of experiments the run with a fresh seed is a long one: hundreds of kills.
   add_attack(experiments 0)
   add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed fresh --seconds 60 --kills 1000
