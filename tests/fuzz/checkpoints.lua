@@ -79,14 +79,15 @@ while os.difftime(os.time(), began) < o.seconds and kills < o.kills do
     if status ~= 0 then attack.finding("%s: %s", kind, said) break end
     expected[kind] = { bits = support.read(folder .. kind .. ".out"), seconds = took }
   end
-  local one, all = expected[kind], 0
+  local one, all, runs = expected[kind], 0, 0
   local status, said
   os.remove(folder .. kind .. ".out")
   repeat
-    -- at the end the fit is let go, because a limit that is always too short would never end
-    local tries = kills % 40 == 39 and 300 or 0.1 + one.seconds * random(1000) / 800
+    -- the 30th run is let go: limits that are always too short would never end
+    runs = runs + 1
+    local limit = runs == 30 and 300 or 0.1 + one.seconds * random(1000) / 1000
     local took
-    status, said, took = run(kind, kind .. ".checkpoint", tries)
+    status, said, took = run(kind, kind .. ".checkpoint", limit)
     all = all + took
     if status == 137 then kills = kills + 1 end
   until status ~= 137
