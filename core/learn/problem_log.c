@@ -59,7 +59,7 @@ scl_status scl_logged_adjoint(const scl_problem *problem, const double *r, size_
 
 /* ------------------------------------------------------------ sweeps
  *
- * A solver's turn may keep numbers of each row (losses, weights), so that it has to run when a sweep
+ * A turn may keep numbers of each row (losses, weights), so that it has to run when a sweep
  * is replayed, too. It reads scores, targets and weights, but never features: the scores are
  * recorded, with the parts in which it got them. */
 
@@ -72,7 +72,7 @@ typedef struct logged_sweep {
   uint64_t *parts, count; /* the rows of each call of the turn; room for n */
 } logged_sweep;
 
-/* The turn of a sweep that is recorded: copies the scores before the solver's turn replaces them. */
+/* The turn of a sweep that is recorded: copies the scores before the solver replaces them. */
 static scl_status record_turn(void *context, const scl_rows *rows, double *scores,
                               scl_error *error) {
   logged_sweep *s = context;
@@ -189,16 +189,15 @@ scl_status scl_logged_sweep(const scl_problem *problem, const double *a, size_t 
 
 scl_status scl_problem_keep(const scl_problem *problem, const scl_state_part *parts, size_t count,
                             int32_t *restored, scl_error *error) {
-  enum { MOST_PARTS = 32 };
   scl_checkpoint *log = checkpoint_of(problem);
-  scl_span spans[MOST_PARTS];
+  scl_span spans[SCL_CHECKPOINT_SPANS];
   bool found = false;
   *restored = 0;
   SCL_TRY(scl_problem_enter(problem, "keep", error));
   if (log == NULL || context_of(problem)->training->aside) return SCL_STATUS_OK;
-  if (count > MOST_PARTS)
+  if (count > SCL_CHECKPOINT_SPANS)
     return scl_fail(error, SCL_STATUS_INTERNAL, "problem.keep got %zu parts; it takes up to %d",
-                    count, MOST_PARTS);
+                    count, SCL_CHECKPOINT_SPANS);
   for (size_t i = 0; i < count; i++)
     spans[i] = (scl_span){parts[i].data, parts[i].size};
   SCL_TRY(log->keep(log, spans, count, &found, error));

@@ -29,8 +29,6 @@ typedef struct record_head {
   uint64_t what, size, digest;
 } record_head;
 
-enum { MOST_SPANS = 32 };
-
 typedef struct files {
   scl_checkpoint slots; /* first: what the engine sees */
   char *sums, *passes, *state;
@@ -125,7 +123,10 @@ static scl_status open_passes(files *f, scl_error *error) {
   const size_t there = fstat(f->log, &facts) == 0 ? (size_t)facts.st_size : 0,
                some = scl_min(there, sizeof head.magic);
   if (!read_at(f->log, head.magic, some, 0) || memcmp(head.magic, f->head.magic, some) != 0)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it is not a file of a checkpoint", f->passes);
+    return scl_fail(
+        error, SCL_STATUS_BAD_DATA,
+        "%s: it is not a file of a checkpoint: move it, or begin anew with restart = true",
+        f->passes);
   if (!read_at(f->log, &head, sizeof head, 0)) return SCL_STATUS_OK; /* new, or cut off */
   if (memcmp(head.identity, f->head.identity, sizeof head.identity) != 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it is of another fit", f->passes);
@@ -146,7 +147,9 @@ static scl_status files_replay(scl_checkpoint *self, uint64_t what, scl_span *sp
   if (read_at(f->log, &head, sizeof head, f->place) && head.what != 0) {
     if (head.what != what)
       return scl_fail(error, SCL_STATUS_BAD_DATA,
-                      "%s: the solver asks for another pass than the recorded one", f->passes);
+                      "%s: it is damaged: the solver asks for another pass than the recorded one; "
+                      "begin anew with restart = true",
+                      f->passes);
     read_record(f->log, f->place, &head, spans, count, found);
   }
   if (*found)
@@ -277,7 +280,7 @@ static scl_status files_load_sums(scl_checkpoint *self, size_t features, size_t 
     *sums = found.whole;
     found.whole = NULL;
   } else {
-    (void)scl_prefix(error, "%s", f->sums);
+    (void)scl_prefix(error, "%s (restart = true begins anew)", f->sums);
   }
   scl_row_sums_release(&found);
   scl_saved_close(&saved);
@@ -291,7 +294,7 @@ static scl_status load_state(const files *f, const scl_span *spans, size_t count
                              scl_error *error) {
   file_head head;
   record_head record;
-  scl_span to[MOST_SPANS];
+  scl_span to[SCL_CHECKPOINT_SPANS];
   const int file = open(f->state, O_RDONLY | O_CLOEXEC);
   *found = false;
   if (file < 0) return SCL_STATUS_OK;
@@ -307,7 +310,8 @@ static scl_status load_state(const files *f, const scl_span *spans, size_t count
   }
   (void)close(file);
   return whole ? SCL_STATUS_OK
-               : scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it is damaged, or of another fit",
+               : scl_fail(error, SCL_STATUS_BAD_DATA,
+                          "%s: it is damaged, or of another fit: begin anew with restart = true",
                           f->state);
 }
 
@@ -333,9 +337,9 @@ static scl_status files_keep(scl_checkpoint *self, const scl_span *spans, size_t
                              bool *restored, scl_error *error) {
   files *f = files_of(self);
   *restored = false;
-  if (count == 0 || count > MOST_SPANS)
+  if (count == 0 || count > SCL_CHECKPOINT_SPANS)
     return scl_fail(error, SCL_STATUS_INTERNAL, "a state has %zu parts; it may have %d", count,
-                    MOST_SPANS);
+                    SCL_CHECKPOINT_SPANS);
   if (!f->state_asked) {
     f->state_asked = true;
     return load_state(f, spans, count, restored, error);

@@ -18,6 +18,8 @@ typedef struct scl_span {
   size_t size; /* bytes */
 } scl_span;
 
+enum { SCL_CHECKPOINT_SPANS = 32 }; /* the most of a state */
+
 struct scl_checkpoint {
   /* *sums = the exact sums of rows 0 .. *rows-1 that were stored, which the caller destroys; NULL:
    * there are none. prints receives the rows' fingerprints; NULL: they are not wanted. */

@@ -207,6 +207,12 @@ local function whole(rule, value)
   return math.tointeger(value)
 end
 
+--- options.are_options(value): true for a table of options; false for data: a data set, a matrix or
+--- a list.
+function options.are_options(value)
+  return type(value) == "table" and not getmetatable(value) and #value == 0
+end
+
 --- options.check(title, given, rules[, level]): a new table of the given values and the defaults.
 --- rules[name] = {type = "number" | "integer" | "string" | "boolean" | "table" | "any", default =,
 --- low =, high =, above =, choices =, test =, takes =, required =, searchable = true if the value

@@ -164,7 +164,8 @@ local function learn(self, ds, stored, budget)
   began = core.now()
   local solver = recipe.make_solver(p, source, prepared)
   local given = recipe.training_options(p, ds)
-  given.once, given.checkpoint = true, stored and stored:begin(fitting.LAST_PART)
+  given.once = true
+  given.checkpoint = stored and stored:begin(fitting.LAST_PART, ready and ready.sums)
   local training <close> = ready and ready.training or core.training(source, prepared.stages,
     prepared.map, given)
   local result = core.solve(training, component.instance(solver))[1]

@@ -85,6 +85,7 @@ local function on_all(p, open, all, chosen, o)
     local part = trials.PART_ON_ALL + T
     local handle = o.resumed and stored:begin(part, part) or nil
     local ready = trials.train(all, tried, stages, handle)
+    ready.sums = part
     stages = stages or recipe.learns_from_targets(p) and ready.prepared.stages or nil
     tried.solver = trials.rough(tried.solver)
     return ready, tried

@@ -19,11 +19,6 @@ local guarded = objects.call
 
 -- ------------------------------------------------------------ fitting
 
--- True for a table of options; false for targets: a data set, a matrix or a list.
-local function are_options(value)
-  return type(value) == "table" and not getmetatable(value) and #value == 0
-end
-
 -- The options of fit that are not about the data.
 local own = options.declare("pipeline:fit", { progress = progress.rule,
   sums = { type = "boolean" }, fingerprints = { type = "boolean", default = true },
@@ -40,7 +35,7 @@ end
 -- (data, y, given) -> y, given, own: separates the options above from the arguments of fit. With a
 -- data set the options are the second argument.
 local function split_options(data, y, given)
-  local alone = given == nil and are_options(y) and (dataset.is(data) or has_own(y))
+  local alone = given == nil and options.are_options(y) and (dataset.is(data) or has_own(y))
   if alone then y, given = nil, y end
   local rest, found = {}, {}
   for name, value in pairs(type(given) == "table" and given or {}) do

@@ -11,6 +11,7 @@ local options = require "scullery.base.options"
 local rates = require "scullery.model.rates"
 local recipe = require "scullery.model.recipe"
 local text_table = require "scullery.base.text_table"
+local trials = require "scullery.model.trials"
 
 local plan = {}
 
@@ -61,9 +62,8 @@ local function smaller(p, choices)
   for key, value in pairs(p) do copy[key] = value end
   copy.fitted, copy.data = nil, nil
   copy.features = instantiation.resolved(p.features, choices)
-  local T, names = copy.features.T, false
-  for _, stage in ipairs(p.after) do names = names or stage.kind == "select" end
-  if math.type(T) ~= "integer" or T <= FEW or names then return copy, 0 end
+  local T = copy.features.T
+  if math.type(T) ~= "integer" or T <= FEW or trials.names_features(p) then return copy, 0 end
   copy.features.T = FEW
   return copy, T
 end

@@ -1,6 +1,7 @@
 --- p:plan: the plan of a fit, or of a search where options are sc.choose.
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local options = require "scullery.base.options"
 local plan = require "scullery.model.plan"
 local recipe = require "scullery.model.recipe"
 local search = require "scullery.model.search"
@@ -96,15 +97,10 @@ local function of_search(p, ds, given)
   return plan.made(list, sizes, peak, true)
 end
 
--- True for a table of options, which is not data.
-local function are_options(value)
-  return type(value) == "table" and not getmetatable(value) and #value == 0
-end
-
 --- plan_search.run(p, data, y, given): see Pipeline:plan.
 function plan_search.run(p, data, y, given)
   if not p.solver then error("the pipeline has no solver", 0) end
-  if given == nil and dataset.is(data) and are_options(y) then y, given = nil, y end
+  if given == nil and dataset.is(data) and options.are_options(y) then y, given = nil, y end
   if recipe.is_searched(p) then
     return of_search(p, dataset.coerce(data, y), given or {})
   end
