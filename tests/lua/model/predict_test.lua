@@ -355,6 +355,18 @@ function TestOutput:test_score_goes_by_label()
   lu.assertStrContains(err, "the standard input can be read only once")
 end
 
+function TestOutput:test_score_of_a_model_with_computed_columns_and_transformed_targets()
+  local text = { "a,b,y" }
+  for i = 1, 60 do text[i + 1] = ("%d,%d,%.17g"):format(i % 7, i % 5, math.exp(0.1 * (i % 7))) end
+  write("c.csv", table.concat(text, "\n") .. "\n")
+  local ds = sc.data.csv(path("c.csv"), { target = "y", derive = { c = "a * b" }, quiet = true })
+  local p = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-9 }, target = "log" }
+  p:fit(ds):save(path("c.model"))
+  local status, out, err = predict("c.model", "c.csv", "--score -o " .. path("said.csv"))
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertEquals(out, ("R2 %.6g\n"):format(p:score(ds)))
+end
+
 function TestOutput:test_file_without_rows_has_a_header_alone()
   write("none.csv", "u,v,shape\n")
   lu.assertEquals(predicted("colour.model", "none.csv"), "prediction\n")

@@ -138,6 +138,24 @@ function TestTargetForm:test_a_stream_is_learnt_and_judged_as_in_memory()
   end
 end
 
+function TestTargetForm:test_a_search_of_a_stream_with_computed_columns_is_that_of_the_rows()
+  local path, ds = os.tmpname(), skewed(120, 5)
+  core.write_csv(sc.hcat(ds.X, ds.y), { "a", "b", "y" }, path)
+  local function found(stream)
+    local rows = sc.data.csv(path, { target = "y", derive = { c = "a * b" }, stream = stream,
+      quiet = true })
+    local p = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = sc.choose{ 1e-6, 1, 100 } },
+      target = "log" }:search(rows, { folds = 3, seed = 2 })
+    return p, p:error(rows)
+  end
+  local p, error_p = found(false)
+  local s, error_s = found(true)
+  lu.assertEquals(tostring(s.table), tostring(p.table))
+  near(s:predict(sc.randn{ 9, 3, seed = 8 }), p:predict(sc.randn{ 9, 3, seed = 8 }), 1e-11)
+  lu.assertAlmostEquals(error_s / error_p, 1, 1e-11)
+  os.remove(path)
+end
+
 function TestTargetForm:test_means_and_deviations_of_a_stream_are_those_of_all_rows()
   -- far from 0, so that sums of squares about 0 would lose all digits
   local n, mean, square = 10000, 0, 0
