@@ -6,39 +6,10 @@ local dataset = require "scullery.data.dataset"
 local matching = require "scullery.data.matching"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
+local parameter_space = require "scullery.compose.space"
 
-local instantiation = {}
-
--- ------------------------------------------------------------ parameter spaces
-
-local Space = objects.class("space", { fields = "name summary" })
-function Space:__tostring() return "space." .. self.name .. "()" end
-
-local spaces, names = {}, {}
-for i, one in ipairs(core.spaces()) do spaces[one.name], names[i] = one, one.name end
-table.sort(names)
-
---- sc.space.dense(), sparse(), threshold(), grid(), structured(): the parameter space W of an
---- instantiation; the sampler must draw from it.
-instantiation.space = objects.namespace("sc.space", setmetatable({}, {
-  __index = function(_, name)
-    if not spaces[name] then
-      local near = options.nearest(tostring(name), names)
-      error(("no space '%s'%s; there are %s"):format(name, near and " (did you mean '" .. near
-        .. "'?)" or "", table.concat(names, ", ")), 2)
-    end
-    return function()
-      return setmetatable({ name = name, summary = spaces[name].summary }, Space)
-    end
-  end,
-  __pairs = function(space)
-    local i = 0
-    return function()
-      i = i + 1
-      if names[i] then return names[i], space[names[i]] end
-    end
-  end,
-}))
+local instantiation = { space = parameter_space.namespace }
+local spaces = parameter_space.known
 
 -- ------------------------------------------------------------ features
 
@@ -307,7 +278,7 @@ local function required(rule) rule.required = true return rule end
 
 local parts = {
   W = { test = function(v)
-    return getmetatable(v) == Space
+    return getmetatable(v) == parameter_space.class
   end, takes = "a space, as sc.space.dense()" },
   K = component.rule("kernel"), p = required(component.rule("sampler")),
     phi = required(component.rule("nonlinearity", "kernel")),
