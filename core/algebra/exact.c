@@ -405,6 +405,29 @@ scl_status scl_exact_export(scl_exact *e, int *first, size_t *places, int64_t **
   return SCL_STATUS_OK;
 }
 
+scl_status scl_exact_places(scl_exact *e, int *low, int *high, scl_error *error) {
+  SCL_TRY(carry_all(e, error));
+  *low = e->low;
+  *high = e->high;
+  return SCL_STATUS_OK;
+}
+
+void scl_exact_get_places(const scl_exact *e, int low, int high, int64_t *totals) {
+  memset(totals, 0, (size_t)(high - low) * e->count * sizeof *totals);
+  for (int p = e->low; p < e->high; p++)
+    if (e->totals[p] != NULL)
+      memcpy(totals + (size_t)(p - low) * e->count, e->totals[p], e->count * sizeof *totals);
+}
+
+scl_status scl_exact_set_places(scl_exact *e, int low, int high, const int64_t *totals,
+                                scl_error *error) {
+  for (int p = low; p < high; p++) {
+    SCL_TRY(open_place(e, p, error));
+    memcpy(e->totals[p], totals + (size_t)(p - low) * e->count, e->count * sizeof *totals);
+  }
+  return carry_all(e, error);
+}
+
 scl_status scl_exact_import(scl_exact *e, int first, size_t places, const int64_t *from,
                             scl_error *error) {
   if (places > PLACES - ROOM || first < -BIAS || first > BIAS - ROOM - (int)places)

@@ -29,6 +29,13 @@ void scl_whole_totals_destroy(scl_whole_totals *totals) {
   *totals = (scl_whole_totals){0};
 }
 
+void scl_whole_totals_memory(const scl_whole_totals *totals, int64_t **low, int64_t **high,
+                             size_t *count) {
+  *low = numbers_of(totals->low);
+  *high = totals->high == NULL ? NULL : numbers_of(totals->high);
+  *count = count_of(totals->low);
+}
+
 /* The number of 128 bits that two entries hold. */
 static wide_whole join_halves(int64_t high, int64_t low) {
   return (wide_whole)((wide_bits)(uint64_t)high << 64 | (uint64_t)low);

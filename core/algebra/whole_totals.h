@@ -24,6 +24,11 @@ void scl_whole_totals_export(const scl_whole_totals *totals, int64_t *low, int64
 void scl_whole_totals_import(const scl_whole_totals *totals, const int64_t *low,
                              const int64_t *high);
 
+/* The numbers in memory, *count of them: halves of `totals`, of which the upper one is NULL where
+ * they have 64 bits. Totals of the same order have the same number, in the same order. */
+void scl_whole_totals_memory(const scl_whole_totals *totals, int64_t **low, int64_t **high,
+                             size_t *count);
+
 /* How to turn the sum S of several totals into moments of the features base + unit v. Entry (i, j)
  * is
  *

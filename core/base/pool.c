@@ -44,6 +44,8 @@ static size_t default_threads(void) {
   return asked > SCL_POOL_MAX ? SCL_POOL_MAX : (size_t)asked;
 }
 
+bool scl_pool_inside(void) { return inside; }
+
 bool scl_pool_set_thread_serial(bool serial) {
   const bool before = thread_serial;
   thread_serial = serial;

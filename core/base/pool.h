@@ -32,6 +32,8 @@ scl_status scl_pool_try(size_t count, scl_job job, void *context, scl_error *err
 /* The index of the thread that runs a task, 0 .. scl_pool_threads()-1, to select its scratch
  * memory; 0 outside of tasks. */
 size_t scl_pool_worker(void);
+/* Whether the calling code is a task of the pool. */
+bool scl_pool_inside(void);
 /* Whether jobs of the calling thread run on it only, so that several threads of a program can work
  * at once without waiting for the pool. Returns the previous setting. */
 bool scl_pool_set_thread_serial(bool serial);

@@ -118,6 +118,7 @@ static void write_report_line(const char *line, size_t length) {
 void scl_report(lua_State *L, const char *before) {
   const char *message = lua_tostring(L, -1), *heading = NULL;
   if (message == NULL) message = "(no message)";
+  scl_note_failure(message);
   (void)fflush(stdout);
   (void)fprintf(stderr, "%s%s", in_colour ? "\033[31m" : "", before);
   for (const char *line = message; line != NULL;) {

@@ -29,6 +29,22 @@ void scl_offer_globals(lua_State *L);
 void scl_report_in_colour(bool colour);
 /* Run the prompt until the end of input. fresh: no code was run before. Returns the exit status. */
 int scl_prompt(lua_State *L, bool fresh);
+/* What the command line says about processes; NULL: nothing. */
+typedef struct scl_process_options {
+  const char *processes, *transport;
+} scl_process_options;
+/* Take --processes N and --transport TEXT from the beginning of the arguments. Returns how many words
+ * they are, or -1 after a message. */
+int scl_read_process_options(int argc, char **argv, scl_process_options *out);
+/* Join other processes, if the options or a launcher ask for it: before any thread is started.
+ * Returns the exit status of a failure. */
+int scl_join_processes(const scl_process_options *options);
+/* Make what scripts see equal in all processes: base/processes.lua. False after a message. */
+bool scl_install_processes(lua_State *L);
+/* Leave them at the end, with the exit status of this process. Returns the exit status. */
+int scl_leave_processes(int status);
+/* Keep the first line of a message for the other processes. */
+void scl_note_failure(const char *text);
 /* Run `scullery notebook serve IN OUT` until the end of IN. Returns the exit status. */
 int scl_notebook(lua_State *L, int argc, char **argv);
 

@@ -36,6 +36,8 @@ static const char usage[] =
     "A script is Lua 5.4. sc (= require \"scullery\") and help are globals everywhere.\n"
     "  -e CODE      run CODE\n"
     "  -l MODULE    require MODULE into a global of its name; -l NAME=MODULE into the global NAME\n"
+    "  --processes N      first: N processes run the script, each on a part of the rows\n"
+    "  --transport NAME   first: joins the processes that a launcher has started (mpirun, srun)\n"
     "  -i           the prompt after everything else, whatever standard input is\n"
     "  -            run standard input as a script\n"
     "  --           end of the options\n"
@@ -303,6 +305,10 @@ static int protected_main(lua_State *L) {
   lua_setfield(L, -2, "scullery.core");
   lua_settop(L, 0);
   scl_offer_globals(L);
+  if (!scl_install_processes(L)) {
+    lua_pushinteger(L, EXIT_FAILURE);
+    return 1;
+  }
   lua_pushinteger(L, argc > 1 && is_subcommand(argv[1]) ? run_subcommand(L, argc, argv)
                                                         : run_arguments(L, argc, argv));
   return 1;
@@ -360,6 +366,11 @@ int main(int argc, char **argv) {
   int status = EXIT_FAILURE;
   scl_crash_report();
   scl_unfinished_watch();
+  scl_process_options options = {0};
+  const int taken = scl_read_process_options(argc, argv, &options);
+  if (taken < 0 || scl_join_processes(&options) != EXIT_SUCCESS) return EXIT_FAILURE;
+  memmove(argv + 1, argv + 1 + taken, (size_t)(argc - taken) * sizeof *argv);
+  argc -= taken;
   (void)atexit(finish_output);
   lua_pushcfunction(L, protected_main);
   lua_pushinteger(L, argc);
@@ -368,6 +379,7 @@ int main(int argc, char **argv) {
     status = (int)lua_tointeger(L, -1);
   else
     scl_report(L, "scullery: ");
+  status = scl_leave_processes(status);
   lua_close(L);
   return status;
 }

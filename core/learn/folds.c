@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "learn/model.h"
 #include "learn/problem_internal.h"
+#include "processes/processes.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -79,6 +80,8 @@ static void *drive_followers(void *context) {
 /* The number of drivers: one for each thread of the pool, but no more than fits, and no more
  * systems of order D (8 D^2 bytes each) than the allowance holds. */
 static size_t count_drivers(const folding *f) {
+  /* Several processes exchange sums in one order, so that one thread solves all. */
+  if (scl_processes_count() > 1) return 1;
   const double order = (double)scl_flow_features(&f->training->flow), each = 8 * order * order;
   size_t drivers = scl_min(scl_pool_threads(), f->groups);
   while (drivers > 1 && each * (double)drivers > (double)f->training->allowance)

@@ -1,6 +1,7 @@
 /* A training (the rows, with what all its problems share), and one solve: the problem that a solver
  * sees is opened, solved and closed here; the files problem_*.c answer what the solver asks. */
 #include "learn/problem_internal.h"
+#include "rows/joined.h"
 
 #include "algebra/exact.h"
 #include "base/interrupt.h"
@@ -38,6 +39,7 @@ void scl_training_destroy(scl_training *training) {
   scl_reduced_destroy(training->reduced[1]);
   scl_map_destroy(training->plain);
   scl_keep_destroy(training->kept);
+  scl_keep_destroy(training->kept_part);
   scl_ordered_destroy(training->ordered);
   scl_release(training->order);
   (void)pthread_mutex_destroy(&training->lock);
@@ -127,6 +129,8 @@ static scl_status answer_progress(const scl_problem *problem, const char *doing,
 static scl_status answer_total(const scl_problem *problem, const double *values, size_t count,
                                size_t k, double *sums, scl_error *error) {
   SCL_TRY(scl_problem_enter(problem, "total", error));
+  if (context_of(problem)->apart && count == problem->rows)
+    return scl_divided_total(problem, values, count, k, sums, error);
   scl_exact_sum(values, count, k, sums);
   return SCL_STATUS_OK;
 }
@@ -137,7 +141,8 @@ static scl_status answer_total(const scl_problem *problem, const double *values,
 static scl_problem problem_of(const scl_training *training, const scl_flow *flow,
                               const scl_instance *solver) {
   const scl_map *map = flow->map;
-  const bool logged = flow->checkpoint != NULL && !training->aside;
+  const bool logged = flow->checkpoint != NULL && !training->aside,
+             divided = scl_flow_divides(flow);
   return (scl_problem){
       .head = SCL_HEAD(scl_problem),
       .host = scl_host_get(),
@@ -159,9 +164,13 @@ static scl_problem problem_of(const scl_training *training, const scl_flow *flow
       .normal = scl_problem_normal,
       .dual = scl_problem_dual,
       .gram = answer_gram,
-      .product = logged ? scl_logged_product : scl_problem_product,
+      .product = logged    ? scl_logged_product
+                 : divided ? scl_divided_product
+                           : scl_problem_product,
       .adjoint = logged ? scl_logged_adjoint : scl_problem_adjoint,
-      .sweep = logged ? scl_logged_sweep : scl_problem_sweep,
+      .sweep = logged    ? scl_logged_sweep
+               : divided ? scl_divided_sweep
+                         : scl_problem_sweep,
       .reweighted = scl_problem_reweighted,
       .minibatch = scl_problem_minibatch,
       .progress = answer_progress,
@@ -189,9 +198,12 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
                             long without, scl_error *error) {
   double total;
   if (scl_solver_takes_order(solver)) SCL_TRY(scl_training_in_order(training, &training, error));
-  *s = (solve_context){.problem = problem_of(training, &training->flow, solver),
-                       .training = training,
-                       .without = without};
+  *s =
+      (solve_context){.problem = problem_of(training, &training->flow, solver),
+                      .training = training,
+                      .without = without,
+                      .divided = scl_flow_divides(&training->flow),
+                      .apart = scl_flow_divides(&training->flow) && scl_solver_splits_rows(solver)};
   SCL_TRY(scl_training_centre(training, s->problem.intercept && !scl_solver_makes_models(solver),
                               error));
   if (s->problem.intercept) s->problem.scale = training->pilot.scale; /* borrowed, or NULL */

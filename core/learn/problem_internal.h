@@ -1,5 +1,5 @@
 /* What the files of problems share: problem.c opens, solves and closes them; problem_walk.c,
- * problem_normal.c, problem_passes.c, problem_log.c, problem_dual.c, problem_minibatch.c, problem_holdout.c and
+ * problem_normal.c, problem_passes.c, problem_turns.c, problem_divided.c, problem_log.c, problem_dual.c, problem_minibatch.c, problem_holdout.c and
  * problem_reduced.c answer what a solver may ask. */
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
@@ -32,11 +32,13 @@ struct scl_training {
   scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for */
   bool irreducible[2];     /* tried, and there are no such coordinates */
   scl_map *plain;          /* the map without K and scales, for minibatches */
-  scl_keep *kept;          /* cached blocks of features; NULL: not walked yet, or too large */
-  bool once;               /* one problem is solved: its sums may be spent */
-  bool fixed;              /* units and pilot of the flow are those of given sums */
-  bool by_sums;            /* solve from the sums over the rows alone, */
-  bool given;              /* which are borrowed: there are no rows */
+  /* Cached blocks of features, of all rows and of the part of this process; NULL: not walked yet,
+   * or too large. */
+  scl_keep *kept, *kept_part;
+  bool once;     /* one problem is solved: its sums may be spent */
+  bool fixed;    /* units and pilot of the flow are those of given sums */
+  bool by_sums;  /* solve from the sums over the rows alone, */
+  bool given;    /* which are borrowed: there are no rows */
   size_t *order; /* of the rows by their contents (problem_order.c); NULL: not needed yet */
   scl_training *in_order; /* on the rows in that order; NULL: not needed yet */
   scl_ordered *ordered;   /* such a training: its rows; else NULL */
@@ -61,6 +63,8 @@ struct solve_context {
   const scl_reduced *reduced;   /* the problem's coordinates; NULL: the features themselves */
   scl_penalty penalty;          /* of the solver; used with `reduced` */
   solve_context *in_features;   /* with `reduced`: the problem in the features, without caches */
+  bool divided;                 /* processes make its passes over parts of the rows, */
+  bool apart;                   /* and its solver works on the rows of its process */
   bool have_totals, reweighted; /* reweighted: the moment is of the solver's own row weights */
   bool visiting;                /* the solver's visit or turn runs */
   scl_totals totals;
@@ -147,6 +151,12 @@ typedef struct scl_run {
 typedef scl_status (*scl_run_visit)(void *context, const scl_run *run, scl_error *error);
 scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit, void *context,
                                  scl_error *error);
+/* The same over this process's part of the rows, of a problem that is divided. */
+scl_status scl_problem_walk_part(const scl_problem *problem, scl_run_visit visit, void *context,
+                                 scl_error *error);
+/* Rows of which float sums are made before they are added exactly: parts of processes are cut at
+ * multiples of it. */
+size_t scl_problem_leaf_rows(const scl_flow *flow);
 /* The training's flow in the form that such walks make and keep: features that take two values are bits,
  * whatever the allowance, so that no result depends on it. */
 scl_flow scl_problem_flow(const scl_flow *of);
@@ -198,6 +208,38 @@ scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size
 scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                              void *context, double *out, scl_error *error);
 
+/* problem_turns.c: the scores of a sweep, and the parts in which its turn gets them. */
+typedef struct scl_turns {
+  scl_turn turn;
+  void *context;
+  size_t k;
+  double *scores;  /* n x k: Phi a, replaced by what the turn makes of it */
+  uint64_t *parts; /* the rows of each part; room for n */
+  size_t count;    /* of the parts */
+} scl_turns;
+/* Allocate the memory for a problem, which the caller releases. */
+scl_status scl_turns_open(const scl_problem *problem, scl_turns *turns, scl_error *error);
+void scl_turns_close(scl_turns *turns);
+/* Call the turn for all parts, in their order. */
+scl_status scl_turns_replay(const scl_problem *problem, scl_turns *turns, scl_error *error);
+void scl_row_facts_destroy(scl_row_facts *facts);
+
+/* problem_divided.c: the same verbs where processes make parts of the passes. */
+
+scl_status scl_divided_product(const scl_problem *problem, const double *a, size_t k, double *out,
+                               scl_error *error);
+scl_status scl_divided_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
+                             void *context, double *out, scl_error *error);
+scl_status scl_divided_total(const scl_problem *problem, const double *values, size_t count,
+                             size_t k, double *sums, scl_error *error);
+/* problem_passes.c, for these: out (n x k) = Phi a for this process's rows, zeros elsewhere, and
+ * parts[i] = the number of rows of the part of a sweep that begins at row i, 0 where none does
+ * (NULL: not wanted). */
+scl_status scl_problem_part_scores(const scl_problem *problem, const double *a, size_t k,
+                                   double *out, uint64_t *parts, scl_error *error);
+/* The rows first .. end-1 of the problem that are those of process `rank`. */
+void scl_problem_part(const scl_problem *problem, size_t rank, size_t *first, size_t *end);
+
 /* problem_log.c: the same verbs for a flow with a checkpoint, and scl_problem.keep. */
 scl_status scl_logged_product(const scl_problem *problem, const double *a, size_t k, double *out,
                               scl_error *error);
@@ -205,7 +247,6 @@ scl_status scl_logged_adjoint(const scl_problem *problem, const double *r, size_
                               scl_error *error);
 scl_status scl_logged_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                             void *context, double *out, scl_error *error);
-void scl_row_facts_destroy(scl_row_facts *facts);
 scl_status scl_problem_keep(const scl_problem *problem, const scl_state_part *parts, size_t count,
                             int32_t *restored, scl_error *error);
 

@@ -57,102 +57,21 @@ scl_status scl_logged_adjoint(const scl_problem *problem, const double *r, size_
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sweeps
- *
- * A turn may keep numbers of each row (losses, weights), so that it has to run when a sweep
- * is replayed, too. It reads scores, targets and weights, but never features: the scores are
- * recorded, with the parts in which it got them. */
-
-/* A sweep that is recorded or replayed. */
-typedef struct logged_sweep {
-  scl_turn turn; /* the solver's */
-  void *context;
-  size_t k;
-  double *scores;         /* n x k */
-  uint64_t *parts, count; /* the rows of each call of the turn; room for n */
-} logged_sweep;
+/* ------------------------------------------------------------ sweeps: their scores are recorded,
+ * with the parts in which the turn got them (problem_turns.c) */
 
 /* The turn of a sweep that is recorded: copies the scores before the solver replaces them. */
 static scl_status record_turn(void *context, const scl_rows *rows, double *scores,
                               scl_error *error) {
-  logged_sweep *s = context;
+  scl_turns *s = context;
   memcpy(s->scores + rows->first * s->k, scores, rows->count * s->k * sizeof *scores);
   s->parts[s->count++] = rows->count;
   return s->turn(s->context, rows, scores, error);
 }
 
-struct scl_row_facts {
-  solve_context *solve;
-  double *targets, *weights; /* n x c, n: in the order of the problem */
-  size_t *index;             /* n */
-  size_t seen;
-  bool weighted;
-};
-
-void scl_row_facts_destroy(scl_row_facts *facts) {
-  if (facts != NULL) SCL_RELEASE(facts->targets, facts->index, facts);
-}
-
-static scl_status copy_facts(void *context, const scl_flow_block *block, scl_error *error) {
-  scl_row_facts *f = context;
-  const size_t c = f->solve->problem.targets;
-  size_t run[2][2];
-  (void)error;
-  f->weighted = block->weights != NULL;
-  for (size_t q = 0, runs = scl_problem_runs(f->solve, block, run); q < runs; q++)
-    for (size_t i = run[q][0]; i < run[q][1]; i++, f->seen++) {
-      memcpy(f->targets + f->seen * c, block->y + i * c, c * sizeof(double));
-      f->weights[f->seen] = scl_flow_weight(block, i);
-      f->index[f->seen] = block->first + block->place[i];
-    }
-  return SCL_STATUS_OK;
-}
-
-/* Call the solver's turn with the recorded scores, in the recorded parts. */
-static scl_status replay_turns(const scl_problem *problem, logged_sweep *s, scl_error *error) {
-  solve_context *solve = context_of(problem);
-  const scl_row_facts *f = solve->facts;
-  const scl_flow *flow = flow_of(problem);
-  const size_t entries = scl_flow_entries(flow);
-  size_t first = 0;
-  for (size_t p = 0; p < s->count; p++) {
-    if (s->parts[p] > problem->rows - first) return refuse_size(error);
-    const scl_rows rows = {.head = SCL_HEAD(scl_rows),
-                           .first = first,
-                           .count = s->parts[p],
-                           .features = {.dtype = problem->dtype, .cols = problem->features},
-                           .entries = entries,
-                           .value = entries > 0 ? scl_map_entry_value(flow->map) : 0,
-                           .targets = f->targets + first * problem->targets,
-                           .weights = f->weighted ? f->weights + first : NULL,
-                           .index = f->index + first};
-    solve->visiting = true;
-    const scl_status status = s->turn(s->context, &rows, s->scores + first * s->k, error);
-    solve->visiting = false;
-    SCL_TRY(status);
-    first += rows.count;
-  }
-  return first == problem->rows ? SCL_STATUS_OK : refuse_size(error);
-}
-
-/* Read s->facts, in one walk over the rows without features. */
-static scl_status read_facts(const scl_problem *problem, scl_error *error) {
-  solve_context *s = context_of(problem);
-  const size_t n = problem->rows, c = problem->targets;
-  scl_row_facts *f = s->facts = scl_allocate_zero(sizeof *f);
-  if (f == NULL) return scl_fail_memory(error, sizeof *f, "targets");
-  f->solve = s;
-  f->targets = scl_allocate_array(n * (c + 1) + 1, sizeof(double));
-  f->index = scl_allocate_array(n + 1, sizeof(size_t));
-  if (f->targets == NULL || f->index == NULL)
-    return scl_fail_memory(error, n * (c + 2) * sizeof(double), "targets");
-  f->weights = f->targets + n * c;
-  return scl_problem_walk_rows(s->training, copy_facts, f, error);
-}
-
 /* scl_logged_sweep with the memory of s. */
-static scl_status sweep_with(const scl_problem *problem, const double *a, logged_sweep *s,
-                             double *out, scl_error *error) {
+static scl_status sweep_with(const scl_problem *problem, const double *a, scl_turns *s, double *out,
+                             scl_error *error) {
   scl_checkpoint *log = checkpoint_of(problem);
   const size_t n = problem->rows, k = s->k;
   scl_span spans[] = {{out, problem->features * k * sizeof *out},
@@ -162,8 +81,7 @@ static scl_status sweep_with(const scl_problem *problem, const double *a, logged
   bool found;
   SCL_TRY(log->replay(log, kind_of(LOG_SWEEP, k), spans, count, &found, error));
   s->count = found ? spans[count - 1].size / sizeof *s->parts : 0;
-  if (found && context_of(problem)->facts == NULL) SCL_TRY(read_facts(problem, error));
-  if (found) return replay_turns(problem, s, error);
+  if (found) return scl_turns_replay(problem, s, error);
   SCL_TRY(scl_problem_sweep(problem, a, k, record_turn, s, out, error));
   spans[count - 1].size = s->count * sizeof *s->parts;
   log->record(log, kind_of(LOG_SWEEP, k), spans, count);
@@ -172,16 +90,10 @@ static scl_status sweep_with(const scl_problem *problem, const double *a, logged
 
 scl_status scl_logged_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                             void *context, double *out, scl_error *error) {
-  const size_t n = problem->rows;
-  logged_sweep s = {.turn = turn,
-                    .context = context,
-                    .k = k,
-                    .scores = scl_allocate_array(n * k + 1, sizeof(double)),
-                    .parts = scl_allocate_array(n + 1, sizeof(uint64_t))};
-  const scl_status status = s.scores == NULL || s.parts == NULL
-                                ? scl_fail_memory(error, n * (k + 1) * sizeof(double), "scores")
-                                : sweep_with(problem, a, &s, out, error);
-  SCL_RELEASE(s.scores, s.parts);
+  scl_turns s = {.turn = turn, .context = context, .k = k};
+  scl_status status = scl_turns_open(problem, &s, error);
+  if (status == SCL_STATUS_OK) status = sweep_with(problem, a, &s, out, error);
+  scl_turns_close(&s);
   return status;
 }
 

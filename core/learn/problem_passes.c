@@ -4,12 +4,25 @@
  * (problem_adjoint.c). */
 #include "algebra/thin.h"
 #include "learn/problem_internal.h"
+#include "processes/processes.h"
+#include "rows/joined.h"
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A sweep multiplies about SWEEP_BYTES of dense rows at a time, a multiple of SWEEP_ROWS rows:
  * after as many rows the thin adjoint adds its sums in float64 in any case. */
 enum { SWEEP_ROWS = 256 };
 static const double SWEEP_BYTES = 4e6;
+
+/* The sum over floating-point or sparse features. */
+typedef struct leaves {
+  size_t rows, leaf; /* of a leaf; the current one */
+  bool started, finite;
+  scl_thin thin;    /* dense rows of the leaf */
+  double *sum;      /* D x k: its sparse rows; its sum */
+  scl_exact *total; /* D x k: of finished leaves; of no use without `finite` */
+} leaves;
 
 /* One pass: the operands, prepared once, and where results go. */
 typedef struct passing passing;
@@ -25,7 +38,7 @@ struct passing {
   double *values;        /* memory of unit and base, for bits */
   scl_bits_product bits; /* V (unit o a) + 1 base'a, V of bits */
   double *scaled;        /* unit o a (bits: D x k, whole numbers: k x D), then base'a (k) */
-  scl_reducer reducer;   /* sums over floating-point or sparse features */
+  leaves leaves;         /* sums over floating-point or sparse features */
   scl_adjoint exact;     /* sums over bits and whole numbers */
   scl_turn turn;         /* of a sweep, with its context */
   void *context;
@@ -54,54 +67,52 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
     }
 }
 
-/* ------------------------------------------------------------ sums Phi' r, as parts of a
- * reduction */
+/* ------------------------------------------------------------ sums Phi' r of float features
+ *
+ * The rows of a leaf (scl_problem_leaf_rows) are added in floating point, and leaves exactly: so the
+ * sum does not depend on how leaves are divided among processes. */
 
-typedef struct adjoint_part {
-  scl_thin thin; /* dense rows */
-  double *sum;   /* D x k: sparse rows, and merged parts */
-} adjoint_part;
-
-static void close_part(void *context, void *part) {
-  adjoint_part *p = part;
-  (void)context;
-  scl_thin_close(&p->thin);
-  SCL_RELEASE(p->sum, p);
+static scl_status open_leaves(passing *p, scl_error *error) {
+  const size_t d = p->problem->features, bytes = (d * p->k + 1) * sizeof(double);
+  leaves *l = &p->leaves;
+  l->finite = true;
+  l->rows = scl_problem_leaf_rows(flow_of(p->problem));
+  l->sum = scl_allocate_zero(bytes);
+  if (l->sum == NULL) return scl_fail_memory(error, bytes, "a sum over rows");
+  SCL_TRY(scl_exact_create(d * p->k, &l->total, error));
+  if (scl_flow_entries(flow_of(p->problem)) > 0) return SCL_STATUS_OK;
+  return scl_thin_open(flow_of(p->problem)->dtype, d, NULL, p->k, &l->thin, error);
 }
 
-/* A part of the sum Phi' r, zeros: slot scl_reduction.open. */
-static scl_status open_part(void *context, void **part, scl_error *error) {
-  const passing *pass = context;
-  const size_t d = pass->problem->features, bytes = (d * pass->k + 1) * sizeof(double);
-  adjoint_part *p = scl_allocate_zero(sizeof *p);
-  if (p == NULL) return scl_fail_memory(error, sizeof *p, "a sum over rows");
-  scl_status status = SCL_STATUS_OK;
-  if ((p->sum = scl_allocate_zero(bytes)) == NULL)
-    status = scl_fail_memory(error, bytes, "a sum over rows");
-  if (status == SCL_STATUS_OK && scl_flow_entries(flow_of(pass->problem)) == 0)
-    status = scl_thin_open(flow_of(pass->problem)->dtype, d, NULL, pass->k, &p->thin, error);
-  if (status == SCL_STATUS_OK)
-    *part = p;
-  else
-    close_part(context, p);
-  return status;
+static void close_leaves(leaves *l) {
+  scl_thin_close(&l->thin);
+  scl_exact_destroy(l->total);
+  scl_release(l->sum);
 }
 
-/* Add the part's rows to p->sum, which is complete afterwards. */
-static void collect_part(adjoint_part *p) {
-  scl_thin_collect(&p->thin, p->sum);
-  scl_thin_close(&p->thin);
+/* Add the sum of the rows of the current leaf to the total. */
+static scl_status finish_leaf(passing *p, scl_error *error) {
+  leaves *l = &p->leaves;
+  const size_t numbers = p->problem->features * p->k;
+  if (!l->started) return SCL_STATUS_OK;
+  l->started = false;
+  if (l->thin.sums != NULL) {
+    scl_thin_collect(&l->thin, l->sum);
+    memset(l->thin.sums, 0, numbers * sizeof(double));
+  }
+  for (size_t i = 0; i < numbers && l->finite; i++)
+    l->finite = isfinite(l->sum[i]);
+  if (l->finite) SCL_TRY(scl_exact_add(l->total, l->sum, error));
+  memset(l->sum, 0, numbers * sizeof(double));
+  return SCL_STATUS_OK;
 }
 
-/* Add the part `from`, whose rows come after those of `into`: slot scl_reduction.merge. */
-static scl_status merge_parts(void *context, void *into, void *from, scl_error *error) {
-  const passing *pass = context;
-  adjoint_part *to = into, *other = from;
-  (void)error;
-  collect_part(to);
-  collect_part(other);
-  for (size_t i = 0; i < pass->problem->features * pass->k; i++)
-    to->sum[i] += other->sum[i];
+/* Begin the leaf of a row of the source. */
+static scl_status enter_leaf(passing *p, size_t row, scl_error *error) {
+  leaves *l = &p->leaves;
+  if (l->started && l->leaf != row / l->rows) SCL_TRY(finish_leaf(p, error));
+  l->leaf = row / l->rows;
+  l->started = true;
   return SCL_STATUS_OK;
 }
 
@@ -136,19 +147,17 @@ static scl_status pass_multiply(const passing *p, const scl_run *run, double *ou
 }
 
 /* Add Phi' r of the run (r: count x k): to the exact sum, or, for floating-point and sparse
- * features, to the part of the reduction that the run's block belongs to. */
+ * features, to the leaf of the run's block. */
 static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, scl_error *error) {
   const scl_rows *rows = &run->rows;
-  void *part;
   if (p->exact.sum != NULL) return scl_adjoint_add(&p->exact, run, r, error);
-  SCL_TRY(scl_reducer_at(&p->reducer, run->block->first, &part, error));
-  adjoint_part *sum = part;
+  SCL_TRY(enter_leaf(p, run->block->first, error));
   if (rows->entries > 0) {
-    sparse_adjoint(rows, r, p->k, sum->sum);
+    sparse_adjoint(rows, r, p->k, p->leaves.sum);
     return SCL_STATUS_OK;
   }
-  return scl_thin_adjoint(&sum->thin, rows->count, rows->features.data, rows->features.row_stride,
-                          r, error);
+  return scl_thin_adjoint(&p->leaves.thin, rows->count, rows->features.data,
+                          rows->features.row_stride, r, error);
 }
 
 /* A run of a product: rows first .. of `out`. */
@@ -267,29 +276,50 @@ static void close_pass(passing *p) {
   SCL_RELEASE(p->values, p->scaled);
 }
 
-/* out (D x k) = the exact sum that the visits of all runs add up. */
-static scl_status sum_exactly(passing *p, scl_run_visit visit, double *out, scl_error *error) {
-  scl_status status =
-      scl_adjoint_open(flow_of(p->problem), p->problem->features, p->k, &p->exact, error);
-  if (status == SCL_STATUS_OK) status = scl_problem_walk_runs(p->problem, visit, p, error);
-  if (status == SCL_STATUS_OK) scl_adjoint_value(&p->exact, p->unit, p->base, out);
-  scl_adjoint_close(&p->exact);
+/* Visit all runs, or those of this process's part of the rows. */
+static scl_status walk_pass(passing *p, scl_run_visit visit, scl_error *error) {
+  return context_of(p->problem)->divided ? scl_problem_walk_part(p->problem, visit, p, error)
+                                         : scl_problem_walk_runs(p->problem, visit, p, error);
+}
+
+/* Add exact sums of all processes, where they have parts of the rows. *finite: whether all are. */
+static scl_status join_pass(passing *p, scl_exact *const *sums, size_t count, bool *finite,
+                            scl_status mine, scl_error *error) {
+  char doing[120];
+  int64_t infinite = !*finite;
+  if (!context_of(p->problem)->divided) return mine;
+  (void)snprintf(doing, sizeof doing, "a pass over %zu rows of %zu features, with %zu columns",
+                 p->problem->rows, p->problem->features, p->k);
+  SCL_TRY(scl_exact_join(sums, count, mine, doing, error));
+  SCL_TRY(scl_processes_maximum(&infinite, 1, error));
+  *finite = infinite == 0;
+  return SCL_STATUS_OK;
+}
+
+/* out (D x k) = the sum that the visits of all runs add up, of bits or whole numbers. */
+static scl_status sum_whole(passing *p, scl_run_visit visit, double *out, scl_error *error) {
+  scl_adjoint *e = &p->exact;
+  scl_status status = scl_adjoint_open(flow_of(p->problem), p->problem->features, p->k, e, error);
+  if (status == SCL_STATUS_OK) status = walk_pass(p, visit, error);
+  scl_exact *const sums[] = {e->sum, e->ones};
+  status = join_pass(p, sums, 2, &e->finite, status, error);
+  if (status == SCL_STATUS_OK) scl_adjoint_value(e, p->unit, p->base, out);
+  scl_adjoint_close(e);
   return status;
 }
 
 /* out (D x k) = the sum that the visits of all runs add up. */
 static scl_status sum_pass(passing *p, scl_run_visit visit, double *out, scl_error *error) {
-  const size_t numbers = p->problem->features * p->k;
-  if (p->unit != NULL) return sum_exactly(p, visit, out, error);
-  const scl_reduction sum = {p, numbers * sizeof(double), open_part, merge_parts, close_part};
-  p->reducer = scl_reducer_of(&sum, flow_of(p->problem)->source->rows);
-  void *part;
-  SCL_TRY(scl_reducer_finish(&p->reducer, scl_problem_walk_runs(p->problem, visit, p, error), &part,
-                             error));
-  collect_part(part);
-  memcpy(out, ((const adjoint_part *)part)->sum, numbers * sizeof *out);
-  close_part(p, part);
-  return SCL_STATUS_OK;
+  if (p->unit != NULL) return sum_whole(p, visit, out, error);
+  leaves *l = &p->leaves;
+  scl_status status = open_leaves(p, error);
+  if (status == SCL_STATUS_OK) status = walk_pass(p, visit, error);
+  if (status == SCL_STATUS_OK) status = finish_leaf(p, error);
+  status = join_pass(p, &l->total, 1, &l->finite, status, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < p->problem->features * p->k; i++)
+    out[i] = l->finite ? scl_exact_value(l->total, i) : NAN;
+  close_leaves(l);
+  return status;
 }
 
 scl_status scl_problem_product(const scl_problem *problem, const double *a, size_t k, double *out,
@@ -321,5 +351,32 @@ scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t
   if (status == SCL_STATUS_OK) status = open_product(&p, error);
   if (status == SCL_STATUS_OK) status = sum_pass(&p, sweep_run, out, error);
   close_pass(&p);
+  return status;
+}
+
+/* ------------------------------------------------------------ scores of a part of the rows */
+
+/* What scl_problem_part_scores makes. */
+typedef struct scoring {
+  passing pass;
+  uint64_t *parts;
+} scoring;
+
+static scl_status score_run(void *context, const scl_run *run, scl_error *error) {
+  const scoring *s = context;
+  const size_t rows = run->rows.count, most = scl_min(sweep_rows(&s->pass, run), rows);
+  for (size_t at = 0; s->parts != NULL && at < rows; at += most)
+    s->parts[run->rows.first + at] = scl_min(most, rows - at);
+  return product_run((void *)(uintptr_t)&s->pass, run, error);
+}
+
+scl_status scl_problem_part_scores(const scl_problem *problem, const double *a, size_t k,
+                                   double *out, uint64_t *parts, scl_error *error) {
+  scoring s = {{.problem = problem, .in = a, .out = out, .k = k}, parts};
+  memset(out, 0, problem->rows * k * sizeof *out);
+  scl_status status = open_values(&s.pass, error);
+  if (status == SCL_STATUS_OK) status = open_product(&s.pass, error);
+  if (status == SCL_STATUS_OK) status = scl_problem_walk_part(problem, score_run, &s, error);
+  close_pass(&s.pass);
   return status;
 }

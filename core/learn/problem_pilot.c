@@ -13,8 +13,9 @@ static bool subtracts(const scl_training *training) {
 static void forget_sums(scl_training *training) {
   scl_sums_destroy(training->sums);
   scl_keep_destroy(training->kept);
+  scl_keep_destroy(training->kept_part);
   training->sums = NULL;
-  training->kept = NULL;
+  training->kept = training->kept_part = NULL;
   for (int k = 0; k < 2; k++) {
     scl_reduced_destroy(training->reduced[k]);
     training->reduced[k] = NULL;

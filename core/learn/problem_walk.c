@@ -1,6 +1,7 @@
 /* Rows as a solver sees them: without the group left out, in its dtype, dense or sparse. */
 #include "learn/problem_internal.h"
 #include "plugin/blocks.h"
+#include "processes/processes.h"
 #include <string.h>
 
 size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, size_t run[2][2]) {
@@ -21,19 +22,28 @@ scl_flow scl_problem_flow(const scl_flow *of) {
   return flow;
 }
 
-/* Visit all blocks of features: cached ones if there are any, otherwise made from the rows, and
- * cached if they fit the allowance. The lock is released before cached blocks are visited. */
-static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context,
-                              scl_error *error) {
+size_t scl_problem_leaf_rows(const scl_flow *flow) {
+  enum { LEAST = 2048 };
+  const size_t rows = scl_flow_block_rows(flow);
+  return rows < LEAST && LEAST % rows == 0 ? LEAST : rows;
+}
+
+/* Visit all blocks of features, or those of this process's part of the rows: cached ones if there
+ * are any, otherwise made from the rows, and cached if they fit the allowance. The lock is released
+ * before cached blocks are visited. */
+static scl_status walk_blocks(scl_training *training, bool part, scl_flow_visit visit,
+                              void *context, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
-  const scl_flow flow = scl_problem_flow(&training->flow);
-  const scl_keep *kept = training->kept;
+  const scl_flow all = scl_problem_flow(&training->flow),
+                 flow = part ? scl_flow_part(&all, scl_problem_leaf_rows(&all)) : all;
+  scl_keep **keep = part ? &training->kept_part : &training->kept;
+  const scl_keep *kept = *keep;
   if (kept == NULL && (training->keeps_no_more || !scl_keep_fits(&flow, training->allowance))) {
     status = scl_flow_walk(&flow, true, visit, context, error);
   } else if (kept == NULL) {
-    status = scl_keep_create(&flow, visit, context, &training->kept, error);
-    training->keeps_no_more = status == SCL_STATUS_OK && training->kept == NULL;
+    status = scl_keep_create(&flow, visit, context, keep, error);
+    training->keeps_no_more = status == SCL_STATUS_OK && *keep == NULL;
   }
   pthread_mutex_unlock(&training->lock);
   return kept == NULL ? status : scl_keep_walk(kept, visit, context, error);
@@ -99,18 +109,32 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
   return SCL_STATUS_OK;
 }
 
-scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit, void *context,
-                                 scl_error *error) {
+/* scl_problem_walk_runs over all rows or this process's part, which has problem rows from `seen`
+ * on. */
+static scl_status walk_runs(const scl_problem *problem, bool part, size_t seen, scl_run_visit visit,
+                            void *context, scl_error *error) {
   solve_context *s = context_of(problem);
   const size_t rows = flow_of(problem)->source->rows;
   /* A block has at most all rows; how many it has is not known here. */
-  running r = {s, visit, context, scl_allocate_array(rows + 1, sizeof *r.index), 0};
+  running r = {s, visit, context, scl_allocate_array(rows + 1, sizeof *r.index), seen};
   if (r.index == NULL) return scl_fail_memory(error, rows * sizeof *r.index, "row numbers");
-  const scl_status status = walk_blocks(s->training, visit_runs, &r, error);
-  s->progress.rows += (double)r.seen;
+  const scl_status status = walk_blocks(s->training, part, visit_runs, &r, error);
+  s->progress.rows += (double)(r.seen - seen);
   if (status == SCL_STATUS_OK) s->picked += (double)rows;
   scl_release(r.index);
   return status;
+}
+
+scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit, void *context,
+                                 scl_error *error) {
+  return walk_runs(problem, false, 0, visit, context, error);
+}
+
+scl_status scl_problem_walk_part(const scl_problem *problem, scl_run_visit visit, void *context,
+                                 scl_error *error) {
+  size_t first, end;
+  scl_problem_part(problem, scl_processes_rank(), &first, &end);
+  return walk_runs(problem, true, first, visit, context, error);
 }
 
 /* ------------------------------------------------------------ rows in the form that a solver

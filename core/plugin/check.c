@@ -221,12 +221,19 @@ static scl_status check_solver(const scl_plugin *plugin, const void *vtable, scl
   return check_path(plugin, models->option, error);
 }
 
+/* A transport has no conditions beyond its required slots. */
+static scl_status check_nothing(const scl_plugin *plugin, const void *vtable, scl_error *error) {
+  (void)plugin, (void)vtable, (void)error;
+  return SCL_STATUS_OK;
+}
+
 static scl_status (*const checks[SCL_KINDS])(const scl_plugin *plugin, const void *vtable,
                                              scl_error *error) = {
     [SCL_KIND_SAMPLER] = check_sampler,
     [SCL_KIND_NONLINEARITY] = check_nonlinearity,
     [SCL_KIND_KERNEL] = check_kernel,
-    [SCL_KIND_SOLVER] = check_solver};
+    [SCL_KIND_SOLVER] = check_solver,
+    [SCL_KIND_TRANSPORT] = check_nothing};
 
 /* Check the table of the plugin's kind. A table of an older plugin is shorter: the members that it
  * does not have are read as zero. */
@@ -236,6 +243,7 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
     scl_nonlinearity nonlinearity;
     scl_kernel kernel;
     scl_solver solver;
+    scl_transport transport;
   } room;
   const scl_table_rule *rule = scl_rule_of_kind(plugin->kind);
   const scl_status status = scl_table_check(rule, plugin->vtable, error);
@@ -244,7 +252,7 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
     return status;
   }
   const void *table = scl_table_read(plugin->vtable, rule->size, &room);
-  const scl_kind kind = ((const scl_sampler *)table)->kind; /* at the same place in all four */
+  const scl_kind kind = ((const scl_sampler *)table)->kind; /* at the same place in all kinds */
   if (kind != plugin->kind)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "its table is one of a %s, and it says %s",
                     scl_kind_name(kind), scl_kind_name(plugin->kind));

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 /* Kinds that this host knows. */
-enum { SCL_KINDS = 4 };
+enum { SCL_KINDS = 5 };
 
 /* Where a component comes from: the folders of the search (folders.h), a path that was given, the
  * cache of compiled sources, or a script that defined it. */
@@ -27,7 +27,7 @@ typedef struct scl_component {
   scl_plugin plugin;
   const scl_plugin *source;  /* the plugin's own descriptor */
   const scl_option *options; /* plugin.n_options of them */
-  const void *vtable;        /* scl_sampler, scl_nonlinearity, scl_kernel or scl_solver */
+  const void *vtable;        /* the table of its kind: scl_sampler, ... */
   const char *path;          /* of a component that a script defined: its place, "script.lua:12" */
   scl_plugin_origin origin;
   /* NULL: from a file. Otherwise a script defined it, its slots run only in the thread that runs
@@ -39,7 +39,7 @@ typedef struct scl_component {
 /* "built in", "user's folder", "SCULLERY_PLUGIN_PATH", "loaded by path", "compiled",
  * "defined in Lua". */
 const char *scl_plugin_origin_name(scl_plugin_origin origin);
-/* "sampler", "nonlinearity", "kernel", "solver". */
+/* "sampler", "nonlinearity", "kernel", "solver", "transport". */
 const char *scl_kind_name(scl_kind kind);
 /* The kind by its name; false when there is none. */
 bool scl_kind_find(const char *name, scl_kind *out);

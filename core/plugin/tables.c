@@ -18,6 +18,12 @@ static const scl_table_rule of_kinds[SCL_KINDS] = {
     [SCL_KIND_NONLINEARITY] = {TABLE(scl_nonlinearity, SCL_LEAST_NONLINEARITY)},
     [SCL_KIND_KERNEL] = {TABLE(scl_kernel, SCL_LEAST_KERNEL)},
     [SCL_KIND_SOLVER] = {TABLE(scl_solver, SCL_LEAST_SOLVER)},
+    [SCL_KIND_TRANSPORT] = {TABLE(scl_transport, SCL_LEAST_TRANSPORT),
+                            .required = {SLOT(scl_transport, open), SLOT(scl_transport, size),
+                                         SLOT(scl_transport, rank), SLOT(scl_transport, sum),
+                                         SLOT(scl_transport, maximum),
+                                         SLOT(scl_transport, broadcast), SLOT(scl_transport, close),
+                                         SLOT(scl_transport, abort)}},
 };
 
 enum {
@@ -78,6 +84,7 @@ static const scl_table_rule of_abilities[] = {
      TABLE(scl_ability_sparse_rows, SCL_LEAST_ABILITY_SPARSE_ROWS)},
     {SCL_ABILITY_ORDERED_ROWS, SOLVER,
      TABLE(scl_ability_ordered_rows, SCL_LEAST_ABILITY_ORDERED_ROWS)},
+    {SCL_ABILITY_ROWS_APART, SOLVER, TABLE(scl_ability_rows_apart, SCL_LEAST_ABILITY_ROWS_APART)},
     {SCL_ABILITY_PENALTY, SOLVER, TABLE(scl_ability_penalty, SCL_LEAST_ABILITY_PENALTY),
      .required = {SLOT(scl_ability_penalty, penalty)}},
     {SCL_ABILITY_NORMAL, SOLVER, TABLE(scl_ability_normal, SCL_LEAST_ABILITY_NORMAL),

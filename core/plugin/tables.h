@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-enum { SCL_RULE_SLOTS = 6 };
+enum { SCL_RULE_SLOTS = 8 };
 
 typedef struct scl_table_rule {
   const char *id;     /* of an ability; NULL: the kind's own table */

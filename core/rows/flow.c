@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "base/profile.h"
 #include "base/progress.h"
+#include "processes/processes.h"
 #include "rows/reduce.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -500,6 +501,23 @@ static scl_status skip_rows(walk *w, scl_error *error) {
     w->first += some;
   }
   return SCL_STATUS_OK;
+}
+
+void scl_flow_part_rows(const scl_flow *flow, size_t unit, size_t rank, size_t *first,
+                        size_t *end) {
+  const size_t from = flow->begin / unit, to = (end_of(flow) + unit - 1) / unit;
+  scl_processes_part(rank, to - from, first, end);
+  *first = scl_max((from + *first) * unit, flow->begin);
+  *end = scl_min((from + *end) * unit, end_of(flow));
+  if (*first > *end) *first = *end;
+}
+
+scl_flow scl_flow_part(const scl_flow *flow, size_t unit) {
+  scl_flow part = *flow;
+  scl_flow_part_rows(flow, unit, scl_processes_rank(), &part.begin, &part.end);
+  /* A part without rows: end 0 would be the last row. */
+  if (part.begin == part.end) part.begin = part.end = flow->source->rows;
+  return part;
 }
 
 /* The row after the block that begins at `first`: the next multiple of `step`, no further than the

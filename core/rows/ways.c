@@ -4,7 +4,8 @@
 
 #include "algebra/block_totals.h"
 #include "base/profile.h"
-#include "rows/whole_sums.h"
+#include "rows/joined.h"
+#include <stdio.h>
 
 /* In the order in which they are asked. The last claims every flow. */
 static const scl_sums_way *const ways[] = {&scl_way_bits, &scl_way_whole, &scl_way_sparse,
@@ -134,6 +135,25 @@ static scl_status walk_and_sum(accumulating *a, scl_sums **out, scl_error *error
   return status;
 }
 
+/* ------------------------------------------------------------ several processes */
+
+/* Whether processes sum parts of the rows: by ways whose sums are exact, known before the walk. */
+bool scl_sums_divide(const scl_sums_way *way, const scl_flow *flow) {
+  return scl_flow_divides(flow) &&
+         (way->whole || (way == &scl_way_bits && scl_flow_is_exact(flow)));
+}
+
+/* Add the sums of all processes. */
+static scl_status join_sums(const scl_summing *s, scl_sums *sums, scl_status mine,
+                            scl_error *error) {
+  char doing[200];
+  (void)snprintf(doing, sizeof doing,
+                 "the normal equations of %zu features (%s), %zu targets, %zu folds and %zu rows",
+                 s->like.features, s->way->name, s->like.targets, s->like.groups,
+                 s->flow->source->rows);
+  return scl_whole_sums_join(sums == NULL ? NULL : sums->whole, mine, doing, error);
+}
+
 scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, scl_sums **out,
                                scl_error *error) {
   accumulating a = {.summing = {.way = way,
@@ -146,6 +166,8 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
   scl_summing *s = &a.summing;
   scl_sums *sums = NULL;
   scl_status status = way->open == NULL ? SCL_STATUS_OK : way->open(s, error);
+  const bool divided = scl_sums_divide(way, flow);
+  if (divided) s->walked = scl_flow_part(&s->walked, scl_flow_block_rows(flow));
   if (status == SCL_STATUS_OK) {
     const scl_reduction sum = scl_sums_reduction(&s->like);
     a.reducer = scl_reducer_of(&sum, flow->source->rows);
@@ -154,6 +176,7 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
     if (status == SCL_STATUS_OK) status = walk_and_sum(&a, &sums, error);
     scl_profile_leave(mark, 0, 0);
   }
+  if (divided) status = join_sums(s, sums, status, error);
   scl_whole_sums_destroy(a.before);
   if (way->close != NULL) way->close(s);
   if (status == SCL_STATUS_OK) status = scl_sums_check(sums, flow->dtype, error);

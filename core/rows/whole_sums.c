@@ -67,8 +67,7 @@ scl_status scl_whole_sums_like(const scl_whole_sums *like, size_t groups, scl_wh
   return status;
 }
 
-/* Make moments multiples of 2^-WEIGHT_SHIFT. */
-static scl_status widen_moments(scl_whole_sums *sums, scl_error *error) {
+scl_status scl_whole_sums_widen(scl_whole_sums *sums, scl_error *error) {
   if (sums->shift > 0) return SCL_STATUS_OK;
   for (size_t g = 0; g < sums->groups; g++)
     SCL_TRY(scl_whole_totals_widen(&sums->moment[g], WEIGHT_SHIFT, error));
@@ -104,8 +103,8 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
                     into->groups);
   const bool blocks = into->unit != NULL;
   SCL_TRY(scl_block_sums_alike(into, from, error));
-  if (from->shift > 0 && !blocks) SCL_TRY(widen_moments(into, error));
-  if (into->shift > 0 && !blocks) SCL_TRY(widen_moments(from, error));
+  if (from->shift > 0 && !blocks) SCL_TRY(scl_whole_sums_widen(into, error));
+  if (into->shift > 0 && !blocks) SCL_TRY(scl_whole_sums_widen(from, error));
   for (size_t g = 0; !subtract && !blocks && g < into->groups; g++)
     SCL_TRY(check_range(into, g, from->weight[g], error));
   for (size_t g = 0; g < into->groups; g++) {
@@ -344,7 +343,7 @@ static scl_status find_factors(scl_whole_sums *sums, const scl_whole_rows *rows,
       continue;
     }
     *factors |= (uint64_t)1 << (factor_of(w) - LEAST_FACTOR);
-    SCL_TRY(widen_moments(sums, error));
+    SCL_TRY(scl_whole_sums_widen(sums, error));
   }
   return add_range(sums, rows->group, total, error);
 }

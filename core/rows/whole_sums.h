@@ -66,6 +66,8 @@ scl_status scl_whole_rows_adjoint(const scl_whole_rows *rows, const double *r,
 /* All but the moments. */
 scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *rows,
                                     scl_error *error);
+/* Make moments of whole numbers multiples of 2^-SCL_WEIGHT_SHIFT, if they are not. */
+scl_status scl_whole_sums_widen(scl_whole_sums *sums, scl_error *error);
 /* into += from, or -= from, of the same sizes. */
 scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool subtract,
                                 scl_error *error);

@@ -43,6 +43,7 @@ local sc = {
   arguments = require "scullery.base.arguments".parse,
   publish = require "scullery.report.publish".run,
   range = require "scullery.base.range".list,
+  processes = require "scullery.base.processes".namespace,
   threads = core.threads, clock = core.clock,
 }
 
@@ -60,7 +61,7 @@ for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "no
   sc[name] = objects.guarded(name, sc[name])
 end
 for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress",
-  "experiment" } do
+  "experiment", "processes" } do
   objects.module(name, sc[name])
 end
 

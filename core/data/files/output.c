@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "data/files/temporary.h"
+#include "processes/processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@ struct scl_output {
   char *path;
   scl_temporary temporary; /* without a name: the standard output */
   int failed;              /* errno of the first failure */
+  bool shared;             /* all processes write it: process 0 does, the others write nothing */
 };
 
 /* Stores errno of the first failure. */
@@ -31,8 +33,13 @@ static void note(scl_output *output, bool worked) {
 
 static bool is_standard(const scl_output *output) { return output->temporary.name == NULL; }
 
+/* Whether process 0 writes the file, and this is another one. */
+static bool is_elsewhere(const scl_output *output) {
+  return output->shared && scl_processes_rank() > 0;
+}
+
 static void end(scl_output *output) {
-  scl_temporary_release(&output->temporary);
+  if (!is_elsewhere(output)) scl_temporary_release(&output->temporary);
   SCL_RELEASE(output->path, output);
 }
 
@@ -43,14 +50,20 @@ scl_status scl_output_open(const char *path, scl_output **out, scl_error *error)
     scl_release(output);
     return scl_fail_memory(error, sizeof *output, "a file");
   }
-  const scl_status status = scl_temporary_open(path, &output->temporary, &descriptor, error);
+  output->shared = scl_processes_divide();
+  scl_status status = SCL_STATUS_OK;
+  if (is_elsewhere(output))
+    descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  else
+    status = scl_temporary_open(path, &output->temporary, &descriptor, error);
+  if (output->shared) status = scl_processes_meet(status, error, "the writing of %s", path);
   if (status == SCL_STATUS_OK && (output->file = fdopen(descriptor, "wb")) != NULL) {
     *out = output;
     return SCL_STATUS_OK;
   }
   if (status == SCL_STATUS_OK) {
     (void)close(descriptor);
-    scl_temporary_remove(&output->temporary);
+    if (!is_elsewhere(output)) scl_temporary_remove(&output->temporary);
     (void)scl_fail_memory(error, BUFSIZ, "a file");
   }
   end(output);
@@ -149,8 +162,12 @@ scl_status scl_output_commit(scl_output *output, scl_error *error) {
     scl_output_abandon(output);
     return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
   }
-  const scl_status status =
-      is_standard(output) ? close_standard(output, error) : close_and_keep(output, error);
+  scl_status status = SCL_STATUS_OK;
+  if (is_elsewhere(output))
+    (void)fclose(output->file);
+  else
+    status = is_standard(output) ? close_standard(output, error) : close_and_keep(output, error);
+  if (output->shared) status = scl_processes_meet(status, error, "the end of a file");
   end(output);
   return status;
 }
@@ -160,6 +177,6 @@ void scl_output_abandon(scl_output *output) {
   const scl_file_limit h = scl_file_limit_block();
   (void)fclose(output->file);
   scl_file_limit_restore(&h);
-  if (!is_standard(output)) scl_temporary_remove(&output->temporary);
+  if (!is_standard(output) && !is_elsewhere(output)) scl_temporary_remove(&output->temporary);
   end(output);
 }

@@ -1,5 +1,5 @@
 /* Files written whole or not at all: a temporary in the same folder, fsync, rename, fsync of the
- * folder. */
+ * folder. Of several processes, process 0 alone writes; the others learn whether it could. */
 #ifndef SCULLERY_OUTPUT_H
 #define SCULLERY_OUTPUT_H
 

@@ -108,7 +108,13 @@ typedef struct scl_error {
 
 /* ------------------------------------------------------------ kinds of plugins */
 
-enum { SCL_KIND_SAMPLER = 0, SCL_KIND_NONLINEARITY, SCL_KIND_KERNEL, SCL_KIND_SOLVER };
+enum {
+  SCL_KIND_SAMPLER = 0,
+  SCL_KIND_NONLINEARITY,
+  SCL_KIND_KERNEL,
+  SCL_KIND_SOLVER,
+  SCL_KIND_TRANSPORT
+};
 typedef int32_t scl_kind;
 
 #endif

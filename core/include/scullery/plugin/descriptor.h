@@ -30,7 +30,7 @@ typedef struct scl_plugin {
   const char *name;    /* what users type after sc.KIND. : [a-z][a-z0-9_]*, at most 40 characters */
   const char *summary; /* one line */
   const char *doc;     /* formula, shapes, source (paper, equation): the text of help() */
-  const void *vtable;  /* scl_sampler, scl_nonlinearity, scl_kernel or scl_solver, by kind */
+  const void *vtable;  /* scl_sampler, scl_nonlinearity, ...: the table of its kind */
   const scl_option *options; /* SCL_INSTANCE sets these four */
   uint32_t n_options;
   uint32_t option_size; /* sizeof(scl_option), as the plugin knows it */
@@ -59,7 +59,7 @@ typedef struct scl_plugin {
 #define SCL_LEAST_PLUGIN SCL_THROUGH(scl_plugin, vtable)
 
 /* The head, the kind and the vtable in place, by SCL_SAMPLER(members of the scl_sampler),
- * SCL_NONLINEARITY, SCL_KERNEL and SCL_SOLVER (C alone). */
+ * SCL_NONLINEARITY, SCL_KERNEL, SCL_SOLVER and SCL_TRANSPORT (C alone). */
 #define SCL_VTABLE(kind_, table_, ...)                                                             \
   .head = SCL_HEAD(scl_plugin), .kind = kind_, .vtable = &(const table_) {                         \
     SCL_TABLE(table_, kind_), __VA_ARGS__                                                          \

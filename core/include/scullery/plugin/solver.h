@@ -208,6 +208,18 @@ typedef struct scl_ability_ordered_rows {
 } scl_ability_ordered_rows;
 #define SCL_LEAST_ABILITY_ORDERED_ROWS sizeof(scl_head)
 
+/* A table without members: in a fit by several processes, this solver works on the rows of its
+ * process. `product` and the turns of `sweep` then give scores of these rows alone (those of others
+ * are 0, and no turn is called for them), `adjoint` reads these rows of r alone, and the sums of all
+ * rows come from `adjoint`, `sweep` and `total`: the solver makes no other sum, maximum or choice
+ * over rows. Without this ability every process gets all scores and makes all turns, after an
+ * exchange of the scores. */
+#define SCL_ABILITY_ROWS_APART "scullery.rows-apart/1"
+typedef struct scl_ability_rows_apart {
+  scl_head head;
+} scl_ability_rows_apart;
+#define SCL_LEAST_ABILITY_ROWS_APART sizeof(scl_head)
+
 /* The penalty. By it the host decides whether the model has a constant, and in which coordinates it
  * states features whose parameters have a kernel K. Without this ability the host assumes
  * SCL_PENALTY_L2. */

@@ -1,0 +1,206 @@
+/* The command as one of several processes: which transport joins them, what process 0 alone does,
+ * and the end. */
+#define _GNU_SOURCE
+#include "processes/processes.h"
+#include "base/pool.h"
+#include "host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Variables that launchers of several processes set. */
+static const char *const launcher_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
+
+/* Set in the processes that have joined: programs that they start are not processes of the
+ * launcher. */
+static const char joined_variable[] = "SCULLERY_JOINED";
+
+/* ------------------------------------------------------------ which transport */
+
+int scl_read_process_options(int argc, char **argv, scl_process_options *out) {
+  int taken = 0;
+  while (taken + 1 < argc) {
+    const char *word = argv[taken + 1];
+    const char **to = strcmp(word, "--processes") == 0   ? &out->processes
+                      : strcmp(word, "--transport") == 0 ? &out->transport
+                                                         : NULL;
+    if (to == NULL) break;
+    if (taken + 2 >= argc) {
+      (void)fprintf(stderr,
+                    "scullery: a value is missing after '%s'; scullery --help lists the "
+                    "options\n",
+                    word);
+      return -1;
+    }
+    *to = argv[taken + 2];
+    taken += 2;
+  }
+  return taken;
+}
+
+typedef struct search {
+  const char *processes; /* the number that --processes gives, or NULL: one that was launched */
+  scl_instance *found;
+} search;
+
+/* Whether a component has an option `processes`. */
+static bool takes_processes(const char *name) {
+  const scl_component *component;
+  if (scl_registry_find(SCL_KIND_TRANSPORT, name, &component, NULL) != SCL_STATUS_OK) return false;
+  for (size_t i = 0; i < component->plugin.n_options; i++)
+    if (strcmp(component->options[i].name, "processes") == 0) return true;
+  return false;
+}
+
+/* For scl_registry_each: take a transport that starts processes itself, or whose launcher started
+ * this one. */
+static void try_transport(void *context, scl_kind kind, const char *name, const char *path,
+                          scl_plugin_origin origin) {
+  search *s = context;
+  char text[200];
+  (void)path, (void)origin;
+  if (kind != SCL_KIND_TRANSPORT || s->found != NULL) return;
+  if (takes_processes(name) != (s->processes != NULL)) return;
+  if (s->processes != NULL)
+    (void)snprintf(text, sizeof text, "%s{processes = %s}", name, s->processes);
+  else
+    (void)snprintf(text, sizeof text, "%s", name);
+  if (scl_instance_from_text("transport", text, &s->found, NULL) != SCL_STATUS_OK) return;
+  if (s->processes != NULL || scl_transport_launched(s->found)) return;
+  scl_instance_release(s->found);
+  s->found = NULL;
+}
+
+/* The variable of a launcher that is set, or NULL. */
+static const char *launcher_variable(void) {
+  if (getenv(joined_variable) != NULL) return NULL;
+  for (size_t i = 0; i < sizeof launcher_variables / sizeof *launcher_variables; i++)
+    if (getenv(launcher_variables[i]) != NULL) return launcher_variables[i];
+  return NULL;
+}
+
+/* *out = the transport that the command line asks for, or whose launcher is at work; NULL: none. */
+static scl_status find_transport(const scl_process_options *o, scl_instance **out,
+                                 scl_error *error) {
+  search s = {.processes = o->processes};
+  const char *variable = launcher_variable();
+  *out = NULL;
+  if (o->transport != NULL) return scl_instance_from_text("transport", o->transport, out, error);
+  if (o->processes == NULL && variable == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_registry_each(try_transport, &s, error));
+  *out = s.found;
+  if (s.found != NULL) return SCL_STATUS_OK;
+  if (o->processes != NULL)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "--processes takes a whole number from 1 to 256, got '%s'", o->processes);
+  return scl_fail(
+      error, SCL_STATUS_UNSUPPORTED,
+      "a launcher of several processes is at work (%s is set), and no transport for it "
+      "is there: scullery plugin list names those that are (transports by MPI are built "
+      "where libopenmpi-dev or libmpich-dev is installed)",
+      variable);
+}
+
+/* ------------------------------------------------------------ what each process does */
+
+/* Only process 0 reads standard input and writes. Crash reports and sanitizers write to descriptor 2
+ * and are seen from every process. */
+static void silence(void) {
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  FILE *silent = fopen("/dev/null", "we");
+  if (nothing >= 0) {
+    (void)dup2(nothing, STDIN_FILENO);
+    (void)dup2(nothing, STDOUT_FILENO);
+    (void)close(nothing);
+  }
+  if (silent != NULL) stderr = silent;
+}
+
+/* Divide the cores among the processes of this machine, unless they have cores of their own. */
+static void divide_cores(void) {
+  const char *asked = getenv("SCULLERY_THREADS");
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  cpu_set_t cpus;
+  if (asked != NULL && strtol(asked, NULL, 10) > 0) return;
+  const int mine = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+  const size_t here = scl_processes_here();
+  if (mine >= online) {
+    scl_pool_set_threads(scl_max((size_t)mine / here, 1));
+  } else if (scl_processes_rank() == 0 && (size_t)mine * here < (size_t)online) {
+    (void)fprintf(stderr,
+                  "scullery: %zu processes here are bound to %d of %ld cores each; "
+                  "mpirun --bind-to none lets them use all\n",
+                  here, mine, online);
+  }
+}
+
+/* ------------------------------------------------------------ joining and leaving */
+
+static char failure[sizeof((scl_error *)0)->message]; /* the first line of what was reported last */
+
+void scl_note_failure(const char *text) {
+  const size_t length = strcspn(text, "\n");
+  (void)snprintf(failure, sizeof failure, "%.*s", (int)scl_min(length, sizeof failure - 1), text);
+}
+
+int scl_leave_processes(int status) {
+  scl_error error = {0};
+  if (scl_processes_count() == 1) return status;
+  const bool failed = status != EXIT_SUCCESS;
+  (void)snprintf(error.message, sizeof error.message, "%s",
+                 failure[0] != 0 ? failure : "the script ended with a failure");
+  const scl_status left = scl_processes_leave(failed ? SCL_STATUS_IO : SCL_STATUS_OK, &error);
+  if (failed || left == SCL_STATUS_OK) return status;
+  (void)fprintf(stderr, "scullery: %s\n", error.message);
+  return EXIT_FAILURE;
+}
+
+bool scl_install_processes(lua_State *L) {
+  if (scl_processes_count() == 1) return true;
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "scullery.base.processes");
+  if (scl_protected_call(L, 1, 1) == LUA_OK) {
+    lua_getfield(L, -1, "install");
+    if (scl_protected_call(L, 0, 0) == LUA_OK) {
+      lua_settop(L, 0);
+      return true;
+    }
+  }
+  scl_report(L, "scullery: ");
+  return false;
+}
+
+/* At exit, also by os.exit() of a script. */
+static void leave_at_exit(int status, void *unused) {
+  (void)unused;
+  const int left = scl_leave_processes(status);
+  if (left == status) return;
+  (void)fflush(NULL);
+  _exit(left);
+}
+
+int scl_join_processes(const scl_process_options *options) {
+  scl_error error;
+  scl_instance *transport;
+  scl_status status = find_transport(options, &transport, &error);
+  if (status == SCL_STATUS_OK && transport == NULL) return EXIT_SUCCESS;
+  if (status == SCL_STATUS_OK) {
+    status = scl_processes_join(transport, &error);
+    scl_instance_release(transport);
+  }
+  if (status != SCL_STATUS_OK) {
+    if (scl_processes_rank() == 0) (void)fprintf(stderr, "scullery: %s\n", error.message);
+    return EXIT_FAILURE;
+  }
+  if (scl_processes_count() == 1) return EXIT_SUCCESS;
+  (void)setenv(joined_variable, "1", 1);
+  if (scl_processes_rank() > 0) silence();
+  (void)on_exit(leave_at_exit, NULL);
+  divide_cores();
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,61 @@
+/* scullery.core: this process among several (processes/processes.h). */
+#include "processes/processes.h"
+#include "lua/glue.h"
+#include "lua/options.h"
+
+#include <string.h>
+
+/* core.process_count() -> how many, and the number of this one, from 0 */
+static int process_count(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)scl_processes_count());
+  lua_pushinteger(L, (lua_Integer)scl_processes_rank());
+  return 2;
+}
+
+/* core.process_hosts() -> a list of the names of their machines */
+static int process_hosts(lua_State *L) {
+  lua_newtable(L);
+  for (size_t r = 0; r < scl_processes_count(); r++) {
+    lua_pushstring(L, scl_processes_host(r));
+    lua_rawseti(L, -2, (lua_Integer)r + 1);
+  }
+  return 1;
+}
+
+/* core.process_exchanged() -> bytes that this process has exchanged, and seconds */
+static int process_exchanged(lua_State *L) {
+  lua_pushnumber(L, scl_processes_bytes());
+  lua_pushnumber(L, scl_processes_seconds());
+  return 2;
+}
+
+/* core.process_meet(what): wait until all processes are here; an error where they are elsewhere */
+static int process_meet(lua_State *L) {
+  const char *what = luaL_checkstring(L, 1);
+  SCL_LUA_TRY(L, scl_processes_meet(SCL_STATUS_OK, &error, "%s", what));
+  return 0;
+}
+
+/* core.process_share(what, text) -> the text of process 0, in all; others give any text */
+static int process_share(lua_State *L) {
+  size_t length;
+  const char *what = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &length);
+  if (scl_processes_count() == 1) {
+    lua_settop(L, 2);
+    return 1;
+  }
+  int64_t size = (int64_t)length;
+  SCL_LUA_TRY(L, scl_processes_meet(SCL_STATUS_OK, &error, "%s", what));
+  SCL_LUA_TRY(L, scl_processes_broadcast(0, &size, sizeof size, &error));
+  char *copy = lua_newuserdatauv(L, (size_t)size + 1, 0);
+  if (scl_processes_rank() == 0) memcpy(copy, text, length);
+  SCL_LUA_TRY(L, scl_processes_broadcast(0, copy, (size_t)size, &error));
+  lua_pushlstring(L, copy, (size_t)size);
+  return 1;
+}
+
+void scl_lua_open_processes(lua_State *L) {
+  SCL_LUA_FUNCTIONS(L, {"process_count", process_count}, {"process_hosts", process_hosts},
+                    {"process_exchanged", process_exchanged}, {"process_meet", process_meet},
+                    {"process_share", process_share});
+}
