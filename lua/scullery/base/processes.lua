@@ -128,8 +128,8 @@ local function ordered_pairs(plain)
   end
 end
 
---- processes.install(): makes what a script sees equal in all processes. The command calls it before
--- it runs a script, where there are several.
+--- processes.install(): makes what a script sees equal in all processes. The command calls it,
+-- where there are several, before it runs a script.
 -- luacheck: push ignore 122
 function processes.install()
   if count == 1 then return end

@@ -28,8 +28,6 @@ function store.path(folder, name)
   return (folder:gsub("(.)/+$", "%1")) .. "/" .. name
 end
 
-local function file_of(path) return path .. "/results.jsonl" end
-
 -- ---------------------------------------------------------------- lines
 
 local function check_header(self, header)
@@ -76,7 +74,7 @@ end
 -- ---------------------------------------------------------------- reading and adding
 
 local function new(path)
-  return setmetatable({ path = path, file = file_of(path), lines = 0, records = {}, latest = {} },
+  return setmetatable({ path = path, file = path .. "/results.jsonl", lines = 0, records = {}, latest = {} },
     store)
 end
 

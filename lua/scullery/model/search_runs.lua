@@ -14,8 +14,6 @@ local search_runs = {}
 function search_runs.sums_number(shared) return 10 + shared.index end
 local sums_number = search_runs.sums_number
 
--- The number of a run as a part of the work.
-local function part_of(run) return 10 + run.index end
 
 -- The solver's own risk estimate, from one fit on all rows: the same fields as judging.run returns,
 -- but `fits`, whose scores are the estimates, in place of `values`.
@@ -78,7 +76,7 @@ local function run_one(run, ds, source, folds, cells, o, criterion, stored)
   local function do_run()
     if stored then
       if run.shared.wider then make_again(run.shared.wider, ds, source, folds, stored) end
-      run.shared.checkpoint = stored:begin(part_of(run), sums_number(run.shared))
+      run.shared.checkpoint = stored:begin(10 + run.index, sums_number(run.shared))
     end
     result = o.estimate and own_estimate(run, ds, source, cells.score, o)
       or judging.run(run, ds, source, folds, o.judged, criterion, o.stages)
