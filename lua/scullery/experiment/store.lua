@@ -74,7 +74,8 @@ end
 -- ---------------------------------------------------------------- reading and adding
 
 local function new(path)
-  return setmetatable({ path = path, file = path .. "/results.jsonl", lines = 0, records = {}, latest = {} },
+  return setmetatable({ path = path, file = path .. "/results.jsonl", lines = 0, records = {},
+    latest = {} },
     store)
 end
 

@@ -14,7 +14,6 @@ local search_runs = {}
 function search_runs.sums_number(shared) return 10 + shared.index end
 local sums_number = search_runs.sums_number
 
-
 -- The solver's own risk estimate, from one fit on all rows: the same fields as judging.run returns,
 -- but `fits`, whose scores are the estimates, in place of `values`.
 local function own_estimate(run, ds, source, what, o)
