@@ -150,7 +150,6 @@ void scl_note_failure(const char *text) {
 
 int scl_leave_processes(int status) {
   scl_error error = {0};
-  if (scl_processes_count() == 1) return status;
   const bool failed = status != EXIT_SUCCESS;
   (void)snprintf(error.message, sizeof error.message, "%s",
                  failure[0] != 0 ? failure : "the script ended with a failure");

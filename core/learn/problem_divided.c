@@ -81,10 +81,21 @@ static scl_status sweep_in_steps(const scl_problem *problem, const double *a, sc
   return scl_problem_adjoint(problem, s->scores, s->k, out, error);
 }
 
+/* The sweep of a solver that works on the rows of its process. One without rows gets one call of
+ * the turn, which may read what all rows have in common. */
+static scl_status sweep_apart(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
+                              void *context, double *out, scl_error *error) {
+  size_t first, end;
+  scl_status mine = SCL_STATUS_OK;
+  scl_problem_part(problem, scl_processes_rank(), &first, &end);
+  if (first == end) mine = scl_turns_without_rows(problem, turn, context, error);
+  SCL_TRY(scl_processes_meet(mine, error, "a pass over %zu rows", problem->rows));
+  return scl_problem_sweep(problem, a, k, turn, context, out, error);
+}
+
 scl_status scl_divided_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                              void *context, double *out, scl_error *error) {
-  if (context_of(problem)->apart)
-    return scl_problem_sweep(problem, a, k, turn, context, out, error);
+  if (context_of(problem)->apart) return sweep_apart(problem, a, k, turn, context, out, error);
   SCL_TRY(scl_problem_enter(problem, "sweep", error));
   scl_turns s = {.turn = turn, .context = context, .k = k};
   const scl_status status = sweep_in_steps(problem, a, &s, out, error);

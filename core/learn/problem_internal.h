@@ -222,6 +222,9 @@ scl_status scl_turns_open(const scl_problem *problem, scl_turns *turns, scl_erro
 void scl_turns_close(scl_turns *turns);
 /* Call the turn for all parts, in their order. */
 scl_status scl_turns_replay(const scl_problem *problem, scl_turns *turns, scl_error *error);
+/* One call of the turn with no rows. */
+scl_status scl_turns_without_rows(const scl_problem *problem, scl_turn turn, void *context,
+                                  scl_error *error);
 void scl_row_facts_destroy(scl_row_facts *facts);
 
 /* problem_divided.c: the same verbs where processes make parts of the passes. */

@@ -51,22 +51,34 @@ static scl_status refuse_size(scl_error *error) {
                   "the checkpoint is damaged: a pass in it has another size");
 }
 
+/* A table of `count` rows from `first` on, without features and what is read of each row. */
+static scl_rows empty_rows(const scl_problem *problem, size_t first, size_t count) {
+  const scl_flow *flow = flow_of(problem);
+  const size_t entries = scl_flow_entries(flow);
+  return (scl_rows){.head = SCL_HEAD(scl_rows),
+                    .first = first,
+                    .count = count,
+                    .features = {.dtype = problem->dtype, .cols = problem->features},
+                    .entries = entries,
+                    .value = entries > 0 ? scl_map_entry_value(flow->map) : 0};
+}
+
+scl_status scl_turns_without_rows(const scl_problem *problem, scl_turn turn, void *context,
+                                  scl_error *error) {
+  const scl_rows rows = empty_rows(problem, 0, 0);
+  double none;
+  return turn(context, &rows, &none, error);
+}
+
 /* Call the turn for `count` rows from `first` on. */
 static scl_status turn_part(const scl_problem *problem, scl_turns *turns, size_t first,
                             size_t count, scl_error *error) {
   solve_context *solve = context_of(problem);
   const scl_row_facts *f = solve->facts;
-  const scl_flow *flow = flow_of(problem);
-  const size_t entries = scl_flow_entries(flow);
-  const scl_rows rows = {.head = SCL_HEAD(scl_rows),
-                         .first = first,
-                         .count = count,
-                         .features = {.dtype = problem->dtype, .cols = problem->features},
-                         .entries = entries,
-                         .value = entries > 0 ? scl_map_entry_value(flow->map) : 0,
-                         .targets = f->targets + first * problem->targets,
-                         .weights = f->weighted ? f->weights + first : NULL,
-                         .index = f->index + first};
+  scl_rows rows = empty_rows(problem, first, count);
+  rows.targets = f->targets + first * problem->targets;
+  rows.weights = f->weighted ? f->weights + first : NULL;
+  rows.index = f->index + first;
   solve->visiting = true;
   const scl_status status =
       turns->turn(turns->context, &rows, turns->scores + first * turns->k, error);

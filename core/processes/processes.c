@@ -29,10 +29,12 @@ static struct {
   char (*hosts)[HOST];
   pthread_t thread; /* that joined */
   uint64_t meetings;
-  bool broken; /* an exchange failed: there are no others */
-  bool over;   /* they have agreed to part: no exchange follows */
+  bool broken;      /* an exchange failed: there are no others */
+  bool over;        /* they have agreed to part: no exchange follows */
+  scl_error parted; /* why, for whoever asks for another exchange */
   double bytes, seconds;
-} all = {.count = 1, .here = 1};
+} all = {
+    .count = 1, .here = 1, .parted = {SCL_STATUS_IO, "the processes have parted after a failure"}};
 
 size_t scl_processes_count(void) { return all.count; }
 size_t scl_processes_rank(void) { return all.rank; }
@@ -61,29 +63,31 @@ static double now(void) {
 }
 
 /* Note what an exchange that began at `from` took. */
-static scl_status finish(scl_status status, double from, double bytes) {
+static scl_status finish(scl_status status, double from, double bytes, const scl_error *error) {
   all.seconds += now() - from;
   all.bytes += bytes;
-  all.broken = all.broken || status != SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK || all.broken) return status;
+  all.broken = true;
+  if (error != NULL) all.parted = *error;
   return status;
 }
 
 scl_status scl_processes_sum(int64_t *numbers, size_t count, scl_error *error) {
   const double from = now();
   return finish(scl_transport_sum(all.transport, all.group, numbers, count, error), from,
-                (double)count * sizeof *numbers);
+                (double)count * sizeof *numbers, error);
 }
 
 scl_status scl_processes_maximum(int64_t *numbers, size_t count, scl_error *error) {
   const double from = now();
   return finish(scl_transport_maximum(all.transport, all.group, numbers, count, error), from,
-                (double)count * sizeof *numbers);
+                (double)count * sizeof *numbers, error);
 }
 
 scl_status scl_processes_broadcast(size_t rank, void *bytes, size_t size, scl_error *error) {
   const double from = now();
   return finish(scl_transport_broadcast(all.transport, all.group, rank, bytes, size, error), from,
-                (double)size);
+                (double)size, error);
 }
 
 /* ------------------------------------------------------------ meetings */
@@ -112,7 +116,7 @@ static scl_status judge(const statement *of, scl_error *error) {
     all.over = all.over || of[r].leaving != of[0].leaving;
   for (size_t r = 0; r < all.count; r++) {
     if (of[r].status == SCL_STATUS_OK) continue;
-    if (r == all.rank) return of[r].status; /* its own sentence is in *error */
+    if (r == all.rank) return scl_fail(error, of[r].status, "%s", of[r].sentence);
     return scl_fail(error, of[r].status, "process %zu of %zu (%s): %s", r, all.count, all.hosts[r],
                     of[r].sentence);
   }
@@ -137,6 +141,7 @@ static scl_status disagree(const statement *mine, scl_error *error) {
   }
   scl_status status = collect(mine, of, error);
   if (status == SCL_STATUS_OK) status = judge(of, error);
+  if (all.over && error != NULL) all.parted = *error;
   scl_release(of);
   return status;
 }
@@ -146,16 +151,16 @@ static scl_status meet(statement *own, scl_error *error) {
   const scl_status mine = own->status;
   if (all.broken || all.over)
     return mine != SCL_STATUS_OK ? mine
-                                 : scl_fail(error, SCL_STATUS_IO,
-                                            "the processes have parted after a failure: no sum "
-                                            "over all rows can be made");
+                                 : scl_fail(error, all.parted.status, "%s", all.parted.message);
   if (mine != SCL_STATUS_OK && error != NULL)
     (void)snprintf(own->sentence, sizeof own->sentence, "%s", error->message);
   const int64_t print = print_of(own->doing);
   int64_t seen[3] = {print, -print, mine != SCL_STATUS_OK};
   all.meetings++;
   const scl_status status = scl_processes_maximum(seen, 3, error);
-  if (status != SCL_STATUS_OK) return mine != SCL_STATUS_OK ? mine : status;
+  if (status != SCL_STATUS_OK && mine != SCL_STATUS_OK)
+    return scl_fail(error, mine, "%s", own->sentence);
+  if (status != SCL_STATUS_OK) return status;
   if (seen[0] == -seen[1] && seen[2] == 0) return SCL_STATUS_OK;
   return disagree(own, error);
 }

@@ -586,5 +586,6 @@ const scl_plugin scullery_plugin = {
     SCL_INSTANCE(cg, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = cg_penalty),
                   SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows),
+                  SCL_OFFER_BARE(SCL_ABILITY_ROWS_APART, scl_ability_rows_apart),
                   SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = cg_cost)),
     .create = cg_create};

@@ -24,6 +24,7 @@ scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   l->scores = l->changes + LBFGS_PAIRS * size;
   l->trial_scores = l->scores + r->scores;
   l->slope_sum = l->trial_scores + r->scores;
+  memset(l->scores, 0, 2 * r->scores * sizeof *l->scores); /* of rows of other processes */
   l->metric = l->slope_sum + r->columns;
   for (size_t i = 0; i < size; i++) {
     const size_t feature = i / r->columns;

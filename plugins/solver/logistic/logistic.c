@@ -27,6 +27,7 @@
 #include "shared/early_stop.h"
 #include "shared/losses.h"
 #include "shared/minibatch.h"
+#include "shared/row_total.h"
 #include "shared/solver_options.h"
 
 #include <stdio.h>
@@ -75,18 +76,25 @@ static void write_solution(const risk *r, const double *x, double gradient_norm,
 
 /* ------------------------------------------------------------ lbfgs */
 
-/* Whether these scores (n x c) separate the classes: longer weights would then lower every loss. */
-static bool separated(const risk *r, const double *scores) {
-  const size_t c = r->columns;
-  for (size_t i = 0; i < r->problem->rows; i++) {
-    const double *f = scores + i * c, *y = r->targets + i * c;
-    const size_t truth = c == 1 ? 0 : loss_truth(c, y);
-    if (r->weights[i] == 0) continue;
-    if (c == 1 && !(f[0] * y[0] > 0)) return false;
-    for (size_t j = 0; j < c; j++)
-      if (j != truth && !(f[truth] > f[j])) return false;
-  }
+/* Whether a row with these scores and targets (c each) is on the right side of every boundary. */
+static bool right_side(size_t c, const double *f, const double *y) {
+  const size_t truth = c == 1 ? 0 : loss_truth(c, y);
+  if (c == 1) return f[0] * y[0] > 0;
+  for (size_t j = 0; j < c; j++)
+    if (j != truth && !(f[truth] > f[j])) return false;
   return true;
+}
+
+/* Whether these scores (n x c) separate the classes: longer weights would then lower every loss.
+ * The losses of rows are overwritten. */
+static scl_status separated(const risk *r, const double *scores, bool *all, scl_error *error) {
+  const size_t n = r->problem->rows, c = r->columns;
+  double wrong;
+  for (size_t i = 0; i < n; i++)
+    r->losses[i] = r->weights[i] != 0 && !right_side(c, scores + i * c, r->targets + i * c);
+  const scl_status status = row_total(r->problem, r->losses, n, 1, &wrong, error);
+  *all = status == SCL_STATUS_OK && wrong == 0;
+  return status;
 }
 
 /* The note that says why the iteration did not converge. */
@@ -105,12 +113,14 @@ static void note_limit(const logistic *self, scl_solution *out) {
 static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *out,
                            scl_error *error) {
   lbfgs l;
+  bool apart = false;
   scl_status status = lbfgs_open(&l, r, error);
   if (status == SCL_STATUS_OK)
     status = lbfgs_minimise(&l, self->tolerance, self->max_iterations, out, error);
+  if (status == SCL_STATUS_OK && r->lambda == 0) status = separated(r, l.scores, &apart, error);
   if (status == SCL_STATUS_OK) {
     write_solution(r, l.x, sqrt(risk_dot(r->size, l.gradient, l.gradient)), out);
-    if (r->lambda == 0 && separated(r, l.scores)) {
+    if (apart) {
       out->outcome = SCL_OUTCOME_LIMIT;
       (void)snprintf(out->note, sizeof out->note,
                      "the classes are separable, so that without lambda longer weights always "
@@ -420,11 +430,13 @@ static void logistic_cost(const void *instance, const scl_problem *problem, cons
                    sweeps > TYPICAL_SWEEPS ? "a typical number" : "the limit max_iterations");
 }
 
-/* Sweeps read sparse rows, minibatches do not. */
+/* Sweeps read sparse rows, and work on the rows of a process; minibatches do not. */
 static const void *logistic_ability(const void *self, const char *id) {
   static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
-  const bool sweeps = ((const logistic *)self)->method == METHOD_LBFGS;
-  return sweeps && strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0 ? &sparse : NULL;
+  static const scl_ability_rows_apart apart = {SCL_HEAD(scl_ability_rows_apart)};
+  if (((const logistic *)self)->method != METHOD_LBFGS) return NULL;
+  if (strcmp(id, SCL_ABILITY_ROWS_APART) == 0) return &apart;
+  return strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0 ? &sparse : NULL;
 }
 
 const scl_plugin scullery_plugin = {

@@ -210,7 +210,7 @@ typedef struct scl_ability_ordered_rows {
 
 /* A table without members: in a fit by several processes, this solver works on the rows of its
  * process. `product` and the turns of `sweep` then give scores of these rows alone (those of others
- * are 0, and no turn is called for them), `adjoint` reads these rows of r alone, and the sums of all
+ * are 0, and no turn is called for them; a process without rows gets one call with no rows), `adjoint` reads these rows of r alone, and the sums of all
  * rows come from `adjoint`, `sweep` and `total`: the solver makes no other sum, maximum or choice
  * over rows. Without this ability every process gets all scores and makes all turns, after an
  * exchange of the scores. */

@@ -1,0 +1,181 @@
+-- Several processes that run one script: what they see, what process 0 does alone, and how faults
+-- end them all.
+local lu = require "luaunit"
+local support = dofile "tests/helpers/support.lua"
+
+-- The status, output and messages of a script that `count` processes run.
+local function run(count, code)
+  local script = support.write(nil, code)
+  local status, out, err = support.shell(("timeout 100 %s --processes %d %s"):format(
+    support.quote(support.binary), count, script))
+  os.remove(script)
+  return status, out, err
+end
+
+local function succeeds(count, code)
+  local status, out, err = run(count, code)
+  lu.assertEquals({ status, err }, { 0, "" })
+  return out
+end
+
+-- The script fails, with a sentence that holds all of the words, which is said once.
+local function fails(words, count, code)
+  local status, out, err = run(count, code)
+  lu.assertNotEquals(status, 0)
+  lu.assertNotEquals(status, 124, "it hangs")
+  for _, word in ipairs(words) do lu.assertStrContains(err, word) end
+  local _, times = err:gsub("scullery: ", "")
+  lu.assertEquals(times, 1, err)
+  return out, err
+end
+
+local fit = [[
+  local sc = require "scullery"
+  local X = sc.randn{ 10000, 3, seed = 1 }
+  local function map(T, dtype) return sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.fourier(), T = T, seed = 1, dtype = dtype } end
+]]
+
+function TestFitsHaveTheBitsOfOneProcess()
+  local code = fit .. [[
+    local weights = sc.zeros(10000, 1)
+    for i = 1, 10000 do weights:set(i, 1, 0.5 + i % 3 / 7) end
+    for _, dtype in ipairs{ "float64", "float32", "int16", "int8" } do
+      for _, solver in ipairs{ sc.solver.ridge{ lambda = 1e-4 }, sc.solver.cg{ lambda = 1e-4 } } do
+        local p = sc.pipeline{ sc.standardize(), map(40, dtype), solver }
+        p:fit(sc.dataset{ X = X, y = X:column(1):map(math.sin), weights = weights })
+        local found = p:predict(X:slice(1, 20))
+        for i = 1, 20 do print(("%a"):format(found[i])) end
+      end
+    end]]
+  local one = succeeds(1, code)
+  local _, lines = one:gsub("\n", "")
+  lu.assertEquals(lines, 160)
+  for _, count in ipairs{ 2, 5 } do lu.assertEquals(succeeds(count, code), one) end
+end
+
+function TestMoreProcessesThanRows()
+  local code = [[
+    local sc = require "scullery"
+    local X = sc.randn{ 5, 2, seed = 1 }
+    print(sc.pipeline{ sc.solver.cg{ lambda = 0.1 } }:fit(X, X:column(1)):predict(X)[1])]]
+  lu.assertEquals(succeeds(4, code), succeeds(1, code))
+end
+
+function TestTheyKnowThemselves()
+  lu.assertEquals(succeeds(3, [[
+    local sc = require "scullery"
+    print(sc.processes.count, sc.processes.rank, #sc.processes.hosts, (sc.processes.exchanged()))
+  ]]):gsub("%d+%.%d+\n", "bytes\n"), "3\t0\t3\tbytes\n")
+  lu.assertEquals(succeeds(1, "print(require 'scullery'.processes.count)"), "1\n")
+end
+
+-- Each process writes what it sees to a file of its own.
+function TestAllSeeTheWorldOfTheFirst()
+  support.in_folder(function(folder)
+    local code = ([[
+      local sc = require "scullery"
+      local keys, t = {}, { 3, x = 1, other = 2, [7.5] = 3 }
+      for i = 1, 50 do t["key" .. i] = i end
+      for key in pairs(t) do keys[#keys + 1] = tostring(key) end
+      local pipe = io.popen "echo $$; exit 3"
+      local text = pipe:read "a"
+      local ok, how, number = pipe:close()
+      local seen = table.concat({ os.time(), os.clock(), os.date(), os.tmpname(), math.random(),
+        io.read "l", io.read "n", text, tostring(ok), how, number, table.concat(keys, " "),
+        select(3, os.execute "exit 4"), tostring(io.open("/no/such/file", "w")) }, "\n")
+      assert(io.open("/proc/self/stat")) -- reading is each one's own
+
+      core = require "scullery.core"
+      assert(core.process_share("check", seen) == seen, "they differ: " .. seen)
+      local file = assert(io.open("%s/out", "a"))
+      file:write("once\n")
+      file:close()
+      print(#seen > 100)]]):format(folder)
+    local script = support.write(nil, code)
+    local status, out, err = support.shell(("%s --processes 3 %s"):format(
+      support.quote(support.binary), script), "a line\n42\n")
+    os.remove(script)
+    lu.assertEquals({ status, out, err }, { 0, "true\n", "" })
+    lu.assertEquals(support.read(folder .. "/out"), "once\n")
+  end)
+end
+
+function TestDifferentWaysEndWithASentence()
+  fails({ "different ways", "50", "51" }, 3, fit .. [[
+    sc.pipeline{ map(sc.processes.rank == 1 and 50 or 51), sc.solver.ridge{ lambda = 1 } }
+      :fit(X, X:column(1))]])
+  fails({ "different ways", "the end of the script" }, 3, fit .. [[
+    if sc.processes.rank == 2 then os.exit(0) end
+    sc.pipeline{ map(50), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))]])
+  -- caught, it is said again by what follows
+  fails({ "different ways", "50", "51" }, 2, fit .. [[
+    pcall(function()
+      sc.pipeline{ map(50 + sc.processes.rank), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))
+    end)
+    sc.pipeline{ map(50), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))]])
+end
+
+function TestAnErrorOfOneIsAnErrorOfAll()
+  local out = fails({ "a fault on one", "process 1 of 3" }, 3, fit .. [[
+    if sc.processes.rank == 1 then error "a fault on one" end
+    sc.pipeline{ map(50), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))
+    print "not reached"]])
+  lu.assertEquals(out, "")
+  fails({ "a fault of all" }, 3, "error 'a fault of all'")
+  -- a number in the part of the last process; afterwards they go on together
+  lu.assertStrContains(succeeds(3, fit .. [[
+    X:set(9999, 2, 0 / 0)
+    print(pcall(function() sc.pipeline{ map(50), sc.solver.ridge{ lambda = 1 } }
+      :fit(X, X:column(1)) end))
+    X:set(9999, 2, 0)
+    sc.pipeline{ map(50), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))]]), "9999")
+end
+
+function TestTheFirstWritesFiles()
+  support.in_folder(function(folder)
+    local code = fit .. ([[
+      local p = sc.pipeline{ map(20), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))
+      p:save("%s/model.safetensors")
+      print(sc.load("%s/model.safetensors"):predict(X) == p:predict(X))
+      print(pcall(p.save, p, "/no/such/folder/model.safetensors"))]]):format(folder, folder)
+    local out = succeeds(3, code)
+    lu.assertStrContains(out, "true\n")
+    lu.assertStrContains(out, "/no/such/folder")
+    lu.assertEquals(select(2, support.shell("ls " .. folder)), "model.safetensors\n")
+  end)
+end
+
+function TestTheStatusOfAScriptIsThatOfAll()
+  lu.assertEquals(run(3, "os.exit(7)"), 7)
+  lu.assertEquals(run(2, "io.stdout:write 'x' os.exit(true)"), 0)
+end
+
+function TestBadOptions()
+  for _, case in ipairs{ { "--processes 0", "1 to 256" }, { "--processes many", "many" },
+    { "--processes", "--processes" }, { "--transport nothing", "nothing" } } do
+    local status, _, err = support.scullery(case[1] .. " -e 'print(1)'")
+    lu.assertEquals(status, 1)
+    lu.assertStrContains(err, case[2])
+  end
+  -- started by a launcher whose MPI is not here
+  local status, _, err = support.shell("PMIX_RANK=0 " .. support.quote(support.binary) ..
+    " -e 'print(1)'")
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(err, "PMIX_RANK")
+end
+
+function TestCrashesEndAll()
+  local status, out, err = run(3, fit .. [[
+
+    local pid = io.open("/proc/self/stat"):read "n"
+    if sc.processes.rank == 1 then
+
+      require "scullery.core".run_program({ "kill", "-9", tostring(pid) }, 5)
+    end
+    sc.pipeline{ map(50), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))]])
+  lu.assertEquals({ status, out }, { 137, "" })
+  lu.assertStrContains(err, "process 1 of 3 was ended by signal 9")
+end
+
+os.exit(lu.LuaUnit.run())
