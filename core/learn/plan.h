@@ -15,8 +15,9 @@ typedef struct scl_plan {
   bool keeps;      /* whether features are stored between passes */
   /* Bytes: the map; the buffers of a walk; the sums, and the most while they are made; the matrix
    * that the solver gets beside them; G; Phi Phi', and the most while it is made; stored features;
-   * the solution. */
-  double map, walk, sums, summing, matrix, gram, outer, multiplying, kept, solution;
+   * the solution; the matrices that a function of rows makes in one reading of all rows, which are
+   * garbage until Lua's collector runs (0 for other sources). */
+  double map, walk, sums, summing, matrix, gram, outer, multiplying, kept, solution, fetched;
   /* Seconds of the first `tried` rows, with the training's own map of `few` features: reading and
    * stages, making features, adding their products to the sums, a sweep over stored features; and
    * what a walk that sums takes besides, whatever the number of rows. 0: not measured. */

@@ -47,6 +47,7 @@ static void set_numbers(lua_State *L, const scl_plan *p) {
   SCL_LUA_NUMBERS(L, {"map", p->map}, {"walk", p->walk}, {"sums", p->sums}, {"summing", p->summing},
                   {"matrix", p->matrix}, {"gram", p->gram}, {"outer", p->outer},
                   {"multiplying", p->multiplying}, {"kept", p->kept}, {"solution", p->solution},
+                  {"fetched", p->fetched},
                   {"reading", p->reading}, {"making", p->making}, {"adding", p->adding},
                   {"sweeping", p->sweeping}, {"ending", p->ending});
   SCL_LUA_NUMBERS(L, {"normal", c->normal}, {"reweighted", c->reweighted}, {"dual", c->dual},

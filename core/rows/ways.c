@@ -207,7 +207,7 @@ scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) 
   scl_sums like = {
       .features = d, .targets = c, .groups = groups, .exact = exact, .counted = walked.bits};
   const size_t parts = scl_reduce_parts(scl_sums_reduction(&like).bytes, flow->source->rows);
-  const double walk = scl_flow_bytes(&walked, true);
+  const double walk = scl_flow_bytes(&walked, true), all = (double)parts * part;
   return (scl_sums_bytes){
-      .sums = part, .most = (double)parts * part + (scl_flow_entries(flow) > 0 ? 1 : 2) * walk};
+      .sums = part, .parts = all, .most = all + (scl_flow_entries(flow) > 0 ? 1 : 2) * walk};
 }

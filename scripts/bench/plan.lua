@@ -24,15 +24,17 @@ local function watch(name)
     local planned, told = pcall(Pipeline.methods.plan, self, data, y, ...)
     collectgarbage()
     collectgarbage()
-    core.usage(true)
+    local busy = core.usage(true)
     local began = core.now()
     local result = table.pack(original(self, data, y, ...))
     local seconds = core.now() - began
-    local peak = select(2, core.usage())
-    active = false
-    if latest and latest.name == name then seconds = math.min(seconds, latest.seconds) end
+    local used, peak = core.usage()
+    used, active = used - busy, false
+    if latest and latest.name == name then
+      seconds, used = math.min(seconds, latest.seconds), math.min(used, latest.used)
+    end
     latest = { name = name, told = planned and told or nil, problem = not planned and told or nil,
-      seconds = seconds, peak = peak }
+      seconds = seconds, used = used, peak = peak }
     return table.unpack(result, 1, result.n)
   end
 end
@@ -49,9 +51,10 @@ local function one_row(part, case)
     print(("| %s | %s |"):format(case.id, tostring(problem)))
   elseif latest and latest.told then
     local t = latest.told
-    print(("| %s | %s | %.0f | %.0f | %.2f | %.3g | %.3g | %.2f |"):format(part, case.id,
-      t.bytes / 1e6, latest.peak / 1e6, t.bytes / latest.peak, t.seconds, latest.seconds,
+    print(("| %s | %s | %.0f | %.0f | %.2f | %.3g | %.3g | %.3g | %.2f |"):format(part, case.id,
+      t.bytes / 1e6, latest.peak / 1e6, t.bytes / latest.peak, t.seconds, latest.seconds, latest.used,
       t.seconds / latest.seconds))
+    if os.getenv "SHOWPLAN" then print(t) end
   elseif latest then
     print(("| %s | %s | %s |"):format(part, case.id, tostring(latest.problem)))
   end

@@ -192,22 +192,18 @@ function plan.parts(t, seconds, o)
   return list
 end
 
--- The engine keeps up to CACHE bytes of released blocks of at least LARGE bytes for reuse
--- (core/base/pages.h). At its peak a fit holds about so many of the blocks of rows and of matrices
--- that it has released: shares that were measured.
-local CACHE, LARGE, BLOCKS = 96 * 2 ^ 20, 4e6, 0.3
+-- Released blocks stay in memory: the engine keeps up to CACHE bytes of large ones for reuse
+-- (core/base/pages.h), and malloc keeps the small ones. Matrices that a function of rows made are
+-- collected when they take GARBAGE bytes (core/lua/glue.c).
+local CACHE, GARBAGE = 96 * 2 ^ 20, 32 * 2 ^ 20
 plan.CACHE = CACHE
-
-local function cached(t)
-  local blocks, matrix = t.summing > 0 and t.summing - t.sums or t.walk, 4.0 * t.features ^ 2
-  return math.min(CACHE, (blocks > 2 * LARGE and BLOCKS * blocks or 0)
-    + (t.way == "dense" and t.factorised > 0 and matrix > LARGE and matrix or 0))
-end
 
 --- plan.peak(t): the most memory at one time, above that of now.
 function plan.peak(t)
-  local solving = t.sums + t.matrix + t.gram + t.own + t.solution + t.kept + t.walk
-  return t.map + math.max(t.summing, solving + t.outer, t.multiplying) + cached(t)
+  local solving = t.sums + t.matrix + t.gram + t.own + t.solution + t.kept + t.walk + t.outer
+  local released = math.max(t.summing - t.sums, t.multiplying - t.outer, 0)
+  return t.map + math.min(t.fetched, GARBAGE)
+    + math.max(t.summing, t.multiplying, solving + math.min(released, CACHE))
 end
 
 -- ---------------------------------------------------------------- plans
