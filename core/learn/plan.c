@@ -89,6 +89,7 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
   const bool many = cost->minibatch >= (double)out->rows * d && flow->source->random_access,
              passes = cost->passes > 0 || (many && scl_flow_entries(flow) == 0);
   if (passes) out->walk = scl_flow_bytes(&passing, true);
+  out->judging = scl_flow_bytes(flow, true);
   out->keeps = passes && scl_keep_fits(&passing, training->allowance);
   if (out->keeps) out->kept = scl_keep_bytes(&passing);
 }
@@ -102,6 +103,7 @@ static void plan_codes(const scl_training *training, const scl_flow *flow, scl_p
                  2 * groups * scl_symmetric_bytes((double)out->codes) +
                  scl_flow_bytes(flow, false) +
                  2 * rows * (double)out->codes * (double)scl_dtype_size(flow->dtype);
+  out->judging = scl_flow_bytes(flow, false);
 }
 
 /* ------------------------------------------------------------ seconds of a few rows */
@@ -227,22 +229,24 @@ static scl_status plan_seconds(scl_training *training, const scl_instance *solve
 
 /* ------------------------------------------------------------ the plan */
 
-scl_status scl_training_plan(scl_training *training, const scl_instance *solver, size_t parameters,
-                             const double *values, size_t count, bool timed, scl_plan *out,
-                             scl_error *error) {
+scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
+                             const scl_planned *planned, scl_plan *out, scl_error *error) {
   const bool constant = scl_solver_wants_intercept(solver) && !scl_solver_makes_models(solver);
+  const double *values = planned->values;
+  const size_t count = planned->count;
   SCL_TRY(scl_training_centre(training, constant, error)); /* it may change the way of summing */
   scl_flow flow = training->flow;
-  flow.planned = flow.map == NULL ? 0 : parameters;
+  flow.planned = flow.map == NULL ? 0 : planned->parameters;
   const bool weighted = flow.weights != NULL;
   scl_problem problem = scl_problem_sizes(training, &flow, solver);
   *out = (scl_plan){.rows = problem.rows,
                     .features = problem.features,
                     .targets = problem.targets,
-                    .way = training->way->name};
+                    .way = training->way->name,
+                    .codes = planned->codes};
   plan_cost(solver, &problem, values, count, weighted, out);
-  plan_bytes(training, &flow, parameters, out);
-  if (timed) SCL_TRY(plan_seconds(training, solver, out, error));
+  plan_bytes(training, &flow, planned->parameters, out);
+  if (planned->timed) SCL_TRY(plan_seconds(training, solver, out, error));
   if (out->codes > 0) plan_codes(training, &flow, out);
   if (out->codes == 0 || !scl_problem_is_reducible(training, solver, &problem, values, count))
     return SCL_STATUS_OK;

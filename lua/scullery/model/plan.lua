@@ -82,7 +82,7 @@ end
 --- plan.sizes(p, ds, o): the engine's plan (core.plan) of a solve of the pipeline on ds. o.choices:
 --- of searched options; o.values: of the path option, or nil; o.folds: the fold of each row, or
 --- nil; o.estimate: the risk estimate asked for; o.once: one problem is solved; o.seconds: times
---- are measured. Besides: fitting, the seconds to fit the row stages and to draw the parameters;
+--- are measured; o.codes: as in a plan with the same features, or nil. Besides: fitting, the seconds to fit the row stages and to draw the parameters;
 --- dtype of the products; dim, the columns that features read; mapped: whether there are features.
 function plan.sizes(p, ds, o)
   local source = dataset.source_of_targets(ds)
@@ -95,7 +95,8 @@ function plan.sizes(p, ds, o)
   local given = recipe.training_options(small, ds, o.folds)
   given.once, given.quiet = o.once, true
   local training <close> = core.training(source, prepared.stages, prepared.map, given)
-  local t = core.plan(training, component.instance(solver), T, o.values, o.seconds or false)
+  local t = core.plan(training, component.instance(solver), T, o.values, o.seconds or false,
+    o.codes or 0)
   t.fitting = fitting_seconds(prepared, t.rows / X:rows(), T)
   local info = prepared.map and core.map_info(prepared.map)
   t.dtype = info and (info.dtype == "float64" and "float64" or "float32") or p.dtype or "float64"
@@ -196,13 +197,16 @@ end
 -- (core/base/pages.h), and malloc keeps the small ones. Matrices that a function of rows made are
 -- collected when they take GARBAGE bytes (core/lua/glue.c).
 local CACHE, GARBAGE = 96 * 2 ^ 20, 32 * 2 ^ 20
-plan.CACHE = CACHE
+
+-- The matrices that a function of rows made until they are collected. They lie between the blocks of
+-- a walk, whose memory is then not used again.
+local function garbage(t) return t.fetched > 0 and math.min(t.fetched, GARBAGE) + t.judging or 0 end
 
 --- plan.peak(t): the most memory at one time, above that of now.
 function plan.peak(t)
   local solving = t.sums + t.matrix + t.gram + t.own + t.solution + t.kept + t.walk + t.outer
   local released = math.max(t.summing - t.sums, t.multiplying - t.outer, 0)
-  return t.map + math.min(t.fetched, GARBAGE)
+  return t.map + garbage(t)
     + math.max(t.summing, t.multiplying, solving + math.min(released, CACHE))
 end
 
@@ -226,7 +230,8 @@ function plan.made(list, t, peak, seconds)
 end
 
 -- The choice of options that are not given (automatic.lua), on a sample: six widths, with seven
--- values of the regularisation in each of three folds, and some more values on all rows.
+-- values of the regularisation in each of three folds, and some more values on all rows. The rows
+-- and the models of each try are garbage until they are collected.
 local function choosing(p, t)
   local open = automatic.open(p)
   if not open then return nil end
@@ -235,7 +240,8 @@ local function choosing(p, t)
   local each = t.factorised > 0 and D ^ 3 / 3 or 4 * 30 * n * D
   local operations = widths * (n * D ^ 2 + values * each)
     + (t.rows > n and 4 * t.factorised or 0)
-  return row("choosing", 0, operations, operations / rates.of "potrf")
+  local left = widths * values * 8.0 * n * (t.dim + t.targets)
+  return row("choosing", math.min(left, GARBAGE), operations, operations / rates.of "potrf")
 end
 
 local function of(p, ds, seconds)
@@ -243,7 +249,7 @@ local function of(p, ds, seconds)
   local list = plan.parts(t, seconds)
   local choice = seconds and choosing(p, t)
   if choice then table.insert(list, #list, choice) end
-  return plan.made(list, t, plan.peak(t), seconds)
+  return plan.made(list, t, plan.peak(t) + (choice and choice.bytes or 0), seconds)
 end
 
 --- plan.fit(p, ds): the plan of p:fit(ds).

@@ -9,8 +9,7 @@ local search = require "scullery.model.search"
 local plan_search = {}
 
 -- What is measured once for all runs of a pipeline.
-local measured = { "tried", "few", "reading", "making", "adding", "ending",
-  "codes" }
+local measured = { "tried", "few", "reading", "making", "adding", "ending" }
 
 -- The fold of each row, as many rows in each: sizes do not depend on which rows they are.
 local function even_folds(n, count)
@@ -32,7 +31,8 @@ end
 local function sizes_of(run, ds, o, known)
   local before = known[run.pipeline]
   local t = plan.sizes(run.pipeline, ds, { choices = run.choices, folds = o.ids,
-    values = run.path and run.path.values, estimate = o.estimate, seconds = not before })
+    values = run.path and run.path.values, estimate = o.estimate, seconds = not before,
+    codes = before and before.codes })
   if before then
     for _, name in ipairs(measured) do t[name] = before[name] end
   end
@@ -56,16 +56,18 @@ local function add_run(list, run, o, shared)
   end
 end
 
--- The most memory of a run: folds are solved side by side, each with memory of its own.
+-- The most memory of a run: folds are solved side by side, each with memory of its own, and judged
+-- in another walk.
 local function peak_of(t, folds)
   local others = math.max(math.min(core.threads(), folds) - 1, 0)
-  return plan.peak(t) + others * (t.own + t.matrix + t.solution)
+  return plan.peak(t) + others * (t.own + t.matrix + t.solution) + (folds > 0 and t.judging or 0)
 end
 
 -- The parts of the fit to all rows at the end, summed up. Its sums are those of the folds.
 local function refit(run, ds, o)
   local path = run.path and { run.path.values[1] }
-  local t = plan.sizes(run.pipeline, ds, { choices = run.choices, values = path })
+  local t = plan.sizes(run.pipeline, ds, { choices = run.choices, values = path,
+    codes = run.sizes.codes })
   for _, name in ipairs(measured) do t[name] = run.sizes[name] end
   local flops, seconds = 0, 0
   for _, one in ipairs(plan.parts(t, true, { fits = 1, candidates = 0,
@@ -91,8 +93,9 @@ local function of_search(p, ds, given)
     one.flops, one.seconds = one.flops * ((o.outer or 0) + 1), one.seconds * ((o.outer or 0) + 1)
   end
   local sizes = { rows = ds:size(), features = runs[1].sizes.features, note = note }
-  if runs[1].shared ~= last then -- the sums of the best so far, and of the run before until Lua's
-    peak = peak + 2 * runs[1].sizes.sums + plan.CACHE -- collector frees them; their blocks
+  if runs[1].shared ~= last then -- what the best so far keeps, and the run before until Lua's
+    local t = runs[1].sizes      -- collector frees it
+    peak = peak + 2 * (t.sums + t.gram + t.matrix)
   end
   return plan.made(list, sizes, peak, true)
 end
