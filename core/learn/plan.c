@@ -75,7 +75,8 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
     out->fetched = (double)source->rows * (double)(source->cols + source->targets) * sizeof(double);
   if (cost->normal > 0 || cost->reweighted > 0) {
     const scl_sums_bytes sums = scl_sums_bytes_of(training->way, flow);
-    const bool copied = cost->reweighted > 0 || (training->way->whole && !alone);
+    const bool copied =
+        cost->reweighted > 0 || training->by_sums || (training->way->whole && !alone);
     out->sums = sums.sums;
     out->summing = sums.most;
     if (cost->reweighted > 0 && (passing.bits || passing.whole)) /* rows become numbers */
@@ -180,7 +181,8 @@ static scl_status time_passes(const scl_training *training, const scl_flow *flow
   scl_training *few;
   solve_context s;
   scl_flow rows = *flow;
-  scl_beginning first = scl_source_begin(flow->source, flow->end); /* a solver may want them in an order */
+  scl_beginning first =
+      scl_source_begin(flow->source, flow->end); /* a solver may want them in an order */
   rows.source = &first.base;
   rows.group = NULL;
   rows.groups = 1;

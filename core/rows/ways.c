@@ -198,9 +198,8 @@ enum { EXACT_PLACES = 8 };
 static double copy_bytes(const scl_flow *walked, double walk) {
   const size_t rows = scl_flow_block_rows(walked), last = walked->source->rows % rows;
   if (scl_flow_entries(walked) > 0) return 0;
-  return walk * (walked->source->rows > rows && 5 * last < 4 * rows
-                     ? 1 + (double)last / (double)rows
-                     : 1);
+  return walk *
+         (walked->source->rows > rows && 5 * last < 4 * rows ? 1 + (double)last / (double)rows : 1);
 }
 
 /* Sums of blocks: a tile of the product (algebra/symmetric.c) for each thread. */
@@ -225,8 +224,8 @@ scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) 
       .features = d, .targets = c, .groups = groups, .exact = exact, .counted = walked.bits};
   const size_t parts = scl_reduce_parts(scl_sums_reduction(&like).bytes, flow->source->rows);
   const double walk = scl_flow_bytes(&walked, true), all = (double)parts * part;
-  return (scl_sums_bytes){
-      .sums = part,
-      .parts = all,
-      .most = all + walk + copy_bytes(&walked, walk) + (way->blocks ? tile_bytes(&walked, d) : 0)};
+  return (scl_sums_bytes){.sums = part,
+                          .parts = all,
+                          .most = all + walk + copy_bytes(&walked, walk) +
+                                  (way->blocks ? tile_bytes(&walked, d) : 0)};
 }

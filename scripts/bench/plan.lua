@@ -1,5 +1,7 @@
 --- The table "planned and measured": for each row of scullery bench that fits or searches, the most
---- resident memory and the seconds of its fit, as p:plan told them and as they were.
+--- resident memory and the seconds of its fit, as p:plan told them and as they were, and the
+--- seconds of all processors: on a shared machine these, over the threads that work, are nearer to
+--- the time of the fit alone.
 ---
 ---   build/scullery scripts/bench/plan.lua [PART | ROW ...]
 ---
@@ -51,10 +53,9 @@ local function one_row(part, case)
     print(("| %s | %s |"):format(case.id, tostring(problem)))
   elseif latest and latest.told then
     local t = latest.told
-    print(("| %s | %s | %.0f | %.0f | %.2f | %.3g | %.3g | %.3g | %.2f |"):format(part, case.id,
-      t.bytes / 1e6, latest.peak / 1e6, t.bytes / latest.peak, t.seconds, latest.seconds, latest.used,
-      t.seconds / latest.seconds))
-    if os.getenv "SHOWPLAN" then print(t) end
+    print(("| %s | %s | %.0f | %.0f | %.2f | %.3g | %.3g | %.2f | %.3g |"):format(part, case.id,
+      t.bytes / 1e6, latest.peak / 1e6, t.bytes / latest.peak, t.seconds, latest.seconds,
+      t.seconds / latest.seconds, latest.used))
   elseif latest then
     print(("| %s | %s | %s |"):format(part, case.id, tostring(latest.problem)))
   end
@@ -66,8 +67,9 @@ watch "fit"
 watch "search"
 local wanted, any = {}, #arg > 0
 for _, name in ipairs(arg) do wanted[name] = true end
-print "| part | row | planned MB | measured MB | ratio | planned s | measured s | ratio |"
-print "|---|---|---:|---:|---:|---:|---:|---:|"
+print("| part | row | planned MB | measured MB | ratio | planned s | measured s | ratio "
+  .. "| processors' s |")
+print "|---|---|---:|---:|---:|---:|---:|---:|---:|"
 for _, part in ipairs(bench.parts) do
   for _, case in ipairs(require("scullery.bench." .. part).cases) do
     if wanted[part] or wanted[case.id] or not any and part ~= "large" and part ~= "predict" then

@@ -119,12 +119,15 @@ end
 --- memory, operations and time, and entries 1, 2, ... are its rows: { what =, bytes =, flops =,
 --- seconds = }.
 ---
+--- With T = "auto" it is the plan of the largest number of parameters that the fit may try, which
+--- is .T, and .note tells what growth that ends early takes: p:plan(ds, { budget = }), as for p:fit.
+---
 --- Sizes are those of the engine's arrays. Seconds are in proportion to the time of the first 2048
 --- rows with up to 1024 parameters, and to rates of the machine; a plan measures both. Where a
 --- number of iterations is not known, a typical number is taken, and .note tells it.
 ---
---- p:fit refuses a fit whose plan needs more memory than is left, with an error that has the
---- numbers.
+--- p:fit and p:search refuse work whose plan needs more memory than is left, with an error that has
+--- the numbers.
 function Pipeline:plan(data, y, given)
   return guarded("pipeline:plan", require("scullery.model.plan_search").run, self, data, y, given)
 end

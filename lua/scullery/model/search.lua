@@ -436,6 +436,7 @@ local function run_whole(self, data, o)
     o.judged = folding.number(folds)
   end
   if folds then judging.check_folds(ds, folds, o.judged) end
+  require("scullery.model.plan_search").refuse(self, ds, o) -- which needs this module
   local stored <close> = checkpoint.open("pipeline:search", self, ds, o, work_of(o, folds))
   local learnt = target_form.learn(self.target, ds)
   local source, coded = dataset.source_of_targets(learnt)
