@@ -120,7 +120,7 @@ end
 --- seconds = }.
 ---
 --- With T = "auto" it is the plan of the largest number of parameters that the fit may try, which
---- is .T, and .note tells what growth that ends early takes: p:plan(ds, { budget = }), as for p:fit.
+--- is .T; .note tells what growth that ends early takes. p:plan(ds, { budget = }): as of p:fit.
 ---
 --- Sizes are those of the engine's arrays. Seconds are in proportion to the time of the first 2048
 --- rows with up to 1024 parameters, and to rates of the machine; a plan measures both. Where a
@@ -510,7 +510,8 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- (.table.edge: a list of option, value, side). If Ctrl-C or an error stops a search, the error is
 --- an object with message, and with table and choice of the finished cells; it prints as text.
 function Pipeline:search(data, given)
-  return guarded("pipeline:search", require("scullery.model.search").run, self, data, given)
+  return guarded("pipeline:search", require("scullery.model.search").run, self, data, given,
+    require("scullery.model.plan_search").refuse)
 end
 
 --- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared", groups =, shuffle =

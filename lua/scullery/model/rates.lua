@@ -4,7 +4,9 @@ local core = require "scullery.core"
 
 local rates = {}
 
-local ORDER = 512 -- of the matrices: all rates take below a second
+-- Orders of the matrices, with which all rates take below a second. Factorisations are slower than
+-- products at small orders.
+local ORDER, FACTORED = 512, 1024
 local known = {}
 
 local BLOCK = 1 << 26 -- bytes
@@ -41,7 +43,7 @@ function rates.of(name)
   if kind then
     known[name] = core.ceiling(kind, dtype, ORDER) * 1e9
   else
-    known.potrf, known.memory = core.ceiling_rates(ORDER)
+    known.potrf, known.memory = core.ceiling_rates(FACTORED)
   end
   return known[name]
 end

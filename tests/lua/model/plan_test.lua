@@ -265,6 +265,17 @@ function TestSolvers:test_typical_numbers_are_told()
   lu.assertStrContains(limited.note, "7 sweeps over the rows, the limit max_iterations")
 end
 
+-- By conjugate gradients each digit of the tolerance takes as many sweeps.
+function TestSolvers:test_sweeps_depend_on_the_tolerance()
+  local function note(tolerance, most)
+    return pipeline(50, sc.solver.cg{ lambda = 1e-3, tolerance = tolerance,
+      max_iterations = most }):plan(ds).note
+  end
+  lu.assertStrContains(note(1e-4), "30 sweeps")
+  lu.assertStrContains(note(1e-8), "60 sweeps")
+  lu.assertStrContains(note(1e-8, 7), "7 sweeps")
+end
+
 function TestSolvers:test_choices_from_the_data_are_planned()
   local open = pipeline(50, sc.solver.ridge()):plan(ds)
   lu.assertTrue(row_of(open, "choosing").flops > 0)
