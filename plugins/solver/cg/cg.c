@@ -540,7 +540,7 @@ static scl_penalty cg_penalty(const void *self) {
 static double typical_sweeps(const cg *self) {
   enum { SWEEPS = 30 };
   const double tolerance = fmin(fmax(self->tolerance, DBL_EPSILON), 0.5);
-  return fmin((double)self->max_iterations, ceil(SWEEPS * log(tolerance) / log(1e-4)));
+  return fmin((double)self->max_iterations, round(SWEEPS * log(tolerance) / log(1e-4)));
 }
 
 /* The sample and its factor, and typical_sweeps() with a product by each. The sample of all rows is
