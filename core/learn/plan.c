@@ -3,6 +3,7 @@
 
 #include "base/progress.h"
 #include "learn/problem_internal.h"
+#include "rows/chosen.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -66,12 +67,16 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
   const scl_cost *cost = &out->cost;
   const double d = (double)out->features, c = (double)out->targets;
   const bool alone = training->once && flow->group == NULL;
+  const scl_source *source = flow->source;
   const scl_flow passing = scl_problem_flow(flow);
   out->map = flow->map == NULL ? 0 : bytes_of_map(flow->map, parameters);
   out->solution = 4 * d * c * sizeof(double);
+  if (source->class->next == NULL && !source->random_access) /* a function of Lua */
+    out->fetched = (double)source->rows * (double)(source->cols + source->targets) * sizeof(double);
   if (cost->normal > 0 || cost->reweighted > 0) {
     const scl_sums_bytes sums = scl_sums_bytes_of(training->way, flow);
-    const bool copied = cost->reweighted > 0 || (training->way->whole && !alone);
+    const bool copied =
+        cost->reweighted > 0 || training->by_sums || (training->way->whole && !alone);
     out->sums = sums.sums;
     out->summing = sums.most;
     if (cost->reweighted > 0 && (passing.bits || passing.whole)) /* rows become numbers */
@@ -85,18 +90,21 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
   const bool many = cost->minibatch >= (double)out->rows * d && flow->source->random_access,
              passes = cost->passes > 0 || (many && scl_flow_entries(flow) == 0);
   if (passes) out->walk = scl_flow_bytes(&passing, true);
+  out->judging = scl_flow_bytes(flow, true);
   out->keeps = passes && scl_keep_fits(&passing, training->allowance);
   if (out->keeps) out->kept = scl_keep_bytes(&passing);
 }
 
 /* Sums by the levels of columns: no features of rows are made, and the sums of codes are turned into
- * one matrix of features at the end (rows/sums_levels.c). */
-static void plan_codes(const scl_flow *flow, scl_plan *out) {
+ * one matrix of features at the end (rows/sums_levels.c). Besides: codes of a block, twice. */
+static void plan_codes(const scl_training *training, const scl_flow *flow, scl_plan *out) {
   const double groups = flow->group == NULL ? 1 : (double)flow->groups,
                rows = (double)scl_min(scl_flow_block_rows(flow), out->rows);
-  out->summing = out->sums + 2 * groups * scl_symmetric_bytes((double)out->codes) +
+  out->summing = scl_sums_bytes_of(training->way, flow).parts +
+                 2 * groups * scl_symmetric_bytes((double)out->codes) +
                  scl_flow_bytes(flow, false) +
                  2 * rows * (double)out->codes * (double)scl_dtype_size(flow->dtype);
+  out->judging = scl_flow_bytes(flow, false);
 }
 
 /* ------------------------------------------------------------ seconds of a few rows */
@@ -173,6 +181,9 @@ static scl_status time_passes(const scl_training *training, const scl_flow *flow
   scl_training *few;
   solve_context s;
   scl_flow rows = *flow;
+  scl_beginning first =
+      scl_source_begin(flow->source, flow->end); /* a solver may want them in an order */
+  rows.source = &first.base;
   rows.group = NULL;
   rows.groups = 1;
   SCL_TRY(scl_training_create(&rows, training->task, training->classes, SIZE_MAX, &few, error));
@@ -220,26 +231,29 @@ static scl_status plan_seconds(scl_training *training, const scl_instance *solve
 
 /* ------------------------------------------------------------ the plan */
 
-scl_status scl_training_plan(scl_training *training, const scl_instance *solver, size_t parameters,
-                             const double *values, size_t count, bool timed, scl_plan *out,
-                             scl_error *error) {
+scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
+                             const scl_planned *planned, scl_plan *out, scl_error *error) {
   const bool constant = scl_solver_wants_intercept(solver) && !scl_solver_makes_models(solver);
+  const double *values = planned->values;
+  const size_t count = planned->count;
   SCL_TRY(scl_training_centre(training, constant, error)); /* it may change the way of summing */
   scl_flow flow = training->flow;
-  flow.planned = flow.map == NULL ? 0 : parameters;
+  flow.planned = flow.map == NULL ? 0 : planned->parameters;
   const bool weighted = flow.weights != NULL;
   scl_problem problem = scl_problem_sizes(training, &flow, solver);
   *out = (scl_plan){.rows = problem.rows,
                     .features = problem.features,
                     .targets = problem.targets,
-                    .way = training->way->name};
+                    .way = training->way->name,
+                    .codes = planned->codes};
   plan_cost(solver, &problem, values, count, weighted, out);
-  plan_bytes(training, &flow, parameters, out);
-  if (timed) SCL_TRY(plan_seconds(training, solver, out, error));
-  if (out->codes > 0) plan_codes(&flow, out);
+  plan_bytes(training, &flow, planned->parameters, out);
+  if (planned->timed) SCL_TRY(plan_seconds(training, solver, out, error));
+  if (out->codes > 0) plan_codes(training, &flow, out);
   if (out->codes == 0 || !scl_problem_is_reducible(training, solver, &problem, values, count))
     return SCL_STATUS_OK;
   problem.features = out->codes;
+  out->matrix += scl_symmetric_bytes((double)out->features); /* learn/reduced.c */
   plan_cost(solver, &problem, values, count, weighted, out);
   return SCL_STATUS_OK;
 }

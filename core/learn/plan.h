@@ -15,8 +15,10 @@ typedef struct scl_plan {
   bool keeps;      /* whether features are stored between passes */
   /* Bytes: the map; the buffers of a walk; the sums, and the most while they are made; the matrix
    * that the solver gets beside them; G; Phi Phi', and the most while it is made; stored features;
-   * the solution. */
-  double map, walk, sums, summing, matrix, gram, outer, multiplying, kept, solution;
+   * the solution; the matrices that a function of rows makes in one reading of all rows, which are
+   * garbage until Lua's collector runs (0 for other sources). */
+  double map, walk, sums, summing, matrix, gram, outer, multiplying, kept, solution, fetched;
+  double judging; /* bytes of the buffers of a walk that judges models on their folds */
   /* Seconds of the first `tried` rows, with the training's own map of `few` features: reading and
    * stages, making features, adding their products to the sums, a sweep over stored features; and
    * what a walk that sums takes besides, whatever the number of rows. 0: not measured. */
@@ -24,10 +26,18 @@ typedef struct scl_plan {
   double reading, making, adding, sweeping, ending;
 } scl_plan;
 
-/* The plan of solving the training for `count` values of the path option (NULL: the solver's own
- * value), as if its map had `parameters` parameters (0: as it is). timed: measure seconds. */
-scl_status scl_training_plan(scl_training *training, const scl_instance *solver, size_t parameters,
-                             const double *values, size_t count, bool timed, scl_plan *out,
-                             scl_error *error);
+/* What is planned: a solve for `count` values of the path option (NULL: the solver's own value), as
+ * if the map had `parameters` parameters (0: as it is). timed: measure seconds. codes: as another
+ * plan of the same rows and features found them, where seconds are not measured; 0: none. */
+typedef struct scl_planned {
+  size_t parameters;
+  const double *values;
+  size_t count;
+  bool timed;
+  size_t codes;
+} scl_planned;
+
+scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
+                             const scl_planned *planned, scl_plan *out, scl_error *error);
 
 #endif

@@ -47,8 +47,9 @@ static void set_numbers(lua_State *L, const scl_plan *p) {
   SCL_LUA_NUMBERS(L, {"map", p->map}, {"walk", p->walk}, {"sums", p->sums}, {"summing", p->summing},
                   {"matrix", p->matrix}, {"gram", p->gram}, {"outer", p->outer},
                   {"multiplying", p->multiplying}, {"kept", p->kept}, {"solution", p->solution},
-                  {"reading", p->reading}, {"making", p->making}, {"adding", p->adding},
-                  {"sweeping", p->sweeping}, {"ending", p->ending});
+                  {"fetched", p->fetched}, {"judging", p->judging}, {"reading", p->reading},
+                  {"making", p->making}, {"adding", p->adding}, {"sweeping", p->sweeping},
+                  {"ending", p->ending});
   SCL_LUA_NUMBERS(L, {"normal", c->normal}, {"reweighted", c->reweighted}, {"dual", c->dual},
                   {"grams", c->gram}, {"passes", c->passes}, {"columns", c->columns},
                   {"minibatch", c->minibatch}, {"factorised", c->factorised},
@@ -56,20 +57,22 @@ static void set_numbers(lua_State *L, const scl_plan *p) {
   SCL_LUA_TEXTS(L, {"way", p->way}, {"note", c->note});
 }
 
-/* core.plan(training, solver, T, values, timed) -> a table of the numbers of scl_plan and scl_cost
+/* core.plan(training, solver, T, values, timed, codes) -> a table of the numbers of scl_plan and scl_cost
  * (learn/plan.h, scullery/plugin/solver.h). T: parameters in place of those of the map, or 0;
- * values: a list of values of the path option, or nil. */
+ * values: a list of values of the path option, or nil; codes: those of another plan, or 0. */
 static int plan(lua_State *L) {
   enum { MOST_VALUES = 1000000 };
   scl_lua_training *t = scl_lua_take_training(L, 1);
   const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
-  const size_t parameters = scl_lua_check_size(L, 3, 0, (size_t)1 << 53, "T"),
-               count = lua_isnil(L, 4) ? 0 : scl_lua_copy_list(L, 4, MOST_VALUES, "values");
-  const double *values = count == 0 ? NULL : scl_lua_list_numbers(L, 4, count, "values");
-  const bool timed = lua_toboolean(L, 5);
+  const size_t count = lua_isnil(L, 4) ? 0 : scl_lua_copy_list(L, 4, MOST_VALUES, "values");
+  const scl_planned planned = {.parameters = scl_lua_check_size(L, 3, 0, (size_t)1 << 53, "T"),
+                               .values =
+                                   count == 0 ? NULL : scl_lua_list_numbers(L, 4, count, "values"),
+                               .count = count,
+                               .timed = lua_toboolean(L, 5),
+                               .codes = scl_lua_check_size(L, 6, 0, (size_t)1 << 53, "codes")};
   scl_plan made;
-  SCL_LUA_TRY(
-      L, scl_training_plan(t->engine, solver, parameters, values, count, timed, &made, &error));
+  SCL_LUA_TRY(L, scl_training_plan(t->engine, solver, &planned, &made, &error));
   lua_newtable(L);
   set_numbers(L, &made);
   return 1;
@@ -77,5 +80,5 @@ static int plan(lua_State *L) {
 
 void scl_lua_open_plan(lua_State *L) {
   SCL_LUA_CALLS(L, {"memory_left", memory_left, 1}, {"first_rows", first_rows, 2},
-                {"plan", plan, 5});
+                {"plan", plan, 6});
 }

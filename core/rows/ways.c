@@ -3,6 +3,7 @@
 #include "rows/ways.h"
 
 #include "algebra/block_totals.h"
+#include "base/pool.h"
 #include "base/profile.h"
 #include "rows/joined.h"
 #include <stdio.h>
@@ -189,9 +190,24 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
 
 /* ------------------------------------------------------------ sizes */
 
-/* Exact sums (algebra/exact.h) take about EXACT_PLACES numbers for each of theirs. The product of a
- * block is made from a second copy of the block. */
+/* Exact sums (algebra/exact.h) take about EXACT_PLACES numbers for each of theirs. */
 enum { EXACT_PLACES = 8 };
+
+/* The product of a block is made from a copy of it. A copy of the last rows that is smaller by a
+ * fifth does not reuse the memory of the copy before (base/pages.h). */
+static double copy_bytes(const scl_flow *walked, double walk) {
+  const size_t rows = scl_flow_block_rows(walked), last = walked->source->rows % rows;
+  if (scl_flow_entries(walked) > 0) return 0;
+  return walk *
+         (walked->source->rows > rows && 5 * last < 4 * rows ? 1 + (double)last / (double)rows : 1);
+}
+
+/* Sums of blocks: a tile of the product (algebra/symmetric.c) for each thread. */
+static double tile_bytes(const scl_flow *walked, size_t d) {
+  enum { LARGEST_TILE = 512 };
+  const double tile = (double)scl_min(d, LARGEST_TILE);
+  return (double)scl_pool_threads() * tile * tile * (double)scl_dtype_size(walked->dtype);
+}
 
 scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) {
   const size_t d = scl_flow_features(flow), c = flow->source->targets,
@@ -207,7 +223,9 @@ scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) 
   scl_sums like = {
       .features = d, .targets = c, .groups = groups, .exact = exact, .counted = walked.bits};
   const size_t parts = scl_reduce_parts(scl_sums_reduction(&like).bytes, flow->source->rows);
-  const double walk = scl_flow_bytes(&walked, true);
-  return (scl_sums_bytes){
-      .sums = part, .most = (double)parts * part + (scl_flow_entries(flow) > 0 ? 1 : 2) * walk};
+  const double walk = scl_flow_bytes(&walked, true), all = (double)parts * part;
+  return (scl_sums_bytes){.sums = part,
+                          .parts = all,
+                          .most = all + walk + copy_bytes(&walked, walk) +
+                                  (way->blocks ? tile_bytes(&walked, d) : 0)};
 }

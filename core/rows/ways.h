@@ -67,8 +67,9 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
 
 /* The memory of such a walk, in bytes. */
 typedef struct scl_sums_bytes {
-  double sums; /* what scl_sums_accumulate returns */
-  double most; /* at one time, with these, parts of them, and the buffers of blocks */
+  double sums;  /* what scl_sums_accumulate returns */
+  double parts; /* parts of them at one time, with these */
+  double most;  /* at one time, with parts and the buffers of blocks */
 } scl_sums_bytes;
 scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow);
 

@@ -1,5 +1,7 @@
 --- The table "planned and measured": for each row of scullery bench that fits or searches, the most
---- resident memory and the seconds of its fit, as p:plan told them and as they were.
+--- resident memory and the seconds of its fit, as p:plan told them and as they were, and the
+--- seconds of all processors: on a shared machine these, over the threads that work, are nearer to
+--- the time of the fit alone.
 ---
 ---   build/scullery scripts/bench/plan.lua [PART | ROW ...]
 ---
@@ -24,15 +26,17 @@ local function watch(name)
     local planned, told = pcall(Pipeline.methods.plan, self, data, y, ...)
     collectgarbage()
     collectgarbage()
-    core.usage(true)
+    local busy = core.usage(true)
     local began = core.now()
     local result = table.pack(original(self, data, y, ...))
     local seconds = core.now() - began
-    local peak = select(2, core.usage())
-    active = false
-    if latest and latest.name == name then seconds = math.min(seconds, latest.seconds) end
+    local used, peak = core.usage()
+    used, active = used - busy, false
+    if latest and latest.name == name then
+      seconds, used = math.min(seconds, latest.seconds), math.min(used, latest.used)
+    end
     latest = { name = name, told = planned and told or nil, problem = not planned and told or nil,
-      seconds = seconds, peak = peak }
+      seconds = seconds, used = used, peak = peak }
     return table.unpack(result, 1, result.n)
   end
 end
@@ -49,9 +53,9 @@ local function one_row(part, case)
     print(("| %s | %s |"):format(case.id, tostring(problem)))
   elseif latest and latest.told then
     local t = latest.told
-    print(("| %s | %s | %.0f | %.0f | %.2f | %.3g | %.3g | %.2f |"):format(part, case.id,
+    print(("| %s | %s | %.0f | %.0f | %.2f | %.3g | %.3g | %.2f | %.3g |"):format(part, case.id,
       t.bytes / 1e6, latest.peak / 1e6, t.bytes / latest.peak, t.seconds, latest.seconds,
-      t.seconds / latest.seconds))
+      t.seconds / latest.seconds, latest.used))
   elseif latest then
     print(("| %s | %s | %s |"):format(part, case.id, tostring(latest.problem)))
   end
@@ -63,8 +67,9 @@ watch "fit"
 watch "search"
 local wanted, any = {}, #arg > 0
 for _, name in ipairs(arg) do wanted[name] = true end
-print "| part | row | planned MB | measured MB | ratio | planned s | measured s | ratio |"
-print "|---|---|---:|---:|---:|---:|---:|---:|"
+print("| part | row | planned MB | measured MB | ratio | planned s | measured s | ratio "
+  .. "| processors' s |")
+print "|---|---|---:|---:|---:|---:|---:|---:|---:|"
 for _, part in ipairs(bench.parts) do
   for _, case in ipairs(require("scullery.bench." .. part).cases) do
     if wanted[part] or wanted[case.id] or not any and part ~= "large" and part ~= "predict" then

@@ -96,6 +96,14 @@ local function first_numbers(most)
   return list
 end
 
+--- growing.largest(rows, budget): the largest number of parameters that may be tried with so many
+--- rows to learn from.
+function growing.largest(rows, budget)
+  local T, most = FIRST, budget and MOST_WITH_BUDGET or MOST
+  while T < rows and 2 * T <= most do T = 2 * T end
+  return T
+end
+
 -- What the next step is expected to take, by the numbers of the last steps: a doubling multiplies
 -- it by at least 2 (the cost of T passes over the rows) and at most 8 (of T^3).
 local function expected(steps, name)

@@ -119,12 +119,15 @@ end
 --- memory, operations and time, and entries 1, 2, ... are its rows: { what =, bytes =, flops =,
 --- seconds = }.
 ---
+--- With T = "auto" it is the plan of the largest number of parameters that the fit may try, which
+--- is .T; .note tells what growth that ends early takes. p:plan(ds, { budget = }): as of p:fit.
+---
 --- Sizes are those of the engine's arrays. Seconds are in proportion to the time of the first 2048
 --- rows with up to 1024 parameters, and to rates of the machine; a plan measures both. Where a
 --- number of iterations is not known, a typical number is taken, and .note tells it.
 ---
---- p:fit refuses a fit whose plan needs more memory than is left, with an error that has the
---- numbers.
+--- p:fit and p:search refuse work whose plan needs more memory than is left, with an error that has
+--- the numbers.
 function Pipeline:plan(data, y, given)
   return guarded("pipeline:plan", require("scullery.model.plan_search").run, self, data, y, given)
 end
@@ -507,7 +510,8 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- (.table.edge: a list of option, value, side). If Ctrl-C or an error stops a search, the error is
 --- an object with message, and with table and choice of the finished cells; it prints as text.
 function Pipeline:search(data, given)
-  return guarded("pipeline:search", require("scullery.model.search").run, self, data, given)
+  return guarded("pipeline:search", require("scullery.model.search").run, self, data, given,
+    require("scullery.model.plan_search").refuse)
 end
 
 --- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared", groups =, shuffle =

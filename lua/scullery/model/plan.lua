@@ -2,9 +2,11 @@
 --- engine (core/learn/plan.h), on the pipeline with few parameters and the first rows. Seconds are
 --- the time of these rows, in proportion, and operations by the machine's rates.
 local automatic = require "scullery.model.automatic"
+local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local growing = require "scullery.model.growing"
 local instantiation = require "scullery.compose.instantiation"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -18,12 +20,12 @@ local plan = {}
 local ROWS, FEW = 2048, 1024 -- the first rows, and the parameters of the map that they are tried on
 
 local Plan = objects.class("plan", { example = "plan", list = true,
-  fields = "bytes more flops seconds left rows features note" })
+  fields = "bytes more flops seconds left rows features T note" })
 
 -- ---------------------------------------------------------------- numbers as text
 
 local function bytes_text(bytes)
-  for _, unit in ipairs{ { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" } } do
+  for _, unit in ipairs{ { 1e15, "PB" }, { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" } } do
     if bytes >= unit[1] then return ("%.3g %s"):format(bytes / unit[1], unit[2]) end
   end
   return bytes >= 500 and ("%.0f kB"):format(bytes / 1e3) or "-"
@@ -35,6 +37,8 @@ local function seconds_text(seconds)
   if seconds >= 90 then return ("%.3g min"):format(seconds / 60) end
   return seconds >= 5e-4 and ("%.2g s"):format(seconds) or "-"
 end
+
+plan.bytes_text, plan.seconds_text = bytes_text, seconds_text
 
 local function flops_text(flops) return flops > 0 and ("%.1e"):format(flops) or "-" end
 
@@ -55,14 +59,15 @@ end
 -- ---------------------------------------------------------------- a small fit to learn from
 
 -- A copy of the pipeline with at most so many parameters; T: how many it has, 0 where that is not
--- an option of its own.
-local function smaller(p, choices)
+-- an option of its own. auto: the number in place of T = "auto".
+local function smaller(p, choices, auto)
   if not p.features then return p, 0 end
   local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end
   copy.fitted, copy.data = nil, nil
   copy.features = instantiation.resolved(p.features, choices)
   local T = copy.features.T
+  if T == "auto" then T, copy.features.T = auto, auto end
   if math.type(T) ~= "integer" or T <= FEW or trials.names_features(p) then return copy, 0 end
   copy.features.T = FEW
   return copy, T
@@ -82,26 +87,37 @@ end
 --- plan.sizes(p, ds, o): the engine's plan (core.plan) of a solve of the pipeline on ds. o.choices:
 --- of searched options; o.values: of the path option, or nil; o.folds: the fold of each row, or
 --- nil; o.estimate: the risk estimate asked for; o.once: one problem is solved; o.seconds: times
---- are measured. Besides: fitting, the seconds to fit the row stages and to draw the parameters;
---- dtype of the products; dim, the columns that features read; mapped: whether there are features.
+--- are measured; o.codes: as in a plan with the same features, or nil; o.by_sums: the solver gets
+--- nothing but sums; o.T: in place of T = "auto", by default the largest that is tried. Besides:
+--- fitting, the seconds to fit the row stages and to draw the parameters; dtype of the products;
+--- dim, the columns that features read; mapped: whether there are features.
 function plan.sizes(p, ds, o)
   local source = dataset.source_of_targets(ds)
   local choices = o.choices or {}
-  local small, T = smaller(p, choices)
+  local small, T = smaller(p, choices, o.T or growing.largest(ds:size()))
   local X, Y = core.first_rows(source, ROWS)
   local sample = core.source(X, Y)
   local prepared = recipe.prepare(small, sample, choices)
   local solver = recipe.make_solver(small, sample, prepared, choices, o.estimate)
   local given = recipe.training_options(small, ds, o.folds)
-  given.once, given.quiet = o.once, true
+  given.once, given.quiet, given.by_sums = o.once, true, o.by_sums
   local training <close> = core.training(source, prepared.stages, prepared.map, given)
-  local t = core.plan(training, component.instance(solver), T, o.values, o.seconds or false)
+  local t = core.plan(training, component.instance(solver), T, o.values, o.seconds or false,
+    o.codes or 0)
   t.fitting = fitting_seconds(prepared, t.rows / X:rows(), T)
   local info = prepared.map and core.map_info(prepared.map)
   t.dtype = info and (info.dtype == "float64" and "float64" or "float32") or p.dtype or "float64"
   t.dim = info and info.dim or select(2, core.source_size(source))
   t.mapped = info ~= nil
   return t
+end
+
+-- What is measured once for all plans of a pipeline.
+local measured = { "tried", "few", "reading", "making", "adding", "ending" }
+
+--- plan.take_times(t, from): gives sizes the times that were measured for others.
+function plan.take_times(t, from)
+  for _, name in ipairs(measured) do t[name] = from[name] end
 end
 
 -- ---------------------------------------------------------------- operations and seconds
@@ -192,28 +208,34 @@ function plan.parts(t, seconds, o)
   return list
 end
 
--- The engine keeps up to CACHE bytes of released blocks of at least LARGE bytes for reuse
--- (core/base/pages.h). At its peak a fit holds about so many of the blocks of rows and of matrices
--- that it has released: shares that were measured.
-local CACHE, LARGE, BLOCKS = 96 * 2 ^ 20, 4e6, 0.3
-plan.CACHE = CACHE
+-- Released blocks stay in memory: the engine keeps up to CACHE bytes of large ones for reuse
+-- (core/base/pages.h), and malloc keeps the small ones. Matrices that a function of rows made are
+-- collected when they take GARBAGE bytes (core/lua/glue.c).
+local CACHE, GARBAGE = 96 * 2 ^ 20, 32 * 2 ^ 20
 
-local function cached(t)
-  local blocks, matrix = t.summing > 0 and t.summing - t.sums or t.walk, 4.0 * t.features ^ 2
-  return math.min(CACHE, (blocks > 2 * LARGE and BLOCKS * blocks or 0)
-    + (t.way == "dense" and t.factorised > 0 and matrix > LARGE and matrix or 0))
-end
+-- The matrices that a function of rows made until they are collected. They lie between the blocks
+-- of a walk, whose memory is then not used again.
+local function garbage(t) return t.fetched > 0 and math.min(t.fetched, GARBAGE) + t.judging or 0 end
 
 --- plan.peak(t): the most memory at one time, above that of now.
 function plan.peak(t)
-  local solving = t.sums + t.matrix + t.gram + t.own + t.solution + t.kept + t.walk
-  return t.map + math.max(t.summing, solving + t.outer, t.multiplying) + cached(t)
+  local solving = t.sums + t.matrix + t.gram + t.own + t.solution + t.kept + t.walk + t.outer
+  local released = math.max(t.summing - t.sums, t.multiplying - t.outer, 0)
+  return t.map + garbage(t)
+    + math.max(t.summing, t.multiplying, solving + math.min(released, CACHE))
 end
 
 -- ---------------------------------------------------------------- plans
 
+-- The seconds to take bytes of memory from the system.
+local function touching(bytes)
+  local reused = math.min(bytes, rates.BLOCK)
+  return reused / rates.of "reused" + (bytes - reused) / rates.of "fresh"
+end
+
 --- plan.made(list, t, peak, seconds): the plan with these rows of its table, for sizes t.
 function plan.made(list, t, peak, seconds)
+  if seconds then list[#list + 1] = row("new memory", 0, 0, touching(peak)) end
   collectgarbage()
   collectgarbage() -- the second round frees objects whose finalizers ran in the first
   local left, now = core.memory_left(true)
@@ -230,24 +252,26 @@ function plan.made(list, t, peak, seconds)
 end
 
 -- The choice of options that are not given (automatic.lua), on a sample: six widths, with seven
--- values of the regularisation in each of three folds, and some more values on all rows.
-local function choosing(p, t)
+-- values of the regularisation in each of three folds, and some more values on all rows. The rows
+-- and the models of each try are garbage until they are collected.
+function plan.choosing(p, t)
   local open = automatic.open(p)
-  if not open then return nil end
+  if not open or not (open.width or open.lambda) then return nil end
   local n, D = math.min(t.rows, 4000), math.min(t.features, 500)
   local widths, values = open.width and 6 or 1, open.lambda and 7 * 3 or 1
   local each = t.factorised > 0 and D ^ 3 / 3 or 4 * 30 * n * D
   local operations = widths * (n * D ^ 2 + values * each)
     + (t.rows > n and 4 * t.factorised or 0)
-  return row("choosing", 0, operations, operations / rates.of "potrf")
+  local left = widths * values * 8.0 * n * (t.dim + t.targets)
+  return row("choosing", math.min(left, GARBAGE), operations, operations / rates.of "potrf")
 end
 
-local function of(p, ds, seconds)
-  local t = plan.sizes(p, ds, { seconds = seconds, once = true })
+local function of(p, ds, seconds, by_sums)
+  local t = plan.sizes(p, ds, { seconds = seconds, once = true, by_sums = by_sums })
   local list = plan.parts(t, seconds)
-  local choice = seconds and choosing(p, t)
+  local choice = seconds and plan.choosing(p, t)
   if choice then table.insert(list, #list, choice) end
-  return plan.made(list, t, plan.peak(t), seconds)
+  return plan.made(list, t, plan.peak(t) + (choice and choice.bytes or 0), seconds)
 end
 
 --- plan.fit(p, ds): the plan of p:fit(ds).
@@ -262,16 +286,31 @@ local CERTAIN = 0.85
 -- millisecond.
 local SMALL = 1e8
 
---- plan.refuse(p, ds): raises an error if the fit needs more memory than is left. Fits whose
---- matrices, of the order of T or without features of the rows, are far smaller are not planned.
---- Errors in the rows are left to the fit.
-function plan.refuse(p, ds)
-  local order = ds:size()
-  if p.features and math.type(p.features.T) == "integer" then order = p.features.T end
-  local bytes = 64.0 * order ^ 2
+-- The largest number of parameters of a pipeline, or of rows where that is not an option: the order
+-- of its matrices.
+local function order_of(p, ds)
+  local T = p.features and p.features.T
+  if T == "auto" then return growing.largest(ds:size()) end
+  if math.type(T) == "integer" then return T end
+  if not choose.is(T) then return ds:size() end
+  local most = 0
+  for _, value in ipairs(T.values or { T.high or math.huge }) do most = math.max(most, value) end
+  return most
+end
+
+--- plan.refuse_if(what, p, ds, groups, f): raises an error if `what` ("the fit") needs more memory
+--- than is left. f() returns its plan, without times. Work whose matrices, of the order of T or
+--- without features of the rows, for each of `groups` groups of rows, are far smaller is not
+--- planned. Errors in the rows are left to the work itself.
+function plan.refuse_if(what, p, ds, groups, f)
+  local order = 0
+  for _, variant in ipairs(p.variants or { { pipeline = p } }) do
+    order = math.max(order, order_of(variant.pipeline, ds))
+  end
+  local bytes = 64.0 * groups * order ^ 2
   local left = bytes > SMALL and core.memory_left() or math.huge
   if bytes < left then return end
-  local planned, made_plan = options.attempt(of, p, ds, false)
+  local planned, made_plan = options.attempt(f)
   if not planned or CERTAIN * made_plan.more <= left then return end
   local parts = table.move(made_plan, 2, #made_plan, 1, {})
   table.sort(parts, function(a, b) return a.bytes > b.bytes end)
@@ -279,8 +318,15 @@ function plan.refuse(p, ds)
   for k = 1, math.min(2, #parts) do
     largest[k] = ("%s %s"):format(parts[k].what, bytes_text(parts[k].bytes))
   end
-  error(("the fit needs %s of memory, and %s are left (%s); p:plan(ds) prints all parts"):format(
-    bytes_text(made_plan.more), bytes_text(left), table.concat(largest, ", ")), 0)
+  error(("%s needs %s of memory, and %s are left (%s); p:plan(ds) prints all parts"):format(
+    what, bytes_text(made_plan.more), bytes_text(left), table.concat(largest, ", ")), 0)
+end
+
+--- plan.refuse(p, ds, by_sums): plan.refuse_if for a fit. by_sums: it keeps its sums. The growth of
+--- T = "auto" ends by itself where memory does.
+function plan.refuse(p, ds, by_sums)
+  if p.features and p.features.T == "auto" then return end
+  plan.refuse_if("the fit", p, ds, 1, function() return of(p, ds, false, by_sums) end)
 end
 
 return plan

@@ -3,14 +3,11 @@ local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local options = require "scullery.base.options"
 local plan = require "scullery.model.plan"
+local plan_growth = require "scullery.model.plan_growth"
 local recipe = require "scullery.model.recipe"
 local search = require "scullery.model.search"
 
 local plan_search = {}
-
--- What is measured once for all runs of a pipeline.
-local measured = { "tried", "few", "reading", "making", "adding", "ending",
-  "codes" }
 
 -- The fold of each row, as many rows in each: sizes do not depend on which rows they are.
 local function even_folds(n, count)
@@ -28,14 +25,14 @@ local function groups_of(o)
   return count, count
 end
 
--- The sizes of a run. Times are measured for the first run of a pipeline, and taken over by others.
+-- The sizes of a run. Times are measured for the first run of a pipeline, unless o.untimed, and
+-- taken over by others.
 local function sizes_of(run, ds, o, known)
   local before = known[run.pipeline]
   local t = plan.sizes(run.pipeline, ds, { choices = run.choices, folds = o.ids,
-    values = run.path and run.path.values, estimate = o.estimate, seconds = not before })
-  if before then
-    for _, name in ipairs(measured) do t[name] = before[name] end
-  end
+    values = run.path and run.path.values, estimate = o.estimate,
+    seconds = not before and not o.untimed, codes = before and before.codes })
+  if before then plan.take_times(t, before) end
   known[run.pipeline] = before or t
   return t
 end
@@ -44,7 +41,7 @@ end
 -- on the rows that judge.
 local function add_run(list, run, o, shared)
   local candidates = o.judged > 0 and (run.path and #run.path.values or 1) or 0
-  for _, one in ipairs(plan.parts(run.sizes, true, { fits = math.max(o.judged, 1),
+  for _, one in ipairs(plan.parts(run.sizes, not o.untimed, { fits = math.max(o.judged, 1),
     shared = shared, candidates = candidates })) do
     local into = list[one.what]
     if not into then
@@ -56,27 +53,31 @@ local function add_run(list, run, o, shared)
   end
 end
 
--- The most memory of a run: folds are solved side by side, each with memory of its own.
+-- The most memory of a run: folds are solved side by side, each with memory of its own, and judged
+-- in another walk.
 local function peak_of(t, folds)
   local others = math.max(math.min(core.threads(), folds) - 1, 0)
-  return plan.peak(t) + others * (t.own + t.matrix + t.solution)
+  return plan.peak(t) + others * (t.own + t.matrix + t.solution) + (folds > 0 and t.judging or 0)
 end
 
 -- The parts of the fit to all rows at the end, summed up. Its sums are those of the folds.
 local function refit(run, ds, o)
   local path = run.path and { run.path.values[1] }
-  local t = plan.sizes(run.pipeline, ds, { choices = run.choices, values = path })
-  for _, name in ipairs(measured) do t[name] = run.sizes[name] end
+  local t = plan.sizes(run.pipeline, ds, { choices = run.choices, values = path,
+    codes = run.sizes.codes })
+  plan.take_times(t, run.sizes)
   local flops, seconds = 0, 0
-  for _, one in ipairs(plan.parts(t, true, { fits = 1, candidates = 0,
+  for _, one in ipairs(plan.parts(t, not o.untimed, { fits = 1, candidates = 0,
     shared = t.normal > 0 and o.ids ~= nil })) do
     flops, seconds = flops + one.flops, seconds + one.seconds
   end
   return { what = "fit to all rows", bytes = 0, flops = flops, seconds = seconds }
 end
 
-local function of_search(p, ds, given)
+-- The plan of a search. untimed: without seconds.
+local function of_search(p, ds, given, untimed)
   local runs, _, o = search.planned(p, ds, given)
+  o.untimed = untimed
   local groups, judged = groups_of(o)
   o.judged, o.ids = judged, groups > 1 and even_folds(ds:size(), groups) or nil
   local list, known, peak, last, note = {}, {}, 0, nil, nil
@@ -91,10 +92,23 @@ local function of_search(p, ds, given)
     one.flops, one.seconds = one.flops * ((o.outer or 0) + 1), one.seconds * ((o.outer or 0) + 1)
   end
   local sizes = { rows = ds:size(), features = runs[1].sizes.features, note = note }
-  if runs[1].shared ~= last then -- the sums of the best so far, and of the run before until Lua's
-    peak = peak + 2 * runs[1].sizes.sums + plan.CACHE -- collector frees them; their blocks
+  if runs[1].shared ~= last then -- what the best so far keeps, and the run before until Lua's
+    local t = runs[1].sizes      -- collector frees it
+    peak = peak + 2 * (t.sums + t.gram + t.matrix)
   end
-  return plan.made(list, sizes, peak, true)
+  return plan.made(list, sizes, peak, not untimed)
+end
+
+--- plan_search.refuse(p, ds, o): raises an error if a search with these options needs more memory
+--- than is left.
+function plan_search.refuse(p, ds, o)
+  plan.refuse_if("the search", p, ds, groups_of(o), function()
+    local given = {}
+    for _, name in ipairs{ "folds", "count", "gap", "horizon", "groups", "shuffle", "holdout",
+      "seed", "score", "stages", "draws", "rule" } do given[name] = o[name] end
+    if o.holdout then given.folds = nil end
+    return of_search(p, ds, given, true)
+  end)
 end
 
 --- plan_search.run(p, data, y, given): see Pipeline:plan.
@@ -103,6 +117,9 @@ function plan_search.run(p, data, y, given)
   if given == nil and dataset.is(data) and options.are_options(y) then y, given = nil, y end
   if recipe.is_searched(p) then
     return of_search(p, dataset.coerce(data, y), given or {})
+  end
+  if p.features and p.features.T == "auto" then
+    return plan_growth.run(p, dataset.coerce(data, y), given or {})
   end
   if given and dataset.is(data) and next(given) ~= nil then
     error(("unknown option '%s': no option of the pipeline is sc.choose, so that this is the plan \z

@@ -423,7 +423,8 @@ local function work_of(o, folds)
 end
 
 -- p:search with checked options: the best pipeline, fitted, with its fields choice, table and each.
-local function run_whole(self, data, o)
+-- refuse: see search.run.
+local function run_whole(self, data, o, refuse)
   local ds = dataset.coerce(data)
   -- leave-one-out of groups has no short cut: each group is a fold
   local grouped = o.groups or (o.groups == nil and ds.groups ~= nil)
@@ -436,6 +437,7 @@ local function run_whole(self, data, o)
     o.judged = folding.number(folds)
   end
   if folds then judging.check_folds(ds, folds, o.judged) end
+  if refuse then refuse(self, ds, o) end
   local stored <close> = checkpoint.open("pipeline:search", self, ds, o, work_of(o, folds))
   local learnt = target_form.learn(self.target, ds)
   local source, coded = dataset.source_of_targets(learnt)
@@ -498,14 +500,15 @@ function search.planned(self, ds, given)
   return runs, cells, o
 end
 
---- search.run(pipeline, data, options): see Pipeline:search.
-function search.run(self, data, given)
+--- search.run(pipeline, data, options, refuse): see Pipeline:search. refuse(pipeline, ds, options),
+--- or nil: raises an error if the search would need more memory than is left.
+function search.run(self, data, given, refuse)
   local o = options.check("pipeline:search", given, rules, 0)
   if o.holdout and given.folds then
     error("pipeline:search: 'holdout' and 'folds' are two ways to judge: give one of them", 0)
   end
   checkpoint.check("pipeline:search", given)
-  return progress.watched("pipeline:search", o.progress, run_whole, self, data, o)
+  return progress.watched("pipeline:search", o.progress, run_whole, self, data, o, refuse)
 end
 
 return search

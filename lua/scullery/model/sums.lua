@@ -12,6 +12,7 @@ local fitting = require "scullery.model.fitting"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local parts = require "scullery.model.sums_parts"
+local plan = require "scullery.model.plan"
 local recipe = require "scullery.model.recipe"
 local target_form = require "scullery.model.target_form"
 
@@ -214,6 +215,7 @@ function sums.fit(self, ds, o)
   check_recipe(self, title)
   fitting.check_budget(self, o.budget)
   fitting.check_data(ds, title)
+  plan.refuse(self, ds, true)
   local stored <close> = checkpoint.open(title, self, ds, o, "sums")
   ds = target_form.learn(self.target, ds)
   local p, chosen, ready, tell = self, nil, nil, nil

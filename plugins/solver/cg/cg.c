@@ -536,20 +536,25 @@ static scl_penalty cg_penalty(const void *self) {
   return ((const cg *)self)->penalty == PENALTY_RKHS ? SCL_PENALTY_RKHS : SCL_PENALTY_L2;
 }
 
-/* The sample and its factor, and TYPICAL_SWEEPS with a product by each. The sample of all rows is
+/* Typical sweeps to the default tolerance; the residual shrinks by about the same factor in each. */
+static double typical_sweeps(const cg *self) {
+  enum { SWEEPS = 30 };
+  const double tolerance = fmin(fmax(self->tolerance, DBL_EPSILON), 0.5);
+  return fmin((double)self->max_iterations, round(SWEEPS * log(tolerance) / log(1e-4)));
+}
+
+/* The sample and its factor, and typical_sweeps() with a product by each. The sample of all rows is
  * the normal equations. */
 static void cg_cost(const void *instance, const scl_problem *problem, const double *values,
                     size_t count, int32_t weighted, scl_cost *out) {
   const cg *self = instance;
-  enum { TYPICAL_SWEEPS = 30 };
   const bool rkhs = self->penalty == PENALTY_RKHS,
              sampled =
                  problem->entries == 0 && (!rkhs || self->preconditioner == PRECONDITIONER_ROWS);
   const size_t rows = sampled ? sample_rows_of(self, problem, rkhs) : 0;
   const double n = (double)problem->rows, d = (double)problem->features, m = (double)rows,
                c = (double)problem->targets, solves = values == NULL ? 1 : (double)count,
-               order = rkhs || m >= d ? d : m,
-               sweeps = fmin((double)self->max_iterations, TYPICAL_SWEEPS);
+               order = rkhs || m >= d ? d : m, sweeps = typical_sweeps(self);
   const bool all = m >= d && rows >= problem->rows && problem->rounding <= DBL_EPSILON;
   (void)weighted;
   out->gram = rkhs;

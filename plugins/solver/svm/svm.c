@@ -447,21 +447,22 @@ MODELS_LOAD(machines)
 
 /* With a sixth of the rows as support vectors, which is typical: kernel values of all rows with
  * these, and updates of all scores. They fill two thirds of the cache. Of several classes each pair
- * is a function of its own, and some are learnt side by side. */
+ * is a function of its own, and some are learnt side by side. The model keeps the coefficients of
+ * all functions for each row that is a support vector of one. */
 static void cost(const void *instance, const scl_problem *problem, const double *values,
                  size_t count, int32_t weighted, scl_cost *out) {
   const svm *self = instance;
   const double n = (double)problem->rows, d = (double)problem->features,
                c = (double)problem->targets, k = (double)problem->classes,
                pairs = k > 2 ? k * (k - 1) / 2 : 1, width = k > 2 ? 2 * n / k : n,
-               vectors = width / 6, caches = fmin(pairs, SHARES);
+               vectors = width / 6, caches = fmin(pairs, SHARES),
+               kept = n * (1 - pow(5.0 / 6, k > 2 ? k - 1 : 1));
   (void)values, (void)count, (void)weighted;
   out->passes = 1;
   out->products = pairs * 2 * width * vectors * d;
   out->steps = pairs * 60 * width * vectors;
-  out->bytes = n * d * sizeof(double) +
-               fmin(1e6 * self->cache, caches * width * width * sizeof(float)) * 2 / 3 +
-               10 * n * c * sizeof(double);
+  out->bytes = (n * (d + c + 10 + pairs) + kept * (d + pairs)) * sizeof(double) +
+               fmin(1e6 * self->cache, caches * width * width * sizeof(float)) * 2 / 3;
   (void)snprintf(out->note, sizeof out->note, "a sixth of the rows as support vectors is typical");
 }
 

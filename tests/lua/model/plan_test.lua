@@ -91,6 +91,44 @@ function TestBytes:test_present_memory_is_counted_once()
   lu.assertTrue(plan[1].bytes > 0.5 * now and plan[1].bytes < 2 * now)
 end
 
+function TestBytes:test_rows_of_a_function_leave_their_matrices()
+  local rows = sc.data.rows{ n = 200000, d = 10, read = function(first, count)
+    local made = sc.randn{ count, 10, seed = first }
+    return made, made:column(1):copy()
+  end }
+  assert_bytes(pipeline(200), rows, "rows of a function")
+  local matrix = sc.dataset{ X = sc.randn{ 200000, 10, seed = 1 }, y = sc.randn{ 200000, 1 } }
+  local more = pipeline(200):plan(rows).more - pipeline(200):plan(matrix).more
+  lu.assertTrue(more > 17.6e6 and more < 35e6, more) -- 200000 x 11 numbers, and a block
+end
+
+-- Features that each read one of few values are summed by these values, in 2 parts of all rows.
+function TestBytes:test_sums_by_the_levels_of_columns_have_parts()
+  local levels = sc.randn{ 20000, 5, seed = 3 }:map(function(v) return v > 0 and 1 or 0 end)
+  local y = levels:column(1) + sc.randn{ 20000, 1, seed = 4 }
+  local p = sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign(),
+    K = sc.kernel.gaussian{ width = 1 } }
+  assert_bytes(sc.pipeline{ p:features{ T = 1500, seed = 1 }, sc.solver.ridge{ lambda = 1e-2,
+    penalty = "rkhs" } }, sc.dataset{ X = levels, y = y }, "levels")
+end
+
+-- The order is that of the first rows alone, on which passes are timed.
+function TestBytes:test_solvers_that_order_the_rows_are_timed_on_some_of_them()
+  local many = sc.dataset{ X = sc.randn{ 30000, 4, seed = 1 }, task = "classification",
+    y = sc.randn{ 30000, 1, seed = 2 }:map(function(v) return v > 0 and 1 or 0 end) }
+  local p = pipeline(200, sc.solver.hinge{ lambda = 1e-2 }, { phi = sc.nonlinearity.sign() })
+  lu.assertEquals(p:plan(many).rows, 30000)
+end
+
+function TestBytes:test_several_classes_have_a_function_for_each_pair()
+  local function planned(classes)
+    local three = sc.dataset{ X = sc.randn{ 3000, 4, seed = 1 }, task = "classification",
+      y = sc.rand{ 3000, 1, seed = 2 }:map(function(v) return math.floor(classes * v) end) }
+    return sc.pipeline{ sc.solver.svm{ C = 1, gamma = 1, cache = 1 } }:plan(three).more
+  end
+  lu.assertTrue(planned(30) - planned(3) > 1.5 * 8 * 3000 * (435 - 3)) -- twice, as rows are kept
+end
+
 TestGrowth = {}
 
 function TestGrowth:test_operations_grow_with_the_square_of_the_features()
@@ -173,6 +211,20 @@ function TestSearch:test_stages_and_numbers_of_parameters_may_be_searched()
   lu.assertTrue(p:plan(ds, { holdout = 0.2 }).flops > 2 * n * 2000 ^ 2)
 end
 
+-- Sizes of the second width are those of the first: sums by levels for both.
+function TestSearch:test_all_runs_are_summed_by_levels()
+  local levels = sc.randn{ 8000, 5, seed = 3 }:map(function(v) return v > 0 and 1 or 0 end)
+  local rows = sc.dataset{ X = levels, y = levels:column(1) + sc.randn{ 8000, 1, seed = 4 } }
+  local function sums(sigma)
+    return row_of(sc.pipeline{ sc.features{ p = sc.sampler.threshold{ sigma = sigma },
+      phi = sc.nonlinearity.sign(), K = sc.kernel.gaussian{ width = 1 }, T = 800, seed = 1 },
+      sc.solver.ridge{ lambda = sc.choose{ 1e-2, 1e-1 }, penalty = "rkhs" } }:plan(rows,
+      { folds = 3 }), "sums").bytes
+  end
+  local one, two = sums(1), sums(sc.choose{ 1, 1.5 })
+  lu.assertTrue(two < 1.2 * one, ("%g %g"):format(one, two))
+end
+
 function TestSearch:test_outer_folds_repeat_all()
   local p = searched{ 1e-6, 1e-4 }
   local once, nested = p:plan(ds, { folds = 3 }), p:plan(ds, { folds = 3, outer = 4 })
@@ -213,6 +265,17 @@ function TestSolvers:test_typical_numbers_are_told()
   lu.assertStrContains(limited.note, "7 sweeps over the rows, the limit max_iterations")
 end
 
+-- By conjugate gradients each digit of the tolerance takes as many sweeps.
+function TestSolvers:test_sweeps_depend_on_the_tolerance()
+  local function note(tolerance, most)
+    return pipeline(50, sc.solver.cg{ lambda = 1e-3, tolerance = tolerance,
+      max_iterations = most }):plan(ds).note
+  end
+  lu.assertStrContains(note(1e-4), "30 sweeps")
+  lu.assertStrContains(note(1e-8), "60 sweeps")
+  lu.assertStrContains(note(1e-8, 7), "7 sweeps")
+end
+
 function TestSolvers:test_choices_from_the_data_are_planned()
   local open = pipeline(50, sc.solver.ridge()):plan(ds)
   lu.assertTrue(row_of(open, "choosing").flops > 0)
@@ -249,6 +312,62 @@ end
 
 function TestRefusal:test_a_fit_that_fits_is_not_refused()
   lu.assertTrue(pipeline(200):fit(ds).fitted.n == n)
+end
+
+function TestRefusal:test_a_fit_that_keeps_its_sums_is_refused()
+  local p = pipeline(10000000, sc.solver.ridge{ lambda = 1e-4, form = "primal" })
+  lu.assertErrorMsgMatches(".*pipeline:fit: the fit needs 1.2 PB of memory, and .* are left .*",
+    p.fit, p, ds, { sums = true })
+  lu.assertNil(p.fitted)
+  lu.assertTrue(pipeline(50):fit(ds, { sums = true }).fitted.n == n)
+end
+
+function TestRefusal:test_a_search_is_refused()
+  local function huge(T)
+    return pipeline(T, sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 }, form = "primal" })
+  end
+  local p, message = huge(10000000), ".*pipeline:search: the search needs .* PB of memory, and .*"
+  lu.assertErrorMsgMatches(message, p.search, p, ds, { folds = 3 })
+  lu.assertErrorMsgMatches(message, p.search, p, ds, { holdout = 0.2 })
+  local some = huge(sc.choose{ 50, 10000000 })
+  lu.assertErrorMsgMatches(message, some.search, some, ds, { folds = 3 })
+  lu.assertTrue(huge(50):search(ds, { folds = 3 }).fitted.n == n)
+end
+
+function TestRefusal:test_a_stage_to_choose_is_refused()
+  local p = sc.pipeline{ sc.choose{ features(50), features(10000000) },
+    sc.solver.ridge{ lambda = 1e-3, form = "primal" } }
+  lu.assertErrorMsgMatches(".*pipeline:search: the search needs .* PB of memory, and .*",
+    p.search, p, ds, { folds = 3 })
+end
+
+TestAuto = {}
+
+function TestAuto:test_it_is_the_plan_of_the_largest_number_of_parameters()
+  local plan = pipeline("auto"):plan(ds)
+  lu.assertEquals({ plan.T, plan.features }, { 6400, 6400 })
+  lu.assertStrContains(plan.note, 'T = "auto" is at most 6400 here; growth that ends with T = 400')
+  lu.assertTrue(plan.flops > pipeline(6400):plan(ds).flops + pipeline(3200):plan(ds).flops)
+  lu.assertTrue(plan.bytes >= pipeline(6400):plan(ds).bytes * 0.95)
+end
+
+function TestAuto:test_it_ends_at_the_number_of_rows()
+  lu.assertEquals(pipeline("auto"):plan(ds:subset(1, 300)).T, 400)
+  lu.assertEquals(pipeline("auto"):plan(ds:subset(1, 1000)).T, 1600)
+end
+
+function TestAuto:test_a_budget_ends_it()
+  local p = pipeline("auto", sc.solver.ridge())
+  local less = p:plan(ds, { budget = { bytes = 1e8 } })
+  lu.assertTrue(less.T >= 400 and less.T < 6400 and less.more < 1.3e8, tostring(less))
+  lu.assertEquals(p:plan(ds, { budget = { seconds = 1e-9 } }).T, 400)
+  lu.assertEquals(p:plan(ds, { budget = { seconds = 1e9 } }).T, 6400)
+  lu.assertErrorMsgContains("pipeline:plan: option 'budget' got", p.plan, p, ds, { budget = 3 })
+end
+
+function TestAuto:test_a_search_of_it_has_a_plan()
+  local p = pipeline("auto", sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } })
+  lu.assertEquals(p:plan(ds:subset(1, 300), { folds = 2 }).features, 400)
 end
 
 TestBadInput = {}
