@@ -41,6 +41,10 @@ int scl_read_process_options(int argc, char **argv, scl_process_options *out);
 int scl_join_processes(const scl_process_options *options);
 /* Make what scripts see equal in all processes: base/processes.lua. False after a message. */
 bool scl_install_processes(lua_State *L);
+/* Whether standard input is a terminal, that of process 0. */
+bool scl_input_is_terminal(lua_State *L);
+/* luaL_loadfile of standard input, which process 0 reads for all. */
+int scl_load_input(lua_State *L);
 /* Leave them at the end, with the exit status of this process. Returns the exit status. */
 int scl_leave_processes(int status);
 /* Keep the first line of a message for the other processes. */

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/unfinished.h"
 #include "plugin/crash.h"
+#include "processes/processes.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -215,7 +216,8 @@ static int run_script(lua_State *L, const arguments *a) {
     errno = EISDIR;
     return no_script(path);
   }
-  if (luaL_loadfilex(L, from_input ? NULL : path, "t") != LUA_OK) return report_failure(L);
+  if ((from_input ? scl_load_input(L) : luaL_loadfilex(L, path, "t")) != LUA_OK)
+    return report_failure(L);
   const int count = a->count - a->script - 1;
   luaL_checkstack(L, count + 1, "too many arguments");
   for (int i = 1; i <= count; i++)
@@ -263,14 +265,19 @@ static int run_arguments(lua_State *L, int argc, char **argv) {
   if (has_script) status = run_script(L, &a);
   if (status != EXIT_SUCCESS && !a.interactive) return status;
   if ((has_script || a.does_something) && !a.interactive) return EXIT_SUCCESS;
-  if (a.interactive || isatty(STDIN_FILENO)) return scl_prompt(L, !has_script && !a.does_something);
-  if (luaL_loadfilex(L, NULL, "t") != LUA_OK)
-    return report_failure(L); /* all of standard input, one chunk */
+  if (a.interactive || scl_input_is_terminal(L))
+    return scl_prompt(L, !has_script && !a.does_something);
+  if (scl_load_input(L) != LUA_OK) return report_failure(L); /* all of standard input, one chunk */
   return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : report_failure(L);
 }
 
 /* require "scullery.command".run(name, ...) -> exit status */
 static int run_subcommand(lua_State *L, int argc, char **argv) {
+  if (scl_processes_count() > 1) {
+    (void)fprintf(stderr, "scullery: scullery %s runs in one process; a script runs in several\n",
+                  argv[1]);
+    return EXIT_FAILURE;
+  }
   if (argc > 2 && strcmp(argv[1], "notebook") == 0 && strcmp(argv[2], "serve") == 0)
     return scl_notebook(L, argc, argv);
   lua_getglobal(L, "require");

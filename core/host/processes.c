@@ -4,6 +4,7 @@
 #include "processes/processes.h"
 #include "base/pool.h"
 #include "host/host.h"
+#include "lua/glue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,6 +138,34 @@ static void divide_cores(void) {
                   "mpirun --bind-to none lets them use all\n",
                   here, mine, online);
   }
+}
+
+/* ------------------------------------------------------------ standard input, which process 0 reads */
+
+bool scl_input_is_terminal(lua_State *L) {
+  lua_pushstring(L, isatty(STDIN_FILENO) ? "terminal" : "");
+  scl_lua_share_text(L, "the start of the command");
+  const bool terminal = *lua_tostring(L, -1) != 0;
+  lua_pop(L, 1);
+  return terminal;
+}
+
+int scl_load_input(lua_State *L) {
+  if (scl_processes_count() == 1) return luaL_loadfilex(L, NULL, "t");
+  luaL_Buffer text;
+  luaL_buffinit(L, &text);
+  for (size_t got = 1; got > 0;) {
+    char *room = luaL_prepbuffer(&text);
+    got = fread(room, 1, LUAL_BUFFERSIZE, stdin);
+    luaL_addsize(&text, got);
+  }
+  luaL_pushresult(&text);
+  scl_lua_share_text(L, "the script of standard input");
+  size_t length;
+  const char *code = lua_tolstring(L, -1, &length);
+  const int status = luaL_loadbufferx(L, code, length, "=stdin", "t");
+  lua_remove(L, -2);
+  return status;
 }
 
 /* ------------------------------------------------------------ joining and leaving */

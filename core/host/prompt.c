@@ -5,6 +5,8 @@
 
 #include "base/interrupt.h"
 #include "host/editor.h"
+#include "lua/glue.h"
+#include "processes/processes.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +63,23 @@ static bool run_statement(lua_State *L) {
   return ended;
 }
 
+/* The next statement, on top of the stack: process 0 reads it for all. */
+static scl_typed read_statement(lua_State *L) {
+  if (scl_processes_count() == 1) return scl_editor_read();
+  const bool first = scl_processes_rank() == 0;
+  const int base = lua_gettop(L);
+  const scl_typed typed = first ? scl_editor_read() : SCL_TYPED_END;
+  const char *text = first && typed == SCL_TYPED ? lua_tostring(L, -1) : "";
+  lua_pushfstring(L, "%d%s", (int)typed, text);
+  scl_lua_share_text(L, "a statement of the prompt");
+  const char *shared = lua_tostring(L, -1);
+  lua_pushstring(L, shared + 1);
+  lua_replace(L, base + 1);
+  const scl_typed result = (scl_typed)(*shared - '0');
+  lua_settop(L, base + 1);
+  return result;
+}
+
 /* The session stays on the stack at SESSION; each statement is run above it, and the rest is
  * dropped. */
 int scl_prompt(lua_State *L, bool fresh) {
@@ -82,7 +101,7 @@ int scl_prompt(lua_State *L, bool fresh) {
     (void)printf("Scullery %s. help() explains, :help lists commands, Ctrl-D ends.\n",
                  SCULLERY_VERSION);
   bool ended = false;
-  for (scl_typed typed; !ended && (typed = scl_editor_read()) != SCL_TYPED_END; lua_settop(L, BASE))
+  for (scl_typed typed; !ended && (typed = read_statement(L)) != SCL_TYPED_END; lua_settop(L, BASE))
     ended = typed == SCL_TYPED && run_statement(L);
   if (!ended && scl_editor_at_terminal()) (void)fputc('\n', stdout);
   scl_editor_close();

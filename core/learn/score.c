@@ -7,6 +7,7 @@
 #include "learn/labels.h"
 #include "learn/problem_internal.h"
 #include "plugin/solver.h"
+#include "rows/joined.h"
 #include "rows/level_rows.h"
 #include "rows/reduce.h"
 #include <math.h>
@@ -140,7 +141,12 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
       &walked, stack_candidates(&candidate, 1, coefficients->rows, c), c, &d.by, error);
   if (status == SCL_STATUS_OK) status = scl_level_rows_create(&walked, &d.levels, error);
   walked.late = d.levels != NULL; /* most features are never made: their products are looked up */
-  if (status == SCL_STATUS_OK) status = scl_flow_walk(&walked, true, decide_block, &d, error);
+  const size_t unit = scl_flow_block_rows(&walked);
+  const bool divided = scl_flow_divides(flow) && flow->source->rows > unit;
+  const scl_flow part = divided ? scl_flow_part(&walked, unit) : walked;
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(&part, true, decide_block, &d, error);
+  if (divided)
+    status = scl_rows_gather(&walked, unit, out->data, c * sizeof(double), status, error);
   scl_level_rows_destroy(d.levels);
   close_multiplier(&d.by);
   if (status != SCL_STATUS_OK) scl_matrix_release(out);
@@ -251,6 +257,7 @@ typedef void (*judge)(const judging *job, size_t group, size_t row, const double
 struct judging {
   const scl_flow *flow;
   size_t groups, count, c;
+  size_t unit;    /* not 0: this process judges a part of the rows, cut at multiples of it */
   multiplier *by; /* for each group D x (count c); NULL where the candidates are models */
   const scl_candidate *candidates;
   double *constant; /* groups x count x c: added to decisions; NULL: models */
@@ -413,8 +420,9 @@ static scl_status judge_all(judging *job, scl_error *error) {
   if (status == SCL_STATUS_OK && job->by != NULL)
     status = scl_level_rows_create(&flow, &job->levels, error);
   flow.late = job->levels != NULL;
+  const scl_flow part = job->unit > 0 ? scl_flow_part(&flow, job->unit) : flow;
   const size_t mark = scl_profile_enter("judging");
-  if (status == SCL_STATUS_OK) status = scl_flow_walk(&flow, true, judge_block, job, error);
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(&part, true, judge_block, job, error);
   scl_profile_leave(mark, 0, 0);
   scl_level_rows_destroy(job->levels);
   for (size_t g = 0; job->by != NULL && g < job->groups; g++)
@@ -479,7 +487,13 @@ scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size
   job.reducer = scl_reducer_of(&sum, flow->source->rows);
   job.used = scl_allocate_array(job.c + 1, sizeof *job.used);
   if (job.used == NULL) return scl_fail_memory(error, job.c * sizeof *job.used, "decisions");
-  const scl_status status = scl_reducer_finish(&job.reducer, judge_all(&job, error), &part, error);
+  if (scl_flow_divides(flow) && flow->source->rows > job.reducer.leaf_rows)
+    job.unit = job.reducer.leaf_rows;
+  scl_status status = judge_all(&job, error);
+  if (job.unit > 0)
+    status = scl_reducer_gather(&job.reducer, number * sizeof *tallies, status,
+                                "the scores of candidates", error);
+  status = scl_reducer_finish(&job.reducer, status, &part, error);
   scl_release(job.used);
   if (status != SCL_STATUS_OK) return status;
   memcpy(tallies, part, number * sizeof *tallies);
@@ -497,7 +511,14 @@ scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candid
       scl_matrix_create(flow->source->rows, count * job.c, SCL_DTYPE_FLOAT64, decisions, error));
   scl_status status =
       scl_matrix_create(flow->source->rows, job.c, SCL_DTYPE_FLOAT64, targets, error);
+  const size_t unit = scl_flow_block_rows(flow), c = job.c;
+  if (scl_flow_divides(flow) && flow->source->rows > unit) job.unit = unit;
   if (status == SCL_STATUS_OK) status = judge_all(&job, error);
+  if (job.unit > 0)
+    status =
+        scl_rows_gather(flow, unit, decisions->data, count * c * sizeof(double), status, error);
+  if (job.unit > 0)
+    status = scl_rows_gather(flow, unit, targets->data, c * sizeof(double), status, error);
   if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
   scl_matrix_release(decisions);
   scl_matrix_release(targets);

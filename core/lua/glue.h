@@ -53,6 +53,9 @@ void scl_lua_account(lua_State *L, size_t bytes);
 /* A userdata of that size on the stack, all zero, whose __gc calls release(L). It owns memory or a
  * file while a Lua error may jump over the end of the function. */
 void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release);
+/* Replace the text on top of the stack by that of process 0 (processes/processes.h); `what` says
+ * what is exchanged. Raises where the processes are at different calls. */
+void scl_lua_share_text(lua_State *L, const char *what);
 /* The text at `place` between quotes, or its beginning where it is long; left on the stack. */
 const char *scl_lua_cut(lua_State *L, int place, const char *quote);
 /* The value at `place` as one would type it, shortened if it is long; the type of a value that

@@ -36,14 +36,10 @@ static int process_meet(lua_State *L) {
   return 0;
 }
 
-/* core.process_share(what, text) -> the text of process 0, in all; others give any text */
-static int process_share(lua_State *L) {
+void scl_lua_share_text(lua_State *L, const char *what) {
   size_t length;
-  const char *what = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &length);
-  if (scl_processes_count() == 1) {
-    lua_settop(L, 2);
-    return 1;
-  }
+  const char *text = luaL_checklstring(L, -1, &length);
+  if (scl_processes_count() == 1) return;
   int64_t size = (int64_t)length;
   SCL_LUA_TRY(L, scl_processes_meet(SCL_STATUS_OK, &error, "%s", what));
   SCL_LUA_TRY(L, scl_processes_broadcast(0, &size, sizeof size, &error));
@@ -51,6 +47,15 @@ static int process_share(lua_State *L) {
   if (scl_processes_rank() == 0) memcpy(copy, text, length);
   SCL_LUA_TRY(L, scl_processes_broadcast(0, copy, (size_t)size, &error));
   lua_pushlstring(L, copy, (size_t)size);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+/* core.process_share(what, text) -> the text of process 0, in all; others give any text */
+static int process_share(lua_State *L) {
+  luaL_checkstring(L, 2);
+  lua_settop(L, 2);
+  scl_lua_share_text(L, luaL_checkstring(L, 1));
   return 1;
 }
 

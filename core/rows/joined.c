@@ -183,3 +183,54 @@ scl_status scl_whole_sums_join(scl_whole_sums *sums, scl_status mine, const char
   SCL_RELEASE(list, limbs, weights);
   return status;
 }
+
+/* ------------------------------------------------------------ reductions */
+
+/* Exchange node i of process r: its place, and the bytes of its part, which others open. */
+static scl_status exchange_node(scl_reducer *from, scl_reducer *all, size_t r, size_t i,
+                                size_t bytes, scl_error *error) {
+  const bool own = r == scl_processes_rank();
+  int64_t place[2] = {own ? from->nodes[i].level : 0, own ? (int64_t)from->nodes[i].index : 0};
+  void *part = own ? from->nodes[i].part : NULL;
+  scl_status mine = SCL_STATUS_OK;
+  if (own)
+    from->nodes[i].part = NULL;
+  else
+    mine = from->sum->open(from->sum->context, &part, error);
+  scl_status status = scl_processes_meet(mine, error, "a part of a sum of %zu bytes", bytes);
+  if (status == SCL_STATUS_OK) status = scl_processes_broadcast(r, place, sizeof place, error);
+  if (status == SCL_STATUS_OK) status = scl_processes_broadcast(r, part, bytes, error);
+  if (status == SCL_STATUS_OK)
+    return scl_reducer_push(all, (unsigned)place[0], (size_t)place[1], part, error);
+  if (part != NULL) from->sum->close(from->sum->context, part);
+  return status;
+}
+
+scl_status scl_reducer_gather(scl_reducer *r, size_t bytes, scl_status mine, const char *doing,
+                              scl_error *error) {
+  scl_reducer all = {.sum = r->sum, .leaf_rows = r->leaf_rows};
+  if (mine == SCL_STATUS_OK) mine = scl_reducer_end_leaf(r, error);
+  scl_status status = scl_processes_meet(mine, error, "%s", doing);
+  for (size_t p = 0; status == SCL_STATUS_OK && p < scl_processes_count(); p++) {
+    int64_t count = (int64_t)r->count;
+    status = scl_processes_broadcast(p, &count, sizeof count, error);
+    for (size_t i = 0; status == SCL_STATUS_OK && i < (size_t)count; i++)
+      status = exchange_node(r, &all, p, i, bytes, error);
+  }
+  for (size_t i = 0; i < r->count; i++)
+    if (r->nodes[i].part != NULL) r->sum->close(r->sum->context, r->nodes[i].part);
+  *r = all;
+  return status;
+}
+
+scl_status scl_rows_gather(const scl_flow *flow, size_t unit, void *rows, size_t size,
+                           scl_status mine, scl_error *error) {
+  SCL_TRY(scl_processes_meet(mine, error, "the scores of %zu rows, %zu bytes each",
+                             flow->source->rows, size));
+  for (size_t r = 0; r < scl_processes_count(); r++) {
+    size_t first, end;
+    scl_flow_part_rows(flow, unit, r, &first, &end);
+    SCL_TRY(scl_processes_broadcast(r, (char *)rows + first * size, (end - first) * size, error));
+  }
+  return SCL_STATUS_OK;
+}

@@ -17,4 +17,13 @@ scl_status scl_exact_join(scl_exact *const *sums, size_t count, scl_status mine,
 scl_status scl_whole_sums_join(scl_whole_sums *sums, scl_status mine, const char *doing,
                                scl_error *error);
 
+/* The nodes of a reduction over the rows of all processes, in place of those of this process, whose
+ * rows begin at a leaf. Parts are `bytes` of memory without pointers. */
+scl_status scl_reducer_gather(scl_reducer *r, size_t bytes, scl_status mine, const char *doing,
+                              scl_error *error);
+/* Give the rows of a matrix (packed, `size` bytes a row) that each process has made to all: those of
+ * its part of the flow, cut at multiples of `unit`. */
+scl_status scl_rows_gather(const scl_flow *flow, size_t unit, void *rows, size_t size,
+                           scl_status mine, scl_error *error);
+
 #endif

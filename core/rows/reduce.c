@@ -41,9 +41,8 @@ static scl_status merge_into(scl_reducer *r, void *into, void *from, scl_error *
   return status;
 }
 
-/* Append a node. While it is the right child of the node before it, merge the two into their
- * parent. Takes over the part, also after a failure. */
-static scl_status push_node(scl_reducer *r, unsigned level, size_t index, void *part,
+/* While the node is the right child of the node before it, merge the two into their parent. */
+scl_status scl_reducer_push(scl_reducer *r, unsigned level, size_t index, void *part,
                             scl_error *error) {
   while (r->count > 0 && index % 2 == 1 && r->nodes[r->count - 1].level == level) {
     void *left = r->nodes[r->count - 1].part;
@@ -63,11 +62,10 @@ static scl_status push_node(scl_reducer *r, unsigned level, size_t index, void *
   return SCL_STATUS_OK;
 }
 
-/* Move the part of the current leaf, which is complete, to the nodes. */
-static scl_status finish_leaf(scl_reducer *r, scl_error *error) {
+scl_status scl_reducer_end_leaf(scl_reducer *r, scl_error *error) {
   void *part = r->part;
   r->part = NULL;
-  return part == NULL ? SCL_STATUS_OK : push_node(r, 0, r->leaf, part, error);
+  return part == NULL ? SCL_STATUS_OK : scl_reducer_push(r, 0, r->leaf, part, error);
 }
 
 scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *error) {
@@ -75,7 +73,7 @@ scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *er
   if (!r->started) r->leaf = leaf;
   r->started = true;
   while (r->leaf < leaf) {
-    SCL_TRY(finish_leaf(r, error));
+    SCL_TRY(scl_reducer_end_leaf(r, error));
     r->leaf++;
     if (r->leaf < leaf) SCL_TRY(r->sum->open(r->sum->context, &r->part, error)); /* no rows */
   }
@@ -85,12 +83,12 @@ scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *er
 }
 
 scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error) {
-  scl_status status = finish_leaf(r, error);
-  if (status == SCL_STATUS_OK) status = finish_leaf(from, error);
+  scl_status status = scl_reducer_end_leaf(r, error);
+  if (status == SCL_STATUS_OK) status = scl_reducer_end_leaf(from, error);
   size_t taken = 0;
   for (; status == SCL_STATUS_OK && taken < from->count; taken++)
-    status = push_node(r, from->nodes[taken].level, from->nodes[taken].index,
-                       from->nodes[taken].part, error);
+    status = scl_reducer_push(r, from->nodes[taken].level, from->nodes[taken].index,
+                              from->nodes[taken].part, error);
   memmove(from->nodes, from->nodes + taken, (from->count - taken) * sizeof *from->nodes);
   from->count -= taken;
   scl_reducer_close(from);
@@ -99,10 +97,10 @@ scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error)
 
 /* Merge all nodes into the first, from the last to the first. Without rows, open an empty part. */
 static scl_status fold_nodes(scl_reducer *r, scl_error *error) {
-  SCL_TRY(finish_leaf(r, error));
+  SCL_TRY(scl_reducer_end_leaf(r, error));
   if (r->count == 0) {
     SCL_TRY(r->sum->open(r->sum->context, &r->part, error));
-    SCL_TRY(finish_leaf(r, error));
+    SCL_TRY(scl_reducer_end_leaf(r, error));
   }
   for (; r->count > 1;) {
     r->count--;

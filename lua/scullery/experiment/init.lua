@@ -235,6 +235,10 @@ function experiment.run(given)
     return results.new(there, list)
   end
   if own_settings then return serve(o, path, list) end
+  if core.process_count() > 1 then
+    fail("an experiment starts its own processes: run the script without --processes and mpirun, \z
+      and give processes = N")
+  end
   if inside or next(busy) then o.processes = 1 end -- in a cell
   if o.processes > 1 and not workers.script() then
     fail("processes of more than 1 run the script again, and there is none: the prompt, -e and a \z

@@ -136,6 +136,10 @@ end
 --- which replaces them. To be closed.
 function checkpoint.open(title, p, ds, o, work)
   if not o.checkpoint then return nil end
+  if core.process_count() > 1 then
+    error(title .. ": checkpoints are of one process; for several, sum parts: p:sums(ds, { part = \z
+      { i, n }, save = path }), which any number of processes may do again", 0)
+  end
   check_file(title, o.checkpoint)
   local facts = facts_of(p, ds, work)
   local header = BEGINNING .. core.json_encode(facts):sub(2) .. "\n"
