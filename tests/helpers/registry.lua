@@ -69,6 +69,17 @@ function registry.rows_of(sampler, phi, X)
   end, X)
 end
 
+--- registry.each_pair(f): f(sampler, nonlinearity), rows of the registry, for all that go together
+--- and of which one at least has its defaults: for files and programs, where options of the one and
+--- of the other have nothing to do with each other.
+function registry.each_pair(f)
+  for _, s in ipairs(registry.sampler) do
+    for _, p in ipairs(registry.nonlinearity) do
+      if (s.plain or p.plain) and registry.fits(s.component, p.component) then f(s, p) end
+    end
+  end
+end
+
 --- A LuaUnit test of that name.
 function registry.test(name, f)
   local key = "Test_" .. name:gsub("[^%w]+", "_")

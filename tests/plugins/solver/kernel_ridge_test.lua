@@ -399,7 +399,7 @@ end
 function TestLambdasShareTheRowsAndK()
   local x, y = smooth(1400)
   local data = sc.dataset{ X = x, y = y, task = "regression" }
-  local lambdas = { 1e-1, 1e-4, 1e-2, 1e-10, 1e-4 }
+  local lambdas = support.sanitized and { 1e-2, 1e-10 } or { 1e-1, 1e-4, 1e-2, 1e-10, 1e-4 }
   local found = sc.pipeline{ sc.solver.kernel_ridge{ lambda = sc.choose(lambdas),
     kernel = sc.kernel.gaussian{ width = 1 }, intercept = true } }:search(data, { folds = 3 })
   lu.assertEquals(#found.table, #lambdas)
