@@ -11,6 +11,7 @@ picture_packages=(gnuplot-nox fonts-dejavu-core) # for SVG, PNG and PDF; everyth
 test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient python3-pexpect python3-pyte)
 package_packages=(clang luarocks dpkg-dev groff-base) # for tests of packages and of the headers, which are skipped without; in CI alone
 reference_packages=(python3-numpy python3-sklearn) # readers that tests compare ours with, in CI alone
+mpi_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev) # for the transports by MPI, which are built where these are, in CI alone
 browser_packages=(chromium) # reads the reports that the tests write, in CI alone
 fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
 
@@ -139,6 +140,7 @@ all_tests() {
   if in_ci; then
     (install_packages "${package_packages[@]}") || say "without ${package_packages[*]}, some tests of installations are skipped"
     (install_packages "${reference_packages[@]}") || say "without ${reference_packages[*]}, the readers are not compared with others"
+    (install_packages "${mpi_packages[@]}") || say "without ${mpi_packages[*]}, processes are joined by fork alone"
     (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports"
   fi
   build tests
