@@ -492,10 +492,14 @@ static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* From a source that is read in order, read and discard the rows before those of the walk. */
+/* From a source that is read in order, pass over the rows before those of the walk, or read and
+ * discard them. */
 static scl_status skip_rows(walk *w, scl_error *error) {
   const scl_flow *flow = w->flow;
-  for (w->first = 0; !flow->source->random_access && w->first < flow->begin;) {
+  w->first = 0;
+  if (!flow->source->random_access && flow->begin > 0)
+    SCL_TRY(scl_source_skip(flow->source, flow->begin, &w->first, error));
+  while (!flow->source->random_access && w->first < flow->begin) {
     const size_t some = scl_min(w->rows, flow->begin - w->first);
     SCL_TRY(read_rows(w, 0, some, error));
     w->first += some;

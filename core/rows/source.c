@@ -199,6 +199,22 @@ scl_status scl_source_read(scl_source *source, size_t first, size_t count, scl_m
                                                                              x, y, error);
 }
 
+scl_status scl_source_skip(scl_source *source, size_t rows, size_t *passed, scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  size_t some = 1;
+  *passed = 0;
+  if (source->class->skip == NULL) return SCL_STATUS_OK;
+  scl_source_rewind(source);
+  while (status == SCL_STATUS_OK && some > 0 && source->done < rows) {
+    some = 0;
+    status = source->class->skip(source, rows - source->done, &some, &source->x, &source->y, error);
+    source->done += some;
+  }
+  if (status != SCL_STATUS_OK) release_block(source);
+  *passed = source->done;
+  return status;
+}
+
 void scl_source_destroy(scl_source *source) {
   if (source == NULL) return;
   release_block(source);

@@ -20,6 +20,11 @@ typedef struct scl_source_class {
   scl_status (*next)(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error);
   /* Go back to the first row. NULL: rows can be read only once. */
   void (*rewind)(scl_source *source);
+  /* Pass over the next block without making its rows, if it has at most `most` of them, and if they
+   * can be counted so: *passed = how many. Otherwise *passed = 0, and the block is made as by
+   * `next`. NULL: every row is made. */
+  scl_status (*skip)(scl_source *source, size_t most, size_t *passed, scl_matrix *x, scl_matrix *y,
+                     scl_error *error);
 } scl_source_class;
 
 /* First member of every kind of source. */
@@ -44,6 +49,9 @@ scl_status scl_source_read(scl_source *source, size_t first, size_t count, scl_m
  * NULL without targets); no storage: there are no more rows. Not to be mixed with
  * scl_source_read. */
 scl_status scl_source_next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error);
+/* Begin again and pass over the first rows, up to `rows`, without making them: *passed = how many
+ * were passed over. For sources that are read in order; the next row to be read is *passed. */
+scl_status scl_source_skip(scl_source *source, size_t rows, size_t *passed, scl_error *error);
 /* Release the block that came last, and begin again. */
 void scl_source_rewind(scl_source *source);
 

@@ -57,6 +57,22 @@ static scl_status csv_source_next(scl_source *source, scl_matrix *x, scl_matrix 
   return SCL_STATUS_OK;
 }
 
+/* Only the lines of a block are counted. Where rows with missing numbers are left out, how many
+ * stay is known only when they are made. */
+static scl_status csv_source_skip(scl_source *source, size_t most, size_t *passed, scl_matrix *x,
+                                  scl_matrix *y, scl_error *error) {
+  csv_source *s = (csv_source *)source;
+  const bool countable = s->use == STREAM && s->options.fill != SCL_MISSING_ROW && !s->ids.wanted &&
+                         s->file_rows == NULL;
+  if (!countable) return csv_source_next(source, x, y, error);
+  SCL_TRY(csv_lines_next(&s->lines, &s->schema, error));
+  *passed = csv_lines_rows(&s->lines);
+  if (*passed > 0 && *passed <= most) return SCL_STATUS_OK;
+  *passed = 0;
+  SCL_TRY(parse_lines(s, x, y, error));
+  return x->rows > 0 ? SCL_STATUS_OK : csv_source_next(source, x, y, error);
+}
+
 static void rewind_lines(scl_source *source) { csv_lines_rewind(&((csv_source *)source)->lines); }
 
 static void csv_source_destroy(scl_source *source) {
@@ -68,8 +84,10 @@ static void csv_source_destroy(scl_source *source) {
   SCL_RELEASE(s->file_rows, s);
 }
 
-static const scl_source_class csv_class = {
-    .next = csv_source_next, .rewind = rewind_lines, .destroy = csv_source_destroy};
+static const scl_source_class csv_class = {.next = csv_source_next,
+                                           .rewind = rewind_lines,
+                                           .skip = csv_source_skip,
+                                           .destroy = csv_source_destroy};
 
 /* ---------------------------------------------------------------- opening */
 
