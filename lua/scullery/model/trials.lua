@@ -121,7 +121,7 @@ function trials.part_without(p, few, ids, f, known)
   local inside = folds.rows(ids, f)
   local part = few:select(inside)
   local source = dataset.source_of_targets(part)
-  known[f] = known[f] or recipe.fit_stages(p, source)
+  known[f] = known[f] or recipe.fit_stages(p, source, part.weights)
   return part, source, known[f]
 end
 
@@ -132,7 +132,7 @@ local function try_apart(p, few, folding, open, values, most, known)
   for k = 1, math.min(most, #folding.judged) do
     local f = folding.judged[k]
     local part, source, made = trials.part_without(p, few, folding.ids, f, known)
-    local prepared = recipe.prepare(p, source, nil, made)
+    local prepared = recipe.prepare(p, source, nil, nil, made)
     local training <close> = core.training(source, made, prepared.map,
       { classes = part.task == "classification" and #part.classes or 0, dtype = p.dtype,
         block = p.block, allowance = p.allowance, weights = part.weights, quiet = true })
@@ -221,7 +221,7 @@ end
 --- trials.train(all, p, made, handle): what a fit to all rows has ready, { prepared, training }.
 --- made: fitted row stages, or nil; handle: the engine's checkpoint, or nil.
 function trials.train(all, p, made, handle)
-  local prepared = recipe.prepare(p, all.source, nil, made)
+  local prepared = recipe.prepare(p, all.source, recipe.row_weights(p, all.ds), nil, made)
   local given = recipe.training_options(p, all.ds, all.sides)
   given.checkpoint = handle
   return { prepared = prepared,
