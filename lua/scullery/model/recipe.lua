@@ -259,8 +259,8 @@ local function fit_after(self, source, made, base, seconds)
 end
 
 --- recipe.prepare(p, source, row_weights, choices, made): fits the row stages, unless they are
---- given, and makes the map. Returns {stages, map, seconds}, with row stages after the features also
---- base (the map without them) and after (these stages).
+--- given, and makes the map. Returns {stages, map, seconds}, with row stages after the features
+--- also base (the map without them) and after (these stages).
 function recipe.prepare(self, source, row_weights, choices, made)
   check_penalty(self, choices)
   local seconds, found = {}, {}
