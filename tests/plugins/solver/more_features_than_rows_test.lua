@@ -72,7 +72,7 @@ function TestRidgeOfAnRkhsPenaltyConverges()
   end
 end
 
--- Where lambda is so small that predictions are not determined either, the note has the size of that.
+-- Where lambda is so small that predictions are not determined either, the note has the size of it.
 function TestRoundingOfAnRkhsPenaltyIsSaid()
   local features, orders, test = thresholds_and_orders(300)
   local seen = 0
