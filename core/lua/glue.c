@@ -79,6 +79,18 @@ size_t scl_lua_opt_size(lua_State *L, int place, size_t low, size_t high, const 
   return lua_isnoneornil(L, place) ? absent : scl_lua_check_size(L, place, low, high, what);
 }
 
+const double *scl_lua_opt_weights(lua_State *L, int place, size_t n) {
+  if (lua_isnoneornil(L, place)) return NULL;
+  const scl_matrix *from = scl_lua_hold_matrix(L, place);
+  if (from->rows != n || from->cols != 1)
+    luaL_error(L, "row weights are %I x %I where there are %I rows", (LUAI_UACINT)from->rows,
+               (LUAI_UACINT)from->cols, (LUAI_UACINT)n);
+  double *w = lua_newuserdatauv(L, (n + 1) * sizeof *w, 0);
+  for (size_t i = 0; i < n; i++)
+    w[i] = scl_matrix_get(from, i, 0);
+  return w;
+}
+
 const char *scl_lua_check_path(lua_State *L, int place) {
   size_t length;
   if (lua_type(L, place) != LUA_TSTRING) /* Lua would convert a number to a text */

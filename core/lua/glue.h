@@ -66,6 +66,8 @@ size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, cons
 /* The same, `absent` for nil and for no argument. */
 size_t scl_lua_opt_size(lua_State *L, int place, size_t low, size_t high, const char *what,
                         size_t absent);
+/* The weights of n rows, an n x 1 matrix, copied to a userdata left on the stack; NULL for nil. */
+const double *scl_lua_opt_weights(lua_State *L, int place, size_t n);
 /* The path of a file at `place`: a text without a zero byte, because the system would cut
  * it there. */
 const char *scl_lua_check_path(lua_State *L, int place);

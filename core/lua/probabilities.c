@@ -13,18 +13,6 @@ const scl_matrix *scl_lua_check_scores(lua_State *L, int place) {
   return f;
 }
 
-/* n numbers of an n x 1 matrix, copied to a userdata left on the stack; NULL for nil. */
-static const double *read_weights(lua_State *L, int place, size_t n) {
-  if (lua_isnoneornil(L, place)) return NULL;
-  const scl_matrix *from = scl_lua_hold_matrix(L, place);
-  if (from->rows != n || from->cols != 1)
-    luaL_error(L, "weights are %d x %d for %d rows", (int)from->rows, (int)from->cols, (int)n);
-  double *w = lua_newuserdatauv(L, (n + 1) * sizeof *w, 0);
-  for (size_t i = 0; i < n; i++)
-    w[i] = scl_matrix_get(from, i, 0);
-  return w;
-}
-
 /* Scores and targets, the first two arguments. */
 static void check_pair(lua_State *L, const scl_matrix **f, const scl_matrix **y) {
   *f = scl_lua_check_scores(L, 1);
@@ -40,7 +28,7 @@ static void check_pair(lua_State *L, const scl_matrix **f, const scl_matrix **y)
 static int platt(lua_State *L) {
   const scl_matrix *f, *y;
   check_pair(L, &f, &y);
-  const double *weights = read_weights(L, 3, f->rows);
+  const double *weights = scl_lua_opt_weights(L, 3, f->rows);
   lua_createtable(L, (int)f->cols, 0);
   for (size_t j = 0; j < f->cols; j++) {
     scl_platt fit;
@@ -82,7 +70,7 @@ static void release_curve(void *curve) {
 static int isotonic(lua_State *L) {
   const scl_matrix *f, *y;
   check_pair(L, &f, &y);
-  const double *weights = read_weights(L, 3, f->rows);
+  const double *weights = scl_lua_opt_weights(L, 3, f->rows);
   lua_createtable(L, (int)f->cols, 0);
   for (size_t j = 0; j < f->cols; j++) {
     scl_isotonic *curve = scl_lua_new_owned(L, "isotonic", release_curve, sizeof *curve);

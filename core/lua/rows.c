@@ -32,12 +32,13 @@ static int fit_stage(lua_State *L) {
   return 1;
 }
 
-/* core.fit_relevance(source, stages, seed) -> stage; second: the relevance of each column (1 x
- * d) */
+/* core.fit_relevance(source, stages, seed, weights or nil) -> stage; second: the relevance of each
+ * column (1 x d) */
 static int fit_relevance(lua_State *L) {
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "relevance";
   const uint64_t seed = (uint64_t)luaL_checkinteger(L, 3);
+  flow.weights = scl_lua_opt_weights(L, 4, flow.source->rows);
   scl_matrix *relevance = scl_lua_new_matrix(L);
   SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
                       scl_flow_fit_relevance(&flow, seed, &made, relevance, &error));
@@ -181,20 +182,17 @@ static scl_matrix *new_field(lua_State *L, const char *name) {
  * list}: at most `most` distinct rows, by their contents (rows/distinct.h); y where the source has
  * targets. All that may raise is made before or after the rows are held. */
 static int distinct_rows(lua_State *L) {
-  const scl_flow flow = scl_lua_flow(L, 1, 2, 0);
-  const size_t most = scl_lua_check_size(L, 3, 1, (size_t)1 << 40, "most");
-  const scl_matrix *weights = lua_isnil(L, 4) ? NULL : scl_lua_hold_matrix(L, 4);
-  const size_t n = flow.source->rows, room = scl_min(most, n);
-  if (weights != NULL && (weights->rows != n || weights->cols != 1))
-    return luaL_error(L, "row weights are %I x %I where there are %I rows",
-                      (LUAI_UACINT)weights->rows, (LUAI_UACINT)weights->cols, (LUAI_UACINT)n);
+  scl_flow flow = scl_lua_flow(L, 1, 2, 0);
+  const size_t most = scl_lua_check_size(L, 3, 1, (size_t)1 << 40, "most"),
+               room = scl_min(most, flow.source->rows);
+  flow.weights = scl_lua_opt_weights(L, 4, flow.source->rows);
   scl_distinct_rows found;
   size_t *places = lua_newuserdatauv(L, (room + 1) * sizeof *places, 0);
   lua_createtable(L, 0, 5);
   scl_matrix *x = new_field(L, "X"), *y = NULL;
   if (flow.source->targets > 0) y = new_field(L, "y");
   scl_matrix *weight = new_field(L, "weights"), *of = new_field(L, "of");
-  SCL_LUA_TRY(L, scl_flow_distinct(&flow, most, weights, &found, &error));
+  SCL_LUA_TRY(L, scl_flow_distinct(&flow, most, &found, &error));
   const size_t count = found.weight.rows;
   memcpy(places, found.place, count * sizeof *places);
   *x = found.x;
@@ -273,7 +271,7 @@ static int quartiles(lua_State *L) {
 }
 
 void scl_lua_open_rows(lua_State *L) {
-  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 4}, {"fit_relevance", fit_relevance, 3},
+  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 4}, {"fit_relevance", fit_relevance, 4},
                 {"pca", pca, 4}, {"projection_stage", projection_stage, 2},
                 {"selection_stage", selection_stage, 4}, {"stage_info", stage_info, 1},
                 {"learn", learn, 3}, {"learn_state", learn_state, 7}, {"learns", learns, 1},

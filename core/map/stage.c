@@ -36,7 +36,13 @@ typedef struct moments_block {
   const double *x;
   ptrdiff_t stride;
   size_t count;
+  const double *weights; /* or NULL: all 1 */
+  double total;          /* of the weights */
 } moments_block;
+
+static double weight_of(const moments_block *job, size_t i) {
+  return job->weights == NULL ? 1 : job->weights[i];
+}
 
 bool scl_column_far(double mean, double low, double high) { return fabs(mean) > 32 * (high - low); }
 
@@ -60,8 +66,8 @@ static void merge_column(scl_column_moments *m, size_t j, double mean, double re
 static double rest_of(const moments_block *job, size_t column, double mean) {
   double sum = 0;
   for (size_t i = 0; i < job->count; i++)
-    sum += job->x[(ptrdiff_t)i * job->stride + (ptrdiff_t)column] - mean;
-  return sum / (double)job->count;
+    sum += weight_of(job, i) * (job->x[(ptrdiff_t)i * job->stride + (ptrdiff_t)column] - mean);
+  return sum / job->total;
 }
 
 /* Task: add one strip of columns of a block. The mean and the squared deviations of the block
@@ -70,35 +76,37 @@ static void add_strip(void *context, size_t index) {
   const moments_block *job = context;
   scl_column_moments *m = job->m;
   const size_t first = index * STRIP, cols = scl_min(STRIP, m->cols - first);
-  const double n = (double)job->count;
   double mean[STRIP] = {0}, square[STRIP] = {0};
   for (size_t i = 0; i < job->count; i++) {
-    const double *row = job->x + (ptrdiff_t)i * job->stride + first;
-    for (size_t j = 0; j < cols; j++) {
-      mean[j] += row[j];
+    const double *row = job->x + (ptrdiff_t)i * job->stride + first, weight = weight_of(job, i);
+    for (size_t j = 0; weight > 0 && j < cols; j++) {
+      mean[j] += weight * row[j];
       m->low[first + j] = row[j] < m->low[first + j] ? row[j] : m->low[first + j];
       m->high[first + j] = row[j] > m->high[first + j] ? row[j] : m->high[first + j];
     }
   }
   for (size_t j = 0; j < cols; j++)
-    mean[j] /= n;
+    mean[j] /= job->total;
   for (size_t i = 0; i < job->count; i++) {
-    const double *row = job->x + (ptrdiff_t)i * job->stride + first;
+    const double *row = job->x + (ptrdiff_t)i * job->stride + first, weight = weight_of(job, i);
     for (size_t j = 0; j < cols; j++)
-      square[j] += (row[j] - mean[j]) * (row[j] - mean[j]);
+      square[j] += weight * (row[j] - mean[j]) * (row[j] - mean[j]);
   }
   for (size_t j = 0; j < cols; j++) {
     const bool far = scl_column_far(mean[j], m->low[first + j], m->high[first + j]);
-    merge_column(m, first + j, mean[j], far ? rest_of(job, first + j, mean[j]) : 0, square[j], n);
+    merge_column(m, first + j, mean[j], far ? rest_of(job, first + j, mean[j]) : 0, square[j],
+                 job->total);
   }
 }
 
-void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride,
-                            size_t count) {
-  if (count == 0) return;
-  moments_block job = {m, x, stride, count};
+void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride, size_t count,
+                            const double *weights) {
+  moments_block job = {m, x, stride, count, weights, 0};
+  for (size_t i = 0; i < count; i++)
+    job.total += weight_of(&job, i);
+  if (!(job.total > 0)) return;
   scl_pool_run((m->cols + STRIP - 1) / STRIP, add_strip, &job);
-  m->count += (double)count;
+  m->count += job.total;
 }
 
 void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments *from) {

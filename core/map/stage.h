@@ -27,7 +27,7 @@ typedef struct scl_stage {
 /* Statistics of columns that a stage is fitted from: mean, sum of squared deviations, min, max. */
 typedef struct scl_column_moments {
   size_t cols;
-  double count;
+  double count; /* of rows: the sum of their weights */
   double *mean, *square, *low, *high;
   double *rest; /* rounding error of the mean, in columns far from 0 (scl_column_far), else 0 */
 } scl_column_moments;
@@ -39,8 +39,10 @@ scl_status scl_column_moments_create(size_t cols, scl_column_moments *out, scl_e
 void scl_column_moments_destroy(scl_column_moments *m);
 /* Add rows (count x cols at stride), or the moments of other rows, in a numerically stable way:
  * block means and squared deviations are merged, so that numbers of similar size are added (Chan,
- * Golub and LeVeque 1983). */
-void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride, size_t count);
+ * Golub and LeVeque 1983). weights: count finite numbers of at least 0, or NULL: all 1. A row of
+ * weight 2 counts as two rows, one of weight 0 as none. */
+void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride, size_t count,
+                            const double *weights);
 void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments *from);
 
 /* "standardize" and the like. */

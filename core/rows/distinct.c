@@ -54,11 +54,11 @@ static int ascending(const void *a, const void *b) {
 
 /* Sorted distinct hashes of the rows that count, at most `most`, at the start of `list` (n
  * numbers). Returns how many. */
-static size_t smallest_hashes(const uint64_t *hash, const scl_matrix *weights, size_t n,
-                              size_t most, uint64_t *list) {
+static size_t smallest_hashes(const uint64_t *hash, const double *weights, size_t n, size_t most,
+                              uint64_t *list) {
   size_t count = 0, kept = 0;
   for (size_t i = 0; i < n; i++)
-    if (weights == NULL || scl_matrix_get(weights, i, 0) > 0) list[count++] = hash[i];
+    if (weights == NULL || weights[i] > 0) list[count++] = hash[i];
   qsort(list, count, sizeof *list, ascending);
   for (size_t i = 0; i < count && kept < most; i++)
     if (kept == 0 || list[i] != list[kept - 1]) list[kept++] = list[i];
@@ -73,11 +73,11 @@ static size_t find_hash(const uint64_t *list, size_t count, uint64_t hash) {
 
 /* Fill of, weight and place of the chosen rows, which are in the order of the list: the weights of
  * equal rows are added, and the first of them gives the place. */
-static void gather_weights(const uint64_t *hash, const scl_matrix *weights, size_t n,
+static void gather_weights(const uint64_t *hash, const double *weights, size_t n,
                            const uint64_t *list, size_t count, scl_distinct_rows *out) {
   for (size_t i = 0; i < n; i++) {
     const size_t k = find_hash(list, count, hash[i]);
-    const double weight = weights == NULL ? 1 : scl_matrix_get(weights, i, 0);
+    const double weight = weights == NULL ? 1 : weights[i];
     if (k == count || !(weight > 0)) continue;
     *scl_matrix_row(&out->of, i) = (double)k + 1;
     double *sum = scl_matrix_row(&out->weight, k);
@@ -136,8 +136,8 @@ static scl_status read_rows(const scl_flow *flow, size_t count, scl_distinct_row
   return status;
 }
 
-scl_status scl_flow_distinct(const scl_flow *flow, size_t most, const scl_matrix *weights,
-                             scl_distinct_rows *out, scl_error *error) {
+scl_status scl_flow_distinct(const scl_flow *flow, size_t most, scl_distinct_rows *out,
+                             scl_error *error) {
   const scl_flow rows = scl_flow_of_rows(flow);
   const size_t n = flow->source->rows;
   hashing job = {scl_allocate_array(n + 1, sizeof(uint64_t)), scl_flow_cols(flow),
@@ -149,7 +149,7 @@ scl_status scl_flow_distinct(const scl_flow *flow, size_t most, const scl_matrix
                           ? scl_fail_memory(error, 2 * n * sizeof *list, "hashes of rows")
                           : scl_flow_walk(&rows, false, hash_rows, &job, error);
   if (status == SCL_STATUS_OK) {
-    count = smallest_hashes(job.hash, weights, n, most, list);
+    count = smallest_hashes(job.hash, flow->weights, n, most, list);
     out->place = scl_allocate_array(count + 1, sizeof *out->place);
     status = out->place == NULL
                  ? scl_fail_memory(error, count * sizeof *out->place, "a sample of rows")
@@ -157,7 +157,7 @@ scl_status scl_flow_distinct(const scl_flow *flow, size_t most, const scl_matrix
   }
   if (status == SCL_STATUS_OK) status = scl_matrix_create(n, 1, SCL_DTYPE_FLOAT64, &out->of, error);
   if (status == SCL_STATUS_OK) {
-    gather_weights(job.hash, weights, n, list, count, out);
+    gather_weights(job.hash, flow->weights, n, list, count, out);
     status = read_rows(flow, count, out, error);
   }
   SCL_RELEASE(job.hash, list);

@@ -6,8 +6,8 @@
 
 /* At most `most` distinct rows: those of the smallest hashes of (x, y). The choice, and the order
  * of the chosen rows, depend only on the contents of the rows: they do not change if rows are
- * permuted or repeated, or if weights replace repeated rows. weights: n x 1, or NULL: all 1. A row
- * of weight 0 is ignored.
+ * permuted or repeated, or if the flow's weights replace repeated rows. A row of weight 0 is
+ * ignored.
  *
  * Made here: x (m x cols) and y (m x targets, where the source has them), as the stages of the flow
  * give them; weight (m x 1), the sum of the weights of equal rows; place (m), the first place of
@@ -17,8 +17,8 @@ typedef struct scl_distinct_rows {
   scl_matrix x, y, weight, of;
   size_t *place;
 } scl_distinct_rows;
-scl_status scl_flow_distinct(const scl_flow *flow, size_t most, const scl_matrix *weights,
-                             scl_distinct_rows *out, scl_error *error);
+scl_status scl_flow_distinct(const scl_flow *flow, size_t most, scl_distinct_rows *out,
+                             scl_error *error);
 void scl_distinct_release(scl_distinct_rows *rows);
 
 #endif

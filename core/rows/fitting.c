@@ -55,7 +55,8 @@ static scl_status add_wide(scl_column_moments *m, const scl_flow_block *block, s
     for (size_t i = 0; i < count; i++)
       scl_widen(m->cols, (const float *)block->phi + (ptrdiff_t)(at + i) * block->phi_stride,
                 rows + i * m->cols);
-    scl_column_moments_add(m, rows, (ptrdiff_t)m->cols, count);
+    scl_column_moments_add(m, rows, (ptrdiff_t)m->cols, count,
+                           block->weights == NULL ? NULL : block->weights + at);
   }
   scl_release(rows);
   return SCL_STATUS_OK;
@@ -69,7 +70,7 @@ static scl_status add_moments(void *context, const scl_flow_block *block, scl_er
   if (w->dtype == SCL_DTYPE_FLOAT32)
     SCL_TRY(add_wide(part, block, error));
   else
-    scl_column_moments_add(part, block->phi, block->phi_stride, block->count);
+    scl_column_moments_add(part, block->phi, block->phi_stride, block->count, block->weights);
   return w->also == NULL ? SCL_STATUS_OK : w->also(w->context, block, error);
 }
 

@@ -5,7 +5,8 @@
 
 #include "rows/flow.h"
 
-/* *out = means, deviations and ranges of the features, or, without a map, of the staged columns;
+/* *out = means, deviations and ranges of the features, or, without a map, of the staged columns,
+ * with the weights of the flow;
  * the caller destroys them. `also` (or NULL) visits the blocks of the same walk. */
 scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
                             scl_column_moments *out, scl_error *error);

@@ -422,7 +422,7 @@ static scl_status make_stage(const scl_stage *standard, const double *relevance,
 static scl_status learn_from(const scl_flow *flow, const scl_stage *standard, uint64_t seed,
                              scl_stage **out, scl_matrix *relevance, scl_error *error) {
   scl_distinct_rows rows;
-  SCL_TRY(scl_flow_distinct(flow, ROWS, NULL, &rows, error));
+  SCL_TRY(scl_flow_distinct(flow, ROWS, &rows, error));
   scl_status status = check_rows(&rows, error);
   if (status == SCL_STATUS_OK)
     status = scl_matrix_create(1, rows.x.cols, SCL_DTYPE_FLOAT64, relevance, error);

@@ -20,8 +20,10 @@ enum { SCL_RELEVANCE_COLUMNS = 1000 };
  * act alone but not linearly. Of all regressions, the scales of the one with the smallest error on
  * a fifth of the rows, which none of them learns from, are taken, if that error is clearly below
  * the one with equal scales; then columns of small scale get 0 as long as this error does not
- * grow. */
-/* relevance: 1 x cols, made here. */
+ * grow.
+ *
+ * The flow's weights count in all of this, also in means and deviations: a row of weight 2 is two
+ * rows, one of weight 0 none. relevance: 1 x cols, made here. */
 scl_status scl_flow_fit_relevance(const scl_flow *flow, uint64_t seed, scl_stage **out,
                                   scl_matrix *relevance, scl_error *error);
 

@@ -4,21 +4,55 @@
 #include "base/profile.h"
 #include "rows/fitting.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLE = 1000 }; /* rows for the median */
-
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 static double squared_distance(const double *a, const double *b, size_t count) {
   double sum = 0;
   for (size_t k = 0; k < count; k++)
     sum += (a[k] - b[k]) * (a[k] - b[k]);
   return sum;
+}
+
+static double median_of_three(double a, double b, double c) {
+  return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Order numbers so that the one at `place` is where sorting would put it, those before it are not
+ * larger and those after it not smaller (Hoare 1961, algorithms 63 and 65). */
+static void select_place(double *numbers, size_t count, size_t place) {
+  size_t low = 0, high = count - 1;
+  while (low < high) {
+    const double pivot =
+        median_of_three(numbers[low], numbers[low + (high - low) / 2], numbers[high]);
+    size_t i = low, j = high; /* both stop at the pivot's equals, j below high at last */
+    for (;; i++, j--) {
+      while (numbers[i] < pivot)
+        i++;
+      while (numbers[j] > pivot)
+        j--;
+      if (i >= j) break;
+      const double number = numbers[i];
+      numbers[i] = numbers[j];
+      numbers[j] = number;
+    }
+    if (place <= j)
+      high = j;
+    else
+      low = j + 1;
+  }
+}
+
+/* The median of numbers, which are put into another order. */
+static double median_of(double *numbers, size_t count) {
+  const size_t place = count / 2;
+  select_place(numbers, count, place);
+  if (count % 2 == 1) return numbers[place];
+  double below = numbers[0];
+  for (size_t i = 1; i < place; i++)
+    below = fmax(below, numbers[i]);
+  return (below + numbers[place]) / 2;
 }
 
 /* The median of the squared distances of all pairs of a sample. */
@@ -32,8 +66,7 @@ static scl_status median_distance(const scl_matrix *sample, double *out, scl_err
     for (size_t j = 0; j < i; j++)
       distance[at++] =
           squared_distance(scl_matrix_row(sample, i), scl_matrix_row(sample, j), sample->cols);
-  qsort(distance, pairs, sizeof *distance, ascending);
-  *out = pairs % 2 == 1 ? distance[pairs / 2] : (distance[pairs / 2 - 1] + distance[pairs / 2]) / 2;
+  *out = median_of(distance, pairs);
   scl_release(distance);
   return SCL_STATUS_OK;
 }

@@ -85,4 +85,24 @@ function TestScripts:test_the_short_forms_of_all_scripts()
   os.execute("rm -r " .. out)
 end
 
+-- The table of docs/choosing.md, for the set that is shipped: a mean and its standard error each.
+function TestScripts:test_the_table_of_families()
+  lu.skipIf((os.getenv "SCULLERY_SANITIZE" or "") ~= "", "too slow under a sanitizer")
+  local status, said, err = support.shell(("SCULLERY_DATA= %s %s wdbc"):format(
+    support.quote(support.binary), support.quote(source .. "/scripts/choosing.lua")))
+  lu.assertEquals(status, 0, err)
+  lu.assertStrContains(said, "|  | wdbc (426 x 30) |\n|---|---|\n")
+  local count, seeds = 0, {}
+  for mean, error in said:gmatch "\n| [^|]+ | (0%.%d+) ± (0%.%d+) |" do
+    lu.assertTrue(tonumber(mean) < 0.1 and tonumber(error) < 0.03, mean .. " ± " .. error)
+    count = count + 1
+  end
+  lu.assertTrue(count >= 9, said)
+  for wrong in err:gmatch "wdbc, linear, seed %d: (0%.%d+)" do seeds[#seeds + 1] = wrong end
+  lu.assertEquals(#seeds, 5)
+  local mean = 0
+  for _, wrong in ipairs(seeds) do mean = mean + tonumber(wrong) / 5 end
+  lu.assertAlmostEquals(tonumber(said:match "\n| linear | (0%.%d+)"), mean, 6e-4)
+end
+
 os.exit(lu.LuaUnit.run())

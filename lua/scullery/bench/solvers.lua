@@ -30,7 +30,7 @@ end
 -- The engine's training problem of a pipeline on a data set, as p:fit builds it.
 local function training_of(p, ds)
   local source = dataset.source_of_targets(ds)
-  local prepared = recipe.prepare(p, source)
+  local prepared = recipe.prepare(p, source, recipe.row_weights(p, ds))
   return core.training(source, prepared.stages, prepared.map, recipe.training_options(p, ds))
 end
 

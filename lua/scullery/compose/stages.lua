@@ -40,12 +40,14 @@ function stages.resolved(self, choices)
   return setmetatable({ kind = self.kind, given = given }, Stage)
 end
 
---- stages.fit(stage, source, before, map): the engine's stage, fitted to the rows of a source after
---- the fitted stages `before`; with `map`, to the features of these rows. Second result: fields for
---- p:info(), { components = } for pca, { relevance = } for relevance; nil for other stages.
-function stages.fit(self, source, before, map)
+--- stages.fit(stage, source, before, map, weights): the engine's stage, fitted to the rows of a
+--- source after the fitted stages `before`; with `map`, to the features of these rows. weights: n x
+--- 1, or nil: those of the rows for stages that learn from targets; other stages ignore weights.
+--- Second result: fields for p:info(), { components = } for pca, { relevance = } for relevance; nil
+--- for other stages.
+function stages.fit(self, source, before, map, weights)
   if self.kind == "relevance" then
-    local made, relevance = core.fit_relevance(source, before, self.given.seed)
+    local made, relevance = core.fit_relevance(source, before, self.given.seed, weights)
     return made, { relevance = relevance }
   end
   if self.kind == "select" then
@@ -150,8 +152,8 @@ stages.pca = maker("pca", { k = { type = "integer", low = 1, required = true, se
 --- features, each scaled by the mean squared partial derivatives of the one before it, starting
 --- from equal scales and from an additive model. The scales with the least error on a fifth of
 --- these rows are taken, if they are clearly better than equal ones; then small ones become 0, as
---- long as this error does not grow. At most 1000 columns. It takes seconds, and p:cv and p:search
---- fit it without each fold.
+--- long as this error does not grow. At most 1000 columns. Weights of rows and of classes count as
+--- in the solver. It takes seconds, and p:cv and p:search fit it without each fold.
 ---
 --- p:info().relevance has the relevance of each column. seed: for the features that it draws.
 stages.relevance = maker("relevance", { seed = { type = "integer", default = 0 } })

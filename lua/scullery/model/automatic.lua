@@ -84,25 +84,19 @@ local function walk(count, at, loss_of)
   return best, least
 end
 
--- The place of the value that is nearest to this one, in orders of magnitude.
-local function nearest(values, wanted)
-  local gaps = {}
-  for k, value in ipairs(values) do gaps[k] = math.abs(math.log(value / wanted)) end
-  return candidates.least_of(gaps)
-end
-
 -- The best value of the regularisation, the least loss, and the value that has it. A solver of a
--- path gets all values at once, others one after the other from the one nearest to `first` on.
--- values: nil where none is to be chosen.
+-- path gets all values at once, others one after the other from the one nearest to `first`, in
+-- orders of magnitude, on. values: nil where none is to be chosen.
 local function best_value(open, values, first, judged)
   if not values then return nil, (candidates.means(judged())[1]) end
   local tried, seen = values
   if open.path then
     seen = judged(values)
   else
-    local parts = {}
+    local parts, gaps = {}, {}
     tried = {}
-    walk(#values, nearest(values, first), function(k)
+    for k, value in ipairs(values) do gaps[k] = math.abs(math.log(value / first)) end
+    walk(#values, candidates.least_of(gaps), function(k)
       tried[#tried + 1], parts[#parts + 1] = values[k], judged{ values[k] }
       return candidates.means(parts[#parts])[1]
     end)
@@ -128,7 +122,8 @@ end
 -- The width on the sample, with few values of the regularisation for each. For a solver of a path
 -- more folds judge, with the features of the choice that follows, where there are many rows: with
 -- few it would take many times as long as the fit. In all other cases fewer features and folds do.
--- Where the first or last factor is the best, one further is tried.
+-- Where the first or last factor is the best, one further is tried. Second: what was made with that
+-- width (trials.sampled), if it serves that choice too, or nil.
 local function choose_width(p, open, few, folding, known)
   local median, many = median_width(p, open, few, folding.ids, known), #few > MANY_ROWS
   local thorough = open.path and many
@@ -136,20 +131,24 @@ local function choose_width(p, open, few, folding, known)
   local features = thorough and FEATURES or FEW_FEATURES
   local grid = open.lambda and grid_of(p)
   local lambdas = grid and trials.allowed(p, thorough and grid.many or grid.few)
-  local least, chosen, nearby = math.huge, {}, grid and grid.first
+  local least, chosen, nearby, kept = math.huge, {}, grid and grid.first, nil
   local function try(factor)
     local tried = trials.filled(p, open, { width = median * factor }, features)
     local function value_of(judged) return best_value(open, lambdas, nearby, judged) end
-    local _, loss, lambda = trials.on_sample(tried, few, folding, open, most, known, value_of)
+    local made = trials.sampled(tried, few, folding)
+    local _, loss, lambda = trials.on_sample(tried, few, folding, open, most, known, value_of, made)
     nearby = lambda or nearby
-    if loss and loss < least then
+    local better = loss and loss < least
+    if better then
       least, chosen = loss, { width = median * factor, factor = factor, lambda = lambda }
     end
+    if better and thorough then kept, made = made, kept end
+    local _ <close> = made and made.training
   end
   for _, factor in ipairs(FACTORS) do try(factor) end
   if chosen.factor == FACTORS[1] then try(BELOW)
   elseif chosen.factor == FACTORS[#FACTORS] then try(ABOVE) end
-  return chosen
+  return chosen, kept
 end
 
 -- Width and regularisation on the sample: the width, then the regularisation for it. Sums over the
@@ -158,14 +157,16 @@ local function choose_on_sample(p, open, few, folding)
   local known = {}
   p = trials.filled(p, {}, {})
   p.solver = trials.rough(p.solver)
-  local chosen = open.width and choose_width(p, open, few, folding, known) or {}
+  local chosen, ready = {}, nil
+  if open.width then chosen, ready = choose_width(p, open, few, folding, known) end
+  local _ <close> = ready and ready.training
   if not open.lambda or open.width and not chosen.width then return chosen end
   local values = trials.allowed(p, chosen.lambda and near(p, open, chosen.lambda) or grid_of(p).all)
   local tried = trials.filled(p, { part = open.part, width = open.width }, chosen, FEATURES)
   local most = not open.path and #few > MANY_ROWS and 2 or FOLDS
   chosen.lambda = trials.on_sample(tried, few, folding, open, most, known, function(judged)
     return best_value(open, values, chosen.lambda or grid_of(p).first, judged)
-  end)
+  end, ready)
   return chosen
 end
 

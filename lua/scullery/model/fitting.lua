@@ -139,7 +139,9 @@ local function learn_rows(self, ds)
   local _ <close> = core.level "fit"
   local with_targets = recipe.learns_from_targets(self) and (ds.y or not ds.X)
   local source = with_targets and dataset.source_of_targets(ds) or dataset.source_of_rows(ds)
-  local made = model_of(self, { ds:size() }, recipe.prepare(self, source), { names = ds.names })
+  local row_weights = with_targets and recipe.row_weights(self, ds) or nil
+  local made = model_of(self, { ds:size() }, recipe.prepare(self, source, row_weights),
+    { names = ds.names })
   if not self.components then return made end
   local began = core.now()
   local found = core.pca(source, made.stages, made.map, self.components.given.k)
@@ -160,7 +162,8 @@ local function learn(self, ds, stored, budget)
     p, chosen, ready, tell = automatic.choose(self, ds, stored, budget)
   end
   local choosing = core.now() - began
-  local prepared = ready and ready.prepared or recipe.prepare(p, source)
+  local prepared = ready and ready.prepared
+    or recipe.prepare(p, source, recipe.row_weights(p, ds))
   began = core.now()
   local solver = recipe.make_solver(p, source, prepared)
   local given = recipe.training_options(p, ds)

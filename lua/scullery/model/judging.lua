@@ -36,7 +36,8 @@ end
 --- parameters, and `checkpoint` the engine's checkpoint, or nil.
 function judging.prepare(p, ds, source, choices, folds, estimate, shared)
   shared = shared or {}
-  local prepared = shared.prepared or recipe.prepare(p, source, choices, shared.stages)
+  local prepared = shared.prepared
+    or recipe.prepare(p, source, recipe.row_weights(p, ds), choices, shared.stages)
   local solver = recipe.make_solver(p, source, prepared, choices, estimate)
   shared.training = shared.training or new_training(p, ds, source, prepared, folds, shared)
   shared.prepared = prepared
@@ -147,14 +148,15 @@ end
 -- The row stages of a run, fitted to a part of the rows, if one learns from targets; else nil.
 -- These take long, so that they are stored in `known` (text of the stages -> fitted stages) for
 -- other runs with the same stages.
-local function stages_of(run, source, known)
+local function stages_of(run, ds, source, known)
   if not recipe.learns_from_targets(run.pipeline) then return nil end
   local parts = {}
   for i, stage in ipairs(run.pipeline.rows) do
     parts[i] = tostring(row_stages.resolved(stage, run.choices))
   end
   local name = table.concat(parts, " ")
-  known[name] = known[name] or recipe.fit_stages(run.pipeline, source, run.choices)
+  known[name] = known[name] or recipe.fit_stages(run.pipeline, source,
+    recipe.row_weights(run.pipeline, ds), run.choices)
   return known[name]
 end
 
@@ -170,7 +172,7 @@ local function stages_per_fold(run, ds, folds, k, criterion)
     if automatic.open(p) then p = automatic.choose(p, train) end
     folds.known[f] = folds.known[f] or {}
     local made = judging.prepare(p, train, rows, run.choices, nil, nil,
-      { stages = stages_of(run, rows, folds.known[f]) })
+      { stages = stages_of(run, train, rows, folds.known[f]) })
     candidates[f] = judging.solve(made, 0, run.path)
     for c, one in ipairs(judge_on(test, run, made, candidates[f], criterion)) do
       values[c] = values[c] or {}

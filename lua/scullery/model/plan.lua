@@ -97,7 +97,7 @@ function plan.sizes(p, ds, o)
   local small, T = smaller(p, choices, o.T or growing.largest(ds:size()))
   local X, Y = core.first_rows(source, ROWS)
   local sample = core.source(X, Y)
-  local prepared = recipe.prepare(small, sample, choices)
+  local prepared = recipe.prepare(small, sample, nil, choices)
   local solver = recipe.make_solver(small, sample, prepared, choices, o.estimate)
   local given = recipe.training_options(small, ds, o.folds)
   given.once, given.quiet, given.by_sums = o.once, true, o.by_sums

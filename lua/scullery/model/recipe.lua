@@ -213,13 +213,20 @@ local function whitens(self, choices)
   return whitened_for[core.solver_facts(component.instance(self.solver, choices)).penalty] or false
 end
 
---- recipe.fit_stages(p, source, choices): the fitted row stages; second: the seconds that each
---- took; third: what they report, { components =, relevance = }.
-function recipe.fit_stages(self, source, choices)
+--- recipe.row_weights(p, ds): the weights of the rows (n x 1, or nil) for stages that learn from
+--- targets, which weight rows as the solver does; nil if there is no such stage.
+function recipe.row_weights(self, ds)
+  return recipe.learns_from_targets(self) and weights.of(ds, self.class_weights) or nil
+end
+
+--- recipe.fit_stages(p, source, row_weights, choices): the fitted row stages; second: the seconds
+--- that each took; third: what they report, { components =, relevance = }.
+function recipe.fit_stages(self, source, row_weights, choices)
   local made, seconds, found = {}, {}, {}
   for i, stage in ipairs(self.rows) do
     local began = core.now()
-    local one, report = stages.fit(stages.resolved(stage, choices or {}), source, made)
+    local one, report = stages.fit(stages.resolved(stage, choices or {}), source, made, nil,
+      row_weights)
     made[i] = one
     for name, value in pairs(report or {}) do found[name] = value end
     seconds[i] = { tostring(stage), core.now() - began }
@@ -251,13 +258,15 @@ local function fit_after(self, source, made, base, seconds)
   return map, after
 end
 
---- recipe.prepare(p, source, choices, made): fits the row stages, unless they are given, and makes
---- the map. Returns {stages, map, seconds}, with row stages after the features also base (the map
---- without them) and after (these stages).
-function recipe.prepare(self, source, choices, made)
+--- recipe.prepare(p, source, row_weights, choices, made): fits the row stages, unless they are
+--- given, and makes the map. Returns {stages, map, seconds}, with row stages after the features
+--- also base (the map without them) and after (these stages).
+function recipe.prepare(self, source, row_weights, choices, made)
   check_penalty(self, choices)
   local seconds, found = {}, {}
-  if not made then made, seconds, found = recipe.fit_stages(self, source, choices) end
+  if not made then
+    made, seconds, found = recipe.fit_stages(self, source, row_weights, choices)
+  end
   local map, origin, base, after
   if self.features then
     local began = core.now()

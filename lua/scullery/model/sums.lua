@@ -194,7 +194,7 @@ function sums.of(p, ds, given)
   fitting.check_data(ds, title)
   ds = target_form.learn(p.target, ds)
   local source = dataset.source_of_targets(ds)
-  local prepared = recipe.prepare(p, source)
+  local prepared = recipe.prepare(p, source, recipe.row_weights(p, ds))
   local by_blocks = core.map_exact(prepared.map) == "blocks"
   local first, last = parts.range(ds, o, title,
     by_blocks and core.block_rows(source, prepared.stages, prepared.map) or 1)
@@ -222,7 +222,8 @@ function sums.fit(self, ds, o)
   if automatic.open(self) then
     p, chosen, ready, tell = automatic.choose(self, ds, stored, o.budget)
   end
-  local prepared = ready and ready.prepared or recipe.prepare(p, dataset.source_of_targets(ds))
+  local prepared = ready and ready.prepared or recipe.prepare(p, dataset.source_of_targets(ds),
+    recipe.row_weights(p, ds))
   local began = core.now()
   local handle = sums.of_rows(p, ds, prepared, { fingerprints = o.fingerprints ~= false,
     whole = true, checkpoint = stored and stored:begin(fitting.LAST_PART, 1) })

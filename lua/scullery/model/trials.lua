@@ -121,7 +121,7 @@ function trials.part_without(p, few, ids, f, known)
   local inside = folds.rows(ids, f)
   local part = few:select(inside)
   local source = dataset.source_of_targets(part)
-  known[f] = known[f] or recipe.fit_stages(p, source)
+  known[f] = known[f] or recipe.fit_stages(p, source, part.weights)
   return part, source, known[f]
 end
 
@@ -132,7 +132,7 @@ local function try_apart(p, few, folding, open, values, most, known)
   for k = 1, math.min(most, #folding.judged) do
     local f = folding.judged[k]
     local part, source, made = trials.part_without(p, few, folding.ids, f, known)
-    local prepared = recipe.prepare(p, source, nil, made)
+    local prepared = recipe.prepare(p, source, nil, nil, made)
     local training <close> = core.training(source, made, prepared.map,
       { classes = part.task == "classification" and #part.classes or 0, dtype = p.dtype,
         block = p.block, allowance = p.allowance, weights = part.weights, quiet = true })
@@ -143,20 +143,28 @@ local function try_apart(p, few, folding, open, values, most, known)
   return candidates.below(parts)
 end
 
---- trials.on_sample(p, few, folding, open, most, known, use): calls use(judged), where
+--- trials.sampled(p, few, folding): { prepared, training } on the sample, the training to be closed
+--- by the caller; nil if row stages learn from the targets, so that each fold has its own.
+function trials.sampled(p, few, folding)
+  if recipe.learns_from_targets(p) then return nil end
+  local source = dataset.source_of_targets(few)
+  local prepared = recipe.prepare(p, source)
+  return { prepared = prepared, training = core.training(source, prepared.stages, prepared.map,
+    { classes = few.task == "classification" and #few.classes or 0, dtype = p.dtype,
+      folds = folding.ids, block = p.block, allowance = p.allowance, weights = few.weights,
+      quiet = true }) }
+end
+
+--- trials.on_sample(p, few, folding, open, most, known, use, ready): calls use(judged), where
 --- judged(values) is the judgement of the rows of the first `most` of the judged folds on each
 --- value of the regularisation (nil: on the pipeline as it is). Returns what it returns. known:
---- fitted row stages of each fold.
-function trials.on_sample(p, few, folding, open, most, known, use)
+--- fitted row stages of each fold. ready: trials.sampled of this pipeline, or nil.
+function trials.on_sample(p, few, folding, open, most, known, use, ready)
   if recipe.learns_from_targets(p) then
     return use(function(values) return try_apart(p, few, folding, open, values, most, known) end)
   end
-  local source, judged = dataset.source_of_targets(few), folding.judged
-  local prepared = recipe.prepare(p, source)
-  local training <close> = core.training(source, prepared.stages, prepared.map,
-    { classes = few.task == "classification" and #few.classes or 0, dtype = p.dtype,
-      folds = folding.ids, block = p.block, allowance = p.allowance, weights = few.weights,
-      quiet = true })
+  local made, judged = ready or trials.sampled(p, few, folding), folding.judged
+  local prepared, training, _ <close> = made.prepared, made.training, not ready and made.training
   return use(function(values)
     local parts = {}
     for place = 1, math.min(most, #judged) do
@@ -221,7 +229,7 @@ end
 --- trials.train(all, p, made, handle): what a fit to all rows has ready, { prepared, training }.
 --- made: fitted row stages, or nil; handle: the engine's checkpoint, or nil.
 function trials.train(all, p, made, handle)
-  local prepared = recipe.prepare(p, all.source, nil, made)
+  local prepared = recipe.prepare(p, all.source, recipe.row_weights(p, all.ds), nil, made)
   local given = recipe.training_options(p, all.ds, all.sides)
   given.checkpoint = handle
   return { prepared = prepared,

@@ -12,7 +12,8 @@
  * that is not positive definite is factored with jitter (1e-12 of its diagonal, 1e-5 with float32
  * features, and ten times more until it factors) and refined to the system as asked
  * (shared/refined_solve.c). Where rounding of the sums may change predictions, passes over the rows
- * repair that (rounding.c). What neither reaches is not called converged. */
+ * repair that (rounding.c). What neither reaches is not called converged, nor is what conjugate
+ * gradients leave predictions off by more than a share of 1e-3. */
 #include "ridge.h"
 #include "shared/cost.h"
 #include "shared/mean_diagonal.h"
@@ -32,6 +33,9 @@ typedef struct ridge {
 enum { FORM_AUTO, FORM_PRIMAL, FORM_DUAL };
 static const double MOST_JITTER = 1e-2; /* a share of the diagonal */
 static const double LEAST_LAMBDA = 1e-14;
+/* Of the error of predictions that conjugate gradients leave (refined_account), which is known to a
+ * factor of ten or so: more is not converged, less than the second number is not worth a note. */
+static const double MOST_ERROR = 1e-3, LITTLE_ERROR = 1e-6;
 
 static const scl_option options[] = {
     SOLVER_LAMBDA(ridge, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
@@ -65,6 +69,7 @@ typedef struct ridge_solver {
   const double *right;
   double penalty;  /* what a weight of 1 adds to the diagonal, in the mean */
   double factored; /* share of the diagonal that the last system had to have */
+  double error;    /* of predictions, where that share made conjugate gradients necessary; else 0 */
 } ridge_solver;
 
 /* Opens the refined system and the account of rounding. The least jitter depends on the type in
@@ -83,8 +88,8 @@ static scl_status open_solver(ridge_solver *s, scl_error *error) {
   return status;
 }
 
-/* Adds to the solution what became of rounding: repaired, or a warning with the share by which
- * predictions may change. A note on jitter is left as it is. */
+/* Adds to the solution what became of rounding, of the sums and of conjugate gradients: repaired, or
+ * a warning with the share by which predictions may change. A note on jitter is left as it is. */
 static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *out) {
   const ridge_rounding *r = &s->rounding;
   out->iterations += r->passes;
@@ -95,13 +100,15 @@ static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *ou
                    "%zu pass%s over the rows repaired the rounding of their sums", r->passes,
                    r->passes == 1 ? "" : "es");
   }
-  if (repaired || out->jitter > 0) return;
-  if (!(r->share <= r->limit)) out->outcome = SCL_OUTCOME_LIMIT;
-  (void)snprintf(
-      out->note, sizeof out->note,
-      "rounding of the sums over the rows may change predictions by a share of %.0e: %s, "
-      "or give a larger lambda",
-      r->share, s->system.extra != NULL ? "give fewer features" : "standardise the data");
+  const double left = repaired && r->passes > 0 ? 0 : s->error;
+  if ((repaired && left <= LITTLE_ERROR) || out->jitter > 0) return;
+  if (!(r->share <= r->limit && left <= MOST_ERROR)) out->outcome = SCL_OUTCOME_LIMIT;
+  (void)snprintf(out->note, sizeof out->note,
+                 "rounding of %s may change predictions by a share of %.0e: %s, "
+                 "or give a larger lambda",
+                 left > r->share ? "a nearly singular system" : "the sums over the rows",
+                 fmax(r->share, left),
+                 s->system.extra != NULL ? "give fewer features" : "standardise the data");
 }
 
 /* Solves for x from the sums, with at least that share of the diagonal as jitter, and estimates
@@ -110,6 +117,8 @@ static scl_status solve_sums(ridge_solver *s, double share, double *x, refined_a
                              scl_error *error) {
   *account = (refined_account){.factored = share};
   const scl_status status = refined_solve(&s->system, s->right, x, account, error);
+  s->error = account->factored > 0 ? account->error : 0;
+  account->error = 0; /* is told by tell_rounding */
   return status == SCL_STATUS_OK ? rounding_estimate(&s->rounding, x, error) : status;
 }
 
@@ -135,7 +144,6 @@ static scl_status solve_one(ridge_solver *s, double weight, double *x, scl_solut
          account.factored < MOST_JITTER)
     status = solve_sums(s, 10 * account.factored, x, &account, error);
   if (status != SCL_STATUS_OK) return status;
-  account.error = 0; /* the estimate above is closer */
   refined_tell(&s->system, &account, weight * s->penalty, out);
   out->iterations = 1;
   tell_rounding(s, repaired, out);

@@ -289,6 +289,27 @@ function TestWidthChosenByThetaAndCoefficient()
   lu.assertAlmostEquals(g, 1.3 / math.sqrt(0.5 ^ (-2 / 5) - 1), 1e-4)
 end
 
+-- Few rows, many of them at equal distances, in rising and in any order.
+function TestTheMedianOfFewDistances()
+  for n = 2, 25 do
+    for _, most in ipairs{ 2, 5, 1000 } do
+      local x = sc.rand{ n, 1, seed = n * most }:map(function(v) return math.floor(v * most) end)
+      local all, gaps = x:totable(), {}
+      for i = 1, n do
+        for k = 1, i - 1 do gaps[#gaps + 1] = (all[i][1] - all[k][1]) ^ 2 end
+      end
+      table.sort(gaps)
+      local middle = (gaps[(#gaps + 1) // 2] + gaps[#gaps // 2 + 1]) / 2
+      if middle > 0 then
+        table.sort(all, function(a, b) return a[1] < b[1] end)
+        for _, rows in ipairs{ x, core.matrix(all) } do
+          lu.assertEquals(select(2, core.widths(core.source(rows), {})), 1 / middle)
+        end
+      end
+    end
+  end
+end
+
 function TestWidthsFromTheData()
   local x = sc.randn{ 300, 3, seed = 1 } * 2 + 1
   local scale, median = core.widths(core.source(x), {})

@@ -170,9 +170,9 @@ static void test_column_moments_merge(void) {
              scl_column_moments_create(D, &left, NULL) == SCL_STATUS_OK &&
              scl_column_moments_create(D, &right, NULL) == SCL_STATUS_OK,
          "create", 0, 0);
-  scl_column_moments_add(&whole, x, D, N);
-  scl_column_moments_add(&left, x, D, 300);
-  scl_column_moments_add(&right, x + 300 * D, D, N - 300);
+  scl_column_moments_add(&whole, x, D, N, NULL);
+  scl_column_moments_add(&left, x, D, 300, NULL);
+  scl_column_moments_add(&right, x + 300 * D, D, N - 300, NULL);
   scl_column_moments_merge(&left, &right);
   for (size_t j = 0; j < D; j++) {
     expect(fabs(left.mean[j] - whole.mean[j]) < 1e-7, "means", left.mean[j], whole.mean[j]);
@@ -185,6 +185,41 @@ static void test_column_moments_merge(void) {
   scl_column_moments_destroy(&whole);
   scl_column_moments_destroy(&left);
   scl_column_moments_destroy(&right);
+}
+
+/* Rows of whole weights are as so many rows; those of weight 0 count nowhere, also in ranges. */
+static void test_column_moments_of_weighted_rows(void) {
+  enum { N = 200, D = 3 };
+  static double x[N * D], many[2 * N * D], weights[N];
+  size_t count = 0;
+  scl_column_moments weighted, repeated;
+  scl_random_normal(5, 6, 8, 0, sizeof x / sizeof *x, x);
+  for (size_t i = 0; i < N; i++) {
+    weights[i] = (double)(i % 3);
+    for (size_t j = 0; j < D; j++)
+      x[i * D + j] *= i % 3 == 0 ? 1e3 : 1;
+    x[i * D + 1] += 1e8;
+    for (size_t k = 0; k < i % 3; k++)
+      memcpy(many + D * count++, x + i * D, D * sizeof *x);
+  }
+  expect(scl_column_moments_create(D, &weighted, NULL) == SCL_STATUS_OK &&
+             scl_column_moments_create(D, &repeated, NULL) == SCL_STATUS_OK,
+         "create", 0, 0);
+  scl_column_moments_add(&weighted, x, D, N, weights);
+  scl_column_moments_add(&weighted, x, D, 1, weights); /* no weight in all */
+  scl_column_moments_add(&repeated, many, D, count, NULL);
+  for (size_t j = 0; j < D; j++) {
+    const double gap =
+        (weighted.mean[j] - repeated.mean[j]) + (weighted.rest[j] - repeated.rest[j]);
+    expect(fabs(gap) < 1e-12, "weighted means", gap, 0);
+    expect(fabs(weighted.square[j] - repeated.square[j]) < 1e-12 * repeated.square[j],
+           "weighted squares", weighted.square[j], repeated.square[j]);
+    expect(weighted.low[j] == repeated.low[j] && weighted.high[j] == repeated.high[j],
+           "weighted ranges", weighted.low[j], repeated.low[j]);
+  }
+  expect(weighted.count == (double)count, "sum of weights", weighted.count, (double)count);
+  scl_column_moments_destroy(&weighted);
+  scl_column_moments_destroy(&repeated);
 }
 
 /* ------------------------------------------------------------ cells */
@@ -253,6 +288,7 @@ int main(void) {
   test_the_most_parts_are_known();
   test_nothing_and_failures();
   test_column_moments_merge();
+  test_column_moments_of_weighted_rows();
   test_cells();
   scl_pool_stop();
   (void)printf("reduce_test: %d failures\n", failures);

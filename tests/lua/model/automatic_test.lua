@@ -33,6 +33,22 @@ function TestNoOptionsAreAsGoodAsASearch()
 end
 
 -- Both set the width; the one that was given is taken.
+-- Each width makes one pass for its sums, and so does the fit; lambda for the chosen width, with as
+-- many features on as many rows, takes the sums of that width.
+function TestTheSumsOfTheChosenWidthServeForLambda()
+  local X = sc.randn{ 1600, 3, seed = 1 }
+  local y = X:column(1):map(math.sin) + sc.randn{ 1600, 1, seed = 2 } * 0.1
+  local p = sc.pipeline{ sc.features{ T = 40 }, sc.solver.ridge{} }
+  local report = sc.profile(p.fit, p, sc.dataset{ X = X, y = y, task = "regression" })
+  local factor = tonumber(p:info().chosen:match "%(([%d%.]+) times the median rule%)")
+  local widths = (factor == 1 / 16 or factor == 1 / 8 or factor >= 2) and 6 or 5
+  for _, stage in ipairs(report.stages) do
+    if stage.name == "normal equations" then
+      lu.assertEquals({ stage.passes, stage.rows }, { widths + 1, 1600 * (widths + 1) })
+    end
+  end
+end
+
 function TestGammaInPlaceOfSigma()
   local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ gamma = 0.1 },
     phi = sc.nonlinearity.fourier(), T = 50, seed = 1 }, sc.solver.ridge{} }:fit(smooth(100, 1))

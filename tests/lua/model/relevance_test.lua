@@ -133,6 +133,53 @@ function TestTheRowsAlone()
   end
 end
 
+-- A row of weight 2 counts as two rows, one of weight 0 as none, and a factor changes nothing.
+function TestWeights()
+  local ds, repeated, weights = small(150, 6), {}, {}
+  for i = 1, 150 do
+    weights[i] = 0.375 * (i % 3)
+    for _ = 1, i % 3 do repeated[#repeated + 1] = i end
+    if i % 3 == 0 then -- another function of other columns, of another scale
+      ds.X:set(i, 5, 10 * ds.X:get(i, 5))
+      ds.y:set(i, 1, 100 * math.cos(ds.X:get(i, 4)))
+    end
+  end
+  local many = regression(ds.X:select(repeated), ds.y:select(repeated))
+  local weighted = sc.dataset{ X = ds.X, y = ds.y, weights = weights, task = "regression" }
+  local chooses = sc.pipeline{ sc.relevance(), sc.features{ T = 20 }, sc.solver.ridge{} }
+  for _, p in ipairs{ sc.pipeline{ sc.relevance() }, chooses } do
+    p:fit(many)
+    local relevance, rows, chosen = p:info().relevance, p:transform(ds.X), p:info().chosen
+    p:fit(weighted)
+    for j, one in ipairs(p:info().relevance) do
+      lu.assertEquals(one.column, relevance[j].column)
+      lu.assertAlmostEquals(one.relevance, relevance[j].relevance, 1e-9)
+    end
+    lu.assertTrue((p:transform(ds.X) - rows):abs():max() < 1e-9)
+    lu.assertEquals(p:info().chosen and p:info().chosen:gsub(" of %d+ rows", ""),
+      chosen and chosen:gsub(" of %d+ rows", ""))
+  end
+  local list = chooses:info().relevance
+  lu.assertEquals(list[1].column, "x2")
+  lu.assertTrue(list[2].relevance < 0.5)
+end
+
+-- Weights of classes are weights of their rows.
+function TestClassWeights()
+  local X, y, weights = sc.randn{ 200, 4, seed = 8 }, {}, {}
+  for i = 1, 200 do
+    y[i] = X:get(i, 1) > 1 and "few" or "many"
+    weights[i] = y[i] == "few" and 5 or 1
+  end
+  local function learnt(given, by_class)
+    return sc.pipeline{ sc.relevance(), sc.solver.ridge{ lambda = 1e-3 },
+      class_weights = by_class }:fit(sc.dataset{ X = X, y = y, weights = given }):transform(X)
+  end
+  local wanted = learnt(weights)
+  lu.assertEquals(learnt(nil, { few = 5 }), wanted)
+  lu.assertTrue((learnt(nil) - wanted):abs():max() > 1e-3)
+end
+
 function TestWhatItRefuses()
   local p = fourier(sc.relevance(), 20)
   fails({ "relevance", "at least 10 distinct rows", "got 5" }, p.fit, p, small(5, 1))

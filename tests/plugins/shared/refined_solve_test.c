@@ -67,15 +67,12 @@ static quad square_root(quad value) {
   return root;
 }
 
-/* x of the system with `jitter` units more on its diagonal (NULL: none). False where it is not
- * positive definite. */
-static bool reference(const example *e, const double *jitter, quad x[N * C]) {
+/* a x = right by Cholesky. False where a is not positive definite. */
+static bool solve_exactly(quad a[N][N], const quad right[N * C], quad x[N * C]) {
   quad l[N][N];
   for (size_t i = 0; i < N; i++)
     for (size_t j = 0; j <= i; j++) {
-      quad sum = (quad)e->a[i][j];
-      if (i == j)
-        sum += (quad)e->weight + (quad)e->diagonal[i] + (quad)(jitter != NULL ? jitter[i] : 0);
+      quad sum = a[i][j];
       for (size_t k = 0; k < j; k++)
         sum -= l[i][k] * l[j][k];
       if (i == j && !(sum > 0)) return false;
@@ -83,7 +80,7 @@ static bool reference(const example *e, const double *jitter, quad x[N * C]) {
     }
   for (size_t c = 0; c < C; c++) {
     for (size_t i = 0; i < N; i++) {
-      x[i * C + c] = (quad)e->right[i * C + c];
+      x[i * C + c] = right[i * C + c];
       for (size_t k = 0; k < i; k++)
         x[i * C + c] -= l[i][k] * x[k * C + c];
       x[i * C + c] /= l[i][i];
@@ -97,21 +94,45 @@ static bool reference(const example *e, const double *jitter, quad x[N * C]) {
   return true;
 }
 
+/* The system of an example with `jitter` (NULL: none) more on its diagonal. */
+static void system_of(const example *e, const double *jitter, quad a[N][N]) {
+  for (size_t i = 0; i < N; i++)
+    for (size_t j = 0; j < N; j++)
+      a[i][j] = (quad)e->a[i][j];
+  for (size_t i = 0; i < N; i++)
+    a[i][i] += (quad)e->weight + (quad)e->diagonal[i] + (quad)(jitter != NULL ? jitter[i] : 0);
+}
+
+/* x of that system. False where it is not positive definite. */
+static bool reference(const example *e, const double *jitter, quad x[N * C]) {
+  quad a[N][N], right[N * C];
+  system_of(e, jitter, a);
+  for (size_t i = 0; i < N * C; i++)
+    right[i] = (quad)e->right[i];
+  return solve_exactly(a, right, x);
+}
+
 /* sqrt(e'Ae / x'Ax), e = got - x, the largest of all columns: the error of predictions, as a share
  * of them. */
-static double prediction_error(const example *e, const double *got, const quad *x) {
+static double error_in(quad a[N][N], const double *got, const quad *x) {
   double most = 0;
   for (size_t c = 0; c < C; c++) {
     quad off = 0, all = 0;
     for (size_t i = 0; i < N; i++)
       for (size_t j = 0; j < N; j++) {
-        const quad a = (quad)e->a[i][j] + (quad)(i == j ? e->weight + e->diagonal[i] : 0);
-        off += ((quad)got[i * C + c] - x[i * C + c]) * a * ((quad)got[j * C + c] - x[j * C + c]);
-        all += x[i * C + c] * a * x[j * C + c];
+        off +=
+            ((quad)got[i * C + c] - x[i * C + c]) * a[i][j] * ((quad)got[j * C + c] - x[j * C + c]);
+        all += x[i * C + c] * a[i][j] * x[j * C + c];
       }
     most = fmax(most, sqrt(fmax((double)off, 0) / (double)all));
   }
   return most;
+}
+
+static double prediction_error(const example *e, const double *got, const quad *x) {
+  quad a[N][N];
+  system_of(e, NULL, a);
+  return error_in(a, got, x);
 }
 
 static scl_symmetric *symmetric_of(const double *a) {
@@ -301,6 +322,85 @@ static void test_penalty_and_diagonal(void) {
   scl_service_symmetric.destroy(extra);
 }
 
+/* Penalty P_ij = k(t_i, t_j), k(s, t) = 1/(1 + (s - t)^2), of N points t in [-1, 1]: its least
+ * eigenvalues are below rounding. Rows are smooth functions of the points, as those of an RKHS
+ * weighting are. `system` and `right`: in quadruple precision, before they are rounded. */
+static void fill_rkhs(example *e, double weight, double penalty[N][N], quad system[N][N],
+                      quad right[N * C]) {
+  quad point[N], row[N];
+  memset(e, 0, sizeof *e);
+  memset(system, 0, N * sizeof *system);
+  memset(right, 0, N * C * sizeof *right);
+  e->weight = weight;
+  for (size_t j = 0; j < N; j++)
+    point[j] = (quad)uniform();
+  for (size_t k = 0; k < 3 * N; k++) {
+    const quad at = (quad)uniform();
+    for (size_t j = 0; j < N; j++)
+      row[j] = 1 / (1 + (at - point[j]) * (at - point[j]));
+    for (size_t i = 0; i < N; i++) {
+      for (size_t j = 0; j < N; j++)
+        system[i][j] += row[i] * row[j];
+      for (size_t c = 0; c < C; c++)
+        right[i * C + c] += row[i] * (at * at * at + (quad)c * at);
+    }
+  }
+  for (size_t i = 0; i < N; i++) {
+    for (size_t c = 0; c < C; c++)
+      e->right[i * C + c] = (double)right[i * C + c];
+    for (size_t j = 0; j < N; j++) {
+      const quad k = 1 / (1 + (point[i] - point[j]) * (point[i] - point[j]));
+      e->a[i][j] = (double)system[i][j];
+      penalty[i][j] = (double)k;
+      system[i][j] += (quad)weight * k;
+    }
+  }
+}
+
+/* max_i |r_i|/s_i / (sum_j s_j |x_j| + |b_i|/s_i), s_i the root of the diagonal: x solves a system
+ * whose entries i, j differ by this share of s_i s_j (Oettli and Prager 1964). */
+static double backward_error(const example *e, double penalty[N][N], const double *x) {
+  double most = 0;
+  for (size_t c = 0; c < C; c++) {
+    double size = 0;
+    for (size_t j = 0; j < N; j++)
+      size += sqrt(e->a[j][j] + e->weight * penalty[j][j]) * fabs(x[j * C + c]);
+    for (size_t i = 0; i < N; i++) {
+      const double root = sqrt(e->a[i][i] + e->weight * penalty[i][i]), b = e->right[i * C + c];
+      quad rest = (quad)b;
+      for (size_t j = 0; j < N; j++)
+        rest -= ((quad)e->a[i][j] + (quad)e->weight * (quad)penalty[i][j]) * (quad)x[j * C + c];
+      most = fmax(most, fabs((double)rest) / root / (size + fabs(b) / root));
+    }
+  }
+  return most;
+}
+
+/* Each solution solves the system up to rounding of its entries, and yet predictions are off by up
+ * to a percent: such a small residual is not "converged". */
+static void test_rkhs_systems_are_judged_by_predictions(void) {
+  size_t far = 0, near = 0;
+  for (int power = -10; power <= 2; power++) {
+    example e;
+    double x[N * C], penalty[N][N];
+    quad wanted[N * C], system[N][N], right[N * C];
+    scl_solution out = {.head = SCL_HEAD(scl_solution)};
+    refined_account account = {0};
+    fill_rkhs(&e, pow(10, power), penalty, system, right);
+    scl_symmetric *extra = symmetric_of(penalty[0]);
+    expect(run(&e, extra, 0, x, &account, &out) == SCL_STATUS_OK, "it is solved", power, power);
+    scl_service_symmetric.destroy(extra);
+    expect(solve_exactly(system, right, wanted), "the reference factors", power, power);
+    const double error = error_in(system, x, wanted), backward = backward_error(&e, penalty, x);
+    expect(error <= 1e-4 || out.outcome == SCL_OUTCOME_LIMIT, "converged to what was asked", error,
+           1e-4);
+    far += backward < 1e-13 && error > 1e-4;
+    near += out.outcome == SCL_OUTCOME_CONVERGED;
+  }
+  expect(far > 0, "systems whose backward error says nothing of predictions", (double)far, 1);
+  expect(near > 0, "systems that converge", (double)near, 1);
+}
+
 /* A zero column has coefficient 0; a matrix that is far from positive is refused. */
 static void test_zero_column_and_indefinite(void) {
   example e;
@@ -326,6 +426,7 @@ int main(void) {
   test_inconsistent_system_says_what_it_solved();
   test_scales_of_columns_change_nothing();
   test_penalty_and_diagonal();
+  test_rkhs_systems_are_judged_by_predictions();
   test_zero_column_and_indefinite();
   if (failures == 0) (void)printf("refined_solve_test: all passed\n");
   return failures > 0;

@@ -136,7 +136,7 @@ end
 
 function TestPathIsTheSingleSolutions()
   local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ tolerance = 1e-12 } }
-  local prepared = recipe.prepare(p, dataset.source_of_targets(train), {})
+  local prepared = recipe.prepare(p, dataset.source_of_targets(train))
   local training = core.training(dataset.source_of_targets(train), prepared.stages, prepared.map,
     recipe.training_options(p, train))
   local values = { 1e-3, 1e-2, 3e-5, 1, 1e-4 } -- in no order

@@ -35,10 +35,8 @@ function TestHuberByTheDual()
   end
 end
 
--- The coefficients of many thresholds under a smooth K are hardly determined, but predictions are:
--- they agree for other orders of the rows, whose sums round otherwise, where the status is
--- "converged"; and a note says what rounding does where it is not.
-function TestRidgeOfAnRkhsPenaltyConverges()
+-- Many thresholds under a smooth K; the rows of wdbc in other orders, whose sums round otherwise.
+local function thresholds_and_orders(T)
   local train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
   local orders = { train }
   for k = 2, 4 do
@@ -48,7 +46,14 @@ function TestRidgeOfAnRkhsPenaltyConverges()
     orders[k] = train:select(order)
   end
   local features = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ width = 1 },
-    p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = 500 }
+    p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = T }
+  return features, orders, test
+end
+
+-- The coefficients are hardly determined, but predictions are: they agree for other orders of the
+-- rows where the status is "converged"; and a note says what rounding does where it is not.
+function TestRidgeOfAnRkhsPenaltyConverges()
+  local features, orders, test = thresholds_and_orders(500)
   for lambda, wanted in pairs{ [1e-3] = "converged", [1e-1] = "converged", [1e-12] = false } do
     local first
     for _, rows in ipairs(orders) do
@@ -65,6 +70,32 @@ function TestRidgeOfAnRkhsPenaltyConverges()
       end
     end
   end
+end
+
+-- Where lambda is so small that predictions are not determined either, the note has the size of it.
+function TestRoundingOfAnRkhsPenaltyIsSaid()
+  local features, orders, test = thresholds_and_orders(300)
+  local seen = 0
+  for _, lambda in ipairs{ 1e-9, 1e-8, 1e-7, 1e-6, 1e-5 } do
+    local first, said
+    for _, rows in ipairs(orders) do
+      local p = sc.pipeline{ sc.standardize(), features,
+        sc.solver.ridge{ lambda = lambda, penalty = "rkhs" } }:fit(rows)
+      local share = (p:info().note or ""):match "by a share of ([^:]+):"
+      share = tonumber(share)
+      if p:info().jitter == 0 and share then
+        local values = p:decision(test)
+        if first then
+          local apart = (values - first):abs():max() / first:abs():max()
+          lu.assertTrue(apart < 30 * (share + said), ("%g: %g, said %g"):format(lambda, apart,
+            share + said))
+          seen = seen + 1
+        end
+        first, said = first or values, said or share
+      end
+    end
+  end
+  lu.assertTrue(seen > 0)
 end
 
 -- Rows far outside: their numbers in the dual are at the bound delta/(n lambda), which is the
