@@ -405,6 +405,18 @@ static const void *box_ability(const void *self, const char *id) {
   return !square && strcmp(id, SCL_ABILITY_LOSS) == 0 ? &loss_ability : NULL;
 }
 
+/* With the n x n system: its matrix is made anew at each step, from rows that are held. */
+static void wide_cost(const scl_problem *problem, double steps, scl_cost *out) {
+  const double n = (double)problem->rows, d = (double)problem->features,
+               held = fmin(n, (double)WIDE_BYTES / (d * sizeof(double)) + WIDE_TILE);
+  out->passes = held < n ? 3 * steps : 3;
+  out->factorised = steps * cost_cholesky(n);
+  out->products = steps * n * n * d;
+  out->bytes = 2 * cost_symmetric(n) +
+               ((held + WIDE_TILE + 16) * d + (double)box_rows_numbers(problem->rows) + 5 * n) *
+                   sizeof(double);
+}
+
 /* The square loss: an interior point method on the sums. Others: Newton's method, of three passes a
  * step, and some sums with other weights. Numbers of steps are typical. */
 static void box_cost(const void *instance, const scl_problem *problem, const double *values,
@@ -420,10 +432,15 @@ static void box_cost(const void *instance, const scl_problem *problem, const dou
   out->reweighted = square ? 0 : c * TYPICAL_SUMS;
   out->passes = square ? 0 : 3 * steps;
   out->columns = 1;
+  (void)snprintf(out->note, sizeof out->note, "%g steps, a typical number", steps);
+  if (box_wide_fits(problem)) {
+    out->normal = out->reweighted = 0;
+    wide_cost(problem, steps, out);
+    return;
+  }
   out->factorised = (square ? steps : c * TYPICAL_SUMS) * cost_cholesky(d);
   out->bytes = cost_symmetric(d) +
                ((double)box_rows_numbers(problem->rows) + n * c + 12 * d) * sizeof(double);
-  (void)snprintf(out->note, sizeof out->note, "%g steps, a typical number", steps);
 }
 
 const scl_plugin scullery_plugin = {

@@ -19,7 +19,7 @@
 
 #include <float.h>
 
-enum { WIDE_TILE = 128, WIDE_REFINEMENTS = 3 };
+enum { WIDE_REFINEMENTS = 3 };
 static const double WIDE_RESIDUAL = 1e-10; /* of a step, in the norm of E^-1 */
 
 bool box_wide_fits(const scl_problem *problem) {
