@@ -8,11 +8,23 @@
 #include "base/memory_left.h"
 #include "learn/quadratic.h"
 #include "plugin/host.h"
+#include "processes/processes.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* The allowance is at most half of the memory that is left, so that caches do not exhaust it. */
+/* The allowance is at most half of the memory that is left, so that caches do not exhaust it.
+ * Solvers may choose a method by it: several processes take that of the process with the least. */
+static scl_status agree_on_allowance(scl_training *training, scl_error *error) {
+  int64_t least = -(int64_t)scl_min(training->allowance, INT64_MAX);
+  if (!scl_flow_divides(&training->flow)) return SCL_STATUS_OK;
+  SCL_TRY(scl_processes_meet(SCL_STATUS_OK, error, "a fit to %zu rows by %zu features",
+                             training->flow.source->rows, scl_flow_features(&training->flow)));
+  SCL_TRY(scl_processes_maximum(&least, 1, error));
+  training->allowance = (size_t)-least;
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t classes,
                                size_t allowance, scl_training **out, scl_error *error) {
   scl_training *training = scl_allocate_zero(sizeof *training);
@@ -23,8 +35,12 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
   training->classes = classes;
   training->allowance = scl_min(allowance, scl_memory_left() / 2);
   (void)pthread_mutex_init(&training->lock, NULL);
-  *out = training;
-  return SCL_STATUS_OK;
+  const scl_status status = agree_on_allowance(training, error);
+  if (status == SCL_STATUS_OK)
+    *out = training;
+  else
+    scl_training_destroy(training);
+  return status;
 }
 
 void scl_training_destroy(scl_training *training) {

@@ -165,6 +165,7 @@ local function learn(self, ds, stored, budget)
   local prepared = ready and ready.prepared
     or recipe.prepare(p, source, recipe.row_weights(p, ds))
   began = core.now()
+  local bytes, waited = core.process_exchanged()
   local solver = recipe.make_solver(p, source, prepared)
   local given = recipe.training_options(p, ds)
   given.once = true
@@ -176,6 +177,11 @@ local function learn(self, ds, stored, budget)
   if tell then tell() end
   if chosen then prepared.seconds[#prepared.seconds + 1] = { "choosing", choosing } end
   prepared.seconds[#prepared.seconds + 1] = { tostring(p.solver), core.now() - began }
+  if core.process_count() > 1 then -- of these seconds
+    local all, seconds = core.process_exchanged()
+    prepared.seconds[#prepared.seconds + 1] = {
+      ("exchanges of %.3g MB between processes"):format((all - bytes) / 1e6), seconds - waited }
+  end
   return p, prepared, solver, result, chosen
 end
 
