@@ -1,5 +1,6 @@
 /* Processes started by Open MPI's mpirun, or by a launcher that knows it. */
 #define MPI_SIZE_VARIABLE "OMPI_COMM_WORLD_SIZE"
+#define MPI_HANDLE(name, symbol) dlsym(g->library, symbol)
 #include "shared/mpi_transport.h"
 
 const scl_plugin scullery_plugin = {

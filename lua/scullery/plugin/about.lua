@@ -99,6 +99,7 @@ local words = {
   path = "many values of one option on one problem",
   shift = "what subtracting a point from all rows does to it: digits far from 0",
   ["sparse-rows"] = "reads sparse rows",
+  ["rows-apart"] = "works on the rows of its process, where there are several",
   ["ordered-rows"] = "depends on the order of the rows: exact features come in one order",
   penalty = "says what is penalised",
   normal = "works from the normal equations alone: fewer coordinates where rows have few kinds",
