@@ -93,6 +93,8 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
                                      const long *without, size_t groups, const double *values,
                                      size_t count, scl_fit *fits, scl_model **models,
                                      scl_error *error) {
+  if (scl_folds_divide(training, groups, scl_solver_makes_models(solver)))
+    return scl_folds_solve_divided(training, solver, without, groups, values, count, fits, error);
   folding f = {.training = training,
                .solver = solver,
                .without = without,

@@ -131,6 +131,13 @@ scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_er
 scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, const double *values,
                                  size_t count, scl_fit *fits, scl_model **out, scl_error *error);
 
+/* folds_divided.c: whether processes solve some of the groups each; solve them, and give the fits to
+ * all processes. As scl_training_solve_groups, for solvers that make no models. */
+bool scl_folds_divide(const scl_training *training, size_t groups, bool models);
+scl_status scl_folds_solve_divided(scl_training *training, const scl_instance *solver,
+                                   const long *without, size_t groups, const double *values,
+                                   size_t count, scl_fit *fits, scl_error *error);
+
 /* Called first by each verb that reads rows or fills caches. A visit runs while a walk holds the
  * lock on the rows, so that a verb called from inside a visit would deadlock: it fails with
  * SCL_STATUS_INTERNAL and the verb's name instead. */
@@ -178,7 +185,8 @@ scl_status scl_problem_walk(const scl_problem *problem, scl_visit visit, void *c
 scl_status scl_problem_responses(const scl_problem *problem, double *targets, double *weights,
                                  scl_error *error);
 
-/* problem_normal.c */
+/* problem_normal.c: the sums of all groups, if they are not made yet. */
+scl_status scl_training_make_sums(scl_training *training, scl_error *error);
 scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error);
 scl_status scl_problem_reweighted(const scl_problem *problem, const double *weights,
                                   scl_normal *out, scl_error *error);

@@ -103,7 +103,7 @@ static void write_normal(const solve_context *s, scl_normal *out) {
 }
 
 /* Make training->sums, the sums of all groups, unless they exist. */
-static scl_status ensure_sums(scl_training *training, scl_error *error) {
+scl_status scl_training_make_sums(scl_training *training, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
   if (training->sums == NULL) {
@@ -118,7 +118,7 @@ static scl_status ensure_sums(scl_training *training, scl_error *error) {
 
 scl_status scl_training_sum(scl_training *training, bool constant, scl_error *error) {
   SCL_TRY(scl_training_centre(training, constant, error));
-  return ensure_sums(training, error);
+  return scl_training_make_sums(training, error);
 }
 
 bool scl_training_has_sums(const scl_training *training) { return training->sums != NULL; }
@@ -179,7 +179,7 @@ scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, cons
   const bool rkhs = penalty == SCL_PENALTY_RKHS;
   const scl_symmetric *gram = NULL;
   *out = NULL;
-  SCL_TRY(ensure_sums(training, error));
+  SCL_TRY(scl_training_make_sums(training, error));
   if (training->sums->codes == NULL) return SCL_STATUS_OK;
   if (rkhs) SCL_TRY(scl_training_gram(training, &gram, error));
   pthread_mutex_lock(&training->lock);
@@ -196,7 +196,7 @@ scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_e
   solve_context *s = context_of(problem);
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
   SCL_TRY(scl_problem_enter(problem, "normal", error));
-  SCL_TRY(ensure_sums(s->training, error));
+  SCL_TRY(scl_training_make_sums(s->training, error));
   const scl_sums *sums = s->reduced != NULL ? s->reduced->sums : s->training->sums;
   if (s->moment == NULL || s->reweighted)
     SCL_TRY(s->training->once && sums->exact && sums->groups == 1

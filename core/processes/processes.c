@@ -29,6 +29,7 @@ static struct {
   char (*hosts)[HOST];
   pthread_t thread; /* that joined */
   uint64_t meetings;
+  bool alone;       /* nothing is divided at present */
   bool broken;      /* an exchange failed: there are no others */
   bool over;        /* they have agreed to part: no exchange follows */
   scl_error parted; /* why, for whoever asks for another exchange */
@@ -43,8 +44,11 @@ double scl_processes_bytes(void) { return all.bytes; }
 double scl_processes_seconds(void) { return all.seconds; }
 const char *scl_processes_host(size_t rank) { return all.hosts[rank]; }
 
+void scl_processes_set_alone(bool alone) { all.alone = alone; }
+
 bool scl_processes_divide(void) {
-  return all.count > 1 && !scl_pool_inside() && pthread_equal(all.thread, pthread_self());
+  return all.count > 1 && !all.alone && !scl_pool_inside() &&
+         pthread_equal(all.thread, pthread_self());
 }
 
 void scl_processes_part(size_t rank, size_t count, size_t *first, size_t *end) {

@@ -30,6 +30,8 @@ double scl_processes_seconds(void);
 /* Whether the calling code may divide its work: there are several processes, and it runs on the
  * thread that joined, outside of tasks of the pool, whose order differs between processes. */
 bool scl_processes_divide(void);
+/* Between set_alone(true) and set_alone(false) nothing is divided: the processes do different work. */
+void scl_processes_set_alone(bool alone);
 /* The part of process `rank` of `count` units: first .. end-1. */
 void scl_processes_part(size_t rank, size_t count, size_t *first, size_t *end);
 
