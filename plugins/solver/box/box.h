@@ -183,7 +183,6 @@ double box_rows_gap(const box_rows *r, const double *pulled, size_t order, doubl
 
 static const size_t WIDE_BYTES = 256000000;
 enum { WIDE_TILE = 128 }; /* rows that are divided by E at a time */
-
 /* State of the n x n system of wide.c. All arrays are parts of `memory`. */
 typedef struct box_wide {
   const scl_problem *problem;
