@@ -31,6 +31,7 @@ static const char usage[] =
     "       scullery merge FILE ... -o MODEL [--lambda L] [--partial] [--again]\n"
     "       scullery update | forget MODEL DATA ... [-o MODEL] [--targets FILE.npy]\n"
     "       scullery bench [PART ...] [--row ID] [--list] [--quick] [--json]\n"
+    "       scullery experiment join FOLDER/NAME ...\n"
     "       scullery notebook install | uninstall [--user | --prefix DIR]\n"
     "\n"
     "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"
@@ -60,8 +61,8 @@ static const char usage[] =
     "  NO_COLOR             no colours\n";
 
 /* Subcommands are words that no script can be called by; ./plugin is a file. */
-static const char *const subcommands[] = {"plugin", "data",   "predict", "sums",    "merge",
-                                          "update", "forget", "bench",   "notebook"};
+static const char *const subcommands[] = {"plugin", "data",   "predict", "sums",       "merge",
+                                          "update", "forget", "bench",   "experiment", "notebook"};
 
 /* ---------------------------------------------------------------- where the Lua files are */
 
@@ -202,7 +203,7 @@ static int no_script(const char *path) {
   (void)fprintf(stderr, "': %s", strerror(reason));
   if (strchr(path, '/') == NULL && strchr(path, '.') == NULL)
     (void)fprintf(stderr, " (nor is it a subcommand: there are plugin, data, predict, sums, merge, "
-                          "update, forget, bench and notebook; scullery --help)");
+                          "update, forget, bench, experiment and notebook; scullery --help)");
   (void)fputc('\n', stderr);
   return EXIT_FAILURE;
 }

@@ -173,7 +173,7 @@ end
 
 local function command_page(binary)
   local parts = { MADE .. "# The command line\n" }
-  for _, words in ipairs{ "", "plugin", "data", "predict", "bench", "notebook" } do
+  for _, words in ipairs{ "", "plugin", "data", "predict", "bench", "experiment", "notebook" } do
     local title = words == "" and "scullery" or "scullery " .. words
     parts[#parts + 1] = ("## %s\n\n```\n%s\n```\n"):format(title, printed(("'%s' %s --help")
       :format(binary, words)))

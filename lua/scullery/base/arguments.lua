@@ -21,12 +21,17 @@ local readers = {
 }
 local takes = { integer = "a whole number", float = "a number", string = "a text" }
 
+-- Options that every script has, whose value sc.experiment reads.
+local of_experiments = { ["--set"] = true, ["--part"] = true }
+
 -- The type of an option by its default; raises an error for names and defaults that are not valid.
 local function kind_of(name, default)
   if type(name) ~= "string" or not name:find("^%a[%w_]*$") then
     fail("names of options are letters, digits and '_', not %s", options.show(name))
   end
-  if name == "set" or name == "help" then fail("every script has the option '--%s'", name) end
+  if of_experiments["--" .. name] or name == "help" then
+    fail("every script has the option '--%s'", name)
+  end
   local kind = math.type(default) or type(default)
   if kind == "boolean" and default then
     fail("option '%s': a switch must be false by default", name)
@@ -50,6 +55,7 @@ local function usage(script, defaults)
         or type(default)], options.show(default))
   end
   lines[#lines + 1] = "  --set NAME=VALUE[,VALUE...], other values for the cells of its experiments"
+  lines[#lines + 1] = "  --part i/N, a part of the cells of its experiments"
   return table.concat(lines, "\n")
 end
 
@@ -58,7 +64,7 @@ local function named(word, kinds)
   local flag, value = word:match("^(%-%-[^=]+)=(.*)$")
   flag = flag or word
   for name in pairs(kinds) do if flag_of(name) == flag then return name, value end end
-  local flags = { "--set", "--help" }
+  local flags = { "--set", "--part", "--help" }
   for name in pairs(kinds) do flags[#flags + 1] = flag_of(name) end
   fail("there is no option %s%s; it takes %s", objects.shown(flag),
     objects.suggestion(flag, flags), table.concat(flags, ", "))
@@ -69,7 +75,7 @@ end
 local function is_option(word, kinds)
   local flag = word:match("^%-%-[^=]+")
   for name in pairs(kinds) do if flag_of(name) == flag then return true end end
-  return flag == "--set"
+  return of_experiments[flag] ~= nil
 end
 
 -- The options of the command line over the defaults; kinds: the type of each.
@@ -78,9 +84,9 @@ local function parse(given, defaults, kinds)
   for name, default in pairs(defaults) do result[name] = default end
   while given[i] ~= nil do
     local word = tostring(given[i])
-    if word == "--set" then
-      i = i + 1 -- sc.experiment reads the value
-    elseif word:sub(1, 6) ~= "--set=" then
+    if of_experiments[word] then
+      i = i + 1
+    elseif not of_experiments[word:match "^[^=]*"] then
       local name, value = named(word, kinds)
       if kinds[name] ~= "boolean" then
         if value == nil then
@@ -112,8 +118,8 @@ end
 --- accepts `scullery script.lua --quick --seeds 3 --out=results`. A default of false declares a
 --- switch; an integer, a number or a text declares an option with a value of that type. "_" in a
 --- name is "-" on the command line. --help prints the comment at the top of the script and the
---- options, and ends the script. --set NAME=VALUE is left to sc.experiment. An unknown option, or a
---- value of another type, is an error.
+--- options, and ends the script. --set NAME=VALUE and --part i/N are left to sc.experiment. An
+--- unknown option, or a value of another type, is an error.
 function arguments.parse(defaults)
   if type(defaults) ~= "table" or getmetatable(defaults) then
     fail("takes a table of options and their defaults, and got %s", options.show(defaults))

@@ -1,5 +1,5 @@
 --- The subcommands: scullery plugin | data | predict | sums | merge | update | forget | bench |
---- notebook. The command loads this module only when one is used.
+--- experiment | notebook. The command loads this module only when one is used.
 local parsing = require "scullery.command.parsing"
 local say = require "scullery.base.say"
 
@@ -107,6 +107,27 @@ local function notebook_parser()
     end
   end
   return parser
+end
+
+-- ---------------------------------------------------------------- experiment
+
+function command.experiment(arguments)
+  return parsing.run("experiment", "Results of experiments.", {
+    { name = "join", help = "add the results of the parts (--part i/N) to those of the experiment",
+      action = function(given)
+        local store = require "scullery.experiment.store"
+        local parts = require "scullery.experiment.parts"
+        for _, path in ipairs(given.folders) do
+          path = path:gsub("(.)/+$", "%1")
+          if not parts.there(path) then error(path .. " has no parts of an experiment", 0) end
+          local added, found = parts.join(store.open(path, path:match "[^/]*$"))
+          say(("%s: %d results added, of %d parts"):format(path, added, found))
+        end
+      end,
+      arguments = function(parser)
+        parser:argument("folders", "FOLDER/NAME of an experiment"):args "+"
+      end },
+  }, arguments)
 end
 
 function command.notebook(arguments)

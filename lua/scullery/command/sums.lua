@@ -8,6 +8,7 @@ local fail = require "scullery.base.fail"
 local merging = require "scullery.model.merging"
 local online = require "scullery.model.online"
 local options = require "scullery.base.options"
+local parts = require "scullery.base.part"
 local pipe = require "scullery.data.pipe"
 local predict = require "scullery.model.predict"
 local progress = require "scullery.base.progress"
@@ -19,28 +20,10 @@ local commands = {}
 
 -- ------------------------------------------------------------ scullery sums
 
--- { i, n } for the text "i/n". Without a text the place of this task in a Slurm array, from
--- variables of Slurm; nil outside of one.
-local function part_of(text)
-  if not text then
-    local function number(name) return math.tointeger(tonumber(os.getenv(name) or "")) end
-    local id, first, count = number "SLURM_ARRAY_TASK_ID", number "SLURM_ARRAY_TASK_MIN",
-      number "SLURM_ARRAY_TASK_COUNT"
-    if not (id and first and count) then return nil end
-    text = ("%d/%d"):format(id - first + 1, count)
-  end
-  local i, n = text:match("^(%d+)/(%d+)$")
-  i, n = math.tointeger(tonumber(i)), math.tointeger(tonumber(n))
-  if not i or i < 1 or i > n then
-    fail("--part takes i/N, part i of N, and got '%s'", text)
-  end
-  return { i, n }
-end
-
 -- The path of the file for fit number k of a script: FOLDER/SCRIPT.k.sums, or with the part in it.
 local function name_of(script, folder, k, part)
   local name = script:match("([^/]*)$"):gsub("%.lua$", "")
-  local tail = part and (".%0" .. #tostring(part[2]) .. "d-of-%d"):format(part[1], part[2]) or ""
+  local tail = part and "." .. parts.name(part) or ""
   return ("%s/%s.%d%s.sums"):format(folder, name, k, tail)
 end
 
@@ -50,7 +33,8 @@ local NOT_FITTED = "not fitted yet" -- words of the error of recipe.fitted
 --- script in which each p:fit saves the sums over its part of the rows in a file, and does not fit.
 --- The first statement that needs the result of a fit ends the script, which is not an error.
 function commands.sums(given)
-  local part, count = part_of(given.part), 0
+  local text, count = given.part or parts.of_slurm(), 0
+  local part = text and parts.of(text)
   local chunk, problem = loadfile(given.script, "t")
   if not chunk then fail("%s", (problem:gsub("^cannot open ", "cannot open the script "))) end
   recipe.instead_of_fit = function(p, ds)

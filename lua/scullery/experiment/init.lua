@@ -7,6 +7,7 @@ local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local fingerprint = require "scullery.data.fingerprint"
 local options = require "scullery.base.options"
+local parts = require "scullery.experiment.parts"
 local progress = require "scullery.base.progress"
 local results = require "scullery.experiment.results"
 local running = require "scullery.experiment.running"
@@ -157,6 +158,7 @@ local function run_here_or_by_workers(o, path, list, call)
     if all_done(run) then return results.new(run.store, list) end
   end
   run.store = store.open(path, o.name)
+  parts.join(run.store)
   run.start = #run.store.records
   changes.refuse(run)
   if run.processes > 1 then run.settings = workers.settings(run, call) end
@@ -205,6 +207,10 @@ end
 --- { checkpoint = context.checkpoint }): after a kill, the cell's fit goes on where it was. Several
 --- fits of a cell take paths that begin with it. Its files are removed when the cell has ended.
 ---
+--- scullery script.lua --part i/N runs every N-th cell from the i-th on, with results in
+--- FOLDER/NAME/parts, for jobs on machines that share no locks (--part slurm: the task of a Slurm
+--- array). The script without --part, or scullery experiment join FOLDER/NAME, takes them all.
+---
 --- Each result is written to FOLDER/NAME/results.jsonl before the next cell begins. A run that was
 --- stopped or killed continues when it is started again; cells that were added to the grid are run,
 --- and finished ones are kept. Simultaneous runs share the cells: each cell runs once.
@@ -225,7 +231,9 @@ function experiment.run(given)
   local path = store.path(o.folder, store.check_name(o.name))
   local arguments = rawget(_G, "arg")
   local has_script = type(arguments) == "table" and arguments[-1] ~= nil
-  local list = cells.of(o.cells, cells.settings(has_script and arguments or {}), o.other_options)
+  local words = has_script and arguments or {}
+  local list, part = cells.of(o.cells, cells.settings(words), o.other_options), parts.of(words)
+  if part then list, path = parts.cells(list, part), parts.path(path, part) end
   if busy[place_of(path)] then
     fail("the experiment '%s' runs already: this is a cell of it", o.name)
   end
