@@ -46,7 +46,7 @@ void scl_narrow(size_t count, const double *from, float *to);
 /* A copy of `count` numbers in the dtype, which the caller releases; NULL: out of memory. */
 void *scl_convert(const double *from, size_t count, scl_dtype dtype);
 
-/* The largest |x| for which exp(x) and its square are in the range of the dtype. */
+/* A bound on |x| within which exp(x) and its square are in the range of the dtype, with room. */
 double scl_log_reach(scl_dtype dtype);
 
 #endif

@@ -1,4 +1,5 @@
-/* Threads, counted, and refused where memory for their calls of OpenBLAS is short. */
+/* Threads, counted, and refused where a function that algebra/blas.c sets says so: memory for their
+ * calls of OpenBLAS may be short. */
 #include "base/thread.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* Products of whole numbers with float64 numbers, compiled once per instruction set (SCL_ISA):
- * whole numbers are converted in registers, so that no memory holds them as float64. */
+ * whole numbers are converted in registers; only scl_whole_widen stores them, for thin products. */
 #include "base/isa/whole.h"
 
 #define INLINE static inline __attribute__((always_inline))
