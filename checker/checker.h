@@ -13,5 +13,6 @@ void scl_checker_open_sampler(lua_State *L);
 void scl_checker_open_nonlinearity(lua_State *L);
 void scl_checker_open_kernel(lua_State *L);
 void scl_checker_open_solver(lua_State *L);
+void scl_checker_open_transport(lua_State *L);
 
 #endif

@@ -41,12 +41,10 @@ function command.arguments(parser)
   parser:option("--alone"):hidden(true)
 end
 
-local kinds = { "sampler", "nonlinearity", "kernel", "solver" }
-
 -- The tests, each { kind, name, what it means }.
 local function tests()
   local rows, seen = { { "file", check.loading.name, check.loading.about } }, {}
-  for _, kind in ipairs(kinds) do
+  for _, kind in ipairs(core.plugin_kinds()) do
     for _, one in ipairs(check.tests(kind)) do
       if not seen[one] then
         local common = false

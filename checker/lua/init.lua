@@ -175,7 +175,7 @@ end
 -- No test of the target has the name.
 local function refuse_name(only, target)
   local kinds = {}
-  for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+  for _, kind in ipairs(core.plugin_kinds()) do
     if chosen(check.tests(kind), only)[1] then kinds[#kinds + 1] = kind .. "s" end
   end
   if chosen({ check.loading }, only)[1] then kinds[#kinds + 1] = "files" end

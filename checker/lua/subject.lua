@@ -218,8 +218,12 @@ local function use_kernel(kernel, X)
 end
 
 --- subject.use(component, seed[, rows = 300]): the component in a small run as users have it, on
---- random rows: the features, the Gram matrix or the scores that come of it.
+--- random rows: the features, the Gram matrix or the scores that come of it. A transport has no
+--- rows: it opens a group, whose exchanges are checked.
 function subject.use(component, seed, rows)
+  if component.kind == "transport" then
+    return require("scullery_checker.transport.group").use(component, seed)
+  end
   local X = core.randn{ rows or 300, 4, seed = seed }
   if component.kind == "sampler" then
     return use_features(component, subject.partner(component), X, seed)

@@ -18,9 +18,21 @@ static scl_kind check_kind(lua_State *L, int place) {
   scl_kind kind;
   const char *name = luaL_checkstring(L, place);
   if (!scl_kind_find(name, &kind))
-    luaL_error(L, "unknown kind of plugin '%s'; there are sampler, nonlinearity, kernel, solver",
+    luaL_error(L,
+               "unknown kind of plugin '%s'; there are sampler, nonlinearity, kernel, solver, "
+               "transport",
                name);
   return kind;
+}
+
+/* core.plugin_kinds() -> a list of the names of all kinds */
+static int plugin_kinds(lua_State *L) {
+  lua_newtable(L);
+  for (int i = 0; i < SCL_KINDS; i++) {
+    lua_pushstring(L, scl_kind_name((scl_kind)i));
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
 }
 
 const scl_component *scl_lua_check_component(lua_State *L, int place) {
@@ -276,6 +288,6 @@ void scl_lua_open_plugin(lua_State *L) {
                 {"plugin_reload", plugin_reload, 2}, {"plugin_folder", plugin_folder, 0},
                 {"plugin_find", plugin_find, 2}, {"has_symbol", has_symbol, 1},
                 {"include_folder", include_folder, 0}, {"plugin_files", plugin_files, 0},
-                {"plugin_versions", plugin_versions, 0});
+                {"plugin_versions", plugin_versions, 0}, {"plugin_kinds", plugin_kinds, 0});
   SCL_LUA_INTEGERS(L, {"most_nested", SCL_MOST_NESTED}, {"most_within", SCL_MOST_WITHIN});
 }

@@ -83,12 +83,19 @@ static void set_solver(lua_State *L, const void *vtable) {
   scl_lua_set_boolean(L, "solves", table->solve != NULL);
 }
 
+/* Whether a launcher starts the processes. */
+static void set_transport(lua_State *L, const void *vtable) {
+  const scl_transport *table = vtable;
+  scl_lua_set_boolean(L, "launcher", table->launched != NULL);
+}
+
 /* By kind. A kind without a row has the fields that all kinds have. */
 static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
     [SCL_KIND_SAMPLER] = set_sampler,
     [SCL_KIND_NONLINEARITY] = set_nonlinearity,
     [SCL_KIND_KERNEL] = set_kernel,
     [SCL_KIND_SOLVER] = set_solver,
+    [SCL_KIND_TRANSPORT] = set_transport,
 };
 
 /* abilities = the ids that the descriptor lists; and of a nonlinearity that declares its facts,

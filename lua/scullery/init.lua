@@ -22,6 +22,7 @@ local sc = {
   choose = require("scullery.compose.choose").public,
   sampler = component.group "sampler", nonlinearity = component.group "nonlinearity",
     kernel = component.group "kernel", solver = component.group "solver",
+    transport = component.group "transport",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, select = stages.select, pca = stages.pca,

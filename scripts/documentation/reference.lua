@@ -80,7 +80,7 @@ local function functions_page()
       if type(value) == "table" then
         for _, part in ipairs(members(name, value)) do parts[#parts + 1] = part end
       end
-    elseif meta and meta.kind then
+    elseif meta and meta.kind and rawget(value, "define") then
       parts[#parts + 1] = ("## sc.%s.define\n\n%s\n"):format(name,
         entry(help.text(rawget(value, "define"))))
     end
@@ -151,15 +151,18 @@ end
 local function plugins_page(kind, title)
   local parts, lines = {}, {}
   for _, one in ipairs(core.plugin_list()) do
-    if one.kind == kind and built_in(one) then
-      local info = core.plugin_info(kind, one.name)
+    -- transports by MPI are there where their libraries are, which may refuse to be loaded
+    local there, info = pcall(core.plugin_info, kind, one.name)
+    if one.kind == kind and built_in(one) and (there or kind ~= "transport") then
       lines[#lines + 1] = { ("[%s](#%s%s)"):format(one.name, kind, one.name),
         markdown.escaped(info.summary) }
       parts[#parts + 1] = plugin_part(kind, one.name)
     end
   end
-  return MADE .. ("# %s\n\n`sc.%s.NAME{ option = value }` makes one.\n\n"):format(title, kind)
-    .. markdown.table({ "name", "what it is" }, lines) .. "\n\n" .. table.concat(parts, "\n")
+  local use = kind == "transport" and "scullery --transport 'NAME{ option = value }' script.lua"
+    or ("sc.%s.NAME{ option = value }"):format(kind)
+  local what = kind == "transport" and "runs a script in several processes" or "makes one"
+  return MADE .. ("# %s\n\n`%s` %s.\n\n"):format(title, use, what) .. markdown.table({ "name", "what it is" }, lines) .. "\n\n" .. table.concat(parts, "\n")
 end
 
 -- ---------------------------------------------------------------- the command
@@ -200,7 +203,7 @@ The texts that `help()` shows at the prompt, as pages.
   and the others
 - [objects.md](objects.md): data sets, pipelines, features, matrices, figures and their methods
 - [samplers.md](samplers.md), [nonlinearities.md](nonlinearities.md), [kernels.md](kernels.md),
-  [solvers.md](solvers.md): every plugin with its options
+  [solvers.md](solvers.md), [transports.md](transports.md): every plugin with its options
 - [command.md](command.md): the command line and the environment variables
 ]]
 
@@ -215,6 +218,7 @@ function reference.pages(source, binary)
     ["reference/nonlinearities.md"] = plugins_page("nonlinearity", "Nonlinearities"),
     ["reference/kernels.md"] = plugins_page("kernel", "Kernels"),
     ["reference/solvers.md"] = plugins_page("solver", "Solvers"),
+    ["reference/transports.md"] = plugins_page("transport", "Transports"),
     ["reference/command.md"] = command_page(binary),
     ["scullery.1"] = require("documentation.manual").page(binary, sc.version),
   }

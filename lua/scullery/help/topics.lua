@@ -22,6 +22,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.features    random features                sc.features{ p = ..., phi = ..., T = 500 }
   sc.solver      what learns the weights        sc.solver.NAME{ ... }
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
+  sc.transport   what joins the processes of one script (scullery --processes N)
   sc.load        what p:save(path) wrote        sc.load("model.safetensors")
   sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }
   sc.choose      values to search               lambda = sc.choose{ 1e-5, 1e-3 }
@@ -113,8 +114,11 @@ local function group_text(kind)
       rows[#rows + 1] = { entry.name, plugin_summary(kind, entry.name) }
     end
   end
-  return listing(("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more. sc.%s.define makes \z
-    one of Lua functions."):format(kind, kind, kind), rows)
+  local more = kind == "transport" and "They join the processes of one script: scullery \z
+    --processes N, or --transport NAME{...}." or ("sc.%s.define makes one of Lua \z
+    functions."):format(kind)
+  return listing(("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more. %s"):format(kind,
+    kind, more), rows)
 end
 
 -- ---------------------------------------------------------------- modules and objects
@@ -321,9 +325,9 @@ local function all_topics()
         end
       end
     end
-    if plugins then
+    if plugins and rawget(value, "define") then
       list[name .. ".define"] = function() return function_text(rawget(value, "define")) end
-    else
+    elseif not plugins then
       local own = type(value) == "table" or type(value) == "function"
       list[name] = function()
         local text = own and value_text(value) or name .. ": " .. tostring(value)

@@ -151,6 +151,7 @@ local function data_rows(one)
   add("Flags", one.flags and #one.flags > 0 and joined(one.flags) or nil)
   add("Tags", one.tags)
   if one.amended then add("Shape", "depends on the options") end
+  if one.launcher then add("Started by", "a launcher, which it knows by the environment") end
   add("Facts", one.facts and facts_text(one.facts))
   add("Roles", roles_text(one.options))
   add("Interface", ("%d (descriptor of %d bytes, instance of %d)"):format(one.interface,

@@ -18,7 +18,7 @@ local function is_words(value)
   return true
 end
 
-local kinds = { "sampler", "nonlinearity", "kernel", "solver" }
+local kinds = core.plugin_kinds()
 local rules = options.declare("plugin.compile", {
   kind = { type = "string", choices = kinds },
   name = { type = "string" },

@@ -14,7 +14,7 @@ function names.list()
   end
   for _, file in ipairs(core.plugin_files()) do
     local found, refusal = seen[file.path], nil
-    for _, kind in ipairs(found and {} or { "sampler", "nonlinearity", "kernel", "solver" }) do
+    for _, kind in ipairs(found and {} or core.plugin_kinds()) do
       local info, message = probe(kind, file.name)
       if info and not seen[kind .. "." .. file.name] then
         list[#list + 1] = { kind = kind, name = file.name, path = file.path, origin = file.origin }

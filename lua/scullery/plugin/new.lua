@@ -9,7 +9,7 @@ local new = {}
 
 local function fail(...) error("plugin.new: " .. string.format(...), 0) end
 
-local kinds = { "sampler", "nonlinearity", "kernel", "solver" }
+local kinds = core.plugin_kinds()
 
 -- The summary of each template.
 local abouts = {
@@ -17,6 +17,17 @@ local abouts = {
   nonlinearity = "the leaky rectifier",
   kernel = "the rational quadratic kernel",
   solver = "ridge regression by conjugate gradients",
+  transport = "processes of this machine, made by fork, joined by sockets",
+}
+
+-- How the README says that a component is found once it is installed, and without that.
+local placed = {
+  component = [[
+It is then there in every script of yours, as `sc.@kind@.my_plugin`. Without installing it, a script loads it by its path:
+`sc.plugin.load "build/my_plugin.so"`.]],
+  transport = [[
+Every script of yours then runs with it by `scullery --transport my_plugin SCRIPT.lua`. Without installing it, the folder that it
+lies in has to be searched: `SCULLERY_PLUGIN_PATH=$PWD/build scullery --transport my_plugin SCRIPT.lua`.]],
 }
 
 local languages = {
@@ -53,7 +64,7 @@ local function check_free(kind, name)
       fail("there is a built-in %s '%s'; give another name", kind, name)
     end
   end
-  if name == "define" then
+  if name == "define" and kind ~= "transport" then
     fail("sc.%s.define is there already, and defines a %s in Lua; give another name", kind, kind)
   end
   if targets[name] then
@@ -79,8 +90,9 @@ local function files_of(o)
   local language = languages[o.cpp and "cpp" or "c"]
   local words = { kind = o.kind, about = abouts[o.kind], version = core.version:match "^%d+%.%d+" }
   for word, value in pairs(language) do words[word] = value end
+  words.use = read("use_" .. o.kind .. ".lua")
+  words.placed = (placed[o.kind] or placed.component):gsub("@kind@", o.kind)
   local function made(name)
-    words.use = words.use or read("use_" .. o.kind .. ".lua")
     return (read(name):gsub("@(%l+)@", words):gsub("my_plugin", o.name))
   end
   local source = o.kind .. "." .. language.ending

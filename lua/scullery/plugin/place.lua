@@ -84,8 +84,10 @@ local function put(targets, list, bytes)
       say(("  but sc.%s.%s is %s, which the search finds first"):format(one.kind, one.name,
         found))
     else
-      say(("  use it as sc.%s.%s{}; help(sc.%s.%s) describes it"):format(one.kind, one.name,
-        one.kind, one.name))
+      local use = one.kind == "transport" and "scullery --transport %s"
+        or "sc." .. one.kind .. ".%s{}"
+      say(("  use it as %s; help(sc.%s.%s) describes it"):format(use:format(one.name), one.kind,
+        one.name))
     end
   end
 end
@@ -117,7 +119,7 @@ end
 -- The user's plugins: a list of { kind, name, path }.
 local function installed()
   local list, folder = {}, place.folder()
-  for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+  for _, kind in ipairs(core.plugin_kinds()) do
     for _, file in ipairs(core.folder(folder .. "/" .. kind) or {}) do
       local name = not file.folder and file.name:match("^([%l][%l%d_]*)%.so$")
       if name then
