@@ -162,7 +162,8 @@ local function plugins_page(kind, title)
   local use = kind == "transport" and "scullery --transport 'NAME{ option = value }' script.lua"
     or ("sc.%s.NAME{ option = value }"):format(kind)
   local what = kind == "transport" and "runs a script in several processes" or "makes one"
-  return MADE .. ("# %s\n\n`%s` %s.\n\n"):format(title, use, what) .. markdown.table({ "name", "what it is" }, lines) .. "\n\n" .. table.concat(parts, "\n")
+  return MADE .. ("# %s\n\n`%s` %s.\n\n"):format(title, use, what)
+    .. markdown.table({ "name", "what it is" }, lines) .. "\n\n" .. table.concat(parts, "\n")
 end
 
 -- ---------------------------------------------------------------- the command

@@ -6,7 +6,7 @@ local group = require "scullery_checker.transport.group"
 -- failure; nil where neither is.
 local function wrong_of(what, wrong, failed)
   if not wrong and not failed then return nil end
-  return what .. ": " .. (wrong or "it failed, and no process has ended: " .. failed)
+  return what .. ": " .. (wrong or group.failed .. ": " .. failed)
 end
 
 -- A test of groups of all sizes, in which each process calls f(rank, size, seed).

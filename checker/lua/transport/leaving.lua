@@ -30,17 +30,17 @@ end
 -- A failure is what should come of it: not late, and not a success.
 local function expect_failure(t, result, size, what)
   for _, one in ipairs(result) do
-    t:expect(not one.text, "%d processes: process %d: %s", size, one.rank, one.text)
+    t:expect(not one.text, "a group of %d: process %d: %s", size, one.rank, one.text)
   end
   if result.late then
     local _, _, places = (group.fault(result, size)):find(": (.*)$")
-    t:fail("%d processes, %s: the others did not end in %d s: %s", size, what, group.patience,
+    t:fail("a group of %d, %s: the others did not end in %d s: %s", size, what, group.patience,
       places)
   end
-  t:expect(#result == size, "%d processes: %d have joined the group", size, #result)
-  t:expect(result.signal or result.status ~= 0, "%d processes, %s: the process that opened the \z
+  t:expect(#result == size, "a group of %d: %d have joined the group", size, #result)
+  t:expect(result.signal or result.status ~= 0, "a group of %d, %s: the process that opened the \z
     group ended with status 0", size, what)
-  t:expect(not result.lingering, "%d processes, %s: the process that opened the group ended \z
+  t:expect(not result.lingering, "a group of %d, %s: the process that opened the group ended \z
     before the others", size, what)
 end
 
@@ -75,7 +75,7 @@ local function check_status(t)
       local what = ("process %d ended with status 3"):format(who)
       expect_failure(t, result, size, what)
       if result.status ~= 3 then
-        t:warn("%d processes: %s, and the process that opened the group with %s", size, what,
+        t:warn("a group of %d: %s, and the process that opened the group with %s", size, what,
           result.signal or "status " .. result.status)
       end
     end

@@ -22,12 +22,11 @@ local abouts = {
 
 -- How the README says that a component is found once it is installed, and without that.
 local placed = {
-  component = [[
-It is then there in every script of yours, as `sc.@kind@.my_plugin`. Without installing it, a script loads it by its path:
-`sc.plugin.load "build/my_plugin.so"`.]],
-  transport = [[
-Every script of yours then runs with it by `scullery --transport my_plugin SCRIPT.lua`. Without installing it, the folder that it
-lies in has to be searched: `SCULLERY_PLUGIN_PATH=$PWD/build scullery --transport my_plugin SCRIPT.lua`.]],
+  component = "It is then there in every script of yours, as `sc.@kind@.my_plugin`. Without \z
+    installing it, a script loads it by its path:\n`sc.plugin.load \"build/my_plugin.so\"`.",
+  transport = "Every script of yours then runs with it by `scullery --transport my_plugin \z
+    SCRIPT.lua`. Without installing it, the folder that it\nlies in has to be searched: \z
+    `SCULLERY_PLUGIN_PATH=$PWD/build scullery --transport my_plugin SCRIPT.lua`.",
 }
 
 local languages = {

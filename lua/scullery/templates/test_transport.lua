@@ -68,11 +68,11 @@ end
 -- A process that fails ends them all, with its sentence; so does one that is killed.
 function TestFailures()
   for _, rank in ipairs{ 0, 2 } do
-    local out, status = run(3, ("if sc.processes.rank == %d then error 'it rains' end"):format(rank))
+    local one = ("if sc.processes.rank == %d then "):format(rank)
+    local out, status = run(3, one .. "error 'it rains' end")
     lu.assertStrContains(out, "it rains")
     lu.assertEquals(status, 1)
-    _, status = run(3, ("if sc.processes.rank == %d then os.execute 'kill -9 $PPID' end"):format(
-      rank))
+    _, status = run(3, one .. "os.execute 'kill -9 $PPID' end")
     lu.assertNotEquals(status, 0)
     lu.assertNotEquals(status, 124) -- of timeout: they wait for each other
   end
