@@ -22,7 +22,7 @@ TestCommand = {}
 function TestCommand:test_list_names_every_test_once_a_kind()
   local status, out = check("--list")
   lu.assertEquals(status, 0)
-  for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+  for _, kind in ipairs(core.plugin_kinds()) do
     local seen = {}
     for _, one in ipairs(require("scullery_checker").tests(kind)) do
       lu.assertNil(seen[one.name], kind .. ": two tests " .. one.name)

@@ -114,7 +114,7 @@ function TestEverything:test_every_function_answers_wrong_arguments_with_a_sente
   for _, name in ipairs{ "metrics", "data", "codes", "choose", "plugin" } do
     all(name .. ".", sc[name])
   end
-  for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+  for _, kind in ipairs(core.plugin_kinds()) do
     all(kind .. ".", sc[kind])
   end
   lu.assertTrue(refused > 500, "hardly anything was refused: " .. refused)

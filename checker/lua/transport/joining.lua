@@ -49,13 +49,12 @@ local may_change = { ["number of open files"] = true, ["number of threads"] = tr
   ["number of bytes written"] = true, ["list of child processes"] = true,
   ["standard error"] = true } -- the checker's own
 
--- Beside that, what the library of a launcher may change, such as MPI's.
-local of_libraries = { environment = true }
-
+-- library: whether the transport is one of a launcher, whose library may change the environment.
 local function difference(before, library)
   local after = core.surroundings()
   for _, what in ipairs(sorted(before)) do
-    if not may_change[what] and not (library and of_libraries[what]) and after[what] ~= before[what] then
+    local may = may_change[what] or library and what == "environment"
+    if not may and after[what] ~= before[what] then
       return ("the %s was %s before the group was opened, and is %s"):format(what, before[what],
         after[what])
     end

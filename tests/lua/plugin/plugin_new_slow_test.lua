@@ -34,7 +34,7 @@ local function setup()
   sh("mkdir -m 755 " .. quote(root))
   prefix = root .. "/installation"
   installed.into(prefix)
-  for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+  for _, kind in ipairs(require("scullery.core").plugin_kinds()) do
     for _, ending in ipairs{ "c", "cpp" } do
       local name = kind .. "_" .. ending
       made[#made + 1] = make(name, name, kind, ending)
@@ -163,7 +163,8 @@ local function use(one)
   support.write(one.folder .. "/use.lua", lines)
   local installing = typed(one.folder, way .. " 2>&1")
   lu.assertNotNil(installing:find "checked: [1-9]%d* passed", installing)
-  local score = tonumber(typed(one.folder, "scullery use.lua"):match "([%d.]+)%s*$")
+  local words = one.kind == "transport" and "--transport " .. one.name or ""
+  local score = tonumber(typed(one.folder, "scullery " .. words .. " use.lua"):match "([%d.]+)%s*$")
   lu.assertTrue(score > 0.93, one.name)
 end
 

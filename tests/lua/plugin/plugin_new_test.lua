@@ -6,7 +6,7 @@ local core = require "scullery.core"
 local support = dofile("tests/helpers/support.lua")
 local quote, read, fails = support.quote, support.read, support.fails
 
-local kinds = { "sampler", "nonlinearity", "kernel", "solver" }
+local kinds = core.plugin_kinds()
 
 local function names_in(folder)
   local list = {}
@@ -63,8 +63,9 @@ function TestTheTextsHoldWhatTheyShould()
     lu.assertNotNil(loadfile(path .. "/test_of_mine.lua"))
     local use = read(path .. "/README.md"):match "```lua\n(.-)```"
     lu.assertNotNil(load(use), use)
-    lu.assertStrContains(use, "sc." .. kind .. ".of_mine{")
-    local opening = read(path .. "/of_mine." .. ending):match "^/%*(.-)%*/\n#include"
+    lu.assertStrContains(use, (kind == "transport" and "--transport 'of_mine{" or "sc." .. kind
+      .. ".of_mine{"))
+    local opening = read(path .. "/of_mine." .. ending):match "^/%*(.-)%*/\n#%l"
     lu.assertNotNil(opening, "no comment before the code")
     lu.assertStrContains(opening, " = ")
   end)
