@@ -49,11 +49,13 @@ local may_change = { ["number of open files"] = true, ["number of threads"] = tr
   ["number of bytes written"] = true, ["list of child processes"] = true,
   ["standard error"] = true } -- the checker's own
 
--- library: whether the transport is one of a launcher, whose library may change the environment.
+-- What the library of a launcher may change beside that, such as MPI's.
+local of_libraries = { environment = true, ["signal handlers"] = true }
+
 local function difference(before, library)
   local after = core.surroundings()
   for _, what in ipairs(sorted(before)) do
-    local may = may_change[what] or library and what == "environment"
+    local may = may_change[what] or library and of_libraries[what]
     if not may and after[what] ~= before[what] then
       return ("the %s was %s before the group was opened, and is %s"):format(what, before[what],
         after[what])
