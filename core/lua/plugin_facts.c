@@ -91,10 +91,8 @@ static void set_transport(lua_State *L, const void *vtable) {
 
 /* By kind. A kind without a row has the fields that all kinds have. */
 static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
-    [SCL_KIND_SAMPLER] = set_sampler,
-    [SCL_KIND_NONLINEARITY] = set_nonlinearity,
-    [SCL_KIND_KERNEL] = set_kernel,
-    [SCL_KIND_SOLVER] = set_solver,
+    [SCL_KIND_SAMPLER] = set_sampler,     [SCL_KIND_NONLINEARITY] = set_nonlinearity,
+    [SCL_KIND_KERNEL] = set_kernel,       [SCL_KIND_SOLVER] = set_solver,
     [SCL_KIND_TRANSPORT] = set_transport,
 };
 
