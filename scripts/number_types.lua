@@ -86,10 +86,14 @@ for _, name in ipairs(named_sets.names) do
     local errors = compared(one, "float64")
     local _, first = next(one.float64)
     local mean, stderr = named_sets.mean(errors)
-    local cells, seconds = { ("%.4f +- %.4f"):format(mean, stderr) }, {}
+    -- "mean +- standard error"; of one seed the mean alone
+    local function with_error(format, value, error)
+      return (format .. (#errors > 1 and " +- %.4f" or "")):format(value, error)
+    end
+    local cells, seconds = { with_error("%.4f", mean, stderr) }, {}
     for _, type in ipairs{ "float32", "int16", "int8", "bits" } do
       local _, gaps = compared(one, type)
-      cells[#cells + 1] = #gaps > 0 and ("%+.4f"):format((named_sets.mean(gaps))) or ""
+      cells[#cells + 1] = #gaps > 0 and with_error("%+.4f", named_sets.mean(gaps)) or ""
     end
     for i, type in ipairs{ "float64", "float32", "int16", "int8", "bits" } do
       seconds[i] = ("%.2f"):format(seconds_of(one, type))
@@ -101,7 +105,12 @@ end
 
 -- ---------------------------------------------------------------- the picture
 
--- For each type the means over the sets of error and of seconds, each over that of float64.
+-- For each type the medians over the sets of error and of seconds, each over that of float64.
+local function median(list)
+  table.sort(list)
+  return (list[(#list + 1) // 2] + list[#list // 2 + 1]) / 2
+end
+
 if args.picture ~= "" then
   local points = {}
   for i, type in ipairs(types) do
@@ -113,14 +122,14 @@ if args.picture ~= "" then
         seconds[#seconds + 1] = seconds_of(one, type) / seconds_of(one, "float64")
       end
     end
-    points[i] = { type, named_sets.mean(seconds), named_sets.mean(errors) }
+    points[i] = { type, median(seconds), median(errors) }
   end
   local series = {}
   for i, point in ipairs(points) do
     series[i] = { label = point[1], x = { point[2] }, y = { point[3] } }
   end
   sc.plot.line{ series = series, marks = true, x_log = true,
-    title = "Number types: error against the seconds of a fit, both over those of float64",
+    title = "Number types: medians over the sets, over those of float64",
     x_label = "seconds of a fit / those of float64", y_label = "test error / that of float64",
     width = 760, height = 460 }:save(args.picture)
 end
