@@ -34,6 +34,7 @@ static struct {
   bool broken;      /* an exchange failed: there are no others */
   bool over;        /* they have agreed to part: no exchange follows */
   scl_error parted; /* why, for whoever asks for another exchange */
+  char why[TEXT];   /* scl_processes_stopped */
   double bytes, seconds;
 } all = {
     .count = 1, .here = 1, .parted = {SCL_STATUS_IO, "the processes have parted after a failure"}};
@@ -154,6 +155,10 @@ static scl_status disagree(const statement *mine, scl_error *error) {
   return status;
 }
 
+void scl_processes_stopped(const char *why) {
+  (void)snprintf(all.why, sizeof all.why, "%s", why == NULL ? "" : why);
+}
+
 /* scl_processes_meet with what this process says. */
 static scl_status meet(statement *own, scl_error *error) {
   const scl_status mine = own->status;
@@ -166,7 +171,8 @@ static scl_status meet(statement *own, scl_error *error) {
                : scl_fail(error, SCL_STATUS_UNSUPPORTED,
                           "a child of a process cannot exchange numbers with the other processes");
   if (mine != SCL_STATUS_OK && error != NULL)
-    (void)snprintf(own->sentence, sizeof own->sentence, "%s", error->message);
+    (void)snprintf(own->sentence, sizeof own->sentence, "%s",
+                   mine == SCL_STATUS_CANCELLED && all.why[0] != 0 ? all.why : error->message);
   const int64_t print = print_of(own->doing);
   int64_t seen[3] = {print, -print, mine != SCL_STATUS_OK};
   all.meetings++;

@@ -189,6 +189,15 @@ function TestNoUnfinishedFileStaysWhereAnotherProcessFails()
   end)
 end
 
+function TestAnErrorInAProgressFunctionIsToldToAll()
+  for _, solver in ipairs{ "cg", "lasso", "ridge" } do
+    fails({ "a fault on one", "process 1 of 2" }, 2, fit .. ([[
+      sc.pipeline{ map(50), sc.solver.%s{ lambda = 1e-4 } }:fit(X, X:column(1), {
+        progress = function() if sc.processes.rank == 1 then error "a fault on one" end end })]])
+      :format(solver))
+  end
+end
+
 function TestAnExitInAPluginIsToldOnce()
   for rank = 0, 1 do
     fails({ "ended by exit() in solver.cg", rank == 1 and "process 1 of 3" or "" }, 3, fit .. ([[
