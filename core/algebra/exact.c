@@ -412,9 +412,15 @@ scl_status scl_exact_places(scl_exact *e, int *low, int *high, scl_error *error)
   return SCL_STATUS_OK;
 }
 
+scl_status scl_exact_open_places(scl_exact *e, int low, int high, scl_error *error) {
+  for (int p = low; low < high && p <= high && p < PLACES; p++)
+    SCL_TRY(open_place(e, p, error));
+  return SCL_STATUS_OK;
+}
+
 void scl_exact_get_places(const scl_exact *e, int low, int high, int64_t *totals) {
   memset(totals, 0, (size_t)(high - low) * e->count * sizeof *totals);
-  for (int p = e->low; p < e->high; p++)
+  for (int p = low; p < high; p++)
     if (e->totals[p] != NULL)
       memcpy(totals + (size_t)(p - low) * e->count, e->totals[p], e->count * sizeof *totals);
 }

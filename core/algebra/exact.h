@@ -55,9 +55,11 @@ scl_status scl_exact_import(scl_exact *e, int first, size_t places, const int64_
                             scl_error *error);
 
 /* For sums that several processes add: the places low .. high-1 beyond which all numbers are 0,
- * after a carry; the totals of these places, (high - low) x count numbers below 2^26 in size; and
- * other numbers with such totals, or with sums of up to 2^30 of them. */
+ * after a carry; memory for these places, and for the next one; the totals of these places,
+ * (high - low) x count numbers below 2^26 in size; and other numbers with such totals, or with sums
+ * of up to 2^30 of them, which takes no memory. */
 scl_status scl_exact_places(scl_exact *e, int *low, int *high, scl_error *error);
+scl_status scl_exact_open_places(scl_exact *e, int low, int high, scl_error *error);
 void scl_exact_get_places(const scl_exact *e, int low, int high, int64_t *totals);
 scl_status scl_exact_set_places(scl_exact *e, int low, int high, const int64_t *totals,
                                 scl_error *error);

@@ -5,6 +5,8 @@
 #include "base/pool.h"
 #include "host/host.h"
 #include "lua/glue.h"
+#include "plugin/call.h"
+#include "plugin/crash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -170,6 +172,7 @@ int scl_load_input(lua_State *L) {
 
 /* ------------------------------------------------------------ joining and leaving */
 
+static size_t own_rank;                               /* also after leaving */
 static char failure[sizeof((scl_error *)0)->message]; /* the first line of what was reported last */
 
 void scl_note_failure(const char *text) {
@@ -203,9 +206,17 @@ bool scl_install_processes(lua_State *L) {
   return false;
 }
 
+/* For scl_crash_tell: an exit inside a slot, which process 0 reports. */
+static bool leave_in_slot(const char *sentence) {
+  scl_note_failure(sentence);
+  (void)scl_leave_processes(EXIT_FAILURE);
+  return own_rank == 0;
+}
+
 /* At exit, also by os.exit() of a script. */
 static void leave_at_exit(int status, void *unused) {
   (void)unused;
+  if (scl_call_current() != NULL) return; /* leave_in_slot follows */
   const int left = scl_leave_processes(status);
   if (left == status) return;
   (void)fflush(NULL);
@@ -228,6 +239,8 @@ int scl_join_processes(const scl_process_options *options) {
   if (scl_processes_count() == 1) return EXIT_SUCCESS;
   (void)setenv(joined_variable, "1", 1);
   if (scl_processes_rank() > 0) silence();
+  own_rank = scl_processes_rank();
+  scl_crash_tell(leave_in_slot);
   (void)on_exit(leave_at_exit, NULL);
   divide_cores();
   return EXIT_SUCCESS;

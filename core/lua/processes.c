@@ -36,17 +36,31 @@ static int process_meet(lua_State *L) {
   return 0;
 }
 
+/* *copy = the text of process 0, of `size` bytes. */
+static scl_status receive(const char *what, const char *text, size_t size, char **copy,
+                          scl_error *error) {
+  *copy = scl_allocate(size + 1);
+  const scl_status mine = *copy == NULL ? scl_fail_memory(error, size, what) : SCL_STATUS_OK;
+  SCL_TRY(scl_processes_meet(mine, error, "%s: memory", what));
+  if (scl_processes_rank() == 0) memcpy(*copy, text, size);
+  return scl_processes_broadcast(0, *copy, size, error);
+}
+
+static int release_text(lua_State *L) {
+  scl_release(*(char **)lua_touserdata(L, 1));
+  return 0;
+}
+
 void scl_lua_share_text(lua_State *L, const char *what) {
   size_t length;
   const char *text = luaL_checklstring(L, -1, &length);
   if (scl_processes_count() == 1) return;
   int64_t size = (int64_t)length;
+  char **copy = scl_lua_new_guarded(L, sizeof *copy, release_text);
   SCL_LUA_TRY(L, scl_processes_meet(SCL_STATUS_OK, &error, "%s", what));
   SCL_LUA_TRY(L, scl_processes_broadcast(0, &size, sizeof size, &error));
-  char *copy = lua_newuserdatauv(L, (size_t)size + 1, 0);
-  if (scl_processes_rank() == 0) memcpy(copy, text, length);
-  SCL_LUA_TRY(L, scl_processes_broadcast(0, copy, (size_t)size, &error));
-  lua_pushlstring(L, copy, (size_t)size);
+  SCL_LUA_TRY(L, receive(what, text, (size_t)size, copy, &error));
+  lua_pushlstring(L, *copy, (size_t)size);
   lua_replace(L, -3);
   lua_pop(L, 1);
 }

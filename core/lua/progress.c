@@ -8,6 +8,7 @@
 #include "lua/call.h"
 #include "lua/handle.h"
 #include "plugin/host.h"
+#include "processes/processes.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -103,6 +104,7 @@ static void call_watcher_protected(lua_State *L, const scl_level *level) {
   if (!watcher.on) { /* it unwatched itself */
     lua_pop(L, 1);
   } else if (status != LUA_OK) {
+    scl_processes_stopped(lua_isstring(L, -1) ? lua_tostring(L, -1) : "a progress function failed");
     lua_rawseti(L, LUA_REGISTRYINDEX, watcher.raised);
     stop();
   } else {
@@ -133,6 +135,7 @@ static int watch(lua_State *L) {
  * none) */
 static int unwatch(lua_State *L) {
   const bool stopped = watcher.stopped;
+  scl_processes_stopped(NULL);
   if (stopped) scl_interrupt_clear(); /* where the work ended before it looked */
   watcher.on = false;
   watcher.stopped = false;

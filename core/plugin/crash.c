@@ -21,25 +21,38 @@ static size_t append_text(char *line, size_t used, size_t size, const char *text
   return used;
 }
 
-/* Write the line "scullery: WHAT in KIND.NAME, slot SLOT, of FILE" to stderr. The last byte of the
- * array is kept for the line's end. */
-static void report_call(const scl_call *call, const char *what) {
-  char line[1024];
+enum { LINE = 1024 };
+static const char prefix[] = "scullery: ";
+
+/* line = "scullery: WHAT in KIND.NAME, slot SLOT, of FILE" and its end, of LINE bytes at most.
+ * Returns its length without the end. */
+static size_t compose_call(const scl_call *call, const char *what, char *line) {
+  const size_t size = LINE - 1;
   const scl_plugin *plugin = &call->component->plugin;
-  size_t used = append_text(line, 0, sizeof line, "scullery: ");
-  used = append_text(line, used, sizeof line, what);
-  used = append_text(line, used, sizeof line, " in ");
+  size_t used = append_text(line, 0, size, prefix);
+  used = append_text(line, used, size, what);
+  used = append_text(line, used, size, " in ");
   if (plugin->name != NULL) {
-    used = append_text(line, used, sizeof line, scl_kind_name(plugin->kind));
-    used = append_text(line, used, sizeof line, ".");
-    used = append_text(line, used, sizeof line, plugin->name);
-    used = append_text(line, used, sizeof line, ", slot ");
+    used = append_text(line, used, size, scl_kind_name(plugin->kind));
+    used = append_text(line, used, size, ".");
+    used = append_text(line, used, size, plugin->name);
+    used = append_text(line, used, size, ", slot ");
   }
-  used = append_text(line, used, sizeof line, call->slot);
-  used = append_text(line, used, sizeof line, ", of ");
-  used = append_text(line, used, sizeof line - 1, call->component->path);
-  line[used++] = '\n';
-  if (write(STDERR_FILENO, line, used) < 0) return;
+  used = append_text(line, used, size, call->slot);
+  used = append_text(line, used, size, ", of ");
+  used = append_text(line, used, size, call->component->path);
+  line[used] = '\n';
+  line[used + 1] = 0;
+  return used;
+}
+
+static void write_line(const char *line, size_t length) {
+  if (write(STDERR_FILENO, line, length + 1) < 0) return;
+}
+
+static void report_call(const scl_call *call, const char *what) {
+  char line[LINE];
+  write_line(line, compose_call(call, what, line));
 }
 
 /* Paths of plugins loaded from outside, which may have damaged memory before a crash elsewhere. */
@@ -109,16 +122,22 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   if (info->si_code <= 0) (void)raise(number);
 }
 
+static bool (*tell)(const char *sentence);
+
+void scl_crash_tell(bool (*told)(const char *sentence)) { tell = told; }
+
 /* The handler of exit(). If a slot ends the process, it might do so with the status of success: it
  * ends with a failure instead, and a line that names the slot. */
 static void end_in_slot(const char *what) {
   static atomic_flag taken = ATOMIC_FLAG_INIT;
   const struct timespec patience = {.tv_nsec = 200000000};
   if (scl_call_current() == NULL) return;
+  char line[LINE];
+  const size_t used = compose_call(scl_call_current(), what, line);
   if (atomic_flag_test_and_set(&taken)) /* another thread reports, and ends the process */
     (void)nanosleep(&patience, NULL);
-  else
-    report_call(scl_call_current(), what);
+  else if (tell == NULL || tell(line + sizeof prefix - 1))
+    write_line(line, used);
   (void)fflush(NULL);
   scl_unfinished_remove();
   _exit(EXIT_FAILURE);

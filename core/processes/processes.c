@@ -27,12 +27,14 @@ static struct {
   void *group;
   size_t count, rank, here;
   char (*hosts)[HOST];
+  pid_t process;    /* that joined: its children are none of the group */
   pthread_t thread; /* that joined */
   uint64_t meetings;
   bool alone;       /* nothing is divided at present */
   bool broken;      /* an exchange failed: there are no others */
   bool over;        /* they have agreed to part: no exchange follows */
   scl_error parted; /* why, for whoever asks for another exchange */
+  char why[TEXT];   /* scl_processes_stopped */
   double bytes, seconds;
 } all = {
     .count = 1, .here = 1, .parted = {SCL_STATUS_IO, "the processes have parted after a failure"}};
@@ -46,9 +48,12 @@ const char *scl_processes_host(size_t rank) { return all.hosts[rank]; }
 
 void scl_processes_set_alone(bool alone) { all.alone = alone; }
 
+/* Whether this is a child that a process of the group has forked. */
+static bool is_child(void) { return all.process != getpid(); }
+
 bool scl_processes_divide(void) {
   return all.count > 1 && !all.alone && !scl_pool_inside() &&
-         pthread_equal(all.thread, pthread_self());
+         pthread_equal(all.thread, pthread_self()) && !is_child();
 }
 
 void scl_processes_part(size_t rank, size_t count, size_t *first, size_t *end) {
@@ -150,14 +155,24 @@ static scl_status disagree(const statement *mine, scl_error *error) {
   return status;
 }
 
+void scl_processes_stopped(const char *why) {
+  (void)snprintf(all.why, sizeof all.why, "%s", why == NULL ? "" : why);
+}
+
 /* scl_processes_meet with what this process says. */
 static scl_status meet(statement *own, scl_error *error) {
   const scl_status mine = own->status;
   if (all.broken || all.over)
     return mine != SCL_STATUS_OK ? mine
                                  : scl_fail(error, all.parted.status, "%s", all.parted.message);
+  if (is_child())
+    return mine != SCL_STATUS_OK
+               ? mine
+               : scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                          "a child of a process cannot exchange numbers with the other processes");
   if (mine != SCL_STATUS_OK && error != NULL)
-    (void)snprintf(own->sentence, sizeof own->sentence, "%s", error->message);
+    (void)snprintf(own->sentence, sizeof own->sentence, "%s",
+                   mine == SCL_STATUS_CANCELLED && all.why[0] != 0 ? all.why : error->message);
   const int64_t print = print_of(own->doing);
   int64_t seen[3] = {print, -print, mine != SCL_STATUS_OK};
   all.meetings++;
@@ -198,6 +213,7 @@ static scl_status introduce(scl_error *error) {
 scl_status scl_processes_join(scl_instance *transport, scl_error *error) {
   SCL_TRY(scl_transport_open(transport, &all.group, &all.count, &all.rank, error));
   all.transport = scl_instance_share(transport);
+  all.process = getpid();
   all.thread = pthread_self();
   all.hosts = scl_allocate_zero(all.count * sizeof *all.hosts);
   if (all.hosts == NULL) {
@@ -224,7 +240,8 @@ void scl_processes_abandon(void) {
 }
 
 scl_status scl_processes_leave(scl_status status, scl_error *error) {
-  if (all.transport == NULL) return status;
+  if (all.transport == NULL || is_child()) return status;
+  all.broken = all.broken || !pthread_equal(all.thread, pthread_self()); /* it may exchange now */
   statement own = {.status = status, .leaving = 1, .doing = "the end of the script"};
   if (all.count > 1) status = meet(&own, error);
   if (all.broken) {

@@ -41,6 +41,9 @@ void scl_processes_part(size_t rank, size_t count, size_t *first, size_t *end);
  * two of the calls, where they are about to do different things. */
 SCL_PRINTF(3, 4)
 scl_status scl_processes_meet(scl_status mine, scl_error *error, const char *format, ...);
+/* Why the work of this process is stopped: the others are told this in place of "interrupted!". A
+ * text that is cut if it is long; NULL: no more. */
+void scl_processes_stopped(const char *why);
 /* Exchanges, after such a meeting; what they need is allocated before it. A failure is final. */
 scl_status scl_processes_sum(int64_t *numbers, size_t count, scl_error *error);
 scl_status scl_processes_maximum(int64_t *numbers, size_t count, scl_error *error);

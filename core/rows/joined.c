@@ -34,6 +34,21 @@ static void places_of(const span *s, int *low, int *high) {
   *high = s->high == NOWHERE ? 0 : (int)s->high;
 }
 
+/* *room = memory for the places of the largest sum, and memory for the places in each sum. */
+static scl_status make_room(scl_exact *const *sums, size_t count, const span *spans, int64_t **room,
+                            scl_error *error) {
+  size_t most = 0;
+  for (size_t i = 0; i < count; i++) {
+    int low, high;
+    places_of(&spans[i], &low, &high);
+    most = scl_max(most, (size_t)(high - low) * scl_exact_count(sums[i]));
+    SCL_TRY(scl_exact_open_places(sums[i], low, high, error));
+  }
+  *room = scl_allocate_array(most + 1, sizeof **room);
+  return *room != NULL ? SCL_STATUS_OK
+                       : scl_fail_memory(error, most * sizeof **room, "sums of all processes");
+}
+
 /* Add the places of all sums, in the memory `room` for the largest of them. */
 static scl_status add_places(scl_exact *const *sums, size_t count, const span *spans, int64_t *room,
                              scl_error *error) {
@@ -53,15 +68,8 @@ static scl_status join_with(scl_exact *const *sums, size_t count, span *spans, s
   if (mine == SCL_STATUS_OK) mine = find_spans(sums, count, spans, error);
   SCL_TRY(scl_processes_meet(mine, error, "%s", doing));
   SCL_TRY(scl_processes_maximum(&spans->minus_low, 2 * count, error));
-  size_t most = 0;
-  for (size_t i = 0; i < count; i++) {
-    int low, high;
-    places_of(&spans[i], &low, &high);
-    most = scl_max(most, (size_t)(high - low) * scl_exact_count(sums[i]));
-  }
-  int64_t *room = scl_allocate_array(most + 1, sizeof *room);
-  mine = room == NULL ? scl_fail_memory(error, most * sizeof *room, "sums of all processes")
-                      : SCL_STATUS_OK;
+  int64_t *room = NULL;
+  mine = make_room(sums, count, spans, &room, error);
   scl_status status = scl_processes_meet(mine, error, "%s: memory", doing);
   if (status == SCL_STATUS_OK) status = add_places(sums, count, spans, room, error);
   scl_release(room);

@@ -25,7 +25,8 @@ enum {
   CHUNK = 1 << 17,              /* numbers of a buffer */
   SPINS = 2000,                 /* looks at the counter before a process sleeps */
   WAKE_NANOSECONDS = 100000000, /* a sleeping process looks whether the others live */
-  GRACE_SECONDS = 10            /* for the others to end, once one has failed */
+  GRACE_SECONDS = 10,           /* for the others to end, once one has failed */
+  TERMINATION_SECONDS = 1       /* and once they have got SIGTERM after that */
 };
 
 typedef struct forking {
@@ -57,6 +58,13 @@ typedef struct group {
 static scl_status fail_ended(const group *g, scl_error *error) {
   const unsigned ended = atomic_load(&g->memory->ended);
   return g->host->fail(error, SCL_STATUS_IO, "process %u of %zu has ended", ended - 1, g->size);
+}
+
+/* Have all processes know that one has ended. The first one stays: others end because of it. */
+static void tell_ended(shared *m, size_t rank) {
+  unsigned none = 0;
+  (void)atomic_compare_exchange_strong(&m->ended, &none, (unsigned)rank + 1);
+  (void)syscall(SYS_futex, &m->round, FUTEX_WAKE, MOST, NULL, NULL, 0);
 }
 
 /* Sleep until *word is no longer `value`, or for a tenth of a second. */
@@ -158,13 +166,23 @@ typedef struct launch {
   size_t size, alive;
   pid_t pid[MOST]; /* 0: has ended */
   int status;      /* the exit status of all: the first failure */
+  int passed;      /* the signal that was passed on last, or 0 */
   bool failed;
-  struct timespec deadline; /* with `failed`: then those that are left are killed */
+  int ending;               /* the signal that those get that are left ...; 0: none */
+  struct timespec deadline; /* ... after this time */
 } launch;
 
 static void signal_all(const launch *l, int number) {
   for (size_t r = 0; r < l->size; r++)
     if (l->pid[r] > 0) (void)kill(l->pid[r], number);
+}
+
+/* From now on the processes have GRACE_SECONDS to end. */
+static void set_deadline(launch *l) {
+  if (l->ending != 0) return;
+  l->ending = SIGTERM;
+  (void)clock_gettime(CLOCK_MONOTONIC, &l->deadline);
+  l->deadline.tv_sec += GRACE_SECONDS;
 }
 
 /* Note that process r has ended. The first that fails decides the status of all. */
@@ -177,13 +195,12 @@ static void note_end(launch *l, size_t r, int status) {
   if (l->failed) return;
   l->failed = true;
   l->status = code == 0 ? 1 : code;
-  if (WIFSIGNALED(status))
+  /* Who sends a signal to all, or closes the pipe that they write to, knows of it. */
+  if (WIFSIGNALED(status) && WTERMSIG(status) != l->passed && WTERMSIG(status) != SIGPIPE)
     l->self->base.host->log(l->self, "process %zu of %zu was ended by signal %d (%s)", r, l->size,
                             WTERMSIG(status), strsignal(WTERMSIG(status)));
-  atomic_store(&l->memory->ended, (unsigned)r + 1);
-  (void)syscall(SYS_futex, &l->memory->round, FUTEX_WAKE, MOST, NULL, NULL, 0);
-  (void)clock_gettime(CLOCK_MONOTONIC, &l->deadline);
-  l->deadline.tv_sec += GRACE_SECONDS;
+  tell_ended(l->memory, r);
+  set_deadline(l);
 }
 
 /* Note all processes that have ended by now. */
@@ -198,8 +215,20 @@ static void collect(launch *l) {
 static bool is_late(const launch *l) {
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return l->failed && (now.tv_sec > l->deadline.tv_sec ||
-                       (now.tv_sec == l->deadline.tv_sec && now.tv_nsec >= l->deadline.tv_nsec));
+  return l->ending != 0 &&
+         (now.tv_sec > l->deadline.tv_sec ||
+          (now.tv_sec == l->deadline.tv_sec && now.tv_nsec >= l->deadline.tv_nsec));
+}
+
+/* End those that are late: by SIGTERM, so that they remove unfinished files, then by SIGKILL. */
+static void end_late(launch *l) {
+  if (l->passed == 0 && l->ending == SIGTERM)
+    l->self->base.host->log(l->self, "the others did not end within %d s, and were ended",
+                            GRACE_SECONDS);
+  l->passed = l->ending;
+  signal_all(l, l->ending);
+  l->ending = SIGKILL;
+  l->deadline.tv_sec += TERMINATION_SECONDS;
 }
 
 /* Wait for all processes, and end with their status. Signals to this process go to all; Ctrl-C
@@ -207,10 +236,15 @@ static bool is_late(const launch *l) {
 static _Noreturn void wait_and_end(launch *l, const sigset_t *awaited) {
   const struct timespec second = {1, 0};
   while (l->alive > 0) {
-    const int number = sigtimedwait(awaited, NULL, &second);
-    if (number == SIGTERM || number == SIGHUP) signal_all(l, number);
+    siginfo_t from;
+    const int number = sigtimedwait(awaited, &from, &second);
+    if (number == SIGTERM || number == SIGHUP || (number == SIGINT && from.si_code <= 0)) {
+      l->passed = number;
+      signal_all(l, number);
+      if (number != SIGINT) set_deadline(l); /* a script may go on after Ctrl-C */
+    }
     collect(l);
-    if (is_late(l)) signal_all(l, SIGKILL);
+    if (is_late(l)) end_late(l);
   }
   _exit(l->status);
 }
@@ -276,6 +310,7 @@ static scl_status fork_open(const void *instance, void **out, scl_error *error) 
   (void)sigaddset(&awaited, SIGTERM);
   (void)sigaddset(&awaited, SIGHUP);
   (void)sigprocmask(SIG_BLOCK, &awaited, &before);
+  (void)signal(SIGCHLD, SIG_DFL); /* one that is ignored does not come, nor does the status */
   launch l = {.self = self, .memory = memory, .size = self->processes};
   const size_t rank = start_all(&l, &awaited, &before);
   if (rank < l.size) {
@@ -300,8 +335,7 @@ static void fork_close(void *context) {
 
 static void fork_abort(void *context) {
   const group *g = context;
-  atomic_store(&g->memory->ended, (unsigned)g->rank + 1);
-  (void)syscall(SYS_futex, &g->memory->round, FUTEX_WAKE, MOST, NULL, NULL, 0);
+  tell_ended(g->memory, g->rank);
 }
 
 const scl_plugin scullery_plugin = {

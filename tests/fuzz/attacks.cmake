@@ -33,6 +33,7 @@ if(NOT SCULLERY_SANITIZE)
   add_attack(limits 15)
   add_attack(kills 15)
   add_attack(checkpoints 20)
+  add_attack(processes 30)
   # Of experiments the run with a fresh seed is a long one: hundreds of kills.
   add_attack(experiments 0)
   add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed fresh --seconds 60 --kills 1000

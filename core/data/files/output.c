@@ -61,10 +61,10 @@ scl_status scl_output_open(const char *path, scl_output **out, scl_error *error)
     *out = output;
     return SCL_STATUS_OK;
   }
-  if (status == SCL_STATUS_OK) {
+  if (status == SCL_STATUS_OK) (void)scl_fail_memory(error, BUFSIZ, "a file");
+  if (descriptor >= 0) { /* opened here: a meeting has failed, or there is no memory */
     (void)close(descriptor);
     if (!is_elsewhere(output)) scl_temporary_remove(&output->temporary);
-    (void)scl_fail_memory(error, BUFSIZ, "a file");
   }
   end(output);
   return status == SCL_STATUS_OK ? SCL_STATUS_NO_MEMORY : status;

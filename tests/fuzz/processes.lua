@@ -1,0 +1,306 @@
+--- Faults of processes that run one script (divided_work.lua): a process or the launcher is killed,
+--- interrupted or stopped, ends, raises an error, or has no more memory or room for files; its
+--- reader goes. All processes end, with one sentence that names the one that failed; nothing is
+--- left, no process and no file; and where the run succeeds, it has the bits of one process.
+---
+---   scullery tests/fuzz/processes.lua [--seed S] [--seconds T] [--cases N] [--only FAULT]
+---     [--launcher fork|openmpi] [--limit SECONDS]
+---
+--- --limit: seconds after which a run hangs. A line of each case: --verbose.
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
+  .. (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/fuzz/?.lua;" .. package.path
+local attack = require "attack"
+local divided_work = require "divided_work"
+local sc = require "scullery"
+local support = require "support"
+local clock = require("scullery.core").now
+
+local o = attack.options(arg, { seed = "1", seconds = 60, cases = 1e9, only = "", launcher = "",
+  limit = 90, verbose = false })
+
+local folder, random = attack.folder(), attack.random(attack.seed(o.seed))
+local quote, counts = support.quote, { 2, 3, 7 }
+
+local launchers = {
+  fork = " --processes %d",
+  openmpi = "mpirun.openmpi --oversubscribe --bind-to none -n %d ",
+}
+local environment = ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \z
+OMPI_MCA_btl_vader_backing_directory=%s TMPDIR=%s"):format(folder, folder)
+
+-- ------------------------------------------------------------ faults
+
+-- Faults from outside: the shell's line, at a random moment. $launcher, $victim and $all are
+-- numbers of processes; %d is a random digit.
+local sent = {
+  kill_one = "kill -s KILL $victim",
+  kill_all = "kill -s KILL $all",
+  kill_launcher = "kill -s KILL $launcher",
+  term_one = "kill -s TERM $victim",
+  term_launcher = "kill -s TERM $launcher",
+  term_group = "kill -s TERM -- -$launcher",
+  hangup = "kill -s HUP $launcher",
+  interrupt_one = "kill -s INT $victim",
+  interrupt_launcher = "kill -s INT $launcher",
+  interrupt_group = "kill -s INT -- -$launcher",
+  interrupt_twice = "kill -s INT -- -$launcher; sleep 0.%d; kill -s INT -- -$launcher",
+  stop_one = "kill -s STOP $victim; sleep 0.%d; kill -s CONT $victim",
+  stop_launcher = "kill -s STOP $launcher; sleep 0.%d; kill -s CONT $launcher",
+  stop_and_kill = "kill -s STOP $victim; sleep 0.0%d; kill -s KILL $other",
+  stop_and_term = "kill -s STOP $victim; sleep 0.0%d; kill -s TERM $launcher",
+}
+
+-- What stands around the command from its start: { before, behind }; %d is a random number.
+local around = {
+  memory_of_all = { "prlimit --as=%d000000" },
+  file_limit = { "prlimit --fsize=%d00" },
+  full_disk = { nil, ">/dev/full" },
+  closed_output = { nil, ">&-" },
+  closed_pipe = { nil, ">pipe", "head -c 0 <pipe & " },
+}
+
+-- Faults of one process at one place (divided_work.lua).
+local inside = { "exit", "close", "leave", "error", "assert", "object", "overflow",
+  "coroutine_exit", "coroutine_error", "child", "other_work", "shell_kill", "stop", "memory",
+  "file_size", "caught" }
+
+local names = {}
+for _, list in ipairs{ sent, around } do
+  for name in pairs(list) do names[#names + 1] = name end
+end
+table.move(inside, 1, #inside, #names + 1, names)
+table.sort(names)
+
+-- These have no effect on the results.
+local harmless = { stop_one = true, stop_launcher = true, stop = true, child = true }
+-- A writer that is killed leaves an unfinished file, which the next writer removes (kills.lua).
+local kills = { kill_one = true, kill_all = true, kill_launcher = true, shell_kill = true,
+  stop_and_kill = true, stop_and_term = true }
+-- The user has ended it, or reads nothing of it: there may be no sentence.
+local silent = { kill_launcher = true, kill_all = true, term_launcher = true, term_group = true,
+  hangup = true, term_one = true, interrupt_launcher = true, interrupt_group = true,
+  interrupt_twice = true, closed_pipe = true, stop_and_term = true }
+
+-- ------------------------------------------------------------ one run
+
+-- The state of each process of the session, by its number.
+local function session(leader)
+  local found, pipe = {}, assert(io.popen "cat /proc/[0-9]*/stat 2>/dev/null")
+  for line in pipe:lines() do
+    local pid, state, rest = line:match "^(%d+) %(.*%) (%a) (.*)"
+    if pid and state ~= "Z" and rest:match "^%d+ %d+ (%d+)" == leader then
+      found[#found + 1] = pid
+    end
+  end
+  pipe:close()
+  return found
+end
+
+-- Processes of the session that live five seconds after its leader has ended.
+local function left_of(leader)
+  local list
+  for _ = 1, 50 do
+    list = session(leader)
+    if #list == 0 then return list end
+    os.execute "sleep 0.1"
+  end
+  os.execute("kill -s KILL " .. table.concat(list, " ") .. " 2>/dev/null")
+  return list
+end
+
+-- The command in a session of its own. It hangs where it is there after $limit looks.
+local shell = [[
+cd %s && rm -f late pipe && mkfifo pipe && export %s
+%s
+setsid env --default-signal=INT %s %s <empty %s 2>err &
+launcher=$!
+sleep %.3f
+all=$(cat /proc/$launcher/task/$launcher/children)
+victim=$launcher other=$launcher at=0
+for one in $all; do
+  if [ $at = %d ]; then victim=$one; else other=$one; fi
+  at=$((at + 1))
+done
+%s
+looks=0
+while read -r pid name state rest </proc/$launcher/stat && [ "$state" != Z ]; do
+  looks=$((looks + 1))
+  if [ $looks -gt %d ]; then
+    echo late >late
+    kill -s KILL -- -$launcher
+  fi
+  sleep 0.02
+done
+wait $launcher
+echo $launcher $? $at
+]]
+
+-- Run a case; returns its status, output, errors, and what lives on.
+local function run(case)
+  local given = around[case.fault] or {}
+  local number = case.fault == "memory_of_all" and 20 + case.number or case.number
+  for _, name in ipairs{ "out", "err" } do support.write(folder .. name, "") end
+  local binary = quote(attack.binary)
+  local words = case.launcher == "fork" and binary .. launchers.fork:format(case.count)
+    or launchers.openmpi:format(case.count) .. binary
+  local line = shell:format(quote(folder), environment, given[3] or "",
+    (given[1] or ""):format(number), words .. " " .. case.script, given[2] or ">out",
+    case.moment, case.rank, (sent[case.fault] or ":"):format(case.number % 10), o.limit * 50)
+  local _, answer = support.shell("{ " .. line .. " } 2>/dev/null")
+  local leader, status, children = answer:match "(%d+) (%d+) (%d+)"
+  assert(leader, line)
+  case.early = tonumber(children) < case.count
+  return tonumber(status), support.read(folder .. "out"), support.read(folder .. "err"),
+    left_of(leader)
+end
+
+local kinds = {}
+for kind in pairs(divided_work.kinds) do kinds[#kinds + 1] = kind end
+table.sort(kinds)
+local work = quote(attack.source .. "/tests/fuzz/divided_work.lua")
+
+-- What one process prints, and the seconds that `count` processes take.
+local expected, took = {}, {}
+local function learn(kind, launcher, count)
+  if not expected[kind] then
+    local status, out, errors = attack.scullery{ folder = folder, arguments = work .. " " .. kind }
+    assert(status == 0 and errors == "", errors)
+    expected[kind] = out
+  end
+  local key = kind .. launcher .. count
+  if took[key] then return took[key] end
+  local began = clock()
+  local status, out, errors = run{ fault = "", launcher = launcher, count = count, moment = 0,
+    rank = 0, number = 0, script = work .. " " .. kind }
+  took[key] = clock() - began
+  if status ~= 0 or out ~= expected[kind] then
+    attack.finding("%s, %d processes, without a fault: status %d: %s", kind, count, status, errors)
+  end
+  return took[key]
+end
+
+-- ------------------------------------------------------------ checks
+
+local ours = { out = true, err = true, empty = true, pipe = true }
+
+local function check_files(case, finding)
+  for _, name in ipairs(attack.files(folder)) do
+    if name == "out.model" then
+      local whole, p = pcall(sc.load, folder .. name)
+      if not whole then finding("a torn model: %s", p)
+      elseif divided_work.digest(p) ~= expected[case.kind] then finding "another model" end
+    elseif not ours[name] then
+      local unfinished = name:find "%.part$" and kills[case.fault]
+      local of_mpi = name:find "^ompi" or name:find "^vader" or name:find "^pmix"
+      if not unfinished and not (case.launcher ~= "fork" and of_mpi) then
+        finding("%s is left", name)
+      end
+    end
+    if not ours[name] then os.execute("rm -rf " .. quote(folder .. name)) end
+  end
+end
+
+-- How many lines report a failure; those of the launcher, that a signal ended a process, apart.
+local function reports(errors)
+  local count, signals = 0, 0
+  for line in errors:gmatch "[^\n]+" do
+    if line:find "was ended by signal" then signals = signals + 1
+    elseif line:find "^scullery: " and not line:find "did not end within" then count = count + 1 end
+  end
+  return count, signals
+end
+
+-- The failure of one process is told by a sentence that names it.
+local function check_sentence(case, status, errors, finding)
+  local count, signals = reports(errors)
+  if count > 1 or signals > 1 then finding "more than one report" end
+  local quiet = case.early or silent[case.fault] or case.fault == "close"
+  if quiet or case.fault:find "exit" and case.rank == 0 then return end
+  if errors == "" then finding("status %d without a sentence", status) end
+  local named = errors:find(("process %d of %d"):format(case.rank, case.count), 1, true)
+    or errors:find(("process %d ("):format(case.rank), 1, true)
+  local one = case.fault:find "_one$" and not case.early or case.script:find(case.fault, 1, true)
+  if one and case.rank > 0 and not named and case.launcher == "fork" then
+    finding("no sentence names process %d", case.rank)
+  end
+  local by_rows = case.kind:find "rows" -- it tells no error objects
+  local error_object = case.fault == "object" and not by_rows
+  if case.fault:find "error" or case.fault == "assert" or error_object then
+    if not errors:find("a fault of the script", 1, true) then finding "the sentence is lost" end
+  end
+end
+
+local table_of = {}
+local function check(case)
+  local began = clock()
+  local status, out, errors, left = run(case)
+  local title = ("%s, %s on %s with %d processes, process %d, place %d, %.3f s, number %d")
+    :format(case.fault, case.kind, case.launcher, case.count, case.rank, case.place, case.moment,
+    case.number)
+  local function finding(format, ...)
+    attack.finding("%s: %s\nstatus %d: %s", title, format:format(...), status, errors)
+  end
+  if o.verbose then
+    print(("%s: status %d after %.1f s: %s"):format(title, status, clock() - began,
+      errors:gsub("\n.*", "")))
+  end
+  local row = table_of[case.fault] or { cases = 0, failed = 0 }
+  table_of[case.fault] = row
+  row.cases, row.failed = row.cases + 1, row.failed + (status ~= 0 and 1 or 0)
+  if os.remove(folder .. "late") then finding "it hangs" end
+  if #left > 0 then finding("%d processes are left", #left) end
+  local fault = attack.fault(status, errors)
+  if fault and case.fault ~= "memory_of_all" then finding("%s", fault) end
+  local without = around[case.fault] and around[case.fault][2]
+  if status == 0 and not without and out ~= expected[case.kind]
+    and not (case.fault == "leave" and case.rank == 0 and out == "") then
+    finding "wrong results"
+  end
+  if status == 0 and without and case.fault ~= "closed_pipe"
+    and case.launcher == "fork" then -- mpirun writes for its processes, and ends well
+    finding "output is lost"
+  end
+  if status ~= 0 and out ~= "" and out ~= expected[case.kind] then finding "other output" end
+  if status ~= 0 and harmless[case.fault] then finding "a harmless fault" end
+  if status ~= 0 then check_sentence(case, status, errors, finding) end
+  check_files(case, finding)
+end
+
+-- ------------------------------------------------------------ all of them
+
+support.write(folder .. "empty", "")
+local has_mpi = os.execute "command -v mpirun.openmpi >/dev/null 2>&1"
+
+local function draw()
+  local case = { fault = names[random(#names)], kind = kinds[random(#kinds)],
+    count = counts[random(#counts)], number = random(1000),
+    place = random(random(2) == 1 and 7 or 60),
+    launcher = has_mpi and random(6) == 1 and "openmpi" or "fork" }
+  if o.only ~= "" then case.fault = o.only end
+  if o.launcher ~= "" then case.launcher = o.launcher end
+  case.rank = random(case.count) - 1
+  local seconds = learn(case.kind, case.launcher, case.count)
+  case.moment = sent[case.fault] and seconds * random(1100) / 1000 or 0
+  case.script = work .. " " .. case.kind
+  for _, name in ipairs(inside) do
+    if name == case.fault then
+      case.script = ("%s %s %d %d %d"):format(case.script, name, case.rank, case.place, case.number)
+    end
+  end
+  return case
+end
+
+local began, tried = os.time(), 0
+while os.difftime(os.time(), began) < o.seconds and tried < o.cases do
+  check(draw())
+  tried = tried + 1
+end
+attack.remove(folder)
+for _, name in ipairs(names) do
+  local row = table_of[name]
+  if row and o.verbose then
+    print(("%-20s %3d cases, %3d failed"):format(name, row.cases, row.failed))
+  end
+end
+print(("%d faults, %d findings"):format(tried, attack.found))
+os.exit(attack.found == 0)
