@@ -23,10 +23,11 @@
 enum { MPI_CHUNK = 1 << 24 }; /* elements of a call, whose counts are int */
 
 /* The functions of the library that are called. */
+/* clang-format off */
 #define MPI_FUNCTIONS(X)                                                                           \
-  X(Init_thread)                                                                                   \
-  X(Initialized) X(Comm_dup) X(Comm_size) X(Comm_rank) X(Allreduce) X(Bcast) X(Comm_free)          \
-      X(Finalize) X(Abort)
+  X(Init_thread) X(Initialized) X(Comm_dup) X(Comm_size) X(Comm_rank) X(Allreduce) X(Bcast)        \
+  X(Comm_free) X(Finalize) X(Abort)
+/* clang-format on */
 
 typedef struct mpi_group {
   const scl_host *host;

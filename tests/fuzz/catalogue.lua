@@ -152,8 +152,8 @@ catalogue.objects = {
 local function add_components(list)
   for _, entry in ipairs(core.plugin_list()) do
     local expression = ("sc.%s.%s"):format(entry.kind, entry.name)
-    local objects = catalogue.objects[entry.kind] or {} -- no function takes a transport
-    table.insert(objects, expression .. "()")
+    local made = catalogue.objects[entry.kind] or {} -- no function takes a transport
+    table.insert(made, expression .. "()")
     local names, words = {}, {}
     for _, option in ipairs(core.plugin_info(entry.kind, entry.name).options) do
       names[#names + 1], words[option.name] = option.name, option.words
