@@ -348,8 +348,9 @@ function TestAuto:test_it_is_the_plan_of_the_largest_number_of_parameters()
   lu.assertEquals({ plan.T, plan.features }, { 6400, 6400 })
   lu.assertStrContains(plan.note, 'T = "auto" is at most 6400 here; growth that ends with T = 400')
   lu.assertTrue(plan.flops > pipeline(6400):plan(ds).flops + pipeline(3200):plan(ds).flops)
-  collectgarbage() -- a plan counts what is in use
-  lu.assertTrue(plan.bytes >= pipeline(6400):plan(ds).bytes * 0.9)
+  -- A plan counts what is in use, of which a sanitizer keeps much that was released.
+  collectgarbage()
+  lu.assertTrue(support.sanitized or plan.bytes >= pipeline(6400):plan(ds).bytes * 0.9)
 end
 
 function TestAuto:test_it_ends_at_the_number_of_rows()
