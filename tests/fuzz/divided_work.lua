@@ -87,7 +87,6 @@ local kinds = {
   lasso = { numbers, features{}, s.lasso{ lambda = 1e-3 } },
   hinge = { classes, features{ T = 50 }, s.hinge{ lambda = 1e-3 } },
   rows = { streamed, features{}, s.ridge{ lambda = 1e-4 } },
-  rows_cg = { streamed, features{ T = 20 }, s.cg{ lambda = 0.1, tolerance = 0.01 } },
   search = { numbers, features{}, s.ridge{ lambda = sc.choose.log{ 1e-6, 1e-2, count = 3 } },
     true },
 }

@@ -108,7 +108,8 @@ local function left_of(leader)
   return list
 end
 
--- The command in a session of its own. It hangs where it is there after $limit looks.
+-- The command in a session of its own. It hangs where it is there after so many looks. One that was
+-- stopped goes on after 15 seconds: where the others had ended well, nobody ends it.
 local shell = [[
 cd %s && rm -f late pipe && mkfifo pipe && export %s
 %s
@@ -125,6 +126,7 @@ done
 looks=0
 while read -r pid name state rest </proc/$launcher/stat && [ "$state" != Z ]; do
   looks=$((looks + 1))
+  if [ $looks = 750 ]; then kill -s CONT $victim; fi
   if [ $looks -gt %d ]; then
     echo late >late
     kill -s KILL -- -$launcher
@@ -205,7 +207,8 @@ local function reports(errors)
   local count, signals = 0, 0
   for line in errors:gmatch "[^\n]+" do
     if line:find "was ended by signal" then signals = signals + 1
-    elseif line:find "^scullery: " and not line:find "did not end within" then count = count + 1 end
+    elseif line:find "^scullery: " and not line:find "did not end within"
+      and not line:find "rows/s" then count = count + 1 end
   end
   return count, signals
 end
