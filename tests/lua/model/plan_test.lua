@@ -2,6 +2,7 @@
 -- of the machine: they are not compared.
 local lu = require "luaunit"
 local sc = require "scullery"
+local support = dofile "tests/helpers/support.lua"
 local core = require "scullery.core"
 
 local n, d = 4000, 6
