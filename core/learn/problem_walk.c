@@ -39,7 +39,9 @@ static scl_status walk_blocks(scl_training *training, bool part, scl_flow_visit 
                  flow = part ? scl_flow_part(&all, scl_problem_leaf_rows(&all)) : all;
   scl_keep **keep = part ? &training->kept_part : &training->kept;
   const scl_keep *kept = *keep;
-  if (kept == NULL && (training->keeps_no_more || !scl_keep_fits(&flow, training->allowance))) {
+  /* The processes of a machine keep as much together as one would. */
+  const size_t allowance = training->allowance / (part ? scl_processes_here() : 1);
+  if (kept == NULL && (training->keeps_no_more || !scl_keep_fits(&flow, allowance))) {
     status = scl_flow_walk(&flow, true, visit, context, error);
   } else if (kept == NULL) {
     status = scl_keep_create(&flow, visit, context, keep, error);

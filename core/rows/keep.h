@@ -7,7 +7,8 @@
 
 typedef struct scl_keep scl_keep;
 
-/* The bytes of the flow's blocks, features and targets; whether they fit into so many. */
+/* The bytes of the flow's blocks (of the rows begin .. end-1), features and targets; whether they
+ * fit into so many. */
 double scl_keep_bytes(const scl_flow *flow);
 bool scl_keep_fits(const scl_flow *flow, size_t allowance);
 /* Walk the flow; store each block, then visit it. If memory runs out, the stored blocks are
