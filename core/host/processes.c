@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 /* Variables that launchers of several processes set. */
-static const char *const launcher_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
+static const char *const launcher_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                                 "PMIX_NAMESPACE"};
 
 /* Set in the processes that have joined: programs that they start are not processes of the
  * launcher. */
@@ -79,11 +80,18 @@ static void try_transport(void *context, scl_kind kind, const char *name, const 
   s->found = NULL;
 }
 
-/* The variable of a launcher that is set, or NULL. */
+/* Whether a variable is set to 1: a launcher started this process alone. */
+static bool is_one(const char *variable) {
+  const char *value = getenv(variable);
+  return value != NULL && strcmp(value, "1") == 0;
+}
+
+/* The variable of a launcher of several processes that is set, or NULL. */
 static const char *launcher_variable(void) {
-  if (getenv(joined_variable) != NULL) return NULL;
+  if (getenv(joined_variable) != NULL || is_one("SLURM_STEP_NUM_TASKS")) return NULL;
   for (size_t i = 0; i < sizeof launcher_variables / sizeof *launcher_variables; i++)
-    if (getenv(launcher_variables[i]) != NULL) return launcher_variables[i];
+    if (getenv(launcher_variables[i]) != NULL)
+      return is_one(launcher_variables[i]) ? NULL : launcher_variables[i];
   return NULL;
 }
 
@@ -103,9 +111,9 @@ static scl_status find_transport(const scl_process_options *o, scl_instance **ou
                     "--processes takes a whole number from 1 to 256, got '%s'", o->processes);
   return scl_fail(
       error, SCL_STATUS_UNSUPPORTED,
-      "a launcher of several processes is at work (%s is set), and no transport for it "
-      "is there: scullery plugin list names those that are (transports by MPI are built "
-      "where libopenmpi-dev or libmpich-dev is installed)",
+      "a launcher of several processes is at work (%s is set), and no transport knows it: "
+      "--transport NAME chooses one of those that scullery plugin list names (transports by MPI "
+      "are built where libopenmpi-dev or libmpich-dev is installed)",
       variable);
 }
 

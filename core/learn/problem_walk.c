@@ -2,6 +2,7 @@
 #include "learn/problem_internal.h"
 #include "plugin/blocks.h"
 #include "processes/processes.h"
+#include "rows/joined.h"
 #include <string.h>
 
 size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, size_t run[2][2]) {

@@ -7,7 +7,6 @@
 #include "base/pool.h"
 #include "base/profile.h"
 #include "base/progress.h"
-#include "processes/processes.h"
 #include "rows/reduce.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -96,13 +95,9 @@ static size_t fitting_rows(const scl_flow *flow, bool features) {
 size_t scl_flow_block_rows(const scl_flow *flow) { return fitting_rows(flow, true); }
 
 /* The row after the last one of the walk. */
-static size_t end_of(const scl_flow *flow) {
-  return flow->end == 0 ? flow->source->rows : flow->end;
-}
-
 /* The most rows that a block of the walk may have: the rows that the buffers need room for. */
 static size_t choose_rows(const scl_flow *flow, bool features) {
-  const size_t all = scl_max(end_of(flow) - flow->begin, 1);
+  const size_t all = scl_max(scl_flow_end(flow) - flow->begin, 1);
   return flow->at_once ? all : scl_min(fitting_rows(flow, features), all);
 }
 
@@ -476,9 +471,9 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
 /* Check the walk's rows, and that source, stages and map fit together. */
 static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   size_t cols = flow->source->cols;
-  if (flow->begin > end_of(flow) || end_of(flow) > flow->source->rows)
+  if (flow->begin > scl_flow_end(flow) || scl_flow_end(flow) > flow->source->rows)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE, "rows %zu .. %zu of a source of %zu",
-                    flow->begin + 1, end_of(flow), flow->source->rows);
+                    flow->begin + 1, scl_flow_end(flow), flow->source->rows);
   for (size_t s = 0; s < flow->n_stages; s++) {
     if (flow->stages[s]->cols_in != cols)
       return scl_fail(error, SCL_STATUS_BAD_SHAPE,
@@ -507,34 +502,17 @@ static scl_status skip_rows(walk *w, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-void scl_flow_part_rows(const scl_flow *flow, size_t unit, size_t rank, size_t *first,
-                        size_t *end) {
-  const size_t from = flow->begin / unit, to = (end_of(flow) + unit - 1) / unit;
-  scl_processes_part(rank, to - from, first, end);
-  *first = scl_max((from + *first) * unit, flow->begin);
-  *end = scl_min((from + *end) * unit, end_of(flow));
-  if (*first > *end) *first = *end;
-}
-
-scl_flow scl_flow_part(const scl_flow *flow, size_t unit) {
-  scl_flow part = *flow;
-  scl_flow_part_rows(flow, unit, scl_processes_rank(), &part.begin, &part.end);
-  /* A part without rows: end 0 would be the last row. */
-  if (part.begin == part.end) part.begin = part.end = flow->source->rows;
-  return part;
-}
-
 /* The row after the block that begins at `first`: the next multiple of `step`, no further than the
  * leaf and the walk. */
 static size_t block_end(const scl_flow *flow, size_t step, size_t first) {
-  const size_t leaf = scl_reduce_leaf_rows(flow->source->rows), end = end_of(flow);
+  const size_t leaf = scl_reduce_leaf_rows(flow->source->rows), end = scl_flow_end(flow);
   if (flow->at_once) return end;
   return scl_min(scl_min((first / step + 1) * step, (first / leaf + 1) * leaf), end);
 }
 
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
                          scl_error *error) {
-  const size_t end = end_of(flow), step = fitting_rows(flow, features);
+  const size_t end = scl_flow_end(flow), step = fitting_rows(flow, features);
   walk w;
   SCL_TRY(check_flow(flow, error));
   SCL_TRY(open_walk(&w, flow, features, error));

@@ -69,6 +69,10 @@ typedef struct scl_flow_block {
 
 typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block, scl_error *error);
 
+/* The row after the last one that is walked. */
+static inline size_t scl_flow_end(const scl_flow *flow) {
+  return flow->end == 0 ? flow->source->rows : flow->end;
+}
 /* Rows of the blocks of a walk with features: blocks are cut at multiples of it, and it does not
  * depend on the number of rows. A power of two, unless `block_rows` is given. */
 size_t scl_flow_block_rows(const scl_flow *flow);
@@ -86,11 +90,6 @@ scl_whole scl_flow_whole(const scl_flow *flow);
 bool scl_flow_is_exact(const scl_flow *flow);
 /* Whether all weights (count, or NULL: 1 each) are whole numbers. */
 bool scl_whole_weights(const double *weights, size_t count);
-/* The rows first .. end-1 that are the part of process `rank` of the flow's rows: parts are cut at
- * multiples of `unit` rows of the source (processes.h). first = end: it has none. */
-void scl_flow_part_rows(const scl_flow *flow, size_t unit, size_t rank, size_t *first, size_t *end);
-/* The same flow over the part of this process. */
-scl_flow scl_flow_part(const scl_flow *flow, size_t unit);
 /* Visit all rows of the flow, block by block, in ascending order, on the calling thread. features:
  * also compute phi. NaN or infinity in X or y: SCL_STATUS_BAD_DATA, which names row and column. */
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,

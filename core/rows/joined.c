@@ -10,6 +10,25 @@ bool scl_flow_divides(const scl_flow *flow) {
   return scl_processes_divide() && flow->prints == NULL && flow->checkpoint == NULL;
 }
 
+/* ------------------------------------------------------------ parts of the rows */
+
+void scl_flow_part_rows(const scl_flow *flow, size_t unit, size_t rank, size_t *first,
+                        size_t *end) {
+  const size_t from = flow->begin / unit, to = (scl_flow_end(flow) + unit - 1) / unit;
+  scl_processes_part(rank, to - from, first, end);
+  *first = scl_max((from + *first) * unit, flow->begin);
+  *end = scl_min((from + *end) * unit, scl_flow_end(flow));
+  if (*first > *end) *first = *end;
+}
+
+scl_flow scl_flow_part(const scl_flow *flow, size_t unit) {
+  scl_flow part = *flow;
+  scl_flow_part_rows(flow, unit, scl_processes_rank(), &part.begin, &part.end);
+  /* A part without rows: end 0 would be the last row. */
+  if (part.begin == part.end) part.begin = part.end = flow->source->rows;
+  return part;
+}
+
 /* ------------------------------------------------------------ exact sums */
 
 /* The places of each sum, -low and high, so that their maxima over the processes cover all. */

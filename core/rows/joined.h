@@ -9,6 +9,12 @@
  * nothing but the sums is wanted of the walk. */
 bool scl_flow_divides(const scl_flow *flow);
 
+/* The rows first .. end-1 that are the part of process `rank` of the flow's rows: parts are cut at
+ * multiples of `unit` rows of the source (processes.h). first = end: it has none. */
+void scl_flow_part_rows(const scl_flow *flow, size_t unit, size_t rank, size_t *first, size_t *end);
+/* The same flow over the part of this process. */
+scl_flow scl_flow_part(const scl_flow *flow, size_t unit);
+
 /* Each of `count` exact sums becomes the sum over the processes. `mine` is the status of the work
  * that made them, as in scl_processes_meet; `doing` says what they are, with their sizes. */
 scl_status scl_exact_join(scl_exact *const *sums, size_t count, scl_status mine, const char *doing,

@@ -45,8 +45,7 @@ static size_t row_bytes(const scl_flow *flow) {
 }
 
 double scl_keep_bytes(const scl_flow *flow) {
-  const size_t end = flow->end == 0 ? flow->source->rows : flow->end;
-  return (double)(end - flow->begin) * (double)row_bytes(flow);
+  return (double)(scl_flow_end(flow) - flow->begin) * (double)row_bytes(flow);
 }
 
 bool scl_keep_fits(const scl_flow *flow, size_t allowance) {

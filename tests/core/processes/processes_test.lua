@@ -54,6 +54,61 @@ function TestFitsHaveTheBitsOfOneProcess()
   for _, count in ipairs{ 2, 5 } do lu.assertEquals(succeeds(count, code), one) end
 end
 
+-- Lines of a CSV stream before those of a process are counted without being parsed: also where
+-- quotes hold ends of lines, where lines are empty, and where rows are left out.
+function TestStreamsOfCsv()
+  local lines = { "a,b,note,y" }
+  for i = 1, 30000 do
+    lines[#lines + 1] = ("%d,%s,%s,%.3f"):format(i % 97, i % 1000 == 0 and "" or i % 13,
+      i % 50 == 0 and '"two\nlines, ""quoted"""' or "plain", math.sin(i % 97))
+    if i % 777 == 0 then lines[#lines + 1] = "" end
+  end
+  local path = support.write(nil, table.concat(lines, "\n") .. "\n")
+  for _, missing in ipairs{ "median", "row" } do
+    local code = ([[
+      local sc = require "scullery"
+      local ds = sc.data.csv(%q, { target = "y", stream = true, missing_values = %q,
+        task = "regression" })
+      local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 },
+        phi = sc.nonlinearity.fourier(), T = 20, seed = 1 }, sc.solver.ridge{ lambda = 1e-4 } }
+      print(("%%a"):format(p:fit(ds):decision(sc.zeros(1, 4)):get(1, 1)))]]):format(path,
+      missing)
+    local _, one, said = run(1, code)
+    lu.assertStrContains(one, "0x", false, said)
+    for _, count in ipairs{ 2, 3 } do
+      local _, many = run(count, code)
+      lu.assertEquals(many, one, missing)
+    end
+  end
+  os.remove(path)
+end
+
+-- Scores of more rows than a leaf of a reduction has, and predictions of many rows.
+function TestScoresAreDivided()
+  local code = [[
+    local sc = require "scullery"
+    local X = sc.randn{ 40000, 2, seed = 1 }
+    local y = X:column(1):map(math.sin)
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+      phi = sc.nonlinearity.fourier(), T = 20, seed = 1 },
+      sc.solver.ridge{ lambda = sc.choose{ 1e-6, 1e-1 } } }
+    local ds = sc.dataset{ X = X, y = y, task = "regression" }
+    local best = p:search(ds, { folds = 3, seed = 0 })
+    print(best.table)
+    local scores = best:decision(X)
+    print(("%a %a"):format(scores:get(1, 1), scores:get(40000, 1)))]]
+  local one = succeeds(1, code)
+  for _, count in ipairs{ 2, 3, 5 } do lu.assertEquals(succeeds(count, code), one) end
+end
+
+function TestThePromptRunsInAll()
+  local status, out, err = support.shell(support.quote(support.binary) .. " --processes 3 -i",
+    "x = sc.processes.count\nprint(x)\nerror 'oh'\nprint(2 * x)\n")
+  lu.assertEquals({ status, out }, { 0, "3\n6\n" })
+  local _, times = err:gsub("oh", "")
+  lu.assertEquals(times, 1)
+end
+
 function TestMoreProcessesThanRows()
   local code = [[
     local sc = require "scullery"
@@ -159,10 +214,16 @@ function TestBadOptions()
     lu.assertStrContains(err, case[2])
   end
   -- started by a launcher whose MPI is not here
-  local status, _, err = support.shell("PMIX_RANK=0 " .. support.quote(support.binary) ..
+  local status, _, err = support.shell("PMIX_NAMESPACE=4 " .. support.quote(support.binary) ..
     " -e 'print(1)'")
   lu.assertEquals(status, 1)
-  lu.assertStrContains(err, "PMIX_RANK")
+  lu.assertStrContains(err, "PMIX_NAMESPACE")
+  lu.assertStrContains(err, "--transport NAME")
+  -- a launcher of one process
+  for _, alone in ipairs{ "PMI_SIZE=1", "PMIX_NAMESPACE=4 SLURM_STEP_NUM_TASKS=1" } do
+    local _, out = support.shell(alone .. " " .. support.quote(support.binary) .. " -e 'print(1)'")
+    lu.assertEquals(out, "1\n")
+  end
 end
 
 function TestCrashesEndAll()
