@@ -6,11 +6,13 @@
  * what they have found, in memory that they share with it. */
 #define _GNU_SOURCE
 #include "plugin/transport.h"
+#include "base/interrupt.h"
 #include "checker/checker.h"
 #include "checker/guarded.h"
 #include "lua/handle.h"
 #include "plugin/call.h"
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -221,10 +223,13 @@ static int transport_asked(lua_State *L) {
   return 2;
 }
 
+/* Up to a minute, in turns that Ctrl-C ends. */
 static void sleep_for(double seconds) {
-  struct timespec left = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR)
-    ;
+  const double longest = 0.01;
+  for (double left = fmin(seconds, 60); left > 0 && !scl_interrupted(); left -= longest) {
+    const struct timespec turn = {.tv_nsec = (long)(1e9 * fmin(left, longest))};
+    (void)nanosleep(&turn, NULL);
+  }
 }
 
 /* checker.sleep(seconds) */

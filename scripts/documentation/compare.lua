@@ -12,7 +12,8 @@ local function tokens(text)
     if not at then return list end
     local last = select(2, text:find("^%.%.%.", at))
       or select(2, text:find("^[%a_\x80-\xff][%w_\x80-\xff]*", at))
-    local number = not last and (text:match("^[-+]?%d+%.?%d*[eE][-+]?%d+", at)
+    local number = not last and (text:match("^[-+]?0x%x+%.?%x*p[-+]?%d+", at)
+      or text:match("^[-+]?%d+%.?%d*[eE][-+]?%d+", at)
       or text:match("^[-+]?%d+%.?%d*", at))
     last = last or number and at + #number - 1 or at
     list[#list + 1] = text:sub(at, last)
@@ -33,6 +34,7 @@ end
 
 -- What one unit of the last printed digit is worth.
 local function unit(text)
+  if text:find "0x" then return 0 end
   local decimals = text:match("%.(%d+)")
   local exponent = tonumber(text:match("[eE]([-+]?%d+)")) or 0
   return 10.0 ^ (exponent - (decimals and #decimals or 0))

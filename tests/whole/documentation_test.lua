@@ -187,6 +187,8 @@ function TestTools:test_numbers_are_compared_to_their_digits()
   lu.assertFalse(differs("12 iterations", "13 iterations", 0.1))
   lu.assertTrue(differs("12 iterations", "15 iterations", 0.1))
   lu.assertFalse(differs("in 0.31 s", "in 12 s"))
+  lu.assertFalse(differs("0x1.6fd676d00c8dp-1", "0x1.6fd676d00c927p-1"))
+  lu.assertTrue(differs("0x1.6fd676d00c8dp-1", "0x1.6fe676d00c8dp-1"))
 end
 
 function TestTools:test_blocks_run_in_order_as_one_session()

@@ -150,7 +150,7 @@ function TestBoxOfManyFeatures()
     local t = numeric and y or classes
     for _, intercept in ipairs{ false, true } do
       for _, C in ipairs{ 0.5, 5, 500 } do
-        local solver = sc.solver.box{ C = C, loss = loss, tolerance = 3e-8,
+        local solver = sc.solver.box{ C = C, loss = loss, tolerance = 1e-7,
           intercept = intercept }
         local options = { task = numeric and "regression" or "classification" }
         local wide = sc.pipeline{ solver }:fit(X, t, options)
