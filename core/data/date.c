@@ -1,6 +1,8 @@
 /* Dates and times as days since 1970-01-01. Called by the CSV reader. */
 #include "data/date.h"
 
+const char *const scl_date_order_names[SCL_DATE_ORDERS + 1] = {"year", "day", "month", NULL};
+
 /* `count` digits at *at; false where there are fewer. */
 static bool digits(const char **at, const char *end, int count, int *out) {
   *out = 0;

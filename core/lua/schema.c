@@ -9,7 +9,6 @@
 #include <string.h>
 
 static const char *const kinds[] = {"number", "category", "date", "skipped", NULL};
-static const char *const orders[] = {"year", "day", "month", NULL}; /* by scl_date_order */
 static const char *const rules[] = {"median", "error", "row", NULL};
 
 /* ------------------------------------------------------------ to Lua */
@@ -27,7 +26,7 @@ static void push_column(lua_State *L, const scl_column *column) {
   scl_lua_set_integer(L, "missing", column->missing);
   if (column->kind == SCL_COLUMN_CATEGORY) set_texts(L, "levels", column->levels, column->n_levels);
   if (column->kind == SCL_COLUMN_DATE && column->order != SCL_YEAR_FIRST)
-    scl_lua_set_text(L, "order", orders[column->order]);
+    scl_lua_set_text(L, "order", scl_date_order_names[column->order]);
   if (column->loose) scl_lua_set_boolean(L, "loose", true);
   scl_lua_set_number(L, "fill", column->fill);
 }
@@ -172,7 +171,7 @@ static void read_column(reading *r, scl_column *column) {
   column->kind = (scl_column_kind)word_field(r, "kind", kinds, -1);
   column->missing = count_field(r, "missing", 0);
   column->loose = scl_lua_field_flag(r->L, -1, "loose");
-  column->order = (scl_date_order)word_field(r, "order", orders, 0);
+  column->order = (scl_date_order)word_field(r, "order", scl_date_order_names, 0);
   if (column->kind == SCL_COLUMN_NUMBER || column->kind == SCL_COLUMN_DATE)
     column->fill = fill_field(r);
   if (column->kind == SCL_COLUMN_CATEGORY)

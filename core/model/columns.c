@@ -1,6 +1,7 @@
 /* The columns of a model's rows: their names, and the schema of the CSV table that they come
  * from. */
 #include "base/text.h"
+#include "data/csv/csv.h"
 #include "model/restore.h"
 #include <math.h>
 #include <string.h>
@@ -42,6 +43,30 @@ scl_status scl_saved_names(const scl_saved *saved, const cJSON *from, size_t dim
   return status;
 }
 
+/* Which part of a date comes first; years, where the file does not say. */
+static scl_date_order read_order(const cJSON *from) {
+  const char *order = NULL;
+  (void)scl_saved_opt_word(from, "order", &order, NULL);
+  for (int k = 0; order != NULL && k < SCL_DATE_ORDERS; k++)
+    if (strcmp(order, scl_date_order_names[k]) == 0) return (scl_date_order)k;
+  return SCL_YEAR_FIRST;
+}
+
+/* The texts that mean a missing value; those of the CSV reader where the file has no list. */
+static scl_status read_missing(const scl_saved *saved, const cJSON *schema, scl_schema *out,
+                               scl_error *error) {
+  const cJSON *list = scl_saved_find(schema, "missing");
+  if (list != NULL && scl_saved_is_list(list))
+    return read_texts(saved, list, "a text for missing values", &out->missing, &out->n_missing,
+                      error);
+  scl_csv_options options;
+  scl_csv_defaults(&options);
+  while (options.missing[out->n_missing] != NULL)
+    out->n_missing++;
+  out->missing = scl_copy_texts(options.missing, out->n_missing);
+  return out->missing != NULL ? SCL_STATUS_OK : scl_fail_memory(error, 1, "a schema");
+}
+
 /* Read one column of the schema: its name, kind, number of missing values, the value that fills
  * them and, for a category, its levels. */
 static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_column *column,
@@ -60,6 +85,8 @@ static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_col
   column->kind = (scl_column_kind)place;
   SCL_TRY(scl_saved_opt_whole(saved, from, "missing", 0, (size_t)1 << 53, &column->missing, error));
   (void)scl_saved_number(saved, scl_saved_find(from, "fill"), &column->fill);
+  (void)scl_saved_flag(from, "loose", &column->loose, NULL);
+  column->order = read_order(from);
   if (column->kind != SCL_COLUMN_CATEGORY) return SCL_STATUS_OK;
   const cJSON *levels;
   SCL_TRY(scl_saved_table(from, "levels", &levels, error));
@@ -86,6 +113,7 @@ scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out
   scl_status status = made->columns == NULL
                           ? scl_fail_memory(error, sizeof *made->columns, "a schema")
                           : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK) status = read_missing(saved, schema, made, error);
   const cJSON *item = list->child;
   for (; status == SCL_STATUS_OK && item != NULL; item = item->next)
     status = read_column(saved, item, &made->columns[made->n_columns++], error);

@@ -18,6 +18,10 @@ class Error(ctypes.Structure):
     _fields_ = [("status", ctypes.c_int32), ("message", ctypes.c_char * 1020)]
 
 
+class Field(ctypes.Structure):
+    _fields_ = [("text", ctypes.c_char_p), ("number", ctypes.c_double)]
+
+
 class SculleryError(Exception):
     """A sentence of the library, with its status."""
 
@@ -42,6 +46,8 @@ def open_library(path="libscullery.so"):
         ("scl_predictor_classes", size, pointer),
         ("scl_predictor_class_label", text, pointer, size),
         ("scl_predictor_has_probabilities", ctypes.c_int, pointer),
+        ("scl_predictor_encode", ctypes.c_int32, pointer, ctypes.POINTER(text), size,
+         ctypes.POINTER(Field), size, ctypes.c_int32, pointer, size, ctypes.POINTER(size), error),
     ) + tuple(
         (name, ctypes.c_int32, pointer, ctypes.c_int32, pointer, size, size, pointer, size, error)
         for name in ("scl_predictor_predict", "scl_predictor_scores", "scl_predictor_probabilities")
@@ -97,6 +103,26 @@ class Predictor:
         if status != 0:
             raise SculleryError(error)
         return out
+
+    def encode(self, table):
+        """A list of dicts of fields by name (a text, a number, None where it is missing), as
+        csv.DictReader gives them, as an array of `columns` numbers each, and the number of
+        categories that the model does not know."""
+        names = list(table[0]) if table else []
+        values = (Field * (len(names) * len(table)))()
+        cells = (row[name] for row in table for name in names)
+        for field, value in zip(values, cells):
+            if isinstance(value, str):
+                field.text = value.encode()
+            else:
+                field.number = float("nan") if value is None else value
+        columns = (ctypes.c_char_p * (len(names) + 1))(*(name.encode() for name in names))
+        out, unknown, error = array.array("d", bytes(8 * self.columns * len(table))), ctypes.c_size_t(), Error()
+        status = self.library.scl_predictor_encode(
+            self.handle, columns, len(names), values, len(table), FLOAT64, out.buffer_info()[0], 0, unknown, error)
+        if status != 0:
+            raise SculleryError(error)
+        return out, unknown.value
 
     def predict(self, rows):
         """Places of classes from 0, one a row; of a regression its values."""

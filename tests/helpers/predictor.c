@@ -104,11 +104,51 @@ static int predictor_run(lua_State *L) {
   return 1;
 }
 
+/* The texts and numbers of a list of lists; `false` stands for a missing value. */
+static void read_values(lua_State *L, int place, size_t fields, size_t count, scl_field *out) {
+  for (size_t i = 0; i < count; i++) {
+    lua_rawgeti(L, place, (lua_Integer)i + 1);
+    for (size_t j = 0; j < fields; j++) {
+      lua_rawgeti(L, -1, (lua_Integer)j + 1);
+      *out++ = lua_type(L, -1) == LUA_TSTRING ? (scl_field){lua_tostring(L, -1), 0}
+                                              : (scl_field){NULL, luaL_optnumber(L, -1, NAN)};
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+  }
+}
+
+/* predictor.encode(predictor, names or nil, rows, fields, float32) -> matrix, unknown: rows is a
+ * list of lists of `fields` texts and numbers, nil for a missing one */
+static int predictor_encode(lua_State *L) {
+  const scl_predictor *p = scl_lua_check_handle(L, 1, SCL_LUA_PREDICTOR);
+  const size_t count = (size_t)lua_rawlen(L, 3), fields = (size_t)luaL_checkinteger(L, 4);
+  const scl_dtype dtype = lua_toboolean(L, 5) ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
+  const char **names =
+      lua_isnil(L, 2) ? NULL : lua_newuserdatauv(L, (fields + 1) * sizeof *names, 0);
+  for (size_t j = 0; names != NULL && j < fields; j++) {
+    lua_rawgeti(L, 2, (lua_Integer)j + 1);
+    names[j] = lua_tostring(L, -1);
+    lua_pop(L, 1);
+  }
+  scl_field *values = lua_newuserdatauv(L, (count * fields + 1) * sizeof *values, 0);
+  read_values(L, 3, fields, count, values);
+  scl_error error = {0};
+  size_t unknown = 0;
+  scl_matrix *out = scl_lua_make_matrix(L, count, scl_predictor_columns(p), dtype);
+  scl_lua_check(
+      L,
+      scl_predictor_encode(p, names, fields, values, count, dtype, out->data, 0, &unknown, &error),
+      &error);
+  lua_pushinteger(L, (lua_Integer)unknown);
+  return 2;
+}
+
 int luaopen_scullery_predictor(lua_State *L);
 
 __attribute__((visibility("default"))) int luaopen_scullery_predictor(lua_State *L) {
   lua_newtable(L);
   SCL_LUA_CALLS(L, {"load", predictor_new, 1}, {"info", predictor_info, 1},
-                {"run", predictor_run, 3});
+                {"run", predictor_run, 3}, {"encode", predictor_encode, 5});
   return 1;
 }

@@ -112,6 +112,28 @@ SCL_EXPORT double scl_predictor_field_fill(const scl_predictor *predictor, size_
 SCL_EXPORT const char *scl_predictor_field_level(const scl_predictor *predictor, size_t field,
                                                  size_t level);
 
+/* A field of a row: a text as in a CSV file, without quotes; or, if `text` is NULL, a number, NaN
+ * for a missing one. Dates as numbers are days since 1970-01-01. */
+typedef struct scl_field {
+  const char *text;
+  double number;
+} scl_field;
+
+/* Turn fields into the columns of the model, as sc.data.csv(path, { like = p }) does.
+ *
+ * names: `fields` names, in any order; names that the model does not know are passed over. NULL:
+ * values are those of all fields of the model, in its order. values: count x fields, row by row.
+ * rows: count x scl_predictor_columns numbers of type dtype, `stride` numbers apart (0: without
+ * gaps), for the functions below. *unknown (if not NULL): how many categories were not among the
+ * levels of their field, so that all its columns are 0.
+ * SCL_STATUS_BAD_DATA names the field that is not given, or the row (from 1) and field of a value
+ * that is not a number or date, or missing where the model has no number in its place; then `rows`
+ * is not changed. SCL_STATUS_UNSUPPORTED: the model has no table. */
+SCL_EXPORT scl_status scl_predictor_encode(const scl_predictor *predictor, const char *const *names,
+                                           size_t fields, const scl_field *values, size_t count,
+                                           scl_dtype dtype, void *rows, size_t stride,
+                                           size_t *unknown, scl_error *error);
+
 /* ------------------------------------------------------------ predicting
  *
  * rows: `count` rows of scl_predictor_columns numbers each, of type dtype (SCL_DTYPE_FLOAT64, 0, or

@@ -49,6 +49,12 @@ write_model("bytes", sc.pipeline{ sc.features{ p = sc.sampler.gaussian(),
   phi = sc.nonlinearity.fourier(), T = 30, dtype = "int8" }, sc.standardize(), sc.solver.ridge() }
   :fit(three):calibrate{ folds = 3 }, three.X)
 
+-- of a table
+local csv = support.write(nil, "size,colour,y\n" .. ("1,red,a\n2,blue,b\n3,red,b\n"):rep(5))
+sc.pipeline{ sc.solver.ridge() }:fit(sc.data.csv(csv, { target = "y", quiet = true }))
+  :save(folder .. "/table.safetensors")
+os.remove(csv)
+
 -- what no predictor is made of
 sc.pipeline{ fourier, sc.solver.ridge() }:save(folder .. "/unfitted.safetensors")
 sc.pipeline{ fourier, sc.pca{ k = 2 } }:fit(two.X):save(folder .. "/components.safetensors")

@@ -49,6 +49,11 @@ def check(name):
 for name in names:
     check(name)
 
+with model("table") as fields:
+    rows, unknown = fields.encode([{"colour": "red", "size": "2"}, {"colour": "grey", "size": 3}])
+    assert list(rows) == [2, 0, 1, 3, 0, 0] and unknown == 1, rows
+    refused("row 1, field 'size': 'x' is not a number", fields.encode, [{"colour": "red", "size": "x"}])
+
 failed = []
 
 

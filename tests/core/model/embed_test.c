@@ -285,6 +285,44 @@ static void test_misuse(void) {
   scl_predictor_close(r);
 }
 
+/* Fields that cannot be encoded, after which the rows are as they were. */
+static void test_misuse_of_fields(void) {
+  static const char *const names[] = {"size", "colour"}, *const hole[] = {"size", NULL};
+  const scl_field good[] = {{NULL, 1}, {"red", 0}, {"2", 0}, {"blue", 0}},
+                  bad[] = {{NULL, 1}, {"red", 0}, {"x", 0}, {"blue", 0}};
+  double rows[6] = {7, 7, 7, 7, 7, 7};
+  size_t unknown = 7;
+  scl_error e = {0};
+  scl_predictor *p = load("table"), *r = load("regression");
+  refused(scl_predictor_encode(p, names, 2, bad, 2, 0, rows, 0, &unknown, &e), SCL_STATUS_BAD_DATA,
+          &e, "row 2, field 'size': 'x' is not a number");
+  refused(scl_predictor_encode(p, hole, 2, good, 2, 0, rows, 0, &unknown, &e),
+          SCL_STATUS_BAD_OPTION, &e, "name of field 2 is NULL");
+  refused(scl_predictor_encode(p, names, 2, NULL, 2, 0, rows, 0, &unknown, &e),
+          SCL_STATUS_BAD_OPTION, &e, "values is NULL");
+  refused(scl_predictor_encode(p, names, 2, good, 2, 0, NULL, 0, &unknown, &e),
+          SCL_STATUS_BAD_OPTION, &e, "rows is NULL");
+  refused(scl_predictor_encode(p, names, 2, good, 2, 5, rows, 0, &unknown, &e),
+          SCL_STATUS_BAD_OPTION, &e, "dtype is 5");
+  refused(scl_predictor_encode(p, names, 2, good, 2, 0, rows, 2, &unknown, &e),
+          SCL_STATUS_BAD_SHAPE, &e, "at least 3");
+  refused(scl_predictor_encode(p, names, 2, good, SIZE_MAX / 9, 0, rows, 0, &unknown, &e),
+          SCL_STATUS_BAD_SHAPE, &e, "more than any memory");
+  refused(scl_predictor_encode(r, names, 2, good, 2, 0, rows, 0, &unknown, &e),
+          SCL_STATUS_UNSUPPORTED, &e, "no fields");
+  refused(scl_predictor_encode(NULL, names, 2, good, 2, 0, rows, 0, &unknown, &e),
+          SCL_STATUS_BAD_OPTION, &e, "takes a predictor");
+  for (size_t i = 0; i < 6; i++)
+    expect(rows[i] == 7, "after a failure", "rows are changed");
+  expect(unknown == 7, "after a failure", "the count is changed");
+  expect(scl_predictor_encode(p, names, 2, good, 2, 0, rows, 0, NULL, &e) == SCL_STATUS_OK &&
+             rows[0] == 1 && rows[1] == 0 && rows[2] == 1 && rows[3] == 2 && rows[4] == 1 &&
+             rows[5] == 0,
+         "fields", e.message);
+  scl_predictor_close(p);
+  scl_predictor_close(r);
+}
+
 /* Every function of scullery.h that takes a pointer. */
 static void test_null(void) {
   scl_error e = {0};
@@ -477,6 +515,7 @@ int main(void) {
   test_strides_and_types();
   test_what_a_model_says();
   test_misuse();
+  test_misuse_of_fields();
   test_null();
   test_files_that_predict_nothing();
   test_damage();

@@ -196,6 +196,96 @@ test("the table that the columns come from", function()
   lu.assertEquals({ when.kind, when.column, when.width }, { "date", 5, 1 })
 end)
 
+-- A model of a table with numbers of all sorts, dates and categories.
+local function table_model()
+  local file = support.write(nil, "size,price,colour,when,grade,note,y\n"
+    .. ('1.5,"$1,200.50",red,31/12/2020,1,x,a\n2,$7,blue,06/05/2021,2,y,b\n,5,red,,3,z,b\n'
+    .. "3,12,,01/02/2020,1,x,a\n"):rep(8))
+  local ds = sc.data.csv(file, { target = "y", quiet = true, levels = { "grade" },
+    numeric = { "price" }, skip = { "note" } })
+  os.remove(file)
+  local p = sc.pipeline{ sc.solver.ridge() }:fit(ds)
+  p:save(path)
+  return p
+end
+
+test("fields by name become the columns that a file's become", function()
+  local p = table_model()
+  local loaded <close> = predictors.load(path)
+  local names = { "grade", "colour", "when", "size", "price", "more" }
+  local rows = { { "2", "blue", "01/03/2021", "7.25", "$2,000", "m" },
+    { "1", " red ", "", "NA", "-3e2", "" }, { "9", "green", "5/6/2019", " 4 ", "?", "m" },
+    { "3", "", "NULL", "1e-3", "$5", "m" } }
+  local lines = { table.concat(names, ",") .. "\n" }
+  for _, row in ipairs(rows) do
+    local quoted = {}
+    for j, text in ipairs(row) do quoted[j] = text:find "," and '"' .. text .. '"' or text end
+    lines[#lines + 1] = table.concat(quoted, ",") .. "\n"
+  end
+  local file = support.write(nil, table.concat(lines))
+  local wanted = sc.data.csv(file, { like = p, quiet = true }).X
+  os.remove(file)
+  local X, unknown = predictors.encode(loaded, names, rows, #names, false)
+  lu.assertTrue(X == wanted)
+  lu.assertEquals(unknown, 2) -- grade 9, green
+  lu.assertTrue(predictors.encode(loaded, names, rows, #names, true) == wanted:astype "float32")
+  -- numbers in place of texts, and the model's own order, the skipped field with it
+  local same_row = { 7.25, 2000, "blue", 18687, 2, "m" }
+  lu.assertTrue(predictors.encode(loaded, nil, { same_row }, 6, false) == wanted:slice(1, 1))
+  lu.assertTrue(predictors.run(loaded, "scores", X) == p:decision(wanted))
+end)
+
+test("fields that are wrong are refused", function()
+  local p = table_model()
+  local loaded <close> = predictors.load(path)
+  local names = { "size", "price", "colour", "when", "grade" }
+  local function refused(words, row, named)
+    support.fails({ "scl_predictor_encode", table.unpack(words) }, predictors.encode, loaded,
+      named or names, { { 1, 2, "red", 5, "1" }, row }, 5, false)
+  end
+  refused({ "row 2", "'size'", "'big' is not a number" }, { "big", 2, "red", 5, "1" })
+  refused({ "row 2", "'when'", "is not a date" }, { 1, 2, "red", "2020-31-12", "1" })
+  refused({ "row 2", "'size'", "is not finite" }, { math.huge, 2, "red", 5, "1" })
+  refused({ "row 2", "'price'", "is not finite" }, { 1, "inf", "red", 5, "1" })
+  refused({ "'price' is not among the 5 names", "'prize'" }, { 1, 2, "red", 5, "1" },
+    { "size", "prize", "colour", "when", "grade" })
+  support.fails({ "4 fields without names", "6" }, predictors.encode, loaded, nil, { { 1, 2, 3, 4 } },
+    4, false)
+  support.fails({ "too large for float32" }, predictors.encode, loaded, names,
+    { { 1e300, 2, "red", 5, "1" } }, 5, true)
+  local plain = sc.pipeline{ sc.solver.ridge() }:fit(sc.randn{ 9, 2, seed = 1 },
+    sc.randn{ 9, 1, seed = 2 })
+  plain:save(path)
+  local without <close> = predictors.load(path)
+  support.fails({ "the model has no fields" }, predictors.encode, without, nil, { { 1, 2 } }, 2,
+    false)
+end)
+
+test("a program in C++", function()
+  local program = support.build .. "/tests/embed_program"
+  lu.skipIf(not io.open(program), "there is no compiler for C++")
+  local p = table_model()
+  local loaded <close> = predictors.load(path)
+  local X = predictors.encode(loaded, { "grade", "colour", "when", "size", "price" },
+    { { 1, "blue", "01/03/2021", 7.25, "$2,000" }, { 2, "grey", 18687, nil, 7 } }, 5, false)
+  local status, output = support.shell(support.quote(program) .. " " .. support.quote(path))
+  lu.assertEquals(status, 0)
+  local lines = {}
+  for line in output:gmatch "[^\n]+" do lines[#lines + 1] = line end
+  local numbers = {}
+  for i = 1, 2 do
+    for j = 1, X:cols() do numbers[#numbers + 1] = ("%.17g"):format(X:get(i, j)) end
+  end
+  lu.assertEquals(lines[1], table.concat(numbers, " ") .. " ")
+  lu.assertEquals({ lines[2], lines[3], lines[4] }, { "1 unknown", table.unpack(p:labels(X)) })
+  for i = 1, 2 do lu.assertEquals(lines[4 + i], ("%.17g"):format(p:decision(X):get(i, 1))) end
+  lu.assertEquals(lines[7], "2 " .. X:cols())
+  lu.assertStrContains(lines[8], "rows of 3 numbers are not a multiple of the model's ")
+  lu.assertStrContains(lines[9], "field 'price' is not among the 1 names given")
+  lu.assertStrContains(lines[10], "a row has 1 fields, and there are 5 names")
+  lu.assertStrContains(lines[11], "/no/such/model: no such file")
+end)
+
 test("what no predictor is made of is refused", function()
   local ds = models.classes(30, 2)
   local features = sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = 3 }
