@@ -86,6 +86,11 @@ void scl_matrix_assign(const scl_matrix *from, scl_matrix *to) {
   const bool plain =
       from->dtype == to->dtype && scl_matrix_is_rowwise(from) && scl_matrix_is_rowwise(to);
   const size_t size = scl_dtype_size(from->dtype);
+  const ptrdiff_t packed = (ptrdiff_t)from->cols;
+  if (plain && from->row_stride == packed && to->row_stride == packed) {
+    memcpy(to->data, from->data, from->rows * from->cols * size);
+    return;
+  }
   for (size_t i = 0; i < from->rows; i++) {
     if (plain)
       memcpy((char *)to->data + (ptrdiff_t)i * to->row_stride * (ptrdiff_t)size,

@@ -14,16 +14,15 @@ enum { TASK_ROWS = 16, TASK_COLUMNS = 256 };
  * NULL: no memory, and the error is set. */
 static void *convert_numbers(const scl_thin *thin, const double *in, size_t count, bool transposed,
                              scl_error *error) {
-  const size_t k = thin->k, numbers = count * k, size = scl_dtype_size(thin->dtype);
-  void *out = scl_allocate_array(numbers + 1, size);
-  if (out == NULL) (void)scl_fail_memory(error, numbers * size, "a product");
-  for (size_t i = 0; out != NULL && i < numbers; i++) {
-    const double number = transposed ? in[i % count * k + i / count] : in[i];
-    if (thin->dtype == SCL_DTYPE_FLOAT64)
-      ((double *)out)[i] = number;
-    else
-      ((float *)out)[i] = (float)number;
-  }
+  const size_t k = thin->k, size = scl_dtype_size(thin->dtype);
+  const bool same_order = !transposed || k == 1;
+  void *out = same_order ? scl_convert(in, count * k, thin->dtype)
+                         : scl_allocate_array(count * k + 1, size);
+  if (out == NULL) (void)scl_fail_memory(error, count * k * size, "a product");
+  if (out == NULL || same_order) return out;
+  for (size_t q = 0; q < k; q++)
+    for (size_t i = 0; i < count; i++)
+      scl_set_number(out, thin->dtype, q * count + i, in[i * k + q]);
   return out;
 }
 

@@ -80,10 +80,15 @@ static scl_status multiply_rows(const multiplier *m, const scl_flow_block *block
 /* The coefficients of one group's candidates, concatenated: D x (count c). NULL: no memory. */
 static double *stack_candidates(const scl_candidate *candidates, size_t count, size_t d, size_t c) {
   double *out = scl_allocate_array(d * count * c + 1, sizeof *out);
-  for (size_t k = 0; out != NULL && k < count; k++)
-    for (size_t i = 0; i < d; i++)
-      for (size_t j = 0; j < c; j++)
-        out[(i * count + k) * c + j] = scl_matrix_get(candidates[k].coefficients, i, j);
+  for (size_t k = 0; out != NULL && k < count; k++) {
+    scl_matrix to = {.data = out + k * c,
+                     .rows = d,
+                     .cols = c,
+                     .row_stride = (ptrdiff_t)(count * c),
+                     .col_stride = 1,
+                     .dtype = SCL_DTYPE_FLOAT64};
+    scl_matrix_assign(candidates[k].coefficients, &to);
+  }
   return out;
 }
 

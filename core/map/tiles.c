@@ -212,7 +212,7 @@ scl_status scl_tiles_run(const scl_map *map, const void *x, ptrdiff_t x_stride, 
   const bool turned = turns(map->projection) || turns(map->variance);
   scl_map_tile largest;
   if (rows == 0 || count == 0) return SCL_STATUS_OK;
-  job.tall = turned ? SCL_LANES : map->pool != NULL ? POOL_ROWS : TILE_ROWS;
+  job.tall = scl_min(rows, turned ? SCL_LANES : map->pool != NULL ? POOL_ROWS : TILE_ROWS);
   job.across = (count + most - 1) / most;
   job.width = (count + job.across - 1) / job.across;
   if (job.across > 1) job.width = (job.width + strip - 1) / strip * strip;
