@@ -36,6 +36,8 @@ add_custom_command(OUTPUT ${MADE}/scullery.1 DEPENDS scullery core scripts/refer
   COMMENT "Making the reference and the manual page" VERBATIM)
 add_custom_target(reference_pages ALL DEPENDS ${MADE}/scullery.1)
 
+configure_file(cmake/record_folders.cmake.in record_folders.cmake @ONLY)
+install(SCRIPT ${CMAKE_BINARY_DIR}/record_folders.cmake)
 install(TARGETS scullery libscullery plugin_headers EXPORT SculleryTargets)
 install(TARGETS core checker DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
 install(DIRECTORY lua/scullery DESTINATION ${SCULLERY_LUA_FILES} PATTERN "*.swp" EXCLUDE)

@@ -339,7 +339,9 @@ function TestInstallation.test_uninstall_removes_what_was_installed_and_nothing_
     there .. "/lib/scullery/plugins/solver/mine.so\n")
   lu.assertEquals(sh(("find %s -iname '*scullery*' -o -name plugin"):format(quote(there))),
     there .. "/lib/scullery\n")
+  lu.assertEquals(sh(("find %s -type d -empty"):format(quote(there))), "")
   lu.assertStrContains(sh(remove), "was not there any more: " .. there .. "/bin/scullery")
+  os.remove(there .. "/lib/scullery/plugins/solver/mine.so")
 end
 
 function TestInstallation.test_uninstall_without_an_installation_is_an_error()
