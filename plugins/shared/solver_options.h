@@ -39,13 +39,6 @@
     .name = "intercept", .help = "fit an unpenalised constant", .fallback = "false",               \
     .forms = SCL_FORM_BOOLEAN, .role = SCL_ROLE_INTERCEPT                                          \
   }
-#define SOLVER_INTERCEPT_AUTO                                                                      \
-  {                                                                                                \
-    .name = "intercept",                                                                           \
-    .help = "fit an unpenalised constant; auto: only with a penalty on the weights (l2, l1)",      \
-    .words = "auto", .fallback = "auto", .forms = SCL_FORM_BOOLEAN | SCL_FORM_WORD,                \
-    .role = SCL_ROLE_INTERCEPT                                                                     \
-  }
 
 /* For least squares with either penalty; member: int32_t penalty. */
 enum { PENALTY_L2, PENALTY_RKHS };

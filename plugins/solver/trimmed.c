@@ -30,7 +30,7 @@ static const scl_option options[] = {
                   SCL_NOT_NEGATIVE),
     SCL_NUMBER(trimmed, fraction, "0.1", "share of the rows to leave out",
                .range = SCL_RANGE_HIGH_OPEN, .low = 0, .high = 1),
-    SOLVER_MAX_ITERATIONS(trimmed, "100", "fits at most"), SOLVER_INTERCEPT_AUTO};
+    SOLVER_MAX_ITERATIONS(trimmed, "100", "fits at most"), SCL_OPTION_INTERCEPT};
 
 /* Convergence threshold on the gain of a better u, relative to the mean square of the targets. */
 static const double TOLERANCE = 1e-12;

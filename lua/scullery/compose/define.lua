@@ -1,6 +1,7 @@
 --- Components written in Lua: sc.KIND.define, for prototypes of components in C.
 local core = require "scullery.core"
 local fail = require "scullery.base.fail"
+local formula = require "scullery.compose.formula"
 local keys = require "scullery.base.keys"
 local option_rows = require "scullery.compose.define_options"
 local options = require "scullery.base.options"
@@ -197,8 +198,9 @@ end
 
 -- Defines a component of a kind; returns its constructor, which the group (sc.KIND) makes on
 -- demand.
-local function enter(kind, given, group)
+local function enter(kind, given, group, own)
   local title = kind .. ".define"
+  if type(given) == "string" then given = formula.fields(kind, given, own) end
   local fields = options.check(title, given, rules[kind], 0)
   local main = checks[kind](fields)
   if fields.name == "define" then fail("a %s cannot be named 'define'", kind) end
@@ -244,12 +246,16 @@ define.groups = {}
 ---   check     function(o): raises an error if options contradict each other
 ---   summary, doc, version, author   texts for help
 ---
+--- In place of the table a formula in Lua and its options, define("tanh(beta * z)", { beta = 1 }):
+--- z, the options, and the functions of Lua's math, tanh, cosh, sinh and sign. An option is a
+--- number or a table as above; `name` beside them names the component, else the formula does.
+---
 --- bound, lipschitz, breaks, harmonic, fan_in and fan_out may be functions of o. Features with such
 --- a component are computed on the script's thread only. A name may be defined again: components
 --- made later use the new definition. A saved model contains no code: the script that loads it
 --- must define the component first.
-function define.nonlinearity(given)
-  return enter("nonlinearity", given, define.groups.nonlinearity)
+function define.nonlinearity(given, own)
+  return enter("nonlinearity", given, define.groups.nonlinearity, own)
 end
 
 --- sc.sampler.define{ name =, make = function(u, o) ... end, ... } or { name =, draw = function(t,
@@ -281,8 +287,11 @@ end
 ---             block.X, .y, .weights, .places; rows:progress(doing, done)
 ---   dependent true if parameters depend on each other, as quasi-random ones do
 ---
---- For both: bias = true adds the option `bias`, which the host implements.
-function define.sampler(given) return enter("sampler", given, define.groups.sampler) end
+--- For both: bias = true adds the option `bias`, which the host implements. A formula of u, uniform
+--- on (0, 1), stands for make: define("scale * tan(pi * (u - 0.5))", { scale = 1 }).
+function define.sampler(given, own)
+  return enter("sampler", given, define.groups.sampler, own)
+end
 
 --- sc.kernel.define{ name =, pair = "squared_distance", finish = function(number, o) ... end } or {
 --- name =, eval = function(x, y, o) ... end }: defines a kernel in Lua as sc.kernel.NAME{...}.
@@ -296,7 +305,12 @@ function define.sampler(given) return enter("sampler", given, define.groups.samp
 ---   move      function(x, o): then applied to each coordinate of dense rows
 ---   spaces    the parameter spaces that it accepts: a list of "dense", "sparse", "threshold"
 ---   eval      in place of all this: function(x, y, o), K of two rows, lists of numbers
-function define.kernel(given) return enter("kernel", given, define.groups.kernel) end
+---
+--- A formula has one of dot, squared_distance, distance (of absolute values), cosine and angle:
+--- define("1 / (1 + squared_distance / width^2)", { width = 1 }).
+function define.kernel(given, own)
+  return enter("kernel", given, define.groups.kernel, own)
+end
 
 --- sc.solver.define{ name =, solve = function(problem, o) ... end, ... }: defines a solver in Lua
 --- as sc.solver.NAME{...}. Returns that constructor. Options, check and texts: as for

@@ -23,6 +23,7 @@ local rules = options.declare("plugin.compile", {
   kind = { type = "string", choices = kinds },
   name = { type = "string" },
   source = { type = "string" },
+  options = { type = "table" },
   file = { type = "string" },
   flags = { type = "any", test = is_words, takes = "a text of flags, or a list of them" },
   sanitize = { type = "string" },
@@ -60,7 +61,7 @@ local function job_of(o)
   local job = { title = o.file or (o.name or "plugin") .. " (source)", file = o.file }
   job.is_cpp = o.file and o.file:find("%.c[cpx][px]?$") ~= nil
   job.command = compiler.command(o.compiler, job.is_cpp)
-  local given = { kind = o.kind, name = o.name, source = o.source }
+  local given = { kind = o.kind, name = o.name, source = o.source, options = o.options }
   if o.file then
     local file, message = io.open(o.file, "rb")
     if not file then fail("%s", message) end

@@ -53,16 +53,18 @@ function plugin.info(name)
   return at_caller(core.plugin_info, kind, short)
 end
 
---- sc.plugin.compile{ source =, kind =, name =, file =, flags =, sanitize =, compiler = }: compiles
---- a plugin with the system's compiler and loads it. New instances use the new code, also if a
---- plugin of that name was compiled before. Returns the same as sc.plugin.load.
+--- sc.plugin.compile{ source =, kind =, name =, options =, file =, flags =, sanitize =, compiler =
+--- }: compiles a plugin with the system's compiler and loads it. New instances use the new code,
+--- also if a plugin of that name was compiled before. Returns the same as sc.plugin.load.
 ---
 --- source: the text of a whole plugin in C; or a formula, with kind and name:
 ---   kind = "nonlinearity", source = "z > 0 ? z : 0.1 * z"
 ---   kind = "kernel", source = "1 / (1 + squared_distance)": uses one of dot, squared_distance,
 ---     distance (of absolute values), cosine and angle
 ---   kind = "sampler", source = "tan(SCL_PI * (u - 0.5))": the coordinates w_j, u uniform on (0, 1)
---- Statements with `return` may take the place of a formula. file: a source in a file; .cpp, .cc
+--- Statements with `return` may take the place of a formula. options = { beta = 1 }: numbers that
+--- the formula has by name, as options of the component; an option may also be { default =, low =,
+--- high =, help = }. file: a source in a file; .cpp, .cc
 --- and .cxx are C++. For a whole plugin, kind and name must match its contents.
 ---
 --- flags: for the compiler, "-O3 -lfoo" or a list. sanitize: "address,undefined" and the like;

@@ -1,5 +1,6 @@
 --- Sources for sc.plugin.compile: a whole plugin unchanged, or one generated from a formula.
 local fail = require "scullery.base.fail"
+local option_rows = require "scullery.compose.define_options"
 
 local sources = { around = "what stands around the formula" } -- to the compiler, a file's name
 
@@ -21,13 +22,33 @@ local function quoted(text)
     :gsub("%?%?", "?\\?") .. '"'
 end
 
--- static double NAME(double NUMBER): the formula, or statements that return its value, with #line
--- directives for its own lines.
-local function function_of(name, number, source, title)
+-- The members that the options are in the struct `formula`, and their declarations.
+local function instance_of(rows)
+  local members, lines = {}, {}
+  for i, row in ipairs(rows) do
+    members[i] = ("  double %s;\n"):format(row.name)
+    lines[i] = ("    SCL_NUMBER(formula, %s, %s, %s, SCL_%s(%.17g, %.17g)),\n"):format(row.name,
+      row.default and quoted(row.default) or "NULL", quoted(row.help), row.low_open
+        and (row.high_open and "BETWEEN" or "ABOVE") or "WITHIN", row.low, row.high)
+      :gsub("%-inf", "-INFINITY"):gsub("%f[%w]inf", "INFINITY")
+  end
+  return table.concat(members), table.concat(lines)
+end
+
+-- static double NAME(const void *instance, double NUMBER): the formula, or statements that return
+-- its value, with #line directives for its own lines. Options are variables.
+local function function_of(name, number, given, title)
+  local source = given.source
   local is_body = has_word(source, "return")
+  local variables = {}
+  for i, row in ipairs(given.rows) do
+    variables[i] = ("  const double %s = ((const formula *)instance)->%s;\n  (void)%s;\n"):format(
+      row.name, row.name, row.name)
+  end
   return table.concat({
-    ("static double %s(double %s) {"):format(name, number),
-    ("  (void)%s;"):format(number),
+    ("typedef struct formula {\n  scl_base base;\n%s} formula;"):format(given.members),
+    ("static double %s(const void *instance, double %s) {"):format(name, number),
+    ("  (void)%s;\n  (void)instance;\n%s"):format(number, table.concat(variables)),
     is_body and "" or "  return (",
     ('#line 1 %s'):format(quoted(title)),
     source,
@@ -37,7 +58,10 @@ local function function_of(name, number, source, title)
 end
 
 local function descriptor(given, texts)
-  return ([[
+  local lines = given.declarations .. (texts.options or "")
+  local array = lines ~= "" and "static const scl_option options[] = {\n" .. lines .. "};\n" or ""
+  if lines ~= "" then texts.members = texts.members .. ", SCL_INSTANCE(formula, options)" end
+  return array .. ([[
 const scl_plugin scullery_plugin = {
     .name = "%s",
     .summary = %s,
@@ -49,8 +73,8 @@ end
 local function nonlinearity(given, title)
   return [[
 #include <scullery/plugin.h>
-]] .. function_of("phi", "z", given.source, title) .. [[
-SCL_LOOPS(phi(z))
+]] .. function_of("phi", "z", given, title) .. [[
+SCL_LOOPS(phi(self, z))
 ]] .. descriptor(given, { summary = "phi(z) = " .. given.source, doc = "phi(z) = " .. given.source,
     members = "SCL_NONLINEARITY(SCL_RIDGE_LOOPS)" })
 end
@@ -70,11 +94,10 @@ local function kernel(given, title)
   local dense = found[1] == "cosine" or found[1] == "angle"
   return [[
 #include <scullery/plugin.h>
-]] .. function_of("value", found[1], given.source, title) .. [[
+]] .. function_of("value", found[1], given, title) .. [[
 static void finish(const void *self, const scl_pair_row *row, double *numbers) {
-  (void)self;
   for (size_t j = 0; j < row->count; j++)
-    numbers[j] = value(numbers[j]);
+    numbers[j] = value(self, numbers[j]);
 }
 ]] .. descriptor(given, { summary = "K = " .. given.source,
     doc = "K(u, v) = " .. given.source .. ", with the " .. found[1] .. " of u and v",
@@ -85,7 +108,7 @@ end
 local function sampler(given, title)
   return [[
 #include <scullery/plugin.h>
-]] .. function_of("quantile", "u", given.source, title) .. [[
+]] .. function_of("quantile", "u", given, title) .. [[
 static scl_status draw(const void *self, const scl_draw *draw, const scl_parameters *out,
                        scl_error *error) {
   const scl_host *host = ((const scl_base *)self)->host;
@@ -94,14 +117,14 @@ static scl_status draw(const void *self, const scl_draw *draw, const scl_paramet
     double *w = out->weights + (ptrdiff_t)i * out->stride;
     host->random->uniform(draw->address.seed, draw->address.stream, out->first + i, 0, out->dim, w);
     for (size_t j = 0; j < out->dim; j++)
-      w[j] = quantile(w[j]);
+      w[j] = quantile(self, w[j]);
   }
   return SCL_STATUS_OK;
 }
-static const scl_option options[] = {SCL_OPTION_BIAS};
 ]] .. descriptor(given, { summary = "w_j = " .. given.source .. ", u uniform on (0, 1)",
     doc = "Independent w_j = " .. given.source .. ", u uniform on (0, 1)",
-    members = "SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw), SCL_OPTIONS(options)" })
+    options = "    SCL_OPTION_BIAS,\n",
+    members = "SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw)" })
 end
 
 local wrappers = { nonlinearity = nonlinearity, kernel = kernel, sampler = sampler }
@@ -111,9 +134,13 @@ function sources.is_whole(text) return text:find("scullery_plugins?%f[^%w_]") ~=
 
 --- sources.complete(given, title): the source of a whole plugin. given.source is one, or the
 --- formula of the component given.kind with the name given.name. The compiler's messages name the
---- title and the lines of given.source.
+--- title and the lines of given.source. given.options: those of the formula, as in
+--- sc.KIND.define, numbers alone.
 function sources.complete(given, title)
   if sources.is_whole(given.source) then
+    if given.options then
+      fail("option 'options' is for formulas, and the source is a whole plugin")
+    end
     return ("#line 1 %s\n%s\n"):format(quoted(title), given.source)
   end
   if not given.kind or not given.name then
@@ -126,6 +153,16 @@ function sources.complete(given, title)
   if not given.name:find("^%l[%l%d_]*$") or #given.name > 40 then
     fail("option 'name' takes 1 to 40 of a-z, 0-9 and _, a letter first, and got %q", given.name)
   end
+  given.rows = option_rows.of(given.options or {})
+  for _, row in ipairs(given.rows) do
+    if row.forms[1] ~= "number" or #row.forms > 1 then
+      fail("option 'options': those of a formula are numbers, and '%s' is not", row.name)
+    end
+    if not has_word(given.source, row.name) then
+      fail("option 'options': the formula does not have '%s'", row.name)
+    end
+  end
+  given.members, given.declarations = instance_of(given.rows)
   return wrap(given, title)
 end
 

@@ -6,12 +6,7 @@
  * It is a mixture of Gaussian kernels exp(-||x - y||^2 t/(2 g^2)) over t from a Gamma law of mean 1
  * and shape alpha, therefore positive definite, and tends to that of width g as alpha grows
  * (Rasmussen and Williams 2006, Gaussian processes for machine learning, equation 4.19). */
-#include <scullery/plugin.h>
-
-#include <cmath>
-
-// Members that are left out of a table are zero, which means: none.
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#include <scullery/plugin.hpp>
 
 namespace {
 
@@ -19,8 +14,6 @@ struct quadratic {
   scl_base base;       // what the host offers, and the options as they came
   double alpha, width; // the host writes them before anything is called
 };
-
-const quadratic &of(const void *instance) { return *static_cast<const quadratic *>(instance); }
 
 // width is a length: "scale" and "median" are taken from the rows of data.
 const scl_option options[] = {
@@ -32,19 +25,19 @@ const scl_option options[] = {
 // What an option's range cannot say is refused here, with a sentence. No exception may leave a
 // slot.
 scl_status create(void *instance, scl_error *error) {
-  const quadratic &self = of(instance);
+  const quadratic &self = scullery::of<quadratic>(instance);
   if (std::isfinite(1 / self.width)) return SCL_STATUS_OK;
   return self.base.host->fail(error, SCL_STATUS_BAD_OPTION, "'width' = %g is too small",
                               self.width);
 }
 
 // Coordinates are multiplied by it before they meet.
-double scale(const void *instance) { return 1 / of(instance).width; }
+double scale(const void *instance) { return 1 / scullery::of<quadratic>(instance).width; }
 
 // From the squared distances of u_i and `count` of the v_j to K, in place. log1p: 1 + r/(2 alpha)
 // would lose r where alpha is large.
 void finish(const void *instance, const scl_pair_row *row, double *numbers) {
-  const double alpha = of(instance).alpha;
+  const double alpha = scullery::of<quadratic>(instance).alpha;
   for (size_t j = 0; j < row->count; j++)
     numbers[j] = std::exp(-alpha * std::log1p(numbers[j] / (2 * alpha)));
 }

@@ -7,12 +7,7 @@
  *
  * for normal A and B with means of 0, s^2 = var A var B and cos t = cov(A, B)/s: the linear kernel
  * and an arc-cosine kernel of order 1 (Cho and Saul 2009, Kernel methods for deep learning). */
-#include <scullery/plugin.h>
-
-#include <cmath>
-
-// Members that are left out of a table are zero, which means: none.
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#include <scullery/plugin.hpp>
 
 namespace {
 
@@ -28,7 +23,7 @@ const scl_option options[] = {SCL_NUMBER(
 // phi(z) for count numbers; out may be z. Called by many threads at once, as all that follows. No
 // exception may leave a slot.
 template <typename Real> void loop(const void *instance, size_t count, const Real *z, Real *out) {
-  const Real slope = static_cast<Real>(static_cast<const leaky *>(instance)->slope);
+  const Real slope = static_cast<Real>(scullery::of<leaky>(instance).slope);
   for (size_t j = 0; j < count; j++)
     out[j] = z[j] > 0 ? z[j] : slope * z[j];
 }

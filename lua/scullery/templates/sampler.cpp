@@ -10,12 +10,7 @@
  * and Fourier features estimate the kernel, with delta = x - y,
  *
  *   k(x, y) = prod_j 1/sqrt(1 + s^2 delta_j^2) */
-#include <scullery/plugin.h>
-
-#include <cmath>
-
-// Members that are left out of a table are zero, which means: none.
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#include <scullery/plugin.hpp>
 
 namespace {
 
@@ -41,7 +36,7 @@ void make(const void *, size_t count, const double *normal, double *e) {
 
 // w_j = mean + scale e_j; they come as 0 and 1.
 void moments(const void *instance, double *, double *scale) {
-  *scale = static_cast<const product *>(instance)->sigma;
+  *scale = scullery::of<product>(instance).sigma;
 }
 
 // E cos(z e): the host makes the kernel of Fourier features of it.

@@ -56,7 +56,7 @@ static const scl_option options[] = {
             "rank >= D), at least lambda (rkhs: lambda)",
             SCL_POSITIVE),
     SOLVER_SEED(cg, "seed for the sample"),
-    SOLVER_INTERCEPT_AUTO};
+    SCL_OPTION_INTERCEPT};
 
 static scl_status cg_create(void *instance, scl_error *error) {
   const cg *self = instance;

@@ -32,7 +32,7 @@ static const scl_option options[] = {
                   SCL_POSITIVE),
     SOLVER_TOLERANCE(hinge, "1e-5", "duality gap relative to the objective"),
     SOLVER_MAX_ITERATIONS(hinge, "2000", "passes over the rows at most"),
-    SOLVER_SEED(hinge, "seed for the order of rows"), SOLVER_INTERCEPT_AUTO};
+    SOLVER_SEED(hinge, "seed for the order of rows"), SCL_OPTION_INTERCEPT};
 
 static scl_status hinge_create(void *self, scl_error *error) {
   (void)error;

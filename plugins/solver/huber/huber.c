@@ -45,7 +45,7 @@ static const scl_option options[] = {
              "units of the target"),
     SOLVER_TOLERANCE(huber, "1e-6", "gradient norm relative to the one at a = 0"),
     SOLVER_MAX_ITERATIONS(huber, "100", "Newton steps at most, for each target"),
-    SOLVER_INTERCEPT_AUTO};
+    SCL_OPTION_INTERCEPT};
 
 static scl_status huber_create(void *self, scl_error *error) {
   (void)error;

@@ -30,7 +30,7 @@ static const scl_option options[] = {
                SCL_WITHIN(0, 1)),
     SOLVER_TOLERANCE(lasso, "1e-6", "duality gap to stop at, as a share of the objective at a = 0"),
     SOLVER_MAX_ITERATIONS(lasso, "10000", "steps from one active set to the next, at each lambda"),
-    SOLVER_INTERCEPT_AUTO};
+    SCL_OPTION_INTERCEPT};
 
 /* Between the lambdas on the way to the first that is asked for, and what they are solved to. */
 static const double PATH_RATIO = 0.3, PATH_TOLERANCE = 1e-2;

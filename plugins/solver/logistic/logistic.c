@@ -54,7 +54,7 @@ static const scl_option options[] = {
     SOLVER_SEED(logistic, "sgd: seed for the minibatches"),
     EARLY_STOP_OPTIONS(
         logistic, "epochs in a row without a smaller loss on the rows held out before it stops"),
-    SOLVER_INTERCEPT_AUTO};
+    SCL_OPTION_INTERCEPT};
 
 static scl_status logistic_create(void *instance, scl_error *error) {
   logistic *self = instance;

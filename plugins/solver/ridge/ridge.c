@@ -39,7 +39,7 @@ static const double MOST_ERROR = 5e-3, LITTLE_ERROR = 1e-6;
 
 static const scl_option options[] = {
     SOLVER_LAMBDA(ridge, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
-    SOLVER_PENALTY(ridge), SOLVER_INTERCEPT_AUTO,
+    SOLVER_PENALTY(ridge), SCL_OPTION_INTERCEPT,
     SCL_WORD(
         ridge, form, "auto|primal|dual", "auto",
         "primal: a D x D system; dual: n x n (l2, rows of one weight); auto: dual where it can "

@@ -249,8 +249,8 @@ test("fields that are wrong are refused", function()
   refused({ "row 2", "'price'", "is not finite" }, { 1, "inf", "red", 5, "1" })
   refused({ "'price' is not among the 5 names", "'prize'" }, { 1, 2, "red", 5, "1" },
     { "size", "prize", "colour", "when", "grade" })
-  support.fails({ "4 fields without names", "6" }, predictors.encode, loaded, nil, { { 1, 2, 3, 4 } },
-    4, false)
+  support.fails({ "4 fields without names", "6" }, predictors.encode, loaded, nil,
+    { { 1, 2, 3, 4 } }, 4, false)
   support.fails({ "too large for float32" }, predictors.encode, loaded, names,
     { { 1e300, 2, "red", 5, "1" } }, 5, true)
   local plain = sc.pipeline{ sc.solver.ridge() }:fit(sc.randn{ 9, 2, seed = 1 },

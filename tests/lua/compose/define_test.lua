@@ -55,6 +55,58 @@ local function features(phi, given)
   return sc.features(all)
 end
 
+TestFormulas = {}
+
+function TestFormulas:test_they_are_the_functions_that_they_say()
+  local soft = sc.nonlinearity.define("tanh(beta * z) + sign(z)",
+    { beta = { default = 1, low = 0 } })
+  local same = sc.nonlinearity.define{ name = "soft_by_hand", options = { beta = 1 },
+    eval = function(z, o)
+      local e = math.exp(2 * o.beta * z)
+      return (e - 1) / (e + 1) + (z > 0 and 1 or z < 0 and -1 or 0)
+    end }
+  for _, beta in ipairs{ 0.3, 1, 4 } do
+    local a = features(soft{ beta = beta }):fit(X):transform(X)
+    local b = features(same{ beta = beta }):fit(X):transform(X)
+    lu.assertTrue((a - b):abs():max() < 1e-12)
+  end
+  lu.assertStrContains(tostring(soft()), "nonlinearity.tanh_beta_z_sign_z_")
+  support.fails({ "'beta'", "-1" }, soft, { beta = -1 })
+  local kernel = sc.kernel.define("exp(-squared_distance / (2 * width^2))",
+    { width = 1, name = "gaussian_by_formula" })
+  lu.assertTrue(rawequal(kernel, sc.kernel.gaussian_by_formula))
+  local p, phi = sc.sampler.gaussian(), sc.nonlinearity.relu()
+  local function matrix(K)
+    return sc.instantiation{ p = sc.sampler.landmarks(), phi = K }:features{ T = 9, seed = 1 }
+      :fit(X):transform(X)
+  end
+  lu.assertTrue((matrix(kernel{ width = 2 }) - matrix(sc.kernel.gaussian{ width = 2 })):abs():max()
+    < 1e-12)
+  local sampler = sc.sampler.define("scale * tan(pi * (u - 0.5))", { scale = 2 })
+  local hand = sc.sampler.define{ name = "cauchy_by_hand", options = { scale = 2 },
+    make = function(u, o) return o.scale * math.tan(math.pi * (u - 0.5)) end }
+  lu.assertTrue(features(phi, { p = sampler() }):fit(X):transform(X)
+    == features(phi, { p = hand() }):fit(X):transform(X))
+  lu.assertFalse(features(phi, { p = p }):fit(X):transform(X)
+    == features(phi, { p = hand() }):fit(X):transform(X))
+end
+
+function TestFormulas:test_what_is_wrong_is_a_sentence()
+  local function refused(words, kind, ...)
+    support.fails({ kind .. ".define", table.unpack(words) }, sc[kind].define, ...)
+  end
+  refused({ "does not have the option 'beta'" }, "nonlinearity", "tanh(bet * z)", { beta = 1 })
+  refused({ "the name 'bet'", "is it 'beta'?" }, "nonlinearity", "bet + beta * z", { beta = 1 })
+  refused({ "the name 'os'" }, "nonlinearity", "os.exit(z)")
+  refused({ "is not Lua" }, "nonlinearity", "tanh(z")
+  refused({ "gives true where a number belongs" }, "nonlinearity", "z > 0")
+  refused({ "uses z, and got \"x\"" }, "nonlinearity", "x")
+  refused({ "a table of its options, and got 3" }, "nonlinearity", "z", 3)
+  refused({ "has both", "cosine and dot" }, "kernel", "dot + cosine")
+  refused({ "a name that the formula can use" }, "nonlinearity", "tanh(z)", { tanh = 1 })
+  refused({ "a solver has no formula" }, "solver", "z")
+end
+
 TestNonlinearities = {}
 
 function TestNonlinearities:test_features_are_those_of_the_built_in_one()
@@ -452,14 +504,14 @@ function TestNonlinearities:test_the_page_turns_it_into_c()
   local compiler = os.getenv "CC" or "cc"
   lu.skipIf(support.shell(compiler .. " --version") ~= 0, "there is no C compiler")
   local text = support.read(source .. "/docs/plugins_in_lua.md")
-  local written, code = text:match("```lua\n(.-)```"), text:match("```c\n(.-)```")
+  local written, code = text:match("```lua\n(local leaky.-)```"), text:match("```c\n(.-)```")
   local base = support.write(nil, "")
   support.write(base .. ".c", code)
   local status, _, said = support.shell(("%s -std=c11 -Wall -Wextra -Wpedantic -Werror -O2 -fPIC \z
     -shared -fvisibility=hidden -I'%s/core/include' -o %s.so %s.c -lm"):format(compiler, source,
     base, base))
   lu.assertEquals(status, 0, said)
-  assert(load(written:gsub("print%b()", "")))()
+  assert(load("local sc = ...\n" .. written:gsub("print%b()", "")))(sc)
   local function found()
     local phi = sc.nonlinearity.leaky{ slope = 0.3 }
     return features(phi):fit(X):transform(X),

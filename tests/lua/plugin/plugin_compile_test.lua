@@ -104,6 +104,30 @@ print((f32 - at(sc.nonlinearity.leaky())):abs():max() < 1e-6)
     .. "phi%(z%) = z > 0 %? z : 0.1 %* z\tcompiled\ntrue\n")
 end
 
+function TestFormulas.test_options()
+  local out = works[[
+sc.plugin.compile{ kind = "nonlinearity", name = "soft", source = "tanh(beta * z)",
+  options = { beta = 1 } }
+sc.plugin.compile{ kind = "sampler", name = "heavy", source = "scale * tan(SCL_PI * (u - 0.5))",
+  options = { scale = { default = 2, low = 0.5, help = "the width" } } }
+sc.plugin.compile{ kind = "kernel", name = "far", source = "exp(-squared_distance / (2 * w * w))",
+  options = { w = { default = 1, above = 0 } } }
+local soft = sc.nonlinearity.define("tanh(beta * z)", { beta = 1 })
+print(near(at(sc.nonlinearity.soft{ beta = 3 }), at(soft{ beta = 3 })))
+local X = sc.randn{ 9, 3, seed = 1 }
+local function mapped(p, phi)
+  return sc.features{ p = p, phi = phi, T = 5, seed = 2 }:fit(X):transform(X)
+end
+local id = sc.nonlinearity.identity()
+print(near(mapped(sc.sampler.heavy(), id), 2 * mapped(sc.sampler.heavy{ scale = 1 }, id)))
+local marks = sc.sampler.landmarks()
+print(near(mapped(marks, sc.kernel.far{ w = 2 }), mapped(marks, sc.kernel.gaussian{ width = 2 })))
+print(select(2, pcall(sc.sampler.heavy, { scale = 0.1 })))
+]]
+  lu.assertStrContains(out, "true\ntrue\ntrue\n")
+  lu.assertStrContains(out, "'scale'")
+end
+
 function TestFormulas.test_kernels_of_each_number_of_a_pair()
   local out = works[[
 local X, Y = sc.randn{ 5, 3, seed = 1 }, sc.randn{ 4, 3, seed = 2 }
@@ -143,6 +167,10 @@ function TestFormulas.test_what_is_none_is_a_sentence()
     ['{ kind = "solver", name = "x", source = "1" }'] = "a solver has no short form",
     ['{ source = "z" }'] = "plugin (source) has no symbol scullery_plugin: it is a formula, for "
       .. "which 'kind' and 'name' are required",
+    ['{ kind = "nonlinearity", name = "x", source = "b * z", options = { beta = 1 } }'] =
+      "the formula does not have 'beta'",
+    ['{ kind = "nonlinearity", name = "x", source = "b * z", options = { b = "x" } }'] =
+      "those of a formula are numbers, and 'b' is not",
     ['{ kind = "kernel", name = "x", source = "1" }'] = "the formula of a kernel is one of dot, ",
     ['{ kind = "kernel", name = "x", source = "dot * angle" }'] =
       "the formula of a kernel has one of dot and angle",

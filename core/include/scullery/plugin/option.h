@@ -109,6 +109,15 @@ typedef struct scl_option {
         SCL_STORE_NONE, 0, 0, 0, 0, SCL_WIDTH_NONE, SCL_ROLE_BIAS                                  \
   }
 
+/* "intercept" of a solver: an unpenalised constant, by default unless the penalty is that of an
+ * RKHS. The host reads it by its role, and gives centred sums where it is wanted. */
+#define SCL_OPTION_INTERCEPT                                                                       \
+  {                                                                                                \
+    "intercept", "fit an unpenalised constant; auto: only with a penalty on the weights (l2, l1)", \
+        "auto", "auto", SCL_FORM_BOOLEAN | SCL_FORM_WORD, SCL_STORE_NONE, 0, 0, 0, 0,              \
+        SCL_WIDTH_NONE, SCL_ROLE_INTERCEPT                                                         \
+  }
+
 /* Another component's instance, given as an option's value. It is valid as long as the
  * instance that has the option. Call it only through scl_host.parts. */
 struct scl_plugin;
