@@ -22,7 +22,8 @@ end
 
 --- command.arguments(parser): declare the arguments for argparse.
 function command.arguments(parser)
-  parser:argument("target", "FILE.so, or NAME or KIND.NAME of a plugin that can be asked for")
+  parser:argument("target", "FILE.so, or NAME or KIND.NAME of a plugin that can be asked for; \z
+    with --watch FILE.c or FILE.cpp")
     :args("?")
   parser:option("--only", "the name of a test, or a part of it"):argname "TEST"
   parser:option("--seed", "of all random draws; a fresh one without"):argname "SEED"
@@ -31,6 +32,8 @@ function command.arguments(parser)
     test that did not end; after %d of those the others are not run"):format(check.patience,
     2 * check.patience, check.short_patience, check.most_timeouts)):argname "SECONDS"
     :convert(seconds)
+  parser:flag("--watch", "compile FILE.c and check it, now and after each change of a source in \z
+    its folder, until Ctrl-C; of the tests those that did not pass are shown")
   parser:flag("--json", "the results as JSON")
   parser:flag("--list", "the tests, and what each one means")
   parser:flag("--in-process", "all tests in this process, as a debugger likes it")
@@ -102,10 +105,56 @@ local function again(all, target)
   end
 end
 
+-- The sources in the folder of a file, as one text.
+local function sources(path)
+  local folder, parts = path:match("^(.*/)") or "./", {}
+  for _, file in ipairs(core.folder(folder) or {}) do
+    if file.name:find "%.[ch]%a*$" then
+      local source = io.open(folder .. file.name, "rb")
+      parts[#parts + 1] = source and file.name .. source:read("a") or nil
+      if source then source:close() end
+    end
+  end
+  table.sort(parts)
+  return table.concat(parts)
+end
+
+-- Compile and check a source; what fails is printed.
+local function check_source(given)
+  local ok, first, _, list = pcall(require("scullery").plugin.compile, { file = given.target })
+  if not ok then
+    if require("scullery.base.options").is_interrupt(first) then error(first, 0) end
+    return say((tostring(first):gsub("^.-plugin%.compile: ", "")))
+  end
+  local report = reporter(given.target)
+  local all = check.run(list[1].path, { only = given.only, seed = given.seed,
+    seconds = given.seconds, report = function(result)
+      if result.outcome ~= "pass" and result.outcome ~= "skip" then report(result) end
+    end })
+  say(("%s: %d passed, %d warned, %d skipped, %d failed; seed %d"):format(given.target, all.passed,
+    all.warned, all.skipped, all.failed, all.seed))
+end
+
+-- Check a source at each change.
+local function watch(given)
+  if not given.target:find "%.c[cpx]?[px]?$" then
+    error(("plugin check: --watch takes a source, FILE.c or FILE.cpp, and got '%s'"):format(
+      given.target), 0)
+  end
+  local before
+  while true do
+    local now = sources(given.target)
+    if now ~= before then check_source(given) end
+    before = now
+    core.sleep(0.2)
+  end
+end
+
 --- command.run(given): run the checks; given: the result of argparse. Fails where a test failed.
 function command.run(given)
   if given.list then return list_tests(given) end
   if not given.target then error("plugin check: takes FILE.so, or the name of a plugin", 0) end
+  if given.watch then return watch(given) end
   local seed = given.reproduce or given.seed
   if given.alone then
     return require("scullery_checker.alone").answer(given.target, { component = given.component,

@@ -281,4 +281,40 @@ end
 
 local status = lu.LuaUnit.run()
 specimen.clear()
+-- plugin check --watch compiles and checks at once and after a change, until Ctrl-C.
+TestWatching = {}
+
+function TestWatching:test_a_source_is_checked_at_each_change()
+  lu.skipIf(sanitized, "the compiled object would need the sanitizer's runtime")
+  local source = support.read((os.getenv "SCULLERY_SOURCE" or ".")
+    .. "/lua/scullery/templates/nonlinearity.c")
+  support.in_folder(function(folder)
+    local path, out = folder .. "/watched.c", folder .. "/out"
+    local function await(words)
+      for _ = 1, 600 do
+        if support.read(out):find(words, 1, true) then return end
+        os.execute "sleep 0.1"
+      end
+      lu.fail(("after a minute there is no '%s' in: %s"):format(words, support.read(out)))
+    end
+    support.write(path, source)
+    support.write(out, "")
+    local pipe = assert(io.popen(("XDG_CACHE_HOME='%s/cache' %s plugin check --watch %s --only \z
+      gaussian-dual >%s 2>&1 & echo $!"):format(folder, support.quote(support.binary),
+      support.quote(path), support.quote(out))))
+    local process = pipe:read("l")
+    pipe:close()
+    await ": 1 passed, 0 warned, 0 skipped, 0 failed"
+    support.write(path, (source:gsub("out%[j%] = z", "out[j] = 2 * z")))
+    await "FAIL     gaussian-dual"
+    support.write(path, (source:gsub("const leaky", "konst leaky")))
+    await "unknown type name"
+    os.execute("kill -INT " .. process)
+    await "interrupted!"
+  end)
+  support.fails({ "plugin check: --watch takes a source", "x.so" }, function()
+    require("scullery_checker.command").run{ target = "x.so", watch = true }
+  end)
+end
+
 os.exit(status)
