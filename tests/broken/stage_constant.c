@@ -1,6 +1,6 @@
 /* A constant column becomes 0/0. */
 // caught by: few-rows fail
-// says: two constant columns
+// says: 1 rows of 4 columns
 #include "stage.h"
 
 static void wrong_column(const void *self, const scl_stage_column *column, double *shift,

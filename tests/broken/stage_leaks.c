@@ -1,6 +1,6 @@
 /* A fit leaves memory behind. */
 // caught by: uses fail
-// says: grow
+// says: of host->allocate behind
 #include "stage.h"
 
 static scl_status wrong_fit(const void *self, const scl_fitting *fitting, scl_error *error) {

@@ -192,8 +192,9 @@ local function check_saved(t)
         end)
       end
       if core.is_matrix(matrix) then
-        t:expect(matrix:cols() ~= d or not with(narrower(matrix)), "array '%s' of a file has a \z
-          column less than the rows, and is taken", name)
+        local narrow = matrix:cols() == d and with(narrower(matrix))
+        t:expect(not narrow or core.stage_info(narrow).cols_out ~= want:cols(), "array '%s' of a \z
+          file has a column less than the rows, and is taken", name)
         for _, value in ipairs{ -1e6, 0.5, 1e18 } do
           local damaged = with(filled(matrix:rows(), matrix:cols(), value))
           if damaged then rows.try(t, "other numbers", function()

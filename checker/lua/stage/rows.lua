@@ -1,5 +1,6 @@
 --- Rows for tests of row stages, and what comes of a stage that is fitted to them.
 local core = require "scullery_checker.core"
+local options = require "scullery.base.options"
 
 local rows = {}
 
@@ -34,8 +35,8 @@ function rows.through(fitted, X) return core.transform(core.source(X), { fitted 
 function rows.try(t, what, f, plain)
   local ok, made = pcall(f)
   if ok then return made end
-  if require("scullery.base.options").is_interrupt(made) then error(made, 0) end
-  local sentence = tostring(made)
+  if options.is_interrupt(made) or type(made) == "table" then error(made, 0) end
+  local sentence = options.plain(tostring(made))
   for _, fault in ipairs{ "no sentence", "returned status", "left the rounding mode",
     "is put twice", "put no array", "not declared" } do
     t:expect(not sentence:find(fault, 1, true), "%s: %s", what, sentence)
