@@ -130,7 +130,9 @@ function checks.solver(fields)
   return "solve"
 end
 
-function checks.stage(fields) return need(fields, "column", "eval") end
+function checks.stage(fields)
+  return need(fields, "column", "eval")
+end
 
 -- ---------------------------------------------------------------- the digest of a definition
 

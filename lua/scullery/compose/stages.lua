@@ -89,7 +89,9 @@ function stages.components(source, before, map, k)
 end
 
 --- stages.learns_from_targets(stage): true if it is fitted to the targets, too.
-function stages.learns_from_targets(self) return facts(self).targets end
+function stages.learns_from_targets(self)
+  return facts(self).targets
+end
 
 --- stages.follows(stage): true if it can come after features, with a solver after it.
 function stages.follows(self)

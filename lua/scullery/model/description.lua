@@ -193,32 +193,23 @@ function decoders.table(value, saved)
   return result
 end
 
--- A component or row stage, made by the function `make` of its kind, name and options. Every option
--- in force when it was saved must have the same value now.
-local function decode_component(value, saved, make)
+-- A component or row stage. Every option in force when it was saved must have the same value now.
+function decoders.component(value, saved)
   local place = value["@place"]
   local kind, name, note = core.saved_component(saved, place)
   if note then warn(note) end
-  local made = make(kind, name, decode_fields(value.options, saved, "the options of a component"))
+  local given = decode_fields(value.options, saved, "the options of a component")
+  local made = kind == "stage" and stages.make(name, given) or component.group(kind)[name](given)
+  local part = stages.is(made) and made.component or made
   if value.settings ~= nil then
-    core.saved_settings(saved, place, component.instance(stages.is(made) and made.component or made))
+    core.saved_settings(saved, place, component.instance(part))
   end
   return made
 end
 
-function decoders.component(value, saved)
-  return decode_component(value, saved, function(kind, name, given)
-    return component.group(kind)[name](given)
-  end)
-end
-
 function decoders.stage(value, saved)
-  if value.name == "relevance" then
-    return stages.relevance(decode_fields(value.options, saved, "the options of a stage"))
-  end
-  return decode_component(value, saved, function(_, name, given)
-    return stages.make(name, given)
-  end)
+  if value.name ~= "relevance" then return decoders.component(value, saved) end
+  return stages.relevance(decode_fields(value.options, saved, "the options of a stage"))
 end
 
 function decoders.features(value, saved)

@@ -1,6 +1,6 @@
-/* Winsorising: each number of a row is cut to
+/* Winsorising: each number x of a row becomes
  *
- *   [mean - reach s, mean + reach s],
+ *   x' = min(max(x, mean - reach s), mean + reach s),
  *
  * mean and standard deviation s those of its column in the rows of the fit, so that outliers do not
  * pull a model after them. */

@@ -288,7 +288,7 @@ function TestUses.test_finalizers_in_any_order()
         return X:slice(first, first + count - 1) end)
       map = core.map{ sampler = core.instance("sampler", "gaussian", {}),
         phi = core.instance("nonlinearity", "fourier", {}), dim = 3, T = 8 }
-      stage = standardized(X)
+      stage = core.fit_stage(core.instance("stage", "standardize", {}), core.source(X), {})
       ridge = core.instance("solver", "ridge", {})
       ]] .. script))
     lu.assertEquals(status, 0, script .. "\n" .. err)
