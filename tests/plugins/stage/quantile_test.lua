@@ -1,4 +1,5 @@
--- Quantiles of columns: against ranks, at ties and beyond the ends, and as uniform and normal numbers.
+-- Quantiles of columns: against ranks, at ties and beyond the ends, and as uniform and normal
+-- numbers.
 local lu = require "luaunit"
 local sc = require "scullery"
 local fails = dofile("tests/helpers/support.lua").fails
@@ -10,7 +11,8 @@ local function column(list)
 end
 
 local function through(given, list, other)
-  local Z = sc.pipeline{ sc.stage.quantile(given) }:fit(column(list)):transform(column(other or list))
+  local p = sc.pipeline{ sc.stage.quantile(given) }:fit(column(list))
+  local Z = p:transform(column(other or list))
   local out = {}
   for i = 1, Z:rows() do out[i] = Z:get(i, 1) end
   return out
@@ -50,7 +52,8 @@ end
 -- 1/(2 sqrt(m)).
 function TestSample()
   local X = sc.randn{ 20000, 1, seed = 2 }
-  local exact = sc.pipeline{ sc.stage.quantile{ sample = 20000, knots = 20000 } }:fit(X):transform(X)
+  local all = sc.stage.quantile{ sample = 20000, knots = 20000 }
+  local exact = sc.pipeline{ all }:fit(X):transform(X)
   local some = sc.pipeline{ sc.stage.quantile{ sample = 1000 } }:fit(X):transform(X)
   lu.assertTrue((exact - some):abs():max() < 4 / (2 * math.sqrt(1000)))
   lu.assertTrue((exact - some):abs():max() > 0)
@@ -59,8 +62,8 @@ function TestSample()
 end
 
 function TestOptions()
-  fails("option 'knots' got 1", function() sc.stage.quantile{ knots = 1 } end)
-  fails("option 'output' got \"normale\"", function() sc.stage.quantile{ output = "normale" } end)
+  fails({ "option 'knots' got 1" }, function() sc.stage.quantile{ knots = 1 } end)
+  fails({ "option 'output' got \"normale\"" }, sc.stage.quantile, { output = "normale" })
 end
 
 os.exit(lu.LuaUnit.run(), true)

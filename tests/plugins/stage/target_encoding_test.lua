@@ -1,5 +1,6 @@
--- Target encoding: against its formula; smoothing that shows no more than the categories do; weights,
--- classes, categories that were not seen; and cross-validation that is not fooled by an identifier.
+-- Target encoding: against its formula; smoothing that shows no more than the categories do;
+-- weights, classes, categories that were not seen; and cross-validation that is not fooled by an
+-- identifier.
 local lu = require "luaunit"
 local sc = require "scullery"
 local fails = dofile("tests/helpers/support.lua").fails
@@ -14,7 +15,8 @@ local function dataset(categories, y, more)
 end
 
 local function encode(given, ds, X)
-  return sc.pipeline{ sc.stage.target_encoding(given), sc.solver.ridge() }:fit(ds):transform(X or ds.X)
+  local p = sc.pipeline{ sc.stage.target_encoding(given), sc.solver.ridge() }:fit(ds)
+  return p:transform(X or ds.X)
 end
 
 function TestFormula()
@@ -100,13 +102,15 @@ function TestTargetsDoNotLeak()
   lu.assertTrue(raw > 0.35)
   lu.assertTrue(covariance < 0.15, covariance)
   -- the folds of p:cv are not seen by what they judge
-  local p = sc.pipeline{ sc.stage.target_encoding{ smoothing = 0 }, sc.solver.ridge{ lambda = 1e-6 } }
+  local p = sc.pipeline{ sc.stage.target_encoding{ smoothing = 0 },
+    sc.solver.ridge{ lambda = 1e-6 } }
   lu.assertTrue(p:cv(dataset(pairs_of, y), { folds = 5 }).mean < 0.1)
 end
 
 function TestWeightsAndClasses()
   local X = sc.matrix{ { 1, 5 }, { 1, 6 }, { 2, 7 }, { 2, 8 }, { 3, 9 }, { 3, 1 } }
-  local ds = sc.dataset{ X = X, y = { "a", "b", "c", "a", "b", "c" }, weights = { 1, 3, 1, 1, 2, 0 } }
+  local ds = sc.dataset{ X = X, y = { "a", "b", "c", "a", "b", "c" },
+    weights = { 1, 3, 1, 1, 2, 0 } }
   local p = sc.pipeline{ sc.stage.target_encoding{ columns = { 1 }, smoothing = 0 },
     sc.solver.ridge() }:fit(ds)
   local Z = p:transform(X)
@@ -125,14 +129,14 @@ end
 
 function TestRefusals()
   local ds = dataset({ 1, 2, 3 }, { 1, 2, 3 })
-  fails("option 'columns' has column 2, and columns 1 to 1 arrive", function()
+  fails({ "option 'columns' has column 2, and columns 1 to 1 arrive" }, function()
     encode({ columns = { 2 } }, ds)
   end)
-  fails("more than 2 different values", function() encode({ most = 2 }, ds) end)
-  fails("learns from targets, and these rows have none", function()
+  fails({ "more than 2 different values" }, function() encode({ most = 2 }, ds) end)
+  fails({ "learns from targets, and these rows have none" }, function()
     sc.pipeline{ sc.stage.target_encoding() }:fit(ds.X)
   end)
-  fails("comes after the features", function()
+  fails({ "comes after the features" }, function()
     sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.relu(), T = 3 },
       sc.stage.target_encoding(), sc.solver.ridge() }
   end)
