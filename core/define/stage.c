@@ -2,15 +2,36 @@
  * a column) or eval (of each number). */
 #include "define/define.h"
 
+typedef struct column_call {
+  const scl_stage_column *column;
+  double *shift, *factor;
+} column_call;
+
 /* shift, factor = column(mean, deviation, low, high, options). */
+static int run_column(lua_State *L) {
+  const column_call *call = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  const scl_stage_column *c = call->column;
+  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
+  lua_pushnumber(L, c->mean + c->rest);
+  lua_pushnumber(L, c->weight > 0 ? sqrt(c->square / c->weight) : 0);
+  lua_pushnumber(L, c->low);
+  lua_pushnumber(L, c->high);
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  scl_defined_invoke(L, 5, 2);
+  *call->shift = scl_defined_result(L, SCL_DEFINED_TOP + 1, "a number as its first result");
+  *call->factor = scl_defined_result(L, SCL_DEFINED_TOP + 2, "a number as its second result");
+  return 0;
+}
+
 static void stage_column(const void *self, const scl_stage_column *column, double *shift,
                          double *factor) {
-  double out[2] = {0, 1};
-  const double deviation = column->weight > 0 ? sqrt(column->square / column->weight) : 0;
-  scl_defined_fill(self, "column", 2, out, "=nnnno", column->mean + column->rest, deviation,
-                   column->low, column->high);
-  *shift = out[0];
-  *factor = out[1];
+  column_call call = {column, shift, factor};
+  scl_error error = {0};
+  *shift = 0;
+  *factor = 1;
+  const scl_status status = scl_defined_call(self, "column", run_column, &call, &error);
+  if (status != SCL_STATUS_OK)
+    ((const scl_base *)self)->host->fail_call(status, "%s", error.message);
 }
 
 /* out = eval(number, options) for each number of the rows. */

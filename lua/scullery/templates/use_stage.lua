@@ -4,5 +4,4 @@ local features = sc.features{ p = sc.sampler.gaussian{ sigma = 0.2 },
   phi = sc.nonlinearity.fourier(), T = 100, seed = 1 }
 local p = sc.pipeline{ sc.stage.my_plugin{ reach = sc.choose{ 2, 3, 5 } }, sc.standardize(),
   features, sc.solver.ridge{ lambda = 1e-4 } }
-p:search(train, { folds = 5 })
-print(p:score(test))
+print(p:search(train, { folds = 5 }):score(test))
