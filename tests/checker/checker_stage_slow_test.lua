@@ -29,12 +29,16 @@ function TestStages.test_there_are_all()
 end
 
 function TestStages.test_defined_in_lua()
-  sc.stage.define{ name = "centred", options = { factor = { default = 1,
+  sc.stage.define{ name = "centred", version = "1.0",
+    doc = "x becomes factor (x - mean)/s, mean and standard deviation s of its column in the rows.",
+    options = { factor = { default = 1,
     above = 0, high = 9, help = "of all columns" } },
     column = function(mean, deviation, _, _, o)
       return mean, deviation > 0 and o.factor / deviation or 1
     end, scale_free = true }
-  sc.stage.define{ name = "root", eval = function(x)
+  sc.stage.define{ name = "root", version = "1.0",
+    doc = "x becomes the root of |x| with the sign of x; nothing is learnt from rows of the fit.",
+    eval = function(x)
     return x < 0 and -math.sqrt(-x) or math.sqrt(x)
   end }
   for seed = 1, 2 do
