@@ -217,9 +217,16 @@ local function use_kernel(kernel, X)
   return made
 end
 
+-- The rows after a stage that was fitted to them, with targets.
+local function use_stage(stage, X, seed)
+  local source = core.source(X, core.randn{ X:rows(), 1, seed = seed + 1 })
+  local fitted = core.fit_stage(instance(stage), source, {}, nil)
+  return core.transform(core.source(X), { fitted })
+end
+
 --- subject.use(component, seed[, rows = 300]): the component in a small run as users have it, on
---- random rows: the features, the Gram matrix or the scores that come of it. A transport has no
---- rows: it opens a group, whose exchanges are checked.
+--- random rows: the features, the Gram matrix, the scores or the rows that come of it. A transport
+--- has no rows: it opens a group, whose exchanges are checked.
 function subject.use(component, seed, rows)
   if component.kind == "transport" then
     return require("scullery_checker.transport.group").use(component, seed)
@@ -231,6 +238,8 @@ function subject.use(component, seed, rows)
     return use_features(subject.partner(component), component, X, seed)
   elseif component.kind == "kernel" then
     return use_kernel(component, X)
+  elseif component.kind == "stage" then
+    return use_stage(component, X, seed)
   end
   return use_solver(component, X, seed)
 end

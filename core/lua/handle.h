@@ -11,6 +11,7 @@
 #define SCL_LUA_INSTANCE "scullery.instance"
 #define SCL_LUA_SOURCE "scullery.source"
 #define SCL_LUA_STAGE "scullery.stage"
+#define SCL_LUA_STAGE_ARRAYS "scullery.stage_arrays"
 #define SCL_LUA_MAP "scullery.map"
 #define SCL_LUA_MODEL "scullery.model"
 #define SCL_LUA_TRAINING "scullery.training"
@@ -56,7 +57,7 @@ const scl_component *scl_lua_check_component(lua_State *L, int place);
 /* The most rows of a block that a script may ask for. */
 enum { SCL_LUA_BLOCK = 1 << 24 };
 
-/* Handles as scl_lua_new_handle makes them, for a scl_model, a scl_stage, a scl_map and a
+/* Handles as scl_lua_new_handle makes them, for a scl_model, a scl_fitted_stage, a scl_map and a
  * scl_source. */
 void **scl_lua_new_model(lua_State *L);
 void **scl_lua_new_stage(lua_State *L);

@@ -106,7 +106,7 @@ static int map_staged(lua_State *L) {
   enum { MOST_STAGES = 10000 };
   const scl_map *map = check_map(L, 1);
   const size_t count = scl_lua_copy_list(L, 2, MOST_STAGES, "stages");
-  scl_stage **stages = lua_newuserdatauv(L, (count + 1) * sizeof(scl_stage *), 0);
+  scl_fitted_stage **stages = lua_newuserdatauv(L, (count + 1) * sizeof(scl_fitted_stage *), 0);
   for (size_t i = 0; i < count; i++) {
     lua_rawgeti(L, 2, (lua_Integer)i + 1);
     stages[i] = scl_lua_check_handle(L, -1, SCL_LUA_STAGE);

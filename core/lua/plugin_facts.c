@@ -3,6 +3,7 @@
  * checked when the plugin was loaded. */
 #include "lua/handle.h"
 #include "plugin/registry.h"
+#include "plugin/stage.h"
 #include "plugin/symbols.h"
 #include <string.h>
 
@@ -89,11 +90,20 @@ static void set_transport(lua_State *L, const void *vtable) {
   scl_lua_set_boolean(L, "launcher", table->launched != NULL);
 }
 
+/* form, flags, arrays: the names of what it learns. */
+static void set_stage(lua_State *L, const void *vtable) {
+  const scl_stage *table = vtable;
+  static const char *const flags[] = {"targets", "scale-free", "homogeneous", "by-column"};
+  scl_lua_set_text(L, "form", table->column != NULL ? "simple" : "general");
+  set_bits(L, "flags", table->flags, flags, 4);
+  scl_lua_set_text(L, "arrays", scl_stage_arrays_of(table));
+}
+
 /* By kind. A kind without a row has the fields that all kinds have. */
 static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
     [SCL_KIND_SAMPLER] = set_sampler,     [SCL_KIND_NONLINEARITY] = set_nonlinearity,
     [SCL_KIND_KERNEL] = set_kernel,       [SCL_KIND_SOLVER] = set_solver,
-    [SCL_KIND_TRANSPORT] = set_transport,
+    [SCL_KIND_TRANSPORT] = set_transport, [SCL_KIND_STAGE] = set_stage,
 };
 
 /* abilities = the ids that the descriptor lists; and of a nonlinearity that declares its facts,

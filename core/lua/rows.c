@@ -5,15 +5,15 @@
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "lua/list.h"
+#include "lua/matrix.h"
 #include "rows/chosen.h"
 #include "rows/distinct.h"
 #include "rows/fitting.h"
-#include "rows/pca.h"
 #include "rows/relevance.h"
 #include "rows/widths.h"
 #include <string.h>
 
-static void release_stage(void *stage) { scl_stage_destroy(stage); }
+static void release_stage(void *stage) { scl_fitted_stage_destroy(stage); }
 
 void **scl_lua_new_stage(lua_State *L) {
   return scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage);
@@ -21,14 +21,41 @@ void **scl_lua_new_stage(lua_State *L) {
 
 /* ------------------------------------------------------------ stages */
 
-/* core.fit_stage(kind, source, stages[, map]) -> stage, of the features where there is a map */
+static void release_arrays(void *arrays) {
+  scl_stage_arrays_release(arrays);
+  scl_release(arrays);
+}
+
+/* core.fit_stage(instance, source, stages, map or nil, weights or nil) -> stage, of the features
+ * where there is a map; second: what it reports, {name = matrix} */
 static int fit_stage(lua_State *L) {
-  static const char *const kinds[] = {"standardize", "minmax", "normalize", "add_bias", NULL};
-  const scl_stage_kind kind = (scl_stage_kind)luaL_checkoption(L, 1, NULL, kinds);
+  scl_instance *instance = scl_lua_check_instance(L, 1, SCL_KIND_STAGE);
   scl_flow flow = scl_lua_flow(L, 2, 3, 4);
-  if (flow.map != NULL) flow.doing = scl_stage_name(kind);
-  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
-                      scl_flow_fit_stage(&flow, kind, &made, &error));
+  flow.weights = scl_lua_opt_weights(L, 5, flow.source->rows);
+  if (flow.map != NULL || !scl_stage_learns(instance)) flow.doing = scl_instance_name(instance);
+  scl_stage_arrays *reports =
+      scl_lua_new_owned(L, SCL_LUA_STAGE_ARRAYS, release_arrays, sizeof *reports);
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_fitted_stage,
+                      scl_flow_fit_stage(&flow, instance, &made, reports, &error));
+  if (instance->script) scl_lua_mark_script(L, lua_gettop(L));
+  lua_newtable(L);
+  for (size_t i = 0; i < reports->count; i++) {
+    const scl_array *from = &reports->arrays[i];
+    scl_matrix *to = scl_lua_make_matrix(L, from->sizes[0], from->sizes[1], SCL_DTYPE_FLOAT64);
+    if (from->sizes[0] * from->sizes[1] > 0)
+      memcpy(to->data, from->data, from->sizes[0] * from->sizes[1] * sizeof(double));
+    lua_setfield(L, -2, reports->names[i]);
+  }
+  return 2;
+}
+
+/* core.stage_facts(instance) -> {targets = whether it learns from targets, follows = whether it may
+ * follow features} */
+static int stage_facts(lua_State *L) {
+  const scl_instance *stage = scl_lua_check_instance(L, 1, SCL_KIND_STAGE);
+  lua_newtable(L);
+  SCL_LUA_BOOLEANS(L, {"targets", scl_stage_has(stage, SCL_STAGE_TARGETS)},
+                   {"follows", scl_stage_has(stage, SCL_STAGE_SCALE_FREE | SCL_STAGE_HOMOGENEOUS)});
   return 1;
 }
 
@@ -40,74 +67,24 @@ static int fit_relevance(lua_State *L) {
   const uint64_t seed = (uint64_t)luaL_checkinteger(L, 3);
   flow.weights = scl_lua_opt_weights(L, 4, flow.source->rows);
   scl_matrix *relevance = scl_lua_new_matrix(L);
-  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_fitted_stage,
                       scl_flow_fit_relevance(&flow, seed, &made, relevance, &error));
   scl_lua_account(L, scl_matrix_bytes(relevance));
   lua_insert(L, -2); /* the stage first */
   return 2;
 }
 
-/* core.pca(source, stages, map, k) -> {vectors = k x D, mean = 1 x D, variances = k x 1, total =}
- * of the features (of the staged rows without a map).
- *
- * Row i of the vectors is the i-th principal direction, with its variance; total is the sum of all
- * variances, so that variances / total are shares. The components of a row x are
- * vectors (x - mean). */
-static int pca(lua_State *L) {
-  scl_components c;
-  const size_t k = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "k");
-  scl_flow flow = scl_lua_flow(L, 1, 2, 3);
-  flow.doing = "components";
-  lua_createtable(L, 0, 4);
-  scl_matrix *vectors = scl_lua_new_matrix(L);
-  lua_setfield(L, -2, "vectors");
-  scl_matrix *mean = scl_lua_new_matrix(L);
-  lua_setfield(L, -2, "mean");
-  scl_matrix *variances = scl_lua_new_matrix(L);
-  lua_setfield(L, -2, "variances");
-  SCL_LUA_TRY(L, scl_pca(&flow, k, &c, &error));
-  *vectors = c.vectors;
-  *mean = c.mean;
-  *variances = c.variances;
-  scl_lua_account(L,
-                  scl_matrix_bytes(vectors) + scl_matrix_bytes(mean) + scl_matrix_bytes(variances));
-  scl_lua_set_number(L, "total", c.total);
-  return 1;
-}
-
-/* core.projection_stage(vectors, mean) -> stage: x to vectors (x - mean) */
-static int projection_stage(lua_State *L) {
-  const scl_matrix *vectors = scl_lua_hold_matrix(L, 1), *mean = scl_lua_hold_matrix(L, 2);
-  if (vectors->dtype != SCL_DTYPE_FLOAT64 || mean->dtype != SCL_DTYPE_FLOAT64 || mean->rows != 1 ||
-      mean->cols != vectors->cols)
-    return luaL_error(L, "a projection takes k x d vectors and a 1 x d mean, in float64");
-  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_stage(L), scl_stage,
-                      scl_stage_create_projection(vectors, scl_matrix_row(mean, 0), &made, &error));
-  return 1;
-}
-
-/* core.selection_stage(source, stages, map or nil, columns) -> stage: some of the columns (from 1),
- * or of the features where there is a map */
-static int selection_stage(lua_State *L) {
-  const scl_flow flow = scl_lua_flow(L, 1, 2, 3);
-  const size_t count = scl_lua_copy_list(L, 4, SCL_LUA_MOST, "columns");
-  const double *columns = scl_lua_list_numbers(L, 4, count, "columns");
-  if (scl_flow_entries(&flow) > 0)
-    return luaL_error(L,
-                      "select: one-hot features have too many columns for row stages after them");
-  SCL_LUA_PUSH_HANDLE(
-      L, scl_lua_new_stage(L), scl_stage,
-      scl_stage_create_selection(scl_flow_features(&flow), columns, count, &made, &error));
-  return 1;
-}
-
 /* core.stage_info(stage) -> {cols_in, cols_out, constant = how many columns it learnt to be
- * constant} */
+ * constant, keeps = whether its columns are those that arrive, changed} */
 static int stage_info(lua_State *L) {
-  const scl_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
+  const scl_fitted_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
   lua_newtable(L);
   SCL_LUA_INTEGERS(L, {"cols_in", stage->cols_in}, {"cols_out", stage->cols_out},
                    {"constant", stage->constant});
+  const scl_stage *table = stage->instance == NULL ? NULL : scl_stage_table(stage->instance);
+  scl_lua_set_boolean(L, "keeps",
+                      table == NULL || table->shape == NULL ||
+                          (table->flags & SCL_STAGE_BY_COLUMN) != 0);
   return 1;
 }
 
@@ -271,11 +248,10 @@ static int quartiles(lua_State *L) {
 }
 
 void scl_lua_open_rows(lua_State *L) {
-  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 4}, {"fit_relevance", fit_relevance, 4},
-                {"pca", pca, 4}, {"projection_stage", projection_stage, 2},
-                {"selection_stage", selection_stage, 4}, {"stage_info", stage_info, 1},
-                {"learn", learn, 3}, {"learn_state", learn_state, 7}, {"learns", learns, 1},
-                {"widths", widths, 2}, {"sample", sample, 4}, {"distinct_rows", distinct_rows, 4},
+  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 5}, {"fit_relevance", fit_relevance, 4},
+                {"stage_facts", stage_facts, 1}, {"stage_info", stage_info, 1}, {"learn", learn, 3},
+                {"learn_state", learn_state, 7}, {"learns", learns, 1}, {"widths", widths, 2},
+                {"sample", sample, 4}, {"distinct_rows", distinct_rows, 4},
                 {"transform", transform, 4}, {"walk", walk, 3}, {"block_rows", block_rows, 4},
                 {"find_nonfinite", find_nonfinite, 1}, {"quartiles", quartiles, 1});
 }

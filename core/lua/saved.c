@@ -31,11 +31,11 @@ const scl_saved *scl_lua_check_saved(lua_State *L, int place) {
   return &file->saved;
 }
 
-/* The table of a component says which one of the file it is. */
+/* The table of a component or of a row stage says which one of the file it is. */
 static void number_component(lua_State *L, void *context, const cJSON *object) {
   opened *file = context;
   const char *mark = scl_saved_mark(object);
-  if (mark == NULL || strcmp(mark, "component") != 0) return;
+  if (mark == NULL || (strcmp(mark, "component") != 0 && strcmp(mark, "stage") != 0)) return;
   const cJSON **grown =
       scl_grow(file->components, file->count, &file->room, sizeof *file->components);
   if (grown == NULL) luaL_error(L, "not enough memory for a model");
@@ -145,11 +145,13 @@ static int saved_features(lua_State *L) {
 }
 
 /* The field `name` of the table on top: restored stages, each in a handle that owns it. */
-static void set_stages(lua_State *L, const char *name, scl_stage **stages, size_t count) {
+static void set_stages(lua_State *L, const char *name, scl_fitted_stage **stages, size_t count) {
   lua_createtable(L, (int)count, 0);
   for (size_t i = 0; i < count; i++) {
+    const bool script = stages[i]->instance != NULL && stages[i]->instance->script;
     *scl_lua_new_stage(L) = stages[i];
     stages[i] = NULL;
+    if (script) scl_lua_mark_script(L, lua_gettop(L));
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, name);

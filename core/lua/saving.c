@@ -58,28 +58,26 @@ static int tensors_write(lua_State *L) {
 
 /* ------------------------------------------------------------ stages */
 
-/* The field `key` of the table on top: a copy of rows x cols numbers. */
-static void set_numbers(lua_State *L, const char *key, const double *numbers, size_t rows,
-                        size_t cols) {
-  scl_matrix *out = scl_lua_make_matrix(L, rows, cols, SCL_DTYPE_FLOAT64);
-  memcpy(out->data, numbers, rows * cols * sizeof *numbers);
-  lua_setfield(L, -2, key);
-}
-
-/* core.stage_save(stage) -> {kind, cols, constant, arrays = {name = matrix} where it learnt
- * some} */
+/* core.stage_save(stage) -> {kind, cols, constant, arrays = {name = matrix or array} where it
+ * learnt some} */
 static int stage_save(lua_State *L) {
-  const scl_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
+  const scl_fitted_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
   lua_newtable(L);
-  scl_lua_set_text(L, "kind", scl_stage_name(stage->kind));
+  scl_lua_set_text(L, "kind", scl_fitted_stage_name(stage));
   SCL_LUA_INTEGERS(L, {"cols", stage->cols_in}, {"constant", stage->constant});
-  if (stage->factor == NULL) return 1;
-  const bool selects = stage->kind == SCL_SELECT;
+  if (stage->state.count == 0) return 1;
   lua_newtable(L);
-  if (!selects) set_numbers(L, scl_saved_shift_name(stage->kind), stage->shift, 1, stage->cols_in);
-  set_numbers(L, scl_saved_factor_name(stage->kind), stage->factor,
-              stage->kind == SCL_PROJECT ? stage->cols_out : 1,
-              selects ? stage->cols_out : stage->cols_in);
+  for (size_t i = 0; i < stage->state.count; i++) {
+    const scl_array *array = &stage->state.arrays[i];
+    if (array->dtype == SCL_DTYPE_FLOAT64 && array->rank == 2) {
+      const size_t count = array->sizes[0] * array->sizes[1];
+      scl_matrix *out = scl_lua_make_matrix(L, array->sizes[0], array->sizes[1], array->dtype);
+      if (count > 0) memcpy(out->data, array->data, count * sizeof(double));
+    } else {
+      scl_lua_push_array(L, array);
+    }
+    lua_setfield(L, -2, stage->state.names[i]);
+  }
   lua_setfield(L, -2, "arrays");
   return 1;
 }

@@ -155,7 +155,7 @@ scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
       .source = scl_lua_check_source(L, source), .groups = 1, .dtype = SCL_DTYPE_FLOAT64};
   if (stages != 0 && !lua_isnoneornil(L, stages))
     flow.n_stages = scl_lua_copy_list(L, stages, MOST_STAGES, "stages");
-  scl_stage **list = lua_newuserdatauv(L, (flow.n_stages + 1) * sizeof *list, 0);
+  scl_fitted_stage **list = lua_newuserdatauv(L, (flow.n_stages + 1) * sizeof *list, 0);
   for (size_t i = 0; i < flow.n_stages; i++) {
     lua_rawgeti(L, stages, (lua_Integer)i + 1);
     list[i] = scl_lua_check_handle(L, -1, SCL_LUA_STAGE);

@@ -8,11 +8,11 @@
 /* A training with the arrays that its flow points to. */
 typedef struct scl_lua_training {
   scl_training *engine;
-  scl_flow flow;           /* the rows, their stages and the map; it points to the arrays below */
-  scl_stage **stages;      /* flow.n_stages of them; the handle keeps the stages */
-  int32_t *group;          /* fold of each row, from 0; NULL without folds */
-  double *weights;         /* weight of each row; NULL: all 1 */
-  scl_fingerprints prints; /* of the rows, where they were asked for */
+  scl_flow flow;             /* the rows, their stages and the map; it points to the arrays below */
+  scl_fitted_stage **stages; /* flow.n_stages of them; the handle keeps the stages */
+  int32_t *group;            /* fold of each row, from 0; NULL without folds */
+  double *weights;           /* weight of each row; NULL: all 1 */
+  scl_fingerprints prints;   /* of the rows, where they were asked for */
 } scl_lua_training;
 
 /* One call at a time: a training keeps what its walks find. */

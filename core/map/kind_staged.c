@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK_ROWS = 64 };
+/* Rows of a task, and numbers of a buffer in which some of them are changed at a time. */
+enum { CHUNK_ROWS = 64, BUFFER = 32768 };
 
 const scl_map *scl_map_base(const scl_map *map) {
   return map->kind == &scl_map_kind_staged ? map->own.staging.base : map;
@@ -46,25 +47,38 @@ static scl_status write_row(const changing *c, size_t i, const double *row, scl_
   return SCL_STATUS_OK;
 }
 
+/* Change rows first .. end-1, `step` at a time. buffers: 2 step room numbers. */
+static scl_status change_rows(const changing *c, size_t first, size_t end, size_t step,
+                              double *buffers, scl_error *error) {
+  const scl_staging *own = &c->map->own.staging;
+  for (size_t at = first; at < end; at += step) {
+    const size_t count = scl_min(step, end - at);
+    double *rows;
+    for (size_t i = 0; i < count; i++) {
+      const void *from = scl_at(c->from, c->map->dtype, (ptrdiff_t)(at + i) * c->stride);
+      if (c->map->dtype == SCL_DTYPE_FLOAT64)
+        memcpy(buffers + i * c->room, from, c->width * sizeof *buffers);
+      else
+        scl_widen(c->width, from, buffers + i * c->room);
+    }
+    SCL_TRY(scl_fitted_stages_apply(own->stages, own->n_stages, buffers, buffers + step * c->room,
+                                    count, (ptrdiff_t)c->room, &rows, error));
+    for (size_t i = 0; i < count; i++)
+      SCL_TRY(write_row(c, at + i, rows + i * c->room, error));
+  }
+  return SCL_STATUS_OK;
+}
+
 /* Task: CHUNK_ROWS rows. */
 static scl_status change_chunk(void *context, size_t index, scl_error *error) {
   const changing *c = context;
-  const scl_staging *own = &c->map->own.staging;
   const size_t first = index * CHUNK_ROWS, end = scl_min(first + CHUNK_ROWS, c->request->rows);
-  double *row = scl_allocate_array(c->room + 1, sizeof *row);
-  if (row == NULL) return scl_fail_memory(error, c->room * sizeof *row, "a row of features");
-  scl_status status = SCL_STATUS_OK;
-  for (size_t i = first; status == SCL_STATUS_OK && i < end; i++) {
-    const void *from = scl_at(c->from, c->map->dtype, (ptrdiff_t)i * c->stride);
-    if (c->map->dtype == SCL_DTYPE_FLOAT64)
-      memcpy(row, from, c->width * sizeof *row);
-    else
-      scl_widen(c->width, from, row);
-    for (size_t s = 0; s < own->n_stages; s++)
-      scl_stage_apply(own->stages[s], row);
-    status = write_row(c, i, row, error);
-  }
-  scl_release(row);
+  const size_t step = scl_max(1, scl_min(CHUNK_ROWS, BUFFER / scl_max(c->room, 1)));
+  double *buffers = scl_allocate_array(2 * step * c->room + 1, sizeof *buffers);
+  if (buffers == NULL)
+    return scl_fail_memory(error, 2 * step * c->room * sizeof *buffers, "rows of features");
+  const scl_status status = change_rows(c, first, end, step, buffers, error);
+  scl_release(buffers);
   return status;
 }
 
@@ -86,7 +100,7 @@ static scl_status staged_apply(const scl_map *map, const scl_map_request *reques
                 .width = width,
                 .room = width};
   for (size_t s = 0; s < own->n_stages; s++)
-    c.room = scl_max(c.room, scl_stage_room(own->stages[s]));
+    c.room = scl_max(c.room, own->stages[s]->cols_out);
   const scl_map_request of_base = {.x = request->x,
                                    .phi = fits ? request->phi : memory,
                                    .x_stride = request->x_stride,
@@ -102,25 +116,25 @@ static scl_status staged_apply(const scl_map *map, const scl_map_request *reques
 
 /* ------------------------------------------------------------ making */
 
-/* Stages that may follow features. The base may leave out a factor of its features
+/* Whether a stage may follow features. The base may leave out a factor of its features
  * (scl_map_log_scale): the result of these stages does not depend on such a factor, or has the same
- * factor (SCL_SELECT). */
-static bool follows_features(scl_stage_kind kind) {
-  return kind == SCL_STANDARDIZE || kind == SCL_MINMAX || kind == SCL_NORMALIZE ||
-         kind == SCL_SELECT;
+ * factor (SCL_STAGE_HOMOGENEOUS). */
+static bool follows_features(const scl_fitted_stage *stage) {
+  return stage->instance != NULL &&
+         scl_stage_has(stage->instance, SCL_STAGE_SCALE_FREE | SCL_STAGE_HOMOGENEOUS);
 }
 
 /* Check that the stages can follow the features of `base`, each taking as many columns as the one
  * before gives. *features = the columns of the last. */
-static scl_status check_stages(const scl_map *base, scl_stage *const *stages, size_t n_stages,
-                               size_t *features, scl_error *error) {
+static scl_status check_stages(const scl_map *base, scl_fitted_stage *const *stages,
+                               size_t n_stages, size_t *features, scl_error *error) {
   *features = scl_map_features(base);
   if (n_stages == 0 || base->bare || base->kind->apply == NULL ||
       base->kind == &scl_map_kind_staged)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "row stages follow dense features");
   for (size_t s = 0; s < n_stages; s++) {
-    const char *name = scl_stage_name(stages[s]->kind);
-    if (!follows_features(stages[s]->kind))
+    const char *name = scl_fitted_stage_name(stages[s]);
+    if (!follows_features(stages[s]))
       return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s does not follow features", name);
     if (stages[s]->cols_in != *features)
       return scl_fail(error, SCL_STATUS_BAD_SHAPE,
@@ -131,19 +145,19 @@ static scl_status check_stages(const scl_map *base, scl_stage *const *stages, si
   return SCL_STATUS_OK;
 }
 
-/* The log of the factor that is left out after the stages: only selections keep it. */
-static double log_scale_of(const scl_map *base, scl_stage *const *stages, size_t n_stages) {
+/* The log of the factor that is left out after the stages: only homogeneous ones keep it. */
+static double log_scale_of(const scl_map *base, scl_fitted_stage *const *stages, size_t n_stages) {
   for (size_t s = 0; s < n_stages; s++)
-    if (stages[s]->kind != SCL_SELECT) return 0;
+    if (!scl_stage_has(stages[s]->instance, SCL_STAGE_HOMOGENEOUS)) return 0;
   return base->log_scale;
 }
 
-scl_status scl_map_create_staged(const scl_map *base, scl_stage *const *stages, size_t n_stages,
-                                 scl_map **out, scl_error *error) {
+scl_status scl_map_create_staged(const scl_map *base, scl_fitted_stage *const *stages,
+                                 size_t n_stages, scl_map **out, scl_error *error) {
   size_t features;
   SCL_TRY(check_stages(base, stages, n_stages, &features, error));
   scl_map *map = scl_allocate_zero(sizeof *map);
-  const scl_stage **list = scl_allocate_array(n_stages, sizeof *list);
+  const scl_fitted_stage **list = scl_allocate_array(n_stages, sizeof *list);
   if (map == NULL || list == NULL) {
     SCL_RELEASE(map, list);
     return scl_fail_memory(error, sizeof *map, "a feature map");

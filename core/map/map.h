@@ -62,8 +62,8 @@ scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, 
                           scl_error *error);
 /* The features of `base`, each row of them changed by the stages in order. It borrows base and
  * stages. Such a map has no K and no parameters of its own: scl_map_base has them. */
-scl_status scl_map_create_staged(const scl_map *base, scl_stage *const *stages, size_t n_stages,
-                                 scl_map **out, scl_error *error);
+scl_status scl_map_create_staged(const scl_map *base, scl_fitted_stage *const *stages,
+                                 size_t n_stages, scl_map **out, scl_error *error);
 /* Of a map with stages: the map whose features they change. Of any other map: the map itself. */
 const scl_map *scl_map_base(const scl_map *map);
 void scl_map_destroy(scl_map *map);

@@ -46,7 +46,7 @@ typedef struct scl_sections {
 /* Kind `staged` (kind_staged.c). */
 typedef struct scl_staging {
   const scl_map *base; /* borrowed, and so are the stages */
-  const scl_stage **stages;
+  const scl_fitted_stage **stages;
   size_t n_stages;
 } scl_staging;
 

@@ -1,4 +1,4 @@
-/* Moments of columns, and the stages that are fitted from them. */
+/* Moments of columns, and fitted stages. */
 #include "map/stage.h"
 
 #include "base/loops.h"
@@ -119,168 +119,187 @@ void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments
   into->count += from->count;
 }
 
-const char *scl_stage_name(scl_stage_kind kind) {
-  static const char *const names[] = {"standardize", "minmax",    "normalize", "add_bias",
-                                      "pca",         "relevance", "select"};
-  return names[kind];
+void scl_column_moments_list(const scl_column_moments *m, scl_stage_column *out) {
+  for (size_t j = 0; j < m->cols; j++)
+    out[j] =
+        (scl_stage_column){m->count, m->mean[j], m->rest[j], m->square[j], m->low[j], m->high[j]};
 }
 
-bool scl_stage_needs_moments(scl_stage_kind kind) {
-  return kind == SCL_STANDARDIZE || kind == SCL_MINMAX;
+/* ------------------------------------------------------------ named arrays */
+
+static size_t bytes_of(scl_dtype dtype) {
+  return dtype == SCL_DTYPE_FLOAT64 || dtype == SCL_DTYPE_INT64   ? 8
+         : dtype == SCL_DTYPE_FLOAT32 || dtype == SCL_DTYPE_INT32 ? 4
+                                                                  : 0;
 }
 
-/* Whether a stage of this kind has a shift and a factor for each column. */
-static bool scales_columns(scl_stage_kind kind) {
-  return scl_stage_needs_moments(kind) || kind == SCL_RELEVANCE;
-}
-
-/* Shift and factor of column j. A constant column becomes 0: its shift is its value, its factor
- * 1. `square` is the sum of squared deviations: the deviation is that of the population (count, not
- * count - 1). */
-static void set_column(scl_stage *stage, const scl_column_moments *m, size_t j) {
-  const bool constant = !(m->high[j] > m->low[j]);
-  const double deviation = sqrt(m->square[j] / m->count), range = m->high[j] - m->low[j];
-  const bool standardize = stage->kind == SCL_STANDARDIZE;
-  const double size = standardize ? deviation : range;
-  stage->shift[j] = constant || !standardize ? m->low[j] : m->mean[j] + m->rest[j];
-  stage->factor[j] = constant || !(size > 0) ? 1 : 1 / size;
-  stage->constant += constant;
-}
-
-/* A stage with room for what its kind learns, set to 0. */
-static scl_status allocate_stage(scl_stage_kind kind, size_t cols, scl_stage **out,
-                                 scl_error *error) {
-  scl_stage *stage = scl_allocate_zero(sizeof *stage);
-  if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
-  *stage =
-      (scl_stage){.kind = kind, .cols_in = cols, .cols_out = cols + (kind == SCL_ADD_BIAS ? 1 : 0)};
-  *out = stage;
-  if (!scales_columns(kind)) return SCL_STATUS_OK;
-  stage->shift = scl_allocate_zero((2 * cols + 1) * sizeof(double));
-  if (stage->shift == NULL) {
-    scl_release(stage);
-    return scl_fail_memory(error, 2 * cols * sizeof(double), "a stage");
+/* Type, rank and sizes that an array of a stage may have; *count: of its numbers. */
+static scl_status check_array(const char *name, const scl_array *array, size_t *count,
+                              scl_error *error) {
+  *count = 1;
+  for (uint32_t i = 0; i < array->rank && i < 4; i++) {
+    if (array->sizes[i] != 0 && *count > ((size_t)1 << 48) / array->sizes[i])
+      return scl_fail(error, SCL_STATUS_INTERNAL, "the array '%s' is too large", name);
+    *count *= array->sizes[i];
   }
-  stage->factor = stage->shift + cols;
+  if (array->rank > 4 || bytes_of(array->dtype) == 0 || (*count > 0 && array->data == NULL))
+    return scl_fail(error, SCL_STATUS_INTERNAL,
+                    "the array '%s' has dtype %d and rank %u; float64, float32, int32 or int64 in "
+                    "up to 4 dimensions belong there",
+                    name, (int)array->dtype, array->rank);
+  const bool real = array->dtype == SCL_DTYPE_FLOAT64 || array->dtype == SCL_DTYPE_FLOAT32;
+  for (size_t i = 0; real && i < *count; i++)
+    if (!isfinite(scl_number(array->data, array->dtype, i)))
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "the array '%s' has a number that is not finite (number %zu)", name, i + 1);
   return SCL_STATUS_OK;
 }
 
-scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_moments *moments,
-                            scl_stage **out, scl_error *error) {
-  SCL_TRY(allocate_stage(kind, cols, out, error));
-  for (size_t j = 0; scl_stage_needs_moments(kind) && j < cols; j++)
-    set_column(*out, moments, j);
+/* The place of the name, or a new one; SCL_STAGE_ARRAYS: there is none. */
+static size_t place_of(scl_stage_arrays *arrays, bool add, const char *name) {
+  size_t i = 0;
+  while (i < arrays->count && strcmp(arrays->names[i], name) != 0)
+    i++;
+  if (i < arrays->count) return i;
+  if (!add || i == SCL_STAGE_ARRAYS || strlen(name) > SCL_STAGE_NAME) return SCL_STAGE_ARRAYS;
+  memcpy(arrays->names[i], name, strlen(name) + 1);
+  return arrays->count++;
+}
+
+scl_status scl_stage_arrays_put(scl_stage_arrays *arrays, bool add, const char *name,
+                                const scl_array *array, scl_error *error) {
+  size_t count;
+  SCL_TRY(check_array(name, array, &count, error));
+  const size_t i = place_of(arrays, add, name);
+  if (i == SCL_STAGE_ARRAYS || arrays->arrays[i].data != NULL)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "the array '%.40s' is put twice, or not declared",
+                    name);
+  const size_t bytes = count * bytes_of(array->dtype);
+  void *copy = scl_allocate(bytes + 1);
+  if (copy == NULL) return scl_fail_memory(error, bytes, "an array of a stage");
+  if (bytes > 0) memcpy(copy, array->data, bytes);
+  arrays->arrays[i] = *array;
+  arrays->arrays[i].data = copy;
   return SCL_STATUS_OK;
 }
 
-scl_status scl_stage_restore(scl_stage_kind kind, size_t cols, const double *shift,
-                             const double *factor, size_t constant, scl_stage **out,
-                             scl_error *error) {
-  SCL_TRY(allocate_stage(kind, cols, out, error));
-  (*out)->constant = constant;
-  if (!scales_columns(kind)) return SCL_STATUS_OK;
-  memcpy((*out)->shift, shift, cols * sizeof *shift);
-  memcpy((*out)->factor, factor, cols * sizeof *factor);
-  return SCL_STATUS_OK;
+void scl_stage_arrays_release(scl_stage_arrays *arrays) {
+  for (size_t i = 0; i < arrays->count; i++)
+    scl_release((void *)(uintptr_t)arrays->arrays[i].data);
+  memset(arrays, 0, sizeof *arrays);
 }
 
-scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean,
-                                       scl_stage **out, scl_error *error) {
-  const size_t k = vectors->rows, cols = vectors->cols;
-  scl_stage *stage = scl_allocate_zero(sizeof *stage);
+/* ------------------------------------------------------------ fitted stages */
+
+/* The arrays of a stage without an instance. */
+static const char relevance_arrays[] = "mean|factor";
+
+const char *scl_fitted_stage_name(const scl_fitted_stage *stage) {
+  return stage->instance == NULL ? "relevance" : scl_instance_name(stage->instance);
+}
+
+scl_status scl_fitted_stage_create(scl_instance *instance, size_t cols, scl_fitted_stage **out,
+                                   scl_error *error) {
+  scl_fitted_stage *stage = scl_allocate_zero(sizeof *stage);
   if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
-  *stage = (scl_stage){.kind = SCL_PROJECT, .cols_in = cols, .cols_out = k};
-  stage->shift = scl_allocate_array((k + 1) * cols + 1, sizeof(double));
-  if (stage->shift == NULL) {
-    scl_release(stage);
-    return scl_fail_memory(error, (k + 1) * cols * sizeof(double), "a stage");
-  }
-  stage->factor = stage->shift + cols;
-  memcpy(stage->shift, mean, cols * sizeof *mean);
-  for (size_t i = 0; i < k; i++)
-    memcpy(stage->factor + i * cols, scl_matrix_row(vectors, i), cols * sizeof(double));
-  *out = stage;
-  return SCL_STATUS_OK;
-}
-
-scl_status scl_stage_create_selection(size_t cols, const double *columns, size_t count,
-                                      scl_stage **out, scl_error *error) {
-  if (count == 0) return scl_fail(error, SCL_STATUS_BAD_OPTION, "select: no columns");
-  for (size_t i = 0; i < count; i++)
-    if (!(columns[i] >= 1 && columns[i] <= (double)cols) || columns[i] != floor(columns[i]))
-      return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                      "select: column %.15g is selected, and columns 1 to %zu arrive", columns[i],
-                      cols);
-  scl_stage *stage = scl_allocate_zero(sizeof *stage);
-  if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
-  *stage = (scl_stage){.kind = SCL_SELECT, .cols_in = cols, .cols_out = count};
-  stage->factor = scl_allocate_array(count + 1, sizeof *columns);
-  if (stage->factor == NULL) {
-    scl_release(stage);
-    return scl_fail_memory(error, count * sizeof *columns, "a stage");
-  }
-  memcpy(stage->factor, columns, count * sizeof *columns);
+  const char *names =
+      instance == NULL ? relevance_arrays : scl_stage_arrays_of(scl_stage_table(instance));
+  stage->instance = scl_instance_share(instance);
+  stage->cols_in = stage->cols_out = cols;
+  while (scl_stage_array_name(names, stage->state.count, stage->state.names[stage->state.count]))
+    stage->state.count++;
   *out = stage;
   return SCL_STATUS_OK;
 }
 
-/* Stages that build their result behind the row need room for both. */
-size_t scl_stage_room(const scl_stage *stage) {
-  const bool behind = stage->kind == SCL_PROJECT || stage->kind == SCL_SELECT;
-  return behind ? stage->cols_in + stage->cols_out : scl_max(stage->cols_in, stage->cols_out);
+scl_status scl_fitted_stage_settle(scl_fitted_stage *stage, scl_error *error) {
+  for (size_t i = 0; i < stage->state.count; i++)
+    if (stage->state.arrays[i].data == NULL)
+      return scl_fail(error, SCL_STATUS_INTERNAL, "stage.%s put no array '%s'",
+                      scl_fitted_stage_name(stage), stage->state.names[i]);
+  stage->fitted = (scl_stage_state){.head = SCL_HEAD(scl_stage_state),
+                                    .cols = stage->cols_in,
+                                    .width = stage->cols_in,
+                                    .arrays = stage->state.arrays,
+                                    .count = stage->state.count};
+  if (stage->instance == NULL) return scl_stage_check_rows(relevance_arrays, &stage->fitted, error);
+  SCL_TRY(scl_stage_shape(stage->instance, &stage->fitted, error));
+  if (stage->fitted.width > INT32_MAX)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "stage.%s gives %zu columns, which are too many",
+                    scl_fitted_stage_name(stage), stage->fitted.width);
+  stage->cols_out = stage->fitted.width;
+  return SCL_STATUS_OK;
 }
 
-void scl_stage_destroy(scl_stage *stage) {
+void scl_fitted_stage_destroy(scl_fitted_stage *stage) {
   if (stage == NULL) return;
-  scl_release(stage->kind == SCL_SELECT ? stage->factor : stage->shift); /* one allocation */
+  scl_stage_arrays_release(&stage->state);
+  scl_instance_release(stage->instance);
   scl_release(stage);
 }
 
-/* Scaled by the largest entry first, so that no square overflows or vanishes. */
-static void normalize_row(double *row, size_t cols) {
-  double largest = 0, sum = 0;
-  for (size_t j = 0; j < cols; j++)
-    largest = fmax(largest, fabs(row[j]));
-  if (largest == 0) return;
-  for (size_t j = 0; j < cols; j++)
-    sum += (row[j] / largest) * (row[j] / largest);
-  const double size = sqrt(sum);
-  for (size_t j = 0; j < cols; j++)
-    row[j] = row[j] / largest / size;
+scl_status scl_fitted_stage_put_scales(scl_fitted_stage *stage, const double *shift,
+                                       const double *factor, scl_error *error) {
+  const scl_array first = scl_matrix_array(shift, 1, stage->cols_in),
+                  second = scl_matrix_array(factor, 1, stage->cols_in);
+  SCL_TRY(scl_stage_arrays_put(&stage->state, false, stage->state.names[0], &first, error));
+  return scl_stage_arrays_put(&stage->state, false, stage->state.names[1], &second, error);
 }
 
-/* row = vectors (row - mean). The result is built behind the row, which has room for both, and
- * moved to its beginning. */
-static void project_row(const scl_stage *stage, double *row) {
-  double *out = row + stage->cols_in;
-  for (size_t j = 0; j < stage->cols_in; j++)
-    row[j] -= stage->shift[j];
-  for (size_t i = 0; i < stage->cols_out; i++) {
-    const double *vector = stage->factor + i * stage->cols_in;
-    double sum = 0;
-    for (size_t j = 0; j < stage->cols_in; j++)
-      sum += vector[j] * row[j];
-    out[i] = sum;
+scl_status scl_fitted_stage_scale(scl_fitted_stage *stage, const scl_column_moments *moments,
+                                  scl_error *error) {
+  const size_t cols = stage->cols_in;
+  double *scales = scl_allocate_array(2 * cols + 1, sizeof *scales);
+  scl_stage_column *columns = scl_allocate_array(cols + 1, sizeof *columns);
+  scl_status status = scales == NULL || columns == NULL
+                          ? scl_fail_memory(error, 2 * cols * sizeof *scales, "a stage")
+                          : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK) {
+    scl_column_moments_list(moments, columns);
+    status = scl_stage_columns(stage->instance, columns, cols, scales, scales + cols, error);
   }
-  memmove(row, out, stage->cols_out * sizeof *row);
+  if (status == SCL_STATUS_OK)
+    status = scl_fitted_stage_put_scales(stage, scales, scales + cols, error);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < cols; j++)
+    stage->constant += !(columns[j].high > columns[j].low);
+  SCL_RELEASE(scales, columns);
+  return status;
 }
 
-static void select_columns(const scl_stage *stage, double *row) {
-  double *out = row + stage->cols_in;
-  for (size_t i = 0; i < stage->cols_out; i++)
-    out[i] = row[(size_t)stage->factor[i] - 1];
-  memmove(row, out, stage->cols_out * sizeof *row);
+scl_status scl_fitted_stage_apply(const scl_fitted_stage *stage, const double *in, size_t rows,
+                                  ptrdiff_t stride, double *out, scl_error *error) {
+  const scl_loops *loops = scl_loops_get();
+  if (stage->instance != NULL)
+    SCL_TRY(scl_stage_apply(stage->instance, &stage->fitted, in, stride, rows, out, stride, error));
+  for (size_t i = 0; i < rows; i++) {
+    double *row = out + (ptrdiff_t)i * stride;
+    if (stage->instance == NULL)
+      loops->affine_f64(stage->cols_in, in + (ptrdiff_t)i * stride,
+                        scl_stage_numbers(&stage->fitted, 0), scl_stage_numbers(&stage->fitted, 1),
+                        row);
+    size_t j = 0;
+    if (loops->finite_f64(stage->cols_out, row)) continue;
+    while (j + 1 < stage->cols_out && isfinite(row[j]))
+      j++;
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "stage.%s gives %s in column %zu, and every number must be finite",
+                    scl_fitted_stage_name(stage),
+                    isnan(row[j]) ? "NaN"
+                    : row[j] > 0  ? "infinity"
+                                  : "-infinity",
+                    j + 1);
+  }
+  return SCL_STATUS_OK;
 }
 
-void scl_stage_apply(const scl_stage *stage, double *row) {
-  if (stage->kind == SCL_PROJECT)
-    project_row(stage, row);
-  else if (stage->kind == SCL_SELECT)
-    select_columns(stage, row);
-  else if (stage->kind == SCL_NORMALIZE)
-    normalize_row(row, stage->cols_in);
-  else if (stage->kind == SCL_ADD_BIAS)
-    row[stage->cols_in] = 1;
-  else
-    scl_loops_get()->affine_f64(stage->cols_in, row, stage->shift, stage->factor, row);
+scl_status scl_fitted_stages_apply(const scl_fitted_stage *const *stages, size_t count,
+                                   double *first, double *second, size_t rows, ptrdiff_t stride,
+                                   double **result, scl_error *error) {
+  *result = first;
+  for (size_t s = 0; s < count; s++) {
+    double *to = *result == first ? second : first;
+    SCL_TRY(scl_fitted_stage_apply(stages[s], *result, rows, stride, to, error));
+    *result = to;
+  }
+  return SCL_STATUS_OK;
 }

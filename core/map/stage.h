@@ -1,28 +1,31 @@
-/* Stages that map rows to rows, fitted on a walk over the data, then constant. They change the rows
- * of data before a map (rows/flow.h), or the features that a map makes of them (kind_staged.c). */
-#ifndef SCULLERY_STAGE_H
-#define SCULLERY_STAGE_H
+/* Fitted row stages: they map rows to rows by what they learnt on a walk over the data, and are then
+ * constant. They change the rows of data before a map (rows/flow.h), or the features that a map
+ * makes of them (kind_staged.c). */
+#ifndef SCULLERY_MAP_STAGE_H
+#define SCULLERY_MAP_STAGE_H
 
 #include "algebra/matrix.h"
+#include "plugin/stage.h"
 
-typedef enum scl_stage_kind {
-  SCL_STANDARDIZE = 0, /* (x - mean) / standard deviation; a constant column becomes 0 */
-  SCL_MINMAX,          /* (x - min) / (max - min); a constant column becomes 0 */
-  SCL_NORMALIZE,       /* unit Euclidean norm; a row of zeros stays */
-  SCL_ADD_BIAS,        /* one more column of 1 */
-  SCL_PROJECT,         /* rows of an orthonormal matrix times (x - mean): principal components */
-  SCL_RELEVANCE,       /* (x - mean) * factor, learnt from targets: rows/relevance.h */
-  SCL_SELECT           /* some of the columns, in a given order */
-} scl_stage_kind;
+/* Named arrays, each of which owns its numbers. */
+typedef struct scl_stage_arrays {
+  size_t count;
+  char names[SCL_STAGE_ARRAYS][SCL_STAGE_NAME + 1];
+  scl_array arrays[SCL_STAGE_ARRAYS]; /* data NULL: not there yet */
+} scl_stage_arrays;
+/* Copy an array to the place of that name. add: a new name is added, otherwise it is refused.
+ * SCL_STATUS_BAD_DATA: a number is not finite. */
+scl_status scl_stage_arrays_put(scl_stage_arrays *arrays, bool add, const char *name,
+                                const scl_array *array, scl_error *error);
+void scl_stage_arrays_release(scl_stage_arrays *arrays);
 
-typedef struct scl_stage {
-  scl_stage_kind kind;
+typedef struct scl_fitted_stage {
+  scl_instance *instance; /* NULL: relevance (rows/relevance.h), (x - mean) * factor */
   size_t cols_in, cols_out;
-  /* cols_in each, for the first two kinds and SCL_RELEVANCE; SCL_PROJECT: the mean, and cols_out x
-   * cols_in; SCL_SELECT: NULL, and the cols_out columns, from 1. */
-  double *shift, *factor;
-  size_t constant; /* how many columns were constant when it was fitted */
-} scl_stage;
+  scl_stage_arrays state;
+  scl_stage_state fitted; /* the same for the plugin */
+  size_t constant; /* how many columns were constant when a stage of the simple form was fitted */
+} scl_fitted_stage;
 
 /* Statistics of columns that a stage is fitted from: mean, sum of squared deviations, min, max. */
 typedef struct scl_column_moments {
@@ -44,28 +47,32 @@ void scl_column_moments_destroy(scl_column_moments *m);
 void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride, size_t count,
                             const double *weights);
 void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments *from);
+/* out (cols records) = the moments of each column. */
+void scl_column_moments_list(const scl_column_moments *m, scl_stage_column *out);
 
+/* A stage on rows of `cols` columns, with a reference to the instance (NULL: relevance), whose
+ * arrays are to be put. */
+scl_status scl_fitted_stage_create(scl_instance *instance, size_t cols, scl_fitted_stage **out,
+                                   scl_error *error);
+/* Check that all arrays are there and of the right shapes, and set cols_out. */
+scl_status scl_fitted_stage_settle(scl_fitted_stage *stage, scl_error *error);
+void scl_fitted_stage_destroy(scl_fitted_stage *stage);
 /* "standardize" and the like. */
-const char *scl_stage_name(scl_stage_kind kind);
-bool scl_stage_needs_moments(scl_stage_kind kind);
-/* moments may be NULL for kinds that need none. */
-scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_moments *moments,
-                            scl_stage **out, scl_error *error);
-/* As it was fitted: shift and factor cols numbers each, NULL for kinds that learn none; not for
- * SCL_PROJECT. */
-scl_status scl_stage_restore(scl_stage_kind kind, size_t cols, const double *shift,
-                             const double *factor, size_t constant, scl_stage **out,
-                             scl_error *error);
-/* SCL_PROJECT: vectors k x cols, mean cols numbers. */
-scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean,
-                                       scl_stage **out, scl_error *error);
-/* SCL_SELECT: `count` columns (from 1) of rows of `cols`. */
-scl_status scl_stage_create_selection(size_t cols, const double *columns, size_t count,
-                                      scl_stage **out, scl_error *error);
-/* Numbers that a row given to scl_stage_apply must have room for. */
-size_t scl_stage_room(const scl_stage *stage);
-void scl_stage_destroy(scl_stage *stage);
-/* In place on one row, which has room for scl_stage_room numbers. */
-void scl_stage_apply(const scl_stage *stage, double *row);
+const char *scl_fitted_stage_name(const scl_fitted_stage *stage);
+/* Put its `shift` and `factor` (cols_in numbers each), the two arrays of the simple form. */
+scl_status scl_fitted_stage_put_scales(scl_fitted_stage *stage, const double *shift,
+                                       const double *factor, scl_error *error);
+/* The same, computed from the moments of the columns. */
+scl_status scl_fitted_stage_scale(scl_fitted_stage *stage, const scl_column_moments *moments,
+                                  scl_error *error);
+/* out (rows x cols_out) = rows of in (rows x cols_in), each at `stride`; in and out do not
+ * overlap. SCL_STATUS_BAD_DATA: a number of out is not finite. */
+scl_status scl_fitted_stage_apply(const scl_fitted_stage *stage, const double *in, size_t rows,
+                                  ptrdiff_t stride, double *out, scl_error *error);
+/* Apply stages in order to `rows` rows in one of two buffers with room for the widest rows at
+ * `stride`. *result: the buffer with the last rows. */
+scl_status scl_fitted_stages_apply(const scl_fitted_stage *const *stages, size_t count,
+                                   double *first, double *second, size_t rows, ptrdiff_t stride,
+                                   double **result, scl_error *error);
 
 #endif

@@ -43,6 +43,22 @@ const char *scl_saved_component_name(const cJSON *value) {
   return scl_saved_word(value, "name", &name, NULL) == SCL_STATUS_OK ? name : NULL;
 }
 
+/* The longest title, "nonlinearity." and a name. */
+enum { MOST_TITLE = 120 };
+
+/* The title of a component, "solver.ridge"; of a row stage, which is saved under its name alone,
+ * "stage.NAME". Empty for any other value. */
+static const char *title_of(const cJSON *value, char title[MOST_TITLE]) {
+  const char *mark = scl_saved_mark(value), *name = scl_saved_component_name(value);
+  title[0] = 0;
+  if (name != NULL)
+    (void)snprintf(title, MOST_TITLE, "%s", name);
+  else if (mark != NULL && strcmp(mark, "stage") == 0 &&
+           scl_saved_word(value, "name", &name, NULL) == SCL_STATUS_OK)
+    (void)snprintf(title, MOST_TITLE, "stage.%s", name);
+  return title;
+}
+
 /* Split "solver.ridge" into kind and name; false if it has another form. */
 static bool split_title(const char *title, scl_kind *kind, const char **name) {
   char word[24];
@@ -111,11 +127,11 @@ static scl_status check_id(const cJSON *value, const char *title, const scl_plug
 scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
                                     const scl_component **out, scl_error *note, scl_error *error) {
   scl_kind kind;
-  const char *title = scl_saved_component_name(value), *name, *version = NULL;
+  char room[MOST_TITLE];
+  const char *title = title_of(value, room), *name, *version = NULL;
   scl_error missing = {0};
-  if (title == NULL || !split_title(title, &kind, &name))
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "'%.60s' is not a component",
-                    title == NULL ? "" : title);
+  if (!split_title(title, &kind, &name))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "'%.60s' is not a component", title);
   if (scl_registry_find(kind, name, out, &missing) != SCL_STATUS_OK)
     return refuse_missing(saved, value, title, missing.message, error);
   SCL_TRY(check_id(value, title, &(*out)->plugin, error));
@@ -322,8 +338,8 @@ static const scl_value *setting_of(const scl_settings *settings, const char *nam
 scl_status scl_saved_check_settings(const scl_saved *saved, const cJSON *value,
                                     const scl_instance *made, scl_error *error) {
   const cJSON *settings = NULL;
-  const char *title = scl_saved_component_name(value);
-  char here[120], then[120];
+  char room[MOST_TITLE], here[120], then[120];
+  const char *title = title_of(value, room);
   size_t place = 0;
   if (scl_saved_find(value, "settings") == NULL) return SCL_STATUS_OK;
   SCL_TRY(scl_saved_table(value, "settings", &settings, error));

@@ -18,8 +18,8 @@ typedef struct scl_saved_widths {
 scl_status scl_saved_read_widths(const scl_saved *saved, const cJSON *from, scl_saved_widths *out,
                                  scl_error *error);
 
-/* Find the component of this process that a saved value names. Refused: a value that is not a
- * component, and a plugin that is missing, older than the saved one, or of another id. note (or
+/* Find the component of this process that a saved value names: a component, or a row stage, which is
+ * saved under its name alone. Refused: a value that is neither, and a plugin that is missing, older than the saved one, or of another id. note (or
  * NULL): a sentence if a script defines the component differently from the saved one, otherwise
  * empty. */
 scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,

@@ -12,7 +12,7 @@
 /* The parts of a fitted pipeline that are needed to predict. All are borrowed, and constant while
  * they are used, so that many threads may share them. */
 typedef struct scl_fitted {
-  scl_stage *const *stages; /* n_stages of them */
+  scl_fitted_stage *const *stages; /* n_stages of them */
   size_t n_stages;
   const scl_map *map;      /* NULL: the staged rows are the features */
   const scl_model *learnt; /* NULL: coefficients */

@@ -31,11 +31,14 @@ static bool is_marked(const cJSON *value, const char *word) {
 
 /* ------------------------------------------------------------ the recipe */
 
-/* Whether a row stage is sc.pca. */
-static bool is_pca(const cJSON *stage) {
+/* The row stages that the engine treats by name: the one that, after features, gives their
+ * components; and the one that is no plugin. */
+static const char components_name[] = "pca", relevance_name[] = "relevance";
+
+static bool is_named(const cJSON *stage, const char *wanted) {
   const char *name = NULL;
   return scl_saved_opt_word(stage, "name", &name, NULL) == SCL_STATUS_OK && name != NULL &&
-         strcmp(name, scl_stage_name(SCL_PROJECT)) == 0;
+         strcmp(name, wanted) == 0;
 }
 
 /* Enter one stage. False if it is out of order: row stages come first, then features, row stages
@@ -46,7 +49,7 @@ static bool add_stage(const cJSON *stage, recipe *out) {
   if (out->solver != NULL || out->components) return false;
   if (row && out->features == NULL)
     out->n_rows++;
-  else if (row && is_pca(stage))
+  else if (row && is_named(stage, components_name))
     out->components = true;
   else if (row)
     out->after = out->n_after++ == 0 ? stage : out->after;
@@ -82,71 +85,41 @@ static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) 
 
 /* ------------------------------------------------------------ stages */
 
-/* The names of a stage's arrays in the file, by scl_stage_kind. */
-static const struct {
-  const char *shift, *factor; /* NULL: it has none */
-} stage_arrays[] = {[SCL_STANDARDIZE] = {"mean", "factor"}, [SCL_MINMAX] = {"low", "factor"},
-                    [SCL_NORMALIZE] = {NULL, NULL},         [SCL_ADD_BIAS] = {NULL, NULL},
-                    [SCL_PROJECT] = {"mean", "vectors"},    [SCL_RELEVANCE] = {"mean", "factor"},
-                    [SCL_SELECT] = {NULL, "columns"}};
-enum { STAGES = sizeof stage_arrays / sizeof *stage_arrays };
-
-const char *scl_saved_shift_name(scl_stage_kind kind) { return stage_arrays[kind].shift; }
-const char *scl_saved_factor_name(scl_stage_kind kind) { return stage_arrays[kind].factor; }
-
-static scl_status read_stage_array(const scl_saved *saved, const cJSON *said, const char *name,
-                                   scl_saved_shape shape, scl_matrix *out, scl_error *error) {
-  const char *title;
+/* Put the arrays of a stage, "pca.mean" and the like, which `said` names, and settle it. */
+static scl_status read_stage_arrays(const scl_saved *saved, const cJSON *said,
+                                    scl_fitted_stage *stage, scl_error *error) {
+  const char *title = "";
   char full[SCL_TENSOR_NAME + 1];
-  SCL_TRY(scl_saved_word(said, "arrays", &title, error));
-  (void)snprintf(full, sizeof full, "%s.%s", title, name);
-  return scl_saved_matrix(saved, full, shape, out, error);
+  if (stage->state.count > 0) SCL_TRY(scl_saved_word(said, "arrays", &title, error));
+  for (size_t i = 0; i < stage->state.count; i++) {
+    const char *name = stage->state.names[i];
+    (void)snprintf(full, sizeof full, "%s.%s", title, name);
+    const scl_array *array = scl_saved_array(saved, full);
+    if (array == NULL) return scl_fail(error, SCL_STATUS_BAD_DATA, "it has no array '%s'", full);
+    SCL_TRY(scl_stage_arrays_put(&stage->state, false, name, array, error));
+  }
+  return scl_fitted_stage_settle(stage, error);
 }
 
-/* A stage that learnt two arrays: shift (1 x cols), and factor (1 x cols; for a projection to k
- * columns k x cols). Stages compute (x - shift) * factor, a projection multiplies by its rows. */
-static scl_status make_learnt_stage(const scl_saved *saved, const cJSON *said, scl_stage_kind kind,
-                                    size_t cols, size_t constant, scl_stage **out,
-                                    scl_error *error) {
-  scl_matrix shift = {0}, factor = {0};
-  const scl_saved_shape row = {1, cols, true},
-                        second = {kind == SCL_PROJECT ? SIZE_MAX : 1, cols, true};
-  scl_status status = read_stage_array(saved, said, stage_arrays[kind].shift, row, &shift, error);
-  if (status == SCL_STATUS_OK)
-    status = read_stage_array(saved, said, stage_arrays[kind].factor, second, &factor, error);
-  if (status == SCL_STATUS_OK)
-    status = kind == SCL_PROJECT
-                 ? scl_stage_create_projection(&factor, scl_matrix_row(&shift, 0), out, error)
-                 : scl_stage_restore(kind, cols, scl_matrix_row(&shift, 0),
-                                     scl_matrix_row(&factor, 0), constant, out, error);
-  scl_matrix_release(&shift);
-  scl_matrix_release(&factor);
-  return status;
-}
-
-/* A selection of columns: its array has their numbers in one row. */
-static scl_status make_selection(const scl_saved *saved, const cJSON *said, size_t cols,
-                                 scl_stage **out, scl_error *error) {
-  scl_matrix columns = {0};
-  const scl_saved_shape row = {1, SIZE_MAX, true};
-  SCL_TRY(read_stage_array(saved, said, stage_arrays[SCL_SELECT].factor, row, &columns, error));
-  const scl_status status =
-      scl_stage_create_selection(cols, scl_matrix_row(&columns, 0), columns.cols, out, error);
-  scl_matrix_release(&columns);
-  return status;
+/* The instance of a row stage in the pipeline; NULL: relevance. The caller releases it. */
+static scl_status make_instance(scl_saved *saved, const cJSON *planned, scl_instance **out,
+                                scl_error *error) {
+  static const scl_saved_widths none = {.scale = 1, .median = 1, .cols = 1};
+  *out = NULL;
+  if (is_named(planned, relevance_name)) return SCL_STATUS_OK;
+  return scl_saved_component(saved, planned, "stage", &none, out, error);
 }
 
 /* One fitted stage, which takes `cols` columns. `planned` is the stage in the pipeline, `said` the
  * description of the fitted one: both must have the same kind. */
-static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const cJSON *said,
-                             size_t cols, scl_stage **out, scl_error *error) {
+static scl_status make_stage(scl_saved *saved, const cJSON *planned, const cJSON *said, size_t cols,
+                             scl_fitted_stage **out, scl_error *error) {
   const char *name, *kind;
-  size_t found, constant, i = 0;
+  size_t found, constant;
+  scl_instance *instance;
   SCL_TRY(scl_saved_word(planned, "name", &name, error));
   SCL_TRY(scl_saved_word(said, "kind", &kind, error));
-  while (i < STAGES && strcmp(kind, scl_stage_name((scl_stage_kind)i)) != 0)
-    i++;
-  if (i == STAGES || strcmp(name, kind) != 0)
+  if (strcmp(name, kind) != 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "the kind of a fitted stage: %.40s, where %.40s belongs", kind, name);
   SCL_TRY(scl_saved_whole(saved, said, "cols", 0, INT32_MAX, &found, error));
@@ -154,17 +127,23 @@ static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "the columns that a stage takes: %zu, where %zu belongs", found, cols);
   SCL_TRY(scl_saved_whole(saved, said, "constant", 0, cols, &constant, error));
-  if (i == SCL_SELECT) return make_selection(saved, said, cols, out, error);
-  if (stage_arrays[i].shift == NULL)
-    return scl_stage_restore((scl_stage_kind)i, cols, NULL, NULL, constant, out, error);
-  return make_learnt_stage(saved, said, (scl_stage_kind)i, cols, constant, out, error);
+  SCL_TRY(make_instance(saved, planned, &instance, error));
+  scl_status status = scl_fitted_stage_create(instance, cols, out, error);
+  scl_instance_release(instance);
+  if (status != SCL_STATUS_OK) return status;
+  (*out)->constant = constant;
+  status = read_stage_arrays(saved, said, *out, error);
+  if (status == SCL_STATUS_OK) return status;
+  scl_fitted_stage_destroy(*out);
+  *out = NULL;
+  return status;
 }
 
 /* The fitted stages of the list `name`; in the pipeline they are the `count` siblings from
  * `planned` on. *cols: the number of columns that arrive, then of those that leave the last stage.
  * The caller releases *stages, also after a failure. */
-static scl_status read_stages(const scl_saved *saved, const cJSON *model, const char *name,
-                              const cJSON *planned, size_t count, scl_stage ***stages,
+static scl_status read_stages(scl_saved *saved, const cJSON *model, const char *name,
+                              const cJSON *planned, size_t count, scl_fitted_stage ***stages,
                               size_t *n_stages, size_t *cols, scl_error *error) {
   const cJSON *list;
   SCL_TRY(scl_saved_table(model, name, &list, error));
@@ -175,7 +154,7 @@ static scl_status read_stages(const scl_saved *saved, const cJSON *model, const 
   *stages = scl_allocate_zero((count + 1) * sizeof **stages);
   if (*stages == NULL) return scl_fail_memory(error, count, "stages");
   for (const cJSON *said = list->child; said != NULL; said = said->next, planned = planned->next) {
-    scl_stage **stage = &(*stages)[*n_stages];
+    scl_fitted_stage **stage = &(*stages)[*n_stages];
     SCL_TRY(make_stage(saved, planned, said, *cols, stage, error));
     (*n_stages)++;
     *cols = (*stage)->cols_out;
@@ -501,9 +480,9 @@ void scl_restored_release(scl_restored *r) {
   scl_map_destroy(r->map);
   scl_map_destroy(r->base);
   for (size_t s = 0; s < r->n_stages; s++)
-    scl_stage_destroy(r->stages[s]);
+    scl_fitted_stage_destroy(r->stages[s]);
   for (size_t s = 0; s < r->n_after; s++)
-    scl_stage_destroy(r->after[s]);
+    scl_fitted_stage_destroy(r->after[s]);
   scl_model_destroy(r->learnt);
   scl_instance_release(r->solver);
   scl_matrix_release(&r->weights);

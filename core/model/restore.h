@@ -12,9 +12,9 @@
 
 /* What was fitted. The owner of the struct owns the parts. */
 typedef struct scl_restored {
-  size_t dim, block;           /* block: rows of a block of a walk, 0: chosen */
-  size_t targets;              /* 0: the pipeline has no solver */
-  scl_stage **stages, **after; /* before the features, and after them */
+  size_t dim, block;                  /* block: rows of a block of a walk, 0: chosen */
+  size_t targets;                     /* 0: the pipeline has no solver */
+  scl_fitted_stage **stages, **after; /* before the features, and after them */
   size_t n_stages, n_after;
   scl_map *map;                  /* NULL: none */
   scl_map *base;                 /* the map before the stages after it, which `map` borrows; NULL:
@@ -40,11 +40,6 @@ typedef struct scl_restored {
  * after a failure. */
 scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error);
 void scl_restored_release(scl_restored *restored);
-
-/* The names of the two arrays of a fitted stage in a file ("mean", "factor"); NULL: it has no such
- * array. */
-const char *scl_saved_shift_name(scl_stage_kind kind);
-const char *scl_saved_factor_name(scl_stage_kind kind);
 
 /* columns.c: the list `names` of `dim` texts. *out is unchanged if there is no such list. The
  * caller releases *out. */

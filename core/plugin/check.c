@@ -5,6 +5,7 @@
 
 #include "plugin/blocks.h"
 #include "plugin/options.h"
+#include "plugin/stage.h"
 #include "plugin/tables.h"
 #include <stdio.h>
 #include <string.h>
@@ -221,6 +222,46 @@ static scl_status check_solver(const scl_plugin *plugin, const void *vtable, scl
   return check_path(plugin, models->option, error);
 }
 
+/* The names of a stage's arrays, "mean|factor": 1 to SCL_STAGE_ARRAYS of them, all different. */
+static scl_status check_arrays(const char *names, scl_error *error) {
+  char name[SCL_STAGE_NAME + 1];
+  size_t count = 0;
+  while (scl_stage_array_name(names, count, name))
+    if (!scl_is_name(name, false) || scl_word_place(names, name) != (int)count ||
+        ++count > SCL_STAGE_ARRAYS)
+      return scl_fail(
+          error, SCL_STATUS_UNSUPPORTED,
+          "its arrays are '%.80s': up to %d different names of a-z, 0-9 and _, of up to "
+          "%d characters, with | between them, belong there",
+          names, SCL_STAGE_ARRAYS, SCL_STAGE_NAME);
+  return SCL_STATUS_OK;
+}
+
+/* The simple form has no slot of the general one, and two arrays. What learns has arrays. */
+static scl_status check_stage(const scl_plugin *plugin, const void *vtable, scl_error *error) {
+  const scl_stage *table = vtable;
+  char name[SCL_STAGE_NAME + 1];
+  (void)plugin;
+  SCL_TRY(check_arrays(table->arrays, error));
+  if (table->column != NULL && (table->apply != NULL || table->fit != NULL || table->shape != NULL))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it has the slot 'column' of the simple form, and slots of the general form");
+  if (table->column != NULL && table->arrays != NULL &&
+      (!scl_stage_array_name(table->arrays, 1, name) ||
+       scl_stage_array_name(table->arrays, 2, name)))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "its arrays are '%.80s': the simple form has two, shift and factor",
+                    table->arrays);
+  if (table->column == NULL && (table->fit == NULL) != (table->arrays == NULL))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    table->fit == NULL ? "it has arrays, and the slot 'fit' is NULL"
+                                       : "it has the slot 'fit', and no arrays (member 'arrays')");
+  if ((table->flags & SCL_STAGE_TARGETS) != 0 && table->fit == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it learns from targets (flag SCL_STAGE_TARGETS), and the slot 'fit' is NULL");
+  return SCL_STATUS_OK;
+}
+
 /* A transport has no conditions beyond its required slots. */
 static scl_status check_nothing(const scl_plugin *plugin, const void *vtable, scl_error *error) {
   (void)plugin, (void)vtable, (void)error;
@@ -229,11 +270,9 @@ static scl_status check_nothing(const scl_plugin *plugin, const void *vtable, sc
 
 static scl_status (*const checks[SCL_KINDS])(const scl_plugin *plugin, const void *vtable,
                                              scl_error *error) = {
-    [SCL_KIND_SAMPLER] = check_sampler,
-    [SCL_KIND_NONLINEARITY] = check_nonlinearity,
-    [SCL_KIND_KERNEL] = check_kernel,
-    [SCL_KIND_SOLVER] = check_solver,
-    [SCL_KIND_TRANSPORT] = check_nothing};
+    [SCL_KIND_SAMPLER] = check_sampler,   [SCL_KIND_NONLINEARITY] = check_nonlinearity,
+    [SCL_KIND_KERNEL] = check_kernel,     [SCL_KIND_SOLVER] = check_solver,
+    [SCL_KIND_TRANSPORT] = check_nothing, [SCL_KIND_STAGE] = check_stage};
 
 /* Check the table of the plugin's kind. A table of an older plugin is shorter: the members that it
  * does not have are read as zero. */
@@ -244,6 +283,7 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
     scl_kernel kernel;
     scl_solver solver;
     scl_transport transport;
+    scl_stage stage;
   } room;
   const scl_table_rule *rule = scl_rule_of_kind(plugin->kind);
   const scl_status status = scl_table_check(rule, plugin->vtable, error);

@@ -24,6 +24,8 @@ static const scl_table_rule of_kinds[SCL_KINDS] = {
                                          SLOT(scl_transport, maximum),
                                          SLOT(scl_transport, broadcast), SLOT(scl_transport, close),
                                          SLOT(scl_transport, abort)}},
+    [SCL_KIND_STAGE] = {TABLE(scl_stage, SCL_LEAST_STAGE),
+                        .either = {SLOT(scl_stage, apply), SLOT(scl_stage, column)}},
 };
 
 enum {

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "base/random.h"
 #include "plugin/host.h"
+#include "rows/centred.h"
 #include "rows/chosen.h"
 #include "rows/reduce.h"
 #include <string.h>
@@ -91,26 +92,6 @@ scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *con
   *out = *(scl_column_moments *)part;
   scl_release(part);
   return SCL_STATUS_OK;
-}
-
-scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
-                              scl_error *error) {
-  const size_t cols = scl_flow_features(flow);
-  if (scl_flow_entries(flow) > 0)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "%s: one-hot features have too many columns for row stages after them",
-                    scl_stage_name(kind));
-  if (!scl_stage_needs_moments(kind)) return scl_stage_create(kind, cols, NULL, out, error);
-  if (flow->source->rows == 0)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
-  scl_column_moments moments;
-  const size_t mark = scl_profile_enter(scl_stage_name(kind));
-  const scl_status walked = scl_flow_moments(flow, NULL, NULL, &moments, error);
-  scl_profile_leave(mark, 0, 0);
-  if (walked != SCL_STATUS_OK) return walked;
-  const scl_status status = scl_stage_create(kind, cols, &moments, out, error);
-  scl_column_moments_destroy(&moments);
-  return status;
 }
 
 /* ------------------------------------------------------------ cells: a dictionary is the sum of
@@ -213,14 +194,14 @@ scl_status scl_flow_learn_grid(const scl_flow *flow, scl_map *map, scl_error *er
   return status;
 }
 
-/* ------------------------------------------------------------ samplers that learn */
+/* ------------------------------------------------------------ plugins that learn */
 
-/* The sampler gets a pointer to `learning`, which is the first member; lesson_of casts it back. */
+/* The plugin gets a pointer to `learning`, which is the first member; lesson_of casts it back. */
 typedef struct lesson_context {
   scl_learning learning;
-  const scl_flow *flow; /* staged rows */
+  const scl_flow *flow; /* staged rows, or features if it has a map */
   scl_progress *progress;
-  bool visiting; /* whether the sampler's visit is running */
+  bool visiting; /* whether the plugin's visit is running */
 } lesson_context;
 
 static lesson_context *lesson_of(const scl_learning *learning) {
@@ -240,29 +221,47 @@ typedef struct visiting {
   void *context;
 } visiting;
 
-/* A block of staged rows in the type of the plugin interface. */
-static scl_const_block features_of(const scl_flow *flow, const scl_flow_block *block) {
-  return (scl_const_block){.data = block->x,
-                           .dtype = flow->dtype,
-                           .rows = block->count,
-                           .cols = scl_flow_cols(flow),
-                           .planes = 1,
-                           .row_stride = block->x_stride};
-}
-
-/* Visit: show a block to the sampler in the types of the plugin interface. While `visiting` is
- * set, the sampler cannot start another walk. */
-static scl_status show_block(void *context, const scl_flow_block *block, scl_error *error) {
-  const visiting *v = context;
+/* Show `count` rows of a block from row `at` on, which are at `data`, to the plugin, in the types of
+ * the plugin interface. While `visiting` is set, the plugin cannot start another walk. */
+static scl_status show_rows(const visiting *v, const scl_flow_block *block, size_t at, size_t count,
+                            const double *data, ptrdiff_t stride, scl_error *error) {
+  const scl_flow *flow = v->lesson->flow;
   const scl_rows rows = {.head = SCL_HEAD(scl_rows),
-                         .first = block->first,
-                         .count = block->count,
-                         .features = features_of(v->lesson->flow, block),
-                         .targets = block->y,
-                         .weights = block->weights};
+                         .first = block->first + at,
+                         .count = count,
+                         .features = {.data = data,
+                                      .dtype = SCL_DTYPE_FLOAT64,
+                                      .rows = count,
+                                      .cols = scl_flow_features(flow),
+                                      .planes = 1,
+                                      .row_stride = stride},
+                         .targets = block->y == NULL ? NULL : block->y + at * flow->source->targets,
+                         .weights = block->weights == NULL ? NULL : block->weights + at};
   v->lesson->visiting = true;
   const scl_status status = v->visit(v->context, &rows, error);
   v->lesson->visiting = false;
+  return status;
+}
+
+/* Visit: show a block. Features in float32 are converted WIDE_ROWS rows at a time. */
+static scl_status show_block(void *context, const scl_flow_block *block, scl_error *error) {
+  enum { WIDE_ROWS = 256 };
+  const visiting *v = context;
+  const scl_flow *flow = v->lesson->flow;
+  const size_t cols = scl_flow_features(flow);
+  scl_status status = SCL_STATUS_OK;
+  if (flow->dtype == SCL_DTYPE_FLOAT64)
+    return show_rows(v, block, 0, block->count, block->phi, block->phi_stride, error);
+  double *wide = scl_allocate_array(WIDE_ROWS * cols + 1, sizeof *wide);
+  if (wide == NULL)
+    return scl_fail_memory(error, WIDE_ROWS * cols * sizeof *wide, "rows of features");
+  for (size_t at = 0; status == SCL_STATUS_OK && at < block->count; at += WIDE_ROWS) {
+    const size_t count = scl_min(WIDE_ROWS, block->count - at);
+    for (size_t i = 0; i < count; i++)
+      scl_widen(cols, scl_flow_row(flow, block, at + i), wide + i * cols);
+    status = show_rows(v, block, at, count, wide, (ptrdiff_t)cols, error);
+  }
+  scl_release(wide);
   return status;
 }
 
@@ -270,10 +269,11 @@ static scl_status lesson_walk(const scl_learning *learning, scl_visit visit, voi
                               scl_error *error) {
   visiting v = {lesson_of(learning), visit, context};
   SCL_TRY(enter_verb(learning, "walk", error));
-  return scl_flow_walk(flow_of(learning), false, show_block, &v, error);
+  return scl_flow_walk(flow_of(learning), flow_of(learning)->map != NULL, show_block, &v, error);
 }
 
 typedef struct selecting {
+  const scl_flow *flow;
   const size_t *places;
   size_t count, taken, cols;
   double *out;
@@ -285,9 +285,9 @@ static scl_status select_block(void *context, const scl_flow_block *block, scl_e
   selecting *s = context;
   (void)error;
   for (; s->taken < s->count && s->places[s->taken] < block->first + block->count; s->taken++) {
-    const ptrdiff_t row = (ptrdiff_t)(s->places[s->taken] - block->first);
-    memcpy(s->out + s->taken * s->cols, (const double *)block->x + row * block->x_stride,
-           s->cols * sizeof(double));
+    const void *row = scl_flow_row(s->flow, block, s->places[s->taken] - block->first);
+    for (size_t j = 0; j < s->cols; j++)
+      s->out[s->taken * s->cols + j] = scl_number(row, s->flow->dtype, j);
   }
   return SCL_STATUS_OK;
 }
@@ -301,8 +301,8 @@ static scl_status lesson_select(const scl_learning *learning, const size_t *plac
     if (places[i] >= learning->rows || (i > 0 && places[i] <= places[i - 1]))
       return scl_fail(error, SCL_STATUS_INTERNAL,
                       "rows to select are not ascending places below %zu", learning->rows);
-  selecting s = {places, count, 0, scl_flow_cols(flow), out};
-  return scl_flow_walk(flow, false, select_block, &s, error);
+  selecting s = {flow, places, count, 0, scl_flow_features(flow), out};
+  return scl_flow_walk(flow, flow->map != NULL, select_block, &s, error);
 }
 
 static scl_status lesson_progress(const scl_learning *learning, const char *doing, double done,
@@ -363,5 +363,130 @@ scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, 
   if (status == SCL_STATUS_OK)
     memcpy(state->data, learnt.numbers, learnt.rows * learnt.cols * sizeof(double));
   scl_release(learnt.numbers);
+  return status;
+}
+
+/* ------------------------------------------------------------ row stages */
+
+/* The stage gets a pointer to `fitting`, which is the first member. */
+typedef struct stage_lesson {
+  scl_fitting fitting;
+  lesson_context rows;
+  scl_fitted_stage *stage;
+  scl_stage_arrays *reports;
+} stage_lesson;
+
+static stage_lesson *stage_lesson_of(const scl_fitting *fitting) {
+  return (stage_lesson *)(uintptr_t)fitting;
+}
+
+static scl_status stage_put(const scl_fitting *fitting, const char *name, const scl_array *array,
+                            scl_error *error) {
+  scl_fitted_stage *stage = stage_lesson_of(fitting)->stage;
+  return scl_stage_arrays_put(&stage->state, false, name, array, error);
+}
+
+static scl_status stage_report(const scl_fitting *fitting, const char *name, const scl_array *array,
+                               scl_error *error) {
+  if (array->dtype != SCL_DTYPE_FLOAT64 || array->rank != 2)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "the report '%.40s' is no float64 matrix", name);
+  return scl_stage_arrays_put(stage_lesson_of(fitting)->reports, true, name, array, error);
+}
+
+static scl_status stage_moments(const scl_fitting *fitting, scl_stage_column *out,
+                                scl_error *error) {
+  scl_column_moments moments;
+  SCL_TRY(enter_verb(fitting->rows, "moments", error));
+  SCL_TRY(scl_flow_moments(flow_of(fitting->rows), NULL, NULL, &moments, error));
+  scl_column_moments_list(&moments, out);
+  scl_column_moments_destroy(&moments);
+  return SCL_STATUS_OK;
+}
+
+static scl_status stage_mean(const scl_fitting *fitting, double *mean, double *weight,
+                             scl_error *error) {
+  SCL_TRY(enter_verb(fitting->rows, "mean", error));
+  return scl_flow_mean(flow_of(fitting->rows), mean, weight, error);
+}
+
+static scl_status stage_products(const scl_fitting *fitting, const double *mean,
+                                 scl_symmetric **out, scl_error *error) {
+  SCL_TRY(enter_verb(fitting->rows, "products", error));
+  return scl_flow_products(flow_of(fitting->rows), mean, out, error);
+}
+
+/* Let a stage of the general form learn from the rows of a flow. */
+static scl_status learn_stage(const scl_flow *flow, scl_fitted_stage *stage,
+                              scl_stage_arrays *reports, scl_error *error) {
+  const bool targets = scl_stage_has(stage->instance, SCL_STAGE_TARGETS);
+  scl_flow rows = *flow;
+  scl_progress progress = scl_progress_begin(NULL, NULL, 1);
+  if (flow->map == NULL) rows = scl_flow_of_rows(flow);
+  rows.group = NULL;
+  if (!targets) rows.weights = NULL;
+  stage_lesson lesson = {.fitting = {.head = SCL_HEAD(scl_fitting),
+                                     .host = scl_host_get(),
+                                     .stream = SCL_STREAM_STAGE,
+                                     .put = stage_put,
+                                     .report = stage_report,
+                                     .moments = stage_moments,
+                                     .mean = stage_mean,
+                                     .products = stage_products},
+                         .rows = {{.head = SCL_HEAD(scl_learning),
+                                   .host = scl_host_get(),
+                                   .rows = flow->source->rows,
+                                   .dim = stage->cols_in,
+                                   .targets = targets ? flow->source->targets : 0,
+                                   .walk = lesson_walk,
+                                   .select = lesson_select,
+                                   .progress = lesson_progress},
+                                  &rows,
+                                  &progress,
+                                  false},
+                         .stage = stage,
+                         .reports = reports};
+  lesson.fitting.rows = &lesson.rows.learning;
+  const scl_status status = scl_stage_fit(stage->instance, &lesson.fitting, error);
+  scl_progress_end(&progress);
+  return status;
+}
+
+/* Learn, by the form of the stage, and settle what was learnt. */
+static scl_status fit_form(const scl_flow *flow, scl_fitted_stage *stage, scl_stage_arrays *reports,
+                           scl_error *error) {
+  const scl_stage *table = scl_stage_table(stage->instance);
+  scl_column_moments moments;
+  if (table->fit != NULL) SCL_TRY(learn_stage(flow, stage, reports, error));
+  if (table->column != NULL) {
+    scl_flow rows = *flow;
+    rows.weights = NULL;
+    SCL_TRY(scl_flow_moments(&rows, NULL, NULL, &moments, error));
+    const scl_status status = scl_fitted_stage_scale(stage, &moments, error);
+    scl_column_moments_destroy(&moments);
+    if (status != SCL_STATUS_OK) return status;
+  }
+  return scl_fitted_stage_settle(stage, error);
+}
+
+scl_status scl_flow_fit_stage(const scl_flow *flow, scl_instance *instance, scl_fitted_stage **out,
+                              scl_stage_arrays *reports, scl_error *error) {
+  const char *name = scl_instance_name(instance);
+  scl_fitted_stage *stage = NULL;
+  if (scl_flow_entries(flow) > 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%s: one-hot features have too many columns for row stages after them", name);
+  if (scl_stage_learns(instance) && flow->source->rows == 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
+  if (scl_stage_has(instance, SCL_STAGE_TARGETS) && flow->source->targets == 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: learns from targets, and these rows have none",
+                    name);
+  SCL_TRY(scl_fitted_stage_create(instance, scl_flow_features(flow), &stage, error));
+  const size_t mark = scl_stage_learns(instance) ? scl_profile_enter(name) : 0;
+  const scl_status status = fit_form(flow, stage, reports, error);
+  if (scl_stage_learns(instance)) scl_profile_leave(mark, 0, 0);
+  if (status == SCL_STATUS_OK)
+    *out = stage;
+  else
+    scl_fitted_stage_destroy(stage);
   return status;
 }

@@ -10,9 +10,10 @@
  * the caller destroys them. `also` (or NULL) visits the blocks of the same walk. */
 scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
                             scl_column_moments *out, scl_error *error);
-/* Fit one more stage to the staged rows, or to the features if the flow has a map. */
-scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
-                              scl_error *error);
+/* Fit one more stage to the staged rows, or to the features if the flow has a map. reports: what it
+ * reports of the rows; the caller releases them, also after a failure. */
+scl_status scl_flow_fit_stage(const scl_flow *flow, scl_instance *instance, scl_fitted_stage **out,
+                              scl_stage_arrays *reports, scl_error *error);
 
 /* Let a map of one-hot features learn which cells are occupied. For other maps there is no walk. */
 scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *error);

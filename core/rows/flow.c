@@ -124,7 +124,7 @@ typedef struct scl_flow_pass {
 static size_t widest_row(const scl_flow *flow) {
   size_t most = flow->source->cols;
   for (size_t s = 0; s < flow->n_stages; s++)
-    most = scl_max(most, scl_stage_room(flow->stages[s]));
+    most = scl_max(most, flow->stages[s]->cols_out);
   return most;
 }
 
@@ -279,11 +279,11 @@ static void subtract(size_t count, const double *from, double *numbers) {
     numbers[j] -= from[j];
 }
 
-/* Move a staged row to its place in the block, less the pilot means where the rows are the
- * features. */
-static scl_status keep_row(const walk *w, size_t i, scl_error *error) {
+/* Move staged row i, which is at `row`, to its place in the block, less the pilot means where the
+ * rows are the features. */
+static scl_status keep_row(const walk *w, size_t i, double *row, scl_error *error) {
   const size_t to = w->position[i];
-  double *row = w->raw + i * w->cols_most, *y = w->y + to * w->targets;
+  double *y = w->y + to * w->targets;
   memcpy(y, w->raw_y + i * w->targets, w->targets * sizeof *w->y);
   subtract(w->targets, w->flow->target_pilot, y);
   if (w->flow->map == NULL) subtract(w->cols, w->flow->pilot, row);
@@ -299,25 +299,54 @@ static void add_time(const walk *w, size_t part, double *since) {
   *since = now;
 }
 
+/* Apply stage s to `count` rows of the block from row `from` on, which are at `in`. If the stage
+ * refuses them, repeat it row by row, to name the first row that it refuses. */
+static scl_status stage_rows(const walk *w, size_t s, const double *in, size_t from, size_t count,
+                             double *out, scl_error *error) {
+  const scl_fitted_stage *stage = w->flow->stages[s];
+  const ptrdiff_t stride = (ptrdiff_t)w->cols_most;
+  const scl_status status = scl_fitted_stage_apply(stage, in, count, stride, out, error);
+  if (status != SCL_STATUS_BAD_DATA) return status;
+  for (size_t i = 0; i < count; i++)
+    if (scl_fitted_stage_apply(stage, in + i * w->cols_most, 1, stride, out, error) !=
+        SCL_STATUS_OK)
+      return scl_prefix(error, "row %zu of X", number_of(w, from + i));
+  return status;
+}
+
+/* Apply the stages to `count` rows from row `from` on, by turns between their place in the block
+ * and `other`, and move them to their places. */
+static scl_status stage_chunk_by(walk *w, size_t from, size_t count, double *other, double *since,
+                                 scl_error *error) {
+  double *own = w->raw + from * w->cols_most, *rows = own;
+  for (size_t s = 0; s < w->flow->n_stages; s++) {
+    double *to = rows == own ? other : own;
+    SCL_TRY(stage_rows(w, s, rows, from, count, to, error));
+    rows = to;
+    add_time(w, s + 1, since);
+  }
+  for (size_t i = 0; i < count; i++)
+    SCL_TRY(keep_row(w, from + i, rows + i * w->cols_most, error));
+  add_time(w, 0, since);
+  return SCL_STATUS_OK;
+}
+
 /* Task: read (where the source allows it on several threads), check and stage CHUNK_ROWS rows. */
 static scl_status stage_chunk(void *context, size_t index, scl_error *error) {
   walk *w = context;
-  const scl_flow *flow = w->flow;
-  const size_t from = index * CHUNK_ROWS, count = scl_min(CHUNK_ROWS, w->count - from);
+  const size_t from = index * CHUNK_ROWS, count = scl_min(CHUNK_ROWS, w->count - from),
+               numbers = w->flow->n_stages == 0 ? 0 : count * w->cols_most;
   double since = w->spent == NULL ? 0 : scl_progress_clock();
-  if (flow->source->parallel) SCL_TRY(read_rows(w, from, count, error));
+  if (w->flow->source->parallel) SCL_TRY(read_rows(w, from, count, error));
   for (size_t i = from; i < from + count; i++)
     SCL_TRY(check_row(w, i, error));
   add_time(w, 0, &since);
-  for (size_t s = 0; s < flow->n_stages; s++) {
-    for (size_t i = from; i < from + count; i++)
-      scl_stage_apply(flow->stages[s], w->raw + i * w->cols_most);
-    add_time(w, s + 1, &since);
-  }
-  for (size_t i = from; i < from + count; i++)
-    SCL_TRY(keep_row(w, i, error));
-  add_time(w, 0, &since);
-  return SCL_STATUS_OK;
+  double *other = numbers == 0 ? NULL : scl_allocate_array(numbers, sizeof *other);
+  if (numbers > 0 && other == NULL)
+    return scl_fail_memory(error, numbers * sizeof *other, "staged rows");
+  const scl_status status = stage_chunk_by(w, from, count, other, &since, error);
+  scl_release(other);
+  return status;
 }
 
 /* Divide `seconds` of elapsed time among reading and the stages, in proportion to the time that all
@@ -327,7 +356,7 @@ static void share_time(const walk *w, double seconds) {
   for (size_t s = 0; s <= w->flow->n_stages; s++)
     all += (double)atomic_load(&w->spent[s]);
   for (size_t s = 1; s <= w->flow->n_stages; s++)
-    scl_profile_move("reading", scl_stage_name(w->flow->stages[s - 1]->kind),
+    scl_profile_move("reading", scl_fitted_stage_name(w->flow->stages[s - 1]),
                      all > 0 ? seconds * (double)atomic_load(&w->spent[s]) / all : 0,
                      (double)w->count, w->first == w->flow->begin);
   for (size_t s = 0; s <= w->flow->n_stages; s++)

@@ -12,7 +12,7 @@
 
 typedef struct scl_flow {
   scl_source *source;
-  scl_stage *const *stages;
+  scl_fitted_stage *const *stages;
   size_t n_stages;
   const scl_map *map; /* NULL: the staged rows themselves are the features */
   size_t planned;     /* not 0: sizes are asked as if the map had so many parameters (learn/plan.h);

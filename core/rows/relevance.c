@@ -403,24 +403,34 @@ static scl_status check_rows(const scl_distinct_rows *rows, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* A stage with the shifts of `standard`, and its factors times the relevance. */
-static scl_status make_stage(const scl_stage *standard, const double *relevance, scl_stage **out,
-                             scl_error *error) {
-  const size_t cols = standard->cols_in;
-  double *factor = scl_allocate_array(cols + 1, sizeof *factor);
-  if (factor == NULL) return scl_fail_memory(error, cols * sizeof *factor, "scales of columns");
-  for (size_t j = 0; j < cols; j++)
-    factor[j] = relevance[j] * standard->factor[j];
-  const scl_status status = scl_stage_restore(SCL_RELEVANCE, cols, standard->shift, factor,
-                                              standard->constant, out, error);
-  scl_release(factor);
+/* A stage with the means of the columns, and their relevance over their deviations. */
+static scl_status make_stage(const scl_column_moments *m, const double *relevance,
+                             scl_fitted_stage **out, scl_error *error) {
+  double *scales = scl_allocate_array(2 * m->cols + 1, sizeof *scales), *factor = scales + m->cols;
+  if (scales == NULL)
+    return scl_fail_memory(error, 2 * m->cols * sizeof *scales, "scales of columns");
+  scl_status status = scl_fitted_stage_create(NULL, m->cols, out, error);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < m->cols; j++) {
+    const bool constant = !(m->high[j] > m->low[j]);
+    const double deviation = sqrt(m->square[j] / m->count);
+    scales[j] = constant ? m->low[j] : m->mean[j] + m->rest[j];
+    factor[j] = relevance[j] * (constant || !(deviation > 0) ? 1 : 1 / deviation);
+    (*out)->constant += constant;
+  }
+  if (status == SCL_STATUS_OK) status = scl_fitted_stage_put_scales(*out, scales, factor, error);
+  if (status == SCL_STATUS_OK) status = scl_fitted_stage_settle(*out, error);
+  if (status != SCL_STATUS_OK) {
+    scl_fitted_stage_destroy(*out);
+    *out = NULL;
+  }
+  scl_release(scales);
   return status;
 }
 
 /* *out = the stage, *relevance (1 x d) = its factors, learnt from at most ROWS distinct rows. The
  * caller releases both, but not after a failure. */
-static scl_status learn_from(const scl_flow *flow, const scl_stage *standard, uint64_t seed,
-                             scl_stage **out, scl_matrix *relevance, scl_error *error) {
+static scl_status learn_from(const scl_flow *flow, const scl_column_moments *moments, uint64_t seed,
+                             scl_fitted_stage **out, scl_matrix *relevance, scl_error *error) {
   scl_distinct_rows rows;
   SCL_TRY(scl_flow_distinct(flow, ROWS, &rows, error));
   scl_status status = check_rows(&rows, error);
@@ -430,19 +440,23 @@ static scl_status learn_from(const scl_flow *flow, const scl_stage *standard, ui
     status = learn_relevance(&rows, seed, scl_matrix_row(relevance, 0), error);
   scl_distinct_release(&rows);
   if (status == SCL_STATUS_OK)
-    status = make_stage(standard, scl_matrix_row(relevance, 0), out, error);
+    status = make_stage(moments, scl_matrix_row(relevance, 0), out, error);
   if (status != SCL_STATUS_OK) scl_matrix_release(relevance);
   return status;
 }
 
-scl_status scl_flow_fit_relevance(const scl_flow *flow, uint64_t seed, scl_stage **out,
+scl_status scl_flow_fit_relevance(const scl_flow *flow, uint64_t seed, scl_fitted_stage **out,
                                   scl_matrix *relevance, scl_error *error) {
-  scl_stage *standard;
+  scl_column_moments moments;
   *relevance = (scl_matrix){0};
-  SCL_TRY(scl_flow_fit_stage(flow, SCL_STANDARDIZE, &standard, error));
+  if (flow->source->rows == 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
   const size_t mark = scl_profile_enter("relevance");
-  const scl_status status = learn_from(flow, standard, seed, out, relevance, error);
+  scl_status status = scl_flow_moments(flow, NULL, NULL, &moments, error);
+  if (status == SCL_STATUS_OK) {
+    status = learn_from(flow, &moments, seed, out, relevance, error);
+    scl_column_moments_destroy(&moments);
+  }
   scl_profile_leave(mark, 0, 0);
-  scl_stage_destroy(standard);
   return status;
 }

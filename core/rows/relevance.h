@@ -8,7 +8,7 @@
 /* The most columns that scl_flow_fit_relevance takes. */
 enum { SCL_RELEVANCE_COLUMNS = 1000 };
 
-/* A stage of the kind SCL_RELEVANCE: x to (x - mean) * factor, where the factor is a relevance
+/* A stage without an instance: x to (x - mean) * factor, where the factor is a relevance
  * between 0 and 1, divided by the standard deviation. The largest relevance is 1; a column that the
  * targets do not depend on has 0.
  *
@@ -24,7 +24,7 @@ enum { SCL_RELEVANCE_COLUMNS = 1000 };
  *
  * The flow's weights count in all of this, also in means and deviations: a row of weight 2 is two
  * rows, one of weight 0 none. relevance: 1 x cols, made here. */
-scl_status scl_flow_fit_relevance(const scl_flow *flow, uint64_t seed, scl_stage **out,
+scl_status scl_flow_fit_relevance(const scl_flow *flow, uint64_t seed, scl_fitted_stage **out,
                                   scl_matrix *relevance, scl_error *error);
 
 #endif

@@ -100,7 +100,8 @@ catalogue.objects = {
   sampler = {}, nonlinearity = {}, solver = {},
   kernel = { "sc.kernel.gaussian()", "w.nested_kernel(3)", "w.nested_kernel(20)" },
   stage = { "sc.standardize()", "sc.minmax()", "sc.normalize()", "sc.add_bias()", "sc.relevance()",
-    "sc.pca{ k = 2 }" },
+    "sc.pca{ k = 2 }", "sc.stage.whiten()", "sc.stage.quantile{ knots = 3 }",
+    "sc.stage.random_projection{ k = 2 }", "sc.stage.target_encoding{ columns = { 1 } }" },
   choose = { "sc.choose{ 1, 2 }", "sc.choose.log{ 1e-3, 1 }",
     "sc.choose.range{ 1, 9, count = 3 }" },
   codes = { "sc.codes(sc.matrix{ { 0, 1, 1 }, { 1, 0, 2 } })", 'sc.codes.load(w.file "codes")' },
@@ -119,7 +120,7 @@ catalogue.objects = {
     'w.source "classes"', 'core.stream_npy(w.file "npy")', "w.rows(w.read).source",
     "core.source_columns(w.source(), { 2, 1 })" },
   engine_stage = { "w.stage()", 'w.stage "minmax"', 'w.stage "normalize"', 'w.stage "add_bias"',
-    "core.selection_stage(core.source(w.X()), {}, nil, { 3, 1 })" },
+    'w.stage("select", { columns = { 3, 1 } })' },
   map = { "w.map()", 'w.map "sections"', 'w.map "cells"', 'w.map "weighting"', 'w.map "codes"',
     "core.map(w.spec{ bare = true })", "core.map_staged(w.map(), { w.stage_of_map(w.map()) })" },
   training = { "w.training()", "w.training{ folds = { 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2 } }",
@@ -144,7 +145,8 @@ catalogue.objects = {
   instance = { 'w.instance("sampler", "gaussian")', 'w.instance("solver", "ridge")',
     'w.instance("kernel", "gaussian")', 'w.instance("nonlinearity", "relu")',
     'w.instance("solver", "knn")', 'w.instance("nonlinearity", "bins")',
-    'w.instance("sampler", "grid")',
+    'w.instance("sampler", "grid")', 'w.instance("stage", "pca")',
+    'w.instance("stage", "target_encoding")',
     'w.instance("kernel", "sum", { terms = { sc.kernel.linear() } })' },
 }
 

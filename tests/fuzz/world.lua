@@ -223,11 +223,14 @@ function w.source(task)
     task == "classes" and w.classes() or w.numbers())
 end
 
-function w.stage(kind) return core.fit_stage(kind or "standardize", core.source(w.X()), {}) end
+function w.stage(name, given)
+  return (core.fit_stage(core.instance("stage", name or "standardize", given or {}),
+    core.source(w.X()), {}))
+end
 
 --- w.stage_of_map(map): a stage after its features.
 function w.stage_of_map(map)
-  return core.fit_stage("standardize", core.source(w.X()), {}, map)
+  return (core.fit_stage(core.instance("stage", "standardize", {}), core.source(w.X()), {}, map))
 end
 
 --- w.instance(kind, name, options): one, or nil.

@@ -58,6 +58,8 @@ local rules = {
     loss = { type = "table" }, penalty = { test = function(v)
       return type(v) == "string" or type(v) == "function"
     end, takes = "none, l2, l1, box, rkhs, or a function of the options that returns one" } }),
+  stage = declare("stage", { column = callable, eval = callable,
+    scale_free = { type = "boolean" } }),
 }
 
 -- ---------------------------------------------------------------- fields that go together
@@ -126,6 +128,10 @@ function checks.solver(fields)
     fields["loss." .. name] = f
   end
   return "solve"
+end
+
+function checks.stage(fields)
+  return need(fields, "column", "eval")
 end
 
 -- ---------------------------------------------------------------- the digest of a definition
@@ -217,7 +223,8 @@ local function enter(kind, given, group, own)
   return group[fields.name]
 end
 
---- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel and sc.solver, by kind.
+--- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel, sc.solver and sc.stage, by
+--- kind.
 define.groups = {}
 
 --- sc.nonlinearity.define{ name =, eval = function(z, o) ... end, ... }: defines a nonlinearity in
@@ -345,5 +352,18 @@ end
 ---                         once: for sums over rows that do not depend on their order
 ---   problem:progress(doing, done[, loss])
 function define.solver(given) return enter("solver", given, define.groups.solver) end
+
+--- sc.stage.define{ name =, column = function(mean, deviation, low, high, o) ... end } or { name =,
+--- eval = function(x, o) ... end }: defines a row stage in Lua as sc.stage.NAME{...}. Returns that
+--- constructor. Options, check and texts: as for sc.nonlinearity.define.
+---
+---   column      shift and factor of a column, two numbers, from its mean, standard deviation,
+---               smallest and largest value in the rows of the fit: x becomes (x - shift) factor
+---   eval        each number x of a row becomes eval(x, o); nothing is learnt
+---   scale_free  true: a positive factor of all columns does not change the result, so that the
+---               stage may follow features
+---
+--- Rows go through such a stage on the script's thread only.
+function define.stage(given) return enter("stage", given, define.groups.stage) end
 
 return define

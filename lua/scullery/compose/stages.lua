@@ -1,13 +1,16 @@
---- Row stages, which map rows to rows: sc.standardize and the like.
+--- Row stages, which map rows to rows: sc.stage.NAME, and sc.standardize and the like. In a
+--- pipeline a stage of a plugin is an object of the class here, which holds the component.
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
+local component = require "scullery.compose.component"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local warn = require "scullery.base.warn"
 
 local stages = {}
 
-local Stage = objects.class("stage", { fields = "kind given", hint = function(self, field)
+local Stage = objects.class("stage", { fields = "kind given component", hidden = "component",
+  hint = function(self, field)
   return ("options of a stage are given when it is made, as in sc.%s{ %s = ... }"):format(self.kind,
     tostring(field))
 end })
@@ -30,6 +33,18 @@ function stages.searched(self)
   return choose.searched(self.kind, self.given)
 end
 
+--- stages.of(value): the stage of a component of the kind "stage"; any other value as it is.
+function stages.of(value)
+  if not component.is(value, "stage") then return value end
+  return setmetatable({ kind = value.name, given = value.given, component = value }, Stage)
+end
+
+--- stages.make(kind, given): the stage of that name with these options.
+function stages.make(kind, given)
+  if kind == "relevance" then return stages.relevance(given) end
+  return stages.of(component.group("stage")[kind](given))
+end
+
 --- stages.resolved(stage, choices): a copy with every searched option replaced by its choice (by
 --- its first value without a choice).
 function stages.resolved(self, choices)
@@ -37,40 +52,57 @@ function stages.resolved(self, choices)
   for name, value in pairs(self.given) do
     given[name] = choose.pick(value, self.kind .. "." .. name, choices)
   end
-  return setmetatable({ kind = self.kind, given = given }, Stage)
+  return stages.make(self.kind, given)
+end
+
+-- What the plugin of a stage declares; relevance is no plugin.
+local function facts(self)
+  if not self.component then return { targets = true, follows = false } end
+  return core.stage_facts(component.instance(self.component))
 end
 
 --- stages.fit(stage, source, before, map, weights): the engine's stage, fitted to the rows of a
 --- source after the fitted stages `before`; with `map`, to the features of these rows. weights: n x
 --- 1, or nil: those of the rows for stages that learn from targets; other stages ignore weights.
---- Second result: fields for p:info(), { components = } for pca, { relevance = } for relevance; nil
---- for other stages.
+--- Second result: fields for p:info(), { components = } of a stage that reports variances,
+--- { relevance = } for relevance; nil for other stages.
 function stages.fit(self, source, before, map, weights)
   if self.kind == "relevance" then
     local made, relevance = core.fit_relevance(source, before, self.given.seed, weights)
     return made, { relevance = relevance }
   end
-  if self.kind == "select" then
-    return core.selection_stage(source, before, map, self.given.columns)
-  end
-  if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before, map) end
-  local found = core.pca(source, before, nil, self.given.k)
-  stages.warn_of_rounding(found)
-  return core.projection_stage(found.vectors, found.mean), { components = stages.explained(found) }
+  local made, found = core.fit_stage(component.instance(self.component), source, before, map,
+    weights)
+  if not found.variances or not found.total then return made end
+  if self.kind == "pca" then stages.warn_of_rounding(found) end
+  return made, { components = stages.explained(found) }
+end
+
+--- stages.components(source, before, map, k): the principal components of staged rows, or of the
+--- features of a map: {vectors = k x D, mean = 1 x D, variances = k x 1, total =}.
+function stages.components(source, before, map, k)
+  local made, found = core.fit_stage(component.instance(stages.pca{ k = k }.component), source,
+    before, map)
+  local arrays = core.stage_save(made).arrays
+  return { vectors = arrays.vectors, mean = arrays.mean, variances = found.variances,
+    total = found.total }
 end
 
 --- stages.learns_from_targets(stage): true if it is fitted to the targets, too.
-function stages.learns_from_targets(self) return self.kind == "relevance" end
-
-local follows = { standardize = true, minmax = true, normalize = true, select = true }
+function stages.learns_from_targets(self)
+  return facts(self).targets
+end
 
 --- stages.follows(stage): true if it can come after features, with a solver after it.
-function stages.follows(self) return follows[self.kind] or false end
+function stages.follows(self)
+  local known = facts(self)
+  return known.follows and not known.targets
+end
 
 -- A component with a smaller share of the first component's variance is rounding error.
 local ROUNDING = 1e-13
 
---- stages.warn_of_rounding(found): warns about components of core.pca that are rounding error, as
+--- stages.warn_of_rounding(found): warns about principal components that are rounding error, as
 --- with columns of very different scales.
 function stages.warn_of_rounding(found)
   local largest = found.variances:get(1, 1)
@@ -86,8 +118,9 @@ end
 
 --- stages.explained(found): {variances = k x 1, share = of the total variance}.
 function stages.explained(found)
-  return { variances = found.variances, share = found.total > 0
-    and found.variances:sum() / found.total or 1 }
+  local total = found.total:get(1, 1)
+  return { variances = found.variances, share = total > 0
+    and found.variances:sum() / total or 1 }
 end
 
 local rules_of = {}
@@ -95,8 +128,14 @@ local rules_of = {}
 --- stages.option_names(kind): the names of a stage's options.
 function stages.option_names(kind)
   local names = {}
-  for name in pairs(rules_of[kind]) do names[#names + 1] = name end
+  if kind == "relevance" then return { "seed" } end
+  for i, option in ipairs(core.plugin_info("stage", kind).options) do names[i] = option.name end
   return names
+end
+
+--- stages.call(stage): the function that makes it, as typed: "sc.pca", "sc.stage.whiten".
+function stages.call(self)
+  return (rules_of[self.kind] and "sc." or "sc.stage.") .. self.kind
 end
 
 -- Whether the value is a list of distinct whole numbers from 1 on.
@@ -114,7 +153,9 @@ end
 local function maker(kind, rules)
   rules_of[kind] = options.declare(kind, rules)
   return function(given)
-    return setmetatable({ kind = kind, given = options.check(kind, given, rules) }, Stage)
+    local checked = options.check(kind, given, rules)
+    if kind ~= "relevance" then return stages.make(kind, checked) end
+    return setmetatable({ kind = kind, given = checked }, Stage)
   end
 end
 

@@ -22,6 +22,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.features    random features                sc.features{ p = ..., phi = ..., T = 500 }
   sc.solver      what learns the weights        sc.solver.NAME{ ... }
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
+  sc.stage       row stages, which change rows before features, or the features
   sc.transport   what joins the processes of one script (scullery --processes N)
   sc.load        what p:save(path) wrote        sc.load("model.safetensors")
   sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }
@@ -282,7 +283,7 @@ local function value_text(value)
   local meta = getmetatable(value)
   local name = type(meta) == "table" and meta.__name
   if name and meta.kind then return group_text(meta.kind) end
-  if name == "stage" then return home_text(value.kind) end
+  if name == "stage" then return home_text(value.kind) or help.plugin("stage", value.kind) end
   if types[name] then return methods_text(name) end
   local path = path_of(value)
   if path then

@@ -64,7 +64,7 @@ local function stage_with(walk, stage)
   for _, name in ipairs(stages.option_names(stage.kind)) do
     given[name] = changed(walk, stage.kind .. "." .. name, stage.given[name])
   end
-  return stages[stage.kind](given)
+  return stages.make(stage.kind, given)
 end
 
 -- The pipeline of changed stages, and a table from each old stage to the new one.

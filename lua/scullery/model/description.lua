@@ -120,8 +120,11 @@ local function encode_object(value, arrays, path)
   if core.is_matrix(value) then return encode_matrix(value, arrays, path) end
   if component.is(value) then return encode_component(value, arrays, path) end
   if stages.is(value) then
-    return { [MARK] = "stage", name = value.kind,
-      options = encode_table(value.given, arrays, path) }
+    -- under the name alone, as files of all versions have it
+    local result = value.component and encode_component(value.component, arrays, path)
+      or { options = encode_table(value.given, arrays, path) }
+    result[MARK], result.name = "stage", value.kind
+    return result
   end
   if instantiation.is_features(value) then return encode_features(value, arrays, path) end
   if choose.is(value) then return encode_choose(value, arrays, path) end
@@ -190,23 +193,23 @@ function decoders.table(value, saved)
   return result
 end
 
--- Every option in force when the component was saved must have the same value now.
+-- A component or row stage. Every option in force when it was saved must have the same value now.
 function decoders.component(value, saved)
   local place = value["@place"]
   local kind, name, note = core.saved_component(saved, place)
   if note then warn(note) end
-  local made = component.group(kind)[name](decode_fields(value.options, saved,
-    "the options of a component"))
-  if value.settings ~= nil then core.saved_settings(saved, place, component.instance(made)) end
+  local given = decode_fields(value.options, saved, "the options of a component")
+  local made = kind == "stage" and stages.make(name, given) or component.group(kind)[name](given)
+  local part = stages.is(made) and made.component or made
+  if value.settings ~= nil then
+    core.saved_settings(saved, place, component.instance(part))
+  end
   return made
 end
 
-local stage_kinds = { standardize = true, minmax = true, normalize = true, add_bias = true,
-  pca = true, relevance = true, select = true }
-
 function decoders.stage(value, saved)
-  if not stage_kinds[value.name] then fail("there is no stage %s", options.show(value.name)) end
-  return stages[value.name](decode_fields(value.options, saved, "the options of a stage"))
+  if value.name ~= "relevance" then return decoders.component(value, saved) end
+  return stages.relevance(decode_fields(value.options, saved, "the options of a stage"))
 end
 
 function decoders.features(value, saved)

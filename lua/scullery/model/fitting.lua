@@ -144,7 +144,7 @@ local function learn_rows(self, ds)
     { names = ds.names })
   if not self.components then return made end
   local began = core.now()
-  local found = core.pca(source, made.stages, made.map, self.components.given.k)
+  local found = stages.components(source, made.stages, made.map, self.components.given.k)
   made.weights, made.intercept = found.vectors:t():copy(), found.mean * found.vectors:t() * -1
   made.components = stages.explained(found)
   made.seconds[#made.seconds + 1] = { tostring(self.components), core.now() - began }

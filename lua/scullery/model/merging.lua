@@ -10,6 +10,14 @@ local merging = {}
 
 -- ------------------------------------------------------------ what parts must share
 
+-- Whether two values differ: numbers, texts, matrices, nil, or tables of these.
+local function differ(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" then return a ~= b end
+  for key, value in pairs(a) do if differ(value, b[key]) then return true end end
+  for key in pairs(b) do if a[key] == nil then return true end end
+  return false
+end
+
 -- Whether two lists of fitted row stages differ, in their kinds or in what they learnt.
 local function stages_differ(a, b)
   a, b = a or {}, b or {}
@@ -17,18 +25,8 @@ local function stages_differ(a, b)
   for i, stage in ipairs(a) do
     local x, y = core.stage_save(stage), core.stage_save(b[i])
     if x.kind ~= y.kind or x.cols ~= y.cols or x.constant ~= y.constant then return true end
-    for name, matrix in pairs(x.arrays or {}) do
-      if not (y.arrays and y.arrays[name] and y.arrays[name] == matrix) then return true end
-    end
+    if differ(x.arrays or {}, y.arrays or {}) then return true end
   end
-  return false
-end
-
--- Whether two values differ: numbers, texts, matrices, nil, or tables of these.
-local function differ(a, b)
-  if type(a) ~= "table" or type(b) ~= "table" then return a ~= b end
-  for key, value in pairs(a) do if differ(value, b[key]) then return true end end
-  for key in pairs(b) do if a[key] == nil then return true end end
   return false
 end
 

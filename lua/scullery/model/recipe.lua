@@ -116,14 +116,16 @@ end
 
 -- The pipelines for each combination of stages if some are sc.choose{ stage, ... }.
 local function variants_of(given)
-  local list = { { given = given, choice = {} } }
+  local list = { { given = {}, choice = {} } }
   choose.combinations("pipeline", given)
+  for place, value in pairs(given) do list[1].given[place] = stages.of(value) end
   local i = 1
   while rawget(given, i) ~= nil do -- build() refuses stages after a gap
     if choose.is(given[i]) then
       local longer = {}
       for _, one in ipairs(list) do
-        for _, stage in ipairs(given[i].values) do
+        for _, value in ipairs(given[i].values) do
+          local stage = stages.of(value)
           local copy, choice = {}, { ["stage " .. i] = stage }
           for k, v in pairs(one.given) do copy[k] = v end
           for k, v in pairs(one.choice) do choice[k] = v end
@@ -142,10 +144,11 @@ end
 --- sc.pca{ k = }, ...), then features, then a solver. Each of them may be absent. sc.choose{ stage,
 --- stage, ... } may take the place of a stage; p:search{} tries each.
 ---
---- sc.standardize(), sc.minmax(), sc.normalize() and sc.select{ columns = } may also come after the
---- features. They then change the features: a column is a feature. They learn from the same rows as
---- other row stages, in one more pass that makes the features. They cannot follow one-hot features.
---- With a K the solver's penalty is then a'a, and there is no p:bound or p:prune.
+--- Most row stages may also come after the features, as sc.standardize() or sc.stage.whiten(), but
+--- not sc.add_bias() or those that learn from targets. They then change the features: a column is a
+--- feature. They learn from the same rows as other row stages, in one more pass that makes the
+--- features. They cannot follow one-hot features. With a K the solver's penalty is then a'a, and
+--- there is no p:bound or p:prune. Plugins for row stages: sc.stage.
 ---
 --- block: the number of rows of a block (it does not affect results). allowance: bytes of memory in
 --- which solvers with many passes cache blocks of features (1.5e9, and at most half of the free

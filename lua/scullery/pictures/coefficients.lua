@@ -26,6 +26,9 @@ function coefficients.column_names(f)
       for k = 1, info.cols_out do names[k] = before[math.tointeger(columns:get(1, k))] end
     elseif saved.kind == "add_bias" then
       names[#names + 1] = "bias"
+    elseif not info.keeps then
+      names = {}
+      for k = 1, info.cols_out do names[k] = ("%s %d"):format(saved.kind, k) end
     end
   end
   return names

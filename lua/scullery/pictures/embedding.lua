@@ -8,6 +8,7 @@ local numbers = require "scullery.pictures.numbers"
 local options = require "scullery.base.options"
 local pipeline = require "scullery.model.pipeline"
 local plot = require "scullery.plot"
+local stages = require "scullery.compose.stages"
 
 local embedding = {}
 
@@ -69,7 +70,8 @@ end
 function embedding.points(X)
   if X:cols() < 2 then fail("takes rows of at least 2 numbers, and these have %d", X:cols()) end
   X = X:astype("float64")
-  local found = core.pca(core.source(X), {}, nil, 2)
+  local found = stages.components(core.source(X), {}, nil, 2)
+  local total = found.total:get(1, 1)
   local V = found.vectors:t():copy()
   local points = X * V
   local shift = found.mean * V
@@ -78,7 +80,7 @@ function embedding.points(X)
   end
   local shares = {}
   for j = 1, 2 do
-    shares[j] = found.total > 0 and found.variances:get(j, 1) / found.total or 0
+    shares[j] = total > 0 and found.variances:get(j, 1) / total or 0
   end
   return points, shares
 end

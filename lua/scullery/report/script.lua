@@ -5,6 +5,7 @@ local dataset = require "scullery.data.dataset"
 local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
+local stages = require "scullery.compose.stages"
 local sorted = require("scullery.base.keys").sorted
 
 local script = {}
@@ -103,9 +104,9 @@ function write(value, indent, deep, notes)
       notes)
   end
   if instantiation.is_features(value) then return write_features(value, indent, deep, notes) end
-  if kind == "table" and (getmetatable(value) or {}).__name == "stage" then
-    return next(value.given) and write_table(value.given, "sc." .. value.kind, indent, deep, notes)
-      or ("sc.%s()"):format(value.kind)
+  if stages.is(value) then
+    return next(value.given) and write_table(value.given, stages.call(value), indent, deep, notes)
+      or stages.call(value) .. "()"
   end
   if kind == "table" and not getmetatable(value) then
     return write_table(value, "", indent, deep, notes)

@@ -16,6 +16,9 @@ for k = 1, 40 do gaps[1 << k] = 1 end
 local function ridge() return core.instance("solver", "ridge", { lambda = 1e-2 }) end
 local function gaussian() return core.instance("sampler", "gaussian", {}) end
 local function fourier() return core.instance("nonlinearity", "fourier", {}) end
+local function standardized(rows_of)
+  return (core.fit_stage(core.instance("stage", "standardize", {}), core.source(rows_of), {}))
+end
 local function new_map(T)
   return core.map{ sampler = gaussian(), phi = fourier(), dim = d, T = T or 8 }
 end
@@ -157,13 +160,13 @@ TestUses = {}
 
 function TestUses.test_what_a_call_uses_is_closed_in_its_row_function()
   local map, weights, intercept = new_map(), sc.zeros(8, 1), sc.zeros(1, 1)
-  local stage = core.fit_stage("standardize", core.source(X), {})
+  local stage = standardized(X)
   local function predict(one)
     return core.predict(one.columns, { stages = { one.stage }, map = one.map, block = 7,
       weights = one.weights, intercept = one.intercept }, "scores")
   end
   for _, victim in ipairs{ "map", "source", "columns", "stage", "weights", "intercept" } do
-    local one = { map = new_map(), stage = core.fit_stage("standardize", core.source(X), {}),
+    local one = { map = new_map(), stage = standardized(X),
       weights = sc.zeros(8, 1), intercept = sc.ones(1, 1) }
     one.source = rows(function() close(one[victim]) collect() end)
     one.columns = core.source_columns(one.source, { 3, 2, 1 })
@@ -193,7 +196,7 @@ end
 
 function TestUses.test_arguments_live_in_fields_that_a_call_empties()
   local fit
-  fit = { map = new_map(), stages = { core.fit_stage("standardize", core.source(X), {}) },
+  fit = { map = new_map(), stages = { standardized(X) },
     weights = sc.zeros(8, 1), intercept = sc.zeros(1, 1) }
   local source = rows(function()
     fit.stages[1], fit.map, fit.weights, fit.intercept = nil, nil, nil, nil
@@ -205,7 +208,7 @@ end
 
 function TestUses.test_a_training_holds_what_it_walks()
   local source, map = rows(nil, 1), new_map()
-  local stages = { core.fit_stage("standardize", core.source(X), {}) }
+  local stages = { standardized(X) }
   local training = core.training(source, stages, map, {})
   for _, one in ipairs{ source, stages[1], map } do close(one) end
   source, stages, map = nil, nil, nil -- luacheck: ignore 311
@@ -285,7 +288,7 @@ function TestUses.test_finalizers_in_any_order()
         return X:slice(first, first + count - 1) end)
       map = core.map{ sampler = core.instance("sampler", "gaussian", {}),
         phi = core.instance("nonlinearity", "fourier", {}), dim = 3, T = 8 }
-      stage = core.fit_stage("standardize", core.source(X), {})
+      stage = core.fit_stage(core.instance("stage", "standardize", {}), core.source(X), {})
       ridge = core.instance("solver", "ridge", {})
       ]] .. script))
     lu.assertEquals(status, 0, script .. "\n" .. err)

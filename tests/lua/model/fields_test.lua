@@ -47,7 +47,7 @@ local hostile = { false, 0, -1, 0.5, 0 / 0, 1 / 0, 1 << 53, "x", "float32", {}, 
   core.map{ sampler = instance("sampler", "gaussian"),
     phi = instance("nonlinearity", "fourier"), dim = d, T = 2 },
   instance("sampler", "gaussian"), instance("solver", "ridge"),
-  core.fit_stage("add_bias", core.source(sc.ones(3, 5)), {}),
+  core.fit_stage(core.instance("stage", "add_bias", {}), core.source(sc.ones(3, 5)), {}),
   setmetatable({}, {
     __index = function(_, key) return type(key) == "string" and key or nil end,
     __name = "scullery.map", __gc = type, __close = type, __call = type }) }

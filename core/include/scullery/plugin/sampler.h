@@ -160,7 +160,7 @@ typedef struct scl_ability_structured {
 typedef struct scl_learning {
   scl_head head;
   const scl_host *host;
-  const scl_draw *draw;   /* total is T, 0 if the user did not give it */
+  const scl_draw *draw;   /* total is T, 0 if the user did not give it. NULL for a row stage */
   size_t rows, dim;       /* n and d, after the row stages */
   size_t targets;         /* c; 0: the rows have no targets */
   const scl_part *kernel; /* phi if it is a kernel, else K, else NULL */

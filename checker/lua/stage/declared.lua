@@ -1,0 +1,63 @@
+--- Tests of what row stages declare by flags.
+local core = require "scullery_checker.core"
+local rows = require "scullery_checker.stage.rows"
+
+-- f(stage) for each variant with the flag; skips a stage without it.
+local function each_with(t, flag, f)
+  local any = false
+  for stage in t:variants() do
+    if core.stage_flags(t:instance(stage))[flag] then
+      any = true
+      f(stage)
+    end
+  end
+  if not any then t:skip("it does not declare that") end
+end
+
+-- What the stage makes of rows times a factor that it was fitted to.
+local function scaled(t, stage, factor)
+  local X, y = rows.random(t, 200, 4)
+  return rows.through(rows.fit(t, stage, X * factor, y), X:slice(1, 50) * factor)
+end
+
+local function check_factor(flag, power)
+  return function(t)
+    each_with(t, flag, function(stage)
+      local want = scaled(t, stage, 1)
+      for _, factor in ipairs{ 3, 1e-4, 1e5 } do
+        rows.expect_near(t, scaled(t, stage, factor) * factor ^ -power, want,
+          1e-7 * rows.spread(want), ("rows times %g"):format(factor))
+      end
+    end)
+  end
+end
+
+local function check_by_column(t)
+  local X, y = rows.random(t, 120, 4)
+  each_with(t, "by_column", function(stage)
+    local fitted = rows.fit(t, stage, X, y)
+    local want = rows.through(fitted, X)
+    t:expect(want:cols() == 4, "4 columns become %d", want:cols())
+    for j = 1, 4 do
+      local other = X:copy()
+      for i = 1, 120 do other:set(i, j, X:get(121 - i, j) + 0.5) end
+      local made = rows.through(fitted, other)
+      for i = 1, 120 do
+        for k = 1, 4 do
+          t:expect(k == j or made:get(i, k) == want:get(i, k), "column %d changes, and so does \z
+            column %d of the result (row %d, from %.17g to %.17g)", j, k, i, want:get(i, k),
+            made:get(i, k))
+        end
+      end
+    end
+  end)
+end
+
+return {
+  { name = "scale-free", about = "a factor of all columns does not change the result, where it \z
+    says so", run = check_factor("scale_free", 0) },
+  { name = "homogeneous", about = "a factor of all columns is one of the result, where it says so",
+    run = check_factor("homogeneous", 1) },
+  { name = "by-column", about = "a number depends on its own column alone, where it says so",
+    run = check_by_column },
+}

@@ -1,0 +1,223 @@
+--- Tests of what row stages learn: from all rows, whatever the threads, the blocks and the source;
+--- from few and from strange rows; and as arrays of a saved model.
+local blocks = require "scullery_checker.blocks"
+local core = require "scullery_checker.core"
+local rows = require "scullery_checker.stage.rows"
+
+local N <const> = 5000 -- several blocks of a walk
+
+local function flags(t, stage) return core.stage_flags(t:instance(stage)) end
+
+local function learns(t, stage)
+  local known = flags(t, stage)
+  return known.simple or known.fits
+end
+
+-- f(stage) for each variant that learns; skips a stage that learns nothing.
+local function each_learning(t, f)
+  local any = false
+  for stage in t:variants() do
+    if learns(t, stage) then
+      any = true
+      f(stage)
+    end
+  end
+  if not any then t:skip("it learns nothing from rows") end
+end
+
+local function reversed(M)
+  local out = M:copy()
+  for i = 1, M:rows() do
+    for j = 1, M:cols() do out:set(i, j, M:get(M:rows() + 1 - i, j)) end
+  end
+  return out
+end
+
+-- A stage that learns from a sample may differ a little, which is a warning; one that forgets blocks
+-- differs much, as the rows have a trend.
+local function check_all_rows(t)
+  local X, y = rows.random(t, N, 4)
+  local back, back_y, some = reversed(X), reversed(y), X:slice(1, 60)
+  each_learning(t, function(stage)
+    local made = rows.try(t, "5000 rows", function()
+      return rows.through(rows.fit(t, stage, X, y), some)
+    end)
+    if not made then return end
+    local other = rows.through(rows.fit(t, stage, back, back_y), some)
+    rows.expect_near(t, other, made, 0.02 * rows.spread(made),
+      "fitted to 5000 rows in reverse order")
+    if (other - made):abs():max() > 1e-6 * rows.spread(made) then
+      t:warn("what it learns depends on the order of 5000 rows")
+    end
+  end)
+end
+
+-- A source that is read in order, as a file is.
+local function stream(X, y)
+  return core.generator(X:rows(), X:cols(), 1, function(first, count)
+    return X:slice(first, first + count - 1), y:slice(first, first + count - 1)
+  end)
+end
+
+local function check_threads(t)
+  local X, y = rows.random(t, N, 5)
+  local before, some = core.threads(), X:slice(1, 60)
+  each_learning(t, function(stage)
+    local want
+    for _, threads in ipairs{ 1, 4 } do
+      core.threads(threads)
+      local ok, made = pcall(function() return rows.through(rows.fit(t, stage, X, y), some) end)
+      core.threads(before)
+      if not ok then error(made, 0) end
+      want = want or made
+      blocks.expect_same(t, made, want, "fitted on 4 threads, against 1")
+    end
+    local made = core.fit_stage(t:instance(stage), stream(X, y), {})
+    blocks.expect_same(t, rows.through(made, some), want, "fitted to rows that are read in order")
+  end)
+end
+
+-- ---------------------------------------------------------------- weights
+
+-- The rows of X of which keep(i) says how often they come.
+local function repeated(M, times)
+  local list = {}
+  for i = 1, M:rows() do
+    for _ = 1, times(i) do
+      local row = {}
+      for j = 1, M:cols() do row[j] = M:get(i, j) end
+      list[#list + 1] = row
+    end
+  end
+  return core.matrix(list)
+end
+
+local function check_weights(t)
+  local X, y = rows.random(t, 300, 4)
+  local weights = core.zeros(300, 1)
+  local function times(i) return i % 3 end
+  for i = 1, 300 do weights:set(i, 1, times(i)) end
+  local any = false
+  for stage in t:variants() do
+    if flags(t, stage).targets then
+      any = true
+      local made = rows.through(rows.fit(t, stage, X, y, weights), X)
+      local want = rows.through(rows.fit(t, stage, repeated(X, times), repeated(y, times)), X)
+      rows.expect_near(t, made, want, 1e-8 * rows.spread(want),
+        "rows of weight 0, 1 and 2, against rows that come so often")
+      local _, sentence = rows.try(t, "rows without targets", function()
+        return core.fit_stage(t:instance(stage), core.source(X), {})
+      end)
+      t:expect(sentence, "rows without targets are taken")
+    end
+  end
+  if not any then t:skip("it does not learn from targets") end
+end
+
+-- ---------------------------------------------------------------- few and strange rows
+
+-- Fits the stage and sends the rows through it: every number is finite, or a sentence refuses them.
+local function expect_finite(t, stage, X, y, what, plain)
+  rows.try(t, what, function()
+    local made = rows.through(rows.fit(t, stage, X, y), X)
+    for i = 1, made:rows() do
+      for j = 1, made:cols() do
+        local x = made:get(i, j)
+        t:expect(x - x == 0, "%s: row %d, column %d becomes %g", what, i, j, x)
+      end
+    end
+    return made
+  end, plain)
+end
+
+local function filled(n, d, value) return core.zeros(n, d):map(function() return value end) end
+
+local function check_few(t)
+  for stage in t:variants() do
+    for _, size in ipairs{ { 1, 4 }, { 2, 4 }, { 3, 1 }, { 5, 9 }, { 40, 1 } } do
+      local X, y = rows.random(t, size[1], size[2])
+      expect_finite(t, stage, X, y, ("%d rows of %d columns"):format(size[1], size[2]), true)
+    end
+    local X, y = rows.random(t, 50, 4)
+    for i = 1, 50 do
+      X:set(i, 2, 7.25)
+      X:set(i, 3, 1e9 / 3)
+    end
+    expect_finite(t, stage, X, y, "two constant columns", true)
+    expect_finite(t, stage, filled(30, 3, 0), y:slice(1, 30), "rows of zeros", true)
+    expect_finite(t, stage, filled(30, 3, -1.7), y:slice(1, 30), "equal rows", true)
+    expect_finite(t, stage, X:slice(1, 30), filled(30, 1, 2), "equal targets", true)
+  end
+end
+
+local function check_strange(t)
+  local X, y = rows.random(t, 60, 4)
+  for stage in t:variants() do
+    for _, factor in ipairs{ 1e-300, 1e-150, 1e-9, 1e9, 1e150, 1e300 } do
+      expect_finite(t, stage, X * factor, y, ("rows times %g"):format(factor))
+    end
+    expect_finite(t, stage, X:map(function(x) return x + 1e9 end), y, "rows plus 1e9")
+    local one = X:copy()
+    one:set(30, 2, 1e306)
+    expect_finite(t, stage, one, y, "a row with 1e306")
+  end
+end
+
+local function check_size(t)
+  local X, y = rows.random(t, 600, 300)
+  local stage = t.subject:make(t.subject:options())
+  expect_finite(t, stage, X, y, "600 rows of 300 columns", true)
+  expect_finite(t, stage, X:slice(1, 100), y:slice(1, 100), "100 rows of 300 columns", true)
+end
+
+-- ---------------------------------------------------------------- the arrays
+
+-- The matrix with a column less, or with numbers that nothing else has.
+local function narrower(M) return M:slice(1, M:rows(), 1, M:cols() - 1):copy() end
+
+local function check_saved(t)
+  local d = 7
+  local X, y = rows.random(t, 90, d)
+  each_learning(t, function(stage)
+    local instance, fitted = t:instance(stage), rows.fit(t, stage, X, y)
+    local arrays, want = core.stage_save(fitted).arrays, rows.through(fitted, X)
+    local again = core.stage_restore(instance, d, arrays)
+    blocks.expect_same(t, rows.through(again, X), want, "made again from its arrays")
+    for name, matrix in pairs(arrays) do
+      local function with(changed)
+        local copy = {}
+        for key, value in pairs(arrays) do copy[key] = key == name and changed or value end
+        return rows.try(t, "other arrays", function()
+          return core.stage_restore(instance, d, copy)
+        end)
+      end
+      if core.is_matrix(matrix) then
+        local narrow = matrix:cols() == d and with(narrower(matrix))
+        t:expect(not narrow or core.stage_info(narrow).cols_out ~= want:cols(), "array '%s' of a \z
+          file has a column less than the rows, and is taken", name)
+        for _, value in ipairs{ -1e6, 0.5, 1e18 } do
+          local damaged = with(filled(matrix:rows(), matrix:cols(), value))
+          if damaged then rows.try(t, "other numbers", function()
+            return rows.through(damaged, X)
+          end) end
+        end
+      end
+    end
+  end)
+end
+
+return {
+  { name = "all-rows", about = "it learns the same from rows in reverse order, up to a sample",
+    run = check_all_rows },
+  { name = "threads", about = "it learns the same bits on 1 and 4 threads, and from a stream",
+    run = check_threads },
+  { name = "weights", about = "a row of weight 2 counts as two rows, one of weight 0 as none",
+    run = check_weights },
+  { name = "few-rows", about = "few rows, constant columns and equal rows: finite numbers, or a \z
+    sentence", run = check_few },
+  { name = "strange-rows", about = "tiny, huge and far rows: finite numbers, or a sentence",
+    run = check_strange },
+  { name = "many-columns", about = "300 columns, more and less than rows", run = check_size },
+  { name = "saved", about = "its arrays make it again; those of other shapes are refused",
+    run = check_saved },
+}

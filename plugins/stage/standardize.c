@@ -1,0 +1,22 @@
+/* Each column x becomes
+ *
+ *   (x - mean) / s,  s^2 = the mean of (x - mean)^2 over the n rows of the fit.
+ *
+ * A constant column becomes 0. */
+#include <scullery/plugin.h>
+
+static void standardize(const void *self, const scl_stage_column *c, double *shift,
+                        double *factor) {
+  const int varies = c->high > c->low;
+  const double deviation = sqrt(c->square / c->weight);
+  (void)self;
+  *shift = varies ? c->mean + c->rest : c->low;
+  *factor = varies && deviation > 0 ? 1 / deviation : 1;
+}
+
+const scl_plugin scullery_plugin = {
+    .name = "standardize",
+    .summary = "each column less its mean, over its standard deviation",
+    .doc = "x becomes (x - mean)/(standard deviation), both of the rows of the fit (n, not n - 1,\n"
+           "divides the squares). A constant column becomes 0. Each row counts once.",
+    SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .arrays = "mean|factor", .column = standardize)};
