@@ -22,6 +22,18 @@ static void release_guarded(void *object) {
   scl_release(g);
 }
 
+/* Memory for that many numbers, on the stack. */
+static guarded *push_guarded(lua_State *L, size_t count, scl_dtype dtype, bool at_start) {
+  scl_error error = {0};
+  void **slot = scl_lua_new_handle(L, SCL_LUA_GUARDED, release_guarded);
+  guarded *g = scl_allocate_zero(sizeof *g);
+  if (g == NULL) luaL_error(L, "not enough memory");
+  *slot = g;
+  g->dtype = dtype;
+  scl_lua_check(L, scl_guarded_create(count * width(dtype), at_start, &g->memory, &error), &error);
+  return g;
+}
+
 /* checker.guarded(count, "float64" | "float32" | "int32"[, at_start]) -> memory for that many
  * numbers, initially NaN (or -1), between two inaccessible pages: it ends at the page after it
  * or, with at_start, begins at the page before it */
@@ -29,15 +41,8 @@ static int guarded_new(lua_State *L) {
   static const char *const names[] = {"float64", "float32", "int32", NULL};
   static const scl_dtype dtypes[] = {SCL_DTYPE_FLOAT64, SCL_DTYPE_FLOAT32, SCL_DTYPE_INT32};
   const size_t count = scl_lua_check_size(L, 1, 0, (size_t)1 << 28, "count");
-  const scl_dtype dtype = dtypes[luaL_checkoption(L, 2, "float64", names)];
-  const bool at_start = lua_toboolean(L, 3);
-  scl_error error = {0};
-  void **slot = scl_lua_new_handle(L, SCL_LUA_GUARDED, release_guarded);
-  guarded *g = scl_allocate_zero(sizeof *g);
-  if (g == NULL) return luaL_error(L, "not enough memory");
-  *slot = g;
-  g->dtype = dtype;
-  scl_lua_check(L, scl_guarded_create(count * width(dtype), at_start, &g->memory, &error), &error);
+  (void)push_guarded(L, count, dtypes[luaL_checkoption(L, 2, "float64", names)],
+                     lua_toboolean(L, 3));
   return 1;
 }
 
@@ -46,6 +51,14 @@ static int guarded_lock(lua_State *L) {
   const guarded *g = scl_lua_check_handle(L, 1, SCL_LUA_GUARDED);
   scl_guarded_lock(&g->memory);
   return 0;
+}
+
+/* checker.guarded_copy(memory) -> the same bytes, in memory of its own */
+static int guarded_copy(lua_State *L) {
+  const guarded *from = scl_lua_check_handle(L, 1, SCL_LUA_GUARDED);
+  const guarded *made = push_guarded(L, from->memory.size / width(from->dtype), from->dtype, false);
+  memcpy(made->memory.bytes, from->memory.bytes, from->memory.size);
+  return 1;
 }
 
 void *scl_lua_opt_guarded(lua_State *L, int place, scl_dtype dtype, size_t count) {
@@ -186,6 +199,7 @@ static int first_difference(lua_State *L) {
 
 void scl_checker_open_blocks(lua_State *L) {
   SCL_LUA_CALLS(L, {"guarded", guarded_new, 3}, {"guarded_lock", guarded_lock, 1},
-                {"block_put", block_put, 2}, {"block_get", block_get, 1},
-                {"block_gaps", block_gaps, 1}, {"first_difference", first_difference, 2});
+                {"guarded_copy", guarded_copy, 1}, {"block_put", block_put, 2},
+                {"block_get", block_get, 1}, {"block_gaps", block_gaps, 1},
+                {"first_difference", first_difference, 2});
 }

@@ -13,5 +13,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_checker(lua_State *L
   scl_checker_open_solver(L);
   scl_checker_open_transport(L);
   scl_checker_open_stage(L);
+  scl_checker_open_at_once(L);
+  scl_checker_open_sums(L);
   return 1;
 }

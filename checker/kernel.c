@@ -169,8 +169,20 @@ static int bind(lua_State *L) {
   return 2;
 }
 
+/* checker.kernel_shift(kernel) -> "changes", "centres" or "keeps": K when one row is subtracted from
+ * both */
+static int shift(lua_State *L) {
+  static const char *const words[] = {"changes", "centres", "keeps"};
+  const scl_shift told = scl_kernel_shift(scl_lua_check_instance(L, 1, SCL_KIND_KERNEL));
+  if (told < 0 || (size_t)told >= sizeof words / sizeof *words)
+    return luaL_error(L, "slot shift says %d, which is none of its words", (int)told);
+  lua_pushstring(L, words[told]);
+  return 1;
+}
+
 void scl_checker_open_kernel(lua_State *L) {
   SCL_LUA_CALLS(L, {"kernel_gram", gram, 4}, {"kernel_diagonal", diagonal, 3},
                 {"kernel_simple", simple, 1}, {"kernel_finish", finish, 6},
-                {"kernel_move", move, 3}, {"kernel_tilt", tilt, 4}, {"kernel_bind", bind, 3});
+                {"kernel_move", move, 3}, {"kernel_shift", shift, 1}, {"kernel_tilt", tilt, 4},
+                {"kernel_bind", bind, 3});
 }

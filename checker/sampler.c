@@ -74,8 +74,7 @@ static uint64_t integer_field(lua_State *L, int place, const char *key) {
   return (uint64_t)value;
 }
 
-/* The draw at `place`; its state points into *origin. */
-static scl_draw check_draw(lua_State *L, int place, scl_origin *origin) {
+scl_draw scl_lua_check_draw(lua_State *L, int place, scl_origin *origin) {
   luaL_checktype(L, place, LUA_TTABLE);
   lua_getfield(L, place, "sampler");
   scl_instance *sampler = scl_lua_check_instance(L, lua_gettop(L), SCL_KIND_SAMPLER);
@@ -94,7 +93,7 @@ static scl_draw check_draw(lua_State *L, int place, scl_origin *origin) {
 static int draw_parameters(lua_State *L) {
   scl_origin origin;
   scl_error error = {0};
-  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
   const scl_parameters out = scl_lua_check_parameters(L, 2);
   scl_lua_check(L, scl_sampler_draw(origin.sampler, &draw, &out, &error), &error);
   return 0;
@@ -120,7 +119,7 @@ static int make_numbers(lua_State *L) {
 static int scales(lua_State *L) {
   scl_origin origin;
   scl_error error = {0};
-  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
   const scl_const_parameters parameters = check_const_parameters(L, 2);
   double *out = scl_lua_opt_guarded(L, 3, SCL_DTYPE_FLOAT64, parameters.count);
   luaL_argcheck(L, out != NULL, 3, "memory expected");
@@ -132,7 +131,7 @@ static int scales(lua_State *L) {
 static int pool(lua_State *L) {
   scl_origin origin;
   scl_error error = {0};
-  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
   const size_t first = scl_lua_check_size(L, 2, 0, INT32_MAX, "first"),
                count = scl_lua_check_size(L, 3, 0, INT32_MAX, "count"),
                fan_in = scl_lua_check_size(L, 4, 1, INT32_MAX, "fan_in");
@@ -167,7 +166,7 @@ static int has_rows(lua_State *L) {
 static int dense_rows(lua_State *L) {
   scl_origin origin;
   scl_error error = {0};
-  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
   const scl_const_parameters parameters = check_const_parameters(L, 2);
   const scl_block out = scl_lua_check_block(L, 3);
   luaL_argcheck(
@@ -183,7 +182,7 @@ static int dense_rows(lua_State *L) {
 static int apply(lua_State *L) {
   scl_origin origin;
   scl_error error = {0};
-  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
   const scl_const_parameters parameters = check_const_parameters(L, 2);
   const scl_const_block x = scl_lua_check_const_block(L, 3);
   const scl_block z = scl_lua_check_block(L, 4);
@@ -206,7 +205,7 @@ typedef scl_status (*by_gap)(const scl_instance *sampler, const scl_draw *draw, 
 static int at_gaps(lua_State *L, by_gap function) {
   scl_origin origin;
   scl_error error = {0};
-  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
   const scl_const_block delta = scl_lua_check_const_block(L, 2);
   double *out = scl_lua_opt_guarded(L, 3, SCL_DTYPE_FLOAT64, delta.rows);
   luaL_argcheck(L, delta.cols == draw.dim && delta.dtype == SCL_DTYPE_FLOAT64 && out != NULL, 2,
@@ -226,7 +225,7 @@ static int collision(lua_State *L) { return at_gaps(L, scl_sampler_collision); }
  * 1) */
 static int distribution(lua_State *L) {
   scl_origin origin;
-  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
   const size_t column = scl_lua_check_size(L, 2, 1, draw.dim, "column");
   scl_error error = {0};
   lua_pushnumber(L, scl_sampler_distribution(origin.sampler, &draw, column - 1,
