@@ -3,15 +3,15 @@
 #include "checker/checker.h"
 #include <math.h>
 
-/* mean and scale of column j: lists at `place` and place + 1. */
+/* mean and scale of column j: lists at two places. */
 typedef struct scaling {
   double *mean, *scale;
 } scaling;
 
-static scaling read_scaling(lua_State *L, int place, size_t cols) {
+static scaling read_scaling(lua_State *L, int means, int scales, size_t cols) {
   double *room = lua_newuserdatauv(L, (2 * cols + 1) * sizeof *room, 0);
   for (size_t j = 0; j < 2 * cols; j++) {
-    lua_rawgeti(L, place + (j >= cols), (lua_Integer)(j % cols) + 1);
+    lua_rawgeti(L, j < cols ? means : scales, (lua_Integer)(j % cols) + 1);
     room[j] = luaL_checknumber(L, -1);
     lua_pop(L, 1);
   }
@@ -27,7 +27,7 @@ static double at(const scl_block *b, size_t i, size_t j) {
 static int powers(lua_State *L) {
   enum { POWERS = 8 };
   const scl_block b = scl_lua_check_block(L, 1);
-  const scaling s = read_scaling(L, 2, b.cols);
+  const scaling s = read_scaling(L, 2, 3, b.cols);
   const size_t first = scl_lua_check_size(L, 4, 0, b.cols, "first"),
                count = scl_lua_check_size(L, 5, 0, b.cols - first, "count");
   double sums[POWERS] = {0};
@@ -53,11 +53,9 @@ static int powers(lua_State *L) {
  * all pairs that are so many rows and columns apart, and their number */
 static int signs(lua_State *L) {
   const scl_block b = scl_lua_check_block(L, 1);
-  lua_pushvalue(L, 2);
-  lua_insert(L, 3); /* the means again, in the place of scales */
-  const scaling s = read_scaling(L, 2, b.cols);
-  const size_t rows = scl_lua_check_size(L, 4, 0, (size_t)1 << 40, "rows"),
-               cols = scl_lua_check_size(L, 5, 0, (size_t)1 << 40, "columns");
+  const scaling s = read_scaling(L, 2, 2, b.cols);
+  const size_t rows = scl_lua_check_size(L, 3, 0, (size_t)1 << 40, "rows"),
+               cols = scl_lua_check_size(L, 4, 0, (size_t)1 << 40, "columns");
   double sum = 0;
   size_t count = 0;
   for (size_t i = 0; i + rows < b.rows; i++)

@@ -1,6 +1,6 @@
 --- Tests of samplers.
 local list = {}
-for _, part in ipairs{ "draws", "laws", "abilities", "maps" } do
+for _, part in ipairs{ "draws", "addresses", "laws", "abilities", "maps" } do
   table.move(require("scullery_checker.sampler." .. part), 1, 100, #list + 1, list)
 end
 table.move(require "scullery_checker.effects"(), 1, 100, #list + 1, list)

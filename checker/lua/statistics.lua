@@ -103,6 +103,26 @@ function statistics.check_moments(t, what, values, spread, looks, slack)
     math.abs(second - spread ^ 2) / (stderr + 1e-12))
 end
 
+-- Tails: how many of the values lie beyond places that a few in a thousand pass.
+local function check_tails(t, what, values, cdf, looks, slack)
+  local n, limit = #values, statistics.limit(20 * (looks or 1))
+  local sorted = table.move(values, 1, n, 1, {})
+  table.sort(sorted)
+  for _, share in ipairs{ 0.002, 0.005, 0.01, 0.02, 0.98, 0.99, 0.995, 0.998 } do
+    local low, high = -64, 64
+    for _ = 1, 60 do
+      local middle = (low + high) / 2
+      if cdf(middle) < share then low = middle else high = middle end
+    end
+    local p, below = cdf(high), 0
+    while below < n and sorted[below + 1] <= high do below = below + 1 end
+    local allowed = limit * math.sqrt(n * p * (1 - p)) + limit ^ 2 / 3 + slack * n
+    t:expect(math.abs(below - n * p) <= allowed, "%s: %d of %d numbers are at most %.4g, where \z
+      its distribution function gives %.1f +- %.1f", what, below, n, high, n * p,
+      math.sqrt(n * p * (1 - p)))
+  end
+end
+
 --- statistics.check_distribution(t, what, values, cdf, looks[, slack])
 function statistics.check_distribution(t, what, values, cdf, looks, slack)
   local n = #values
@@ -110,6 +130,14 @@ function statistics.check_distribution(t, what, values, cdf, looks, slack)
   local limit = statistics.distance_limit(n, looks) + (slack or 0)
   t:expect(gap <= limit, "%s: the share of %d numbers up to %.4g is off its distribution function \z
     %.4g by %.4f; %.4f is allowed", what, n, at, cdf(at), gap, limit)
+  check_tails(t, what, values, cdf, looks, slack or 0)
+  local seen, again = {}, 0
+  for i = 1, n do
+    again = again + (seen[values[i]] and 1 or 0)
+    seen[values[i]] = true
+  end
+  t:expect(again <= n / 100 + 2, "%s: %d of %d numbers come more than once, and the law is \z
+    continuous", what, again, n)
 end
 
 --- statistics.check_frequencies(t, what, seen, probabilities, n, looks): how often each of several

@@ -115,6 +115,25 @@ function Subject:variants()
   return list
 end
 
+--- subject:far_variants(): the same with each option that takes numbers 1000 times smaller and
+--- larger than its default (1 where it has none, or 0), as far as it takes them.
+function Subject:far_variants()
+  local list = {}
+  for _, option in ipairs(choices.numeric(self.info)) do
+    local default = tonumber(option.default)
+    for _, factor in ipairs(option.takes_number and { 1e-3, 1e3 } or {}) do
+      local number = (default and default ~= 0 and default or 1) * factor
+      local given = { [option.name] = number }
+      local ok, made = pcall(self.make, self, given)
+      ok = ok and pcall(components.instance, made)
+      if ok and not subject.offers(made, "scullery.bind/1") then
+        list[#list + 1] = { component = made, given = given, label = text_of(given) }
+      end
+    end
+  end
+  return list
+end
+
 -- ---------------------------------------------------------------- what components say
 
 local function instance(component) return components.instance(component) end

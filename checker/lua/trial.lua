@@ -80,7 +80,7 @@ function trial.run(subject, test, seed)
   -- a component is tested with the options that it has, not with others that a fit would choose
   local chose = automatic.chooses
   automatic.chooses = false
-  local ok, raised = pcall(test.run, t)
+  local ok, raised = xpcall(test.run, function(m) if type(m)=="string" then print(debug.traceback(m)) end return m end, t)
   automatic.chooses = chose
   if ok then
     if t.warning then return { outcome = "warn", text = t.warning } end

@@ -279,7 +279,7 @@ end
 local function check_make(t, sampler)
   local normals = core.sampler_make(sampler, 0)
   if not normals then return false end
-  local most, each = 300, math.max(normals, 1)
+  local most, each = 9000, math.max(normals, 1)
   local numbers = t:random(most, each)
   if normals == 0 then numbers = core.rand{ most, 1, seed = t.seed } end
   local function make(from, count, at_start)
@@ -298,9 +298,9 @@ local function check_make(t, sampler)
     t:expect(wanted:get(i, 1) - wanted:get(i, 1) == 0, "make: e[%d] of %d is %g", i - 1, most,
       wanted:get(i, 1))
   end
-  for _, count in ipairs{ 0, 1, 3, 17, 256 } do
+  for _, count in ipairs{ 0, 1, 3, 17, 256, 5000 } do
     for _, at_start in ipairs{ false, true } do
-      for _, from in ipairs{ 0, 5 } do
+      for _, from in ipairs{ 0, 3995 } do
         local made = make(from, count, at_start)
         local i, _, x, y
         if count > 0 then i, _, x, y = difference(made, wanted:slice(from + 1, from + count)) end

@@ -152,6 +152,103 @@ local function check_own_bias(t, law, room)
     biases[law.bias], 1)
 end
 
+-- ---------------------------------------------------------------- many draws
+
+-- E e^4 of e = (w - mean)/scale, where the eighth moment is finite.
+local fourths = { gaussian = 3, uniform = 1 / 5, rademacher = 1, laplace = 24 }
+-- Numbers of parameters, and columns that are looked at together.
+local MANY = { [1] = 1 << 17, [4] = 1 << 17, [40] = 1 << 14, [400] = 1 << 12 }
+local GROUPS = { { 0, 8 }, { 8, 24 }, { 32, 224 }, { 256, 144 } }
+local ROW_LAGS, COLUMN_LAGS = { 1, 2, 64, 256, 1000, 1024, 4096 }, { 1, 8, 16, 32, 64, 128, 256 }
+
+local function expect_moment(t, what, found, wanted, stderr, slack)
+  local off = math.abs(found - wanted)
+  t:expect(off <= statistics.limit(200) * stderr + slack + 1e-9, "%s is %.6g, where the law has \z
+    %.6g: %.1f standard errors", what, found, wanted, off / (stderr + 1e-300))
+end
+
+-- Mean, variance and fourth moment of some columns, on all of the parameters and on those late.
+local function check_powers(t, law, block, slack, what)
+  local spread, fourth = statistics.spreads[law.family], fourths[law.family]
+  for _, group in ipairs(GROUPS) do
+    local count = math.min(group[2], block.cols - group[1])
+    local sums, odd = {}, 0
+    if count > 0 then
+      sums, odd = core.powers(block, law.mean, law.scale, group[1], count)
+    end
+    local n = count * block.rows
+    t:expect(odd == 0, "%s: %d of %d numbers are not finite", what, odd, n)
+    if spread and n > 0 then
+      local text = ("%s, columns %d to %d: the mean of (w - mean)/scale"):format(what, group[1],
+        group[1] + count - 1)
+      local second = sums[2] / n
+      expect_moment(t, text, sums[1] / n, 0, spread / math.sqrt(n), slack * spread)
+      expect_moment(t, text .. ", squared,", second, spread ^ 2,
+        math.sqrt(math.max(sums[4] / n - second ^ 2, 0) / n), 0.3 * slack * spread ^ 2)
+      local power = sums[4] / n
+      if fourth and slack == 0 then
+        expect_moment(t, text .. ", to the fourth power,", power, fourth,
+          math.sqrt(math.max(sums[8] / n - power ^ 2, 0) / n), 0)
+      end
+    end
+  end
+end
+
+local function check_signs(t, law, block, lags, by_rows, slack)
+  if not (statistics.cdf(law) or statistics.spreads[law.family]) then return end
+  for _, lag in ipairs(lags) do
+    if lag < (by_rows and block.rows or block.cols) then
+      local sum, n = core.signs(block, law.mean, by_rows and lag or 0, by_rows and 0 or lag)
+      t:expect(math.abs(sum) <= statistics.limit(200) * math.sqrt(n) + slack * n,
+        "the signs of numbers %d %s apart have the mean product %.4f over %d pairs, %.1f standard \z
+        errors from 0: they are not independent", lag, by_rows and "parameters" or "columns",
+        sum / n, n, math.abs(sum) / math.sqrt(n))
+    end
+  end
+end
+
+-- The first draws of a law of dense rows: 5 % of the variance, and 2 % of the standard deviation in
+-- the mean, are 10 standard errors and more.
+local function check_many(t, draw, layout, component, few)
+  local law = core.law(draw.sampler, draw.dim, draw.state)
+  if not law or layout.space ~= "dense" and layout.space ~= "structured" then return false end
+  if draw.state or core.layout(draw.sampler, draw.dim).count > 0 then return false end
+  if but_for_bias(t, component, draw.dim, true) then return true end
+  local total = few or MANY[draw.dim]
+  if layout.space == "structured" then total = math.min(total, 1 << 13) end
+  total = parameters.whole_blocks(layout, total)
+  draw = parameters.with(draw, { total = total })
+  local ok, room = pcall(function()
+    return parameters.drawn(draw, core.layout(draw.sampler, draw.dim, total), 0, total)
+  end)
+  if not ok then return false end
+  local block, slack = room.weights, slack_of(layout)
+  if layout.space == "structured" then
+    if not core.sampler_has_rows(draw.sampler) then return false end
+    block = parameters.block_of(parameters.rows(draw, room))
+  end
+  check_powers(t, law, block, slack, ("%d parameters"):format(room.count))
+  if slack == 0 and not few then
+    check_signs(t, law, block, COLUMN_LAGS, false, slack)
+    if parameters.is_independent(draw, layout) then
+      check_signs(t, law, block, ROW_LAGS, true, slack)
+    end
+  end
+  return true
+end
+
+-- Each option that takes numbers, a thousand times smaller and larger than its default.
+local function check_far_options(t)
+  local any = false
+  for _, one in ipairs(t.subject:far_variants()) do
+    local ok, draw, layout = pcall(parameters.draw, t, one.component, 4, 64)
+    t.label, t.but_for_bias = one.label, nil
+    any = ok and draw and check_many(t, draw, layout, one.component, 1 << 13) or any
+  end
+  t.label = nil
+  if not any then t:skip("it declares no law of dense rows, or has no numbers") end
+end
+
 local check_of_space = { dense = check_rows, structured = check_rows, sparse = check_supports,
   threshold = check_thresholds, grid = check_grids }
 
@@ -325,6 +422,10 @@ local function check_characteristic(t, draw, layout, component)
   local gaps = gaps_of(t, draw.dim, unit_of_rows(parameters.rows(draw, some)))
   local exact = check_gap_blocks(t, "the characteristic function", draw, gaps,
     core.sampler_characteristic)
+  local many_gaps = {}
+  for k = 1, 13 do many_gaps[k] = gaps * (1 + k / 64) end
+  check_gap_blocks(t, "the characteristic function", draw, core.vcat(table.unpack(many_gaps)),
+    core.sampler_characteristic)
   local known = but_for_bias(t, component, draw.dim, exact)
   if known then
     t:expect(exact == known, "the characteristic function depends on the bias")
@@ -404,13 +505,17 @@ end
 
 return {
   test("law", "draws have the law that is declared", { 1, 4 }, "it declares no law", check_law),
+  test("moments", "many draws have the moments that are declared, in all of 400 columns",
+    { 1, 4, 40, 400 }, "it declares no law of dense rows", check_many),
+  { name = "far-options", about = "the law holds where options are 1000 times smaller or larger",
+    seconds = 60, run = check_far_options },
   test("bias", "a bias has the law that its option asks for, and leaves the weights", { 4 },
     "it has no option for a bias", function(t, draw, _, component)
       return components.role(component, "bias") ~= nil and check_bias(t, component, draw.dim)
     end),
   test("independence", "parameters are independent, and so are the scalars of a feature", { 4 },
     "its parameters depend on each other, or have no law", check_independence),
-  test("characteristic", "the characteristic function is that of the draws", { 1, 4 },
+  test("characteristic", "the characteristic function is that of the draws", { 1, 4, 40 },
     "it declares no characteristic function", check_characteristic),
   test("distribution", "the distribution function is that of the thresholds", { 1, 4 },
     "it declares no distribution function", check_distribution),
