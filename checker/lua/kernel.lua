@@ -1,6 +1,6 @@
 --- Tests of kernels.
 local list = {}
-for _, part in ipairs{ "grams", "laws", "widths" } do
+for _, part in ipairs{ "grams", "laws", "widths", "sizes" } do
   table.move(require("scullery_checker.kernel." .. part), 1, 100, #list + 1, list)
 end
 table.move(require "scullery_checker.effects"(), 1, 100, #list + 1, list)

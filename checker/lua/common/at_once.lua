@@ -29,8 +29,8 @@ function jobs.kernel(t, component, of)
     return nil
   end
   local X = t.subject.rows(function(rows)
-    local u = parameters.dense(rows:slice(1, 2))
-    core.kernel_gram(kernel, u, u, parameters.block(2, 2))
+    local u = parameters.dense(rows)
+    core.kernel_gram(kernel, u, u, parameters.block(60, 60))
   end, t:random(60, 5, of))
   local u, out = parameters.dense(X), parameters.block(60, 60)
   return { what = "gram", self = kernel, u = u, v = u, out = out },

@@ -11,11 +11,15 @@ local LOG_2PI = math.log(2 * math.pi)
 -- K(u, w) p(w) = c(u) N(w; offset + shrink u, spread^2) holds for every pair, so that one look at a
 -- pair is exact. The constants follow from it by integrals of Gaussian functions.
 
--- Laws that a tilt may have a closed form for: a sampler, columns, and the in-degree (sparse).
+-- Laws that a tilt may have a closed form for: a sampler, columns, the in-degree (sparse), and
+-- whether defaults may be too narrow for it.
 local function laws(sc)
   return {
     { sc.sampler.gaussian{ sigma = 0.5, mean = 0.2 }, 1 },
     { sc.sampler.gaussian{ sigma = { 0.5, 0.6, 0.3, 0.6 }, mean = { 0.3, -0.2, 0, 0.5 } }, 4 },
+    { sc.sampler.gaussian{ sigma = 2.5, mean = -1 }, 2, nil, true },
+    { sc.sampler.gaussian{ sigma = { 0.2, 0.3, 0.2, 0.3, 0.2, 0.3, 0.2, 0.3, 0.25, 0.35, 0.25, 0.3 } },
+      12, nil, true },
     { sc.sampler.threshold{ sigma = 0.7 }, 1 },
     { sc.sampler.threshold{ sigma = 0.7 }, 4 },
     { sc.sampler.sparse{ degree = 2, sigma = 0.8 }, 4, 2 },
@@ -172,7 +176,7 @@ local function check_tilt(t, kernel, case, is_default)
   local sampler, d, degree = t:instance(case[1]), case[2], case[3]
   local draw, layout = parameters.draw(t, case[1], d, 4096)
   if not core.kernel_spaces(kernel)[layout.space] then return false end
-  local tilt = tilt_of(kernel, sampler, d, degree, is_default)
+  local tilt = tilt_of(kernel, sampler, d, degree, is_default and not case[4])
   if not tilt then return false end
   case.space = layout.space
   t.label = ("%s, %d columns"):format(tostring(case[1]), d)

@@ -28,9 +28,10 @@ end
 
 local function check_option(t, option, given, X)
   local any = false
-  for _, g in ipairs{ 0.4, 1.7, 3 } do
-    local made = gram(t, with(given, option.name, g), X)
-    local want = gram(t, with(given, option.name, 1), X * factors[option.width](g))
+  for _, g in ipairs{ 1e-3, 0.4, 1.7, 12, 1e3 } do
+    local Y = X * (1 / factors[option.width](g))
+    local made = gram(t, with(given, option.name, g), Y)
+    local want = gram(t, with(given, option.name, 1), X)
     if made and want then
       any = true
       local size = math.max(want:abs():max(), 1e-300)

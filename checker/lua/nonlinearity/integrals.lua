@@ -278,10 +278,10 @@ local function check_harmonic(t)
   each_with(t, "scullery.harmonic/1", function(p)
     if p.fan_in > 1 then return end
     local amplitude, count = core.phi_amplitude(p.instance), 2048
-    for _, gap in ipairs{ 0, 0.3, 1, 2.5, 7 } do
+    for _, gap in ipairs{ 0, 0.3, 1, 2.5, 7, 300 } do
       local a, b = {}, {}
       for i = 1, count do
-        a[i] = 0.4 + 2 * math.pi * i / count
+        a[i] = gap + 0.4 + 2 * math.pi * i / count
         b[i] = a[i] + gap
       end
       local of_a, of_b, sum = p:at(a), p:at(b), 0

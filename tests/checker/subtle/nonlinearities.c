@@ -28,7 +28,7 @@
   X(soft, smooth_negative, "smoothing of negative m is 1 % off")                                   \
   X(soft, smooth_beta, "smoothing leaves beta out where it is above 5")                            \
   X(soft, smooth_float32, "smoothing in float32 is 0.1 % off")                                     \
-  X(soft, smooth_long, "smoothing of numbers from 256 on repeats")                                 \
+  X(soft, smooth_long, "smoothing of numbers from 64 on repeats")                                 \
   X(soft, dual_equal, "the dual of equal numbers is NaN")                                          \
   X(soft, dual_zero, "the dual of a variance of 0 is NaN")                                         \
   X(soft, dual_negative, "the dual of a negative covariance is NaN")                               \
@@ -121,7 +121,7 @@ static void smooth(const void *instance, size_t count, const double *m, const do
                    double *out) {
   const soft *self = instance;
   for (size_t j = 0; j < count; j++) {
-    const size_t at = IS(smooth_long) && j >= 256 ? j - 256 : j;
+    const size_t at = IS(smooth_long) && j >= 64 ? j - 64 : j;
     const double b = IS(smooth_beta) && self->beta > 5 ? 5 : self->beta;
     double value = erf(b * m[at] / sqrt(2 * (1 + b * b * v[at] * v[at])));
     if (IS(smooth_small_v) && v[j] < 1e-5) value = NAN;

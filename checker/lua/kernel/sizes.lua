@@ -1,0 +1,222 @@
+--- Tests of kernels at size, near the diagonal and far from 0, and with options far from usual.
+local core = require "scullery_checker.core"
+local parameters = require "scullery_checker.parameters"
+
+-- The kernel of a component on dense rows; nil where it has none, or waits for a law.
+local function dense_kernel(t, component)
+  local kernel = t:instance(component)
+  if not core.kernel_spaces(kernel).dense or t.subject.offers(component, "scullery.bind/1") then
+    return nil
+  end
+  return kernel
+end
+
+local function gram(kernel, X, Y)
+  local out = parameters.block(X:rows(), (Y or X):rows())
+  core.kernel_gram(kernel, parameters.dense(X), parameters.dense(Y or X), out)
+  return core.block_get(out)
+end
+
+local function diagonal(kernel, X)
+  local out = { memory = core.guarded(X:rows(), "float64"), rows = X:rows(), cols = 1 }
+  core.kernel_diagonal(kernel, parameters.dense(X), out.memory)
+  return core.block_get(out)
+end
+
+-- Rows that the kernel takes: X, or |X|.
+local function rows_of(t, kernel, X)
+  return t.subject.rows(function(rows) gram(kernel, rows:slice(1, 1), rows) end, X)
+end
+
+local function size_of(G) return math.max(G:abs():max(), 1e-300) end
+
+local function apart(A, B)
+  local gap = (A - B):abs()
+  return gap:sum() == gap:sum() and gap:max() or math.huge
+end
+
+-- ---------------------------------------------------------------- many rows, many columns
+
+-- K between many rows, and between few of them.
+local function check_rows(t, kernel)
+  local X, Y = rows_of(t, kernel, t:random(300, 6)), rows_of(t, kernel, t:random(600, 6, 2))
+  local G, D = gram(kernel, X, Y), diagonal(kernel, Y)
+  local allowed = 1e-12 * size_of(G)
+  for _, part in ipairs{ { 1, 20, 505, 530 }, { 250, 300, 1, 40 }, { 255, 258, 560, 600 } } do
+    local i, k, j, l = table.unpack(part)
+    local alone = gram(kernel, X:slice(i, k), Y:slice(j, l))
+    local gap = apart(G:slice(i, k, j, l), alone)
+    t:expect(gap <= allowed, "K between 300 and 600 rows: rows %d to %d and %d to %d differ by \z
+      %.3g from these alone", i - 1, k - 1, j - 1, l - 1, gap)
+  end
+  for i = 1, 600, 37 do
+    local own = gram(kernel, Y:slice(i, i)):get(1, 1)
+    t:expect(math.abs(D:get(i, 1) - own) <= 1e-12 * math.abs(own), "diagonal of 600 rows: row %d \z
+      has %.17g, and %.17g alone", i - 1, D:get(i, 1), own)
+  end
+end
+
+-- u and v of two strides.
+local function check_strides(t, kernel)
+  local X = rows_of(t, kernel, t:random(9, 5))
+  local G, out = gram(kernel, X), parameters.block(9, 9)
+  core.kernel_gram(kernel, parameters.dense(X, { gap = 2 }), parameters.dense(X, { gap = 7 }), out)
+  t:expect(apart(core.block_get(out), G) <= 1e-12 * size_of(G),
+    "K depends on the strides: rows of u 2 numbers apart, and those of v 7")
+end
+
+local function turned(X)
+  local d = X:cols()
+  local Y = core.zeros(X:rows(), d)
+  for i = 1, X:rows() do
+    for j = 1, d do Y:set(i, j, X:get(i, d + 1 - j)) end
+  end
+  return Y
+end
+
+-- What holds for 4 columns holds for many: another order of columns, and a column of zeros more,
+-- leave K, where they leave it at all.
+local function check_columns(t, kernel)
+  local function rules(d)
+    local X = rows_of(t, kernel, t:random(7, d) * math.sqrt(4 / d))
+    local G = gram(kernel, X)
+    local size = size_of(G)
+    local with_zeros = gram(kernel, core.hcat(X, core.zeros(7, 1)))
+    return apart(gram(kernel, turned(X)), G) / size, apart(with_zeros, G) / size
+  end
+  local ok, order, zeros = pcall(rules, 4)
+  if not ok then return end
+  for _, d in ipairs{ 1, 2, 40, 400 } do
+    local taken, order_now, zeros_now = pcall(rules, d)
+    if taken then
+      t:expect(order > 1e-13 or order_now <= 1e-11, "%d columns in another order change K by %.3g \z
+        of its size, and 4 columns do not", d, order_now)
+      t:expect(zeros > 1e-13 or zeros_now <= 1e-11, "a column of zeros beside %d columns changes K \z
+        by %.3g of its size, and beside 4 it does not", d, zeros_now)
+    end
+  end
+end
+
+local function check_sizes(t)
+  local kernel = dense_kernel(t, t.subject:variants()[1].component)
+  if not kernel then t:skip("it is not defined on dense rows") end
+  check_strides(t, kernel)
+  check_rows(t, kernel)
+  check_columns(t, kernel)
+end
+
+-- ---------------------------------------------------------------- near the diagonal, far from 0
+
+-- K(u, v)^2 <= K(u, u) K(v, v), and no NaN, between rows that are nearly equal, near 0 and far.
+-- The doc of a kernel that is not positive semidefinite everywhere says where it is.
+local function check_pairs(t, kernel, scale)
+  local is_definite = not t.subject.info.doc:lower():find("definite", 1, true)
+  for _, offset in ipairs{ 0, 1, 1000 } do
+    for _, step in ipairs{ 0, 1e-12, 1e-8, 1e-5, 1e-3 } do
+      local X = rows_of(t, kernel, (t:random(12, 4) + offset) * scale)
+      local Y = rows_of(t, kernel, X + t:random(12, 4, 1) * (step * scale))
+      local ok, G = pcall(gram, kernel, X, Y)
+      local a, b = ok and diagonal(kernel, X), ok and diagonal(kernel, Y)
+      for i = 1, ok and 12 or 0 do
+        local value, most = G:get(i, i), math.sqrt(a:get(i, 1)) * math.sqrt(b:get(i, 1))
+        t:expect(value == value, "K(u, v) is NaN where u and v are %g apart, at a distance of %g \z
+          from 0", step * scale, offset * scale)
+        t:expect(not (is_definite and math.abs(value) > most * (1 + 1e-9)) or most == math.huge, "K(u, v) of rows \z
+          %g apart, at a distance of %g from 0, is %.12g, above the root of K(u, u) K(v, v), %.12g",
+          step * scale, offset * scale, value, most)
+      end
+    end
+  end
+end
+
+-- The rows as they are and moved by what they hold exactly, for a K that says what that changes.
+local function check_shift(t, kernel)
+  local word = core.kernel_shift(kernel)
+  if word == "changes" then return end
+  local X = rows_of(t, kernel, t:random(12, 4)):map(function(x)
+    return math.floor(x * 1024) / 1024
+  end)
+  for _, p in ipairs{ 2, 1024 } do
+    local change = gram(kernel, X + p) - gram(kernel, X)
+    if word == "centres" then -- but for g(x) + g(y)
+      local row = change:sum(1) * (1 / 12)
+      change = change - core.ones(12, 1) * row
+      change = change - (change:sum(2) * (1 / 12)) * core.ones(1, 12)
+    end
+    local size = math.max(size_of(gram(kernel, X)), word == "centres" and p * p or 0)
+    t:expect(change:abs():max() <= 1e-9 * size, "it says that K %s under shifts, and rows + %d \z
+      change it by %.3g, where its size is %.3g", word == "keeps" and "keeps its value"
+      or "changes by g(x) + g(y)", p, change:abs():max(), size)
+  end
+end
+
+-- No NaN, and symmetric, between rows of any size.
+local function check_far(t, kernel)
+  for _, scale in ipairs{ 1e-3, 1, 8, 60, 1000 } do
+    local X = rows_of(t, kernel, core.vcat(t:random(20, 4) * scale, core.zeros(1, 4)))
+    local ok, G = pcall(gram, kernel, X)
+    for i = 1, ok and 21 or 0 do
+      for j = 1, i do
+        local x, y = G:get(i, j), G:get(j, i)
+        t:expect(x == x, "K is NaN between rows of size %g", scale)
+        t:expect(x == y or math.abs(x - y) <= 1e-11 * math.max(math.abs(x), math.abs(y)), "between \z
+          rows of size %g K(u, w) is %.15g and K(w, u) is %.15g", scale, x, y)
+      end
+    end
+  end
+end
+
+local function check_near(t)
+  local any
+  for component in t:variants() do
+    local kernel = dense_kernel(t, component)
+    if kernel then
+      any = true
+      check_pairs(t, kernel, 1)
+      check_far(t, kernel)
+      check_shift(t, kernel)
+    end
+  end
+  if not any then t:skip("it is not defined on dense rows") end
+end
+
+-- ---------------------------------------------------------------- options far from usual
+
+local function check_far_options(t)
+  local any
+  for _, one in ipairs(t.subject:far_variants()) do
+    t.label = one.label
+    local kernel = dense_kernel(t, one.component)
+    if kernel and pcall(rows_of, t, kernel, t:random(2, 4)) then
+      any = true
+      for _, scale in ipairs{ 1e-3, 1, 1e3 } do check_pairs(t, kernel, scale) end
+      for name, number in pairs(one.given) do
+        local ok, other = pcall(t.subject.make, t.subject, { [name] = number * 0.5 })
+        if ok then
+          local same = true
+          for _, scale in ipairs{ 1e-3, 1, 1e3 } do
+            local X = rows_of(t, kernel, t:random(9, 4) * scale)
+            local taken, G = pcall(gram, kernel, X)
+            local other_taken, H = pcall(gram, t:instance(other), X)
+            same = same and taken and other_taken and not core.first_difference(G, H)
+          end
+          if same then
+            t:warn("K with %s = %g is that with %s = %g: the option is cut", name, number, name,
+              number / 2)
+          end
+        end
+      end
+    end
+  end
+  t.label = nil
+  if not any then t:skip("no option of it takes numbers far from usual") end
+end
+
+return {
+  { name = "sizes", about = "many rows and columns at once are those of small blocks",
+    run = check_sizes },
+  { name = "near", about = "no NaN near the diagonal and far from 0; K(u, v)^2 <= K(u, u) K(v, v)",
+    run = check_near },
+  { name = "far-options", about = "K holds where options are 1000 times smaller or larger",
+    run = check_far_options },
+}
