@@ -32,9 +32,10 @@ function jobs.kernel(t, component, of)
     local u = parameters.dense(rows)
     core.kernel_gram(kernel, u, u, parameters.block(60, 60))
   end, t:random(60, 5, of))
-  local u, out = parameters.dense(X), parameters.block(60, 60)
-  return { what = "gram", self = kernel, u = u, v = u, out = out },
-    function() core.kernel_gram(kernel, u, u, out) end
+  local u, out = parameters.dense(X), parameters.block(60, 55)
+  local v = parameters.dense(X:slice(6, 60))
+  return { what = "gram", self = kernel, u = u, v = v, out = out },
+    function() core.kernel_gram(kernel, u, v, out) end
 end
 
 function jobs.sampler(t, component, of)
@@ -72,7 +73,7 @@ function jobs.solver(t, component, of)
       local loose = parameters.block(fit.weights:rows(), fit.weights:cols())
       core.block_put(loose, fit.weights)
       return { what = "solve", self = t:instance(component), ["in"] = training, out = loose,
-        wanted = out }, function() end
+        wanted = out }, function() problems.solve(component, problem) end
     end
   end
 end

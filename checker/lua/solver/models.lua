@@ -36,6 +36,39 @@ local function decide(t, model, X, targets, first, count, dtype, what)
   return core.block_get(out)
 end
 
+-- Many rows, many columns and five targets: scores of some alone, and of a model loaded again.
+local function decides_many(t)
+  local component = t.subject:variants()[1].component
+  for _, given in ipairs{ { n = 120, d = 90 }, { n = 150, d = 4, targets = 5 },
+    { n = 150, d = 4, classes = 5 } } do
+    local problem = problems.make(t, given)
+    problem.Z = t:random(300, given.d, 9)
+    local told = problems.solve(component, problem)
+    local fit = told.status == "ok" and told.fits[1]
+    if fit and fit.model then
+      local c, what = fit.predictions:cols(), ("%d columns, %d targets"):format(given.d,
+        problem.Y:cols())
+      for _, part in ipairs{ { 1, 5 }, { 63, 70 }, { 255, 260 }, { 299, 300 } } do
+        local got = decide(t, fit.model, problem.Z, c, part[1], part[2] - part[1] + 1, "float64", what)
+        problems.same(t, decide(t, fit.model, problem.Z, c, 1, 300, "float64", what):slice(part[1],
+          part[2]), got, 1e-12, "%s: rows %d to %d of 300, and these alone", what, part[1], part[2])
+      end
+      local model = core.watched_load(problems.instance(component), core.model_save(fit.model))
+      problems.same(t, fit.predictions, problems.predict(problem, { model = model }), 1e-12,
+        "%s: saved and loaded", what)
+      -- each column that the model was fitted with may matter
+      local moved = problem.Z:copy()
+      for i = 1, given.d > 64 and 300 or 0 do
+        for j = 65, given.d do moved:set(i, j, moved:get(i, j) * 3 + 5) end
+      end
+      if given.d > 64 and problems.apart(decide(t, fit.model, moved, c, 1, 300, "float64", what),
+        fit.predictions) == 0 then
+        t:warn("%s: columns from 64 on change no score", what)
+      end
+    end
+  end
+end
+
 local function decides(t)
   each_model(t, function(one, case, fit)
     local X, c = case.problem.Z, fit.predictions:cols()
@@ -55,6 +88,7 @@ local function decides(t)
       problems.same(t, fit.predictions, narrow, 1e-3, "%s, rows in float64 and float32", case.label)
     end
   end)
+  decides_many(t)
 end
 
 -- ---------------------------------------------------------------- save and load

@@ -109,6 +109,32 @@ local function memory(t)
   end
 end
 
+-- Problems that many solvers refuse, or that have many solutions.
+local function odd_problems(problem)
+  local function with(f)
+    local X = problem.X:copy()
+    for i = 1, X:rows() do f(X, i) end
+    return problems.with(problem, { X = X })
+  end
+  local Y = problem.Y * 0 + 1
+  return { with(function(X, i) X:set(i, 2, X:get(i, 1)) end),
+    with(function(X, i) X:set(i, 2, 0) end), problems.with(problem, { X = problem.X * 0 }),
+    problems.with(problem, { Y = Y }), problems.with(problem, { Y = Y, X = problem.X * 0 }) }
+end
+
+local function check_odd_leaks(t, one, case)
+  for _, problem in ipairs(case.problem.T and {} or odd_problems(case.problem)) do
+    local before
+    for k = 1, 4 do
+      problems.solve(one.hasty, problem)
+      if k == 1 then before = held() end
+    end
+    local grown = held() - before
+    t:expect(grown <= 0, "%s, with equal, empty or constant columns or targets: 3 solves more hold \z
+      %d bytes more", case.label, grown)
+  end
+end
+
 local function leaks(t)
   for one in problems.variants(t) do
     for _, case in ipairs(one.cases) do
@@ -119,6 +145,7 @@ local function leaks(t)
       end
       local grown = held() - before
       t:expect(grown <= 0, "%s: 4 solves more hold %d bytes more", case.label, grown)
+      check_odd_leaks(t, one, case)
     end
   end
 end

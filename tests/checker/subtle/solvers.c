@@ -12,7 +12,6 @@
   X(ridge, unlimited, "max_iterations is not used")                                                \
   X(ridge, limit_times_10, "makes 10 times max_iterations, and reports max_iterations")            \
   X(ridge, tolerance_unused, "the tolerance is always 1e-3, and the given one is reported")        \
-  X(ridge, tolerance_idle, "the tolerance is not used, whatever it is")                            \
   X(ridge, always_converged, "says converged where max_iterations ended it")                       \
   X(ridge, gap_lies, "reports a gap of 0")                                                         \
   X(ridge, worst_iterate, "returns the iterate before the best one")                               \
@@ -22,8 +21,8 @@
   X(ridge, leaks_singular, "leaks where the system is singular")                                   \
   X(ridge, leaks_refused, "leaks where it refuses equal targets")                                  \
   X(ridge, rows_4096, "rows from 4096 on are left out")                                            \
-  X(ridge, columns_32, "features from 32 on are left out")                                         \
-  X(ridge, columns_256, "features from 256 on are left out")                                       \
+  X(ridge, features_32, "features from 32 on are left out")                                        \
+  X(ridge, features_256, "features from 256 on are left out")                                      \
   X(ridge, targets_4, "the fifth target is the fourth")                                            \
   X(ridge, classes_4, "the fourth class is never learnt")                                          \
   X(ridge, path_16, "values from the 17th on take the solution of the 16th")                       \
@@ -101,8 +100,8 @@ static double feature(const scl_rows *rows, size_t i, size_t j, size_t d) {
   } else {
     x = ((const double *)rows->features.data)[at];
   }
-  if (IS(columns_32) && j >= 32) return 0;
-  if (IS(columns_256) && j >= 256) return 0;
+  if (IS(features_32) && j >= 32) return 0;
+  if (IS(features_256) && j >= 256) return 0;
   if (IS(small_columns) && fabs(x) < 1e-6) return 0;
   (void)d;
   return x;
@@ -244,7 +243,6 @@ static scl_status solve_sums(const ridge *self, const scl_problem *problem, cons
   if (IS(unlimited)) most = 1000000;
   if (IS(limit_times_10)) most *= 10;
   if (IS(tolerance_unused)) tolerance = fmax(1e-3, tolerance);
-  if (IS(tolerance_idle)) tolerance = fmin(1e-9, tolerance);
   if (IS(lambda_small)) lambda = fmax(lambda, 1e-5);
   if (IS(lambda_large)) lambda = fmin(lambda, 10);
   if (IS(warm_stays) && problem->warm) most = 0;

@@ -1,0 +1,396 @@
+--- Tests of solvers at size, with options far from usual, and of what they say of how they ended.
+local core = require "scullery_checker.core"
+local choices = require "scullery_checker.choices"
+local problems = require "scullery_checker.solver.problems"
+
+local function columns(A, places)
+  local out = core.zeros(A:rows(), #places)
+  for k, j in ipairs(places) do
+    for i = 1, A:rows() do out:set(i, k, A:get(i, j)) end
+  end
+  return out
+end
+
+local function backwards(n)
+  local places = {}
+  for i = 1, n do places[i] = n + 1 - i end
+  return places
+end
+
+-- Predictions of a problem that the solver takes and solves; nil where it does not.
+local function predictions(component, problem)
+  local told = problems.solve(component, problem)
+  local fit = told.status == "ok" and told.fits[1]
+  return fit and (fit.status == "converged" or fit.model) and fit.predictions or nil, fit, told
+end
+
+-- How far two such lie apart; nil where one of them is not there.
+local function distance(component, problem, changes)
+  local a, fit = predictions(component, problem)
+  local b = a and predictions(component, problems.with(problem, changes))
+  if not b then return nil end
+  return (problems.apart(a, b)), fit, a, b
+end
+
+-- The first case of a solver and the component that solves it exactly.
+local function first_case(t)
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      if not case.problem.T then return one, case end
+    end
+  end
+  t:skip("it takes features of a map alone")
+end
+
+-- ---------------------------------------------------------------- what holds for small problems
+
+-- Rules: what changes of a problem must not change predictions. What a solver does not keep on 60
+-- rows is not asked for on many.
+local rules = {
+  { "rows in another order", function(p)
+    local places = backwards(p.X:rows())
+    return { X = p.X:select(places), Y = p.Y:select(places) }
+  end },
+  { "columns in another order", function(p)
+    local places = backwards(p.X:cols())
+    return { X = columns(p.X, places), Z = columns(p.Z, places) }
+  end },
+}
+
+local sizes = { { n = 6000, d = 3 }, { n = 90, d = 40 }, { n = 40, d = 70 }, { n = 300, d = 300 } }
+
+local function check_rules(t, one, classes)
+  local models = problems.facts(one.exact).models -- whose columns may tie, and whose work is n^3
+  for k = 1, models and 1 or #rules do
+    local rule = rules[k]
+    local small = problems.make(t, { n = 60, d = 4, classes = classes })
+    local kept = distance(one.exact, small, rule[2](small))
+    t:expect(not kept or kept < 1e-6 or kept > 0.02 or k > 1
+      or t.subject.offers(one.exact, "scullery.ordered-rows/1"), "60 rows in another order change \z
+      predictions by %.3g of the largest", kept)
+    for _, size in ipairs(kept and kept < 1e-7 and sizes or {}) do
+      local n = models and math.min(size.n, 1000) or size.n
+      local problem = problems.make(t, { n = n, d = size.d, classes = classes })
+      problem.Z = problem.Z:slice(1, 9)
+      local apart, fit = distance(one.exact, problem, rule[2](problem))
+      local allowed = fit and math.max(1e-6, 0.03 * problems.slack(fit)) or 0
+      t:expect(not apart or apart <= allowed, "%d rows, %d columns: %s change predictions by %.3g \z
+        of the largest, and those of 60 rows by %.3g", n, size.d, rule[1], apart or 0, kept)
+    end
+  end
+end
+
+-- Each of five targets, or classes, is that of another place where they change places.
+local function check_targets(t, one, case)
+  local places = { 5, 1, 4, 2, 3 }
+  local given = case.problem.classes > 0 and { n = 200, classes = 5 } or { n = 120, targets = 5 }
+  local problem = problems.make(t, given)
+  local a = predictions(one.exact, problem)
+  local b = a and predictions(one.exact, problems.with(problem, { Y = columns(problem.Y, places) }))
+  if b then
+    problems.same(t, columns(a, places), b, 1e-3, "5 %s in another order",
+      case.problem.classes > 0 and "classes" or "targets")
+  end
+end
+
+-- Predictions that grow with the targets, or stay where columns are scaled with the penalty, do so
+-- for tiny and huge ones.
+local function check_scales(t, one, case)
+  if case.problem.classes > 0 then return end
+  local function off(factor)
+    local a = predictions(one.exact, case.problem)
+    local b = a and predictions(one.exact, problems.with(case.problem,
+      { Y = case.problem.Y * factor }))
+    return b and (problems.apart(a, b * (1 / factor)))
+  end
+  local usual = off(4)
+  for _, factor in ipairs(usual and usual < 1e-9 and { 1e-7, 1e6 } or {}) do
+    local now = off(factor)
+    t:expect(not now or now < 1e-5, "targets times %g: predictions over %g are off by %.3g, and by \z
+      %.3g where the factor is 4", factor, factor, now or 0, usual)
+  end
+end
+
+-- Columns times a factor, with the penalty that goes with them.
+local function check_column_scales(t, one, case)
+  local option = problems.option(t, "role", "regularisation")
+  local lambda = option and tonumber(one.given[option.name])
+  if not lambda then return end
+  local function off(factor)
+    local ok, scaled = pcall(t.subject.make, t.subject,
+      problems.with(one.given, { [option.name] = lambda * factor * factor }))
+    local p = case.problem
+    local a = ok and predictions(one.exact, p)
+    local b = a and predictions(scaled, problems.with(p, { X = p.X * factor, Z = p.Z * factor }))
+    return b and (problems.apart(a, b))
+  end
+  local usual = off(4)
+  for _, factor in ipairs(usual and usual < 1e-8 and { 1e-7, 1e4 } or {}) do
+    local now = off(factor)
+    t:expect(not now or now < 0.02, "columns times %g, %s times %g: predictions differ by %.3g, \z
+      and by %.3g where the factor is 4", factor, option.name, factor * factor, now or 0, usual)
+  end
+end
+
+local function check_sizes(t)
+  local one, case = first_case(t)
+  t.label = nil
+  check_rules(t, one, case.problem.classes)
+  check_targets(t, one, case)
+  check_scales(t, one, case)
+  check_column_scales(t, one, case)
+  for _, other in ipairs(one.cases) do
+    if other ~= case and not other.problem.T then check_targets(t, one, other) end
+  end
+end
+
+-- ---------------------------------------------------------------- a long path
+
+local function check_path(t)
+  local option = problems.facts(t.subject:make()).path
+  if not option then t:skip("it solves for no path of values (SCL_ABILITY_PATH)") end
+  local one, case = first_case(t)
+  local values = {}
+  for k = 1, 20 do values[k] = 0.5 * 0.8 ^ (k * 7 % 20) end
+  local told = problems.solve(one.exact, case.problem, nil, values)
+  t:expect(told.status == "ok" and not told.fault, "a path of 20 values: %s",
+    told.message or told.fault)
+  for _, k in ipairs{ 1, 4, 11, 17, 18, 20 } do
+    local alone = problems.solved(t, t.subject:make(problems.with(one.given,
+      { [option] = values[k] })), case.problem, case.label)
+    problems.same(t, alone.predictions, told.fits[k].predictions,
+      math.max(1e-6, 0.03 * problems.slack(alone, told.fits[k])),
+      "value %d of a path of 20, %g, alone and on the path", k, values[k])
+  end
+end
+
+-- ---------------------------------------------------------------- options
+
+-- What a fit says of itself, as one text: what an option may change.
+local function tale_of(component, problem)
+  local told = problems.solve(component, problem)
+  local fit = told.status == "ok" and told.fits[1]
+  if not fit then return told.status ~= "unsupported" and told.status or nil end
+  local parts = { fit.status, fit.iterations, tostring(fit.residual), tostring(fit.gap),
+    tostring(fit.score), tostring(fit.jitter), told.all }
+  for i = 1, fit.predictions:rows() do
+    for j = 1, fit.predictions:cols() do
+      parts[#parts + 1] = ("%a"):format(fit.predictions:get(i, j))
+    end
+  end
+  return table.concat(parts, " ")
+end
+
+-- Numbers to try for an option of a solver.
+local function numbers_for(t, option)
+  if not option.takes_number then
+    return { option.low, option.low + 1, 2, 3, 10, 30, 1000 }
+  end
+  local list, default = {}, tonumber(option.default)
+  for _, u in ipairs(choices.draws(2, t.seed, 50)) do
+    list[#list + 1] = choices.number(t.kind, option, u)
+  end
+  for _, factor in ipairs{ 1e-6, 1e-3, 0.1, 0.5, 20, 1e3, 1e6 } do
+    list[#list + 1] = (default and default ~= 0 and default or 1) * factor
+  end
+  return list
+end
+
+-- Whether it changes anything, in any variant and case.
+local function has_effect(t, option)
+  local said
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      for _, problem in ipairs{ case.problem, problems.with(case.problem,
+        { block = 16, allowance = 0 }) } do
+        local base = tale_of(one.component, problem)
+        for _, number in ipairs(base and numbers_for(t, option) or {}) do
+          local ok, made = pcall(t.subject.make, t.subject,
+            problems.with(one.given, { [option.name] = number }))
+          ok = ok and pcall(problems.instance, made)
+          local tale = ok and tale_of(made, problem)
+          if tale and tale ~= base then return true end
+          if tale then said = false end
+        end
+      end
+    end
+  end
+  return said ~= false
+end
+
+local function check_effects(t)
+  local any
+  for _, option in ipairs(choices.numeric(t.subject.info)) do
+    any = true
+    if not has_effect(t, option) then
+      t:warn("option '%s' changes nothing, whatever number it is given", option.name)
+    end
+  end
+  t.label = nil
+  if not any then t:skip("no option takes numbers") end
+end
+
+local function largest(A) return A and A:abs():max() or 0 end
+
+-- Solutions for an option 1000 times apart are two, unless both are 0.
+local function check_far_options(t)
+  local option = problems.option(t, "role", "regularisation")
+  local default = option and option.takes_number and tonumber(option.default)
+  if not default or default == 0 then t:skip("it has no number that regularises") end
+  local one, case = first_case(t)
+  t.label = nil
+  for _, pair in ipairs{ { 1e-5, 1e-3 }, { 1e-3, 1e-2 }, { 1e3, 1e4 }, { 1e5, 1e6 } } do
+    local fits = {}
+    for k, factor in ipairs(pair) do
+      local ok, made = pcall(t.subject.make, t.subject,
+        problems.with(one.given, { [option.name] = default * factor }))
+      local told = ok and problems.solve(made, case.problem)
+      t:expect(not told or told.status == "ok" or problems.refused(told)
+        or told.status == "numeric", "%s = %g: %s", option.name, default * factor,
+        told and told.message)
+      fits[k] = told and told.status == "ok" and told.fits[1] or nil
+    end
+    if fits[1] and fits[2] and fits[1].weights and largest(fits[1].weights) > 0
+      and fits[1].status == "converged" and fits[2].status == "converged"
+      and not core.first_difference(fits[1].weights, fits[2].weights) then
+      t:warn("%s = %g and %g have the same solution: the option is cut", option.name,
+        default * pair[1], default * pair[2])
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- how it ended
+
+-- After one iteration, and after as many as it wants.
+local function check_limit(t, one, case, exact)
+  local few = t.subject:make(problems.with(one.given, { max_iterations = 1 }))
+  local fit = problems.solved(t, few, case.problem, case.label .. ", max_iterations = 1")
+  t:expect(fit.status ~= "iterations exhausted" or fit.iterations > 0, "%s, max_iterations = 1: says that the \z
+    limit ended it, after no iteration", case.label)
+  if exact.status ~= "converged" then return end
+  t:expect(fit.status ~= "converged" or exact.iterations <= 1, "%s: says converged after 1 \z
+    iteration where max_iterations is 1, and after %d where it is not", case.label,
+    exact.iterations)
+  if fit.weights and exact.iterations > 1 and largest(fit.weights) > 0 then
+    t:expect(core.first_difference(fit.weights, exact.weights), "%s: the solution after 1 iteration \z
+      is that after %d: max_iterations is not used", case.label, exact.iterations)
+  end
+  if fit.status ~= "iterations exhausted" then return end
+  for _, name in ipairs{ "gap", "residual" } do
+    local told = fit[name]
+    t:expect(not told or not fit.tolerance or told > fit.tolerance, "%s, max_iterations = 1: says \z
+      that the limit ended it, with a %s of %g, which is within its tolerance %g", case.label, name,
+      told, fit.tolerance)
+  end
+end
+
+-- The objective is not above what fewer iterations give, and the gap is not below what is left.
+local function check_descent(t, one, case, exact)
+  local facts = problems.facts(one.exact)
+  if not facts.objective or exact.status ~= "converged" then return end
+  local value = problems.objective(one.exact, case.problem)
+  local function at(fit) return value(fit.weights, facts.intercept and fit.intercept or nil) end
+  local best, zero = at(exact), value(exact.weights * 0, facts.intercept
+    and exact.intercept and exact.intercept * 0 or nil)
+  for _, limit in ipairs{ 1, 2, 3, 5 } do
+    local made = t.subject:make(problems.with(one.given, { max_iterations = limit }))
+    local fit = problems.solved(t, made, case.problem, case.label)
+    local here = at(fit)
+    if limit == 1 and fit.status == "iterations exhausted" and exact.iterations > 1 then
+      if here >= zero * (1 - 1e-12) and best < 0.99 * zero then
+        t:warn("%s: after 1 iteration the objective is %.9g, that of 0 is %.9g", case.label, here,
+          zero)
+      end
+    end
+    local excess = (here - best) / math.abs(zero)
+    t:expect(not fit.gap or excess <= 100 * fit.gap + 1e-9, "%s, max_iterations = %d: reports a gap \z
+      of %.3g, and its objective is %.3g above the least, as a share of that at 0", case.label,
+      limit, fit.gap, excess)
+  end
+end
+
+local function check_endings(t)
+  local any
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local exact = problems.solved(t, one.exact, case.problem, case.label)
+      if problems.option(t, "name", "max_iterations") then
+        any = true
+        check_limit(t, one, case, exact)
+        if exact.weights then check_descent(t, one, case, exact) end
+      end
+    end
+  end
+  if not any then t:skip("it has no option 'max_iterations'") end
+end
+
+-- ---------------------------------------------------------------- weights in the objective
+
+-- problems.variants, and with a constant where it has the option.
+local function with_constants(t)
+  local list = {}
+  local option = problems.option(t, "role", "intercept")
+  for one in problems.variants(t) do
+    list[#list + 1] = one
+    local given = option and problems.with(one.given, { [option.name] = true })
+    local ok, made = pcall(t.subject.make, t.subject, given or one.given)
+    ok = ok and given and pcall(problems.instance, made)
+    if ok then list[#list + 1] = { exact = made, given = given, cases = one.cases } end
+  end
+  local i = 0
+  return function()
+    i = i + 1
+    return list[i]
+  end
+end
+
+-- The objective with row weights is that with as many copies of each row.
+local function check_weighted(t)
+  local tried
+  for one in with_constants(t) do
+    local facts = problems.facts(one.exact)
+    for _, case in ipairs(facts.objective and one.cases or {}) do
+      local problem, places = case.problem, {}
+      local weights = core.zeros(problem.X:rows(), 1)
+      for i = 1, problem.X:rows() do
+        local copies = i % 3 == 0 and 0 or i % 3 == 1 and 1 or 3
+        weights:set(i, 1, copies)
+        for _ = 1, copies do places[#places + 1] = i end
+      end
+      local fit = problems.solved(t, one.exact, problem, case.label)
+      local weighted = problems.with(problem, { weights = weights })
+      if fit.weights and not problems.refused(problems.solve(one.exact, weighted)) then
+        tried = true
+        local copied = problems.with(problem, { X = problem.X:select(places),
+          Y = problem.Y:select(places) })
+        local b = facts.intercept and fit.intercept and fit.intercept + 0.5 or nil
+        local with, of_copies = problems.objective(one.exact, weighted)(fit.weights, b),
+          problems.objective(one.exact, copied)(fit.weights, b)
+        t:expect(math.abs(with - of_copies) <= 1e-7 * math.abs(of_copies), "%s: the objective of \z
+          rows with weights 0, 1 and 3 is %.12g, and that of as many copies %.12g", case.label,
+          with, of_copies)
+        if b then
+          local other = problems.objective(one.exact, copied)(fit.weights, b + 3)
+          t:expect(other ~= of_copies, "%s: the objective does not depend on the constant",
+            case.label)
+        end
+      end
+    end
+  end
+  if not tried then t:skip("it declares no objective, or refuses row weights") end
+end
+
+return {
+  { name = "sizes", about = "many rows, columns and targets: what holds for few holds for many",
+    run = check_sizes, seconds = 60 },
+  { name = "long-path", about = "20 values in any order give what each gives alone",
+    run = check_path },
+  { name = "effects", about = "each numeric option changes what is computed",
+    run = check_effects, seconds = 60 },
+  { name = "far-options", about = "more and less regularisation, by far, give other solutions",
+    run = check_far_options },
+  { name = "endings", about = "limits, gaps and what it says of its end are consistent",
+    run = check_endings },
+  { name = "weighted-objective", about = "the objective counts row weights as copies of rows",
+    run = check_weighted },
+}
