@@ -109,13 +109,30 @@ static scl_status check_account(const scl_instance *solver, const scl_solution *
   return SCL_STATUS_OK;
 }
 
-/* A solution has an outcome and finite coefficients (`numbers` of them, if it has any). */
+/* The note is a text of one line that can be printed. */
+static scl_status check_note(const scl_instance *solver, const scl_solution *solution,
+                             scl_error *error) {
+  const char *end = memchr(solution->note, 0, sizeof solution->note);
+  if (end == NULL)
+    return scl_fail(error, SCL_STATUS_INTERNAL,
+                    "solver.%s filled the note of its solution without a zero byte at its end",
+                    scl_instance_name(solver));
+  for (const char *at = solution->note; at < end; at++)
+    if ((unsigned char)*at < 32 || *at == 127)
+      return scl_fail(error, SCL_STATUS_INTERNAL,
+                      "solver.%s put the control character %d into the note of its solution",
+                      scl_instance_name(solver), (int)(unsigned char)*at);
+  return SCL_STATUS_OK;
+}
+
+/* A solution has an outcome, a note and finite coefficients (`numbers` of them, if it has any). */
 static scl_status check_solution(const scl_instance *solver, const scl_solution *solution,
                                  size_t numbers, scl_error *error) {
   if (solution->outcome <= SCL_OUTCOME_NONE || solution->outcome > SCL_OUTCOME_LIMIT)
     return scl_fail(error, SCL_STATUS_INTERNAL,
                     "solver.%s left the outcome of its solution unsaid (%d)",
                     scl_instance_name(solver), (int)solution->outcome);
+  SCL_TRY(check_note(solver, solution, error));
   SCL_TRY(check_account(solver, solution, error));
   for (size_t i = 0; solution->coefficients != NULL && i < numbers; i++)
     if (!isfinite(solution->coefficients[i]))

@@ -268,11 +268,13 @@ local function moves(t, component, case)
   local function move(what, changes, by)
     local moved = problems.solved(t, component, problems.with(problem, changes),
       case.label .. ", " .. what)
-    problems.same(t, fit.predictions + by, moved.predictions, problems.slack(fit, moved),
-      "%s, with a constant: %s", case.label, what)
+    problems.same(t, fit.predictions + by, moved.predictions,
+      math.max(1e-6, 0.03 * problems.slack(fit, moved)), "%s, with a constant: %s", case.label, what)
   end
   if not problem.T then move("all columns + 2", { X = problem.X + 2, Z = problem.Z + 2 }, 0) end
-  if problem.classes == 0 then move("targets + 5", { Y = problem.Y + 5 }, 5) end
+  for _, by in ipairs(problem.classes == 0 and { 5, 1000.25 } or {}) do
+    move(("targets + %g"):format(by), { Y = problem.Y + by }, by)
+  end
 end
 
 local function intercept(t)
