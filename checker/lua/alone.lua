@@ -33,7 +33,7 @@ end
 function alone.use(t, given, rows)
   local one = t.subject
   local asked = core.json_encode{ options = given, rows = rows }
-  local report, ended = process.run(one.path or one.title, { "--component", one.title, "--alone",
+  local report, ended = process.run(one.source, { "--component", one.title, "--alone",
     asked, "--seed", tostring(t.seed) }, process.seconds)
   t:expect(report, "an instance with %s in a separate process: %s", options.show(given),
     ended and ended.text)

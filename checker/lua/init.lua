@@ -1,7 +1,7 @@
 --- The checker of plugins: what every component must do, tried out. A test is a table { name,
 --- about, run = function(t) end, seconds = }, in check/common.lua for all kinds and in
 --- check/KIND.lua for one; it runs in a process of its own, and says what it finds by the methods
---- of t (check/trial.lua).
+--- of t (check/trial.lua). in_c = true: it says nothing of components that are defined in Lua.
 local core = require "scullery_checker.core"
 local options = require "scullery.base.options"
 local process = require "scullery_checker.process"
@@ -57,7 +57,7 @@ local function fresh_seed() return math.floor(core.clock() * 1e6) % 1000000007 e
 local function in_child(one, test, o, timeouts)
   local seconds = o.seconds or timeouts > 0 and check.short_patience or test.seconds
     or check.patience
-  local result, ended, printed, after = process.run(one.path or one.title, { "--component",
+  local result, ended, printed, after = process.run(one.source, { "--component",
     one.title, "--only", test.name, "--seed", tostring(o.seed) }, seconds)
   if not result then return ended end
   if after then return { outcome = after.outcome, text = after.text .. ", after the test" } end

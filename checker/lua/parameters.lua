@@ -106,6 +106,10 @@ function parameters.draw(t, component, dim, T)
   if not ok then return nil, layout end
   local draw = { sampler = sampler, dim = dim, total = T, seed = t.seed }
   if core.learns(sampler) then draw.state = parameters.state(t, sampler, dim, T, t.seed) end
+  if t.subject.in_lua then -- its draw alone can refuse
+    local taken, said = pcall(parameters.drawn, draw, layout, 0, math.min(2, T))
+    if not taken then return nil, said end
+  end
   return draw, layout
 end
 

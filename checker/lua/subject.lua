@@ -10,10 +10,13 @@ local Subject = {}
 Subject.__index = function(_, name) return Subject[name] or subject[name] end
 
 --- subject.new(info, path): a component, of which info says at least kind and name; where it
---- comes from a file, its path.
+--- comes from a file, its path. What a process of its own opens is subject.source: the file also
+--- where a name was asked for that no folder of plugins has.
 function subject.new(info, path)
+  local title = info.kind .. "." .. info.name
   return setmetatable({ kind = info.kind, name = info.name, info = info, path = path,
-    title = info.kind .. "." .. info.name }, Subject)
+    title = title, in_lua = info.origin == "defined in Lua",
+    source = path or info.origin ~= "built in" and info.path or title }, Subject)
 end
 
 --- subject.is_file(target): whether it is a path, not a name.
