@@ -33,8 +33,11 @@ end
 function alone.use(t, given, rows)
   local one = t.subject
   local asked = core.json_encode{ options = given, rows = rows }
-  local report, ended = process.run(one.source, { "--component", one.title, "--alone",
-    asked, "--seed", tostring(t.seed) }, process.seconds)
+  local words = { "--component", one.title, "--alone", asked, "--seed", tostring(t.seed) }
+  for _, path in ipairs(subject.companion_paths) do
+    words[#words + 1], words[#words + 2] = "--with", path
+  end
+  local report, ended = process.run(one.source, words, process.seconds)
   t:expect(report, "an instance with %s in a separate process: %s", options.show(given),
     ended and ended.text)
   t:expect(not report.refused, "an instance with %s in a separate process: %s",
@@ -47,6 +50,7 @@ function alone.answer(target, given)
   process.begin(given)
   automatic.chooses = false -- as in the test that asks
   local asked = core.json_decode(given.alone, "--alone")
+  subject.load_companions(given.with)
   local one = subject.find(target, given.component)
   local ok, made = pcall(function()
     return subject.use(one:make(asked.options), given.seed, asked.rows)

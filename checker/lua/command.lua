@@ -23,8 +23,10 @@ end
 --- command.arguments(parser): declare the arguments for argparse.
 function command.arguments(parser)
   parser:argument("target", "FILE.so, or NAME or KIND.NAME of a plugin that can be asked for; \z
-    with --watch FILE.c or FILE.cpp")
-    :args("?")
+  parser:argument("target", "FILE.so, or NAME or KIND.NAME of a plugin that can be asked for; \z
+    several files that go with each other alone: each is checked with the others; with --watch \z
+    FILE.c or FILE.cpp")
+    :args("*")
   parser:option("--only", "the name of a test, or a part of it"):argname "TEST"
   parser:option("--seed", "of all random draws; a fresh one without"):argname "SEED"
     :convert(whole "--seed")
@@ -42,6 +44,7 @@ function command.arguments(parser)
   parser:option("--component"):hidden(true)
   parser:option("--report"):hidden(true)
   parser:option("--alone"):hidden(true)
+  parser:option("--with"):count("*"):hidden(true)
 end
 
 -- The tests, each { kind, name, what it means }.
@@ -150,31 +153,50 @@ local function watch(given)
   end
 end
 
---- command.run(given): run the checks; given: the result of argparse. Fails where a test failed.
-function command.run(given)
-  if given.list then return list_tests(given) end
-  if not given.target then error("plugin check: takes FILE.so, or the name of a plugin", 0) end
-  if given.watch then return watch(given) end
-  local seed = given.reproduce or given.seed
+-- What a process of the checker does.
+local function answer(given, target, seed)
   if given.alone then
-    return require("scullery_checker.alone").answer(given.target, { component = given.component,
-      seed = seed, report = given.report, seconds = given.seconds, alone = given.alone })
+    return require("scullery_checker.alone").answer(target, { component = given.component,
+      seed = seed, report = given.report, seconds = given.seconds, alone = given.alone,
+      with = given.with })
   end
-  if given.report then
-    return check.report_child(given.target, { component = given.component, only = given.only,
-      seed = seed, report = given.report, seconds = given.seconds })
-  end
-  local all = check.run(given.target, { only = given.only, seed = seed, seconds = given.seconds,
-    in_process = given.in_process or given.reproduce ~= nil,
-    report = not given.json and reporter(given.target) or nil })
+  return check.report_child(target, { component = given.component, only = given.only,
+    seed = seed, report = given.report, seconds = given.seconds, with = given.with })
+end
+
+-- The checks of one target, beside the files `others`.
+local function check_one(given, target, others, seed)
+  local all = check.run(target, { only = given.only, seed = seed, seconds = given.seconds,
+    in_process = given.in_process or given.reproduce ~= nil, with = others,
+    report = not given.json and reporter(target) or nil })
   if given.json then
     print(core.json_encode(all))
   else
     say(("%d passed, %d warned, %d skipped, %d failed; seed %d"):format(all.passed, all.warned,
       all.skipped, all.failed, all.seed))
-    again(all, given.target)
+    again(all, target)
   end
-  return all.failed > 0 and 1 or 0
+  return all.failed
+end
+
+--- command.run(given): run the checks; given: the result of argparse. Fails where a test failed.
+function command.run(given)
+  if given.list then return list_tests(given) end
+  local targets = given.target
+  if not targets[1] then error("plugin check: takes FILE.so, or the name of a plugin", 0) end
+  local seed = given.reproduce or given.seed
+  if given.watch then
+    given.target = targets[1]
+    return watch(given)
+  end
+  if given.alone or given.report then return answer(given, targets[1], seed) end
+  local failed = 0
+  for i, target in ipairs(targets) do
+    local others = table.move(targets, 1, #targets, 1, {})
+    table.remove(others, i)
+    failed = failed + check_one(given, target, #others > 0 and others or nil, seed)
+  end
+  return failed > 0 and 1 or 0
 end
 
 return command

@@ -21,6 +21,7 @@ local rules = options.declare("plugin.check", {
   seconds = { type = "number", above = 0 },
   in_process = { type = "boolean", default = false },
   variants = { type = "table" },
+  with = { type = "table" },
   report = { type = "function" },
 })
 
@@ -57,8 +58,11 @@ local function fresh_seed() return math.floor(core.clock() * 1e6) % 1000000007 e
 local function in_child(one, test, o, timeouts)
   local seconds = o.seconds or timeouts > 0 and check.short_patience or test.seconds
     or check.patience
-  local result, ended, printed, after = process.run(one.source, { "--component",
-    one.title, "--only", test.name, "--seed", tostring(o.seed) }, seconds)
+  local words = { "--component", one.title, "--only", test.name, "--seed", tostring(o.seed) }
+  for _, path in ipairs(o.with or {}) do
+    words[#words + 1], words[#words + 2] = "--with", path
+  end
+  local result, ended, printed, after = process.run(one.source, words, seconds)
   if not result then return ended end
   if after then return { outcome = after.outcome, text = after.text .. ", after the test" } end
   if printed and result.outcome == "pass" then
@@ -78,6 +82,7 @@ function check.report_child(target, given)
     process.report(given, list)
     return
   end
+  subject.load_companions(given.with)
   local one = subject.find(target, given.component)
   for _, test in ipairs(check.tests(one.kind)) do
     if test.name == given.only then process.report(given, trial.run(one, test, given.seed)) end
@@ -138,6 +143,8 @@ function Run:check_one(one)
     end
     if result.outcome == "timeout" then timeouts = timeouts + 1 end
     self:add(result, test, one.title, began)
+    -- without an instance no other test has anything to say
+    if test.name == "defaults" and (counted[result.outcome] == "failed") then return end
   end
 end
 
@@ -200,6 +207,13 @@ function check.run(target, given)
       processes \z
       of single tests", 2)
   end
+  for _, path in ipairs(o.with or {}) do
+    if type(path) ~= "string" then
+      error("plugin.check: option 'with' takes a list of paths FILE.so, and got "
+        .. options.show(o.with), 2)
+    end
+  end
+  if o.in_process then subject.load_companions(o.with) end
   o.seed = o.seed or fresh_seed()
   local all = { seed = o.seed, passed = 0, warned = 0, skipped = 0, failed = 0, results = {} }
   setmetatable({ all = all, o = o }, Run):check_target(target)

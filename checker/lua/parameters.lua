@@ -138,8 +138,12 @@ end
 function parameters.many(draw, layout, count)
   local fixed = draw.state or layout.block >= draw.total
     or core.layout(draw.sampler, draw.dim).count > 0
-  local total = fixed and draw.total or parameters.whole_blocks(layout, count)
-  return parameters.drawn(parameters.with(draw, { total = total }), layout, 0, total)
+  local total = fixed and draw.total or count
+  if not fixed or layout.space == "structured" then
+    total = parameters.whole_blocks(layout, total)
+  end
+  return parameters.drawn(parameters.with(draw, { total = fixed and draw.total or total }), layout, 0,
+    total)
 end
 
 -- Dense rows of sparse parameters.

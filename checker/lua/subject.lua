@@ -42,6 +42,16 @@ function subject.find(target, title)
   error(("%s has no component %s"):format(target, title), 0)
 end
 
+--- subject.load_companions(paths): load the files that are checked together with one.
+function subject.load_companions(paths)
+  subject.companions, subject.companion_paths = {}, paths or {}
+  for _, path in ipairs(paths or {}) do
+    for _, info in ipairs(core.plugin_load(path)) do
+      table.insert(subject.companions, { kind = info.kind, name = info.name })
+    end
+  end
+end
+
 -- ---------------------------------------------------------------- variants
 
 -- Narrow weights keep what unbounded nonlinearities give finite and their fourth moments small. The
@@ -212,15 +222,38 @@ function subject.built_in(kind)
   return list
 end
 
+--- subject.companions: components of the files that are checked together, each { kind, name }.
+subject.companions, subject.companion_paths = {}, {}
+
+--- subject.NoPartner: what subject.use raises for a component with which nothing goes that is there:
+--- a table with this metatable, { text = }.
+subject.NoPartner = {}
+
 --- subject.partner(component): something that a sampler or a nonlinearity goes with.
 function subject.partner(component)
   local is_sampler = component.kind == "sampler"
-  for _, other in ipairs(subject.built_in(is_sampler and "nonlinearity" or "sampler")) do
+  local kind = is_sampler and "nonlinearity" or "sampler"
+  local list = {}
+  for _, one in ipairs(subject.companions) do
+    if one.kind == kind then list[#list + 1] = require("scullery")[kind][one.name]() end
+  end
+  table.move(subject.built_in(kind), 1, 1000, #list + 1, list)
+  for _, other in ipairs(list) do
     if subject.fits(is_sampler and component or other, is_sampler and other or component) then
       return other
     end
   end
-  return is_sampler and require("scullery").kernel.gaussian() or nil
+  return is_sampler and subject.draws_rows(component) and require("scullery").kernel.gaussian()
+    or nil
+end
+
+-- The partner of a component that is to be used.
+local function needed_partner(component)
+  local partner = subject.partner(component)
+  if partner then return partner end
+  local other = component.kind == "sampler" and "nonlinearity" or "sampler"
+  error(setmetatable({ text = ("no %s that is there goes with it; plugin check takes the files of \z
+    both: check A.so B.so"):format(other) }, subject.NoPartner), 0)
 end
 
 local function use_features(sampler, phi, X, seed)
@@ -231,6 +264,18 @@ local function use_features(sampler, phi, X, seed)
       :transform(rows)
   end, X)
   return made
+end
+
+-- Nonlinearities of numbers from 0 on get weights and rows above 0.
+local function use_phi(phi, X, seed)
+  local ok, made = pcall(use_features, needed_partner(phi), phi, X, seed)
+  if ok then return made end
+  local positive = require("scullery").sampler.uniform{ low = 0.2, high = 1.5 }
+  local taken, other = pcall(function()
+    return subject.fits(positive, phi) and use_features(positive, phi, X:abs(), seed)
+  end)
+  if taken and other then return other end
+  error(made, 0)
 end
 
 local function use_solver(solver, X, seed)
@@ -265,9 +310,9 @@ function subject.use(component, seed, rows)
   end
   local X = core.randn{ rows or 300, 4, seed = seed }
   if component.kind == "sampler" then
-    return use_features(component, subject.partner(component), X, seed)
+    return use_features(component, needed_partner(component), X, seed)
   elseif component.kind == "nonlinearity" then
-    return use_features(subject.partner(component), component, X, seed)
+    return use_phi(component, X, seed)
   elseif component.kind == "kernel" then
     return use_kernel(component, X)
   elseif component.kind == "stage" then
@@ -276,12 +321,11 @@ function subject.use(component, seed, rows)
   return use_solver(component, X, seed)
 end
 
---- subject.rows(f, X): X, or |X| where a part refuses numbers below 0 when f(X) is tried.
+--- subject.rows(f, X): X, or |X| where f(X) refuses numbers below 0 and f(|X|) does not.
 function subject.rows(f, X)
   local ok, message = pcall(f, X)
   if ok then return X end
-  if not tostring(message):find("takes numbers", 1, true) then error(message, 0) end
-  f(X:abs())
+  if not pcall(f, X:abs()) then error(message, 0) end
   return X:abs()
 end
 

@@ -90,6 +90,9 @@ function trial.run(subject, test, seed)
     return { outcome = "pass", text = t.noted or "" }
   end
   if getmetatable(raised) == Ending then return { outcome = raised.outcome, text = raised.text } end
+  if getmetatable(raised) == require("scullery_checker.subject").NoPartner then
+    return { outcome = "skip", text = raised.text }
+  end
   if options.is_interrupt(raised) then error(raised, 0) end
   return { outcome = "fail", text = label(t) .. options.plain(tostring(raised)) }
 end

@@ -77,7 +77,7 @@ end
 
 -- Allowed difference of float32: rounding of the output, and the effect of rounded inputs.
 local function allowed(p, matrix, want)
-  local size = math.max(1e-30, want:abs():mean())
+  local size = math.max(1e-10, want:abs():mean())
   local up, down = p:apply(matrix * (1 + 3e-7)), p:apply(matrix * (1 - 3e-7))
   local list = {}
   for i = 1, want:rows() do

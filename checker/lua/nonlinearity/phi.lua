@@ -10,11 +10,11 @@ Phi.__index = Phi
 local ALL_PLANES <const> = 0xffffffff
 local PLANES_OF_ALL <const> = 3 -- for one that takes all planes of the space
 
--- Whether phi refuses numbers below 0, which is for the sampler that goes with it to see to.
+-- Whether phi refuses numbers below 0 alone, which is for the sampler that goes with it to see to.
 local function refuses_negative(self)
   if self.shape.one_hot then return false end
-  local ok, message = pcall(self.apply, self, -core.randn{ 1, self.fan_in, seed = 1 }:abs())
-  return not ok and tostring(message):find("takes numbers", 1, true) ~= nil
+  local numbers = core.randn{ 1, 4 * self.fan_in, seed = 1 }:abs()
+  return not pcall(self.apply, self, -numbers) and pcall(self.apply, self, numbers)
 end
 
 --- phi.new(t, component): { instance, shape, fan_in, fan_out = numbers, dtypes = a list }.

@@ -87,10 +87,7 @@ end
 
 local function rows_for(t, draw, room)
   local X = t:random(17, draw.dim)
-  local ok, message = pcall(parameters.apply, draw, room, X)
-  if ok then return X end
-  if not tostring(message):find("takes numbers", 1, true) then error(message, 0) end
-  return X:abs()
+  return t.subject.rows(function(rows) parameters.apply(draw, room, rows) end, X)
 end
 
 local function check_forms(t, draw, room, X, whole, allowed)
@@ -154,9 +151,13 @@ end
 
 local function check_apply(t, draw, layout)
   if layout.space ~= "structured" then return false end
-  local count = parameters.whole_blocks(layout, math.max(3 * layout.block, 20))
-  if layout.block >= draw.total then count = draw.total end -- one block of all
-  draw = parameters.with(draw, { total = count })
+  -- whole blocks: those of one block of all, and of parameters that are learnt, are as many as there
+  -- are
+  local count = parameters.whole_blocks(layout, draw.total)
+  if not draw.state and layout.block < draw.total then
+    count = parameters.whole_blocks(layout, math.max(3 * layout.block, 20))
+    draw = parameters.with(draw, { total = count })
+  end
   local room = parameters.lock(parameters.drawn(draw, layout, 0, count))
   local X = rows_for(t, draw, room)
   local whole = parameters.apply(draw, room, X)

@@ -213,6 +213,7 @@ end
 -- The columns of Y in another order give the predictions in that order.
 local function in_any_order(t, component, problem, what)
   local fit = problems.solved(t, component, problem, what)
+  if fit.status == "stopped" then return end
   local turned = problems.solved(t, component, problems.with(problem, {
     Y = columns(problem.Y, { 3, 1, 2 }) }), what .. " in another order")
   problems.same(t, columns(fit.predictions, { 3, 1, 2 }), turned.predictions,
@@ -222,6 +223,7 @@ end
 local function same_twice(t, component, problem)
   local alone = problems.solved(t, component, problems.with(problem, {
     Y = columns(problem.Y, { 2 }) }), "the second target alone")
+  if alone.status == "stopped" then return end
   local twice = problems.solved(t, component, problems.with(problem, {
     Y = columns(problem.Y, { 2, 2 }) }), "the second target twice")
   problems.same(t, columns(alone.predictions, { 1, 1 }), twice.predictions,
@@ -266,6 +268,7 @@ end
 local function moves(t, component, case)
   local problem = case.problem
   local fit = problems.solved(t, component, problem, case.label)
+  if fit.status == "stopped" then return end -- another path, of which it claims nothing
   local function move(what, changes, by)
     local moved = problems.solved(t, component, problems.with(problem, changes),
       case.label .. ", " .. what)
