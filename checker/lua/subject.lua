@@ -268,8 +268,10 @@ end
 
 -- Nonlinearities of numbers from 0 on get weights and rows above 0.
 local function use_phi(phi, X, seed)
-  local ok, made = pcall(use_features, needed_partner(phi), phi, X, seed)
+  local partner = needed_partner(phi)
+  local ok, made = pcall(use_features, partner, phi, X, seed)
   if ok then return made end
+  if pcall(use_features, partner, phi, X, seed) then error(made, 0) end
   local positive = require("scullery").sampler.uniform{ low = 0.2, high = 1.5 }
   local taken, other = pcall(function()
     return subject.fits(positive, phi) and use_features(positive, phi, X:abs(), seed)
@@ -321,11 +323,12 @@ function subject.use(component, seed, rows)
   return use_solver(component, X, seed)
 end
 
---- subject.rows(f, X): X, or |X| where f(X) refuses numbers below 0 and f(|X|) does not.
+--- subject.rows(f, X): X, or |X| where f(X) refuses numbers below 0 and f(|X|) does not. What it
+--- refuses once alone (no memory, Ctrl-C) is raised.
 function subject.rows(f, X)
   local ok, message = pcall(f, X)
   if ok then return X end
-  if not pcall(f, X:abs()) then error(message, 0) end
+  if pcall(f, X) or not pcall(f, X:abs()) then error(message, 0) end
   return X:abs()
 end
 
