@@ -169,7 +169,7 @@ static int bind(lua_State *L) {
   return 2;
 }
 
-/* checker.kernel_shift(kernel) -> "changes", "centres" or "keeps": K when one row is subtracted from
+/* checker.kernel_shift(kernel) -> "changes", "centres" or "keeps": K when a row is subtracted from
  * both */
 static int shift(lua_State *L) {
   static const char *const words[] = {"changes", "centres", "keeps"};

@@ -142,8 +142,8 @@ function parameters.many(draw, layout, count)
   if not fixed or layout.space == "structured" then
     total = parameters.whole_blocks(layout, total)
   end
-  return parameters.drawn(parameters.with(draw, { total = fixed and draw.total or total }), layout, 0,
-    total)
+  draw = parameters.with(draw, { total = fixed and draw.total or total })
+  return parameters.drawn(draw, layout, 0, total)
 end
 
 -- Dense rows of sparse parameters.

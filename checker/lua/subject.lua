@@ -225,8 +225,8 @@ end
 --- subject.companions: components of the files that are checked together, each { kind, name }.
 subject.companions, subject.companion_paths = {}, {}
 
---- subject.NoPartner: what subject.use raises for a component with which nothing goes that is there:
---- a table with this metatable, { text = }.
+--- subject.NoPartner: what subject.use raises for a component with which nothing goes that is
+--- there: a table with this metatable, { text = }.
 subject.NoPartner = {}
 
 --- subject.partner(component): something that a sampler or a nonlinearity goes with.

@@ -1,5 +1,6 @@
 -- False alarms of the checker: all built-in samplers, nonlinearities, kernels and solvers over many
--- seeds, in this process. By hand: scullery tests/checker/builtin_seeds.lua [SEEDS = 10] [FIRST = 1]
+-- seeds, in this process. By hand: scullery tests/checker/builtin_seeds.lua [SEEDS = 10] [FIRST =
+-- 1]
 local sc = require "scullery"
 
 local seeds, first = tonumber(arg[1] or 10), tonumber(arg[2] or 1)

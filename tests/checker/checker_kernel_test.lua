@@ -8,6 +8,7 @@ checked("kernel", {
   bind = "all but gaussian",
   width = "all but exponential gaussian laplacian matern",
   effects = "angular chi_square indicator product",
+  ["far-options"] = "additive angular chi_square indicator product",
 })
 
 os.exit(lu.LuaUnit.run(), true)

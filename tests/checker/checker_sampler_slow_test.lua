@@ -4,6 +4,11 @@ local checked = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/
 
 checked("sampler", {
   seeds = "columns landmarks",
+  periods = "columns landmarks",
+  addresses = "columns landmarks",
+  moments = "columns grid landmarks maclaurin patches skewed_chi_square sparse tensorsketch threshold",
+  ["far-options"] = "columns grid landmarks maclaurin patches pooled skewed_chi_square sparse "
+    .. "tensorsketch threshold",
   ["simple-form"] = "all but cauchy gaussian laplace rademacher uniform",
   law = "columns landmarks maclaurin patches skewed_chi_square tensorsketch",
   bias = "columns grid landmarks maclaurin pooled skewed_chi_square tensorsketch threshold",

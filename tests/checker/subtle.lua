@@ -1,4 +1,5 @@
---- The test of the checker that catches each of the subtle faults (subtle/): by kind, test -> names.
+--- The test of the checker that catches each of the subtle faults (subtle/): by kind, test ->
+--- names.
 return {
   -- seen by no test: 10 % more in the frequency of a column, without a law; two numbers in static
   -- memory between two additions

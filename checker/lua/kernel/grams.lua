@@ -119,12 +119,14 @@ local function check_definite(t, kernel, make)
     local whole = (G + G:t()) * 0.5
     local least = core.find_nonfinite(whole) and 0 or whole:eigvals():min()
     if least <= -1e-8 * size_of(G) then
-      t:expect(says and scale == 1 or scale == 4, "the least eigenvalue of G between %d parameters \z
+      t:expect(says and scale == 1 or scale == 4, "the least eigenvalue of G between %d \z
+        parameters \z
         %sis %.3g, and the largest entry %.3g: it is not positive semidefinite%s", N,
         scale < 1 and "near 0 " or "", least, size_of(G),
         scale < 1 and "" or " (if that is meant, its doc says where K is positive definite)")
       if not says then
-        t:warn("the least eigenvalue of G between %d parameters far apart is %.3g, and the largest \z
+        t:warn("the least eigenvalue of G between %d parameters far apart is %.3g, and the \z
+          largest \z
           entry %.3g", N, least, size_of(G))
       end
       t:note("positive semidefinite on short distances alone")

@@ -93,7 +93,8 @@ local function check_columns(t, kernel)
         lose digits", order)
       t:expect(order > 1e-13 or order_now <= 1e-11, "%d columns in another order change K by %.3g \z
         of its size, and 4 columns do not", d, order_now)
-      t:expect(zeros > 1e-13 or zeros_now <= 1e-11, "a column of zeros beside %d columns changes K \z
+      t:expect(zeros > 1e-13 or zeros_now <= 1e-11, "a column of zeros beside %d columns changes \z
+        K \z
         by %.3g of its size, and beside 4 it does not", d, zeros_now)
     end
   end
@@ -123,7 +124,8 @@ local function check_pairs(t, kernel, scale)
         local value, most = G:get(i, i), math.sqrt(a:get(i, 1)) * math.sqrt(b:get(i, 1))
         t:expect(value == value, "K(u, v) is NaN where u and v are %g apart, at a distance of %g \z
           from 0", step * scale, offset * scale)
-        t:expect(not (is_definite and math.abs(value) > most * (1 + 1e-9)) or most == math.huge, "K(u, v) of rows \z
+        t:expect(not (is_definite and math.abs(value) > most * (1 + 1e-9)) or most == math.huge,
+          "K(u, v) of rows \z
           %g apart, at a distance of %g from 0, is %.12g, above the root of K(u, u) K(v, v), %.12g",
           step * scale, offset * scale, value, most)
       end
@@ -167,7 +169,8 @@ local function check_far(t, kernel)
       for j = 1, i do
         local x, y = G:get(i, j), G:get(j, i)
         t:expect(x == x, "K is NaN between rows of size %g", scale)
-        t:expect(x == y or math.abs(x - y) <= 1e-11 * math.max(math.abs(x), math.abs(y)), "between \z
+        t:expect(x == y or math.abs(x - y) <= 1e-11 * math.max(math.abs(x), math.abs(y)),
+          "between \z
           rows of size %g K(u, w) is %.15g and K(w, u) is %.15g", scale, x, y)
       end
     end

@@ -105,7 +105,8 @@ local function check_single(t, p)
     local value = want:get(1, j)
     local spread = math.max(math.abs(up:get(1, j) - value), math.abs(down:get(1, j) - value))
     if math.abs(value) < 1e30 then
-      t:expect(math.abs(made:get(1, j) - value) <= 1e-5 * math.abs(value) + 2e-6 * size + 4 * spread,
+      t:expect(math.abs(made:get(1,
+        j) - value) <= 1e-5 * math.abs(value) + 2e-6 * size + 4 * spread,
         "phi(%.9g) is %.9g in float32, and %.9g in float64",
         matrix:get(1, (j - 1) % matrix:cols() + 1), made:get(1, j), value)
     end
@@ -128,7 +129,8 @@ local function check_special(t, p)
     for k, step in ipairs{ 1e-9, 1e-3 } do
       local change = near[k] and math.abs(near[k]:get(1, j) - value) or 0
       t:expect(change <= facts.lipschitz * (step * (1 + 1e-6) + 2e-16 * math.abs(z))
-        + 1e-14 * math.abs(value), "from z = %.9g to a number %g above phi changes by %.6g, and its \z
+        + 1e-14 * math.abs(value), "from z = %.9g to a number %g above phi changes by %.6g, and \z
+          its \z
         Lipschitz constant is %.6g", z, step, change, facts.lipschitz)
     end
   end

@@ -151,8 +151,8 @@ end
 
 local function check_apply(t, draw, layout)
   if layout.space ~= "structured" then return false end
-  -- whole blocks: those of one block of all, and of parameters that are learnt, are as many as there
-  -- are
+  -- whole blocks: those of one block of all, and of parameters that are learnt, are as many as
+  -- there are
   local count = parameters.whole_blocks(layout, draw.total)
   if not draw.state and layout.block < draw.total then
     count = parameters.whole_blocks(layout, math.max(3 * layout.block, 20))

@@ -116,7 +116,8 @@ local function check_streams(t, draw, layout, component)
     { seed = draw.seed + (1 << 40) } } do
     local room = parameters.room(layout, draw.dim, 0, math.min(8, draw.total))
     local beyond, seed, stream = core.streams(parameters.with(draw, address), room)
-    t:expect(not beyond or stream == 1 and not has_bias, "a draw with seed %d takes random numbers from seed %s, and stream %+d of \z
+    t:expect(not beyond or stream == 1 and not has_bias, "a draw with seed %d takes random \z
+      numbers from seed %s, and stream %+d of \z
       those from its own on: a component has its seed, and streams 0 and 2 to 15 (1 is the bias)",
       address.seed or draw.seed, seed, stream or 0)
   end
@@ -208,7 +209,8 @@ local function check_rows(t, draw, layout)
   local size = whole:abs():max()
   if core.sampler_has_rows(draw.sampler) then
     local gap = (whole - X * parameters.rows(draw, room):t()):abs():max()
-    t:expect(gap <= 1e-9 * (size + draw.dim), "apply to 300 rows is not X W' of the slot rows: they \z
+    t:expect(gap <= 1e-9 * (size + draw.dim), "apply to 300 rows is not X W' of the slot rows: \z
+      they \z
       differ by %.3g", gap)
   end
   for _, rows in ipairs{ { 1, 3 }, { 255, 260 }, { 299, 300 } } do

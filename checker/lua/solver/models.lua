@@ -49,7 +49,8 @@ local function decides_many(t)
       local c, what = fit.predictions:cols(), ("%d columns, %d targets"):format(given.d,
         problem.Y:cols())
       for _, part in ipairs{ { 1, 5 }, { 63, 70 }, { 255, 260 }, { 299, 300 } } do
-        local got = decide(t, fit.model, problem.Z, c, part[1], part[2] - part[1] + 1, "float64", what)
+        local got = decide(t, fit.model, problem.Z, c, part[1], part[2] - part[1] + 1, "float64",
+          what)
         problems.same(t, decide(t, fit.model, problem.Z, c, 1, 300, "float64", what):slice(part[1],
           part[2]), got, 1e-12, "%s: rows %d to %d of 300, and these alone", what, part[1], part[2])
       end

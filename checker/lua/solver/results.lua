@@ -273,7 +273,8 @@ local function moves(t, component, case)
     local moved = problems.solved(t, component, problems.with(problem, changes),
       case.label .. ", " .. what)
     problems.same(t, fit.predictions + by, moved.predictions,
-      math.max(1e-6, 0.03 * problems.slack(fit, moved)), "%s, with a constant: %s", case.label, what)
+      math.max(1e-6, 0.03 * problems.slack(fit, moved)), "%s, with a constant: \z
+        %s", case.label, what)
   end
   if not problem.T then move("all columns + 2", { X = problem.X + 2, Z = problem.Z + 2 }, 0) end
   for _, by in ipairs(problem.classes == 0 and { 5, 1000.25 } or {}) do

@@ -106,7 +106,8 @@ local function check_scales(t, one, case)
   local usual = off(4)
   for _, factor in ipairs(usual and usual < 1e-9 and { 1e-7, 1e6 } or {}) do
     local now = off(factor)
-    t:expect(not now or now < 0.05, "targets times %g: predictions over %g are off by %.3g, and by \z
+    t:expect(not now or now < 0.05, "targets times %g: predictions over %g are off by %.3g, and \z
+      by \z
       %.3g where the factor is 4", factor, factor, now or 0, usual)
   end
 end
@@ -286,14 +287,16 @@ end
 local function check_limit(t, one, case, exact)
   local few = t.subject:make(problems.with(one.given, { max_iterations = 1 }))
   local fit = problems.solved(t, few, case.problem, case.label .. ", max_iterations = 1")
-  t:expect(fit.status ~= "iterations exhausted" or fit.iterations > 0, "%s, max_iterations = 1: says that the \z
+  t:expect(fit.status ~= "iterations exhausted" or fit.iterations > 0, "%s, max_iterations = 1: \z
+    says that the \z
     limit ended it, after no iteration", case.label)
   if exact.status ~= "converged" then return end
   t:expect(fit.status ~= "converged" or exact.iterations <= 1, "%s: says converged after 1 \z
     iteration where max_iterations is 1, and after %d where it is not", case.label,
     exact.iterations)
   if fit.weights and exact.iterations > 1 and largest(fit.weights) > 0 then
-    t:expect(core.first_difference(fit.weights, exact.weights), "%s: the solution after 1 iteration \z
+    t:expect(core.first_difference(fit.weights, exact.weights), "%s: the solution after 1 \z
+      iteration \z
       is that after %d: max_iterations is not used", case.label, exact.iterations)
   end
   if fit.status ~= "iterations exhausted" then return end
@@ -324,7 +327,8 @@ local function check_descent(t, one, case, exact)
       end
     end
     local excess = (here - best) / math.abs(zero)
-    t:expect(not fit.gap or excess <= 100 * fit.gap + 1e-9, "%s, max_iterations = %d: reports a gap \z
+    t:expect(not fit.gap or excess <= 100 * fit.gap + 1e-9, "%s, max_iterations = %d: reports a \z
+      gap \z
       of %.3g, and its objective is %.3g above the least, as a share of that at 0", case.label,
       limit, fit.gap, excess)
   end

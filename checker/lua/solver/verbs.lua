@@ -130,7 +130,8 @@ local function check_odd_leaks(t, one, case)
       if k == 1 then before = held() end
     end
     local grown = held() - before
-    t:expect(grown <= 0, "%s, with equal, empty or constant columns or targets: 3 solves more hold \z
+    t:expect(grown <= 0, "%s, with equal, empty or constant columns or targets: 3 solves more \z
+      hold \z
       %d bytes more", case.label, grown)
   end
 end
