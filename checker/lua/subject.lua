@@ -147,16 +147,6 @@ function Subject:far_variants()
   return list
 end
 
---- subject.expect_other(t, a, b, name, number): warn where two components, which differ in an
---- option far from its default, give the same in a small run.
-function subject.expect_other(t, a, b, name, number)
-  local ok, first, second = pcall(function()
-    return subject.use(a, t.seed, 60), subject.use(b, t.seed, 60)
-  end)
-  if not ok or core.first_difference(first, second) then return end
-  t:warn("%s = %g gives the same as %s = %g: the option is cut", name, number, name, number / 2)
-end
-
 -- ---------------------------------------------------------------- what components say
 
 local function instance(component) return components.instance(component) end
@@ -328,7 +318,8 @@ end
 function subject.rows(f, X)
   local ok, message = pcall(f, X)
   if ok then return X end
-  if pcall(f, X) or not pcall(f, X:abs()) then error(message, 0) end
+  if pcall(f, X) then error(message, 0) end
+  f(X:abs())
   return X:abs()
 end
 

@@ -6,7 +6,8 @@ checked("sampler", {
   seeds = "columns landmarks",
   periods = "columns landmarks",
   addresses = "columns landmarks",
-  moments = "columns grid landmarks maclaurin patches skewed_chi_square sparse tensorsketch threshold",
+  moments = "columns grid landmarks maclaurin patches skewed_chi_square sparse "
+    .. "tensorsketch threshold",
   ["far-options"] = "columns grid landmarks maclaurin patches pooled skewed_chi_square sparse "
     .. "tensorsketch threshold",
   ["simple-form"] = "all but cauchy gaussian laplace rademacher uniform",

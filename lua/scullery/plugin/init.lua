@@ -90,18 +90,20 @@ function plugin.reload(name)
     list[1].kind, list[1].name, kind, short), 2)
 end
 
---- sc.plugin.check(target, { only =, seed =, seconds =, in_process = false, variants =, report =
---- }): runs every test of the checker for the components of a file, FILE.so, or for a component by
+--- sc.plugin.check(target, { only =, seed =, seconds =, in_process = false, variants =, with =,
+--- report = }): runs every test of the checker for the components of a file, FILE.so, or for a component by
 --- name ("relu", "nonlinearity.relu"). Returns { seed, passed, warned, skipped, failed = numbers,
 --- results = a list of { component, name, about, outcome, text, seconds } }; outcome: "pass",
 --- "warn", "skip", "fail", "crash" or "timeout". The first result for a file is that of "load"; if
 --- it fails, it is the only one, and component is the file. Each test runs in a child process with
 --- a time limit of `seconds` (default: 60, or more if the test needs it; 10 after one timeout;
---- after two more the other tests are skipped). in_process = true runs the tests in this process,
---- as a component defined in Lua requires. variants: a list of tables of options to test in
---- addition to the defaults and each word of its options; it needs in_process = true. only: the
---- name of a test, or a part of it. seed: of all random draws; a random seed by default. report: a
---- function that is called with each result.
+--- after two more the other tests are skipped). If no instance can be made of the defaults, the
+--- other tests are not run. in_process = true runs the tests in this process, as those of a
+--- component defined in Lua always do. variants: a list of tables of options to test in addition to
+--- the defaults and each word of its options; it needs in_process = true. with: a list of paths
+--- FILE.so with components that go with it, by a tag. only: the name of a test, or a part of it.
+--- seed: of all random draws; a random seed by default. report: a function that is called with each
+--- result.
 function plugin.check(target, given)
   return require("scullery.plugin.checker")().run(target, given)
 end
