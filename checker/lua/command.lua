@@ -23,7 +23,6 @@ end
 --- command.arguments(parser): declare the arguments for argparse.
 function command.arguments(parser)
   parser:argument("target", "FILE.so, or NAME or KIND.NAME of a plugin that can be asked for; \z
-  parser:argument("target", "FILE.so, or NAME or KIND.NAME of a plugin that can be asked for; \z
     several files that go with each other alone: each is checked with the others; with --watch \z
     FILE.c or FILE.cpp")
     :args("*")
