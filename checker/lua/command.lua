@@ -138,7 +138,8 @@ local function check_source(given)
 end
 
 -- Check a source at each change.
-local function watch(given)
+local function watch(given, target)
+  given.target = target
   if not given.target:find "%.c[cpx]?[px]?$" then
     error(("plugin check: --watch takes a source, FILE.c or FILE.cpp, and got '%s'"):format(
       given.target), 0)
@@ -184,10 +185,7 @@ function command.run(given)
   local targets = given.target
   if not targets[1] then error("plugin check: takes FILE.so, or the name of a plugin", 0) end
   local seed = given.reproduce or given.seed
-  if given.watch then
-    given.target = targets[1]
-    return watch(given)
-  end
+  if given.watch then return watch(given, targets[1]) end
   if given.alone or given.report then return answer(given, targets[1], seed) end
   local failed = 0
   for i, target in ipairs(targets) do

@@ -311,7 +311,7 @@ function TestWatching:test_a_source_is_checked_at_each_change()
     await "interrupted!"
   end)
   support.fails({ "plugin check: --watch takes a source", "x.so" }, function()
-    require("scullery_checker.command").run{ target = "x.so", watch = true }
+    require("scullery_checker.command").run{ target = { "x.so" }, watch = true }
   end)
 end
 
