@@ -248,6 +248,7 @@ void scl_problem_close(solve_context *s) {
   scl_window_destroy(s->window);
   scl_held_destroy(s->held);
   scl_row_facts_destroy(s->facts);
+  scl_release(s->reduced_rows);
   if (s->in_features != NULL) scl_row_facts_destroy(s->in_features->facts);
   scl_release(s->in_features);
 }
@@ -345,6 +346,8 @@ static scl_status solve_open(solve_context *s, const scl_instance *solver, const
   SCL_TRY(scl_fits_finish(s, count, fits, error));
   for (size_t k = 0; s->reduced != NULL && k < count; k++)
     SCL_TRY(restore_fit(s->reduced, &fits[k], error));
+  for (size_t k = 0; k < count; k++)
+    fits[k].passes = s->walked / (double)s->problem.rows;
   return SCL_STATUS_OK;
 }
 

@@ -52,6 +52,8 @@ typedef struct scl_fit {
   scl_solution solution;   /* coefficients points into the matrix */
   double loss; /* mean over the training rows of the squared error, summed over targets; NaN if the
                   sums were not computed */
+  double
+      passes; /* over the rows, besides those that made sums: of all fits of one solve together */
 } scl_fit;
 
 /* Solve without the rows of group `without` (-1: all rows), for `count` values of the solver's path

@@ -63,10 +63,12 @@ struct solve_context {
   const scl_reduced *reduced;   /* the problem's coordinates; NULL: the features themselves */
   scl_penalty penalty;          /* of the solver; used with `reduced` */
   solve_context *in_features;   /* with `reduced`: the problem in the features, without caches */
+  double *reduced_rows;         /* the problem's rows in these coordinates, n x k; NULL: not made */
   bool divided;                 /* processes make its passes over parts of the rows, */
   bool apart;                   /* and its solver works on the rows of its process */
   bool have_totals, reweighted; /* reweighted: the moment is of the solver's own row weights */
   bool visiting;                /* the solver's visit or turn runs */
+  double walked;                /* rows that were read or made by the verbs that pass over them */
   scl_totals totals;
   scl_symmetric *moment;       /* Phi'Phi: a combination of `parts`, centred with an intercept */
   const scl_symmetric **parts; /* matrices of the training's sums, or of `own`; borrowed */
@@ -228,6 +230,10 @@ typedef struct scl_turns {
 /* Allocate the memory for a problem, which the caller releases. */
 scl_status scl_turns_open(const scl_problem *problem, scl_turns *turns, scl_error *error);
 void scl_turns_close(scl_turns *turns);
+/* Read targets, weights and places of the problem's rows, unless that was done; then: `count` rows
+ * from `first` on, without their features. */
+scl_status scl_problem_read_facts(const scl_problem *problem, scl_error *error);
+scl_rows scl_problem_rows_at(const scl_problem *problem, size_t first, size_t count);
 /* Call the turn for all parts, in their order. */
 scl_status scl_turns_replay(const scl_problem *problem, scl_turns *turns, scl_error *error);
 /* One call of the turn with no rows. */
