@@ -257,6 +257,9 @@ scl_status scl_problem_part_scores(const scl_problem *problem, const double *a, 
 /* The rows first .. end-1 of the problem that are those of process `rank`. */
 void scl_problem_part(const scl_problem *problem, size_t rank, size_t *first, size_t *end);
 
+/* The kind of the record of sums with other weights (problem_normal.c). */
+#define SCL_LOG_REWEIGHTED (UINT64_C(4) << 56)
+
 /* problem_log.c: the same verbs for a flow with a checkpoint, and scl_problem.keep. */
 scl_status scl_logged_product(const scl_problem *problem, const double *a, size_t k, double *out,
                               scl_error *error);
