@@ -28,6 +28,7 @@ struct scl_training {
                       learnt, or those of `pilot` */
   const scl_sums_way *way; /* how the rows of `flow` are summed */
   scl_sums *sums;          /* NULL until they are asked for */
+  const scl_training *few; /* its sums are some of these (scl_training_know_sums); NULL: none */
   scl_symmetric *gram;     /* G */
   scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for */
   bool irreducible[2];     /* tried, and there are no such coordinates */

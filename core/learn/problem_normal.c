@@ -110,8 +110,13 @@ scl_status scl_training_make_sums(scl_training *training, scl_error *error) {
   if (training->sums == NULL) {
     scl_flow flow = training->flow; /* a copy: other problems may be reading the flow's units */
     if (training->way->blocks) status = scl_training_units(training, &flow, error);
+    const scl_sums *few = training->few == NULL ? NULL : training->few->sums;
+    if (few != NULL) flow.known = few->features;
     if (status == SCL_STATUS_OK)
       status = scl_sums_accumulate(training->way, &flow, &training->sums, error);
+    if (status == SCL_STATUS_OK && few != NULL)
+      status = scl_whole_sums_lead(training->sums->whole, few->whole, error);
+    training->few = NULL;
   }
   pthread_mutex_unlock(&training->lock);
   return status;
@@ -173,6 +178,21 @@ scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_err
   if (!alike || few->way != many->way || many->way->first_of == NULL) return SCL_STATUS_OK;
   return many->way->first_of(many->sums, scl_map_count(from), count, scl_map_features(map) / count,
                              ratio, &few->sums, error);
+}
+
+scl_status scl_training_know_sums(scl_training *many, scl_training *few, scl_error *error) {
+  const scl_map *map = few->flow.map, *from = many->flow.map;
+  double ratio;
+  bool alike;
+  if (few == many || map == NULL || from == NULL || few->sums == NULL || many->sums != NULL ||
+      !few->sums->exact || few->way != many->way || few->way->blocks || !few->way->whole ||
+      many->flow.checkpoint != NULL || few->flow.source != many->flow.source ||
+      few->flow.groups != many->flow.groups || scl_map_features(map) != scl_map_count(map) ||
+      !scl_map_is_first_of(map, from, &ratio))
+    return SCL_STATUS_OK;
+  SCL_TRY(scl_training_centre_alike(few, many, &alike, error));
+  if (alike && few->sums != NULL) many->few = few;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, const scl_reduced **out,
