@@ -210,10 +210,22 @@ scl_problem scl_problem_sizes(const scl_training *training, const scl_flow *flow
   return problem;
 }
 
+/* Whether the solution may depend on the order of the rows, although sums over them do not: by the
+ * solver's word, or because it may take Phi Phi' of more features than rows. */
+static bool needs_order(const scl_training *training, const scl_instance *solver, long without) {
+  const scl_flow *flow = &training->flow;
+  double total;
+  scl_problem problem = problem_of(training, flow, solver);
+  problem.rows = rows_without(flow, without, &total);
+  return (scl_solver_takes_order(solver) || problem.features > problem.rows) &&
+         !scl_solver_needs_normal_alone(solver, &problem, NULL, 0, flow->weights != NULL);
+}
+
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error) {
   double total;
-  if (scl_solver_takes_order(solver)) SCL_TRY(scl_training_in_order(training, &training, error));
+  if (needs_order(training, solver, without))
+    SCL_TRY(scl_training_in_order(training, &training, error));
   *s =
       (solve_context){.problem = problem_of(training, &training->flow, solver),
                       .training = training,
