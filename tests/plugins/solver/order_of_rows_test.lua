@@ -115,7 +115,8 @@ function TestMoreFeaturesThanRows()
   for i = 1, 200 do order[i] = 201 - i end
   for _, map in ipairs(maps) do
     for _, case in ipairs{ { huber, numbers }, { hinge, two },
-      { s.trimmed{ lambda = 1e-3 }, numbers }, { s.ridge{ lambda = 1e-4 }, numbers }, { s.ridge{ lambda = 1e-4, form = "dual" }, more },
+      { s.trimmed{ lambda = 1e-3 }, numbers }, { s.ridge{ lambda = 1e-4 }, numbers },
+      { s.ridge{ lambda = 1e-4, form = "dual" }, more },
       { s.ridge{ lambda = 1e-4, estimate = "loo" }, numbers }, { s.cg{ lambda = 1e-3 }, numbers },
       { s.box{ C = 0.2 }, two }, { s.box{ C = 0.2, loss = "hinge" }, two } } do
       local ds = case[2]:select(few)
