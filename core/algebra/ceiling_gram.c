@@ -98,7 +98,7 @@ scl_status scl_ceiling_gram(size_t rows, size_t features, scl_gram_seconds *out,
 /* ------------------------------------------------------------ whole numbers */
 
 static scl_status add_whole(const gram *g, scl_error *error) {
-  const scl_whole_totals totals = {g->a, NULL};
+  const scl_whole_totals totals = {.low = g->a};
   for (size_t at = 0; at < g->rows; at += BLOCK_ROWS)
     SCL_TRY(scl_whole_accumulate(&totals, g->type, g->v, (ptrdiff_t)g->features,
                                  scl_min(BLOCK_ROWS, g->rows - at), 0, error));

@@ -15,6 +15,11 @@ size_t scl_symmetric_tile(size_t n) {
   return (even + 7) / 8 * 8;
 }
 
+double *scl_symmetric_numbers(scl_symmetric *a, size_t *size) {
+  *size = scl_tile_count(a) * a->tile * a->tile * sizeof *a->data;
+  return a->data;
+}
+
 double scl_symmetric_bytes(double n) {
   const size_t whole = n > 1e9 ? (size_t)1e9 : (size_t)n;
   const double tile = (double)scl_symmetric_tile(whole),

@@ -26,6 +26,7 @@ bool scl_whole_round(scl_whole type, scl_dtype dtype, size_t count, const void *
  * numbers have 64 bits, and `low` holds int64_t numbers. */
 typedef struct scl_whole_totals {
   scl_symmetric *low, *high;
+  size_t known; /* products of the first so many columns among themselves are not added */
 } scl_whole_totals;
 /* totals += 2^shift V'V for V (rows x n, row stride `stride`, of the type); 0 <= shift < 64. The
  * caller makes sure that no total exceeds 2^62 (2^126 with `high`). On the pool's threads. */

@@ -17,6 +17,7 @@ typedef struct accumulation {
   const scl_whole_loops *loops;
   const scl_whole_kernel *kernel;
   const scl_symmetric *low, *high; /* high may be NULL */
+  size_t known;                    /* scl_whole_totals.known */
   const char *v;
   size_t size; /* of a number of v */
   ptrdiff_t stride;
@@ -78,6 +79,17 @@ static size_t bands(const accumulation *job) {
   return (job->low->tile + BAND_ROWS - 1) / BAND_ROWS;
 }
 
+/* The first row of a band, which begins at `first`, that has products to add in columns j ..
+ * j+cols-1 of tile (row, col): those above the diagonal, and those that are known, are left out. */
+static size_t first_row(const accumulation *job, size_t row, size_t col, size_t first, size_t j,
+                        size_t cols) {
+  const size_t tile = job->low->tile, tall = job->kernel->tall;
+  size_t i = row == col ? scl_max(first, j / tall * tall) : first;
+  if (col * tile + j + cols <= job->known && row * tile + i < job->known)
+    i = scl_max(i, (job->known - row * tile) / tall * tall);
+  return i;
+}
+
 /* A task of the pool: all passes of a band of a tile. */
 static void multiply_band(void *context, size_t index) {
   const accumulation *job = context;
@@ -92,7 +104,8 @@ static void multiply_band(void *context, size_t index) {
   for (size_t pass = 0; pass < job->passes; pass++) {
     const size_t steps = (pass_rows(job, pass) + kernel->rows - 1) / kernel->rows;
     for (size_t j = 0; j < wide; j += width)
-      for (size_t i = row == col ? scl_max(first, j / tall * tall) : first; i < end; i += tall)
+      for (size_t i = first_row(job, row, col, first, j, scl_min(width, wide - j)); i < end;
+           i += tall)
         add_product(job, steps, strip_at(job, row, pass, i / width),
                     strip_at(job, col, pass, j / width), i % width, scl_min(tall, end - i),
                     scl_min(width, wide - j), tile + i * job->low->tile + j);
@@ -116,6 +129,7 @@ scl_status scl_whole_accumulate_by(const scl_whole_loops *loops, const scl_whole
                       .kernel = kernel,
                       .low = totals->low,
                       .high = totals->high,
+                      .known = totals->known,
                       .size = scl_whole_size(type),
                       .stride = stride,
                       .shift = shift,

@@ -152,6 +152,14 @@ void scl_whole_totals_first(const scl_whole_totals *from, size_t many, size_t fe
     }
 }
 
+void scl_whole_totals_lead(const scl_whole_totals *from, const scl_whole_totals *to) {
+  for (size_t i = 0; i < from->low->n; i++)
+    for (size_t j = 0; j <= i; j++) {
+      *entry_of(to->low, i, j) = *entry_of(from->low, i, j);
+      if (to->high != NULL) *entry_of(to->high, i, j) = *entry_of(from->high, i, j);
+    }
+}
+
 /* Copy the lower triangle, row by row, without the gaps of tiles; and back. */
 static void export_half(const scl_symmetric *a, int64_t *out) {
   for (size_t i = 0; i < a->n; i++)

@@ -19,6 +19,8 @@ bool scl_whole_totals_equal(const scl_whole_totals *a, const scl_whole_totals *b
 /* to = the rows and columns of `from` that are among the first `few` of each run of `many`. */
 void scl_whole_totals_first(const scl_whole_totals *from, size_t many, size_t few,
                             const scl_whole_totals *to);
+/* The first rows and columns of `to` = those of `from`, whose order is at most that of `to`. */
+void scl_whole_totals_lead(const scl_whole_totals *from, const scl_whole_totals *to);
 /* The lower triangle row by row, n (n + 1) / 2 numbers; high NULL: of 64 bits. */
 void scl_whole_totals_export(const scl_whole_totals *totals, int64_t *low, int64_t *high);
 void scl_whole_totals_import(const scl_whole_totals *totals, const int64_t *low,

@@ -175,18 +175,28 @@ static scl_status time_sweeps(const scl_problem *problem, size_t k, double *seco
   return status;
 }
 
+/* *few = a training on the first rows alone, up to `end`: first has the source that it borrows. */
+static scl_status begin_training(const scl_training *training, const scl_flow *flow, size_t end,
+                                 scl_beginning *first, scl_training **few, scl_error *error) {
+  scl_flow rows = *flow;
+  *first = scl_source_begin(flow->source, end); /* a solver may want them in an order */
+  rows.source = &first->base;
+  rows.end = end;
+  rows.group = NULL;
+  rows.groups = 1;
+  rows.doing = NULL;
+  rows.prints = NULL;
+  rows.checkpoint = NULL;
+  return scl_training_create(&rows, training->task, training->classes, SIZE_MAX, few, error);
+}
+
 /* The same, of a training on the rows of the flow. */
 static scl_status time_passes(const scl_training *training, const scl_flow *flow,
                               const scl_instance *solver, scl_plan *out, scl_error *error) {
+  scl_beginning first;
   scl_training *few;
   solve_context s;
-  scl_flow rows = *flow;
-  scl_beginning first =
-      scl_source_begin(flow->source, flow->end); /* a solver may want them in an order */
-  rows.source = &first.base;
-  rows.group = NULL;
-  rows.groups = 1;
-  SCL_TRY(scl_training_create(&rows, training->task, training->classes, SIZE_MAX, &few, error));
+  SCL_TRY(begin_training(training, flow, flow->end, &first, &few, error));
   scl_status status = scl_problem_open(&s, few, solver, -1, error);
   if (status == SCL_STATUS_OK) {
     status = time_sweeps(&s.problem, (size_t)out->cost.columns, &out->sweeping, error);
@@ -194,6 +204,44 @@ static scl_status time_passes(const scl_training *training, const scl_flow *flow
   }
   scl_training_destroy(few);
   return status;
+}
+
+/* The same of the first rows, where nothing else is timed. */
+static scl_status time_few_passes(const scl_training *training, const scl_instance *solver,
+                                  scl_plan *out, scl_error *error) {
+  scl_flow flow = training->flow;
+  flow.end = scl_min(out->rows, TRIED);
+  out->tried = flow.end;
+  out->few = scl_flow_features(&flow);
+  return time_passes(training, &flow, solver, out, error);
+}
+
+/* Of a solver that works from sums, and declares no passes: those that it makes for the first rows,
+ * with up to SOLVED of the values. Systems of few rows are singular where those of all rows are. What
+ * fails there is left to the fit. */
+enum { SOLVED = 7, WIDEST = 2048 };
+
+static double passes_of_few(const scl_training *training, const scl_instance *solver,
+                            const scl_planned *planned) {
+  const scl_flow *flow = &training->flow;
+  const size_t rows = scl_min(flow->source->rows, TRIED), solves = scl_min(planned->count, SOLVED),
+               fits = planned->values == NULL ? 1 : solves;
+  scl_beginning first;
+  scl_training *few;
+  scl_fit list[SOLVED];
+  double values[SOLVED], passes = 0;
+  if (scl_flow_features(flow) > scl_min(rows, WIDEST)) return 0;
+  for (size_t k = 0; k < solves && planned->values != NULL; k++)
+    values[k] = planned->values[k * planned->count / solves];
+  if (begin_training(training, flow, rows, &first, &few, NULL) != SCL_STATUS_OK) return 0;
+  if (scl_training_solve(few, solver, -1, planned->values == NULL ? NULL : values, solves, list,
+                         NULL) == SCL_STATUS_OK) {
+    passes = list[0].passes * (planned->values == NULL ? 1 : (double)planned->count / (double)fits);
+    for (size_t k = 0; k < fits; k++)
+      scl_fit_release(&list[k]);
+  }
+  scl_training_destroy(few);
+  return passes;
 }
 
 static scl_status plan_seconds(scl_training *training, const scl_instance *solver, scl_plan *out,
@@ -231,6 +279,12 @@ static scl_status plan_seconds(scl_training *training, const scl_instance *solve
 
 /* ------------------------------------------------------------ the plan */
 
+static void add_passes(const scl_problem *problem, double passes, scl_plan *out) {
+  if (!(passes > 0)) return;
+  out->cost.passes = passes;
+  out->cost.columns = (double)problem->targets + 1;
+}
+
 scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
                              const scl_planned *planned, scl_plan *out, scl_error *error) {
   const bool constant = scl_solver_wants_intercept(solver) && !scl_solver_makes_models(solver);
@@ -247,13 +301,23 @@ scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
                     .way = training->way->name,
                     .codes = planned->codes};
   plan_cost(solver, &problem, values, count, weighted, out);
+  const bool by_sums = out->told && out->cost.normal > 0 && out->cost.passes == 0;
+  const double passes = planned->solved && by_sums ? passes_of_few(training, solver, planned) : 0;
+  add_passes(&problem, passes, out);
   plan_bytes(training, &flow, planned->parameters, out);
-  if (planned->timed) SCL_TRY(plan_seconds(training, solver, out, error));
+  if (planned->timed)
+    SCL_TRY(plan_seconds(training, solver, out, error));
+  else if (passes > 0)
+    SCL_TRY(time_few_passes(training, solver, out, error));
   if (out->codes > 0) plan_codes(training, &flow, out);
   if (out->codes == 0 || !scl_problem_is_reducible(training, solver, &problem, values, count))
     return SCL_STATUS_OK;
   problem.features = out->codes;
   out->matrix += scl_symmetric_bytes((double)out->features); /* learn/reduced.c */
   plan_cost(solver, &problem, values, count, weighted, out);
+  add_passes(&problem, passes, out);
+  const double order = (double)out->features, codes = (double)out->codes;
+  out->reducing = cube(order) / 3 + 2 * order * order * codes + 10 * cube(codes); /* reduced.c */
+  if (passes > 0) out->kept = (double)out->rows * (double)out->codes * sizeof(double);
   return SCL_STATUS_OK;
 }

@@ -18,7 +18,8 @@ typedef struct scl_plan {
    * the solution; the matrices that a function of rows makes in one reading of all rows, which are
    * garbage until Lua's collector runs (0 for other sources). */
   double map, walk, sums, summing, matrix, gram, outer, multiplying, kept, solution, fetched;
-  double judging; /* bytes of the buffers of a walk that judges models on their folds */
+  double reducing; /* operations that state the problem in the coordinates of codes, once */
+  double judging;  /* bytes of the buffers of a walk that judges models on their folds */
   /* Seconds of the first `tried` rows, with the training's own map of `few` features: reading and
    * stages, making features, adding their products to the sums, a sweep over stored features; and
    * what a walk that sums takes besides, whatever the number of rows. 0: not measured. */
@@ -27,13 +28,15 @@ typedef struct scl_plan {
 } scl_plan;
 
 /* What is planned: a solve for `count` values of the path option (NULL: the solver's own value), as
- * if the map had `parameters` parameters (0: as it is). timed: measure seconds. codes: as another
- * plan of the same rows and features found them, where seconds are not measured; 0: none. */
+ * if the map had `parameters` parameters (0: as it is). timed: measure seconds. solved: a solver
+ * that works from sums is tried on the first rows: systems that are singular to working precision
+ * may take passes over the rows. codes: as another plan of the same rows and features found them,
+ * where seconds are not measured; 0: none. */
 typedef struct scl_planned {
   size_t parameters;
   const double *values;
   size_t count;
-  bool timed;
+  bool timed, solved;
   size_t codes;
 } scl_planned;
 

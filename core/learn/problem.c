@@ -210,10 +210,22 @@ scl_problem scl_problem_sizes(const scl_training *training, const scl_flow *flow
   return problem;
 }
 
+/* Whether the solution may depend on the order of the rows, although sums over them do not: by the
+ * solver's word, or because it may take Phi Phi' of more features than rows. */
+static bool needs_order(const scl_training *training, const scl_instance *solver, long without) {
+  const scl_flow *flow = &training->flow;
+  double total;
+  scl_problem problem = problem_of(training, flow, solver);
+  problem.rows = rows_without(flow, without, &total);
+  return (scl_solver_takes_order(solver) || problem.features > problem.rows) &&
+         !scl_solver_needs_normal_alone(solver, &problem, NULL, 0, flow->weights != NULL);
+}
+
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error) {
   double total;
-  if (scl_solver_takes_order(solver)) SCL_TRY(scl_training_in_order(training, &training, error));
+  if (needs_order(training, solver, without))
+    SCL_TRY(scl_training_in_order(training, &training, error));
   *s =
       (solve_context){.problem = problem_of(training, &training->flow, solver),
                       .training = training,
@@ -248,6 +260,7 @@ void scl_problem_close(solve_context *s) {
   scl_window_destroy(s->window);
   scl_held_destroy(s->held);
   scl_row_facts_destroy(s->facts);
+  scl_release(s->reduced_rows);
   if (s->in_features != NULL) scl_row_facts_destroy(s->in_features->facts);
   scl_release(s->in_features);
 }
@@ -345,6 +358,8 @@ static scl_status solve_open(solve_context *s, const scl_instance *solver, const
   SCL_TRY(scl_fits_finish(s, count, fits, error));
   for (size_t k = 0; s->reduced != NULL && k < count; k++)
     SCL_TRY(restore_fit(s->reduced, &fits[k], error));
+  for (size_t k = 0; k < count; k++)
+    fits[k].passes = s->walked / (double)s->problem.rows;
   return SCL_STATUS_OK;
 }
 

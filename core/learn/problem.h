@@ -20,6 +20,10 @@ void scl_training_destroy(scl_training *training);
  * same rows, and `many` has its sums: take the sums of `few` from them. Otherwise nothing
  * changes. */
 scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_error *error);
+/* The other way round, for whole-number features, whose sums are exact: if `few` has its sums, and
+ * its features are the first of those of `many`, `many` makes only the sums that are new, to the
+ * same bits. `few` must outlive the making. */
+scl_status scl_training_know_sums(scl_training *many, scl_training *few, scl_error *error);
 
 /* Make the sums over the rows, for problems with a constant or without, unless they exist; and
  * whether they exist. */
@@ -52,6 +56,8 @@ typedef struct scl_fit {
   scl_solution solution;   /* coefficients points into the matrix */
   double loss; /* mean over the training rows of the squared error, summed over targets; NaN if the
                   sums were not computed */
+  double
+      passes; /* over the rows, besides those that made sums: of all fits of one solve together */
 } scl_fit;
 
 /* Solve without the rows of group `without` (-1: all rows), for `count` values of the solver's path

@@ -28,6 +28,7 @@ struct scl_training {
                       learnt, or those of `pilot` */
   const scl_sums_way *way; /* how the rows of `flow` are summed */
   scl_sums *sums;          /* NULL until they are asked for */
+  const scl_training *few; /* its sums are some of these (scl_training_know_sums); NULL: none */
   scl_symmetric *gram;     /* G */
   scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for */
   bool irreducible[2];     /* tried, and there are no such coordinates */
@@ -63,10 +64,12 @@ struct solve_context {
   const scl_reduced *reduced;   /* the problem's coordinates; NULL: the features themselves */
   scl_penalty penalty;          /* of the solver; used with `reduced` */
   solve_context *in_features;   /* with `reduced`: the problem in the features, without caches */
+  double *reduced_rows;         /* the problem's rows in these coordinates, n x k; NULL: not made */
   bool divided;                 /* processes make its passes over parts of the rows, */
   bool apart;                   /* and its solver works on the rows of its process */
   bool have_totals, reweighted; /* reweighted: the moment is of the solver's own row weights */
   bool visiting;                /* the solver's visit or turn runs */
+  double walked;                /* rows that were read or made by the verbs that pass over them */
   scl_totals totals;
   scl_symmetric *moment;       /* Phi'Phi: a combination of `parts`, centred with an intercept */
   const scl_symmetric **parts; /* matrices of the training's sums, or of `own`; borrowed */
@@ -228,6 +231,10 @@ typedef struct scl_turns {
 /* Allocate the memory for a problem, which the caller releases. */
 scl_status scl_turns_open(const scl_problem *problem, scl_turns *turns, scl_error *error);
 void scl_turns_close(scl_turns *turns);
+/* Read targets, weights and places of the problem's rows, unless that was done; then: `count` rows
+ * from `first` on, without their features. */
+scl_status scl_problem_read_facts(const scl_problem *problem, scl_error *error);
+scl_rows scl_problem_rows_at(const scl_problem *problem, size_t first, size_t count);
 /* Call the turn for all parts, in their order. */
 scl_status scl_turns_replay(const scl_problem *problem, scl_turns *turns, scl_error *error);
 /* One call of the turn with no rows. */
@@ -250,6 +257,9 @@ scl_status scl_problem_part_scores(const scl_problem *problem, const double *a, 
                                    double *out, uint64_t *parts, scl_error *error);
 /* The rows first .. end-1 of the problem that are those of process `rank`. */
 void scl_problem_part(const scl_problem *problem, size_t rank, size_t *first, size_t *end);
+
+/* The kind of the record of sums with other weights (problem_normal.c). */
+#define SCL_LOG_REWEIGHTED (UINT64_C(4) << 56)
 
 /* problem_log.c: the same verbs for a flow with a checkpoint, and scl_problem.keep. */
 scl_status scl_logged_product(const scl_problem *problem, const double *a, size_t k, double *out,

@@ -5,7 +5,8 @@
 #include "learn/problem_internal.h"
 #include <string.h>
 
-/* Kinds of records: a verb, and the number of columns k. */
+/* Kinds of records: a verb, and the number of columns k. Sums with other weights are recorded by
+ * problem_normal.c. */
 enum { LOG_PRODUCT = 1, LOG_ADJOINT, LOG_SWEEP };
 
 static uint64_t kind_of(uint64_t verb, size_t k) { return verb << 56 | (uint64_t)k; }

@@ -110,8 +110,13 @@ scl_status scl_training_make_sums(scl_training *training, scl_error *error) {
   if (training->sums == NULL) {
     scl_flow flow = training->flow; /* a copy: other problems may be reading the flow's units */
     if (training->way->blocks) status = scl_training_units(training, &flow, error);
+    const scl_sums *few = training->few == NULL ? NULL : training->few->sums;
+    if (few != NULL) flow.known = few->features;
     if (status == SCL_STATUS_OK)
       status = scl_sums_accumulate(training->way, &flow, &training->sums, error);
+    if (status == SCL_STATUS_OK && few != NULL)
+      status = scl_whole_sums_lead(training->sums->whole, few->whole, error);
+    training->few = NULL;
   }
   pthread_mutex_unlock(&training->lock);
   return status;
@@ -173,6 +178,21 @@ scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_err
   if (!alike || few->way != many->way || many->way->first_of == NULL) return SCL_STATUS_OK;
   return many->way->first_of(many->sums, scl_map_count(from), count, scl_map_features(map) / count,
                              ratio, &few->sums, error);
+}
+
+scl_status scl_training_know_sums(scl_training *many, scl_training *few, scl_error *error) {
+  const scl_map *map = few->flow.map, *from = many->flow.map;
+  double ratio;
+  bool alike;
+  if (few == many || map == NULL || from == NULL || few->sums == NULL || many->sums != NULL ||
+      !few->sums->exact || few->way != many->way || few->way->blocks || !few->way->whole ||
+      many->flow.checkpoint != NULL || few->flow.source != many->flow.source ||
+      few->flow.groups != many->flow.groups || scl_map_features(map) != scl_map_count(map) ||
+      !scl_map_is_first_of(map, from, &ratio))
+    return SCL_STATUS_OK;
+  SCL_TRY(scl_training_centre_alike(few, many, &alike, error));
+  if (alike && few->sums != NULL) many->few = few;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, const scl_reduced **out,
@@ -287,20 +307,83 @@ static scl_status sum_reweighted(const scl_problem *problem, const double *weigh
   return status;
 }
 
+enum { REWEIGHTED_SPANS = 5 };
+
+/* Where the numbers of such sums are: s->moment and s->totals of exact sums, else s->own. */
+static size_t reweighted_spans(solve_context *s, scl_span spans[REWEIGHTED_SPANS]) {
+  const size_t d = s->problem.features, c = s->problem.targets, each = sizeof(double);
+  const bool exact = s->training->way->whole;
+  spans[0].data = scl_symmetric_numbers(exact ? s->moment : s->own->moment[0], &spans[0].size);
+  if (exact) {
+    spans[1] = (scl_span){s->totals.right, (d * c + d + 2 * c) * each};
+    spans[2] = (scl_span){&s->totals.total, each};
+    return 3;
+  }
+  spans[1] = (scl_span){s->own->right, d * (c + 1) * each};
+  spans[2] = (scl_span){s->own->sum, c * each};
+  spans[3] = (scl_span){s->own->square, c * each};
+  spans[4] = (scl_span){s->own->count, each};
+  return 5;
+}
+
+/* Makes s->moment, or s->own, for numbers to come. */
+static scl_status open_reweighted(solve_context *s, scl_error *error) {
+  const scl_sums like = {
+      .features = s->problem.features, .targets = s->problem.targets, .groups = 1};
+  SCL_TRY(reserve_totals(s, error));
+  return s->training->way->whole ? scl_symmetric_create(like.features, &s->moment, error)
+                                 : scl_sums_create(&like, &s->own, error);
+}
+
+static void drop_reweighted(solve_context *s) {
+  scl_symmetric_destroy(s->moment); /* it may borrow from s->own, which is destroyed next */
+  s->moment = NULL;
+  scl_sums_destroy(s->own);
+  s->own = NULL;
+}
+
+/* The sums that a process before this one recorded. *found = false: there are none. */
+static scl_status replay_reweighted(solve_context *s, scl_checkpoint *log, bool *found,
+                                    scl_error *error) {
+  scl_span spans[REWEIGHTED_SPANS];
+  SCL_TRY(open_reweighted(s, error));
+  const size_t count = reweighted_spans(s, spans), last = spans[count - 1].size;
+  SCL_TRY(log->replay(log, SCL_LOG_REWEIGHTED, spans, count, found, error));
+  if (!*found) drop_reweighted(s);
+  if (*found && spans[count - 1].size != last)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the checkpoint is damaged: sums in it have another size");
+  return SCL_STATUS_OK;
+}
+
+/* The sums with these weights, as s->own; exact ones as s->moment and s->totals. They are recorded
+ * in a checkpoint, if there is one. */
+static scl_status make_reweighted(solve_context *s, const double *weights, scl_error *error) {
+  const bool logged = flow_of(&s->problem)->checkpoint != NULL && !s->training->aside;
+  scl_checkpoint *log = logged ? flow_of(&s->problem)->checkpoint : NULL;
+  scl_span spans[REWEIGHTED_SPANS];
+  bool found = false;
+  if (logged) SCL_TRY(replay_reweighted(s, log, &found, error));
+  if (found) {
+    s->have_totals = s->training->way->whole;
+    return SCL_STATUS_OK;
+  }
+  SCL_TRY(sum_reweighted(&s->problem, weights, &s->own, error));
+  if (s->own->exact) SCL_TRY(total_whole(s, s->own, -1, true, error));
+  if (logged) log->record(log, SCL_LOG_REWEIGHTED, spans, reweighted_spans(s, spans));
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_problem_reweighted(const scl_problem *problem, const double *weights,
                                   scl_normal *out, scl_error *error) {
   solve_context *s = context_of(problem);
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
   SCL_TRY(scl_problem_enter(problem, "reweighted", error));
   SCL_TRY(check_weights(problem, weights, error));
-  scl_symmetric_destroy(s->moment); /* it may borrow from s->own, which is destroyed next */
-  s->moment = NULL;
+  drop_reweighted(s);
   s->reweighted = true;
-  scl_sums_destroy(s->own);
-  s->own = NULL;
-  SCL_TRY(sum_reweighted(problem, weights, &s->own, error));
-  SCL_TRY(s->own->exact ? total_whole(s, s->own, -1, true, error)
-                        : combine_groups(s, s->own, -1, error));
+  SCL_TRY(make_reweighted(s, weights, error));
+  if (!s->training->way->whole) SCL_TRY(combine_groups(s, s->own, -1, error));
   write_normal(s, out);
   return SCL_STATUS_OK;
 }

@@ -1,6 +1,7 @@
 /* Problems in the coordinates b of reduced.h, a = back b: their features are those of rows times
  * `back`. Solvers that work from the normal equations alone (SCL_ABILITY_NORMAL) are given these;
  * that is decided here, before they are called. */
+#include "algebra/dense.h"
 #include "learn/problem_internal.h"
 #include "learn/quadratic.h"
 
@@ -20,9 +21,68 @@ static scl_status make_coefficients(const scl_problem *problem, const double *b,
   return SCL_STATUS_OK;
 }
 
+/* ------------------------------------------------------------ rows in these coordinates */
+
+/* A walk that writes the rows of a problem times `back`. */
+typedef struct turning {
+  solve_context *solve;
+  size_t seen;
+} turning;
+
+static scl_status turn_block(void *context, const scl_flow_block *block, scl_error *error) {
+  turning *t = context;
+  const scl_reduced *r = t->solve->reduced;
+  const scl_flow *flow = &t->solve->training->flow;
+  const size_t k = r->order;
+  size_t run[2][2];
+  (void)error;
+  for (size_t q = 0, runs = scl_problem_runs(t->solve, block, run); q < runs; q++) {
+    const size_t count = run[q][1] - run[q][0];
+    scl_gemm_parallel(SCL_DTYPE_FLOAT64, false, false, count, k, r->features, 1,
+                      scl_flow_row(flow, block, run[q][0]), block->phi_stride, r->back,
+                      (ptrdiff_t)k, 0, t->solve->reduced_rows + t->seen * k, (ptrdiff_t)k);
+    t->seen += count;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Make s->reduced_rows: k numbers for a row, in place of its D features. */
+static scl_status make_rows(solve_context *s, scl_error *error) {
+  scl_training *training = s->training;
+  turning t = {.solve = s};
+  SCL_TRY(scl_problem_read_facts(&s->problem, error));
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = scl_flow_walk(&training->flow, true, turn_block, &t, error);
+  pthread_mutex_unlock(&training->lock);
+  return status;
+}
+
+/* Whether the problem's rows are there in its own coordinates, which are made at the first pass that
+ * needs them, if they fit. */
+static scl_status has_rows(const scl_problem *problem, bool *has, scl_error *error) {
+  solve_context *s = context_of(problem);
+  const double bytes = (double)problem->rows * (double)problem->features * sizeof(double);
+  *has = s->reduced_rows != NULL;
+  s->walked += (double)problem->rows;
+  if (*has || s->divided || bytes > (double)s->training->allowance) return SCL_STATUS_OK;
+  s->reduced_rows = scl_allocate_array(problem->rows * problem->features + 1, sizeof(double));
+  if (s->reduced_rows == NULL) return SCL_STATUS_OK; /* features serve too */
+  const scl_status status = make_rows(s, error);
+  *has = status == SCL_STATUS_OK;
+  if (*has) return status;
+  scl_release(s->reduced_rows);
+  s->reduced_rows = NULL;
+  return status;
+}
+
+/* ------------------------------------------------------------ verbs */
+
 /* Phi back b: the product of the restored coefficients. */
 static scl_status reduced_product(const scl_problem *problem, const double *b, size_t k,
                                   double *out, scl_error *error) {
+  bool has;
+  SCL_TRY(has_rows(problem, &has, error));
+  if (has) return scl_problem_product(problem, b, k, out, error);
   double *a;
   SCL_TRY(make_coefficients(problem, b, k, &a, error));
   const scl_status status = scl_problem_product(in_features(problem), a, k, out, error);
@@ -33,6 +93,9 @@ static scl_status reduced_product(const scl_problem *problem, const double *b, s
 /* back' Phi' r: the adjoint in the features, reduced. */
 static scl_status reduced_adjoint(const scl_problem *problem, const double *r, size_t k,
                                   double *out, scl_error *error) {
+  bool has;
+  SCL_TRY(has_rows(problem, &has, error));
+  if (has) return scl_problem_adjoint(problem, r, k, out, error);
   double *sums;
   SCL_TRY(make_coefficients(problem, NULL, k, &sums, error));
   const scl_status status = scl_problem_adjoint(in_features(problem), r, k, sums, error);
@@ -44,6 +107,9 @@ static scl_status reduced_adjoint(const scl_problem *problem, const double *r, s
 /* Phi' turn(Phi a) in the features, and back' of it. */
 static scl_status reduced_sweep(const scl_problem *problem, const double *b, size_t k,
                                 scl_turn turn, void *context, double *out, scl_error *error) {
+  bool has;
+  SCL_TRY(has_rows(problem, &has, error));
+  if (has) return scl_problem_sweep(problem, b, k, turn, context, out, error);
   double *a, *sums;
   SCL_TRY(make_coefficients(problem, b, k, &a, error));
   scl_status status = make_coefficients(problem, NULL, k, &sums, error);

@@ -70,15 +70,24 @@ scl_status scl_turns_without_rows(const scl_problem *problem, scl_turn turn, voi
   return turn(context, &rows, &none, error);
 }
 
-/* Call the turn for `count` rows from `first` on. */
-static scl_status turn_part(const scl_problem *problem, scl_turns *turns, size_t first,
-                            size_t count, scl_error *error) {
-  solve_context *solve = context_of(problem);
-  const scl_row_facts *f = solve->facts;
+scl_status scl_problem_read_facts(const scl_problem *problem, scl_error *error) {
+  return context_of(problem)->facts == NULL ? read_facts(problem, error) : SCL_STATUS_OK;
+}
+
+scl_rows scl_problem_rows_at(const scl_problem *problem, size_t first, size_t count) {
+  const scl_row_facts *f = context_of(problem)->facts;
   scl_rows rows = empty_rows(problem, first, count);
   rows.targets = f->targets + first * problem->targets;
   rows.weights = f->weighted ? f->weights + first : NULL;
   rows.index = f->index + first;
+  return rows;
+}
+
+/* Call the turn for `count` rows from `first` on. */
+static scl_status turn_part(const scl_problem *problem, scl_turns *turns, size_t first,
+                            size_t count, scl_error *error) {
+  solve_context *solve = context_of(problem);
+  const scl_rows rows = scl_problem_rows_at(problem, first, count);
   solve->visiting = true;
   const scl_status status =
       turns->turn(turns->context, &rows, turns->scores + first * turns->k, error);
@@ -88,7 +97,7 @@ static scl_status turn_part(const scl_problem *problem, scl_turns *turns, size_t
 
 scl_status scl_turns_replay(const scl_problem *problem, scl_turns *turns, scl_error *error) {
   size_t first = 0;
-  if (context_of(problem)->facts == NULL) SCL_TRY(read_facts(problem, error));
+  SCL_TRY(scl_problem_read_facts(problem, error));
   for (size_t p = 0; p < turns->count; first += turns->parts[p++]) {
     if (turns->parts[p] > problem->rows - first) return refuse_size(error);
     SCL_TRY(turn_part(problem, turns, first, turns->parts[p], error));

@@ -112,6 +112,28 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
   return SCL_STATUS_OK;
 }
 
+/* The rows of a problem in reduced coordinates, a leaf at a time. */
+static scl_status walk_reduced(const scl_problem *problem, scl_run_visit visit, void *context,
+                               scl_error *error) {
+  const solve_context *s = context_of(problem);
+  const size_t k = problem->features, most = scl_problem_leaf_rows(flow_of(problem));
+  scl_status status = SCL_STATUS_OK;
+  for (size_t first = 0; status == SCL_STATUS_OK && first < problem->rows; first += most) {
+    const size_t count = scl_min(most, problem->rows - first);
+    const scl_flow_block block = {.first = first,
+                                  .count = count,
+                                  .phi = s->reduced_rows + first * k,
+                                  .phi_stride = (ptrdiff_t)k};
+    scl_run run = {&block, 0, scl_problem_rows_at(problem, first, count)};
+    run.rows.features.data = block.phi;
+    run.rows.features.rows = count;
+    run.rows.features.planes = 1;
+    run.rows.features.row_stride = (ptrdiff_t)k;
+    status = visit(context, &run, error);
+  }
+  return status;
+}
+
 /* scl_problem_walk_runs over all rows or this process's part, which has problem rows from `seen`
  * on. */
 static scl_status walk_runs(const scl_problem *problem, bool part, size_t seen, scl_run_visit visit,
@@ -123,6 +145,7 @@ static scl_status walk_runs(const scl_problem *problem, bool part, size_t seen, 
   if (r.index == NULL) return scl_fail_memory(error, rows * sizeof *r.index, "row numbers");
   const scl_status status = walk_blocks(s->training, part, visit_runs, &r, error);
   s->progress.rows += (double)(r.seen - seen);
+  s->walked += (double)(r.seen - seen);
   if (status == SCL_STATUS_OK) s->picked += (double)rows;
   scl_release(r.index);
   return status;
@@ -130,6 +153,8 @@ static scl_status walk_runs(const scl_problem *problem, bool part, size_t seen, 
 
 scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit, void *context,
                                  scl_error *error) {
+  if (context_of(problem)->reduced_rows != NULL)
+    return walk_reduced(problem, visit, context, error);
   return walk_runs(problem, false, 0, visit, context, error);
 }
 

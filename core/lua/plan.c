@@ -49,7 +49,7 @@ static void set_numbers(lua_State *L, const scl_plan *p) {
                   {"multiplying", p->multiplying}, {"kept", p->kept}, {"solution", p->solution},
                   {"fetched", p->fetched}, {"judging", p->judging}, {"reading", p->reading},
                   {"making", p->making}, {"adding", p->adding}, {"sweeping", p->sweeping},
-                  {"ending", p->ending});
+                  {"ending", p->ending}, {"reducing", p->reducing});
   SCL_LUA_NUMBERS(L, {"normal", c->normal}, {"reweighted", c->reweighted}, {"dual", c->dual},
                   {"grams", c->gram}, {"passes", c->passes}, {"columns", c->columns},
                   {"minibatch", c->minibatch}, {"factorised", c->factorised},
@@ -57,7 +57,7 @@ static void set_numbers(lua_State *L, const scl_plan *p) {
   SCL_LUA_TEXTS(L, {"way", p->way}, {"note", c->note});
 }
 
-/* core.plan(training, solver, T, values, timed, codes) -> a table of the numbers of scl_plan and scl_cost
+/* core.plan(training, solver, T, values, timed, codes, solved) -> a table of the numbers of scl_plan and scl_cost
  * (learn/plan.h, scullery/plugin/solver.h). T: parameters in place of those of the map, or 0;
  * values: a list of values of the path option, or nil; codes: those of another plan, or 0. */
 static int plan(lua_State *L) {
@@ -70,6 +70,7 @@ static int plan(lua_State *L) {
                                    count == 0 ? NULL : scl_lua_list_numbers(L, 4, count, "values"),
                                .count = count,
                                .timed = lua_toboolean(L, 5),
+                               .solved = lua_toboolean(L, 7),
                                .codes = scl_lua_check_size(L, 6, 0, (size_t)1 << 53, "codes")};
   scl_plan made;
   SCL_LUA_TRY(L, scl_training_plan(t->engine, solver, &planned, &made, &error));
@@ -80,5 +81,5 @@ static int plan(lua_State *L) {
 
 void scl_lua_open_plan(lua_State *L) {
   SCL_LUA_CALLS(L, {"memory_left", memory_left, 1}, {"first_rows", first_rows, 2},
-                {"plan", plan, 6});
+                {"plan", plan, 7});
 }

@@ -140,6 +140,14 @@ static int training_take_sums(lua_State *L) {
   return 0;
 }
 
+/* core.training_know_sums(training, other): those of a training on the same rows with fewer
+ * parameters, where they serve */
+static int training_know_sums(lua_State *L) {
+  training *many = scl_lua_take_training(L, 1), *few = scl_lua_take_training(L, 2);
+  SCL_LUA_TRY(L, scl_training_know_sums(many->engine, few->engine, &error));
+  return 0;
+}
+
 /* core.training_sum(training, constant): make the sums over the rows, for problems with a constant or
  * without, unless they exist */
 static int training_sum(lua_State *L) {
@@ -376,7 +384,8 @@ static int objective(lua_State *L) {
 
 void scl_lua_open_training(lua_State *L) {
   SCL_LUA_CALLS(L, {"training", training_new, 4}, {"training_take_sums", training_take_sums, 2},
-                {"training_sum", training_sum, 2}, {"training_has_sums", training_has_sums, 1},
-                {"solve", solve, 4}, {"objective", objective, 4}, {"score", score, 2},
+                {"training_know_sums", training_know_sums, 2}, {"training_sum", training_sum, 2},
+                {"training_has_sums", training_has_sums, 1}, {"solve", solve, 4},
+                {"objective", objective, 4}, {"score", score, 2},
                 {"decisions_apart", decisions_apart, 2});
 }

@@ -23,6 +23,8 @@ scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *erro
     scl_status made = scl_whole_sums_create(d, c, groups, !like->counted, &sums->whole, error);
     if (made == SCL_STATUS_OK && like->blocks != NULL)
       made = scl_block_sums_open(sums->whole, like->unit, like->blocks, error);
+    for (size_t g = 0; made == SCL_STATUS_OK && g < groups; g++)
+      sums->whole->moment[g].known = like->known;
     if (made == SCL_STATUS_OK)
       *out = sums;
     else

@@ -163,6 +163,7 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
                                 .like = {.features = scl_flow_features(flow),
                                          .targets = flow->source->targets,
                                          .groups = flow->group == NULL ? 1 : flow->groups,
+                                         .known = flow->known,
                                          .exact = way->whole}}};
   scl_summing *s = &a.summing;
   scl_sums *sums = NULL;

@@ -72,6 +72,10 @@ scl_status scl_whole_sums_widen(scl_whole_sums *sums, scl_error *error);
 scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool subtract,
                                 scl_error *error);
 
+/* Sums that were made without the products of the first features among themselves
+ * (scl_flow.known) get these from `few`, of the same rows. */
+scl_status scl_whole_sums_lead(scl_whole_sums *sums, scl_whole_sums *few, scl_error *error);
+
 /* *out = the sums of the first `few` of `many` parameters, with `outputs` features each.
  * Floating-point features of the few are `ratio` times those of the many. */
 scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few, size_t outputs,

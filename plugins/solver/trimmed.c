@@ -244,4 +244,5 @@ const scl_plugin scullery_plugin = {
         "systems. info().note reports how many rows are left out. With row weights the\n"
         "share h/n of the weight is kept, of one row a part.",
     SCL_SOLVER(.solve = trimmed_solve),
-    SCL_INSTANCE(trimmed, options)};
+    SCL_INSTANCE(trimmed, options),
+    SCL_ABILITIES(SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows))};

@@ -77,9 +77,10 @@ local function on_sample(p, open, few, folding, chosen, stored)
 end
 
 -- The growth on all rows. The sums of the first numbers of parameters are those of the largest of
--- them, where its first features are theirs. Second: what a fit with T parameters has ready.
+-- them, where its first features are theirs; of whole-number features, a later step sums what the
+-- step before has not. Second: what a fit with T parameters has ready.
 local function on_all(p, open, all, chosen, o)
-  local stored, stages = o.stored, nil
+  local stored, stages, latest = o.stored, nil, nil
   local function train(T, lambda)
     local tried = trials.filled(p, open, { T = T, width = chosen.width, lambda = lambda })
     local part = trials.PART_ON_ALL + T
@@ -94,9 +95,13 @@ local function on_all(p, open, all, chosen, o)
     local since = { growing.now() }
     local ready, tried = train(T, lambda)
     if wider then core.training_take_sums(ready.training, wider.ready.training) end
+    if not wider and latest and latest.ready then
+      core.training_know_sums(ready.training, latest.ready.training)
+    end
     local made = step_of(p, open, T, lambda, chosen, since,
       trials.judge_of(all, tried, open, ready))
     made.ready = ready
+    if not wider then latest = made end
     return made
   end
   local function first(list)

@@ -103,7 +103,7 @@ function plan.sizes(p, ds, o)
   given.once, given.quiet, given.by_sums = o.once, true, o.by_sums
   local training <close> = core.training(source, prepared.stages, prepared.map, given)
   local t = core.plan(training, component.instance(solver), T, o.values, o.seconds or false,
-    o.codes or 0)
+    o.codes or 0, o.solved or false)
   t.fitting = fitting_seconds(prepared, t.rows / X:rows(), T)
   local info = prepared.map and core.map_info(prepared.map)
   t.dtype = info and (info.dtype == "float64" and "float64" or "float32") or p.dtype or "float64"
@@ -117,7 +117,9 @@ local measured = { "tried", "few", "reading", "making", "adding", "ending" }
 
 --- plan.take_times(t, from): gives sizes the times that were measured for others.
 function plan.take_times(t, from)
+  local sweeping = t.sweeping > 0 and t.sweeping / math.max(t.tried * t.few, 1) or nil
   for _, name in ipairs(measured) do t[name] = from[name] end
+  if sweeping then t.sweeping = sweeping * t.tried * t.few end
 end
 
 -- ---------------------------------------------------------------- operations and seconds
@@ -134,10 +136,11 @@ local function times_of(t)
   local rows, wide = t.rows / t.tried, t.features / math.max(t.few, 1)
   local sums = (t.adding * rows + t.ending) * (t.codes > 0 and 1 or wide ^ 2)
   if t.way == "dense" then sums = t.rows * t.features ^ 2 / rates.of("syrk_" .. t.dtype) end
-  if t.way == "whole" then -- products at the rate of float32, and what grows with the features
-    local products = t.tried * t.few ^ 2 / rates.of "syrk_float32"
-    sums = products * rows * wide ^ 2 + math.max(t.adding - products, 0) * rows * wide
-      + t.ending * wide ^ 2
+  if t.way == "whole" or t.way == "bits" then -- products, at most at the rates that are known for
+    -- them, and what grows with the features
+    local rate = t.way == "bits" and 2 * rates.of "counts" or rates.of "syrk_float32"
+    local products = math.min(t.tried * t.few ^ 2 / rate, t.adding)
+    sums = products * rows * wide ^ 2 + (t.adding - products) * rows * wide + t.ending * wide ^ 2
   end
   return { reading = t.reading * rows, making = t.making * rows * wide, sums = sums }
 end
@@ -187,7 +190,9 @@ function plan.parts(t, seconds, o)
   end
   if t.gram + t.matrix > 0 then
     local operations = o.shared and 0 or 2 * D ^ 2 * t.dim * t.grams
-    add("matrices", t.gram + t.matrix, operations, rate(operations, "gemm_float64"))
+    local reducing = o.shared and 0 or t.reducing
+    add("matrices", t.gram + t.matrix, operations + reducing,
+      rate(operations, "gemm_float64") + rate(reducing, "potrf"))
   end
   if t.dual > 0 then
     local operations = n ^ 2 * D * o.fits
@@ -267,7 +272,8 @@ function plan.choosing(p, t)
 end
 
 local function of(p, ds, seconds, by_sums)
-  local t = plan.sizes(p, ds, { seconds = seconds, once = true, by_sums = by_sums })
+  local t = plan.sizes(p, ds, { seconds = seconds, solved = seconds, once = true,
+    by_sums = by_sums })
   local list = plan.parts(t, seconds)
   local choice = seconds and plan.choosing(p, t)
   if choice then table.insert(list, #list, choice) end

@@ -25,13 +25,19 @@ local function groups_of(o)
   return count, count
 end
 
+-- Runs are tried on the first rows, whether their systems take passes, for so many seconds.
+local TRYING = 1
+
 -- The sizes of a run. Times are measured for the first run of a pipeline, unless o.untimed, and
 -- taken over by others.
 local function sizes_of(run, ds, o, known)
-  local before = known[run.pipeline]
+  local before, began = known[run.pipeline], core.now()
+  o.trying = o.trying or 0
   local t = plan.sizes(run.pipeline, ds, { choices = run.choices, folds = o.ids,
     values = run.path and run.path.values, estimate = o.estimate,
+    solved = not o.untimed and o.trying < TRYING,
     seconds = not before and not o.untimed, codes = before and before.codes })
+  if before then o.trying = o.trying + core.now() - began end
   if before then plan.take_times(t, before) end
   known[run.pipeline] = before or t
   return t

@@ -31,8 +31,8 @@ local function touch_pages()
 end
 
 --- rates.of(name): a rate per second: gemm_float64, gemm_float32, syrk_float64, syrk_float32 and
---- potrf: floating-point operations; memory: bytes read; fresh: bytes that are new to the process;
---- reused: as fresh, of the BLOCK bytes that were measured.
+--- potrf: floating-point operations; memory: bytes read; counts: products of two bits; fresh: bytes
+--- that are new to the process; reused: as fresh, of the BLOCK bytes that were measured.
 function rates.of(name)
   if known[name] then return known[name] end
   if name == "fresh" or name == "reused" then
@@ -43,7 +43,7 @@ function rates.of(name)
   if kind then
     known[name] = core.ceiling(kind, dtype, ORDER) * 1e9
   else
-    known.potrf, known.memory = core.ceiling_rates(FACTORED)
+    known.potrf, known.memory, known.counts = core.ceiling_rates(FACTORED)
   end
   return known[name]
 end

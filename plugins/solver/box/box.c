@@ -471,6 +471,7 @@ const scl_plugin scullery_plugin = {
         SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = box_penalty),
         SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = box_normal_alone),
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = box_objective),
+        SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows),
         SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = box_cost)),
     .create = box_create,
     .ability = box_ability};

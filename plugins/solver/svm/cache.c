@@ -3,14 +3,6 @@
  * hand cycles through the slots and evicts the first row not used since the hand last passed. */
 #include "svm.h"
 
-void svm_cache_release(const scl_host *host, svm_cache *c) {
-  host->release(c->values);
-  host->release(c->slot);
-  host->release(c->row);
-  host->release(c->used);
-  host->release(c->recent);
-}
-
 void svm_cache_empty(svm_cache *c, size_t width) {
   c->width = width;
   c->slots = c->capacity / width < width ? c->capacity / width : width;
@@ -19,26 +11,13 @@ void svm_cache_empty(svm_cache *c, size_t width) {
     c->slot[i] = SIZE_MAX;
 }
 
-scl_status svm_cache_open(const scl_host *host, svm_cache *c, size_t width, size_t least,
-                          double megabytes, scl_error *error) {
-  const double all = (double)width * (double)width, wanted = megabytes * 1e6 / sizeof *c->values,
+size_t svm_cache_capacity(size_t width, size_t least, double megabytes) {
+  const double all = (double)width * (double)width, wanted = megabytes * 1e6 / sizeof(float),
                some = (double)least * (double)width,
                count = wanted < some  ? some
                        : wanted < all ? wanted
                                       : all;
-  c->capacity = count < 0x1p60 ? (size_t)count : SIZE_MAX / 8;
-  c->values = host->allocate(c->capacity * sizeof *c->values);
-  c->slot = host->allocate(width * sizeof *c->slot);
-  c->row = host->allocate(width * sizeof *c->row);
-  c->used = host->allocate(width * sizeof *c->used);
-  c->recent = host->allocate(width * sizeof *c->recent);
-  if (c->values == NULL || c->slot == NULL || c->row == NULL || c->used == NULL ||
-      c->recent == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY,
-                      "not enough memory for %.3g GB of kernel values: give a smaller cache",
-                      4e-9 * count);
-  svm_cache_empty(c, width);
-  return SCL_STATUS_OK;
+  return count < 0x1p60 ? (size_t)count : SIZE_MAX / 8;
 }
 
 float *svm_cache_find(svm_cache *c, size_t row, size_t turn) {

@@ -25,12 +25,12 @@ static scl_status svm_machine_exact_task(void *context, size_t index, scl_error 
     return m->host->fail(error, SCL_STATUS_NO_MEMORY,
                          "not enough memory for a tile of kernel values");
   memset(f, 0, u.count * sizeof *f);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < m->kept.count; i += EXPANSION_TILE) {
-    const svm_rows v = svm_rows_at(&m->kept, i, EXPANSION_TILE);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < m->vectors.count; i += EXPANSION_TILE) {
+    const svm_rows v = svm_rows_at(&m->vectors, i, EXPANSION_TILE);
     status = svm_values(m->self, &m->smo.loops, &u, &v, k, EXPANSION_TILE, error);
     if (status == SCL_STATUS_OK)
-      m->host->dense->gemm(0, 0, u.count, 1, v.count, 1, k, EXPANSION_TILE, m->kept_b + i, 1, 1, f,
-                           1);
+      m->host->dense->gemm(0, 0, u.count, 1, v.count, 1, k, EXPANSION_TILE, m->vector_b + i, 1, 1,
+                           f, 1);
   }
   return status;
 }
@@ -42,19 +42,19 @@ static scl_status svm_machine_keep(svm_machine *m, scl_error *error) {
   size_t count = 0;
   for (size_t i = 0; i < rows->count; i++)
     count += m->out->row[i].b != 0;
-  m->kept_x = m->host->allocate((count * d + 1) * sizeof(double));
-  m->kept_squares = m->host->allocate((count + 1) * sizeof(double));
-  m->kept_b = m->host->allocate((count + 1) * sizeof(double));
-  m->kept = (svm_rows){count, d, m->kept_x, (ptrdiff_t)d, m->kept_squares};
-  if (m->kept_x == NULL || m->kept_squares == NULL || m->kept_b == NULL)
+  m->vector_x = m->host->allocate((count * d + 1) * sizeof(double));
+  m->vector_squares = m->host->allocate((count + 1) * sizeof(double));
+  m->vector_b = m->host->allocate((count + 1) * sizeof(double));
+  m->vectors = (svm_rows){count, d, m->vector_x, (ptrdiff_t)d, m->vector_squares};
+  if (m->vector_x == NULL || m->vector_squares == NULL || m->vector_b == NULL)
     return m->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu support vectors",
                          count);
   count = 0;
   for (size_t i = 0; i < rows->count; i++) {
     if (m->out->row[i].b == 0) continue;
-    memcpy(m->kept_x + count * d, rows->x + (ptrdiff_t)i * rows->stride, d * sizeof(double));
-    m->kept_squares[count] = rows->squares[i];
-    m->kept_b[count++] = m->out->row[i].b;
+    memcpy(m->vector_x + count * d, rows->x + (ptrdiff_t)i * rows->stride, d * sizeof(double));
+    m->vector_squares[count] = rows->squares[i];
+    m->vector_b[count++] = m->out->row[i].b;
   }
   return SCL_STATUS_OK;
 }
@@ -65,9 +65,9 @@ static scl_status svm_machine_exact(svm_machine *m, scl_error *error) {
   if (status == SCL_STATUS_OK)
     status = m->host->parallel((m->out->rows.count + SVM_STRIP - 1) / SVM_STRIP,
                                svm_machine_exact_task, m, error);
-  m->host->release(m->kept_x);
-  m->host->release(m->kept_squares);
-  m->host->release(m->kept_b);
+  m->host->release(m->vector_x);
+  m->host->release(m->vector_squares);
+  m->host->release(m->vector_b);
   if (status != SCL_STATUS_OK) return status;
   svm_machine_all(m);
   svm_machine_ends(m);
@@ -90,59 +90,34 @@ static double svm_machine_constant(const svm_machine *m) {
 
 /* ------------------------------------------------------------ the whole */
 
-/* Rounds until the violation by the f at hand is at most the tolerance. Ends too where a round
- * takes no step, as rounding then allows none. */
-static scl_status svm_machine_rounds(svm_machine *m, scl_error *error) {
-  scl_status status = SCL_STATUS_OK;
-  while (status == SCL_STATUS_OK && m->most - m->least > m->tolerance &&
-         m->out->steps < m->most_steps) {
-    const size_t before = m->out->steps;
-    if (m->problem != NULL)
-      status = m->problem->progress(m->problem, "support vectors", m->done, NAN, error);
-    if (status == SCL_STATUS_OK) status = svm_machine_round(m, error);
-    if (m->out->steps == before) break; /* no step is large enough to be one */
-  }
-  svm_machine_store(m);
-  return status;
-}
-
-/* Runs rounds until the violation, computed in double precision, is at most the tolerance. Gives
- * up when a later computation of f shows no smaller violation. */
-static scl_status svm_machine_run(svm_machine *m, scl_error *error) {
+/* f in double precision, when rounds have ended: whether its violation is at most the tolerance, or
+ * no smaller than at the computation before, so that no more can be gained. */
+static scl_status svm_machine_judge(svm_machine *m, bool *done, scl_error *error) {
   const size_t n = m->out->rows.count;
-  const double wanted = m->self->tolerance;
-  scl_status status = SCL_STATUS_OK;
-  double before = INFINITY;
-  m->most_steps = n > 100000 ? 100 * n : 10000000;
-  m->tolerance = 0.9 * wanted; /* leaves some to the cache's single precision */
-  memset(m->f, 0, n * sizeof *m->f);
-  svm_machine_all(m);
-  svm_machine_ends(m);
-  for (int tries = 0; status == SCL_STATUS_OK && tries < SVM_MOST_TRIES; tries++) {
-    status = svm_machine_rounds(m, error);
-    if (status == SCL_STATUS_OK) status = svm_machine_exact(m, error);
-    if (status != SCL_STATUS_OK) return status;
-    m->out->violation = fmax(m->most - m->least, 0);
-    if (m->out->violation <= wanted || m->out->steps >= m->most_steps) break;
-    if (tries > 1 && m->out->violation >= before) break;
-    before = m->out->violation;
-    if (m->cache.width != n) svm_cache_empty(&m->cache, n);
-  }
-  m->out->f0 = svm_machine_constant(m);
-  return status;
+  svm_machine_store(m);
+  const scl_status status = svm_machine_exact(m, error);
+  if (status != SCL_STATUS_OK) return status;
+  const double violation = m->out->violation = fmax(m->most - m->least, 0);
+  m->tries++;
+  *done = violation <= m->self->tolerance || m->out->steps >= m->most_steps ||
+          (m->tries > 2 && violation >= m->before) || m->tries == SVM_MOST_TRIES;
+  m->before = violation;
+  m->stuck = false;
+  if (*done)
+    m->out->f0 = svm_machine_constant(m);
+  else if (m->cache.width != n)
+    svm_cache_empty(&m->cache, n);
+  return SCL_STATUS_OK;
 }
 
-scl_status svm_machine_fit(const svm *self, const scl_problem *problem, double done, double epsilon,
-                           double megabytes, svm_function *out, scl_error *error) {
-  svm_machine m = {.self = self,
-                   .host = self->base.host,
-                   .problem = problem,
-                   .done = done,
-                   .out = out,
-                   .epsilon = epsilon};
-  m.smo.loops = svm_loops_get();
-  scl_status status = svm_machine_reserve(&m, megabytes, error);
-  if (status == SCL_STATUS_OK) status = svm_machine_run(&m, error);
-  svm_machine_release(&m);
+/* Rounds go on until the violation by the f at hand is at most the tolerance. They end too where one
+ * takes no step, as rounding then allows none. */
+scl_status svm_machine_step(svm_machine *m, bool *done, scl_error *error) {
+  const size_t before = m->out->steps;
+  *done = false;
+  if (m->stuck || !(m->most - m->least > m->tolerance) || before >= m->most_steps)
+    return svm_machine_judge(m, done, error);
+  const scl_status status = svm_machine_round(m, error);
+  m->stuck = m->out->steps == before; /* no step is large enough to be one */
   return status;
 }

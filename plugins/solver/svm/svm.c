@@ -23,6 +23,7 @@
 #include <float.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 
 static const scl_option options[] = {
     SCL_ROW(svm, kernel, SCL_FORM_PARTS, "kernel", NULL,
@@ -106,7 +107,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
 /* From so many functions on, they are fitted side by side, at most SHARES at once, which share the
  * cache; fewer are fitted one after another, each on all threads. The share of a function is the
  * same for any number of threads. */
-enum { SIDE_BY_SIDE = 6, SHARES = 8, WAVE = 64 };
+enum { SIDE_BY_SIDE = 6, SHARES = 8 };
 
 typedef struct training {
   const svm *self;
@@ -208,111 +209,199 @@ static bool takes_part(const training *t, size_t at, size_t i) {
          t->label[i] == (size_t)t->m->pairs[2 * at + 1];
 }
 
-/* Gathers the rows of function `at` and their places, in memory that the function owns. */
-typedef struct part {
+/* A machine, and the rows of its function with their places. */
+typedef struct lane {
+  const struct learning *learning;
+  svm_machine machine;
   svm_function function;
   size_t *place;
   double *x, *squares;
-} part;
+} lane;
 
-static scl_status part_open(const training *t, size_t at, part *p, scl_error *error) {
-  const size_t n = t->set.rows, d = t->set.cols;
+/* All functions, learnt by some machines side by side. Each takes the next function when it has
+ * learnt one, and stops after SLICE seconds, for the checkpoint and the progress. */
+typedef struct learning {
+  const training *t;
+  size_t lanes;
+  atomic_size_t next;
+  lane lane[SHARES];
+} learning;
+
+static const double SLICE = 0.2;
+
+static size_t count_part(const training *t, size_t at) {
   size_t count = 0;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < t->set.rows; i++)
     count += takes_part(t, at, i);
-  *p = (part){.function.row = t->host->allocate(count * sizeof(svm_row)),
-              .place = t->host->allocate(count * sizeof(size_t))};
+  return count;
+}
+
+static void lane_leave(lane *l) {
+  const scl_host *host = l->machine.host;
+  host->release(l->place);
+  host->release(l->x);
+  host->release(l->squares);
+  l->place = NULL;
+  l->x = l->squares = NULL;
+}
+
+/* Gathers the rows of function `at` and their places. fresh: coefficients are 0, in place of those
+ * that are there. */
+static scl_status lane_enter(lane *l, size_t at, bool fresh, scl_error *error) {
+  const training *t = l->learning->t;
+  const size_t n = t->set.rows, d = t->set.cols;
+  size_t count = count_part(t, at);
   const bool all = count == n;
+  l->place = t->host->allocate(count * sizeof *l->place);
   if (!all) {
-    p->x = t->host->allocate((count * d + 1) * sizeof(double));
-    p->squares = t->host->allocate(count * sizeof(double));
+    l->x = t->host->allocate((count * d + 1) * sizeof *l->x);
+    l->squares = t->host->allocate(count * sizeof *l->squares);
   }
-  if (p->function.row == NULL || p->place == NULL || (!all && (p->x == NULL || p->squares == NULL)))
+  if (l->place == NULL || (!all && (l->x == NULL || l->squares == NULL)))
     return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", count);
-  p->function.rows =
-      (svm_rows){count, d, all ? t->set.x : p->x, (ptrdiff_t)d, all ? t->squares : p->squares};
+  l->function = (svm_function){
+      .rows = {count, d, all ? t->set.x : l->x, (ptrdiff_t)d, all ? t->squares : l->squares},
+      .row = l->machine.all};
+  l->machine.out = &l->function;
   count = 0;
   for (size_t i = 0; i < n; i++) {
     if (!takes_part(t, at, i)) continue;
-    p->function.row[count] = svm_row_of(t, at, i);
-    p->place[count] = i;
+    if (fresh) l->machine.all[count] = svm_row_of(t, at, i);
+    l->place[count] = i;
     if (!all) {
-      memcpy(p->x + count * d, t->set.x + i * d, d * sizeof *p->x);
-      p->squares[count] = t->squares[i];
+      memcpy(l->x + count * d, t->set.x + i * d, d * sizeof *l->x);
+      l->squares[count] = t->squares[i];
     }
     count++;
   }
   return SCL_STATUS_OK;
 }
 
-/* Fits function `at` and writes its coefficients to column `at` of t->b. */
-static scl_status fit_function(const training *t, size_t at, const scl_problem *problem,
-                               double megabytes, scl_error *error) {
-  const size_t functions = t->m->base.functions;
-  part p;
-  scl_status status = part_open(t, at, &p, error);
-  if (status == SCL_STATUS_OK)
-    status = svm_machine_fit(t->self, problem, (double)at / (double)functions,
-                             t->classes == 0 ? t->self->epsilon : 0, megabytes, &p.function, error);
-  if (status == SCL_STATUS_OK) {
-    for (size_t k = 0; k < p.function.rows.count; k++)
-      t->b[p.place[k] * functions + at] = p.function.row[k].b;
-    t->m->base.f0[at] = p.function.f0;
-    t->violation[at] = p.function.violation;
-    t->steps[at] = p.function.steps;
-  }
-  t->host->release(p.function.row);
-  t->host->release(p.place);
-  t->host->release(p.x);
-  t->host->release(p.squares);
-  return status;
+/* Writes the coefficients of the function to its column of t->b. */
+static void lane_write(lane *l) {
+  const training *t = l->learning->t;
+  const size_t functions = t->m->base.functions, at = l->machine.function - 1;
+  for (size_t k = 0; k < l->function.rows.count; k++)
+    t->b[l->place[k] * functions + at] = l->function.row[k].b;
+  t->m->base.f0[at] = l->function.f0;
+  t->violation[at] = l->function.violation;
+  t->steps[at] = l->function.steps;
 }
 
-/* Functions up to end-1; the next to be fitted. */
-typedef struct wave {
-  const training *t;
-  size_t end;
-  atomic_size_t next;
-} wave;
+static double seconds_now(void) {
+  struct timespec now;
+  (void)timespec_get(&now, TIME_UTC);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
-/* A task of the pool: takes one function after another until the wave is done. */
-static scl_status fit_share(void *context, size_t index, scl_error *error) {
-  wave *w = context;
+/* A task of the pool: a slice of a lane's work. */
+static scl_status learn_slice(void *context, size_t index, scl_error *error) {
+  learning *w = context;
+  lane *l = &w->lane[index];
+  svm_machine *m = &l->machine;
+  const double began = seconds_now();
   scl_status status = SCL_STATUS_OK;
-  (void)index;
-  while (status == SCL_STATUS_OK) {
-    const size_t at = atomic_fetch_add(&w->next, 1);
-    if (at >= w->end) break;
-    status = fit_function(w->t, at, NULL, w->t->self->cache / SHARES, error);
+  while (status == SCL_STATUS_OK && fabs(seconds_now() - began) < SLICE) {
+    if (m->function == 0) {
+      const size_t at = atomic_fetch_add(&w->next, 1);
+      if (at >= w->t->m->base.functions) return SCL_STATUS_OK;
+      status = lane_enter(l, at, true, error);
+      if (status == SCL_STATUS_OK) svm_machine_begin(m, at + 1);
+    }
+    bool done = false;
+    if (status == SCL_STATUS_OK) status = svm_machine_step(m, &done, error);
+    if (!done) continue;
+    lane_write(l);
+    lane_leave(l);
+    m->function = 0;
   }
   return status;
 }
 
-/* Fits few functions one after another, each with all threads and the whole cache; many of them
- * in waves of parallel tasks that share the cache. */
-static scl_status fit_functions(training *t, scl_error *error) {
+static scl_status open_lanes(learning *w, scl_error *error) {
+  const training *t = w->t;
   const size_t functions = t->m->base.functions;
   scl_status status = SCL_STATUS_OK;
-  size_t at = 0;
-  state kept = {0}; /* the functions that are fitted */
-  STATE_ADD(&kept, at);
+  size_t most = 0;
+  for (size_t at = 0; at < functions; at++) {
+    const size_t count = count_part(t, at);
+    most = count > most ? count : most;
+  }
+  for (size_t i = 0; status == SCL_STATUS_OK && i < w->lanes; i++) {
+    lane *l = &w->lane[i];
+    *l = (lane){.learning = w,
+                .machine = {.self = t->self,
+                            .host = t->host,
+                            .epsilon = t->classes == 0 ? t->self->epsilon : 0,
+                            .megabytes = t->self->cache / (w->lanes == 1 ? 1 : SHARES)}};
+    l->machine.smo.loops = svm_loops_get();
+    status = svm_machine_reserve(&l->machine, most, t->set.cols, error);
+  }
+  return status;
+}
+
+static void close_lanes(learning *w) {
+  for (size_t i = 0; i < w->lanes; i++) {
+    if (w->lane[i].learning == NULL) continue;
+    lane_leave(&w->lane[i]);
+    svm_machine_release(&w->lane[i].machine);
+  }
+}
+
+/* What a checkpoint has: the functions that are learnt, and the machines. */
+static scl_status keep_lanes(learning *w, scl_error *error) {
+  const training *t = w->t;
+  const size_t functions = t->m->base.functions;
+  uint64_t next = atomic_load(&w->next), restored = next;
+  state kept = {0};
+  STATE_ADD(&kept, restored);
   state_add(&kept, t->b, t->set.rows * functions * sizeof *t->b);
   state_add(&kept, t->m->base.f0, functions * sizeof *t->m->base.f0);
   state_add(&kept, t->violation, functions * sizeof *t->violation);
   state_add(&kept, t->steps, functions * sizeof *t->steps);
-  for (; functions < SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions; at++) {
-    status = state_keep(t->problem, &kept, error);
-    if (status == SCL_STATUS_OK) status = fit_function(t, at, t->problem, t->self->cache, error);
+  for (size_t i = 0; i < w->lanes; i++) {
+    svm_machine_pack(&w->lane[i].machine);
+    state_add(&kept, w->lane[i].machine.kept, w->lane[i].machine.kept_bytes);
   }
-  for (; functions >= SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions; at += WAVE) {
-    status = state_keep(t->problem, &kept, error);
-    wave w = {.t = t, .end = svm_least(functions, at + WAVE), .next = at};
-    if (status == SCL_STATUS_OK)
-      status = t->problem->progress(t->problem, "support vectors", (double)at / (double)functions,
-                                    NAN, error);
-    if (status == SCL_STATUS_OK)
-      status = t->host->parallel(svm_least(w.end - at, SHARES), fit_share, &w, error);
+  scl_status status = state_keep(t->problem, &kept, error);
+  if (status != SCL_STATUS_OK || restored == next) return status;
+  atomic_store(&w->next, restored);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < w->lanes; i++) {
+    lane *l = &w->lane[i];
+    const size_t function = l->machine.kept->function;
+    if (function == 0) continue;
+    status = lane_enter(l, function - 1, false, error);
+    if (status == SCL_STATUS_OK) status = svm_machine_unpack(&l->machine, error);
   }
+  return status;
+}
+
+/* Whether a lane has a function, or there is one to begin; *done: of all functions, those learnt. */
+static bool some_left(learning *w, double *done) {
+  const size_t functions = w->t->m->base.functions, next = atomic_load(&w->next);
+  size_t busy = 0;
+  for (size_t i = 0; i < w->lanes; i++)
+    busy += w->lane[i].machine.function != 0;
+  *done = (double)(svm_least(next, functions) - busy) / (double)functions;
+  return busy > 0 || next < functions;
+}
+
+/* Few functions are learnt one after another, each with all threads and the whole cache; of many
+ * some at a time, in parallel tasks that share the cache. */
+static scl_status fit_functions(training *t, scl_error *error) {
+  const size_t functions = t->m->base.functions;
+  learning w = {.t = t, .lanes = functions < SIDE_BY_SIDE ? 1 : svm_least(functions, SHARES)};
+  double done;
+  scl_status status = open_lanes(&w, error);
+  while (status == SCL_STATUS_OK && some_left(&w, &done)) {
+    status = keep_lanes(&w, error);
+    if (status == SCL_STATUS_OK)
+      status = t->problem->progress(t->problem, "support vectors", done, NAN, error);
+    if (status != SCL_STATUS_OK) break;
+    status = w.lanes == 1 ? learn_slice(&w, 0, error)
+                          : t->host->parallel(w.lanes, learn_slice, &w, error);
+  }
+  close_lanes(&w);
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <scullery/plugin.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* ------------------------------------------------------------ loops.c */
 
@@ -44,15 +45,12 @@ typedef struct svm_cache {
   bool *recent;  /* slot: asked for since the hand came by */
 } svm_cache;
 
-void svm_cache_release(const scl_host *host, svm_cache *c);
-
 /* Empties the cache and gives it slots of `width` columns; the memory stays the same. */
 void svm_cache_empty(svm_cache *c, size_t width);
 
-/* Opens a cache for `width` rows and columns: `megabytes` of values, but at least `least` rows.
- * After a failure it must still be released. */
-scl_status svm_cache_open(const scl_host *host, svm_cache *c, size_t width, size_t least,
-                          double megabytes, scl_error *error);
+/* How many values a cache for `width` rows and columns has: `megabytes` of them, but at least
+ * `least` rows. */
+size_t svm_cache_capacity(size_t width, size_t least, double megabytes);
 
 /* The cached values of a row, marked as used in this turn; NULL where it is not cached. */
 float *svm_cache_find(svm_cache *c, size_t row, size_t turn);
@@ -158,14 +156,28 @@ typedef struct svm_function {
   size_t steps;
 } svm_function;
 
+/* The numbers of a machine that change from round to round, as a checkpoint has them. */
+typedef struct svm_now {
+  uint64_t function; /* from 1; 0: no function is being learnt */
+  uint64_t count, set_count, round, steps, tries, width, slots, filled, hand;
+  uint64_t stuck; /* whether the last round took no step */
+  double most, least, before, violation;
+} svm_now;
+
 typedef struct svm_machine {
   const svm *self;
   const scl_host *host;
-  const scl_problem *problem; /* NULL: not in the thread that may report progress */
-  double done;                /* what it reports */
   svm_function *out;
-  double epsilon, tolerance;
+  double epsilon, tolerance, megabytes;
   size_t most_steps, round, room; /* room: rows of the working set */
+  size_t function, tries;
+  bool stuck;
+  double before; /* the violation at the last computation of f in double precision */
+  /* All that changes from round to round but numbers, in one piece of memory, which begins with
+   * the numbers while a checkpoint has it. */
+  svm_now *kept;
+  size_t kept_bytes;
+  svm_row *all; /* of all rows of the function */
   /* the rows that are not set aside */
   size_t count;
   size_t *place; /* in out->rows */
@@ -188,16 +200,21 @@ typedef struct svm_machine {
   svm_smo smo;
   double most, least; /* ends of the violation */
   /* the support vectors, while f is computed anew */
-  svm_rows kept;
-  double *kept_x, *kept_squares, *kept_b;
+  svm_rows vectors;
+  double *vector_x, *vector_squares, *vector_b;
 } svm_machine;
 
 /* Releases all memory of the machine, whether reserve succeeded or not. */
 void svm_machine_release(svm_machine *m);
 
-/* Allocates the arrays for m->out->rows and a cache of `megabytes`. After a failure the machine
- * must still be released. */
-scl_status svm_machine_reserve(svm_machine *m, double megabytes, scl_error *error);
+/* Allocates the arrays for functions of up to n rows of d columns, and a cache of m->megabytes.
+ * After a failure the machine must still be released. */
+scl_status svm_machine_reserve(svm_machine *m, size_t n, size_t d, scl_error *error);
+
+/* Copies the changing numbers to m->kept, and from there to a machine whose memory a checkpoint has
+ * filled: its function must be begun (m->out). */
+void svm_machine_pack(svm_machine *m);
+scl_status svm_machine_unpack(svm_machine *m, scl_error *error);
 
 /* Starts with all rows, and with the current coefficients and f. */
 void svm_machine_all(svm_machine *m);
@@ -221,9 +238,10 @@ scl_status svm_machine_round(svm_machine *m, scl_error *error);
 
 /* ------------------------------------------------------------ machine.c */
 
-/* Finds the coefficients of one function and stores them in out. `problem` may be NULL;
- * megabytes: size of the cache. */
-scl_status svm_machine_fit(const svm *self, const scl_problem *problem, double done, double epsilon,
-                           double megabytes, svm_function *out, scl_error *error);
+/* Begins function `function` (from 1), m->out, without coefficients. */
+void svm_machine_begin(svm_machine *m, size_t function);
+
+/* One round, or f in double precision where rounds have ended. *done: m->out is solved. */
+scl_status svm_machine_step(svm_machine *m, bool *done, scl_error *error);
 
 #endif

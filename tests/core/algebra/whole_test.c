@@ -79,7 +79,7 @@ typedef struct sums_case {
 } sums_case;
 
 static scl_whole_totals some_totals(const sums_case *c) {
-  scl_whole_totals totals = {NULL, NULL};
+  scl_whole_totals totals = {.low = NULL};
   scl_error error = {0};
   must(scl_symmetric_create(c->n, &totals.low, &error), &error);
   if (c->wide) must(scl_symmetric_create(c->n, &totals.high, &error), &error);

@@ -130,6 +130,20 @@ function TestKills:test_maps()
     phi = sc.nonlinearity.sign() }, sc.solver.ridge{ lambda = 1e-4 } }]], 2)
 end
 
+function TestKills:test_sums_with_weights_of_the_solver()
+  for name, given in pairs{ float32 = '{ dtype = "float32" }', int16 = '{ dtype = "int16" }',
+    bits = "{ phi = sc.nonlinearity.sign() }" } do
+    check(name, ([[ds, p = numbers(), sc.pipeline{ features%s,
+      sc.solver.trimmed{ lambda = 1e-4 } }]]):format(given), 2)
+  end
+end
+
+function TestKills:test_one_function_of_an_svm_takes_several_slices()
+  check("svm of two classes", [[X = sc.randn{ 2500, 4, seed = 5 }
+    ds = sc.dataset{ X = X, y = X:column(1):map(function(v) return v > 0 and 1 or 0 end) }
+    p = sc.pipeline{ sc.solver.svm{ C = 1e5, tolerance = 1e-6, cache = 1 } }]], 3)
+end
+
 function TestKills:test_choices_and_sums()
   check("options that are not given", [[ds = numbers()
     p = sc.pipeline{ sc.standardize(), sc.features{ T = 60, seed = 1 }, sc.solver.ridge{} }]], 3)

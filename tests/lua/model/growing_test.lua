@@ -1,4 +1,5 @@
 -- T = "auto": the number of parameters that a fit chooses by doubling.
+local core = require "scullery.core"
 local lu = require "luaunit"
 local growing = require "scullery.model.growing"
 local sample = require "scullery.model.sample"
@@ -180,6 +181,30 @@ function TestSumsOfTheGrowthAreThoseOfTheFit()
 end
 
 -- The mean squared error of the rows of the sample, each by the fit without its fold.
+-- Whole-number features: a step sums only the products that the step before does not have.
+function TestSumsOfTheStepBeforeAreUsed()
+  local sums, calls = core.training_know_sums, 0
+  local X = sc.randn{ 7000, 6, seed = 4 }
+  local y = (X:column(1) * 3):map(math.sin) + X:column(2):mul(X:column(3)) * 0.5
+    + sc.randn{ 7000, 1, seed = 5 } * 0.6
+  local function growth(dtype, weights, used)
+    local ds = sc.dataset{ X = X, y = y, weights = weights and X:column(1):map(math.exp) }
+    core.training_know_sums = function(...)
+      calls = calls + 1
+      return used and sums(...)
+    end
+    local p = pipeline("auto", nil, { dtype = dtype }):fit(ds)
+    core.training_know_sums = sums
+    local seen = { p:weights():norm() }
+    for k, step in ipairs(p:info().growth) do seen[k + 1] = step.loss end
+    return seen
+  end
+  for _, one in ipairs{ { "int16" }, { "int8" }, { "int16", true } } do
+    lu.assertEquals(growth(one[1], one[2], true), growth(one[1], one[2], false))
+  end
+  lu.assertTrue(calls >= 6)
+end
+
 function TestLossesAreThoseOfFitsWithoutEachFold()
   local ds = smooth(500, 9)
   local p = pipeline("auto"):fit(ds)

@@ -1,5 +1,6 @@
--- Solvers whose method depends on the order of the rows (hinge, huber): on features that are bits
--- or whole numbers a fit has the same bits for any order of the rows and any number of threads.
+-- Solvers whose method depends on the order of the rows (hinge, huber, trimmed, box by other
+-- losses than the square), and those of n x n systems: on features that are bits or whole numbers
+-- a fit has the same bits for any order of the rows and any number of threads.
 local lu = require "luaunit"
 local sc = require "scullery"
 local s, gaussian = sc.solver, sc.sampler.gaussian{ sigma = 0.5 }
@@ -98,6 +99,14 @@ function TestHuberOfWeightedRows()
   end
 end
 
+function TestTrimmedAndBox()
+  for _, map in ipairs(maps) do
+    check(map, s.trimmed{ lambda = 1e-3 }, numbers)
+    check(map, s.box{ C = 0.1, loss = "hinge" }, two)
+    check(map, s.box{ C = 0.1, loss = "logistic", max_iterations = 4 }, data(labels, broken))
+  end
+end
+
 -- Systems of n x n, and working sets that are multiplied once.
 function TestMoreFeaturesThanRows()
   local few = {}
@@ -105,7 +114,11 @@ function TestMoreFeaturesThanRows()
   local order = {}
   for i = 1, 200 do order[i] = 201 - i end
   for _, map in ipairs(maps) do
-    for _, case in ipairs{ { huber, numbers }, { hinge, two } } do
+    for _, case in ipairs{ { huber, numbers }, { hinge, two },
+      { s.trimmed{ lambda = 1e-3 }, numbers }, { s.ridge{ lambda = 1e-4 }, numbers },
+      { s.ridge{ lambda = 1e-4, form = "dual" }, more },
+      { s.ridge{ lambda = 1e-4, estimate = "loo" }, numbers }, { s.cg{ lambda = 1e-3 }, numbers },
+      { s.box{ C = 0.2 }, two }, { s.box{ C = 0.2, loss = "hinge" }, two } } do
       local ds = case[2]:select(few)
       lu.assertTrue(fit(map, case[1], ds:select(order), 300) == fit(map, case[1], ds, 300),
         case[1].name .. ", " .. map[1])
