@@ -227,13 +227,35 @@ static scl_status check_nothing(const scl_plugin *plugin, const void *vtable, sc
   return SCL_STATUS_OK;
 }
 
+/* Known words for what it needs and what is better; limits with numbers between them; one form. */
+static scl_status check_metric(const scl_plugin *plugin, const void *vtable, scl_error *error) {
+  const scl_metric *table = vtable;
+  (void)plugin;
+  if (table->needs < SCL_NEEDS_VALUES || table->needs > SCL_NEEDS_PROBABILITIES)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "it needs the unknown form %d of predictions",
+                    (int)table->needs);
+  if (table->better != SCL_BETTER_SMALLER && table->better != SCL_BETTER_LARGER)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "better is %d, and is smaller (0) or larger (1)",
+                    (int)table->better);
+  if (!(table->low < table->high) && !(table->low == 0 && table->high == 0))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "low = %g is not below high = %g (0, 0: no limits)", table->low, table->high);
+  if (table->most_classes == 1 || (table->most_classes > 0 && table->needs == SCL_NEEDS_VALUES))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "most_classes is %u for a metric of %s",
+                    table->most_classes, table->most_classes == 1 ? "classes" : "values");
+  if (table->row != NULL && table->measure != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it has the slots 'row' and 'measure': one of them says the value");
+  if (table->row == NULL && table->finish != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "'finish' is for metrics with the slot 'row'");
+  return SCL_STATUS_OK;
+}
+
 static scl_status (*const checks[SCL_KINDS])(const scl_plugin *plugin, const void *vtable,
                                              scl_error *error) = {
-    [SCL_KIND_SAMPLER] = check_sampler,
-    [SCL_KIND_NONLINEARITY] = check_nonlinearity,
-    [SCL_KIND_KERNEL] = check_kernel,
-    [SCL_KIND_SOLVER] = check_solver,
-    [SCL_KIND_TRANSPORT] = check_nothing};
+    [SCL_KIND_SAMPLER] = check_sampler,   [SCL_KIND_NONLINEARITY] = check_nonlinearity,
+    [SCL_KIND_KERNEL] = check_kernel,     [SCL_KIND_SOLVER] = check_solver,
+    [SCL_KIND_TRANSPORT] = check_nothing, [SCL_KIND_METRIC] = check_metric};
 
 /* Check the table of the plugin's kind. A table of an older plugin is shorter: the members that it
  * does not have are read as zero. */
@@ -244,6 +266,7 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
     scl_kernel kernel;
     scl_solver solver;
     scl_transport transport;
+    scl_metric metric;
   } room;
   const scl_table_rule *rule = scl_rule_of_kind(plugin->kind);
   const scl_status status = scl_table_check(rule, plugin->vtable, error);

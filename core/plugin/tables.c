@@ -24,6 +24,8 @@ static const scl_table_rule of_kinds[SCL_KINDS] = {
                                          SLOT(scl_transport, maximum),
                                          SLOT(scl_transport, broadcast), SLOT(scl_transport, close),
                                          SLOT(scl_transport, abort)}},
+    [SCL_KIND_METRIC] = {TABLE(scl_metric, SCL_LEAST_METRIC),
+                         .either = {SLOT(scl_metric, row), SLOT(scl_metric, measure)}},
 };
 
 enum {

@@ -22,7 +22,7 @@ local sc = {
   choose = require("scullery.compose.choose").public,
   sampler = component.group "sampler", nonlinearity = component.group "nonlinearity",
     kernel = component.group "kernel", solver = component.group "solver",
-    transport = component.group "transport",
+    transport = component.group "transport", metric = component.group "metric",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, select = stages.select, pca = stages.pca,
@@ -51,7 +51,7 @@ local sc = {
 sc.plot.learning_curve = require "scullery.pictures.learning_curve".plot
 sc.plot.embedding = require "scullery.pictures.embedding".plot
 
-for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver", "metric" } do
   define.groups[kind] = sc[kind]
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end

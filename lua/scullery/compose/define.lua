@@ -58,6 +58,10 @@ local rules = {
     loss = { type = "table" }, penalty = { test = function(v)
       return type(v) == "string" or type(v) == "function"
     end, takes = "none, l2, l1, box, rkhs, or a function of the options that returns one" } }),
+  metric = declare("metric", { row = callable, finish = callable, measure = callable,
+    needs = { choices = { "values", "labels", "scores", "probabilities" }, required = true },
+    better = { choices = { "smaller", "larger" }, required = true }, low = { type = "number" },
+    high = { type = "number" }, most_classes = { type = "integer", low = 2 } }),
 }
 
 -- ---------------------------------------------------------------- fields that go together
@@ -126,6 +130,17 @@ function checks.solver(fields)
     fields["loss." .. name] = f
   end
   return "solve"
+end
+
+function checks.metric(fields)
+  local main = need(fields, "row", "measure")
+  if main == "measure" then refuse(fields, "measure", "finish") end
+  if (fields.low or -math.huge) >= (fields.high or math.huge) then
+    fail("the field 'low' is %g, which is not below 'high' = %g", fields.low or -math.huge,
+      fields.high or math.huge)
+  end
+  fields.by_labels = fields.needs == "labels"
+  return main
 end
 
 -- ---------------------------------------------------------------- the digest of a definition
@@ -217,7 +232,8 @@ local function enter(kind, given, group, own)
   return group[fields.name]
 end
 
---- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel and sc.solver, by kind.
+--- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel, sc.solver and sc.metric, by
+--- kind.
 define.groups = {}
 
 --- sc.nonlinearity.define{ name =, eval = function(z, o) ... end, ... }: defines a nonlinearity in
@@ -345,5 +361,25 @@ end
 ---                         once: for sums over rows that do not depend on their order
 ---   problem:progress(doing, done[, loss])
 function define.solver(given) return enter("solver", given, define.groups.solver) end
+
+--- sc.metric.define{ name =, needs =, better =, row = function(prediction, truth, o) ... end } or {
+--- ..., measure = function(predictions, truth, weights, o) ... end }: defines a metric in Lua as
+--- sc.metric.NAME{...}, and as sc.metrics.NAME(predictions, truth). Returns the first. Options,
+--- check and texts: as for sc.nonlinearity.define.
+---
+---   needs     what it is computed from: "values" of a regression, or of a classification "labels",
+---             "scores" (of two classes one column, larger for the second) or "probabilities"
+---   better    "smaller" or "larger"
+---   row       function(prediction, truth, o): the loss or gain of one row. The metric is the
+---             weighted mean, and the library computes its standard error. prediction: a number, or
+---             a list for several columns; a class is its position, from 1. truth: the class, or as
+---             the prediction
+---   finish    function(mean, o): the metric as a function of the mean; its second result is the
+---             derivative there, for the standard error (without it by the jackknife)
+---   measure   in place of both: function(predictions, truth, weights, o): the metric of all rows,
+---             and where it knows it its standard error. Matrices; classes are lists
+---   low, high limits of all values
+---   most_classes   the largest number of classes for which it is defined
+function define.metric(given) return enter("metric", given, define.groups.metric) end
 
 return define

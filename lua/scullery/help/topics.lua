@@ -6,6 +6,7 @@ local comments = require "scullery.help.comments"
 local component = require "scullery.compose.component"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
+local plugged = require "scullery.metrics.plugged"
 local text_table = require "scullery.base.text_table"
 local shown = require("scullery.base.text").shown
 local sorted = require("scullery.base.keys").sorted
@@ -22,6 +23,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.features    random features                sc.features{ p = ..., phi = ..., T = 500 }
   sc.solver      what learns the weights        sc.solver.NAME{ ... }
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
+  sc.metric      scores of predictions          score = "mcc"; sc.metrics has the built-in ones
   sc.transport   what joins the processes of one script (scullery --processes N)
   sc.load        what p:save(path) wrote        sc.load("model.safetensors")
   sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }
@@ -94,6 +96,12 @@ function help.plugin(kind, name)
   local info = core.plugin_info(kind, name)
   local parts = { ("sc.%s.%s{...}: %s"):format(kind, name, info.summary or "") }
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
+  if kind == "metric" then
+    local facts = core.plugin_facts(kind, name)
+    parts[#parts + 1] = ("Of %s; %s is better. sc.metrics.%s(predictions, truth[, { classes =, \z
+      weights =, ... }]) is its value; score = \"%s\" in p:search, p:cv and sc.compare, metric = \z
+      \"%s\" in p:score."):format(facts.needs, facts.better, name, name, name)
+  end
   parts[#parts + 1] = option_lines(info.options, kind == "solver")
   local by = info.author and info.author ~= "" and " by " .. info.author or ""
   local where = info.digest and "Defined in Lua, " .. info.path or info.path
@@ -246,6 +254,8 @@ end
 local function function_text(f)
   local made = component.constructors[f]
   if made then return help.plugin(made.kind, made.name) end
+  local metric = plugged.name(f)
+  if metric then return help.plugin("metric", metric) end
   local path = path_of(f)
   local text = comments.of_function(f) or (path and (home_text(path) or c_texts()[path]))
   local reader = path and core.reader_options(path:match("^data%.(.*)$") or "")
@@ -308,6 +318,7 @@ local function all_topics()
     list[entry.kind .. "." .. entry.name] = text
     list[entry.name] = known and function() return known() .. "\n\n" .. text() end or text
     list[entry.kind] = function() return group_text(entry.kind) end
+    if entry.kind == "metric" then list["metrics." .. entry.name] = text end
   end
   for kind in pairs(types) do
     for method, text in pairs(methods_of(kind)) do
