@@ -98,9 +98,10 @@ function help.plugin(kind, name)
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
   if kind == "metric" then
     local facts = core.plugin_facts(kind, name)
-    parts[#parts + 1] = ("Of %s; %s is better. sc.metrics.%s(predictions, truth[, { classes =, \z
-      weights =, ... }]) is its value; score = \"%s\" in p:search, p:cv and sc.compare, metric = \z
-      \"%s\" in p:score."):format(facts.needs, facts.better, name, name, name)
+    parts[#parts + 1] = ("Computed from %s; %s is better. Its value is\n\z
+      sc.metrics.%s(predictions, truth[, { classes =, weights =, ... }]);\n\z
+      score = \"%s\" in p:search, p:cv and sc.compare, metric = \"%s\" in p:score take it.")
+      :format(facts.needs, facts.better, name, name, name)
   end
   parts[#parts + 1] = option_lines(info.options, kind == "solver")
   local by = info.author and info.author ~= "" and " by " .. info.author or ""
@@ -183,6 +184,7 @@ end
 local function member_text(name, value)
   local kind = type(value)
   if kind == "function" then
+    if plugged.name(value) then return plugin_summary("metric", plugged.name(value)) end
     return comments.of_function(value) or home_text(name) or c_texts()[name]
   end
   local index = kind == "table" and comments.of_module("scullery." .. name)
