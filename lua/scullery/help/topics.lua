@@ -87,6 +87,9 @@ local function option_lines(list, solver)
     end
     lines[#lines + 1] = ("  %-12s %s%s"):format(o.name, o.takes or "", default)
     if o.help and o.help ~= "" then lines[#lines + 1] = "  " .. (" "):rep(13) .. o.help end
+    if o.deprecated then
+      lines[#lines + 1] = "  " .. (" "):rep(13) .. "It goes away: " .. o.deprecated
+    end
   end
   return table.concat(lines, "\n")
 end

@@ -55,6 +55,13 @@ typedef struct scl_plugin {
    * cannot load them. Up to 120 characters of a-z, 0-9, _, - and dots between parts. NULL:
    * none. Built-in plugins have "org.scullery.NAME", from the host. */
   const char *id;
+  /* Ids of services (SCL_SERVICE_...) without which the plugin cannot work, with spaces between
+   * them. A host that does not have one refuses the plugin with a sentence that names it. NULL:
+   * none. */
+  const char *needed;
+  uint32_t flags; /* none yet; see base.h: a host refuses a flag of the upper 16 bits that it does
+                     not know */
+  uint32_t unused;
 } scl_plugin;
 #define SCL_LEAST_PLUGIN SCL_THROUGH(scl_plugin, vtable)
 
