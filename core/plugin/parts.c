@@ -7,6 +7,7 @@
 #include "plugin/kernel.h"
 #include "plugin/nonlinearity.h"
 #include "plugin/sampler.h"
+#include "plugin/solver.h"
 #include "plugin/tables.h"
 #include <string.h>
 
@@ -166,6 +167,19 @@ static scl_status part_apply(const scl_part *phi, const scl_const_block *z, cons
   return scl_nonlinearity_apply(instance, z, out, error);
 }
 
+static scl_status part_solve(const scl_part *solver, const scl_problem *problem,
+                             const double *weights, scl_solution *out, scl_error *error) {
+  scl_solution solution;
+  SCL_TRY(expect_part(solver, SCL_KIND_SOLVER, error));
+  SCL_TABLE_EXPECT(problem, scl_problem, SCL_LEAST_PROBLEM, error);
+  SCL_TABLE_EXPECT(out, scl_solution, SCL_LEAST_SOLUTION, error);
+  SCL_COPY(&solution, out);
+  const scl_status status =
+      scl_part_solve(scl_instance_of(solver->self), problem, weights, &solution, error);
+  scl_table_write(out, &solution);
+  return status;
+}
+
 /* scl_pilot_service.shift. For a part that is not a kernel: the answer that allows nothing. */
 static scl_shift part_shift(const scl_part *kernel) {
   return expect_part(kernel, SCL_KIND_KERNEL, NULL) == SCL_STATUS_OK
@@ -193,4 +207,5 @@ const scl_parts scl_service_parts = {SCL_HEAD(scl_parts),
                                      .law = part_law,
                                      .characteristic = part_characteristic,
                                      .shape = part_shape,
-                                     .apply = part_apply};
+                                     .apply = part_apply,
+                                     .solve = part_solve};

@@ -9,8 +9,10 @@
 
 struct scl_layout; /* sampler.h */
 struct scl_draw;
-struct scl_shape; /* nonlinearity.h */
-struct scl_tilt;  /* kernel.h */
+struct scl_shape;   /* nonlinearity.h */
+struct scl_problem; /* solver.h */
+struct scl_solution;
+struct scl_tilt; /* kernel.h */
 
 /* Task `index` of several. Each task has its own `error`. */
 typedef scl_status (*scl_job)(void *context, size_t index, scl_error *error);
@@ -52,6 +54,13 @@ typedef struct scl_parts {
   scl_status (*shape)(const scl_part *phi, struct scl_shape *out, scl_error *error);
   scl_status (*apply)(const scl_part *phi, const scl_const_block *z, const scl_block *out,
                       scl_error *error);
+  /* Solvers with a slot `solve`, called in a slot `solve` with the problem that this slot got: solve
+   * it, with the row weights of the problem (weights NULL) or with others (n, in the order of
+   * walk). The caller sets the head, coefficients and intercept of *out; the host presets the
+   * rest, and fills in an intercept that the solver leaves to it. With other weights `dual`,
+   * `minibatch`, `hold_out` and `held` are SCL_STATUS_UNSUPPORTED. [one] */
+  scl_status (*solve)(const scl_part *solver, const struct scl_problem *problem,
+                      const double *weights, struct scl_solution *out, scl_error *error);
 } scl_parts;
 #define SCL_LEAST_PARTS SCL_THROUGH(scl_parts, characteristic)
 
