@@ -121,7 +121,7 @@ typedef struct scl_option {
   {                                                                                                \
     "intercept", "fit an unpenalised constant; auto: only with a penalty on the weights (l2, l1)", \
         "auto", "auto", SCL_FORM_BOOLEAN | SCL_FORM_WORD, SCL_STORE_NONE, 0, 0, 0, 0,              \
-        SCL_WIDTH_NONE, SCL_ROLE_INTERCEPT                                                         \
+        SCL_WIDTH_NONE, SCL_ROLE_INTERCEPT, NULL, NULL                                             \
   }
 
 /* Another component's instance, given as an option's value. It is valid as long as the
