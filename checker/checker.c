@@ -15,5 +15,6 @@ __attribute__((visibility("default"))) int luaopen_scullery_checker(lua_State *L
   scl_checker_open_stage(L);
   scl_checker_open_at_once(L);
   scl_checker_open_sums(L);
+  scl_checker_open_metric(L);
   return 1;
 }

@@ -17,5 +17,6 @@ void scl_checker_open_transport(lua_State *L);
 void scl_checker_open_stage(lua_State *L);
 void scl_checker_open_at_once(lua_State *L);
 void scl_checker_open_sums(lua_State *L);
+void scl_checker_open_metric(lua_State *L);
 
 #endif

@@ -120,12 +120,10 @@ static void read_options(lua_State *L, int fields, scl_definition *definition) {
 
 /* ------------------------------------------------------------ defining */
 
-static const scl_define_kind *const kinds[SCL_KINDS] = {[SCL_KIND_SAMPLER] = &scl_define_sampler,
-                                                        [SCL_KIND_NONLINEARITY] =
-                                                            &scl_define_nonlinearity,
-                                                        [SCL_KIND_KERNEL] = &scl_define_kernel,
-                                                        [SCL_KIND_SOLVER] = &scl_define_solver,
-                                                        [SCL_KIND_STAGE] = &scl_define_stage};
+static const scl_define_kind *const kinds[SCL_KINDS] = {
+    [SCL_KIND_SAMPLER] = &scl_define_sampler, [SCL_KIND_NONLINEARITY] = &scl_define_nonlinearity,
+    [SCL_KIND_KERNEL] = &scl_define_kernel,   [SCL_KIND_SOLVER] = &scl_define_solver,
+    [SCL_KIND_STAGE] = &scl_define_stage,     [SCL_KIND_METRIC] = &scl_define_metric};
 
 /* __gc of the guard in define(): release a definition that was not entered in the registry. */
 static int forget_definition(lua_State *L) {

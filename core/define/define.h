@@ -30,6 +30,7 @@ struct scl_definition {
     scl_kernel kernel;
     scl_solver solver;
     scl_stage stage;
+    scl_metric metric;
   } table;
   scl_ability abilities[SCL_MOST_ABILITIES + 1];
   size_t n_abilities;
@@ -50,7 +51,7 @@ typedef struct scl_defined {
 } scl_defined;
 
 extern const scl_define_kind scl_define_sampler, scl_define_nonlinearity, scl_define_kernel,
-    scl_define_solver, scl_define_stage;
+    scl_define_solver, scl_define_stage, scl_define_metric;
 
 /* Offer an ability on behalf of all instances. The table is not copied. */
 void scl_define_offer(scl_definition *definition, const char *id, const void *table);

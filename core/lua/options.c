@@ -234,7 +234,8 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
   char takes[300];
   lua_newtable(L);
   SCL_LUA_TEXTS(L, {"name", option->name}, {"takes", scl_option_takes(option, takes, sizeof takes)},
-                {"default", option->fallback}, {"help", option->help});
+                {"default", option->fallback}, {"help", option->help}, {"former", option->former},
+                {"deprecated", option->deprecated});
   if ((unsigned)option->role < sizeof roles / sizeof *roles)
     scl_lua_set_text(L, "role", roles[option->role]);
   if ((unsigned)option->width < sizeof widths / sizeof *widths)

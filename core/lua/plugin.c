@@ -20,7 +20,7 @@ static scl_kind check_kind(lua_State *L, int place) {
   if (!scl_kind_find(name, &kind))
     luaL_error(L,
                "unknown kind of plugin '%s'; there are sampler, nonlinearity, kernel, solver, "
-               "transport, stage",
+               "transport, stage, metric",
                name);
   return kind;
 }
@@ -143,6 +143,18 @@ static void push_component(lua_State *L, const scl_component *component) {
 static int plugin_info(lua_State *L) {
   push_component(L, scl_lua_check_component(L, 1));
   return 1;
+}
+
+/* core.option_name(kind, name, given) -> the present name of the option that was given, which may
+ * be a former one; nil where there is none. A former name is told. */
+static int option_name(lua_State *L) {
+  const scl_component *component = scl_lua_check_component(L, 1);
+  char title[120];
+  (void)snprintf(title, sizeof title, "%s.%s", scl_kind_name(component->plugin.kind),
+                 component->plugin.name);
+  const scl_option *option = scl_option_named(title, component->options,
+                                              component->plugin.n_options, luaL_checkstring(L, 3));
+  return scl_lua_give_text(L, option == NULL ? NULL : option->name);
 }
 
 /* core.abilities(instance) -> list of the ids that it has */
@@ -284,10 +296,11 @@ void scl_lua_open_plugin(lua_State *L) {
   SCL_LUA_CALLS(L, {"waiting", plugin_waiting, 3}, {"instance", plugin_instance, 6},
                 {"settings", plugin_settings, 1}, {"abilities", plugin_abilities, 1},
                 {"solver_facts", solver_facts, 1}, {"plugin_info", plugin_info, 2},
-                {"plugin_list", plugin_list, 0}, {"plugin_load", plugin_load, 2},
-                {"plugin_reload", plugin_reload, 2}, {"plugin_folder", plugin_folder, 0},
-                {"plugin_find", plugin_find, 2}, {"has_symbol", has_symbol, 1},
-                {"include_folder", include_folder, 0}, {"plugin_files", plugin_files, 0},
-                {"plugin_versions", plugin_versions, 0}, {"plugin_kinds", plugin_kinds, 0});
+                {"option_name", option_name, 3}, {"plugin_list", plugin_list, 0},
+                {"plugin_load", plugin_load, 2}, {"plugin_reload", plugin_reload, 2},
+                {"plugin_folder", plugin_folder, 0}, {"plugin_find", plugin_find, 2},
+                {"has_symbol", has_symbol, 1}, {"include_folder", include_folder, 0},
+                {"plugin_files", plugin_files, 0}, {"plugin_versions", plugin_versions, 0},
+                {"plugin_kinds", plugin_kinds, 0});
   SCL_LUA_INTEGERS(L, {"most_nested", SCL_MOST_NESTED}, {"most_within", SCL_MOST_WITHIN});
 }

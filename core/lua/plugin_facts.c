@@ -5,6 +5,7 @@
 #include "plugin/registry.h"
 #include "plugin/stage.h"
 #include "plugin/symbols.h"
+#include <math.h>
 #include <string.h>
 
 /* The names of the bits that are set, as a list in the field `key`. */
@@ -99,11 +100,25 @@ static void set_stage(lua_State *L, const void *vtable) {
   scl_lua_set_text(L, "arrays", scl_stage_arrays_of(table));
 }
 
+/* form, needs, better, low, high, and most_classes where there is a limit. */
+static void set_metric(lua_State *L, const void *vtable) {
+  const scl_metric *table = vtable;
+  static const char *const needs[] = {"values", "labels", "scores", "probabilities"};
+  SCL_LUA_TEXTS(L, {"form", table->row != NULL ? "simple" : "general"},
+                {"needs", needs[table->needs]},
+                {"better", table->better == SCL_BETTER_LARGER ? "larger" : "smaller"});
+  const bool limited = table->low < table->high;
+  SCL_LUA_NUMBERS(L, {"low", limited ? table->low : -INFINITY},
+                  {"high", limited ? table->high : INFINITY});
+  if (table->most_classes > 0) scl_lua_set_integer(L, "most_classes", table->most_classes);
+}
+
 /* By kind. A kind without a row has the fields that all kinds have. */
 static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
     [SCL_KIND_SAMPLER] = set_sampler,     [SCL_KIND_NONLINEARITY] = set_nonlinearity,
     [SCL_KIND_KERNEL] = set_kernel,       [SCL_KIND_SOLVER] = set_solver,
     [SCL_KIND_TRANSPORT] = set_transport, [SCL_KIND_STAGE] = set_stage,
+    [SCL_KIND_METRIC] = set_metric,
 };
 
 /* abilities = the ids that the descriptor lists; and of a nonlinearity that declares its facts,

@@ -324,15 +324,14 @@ static bool same_setting(const scl_saved *saved, const cJSON *value, const scl_v
   }
 }
 
-/* The setting of that name, and its place among the options. NULL if there is no such option, or if
- * it is unset. */
-static const scl_value *setting_of(const scl_settings *settings, const char *name, size_t *place) {
-  for (size_t i = 0; i < settings->count; i++)
-    if (strcmp(settings->options[i].name, name) == 0) {
-      *place = i;
-      return settings->values[i].form == 0 ? NULL : &settings->values[i];
-    }
-  return NULL;
+/* The setting of that name, or former name, and its place among the options. NULL if there is no
+ * such option, or if it is unset. */
+static const scl_value *setting_of(const scl_settings *settings, const char *title,
+                                   const char *name, size_t *place) {
+  const scl_option *option = scl_option_named(title, settings->options, settings->count, name);
+  if (option == NULL) return NULL;
+  *place = (size_t)(option - settings->options);
+  return settings->values[*place].form == 0 ? NULL : &settings->values[*place];
 }
 
 scl_status scl_saved_check_settings(const scl_saved *saved, const cJSON *value,
@@ -346,7 +345,7 @@ scl_status scl_saved_check_settings(const scl_saved *saved, const cJSON *value,
   if (cJSON_IsArray(settings) && settings->child != NULL)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the settings of a component have no names");
   for (const cJSON *item = settings->child; item != NULL; item = item->next) {
-    const scl_value *now = setting_of(&made->settings, item->string, &place);
+    const scl_value *now = setting_of(&made->settings, title, item->string, &place);
     if (now == NULL)
       return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                       "%s has no option '%.60s', which it had when this was saved", title,

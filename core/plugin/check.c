@@ -4,6 +4,7 @@
 #include "plugin/check.h"
 
 #include "plugin/blocks.h"
+#include "plugin/host.h"
 #include "plugin/options.h"
 #include "plugin/stage.h"
 #include "plugin/tables.h"
@@ -50,6 +51,27 @@ static scl_status check_role(const scl_option *option, scl_kind kind, scl_error 
   return SCL_STATUS_OK;
 }
 
+/* A former name of an option is a name, and no option has it now. */
+static scl_status check_former(const scl_plugin *plugin, const scl_option *option,
+                               scl_error *error) {
+  for (const char *at = option->former; at != NULL && *at != 0;) {
+    const size_t length = strcspn(at, "|");
+    char name[42];
+    (void)snprintf(name, sizeof name, "%.*s", (int)scl_min(length, sizeof name - 1), at);
+    if (!scl_is_name(name, true))
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "option '%s' was formerly named '%s', which is no name of an option",
+                      option->name, name);
+    for (size_t k = 0; k < plugin->n_options; k++)
+      if (strcmp(option_of(plugin, k).name, name) == 0)
+        return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                        "option '%s' was formerly named '%s', which is an option now", option->name,
+                        name);
+    at += length + (at[length] == '|');
+  }
+  return SCL_STATUS_OK;
+}
+
 /* Each option by itself, and every pair: names and roles occur once, and no two options are stored
  * in the same bytes of the instance. */
 static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
@@ -67,6 +89,7 @@ static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
     const scl_option option = option_of(plugin, i);
     SCL_TRY(scl_option_check(&option, instance, error));
     SCL_TRY(check_role(&option, plugin->kind, error));
+    SCL_TRY(check_former(plugin, &option, error));
     for (size_t k = 0; k < i; k++) {
       const scl_option other = option_of(plugin, k);
       if (strcmp(other.name, option.name) == 0)
@@ -268,11 +291,36 @@ static scl_status check_nothing(const scl_plugin *plugin, const void *vtable, sc
   return SCL_STATUS_OK;
 }
 
+/* Known words for what it needs and what is better; limits with numbers between them; one form. */
+static scl_status check_metric(const scl_plugin *plugin, const void *vtable, scl_error *error) {
+  const scl_metric *table = vtable;
+  (void)plugin;
+  if (table->needs < SCL_NEEDS_VALUES || table->needs > SCL_NEEDS_PROBABILITIES)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "it needs the unknown form %d of predictions",
+                    (int)table->needs);
+  if (table->better != SCL_BETTER_SMALLER && table->better != SCL_BETTER_LARGER)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "better is %d, and is smaller (0) or larger (1)",
+                    (int)table->better);
+  if (!(table->low < table->high) && !(table->low == 0 && table->high == 0))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "low = %g is not below high = %g (0, 0: no limits)", table->low, table->high);
+  if (table->most_classes == 1 || (table->most_classes > 0 && table->needs == SCL_NEEDS_VALUES))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "most_classes is %u for a metric of %s",
+                    table->most_classes, table->most_classes == 1 ? "classes" : "values");
+  if (table->row != NULL && table->measure != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it has the slots 'row' and 'measure': one of them says the value");
+  if (table->row == NULL && table->finish != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "'finish' is for metrics with the slot 'row'");
+  return SCL_STATUS_OK;
+}
+
 static scl_status (*const checks[SCL_KINDS])(const scl_plugin *plugin, const void *vtable,
                                              scl_error *error) = {
     [SCL_KIND_SAMPLER] = check_sampler,   [SCL_KIND_NONLINEARITY] = check_nonlinearity,
     [SCL_KIND_KERNEL] = check_kernel,     [SCL_KIND_SOLVER] = check_solver,
-    [SCL_KIND_TRANSPORT] = check_nothing, [SCL_KIND_STAGE] = check_stage};
+    [SCL_KIND_TRANSPORT] = check_nothing, [SCL_KIND_STAGE] = check_stage,
+    [SCL_KIND_METRIC] = check_metric};
 
 /* Check the table of the plugin's kind. A table of an older plugin is shorter: the members that it
  * does not have are read as zero. */
@@ -284,6 +332,7 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
     scl_solver solver;
     scl_transport transport;
     scl_stage stage;
+    scl_metric metric;
   } room;
   const scl_table_rule *rule = scl_rule_of_kind(plugin->kind);
   const scl_status status = scl_table_check(rule, plugin->vtable, error);
@@ -297,6 +346,30 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "its table is one of a %s, and it says %s",
                     scl_kind_name(kind), scl_kind_name(plugin->kind));
   return checks[plugin->kind](plugin, table, error);
+}
+
+scl_status scl_flags_check(uint32_t flags, uint32_t known, const char *of, scl_error *error) {
+  const uint32_t strange = flags & SCL_FLAGS_REQUIRED & ~known;
+  if (strange == 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "the flags of its %s require what this Scullery does not know (0x%x): a later "
+                  "version does",
+                  of, strange);
+}
+
+/* Every service that the plugin needs is one of this host, and so is every flag that it requires. */
+static scl_status check_needed(const scl_plugin *plugin, scl_error *error) {
+  char id[80];
+  SCL_TRY(scl_flags_check(plugin->flags, 0, "descriptor", error));
+  for (const char *at = plugin->needed; at != NULL && *at != 0;) {
+    const size_t length = strcspn(at, " ");
+    (void)snprintf(id, sizeof id, "%.*s", (int)scl_min(length, sizeof id - 1), at);
+    if (length > 0 && scl_host_get()->service(id) == NULL)
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "it needs the service \"%s\", which this Scullery does not have", id);
+    at += length + (at[length] == ' ');
+  }
+  return SCL_STATUS_OK;
 }
 
 /* The members that must be valid before any other is read: interface, size, name and kind. */
@@ -337,6 +410,7 @@ scl_status scl_check_plugin(const scl_plugin *own, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   if (plugin->summary == NULL || plugin->doc == NULL)
     status = scl_fail(error, SCL_STATUS_UNSUPPORTED, "summary and doc must be texts");
+  if (status == SCL_STATUS_OK) status = check_needed(plugin, error);
   if (status == SCL_STATUS_OK && plugin->id != NULL && !scl_is_plugin_id(plugin->id))
     status = scl_fail(error, SCL_STATUS_UNSUPPORTED,
                       "its id is '%.130s'; an id is a domain backwards and a name, such as "

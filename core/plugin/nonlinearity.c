@@ -4,6 +4,7 @@
 
 #include "plugin/blocks.h"
 #include "plugin/call.h"
+#include "plugin/check.h"
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +25,11 @@ static scl_status check_shape(const scl_instance *phi, const scl_shape *shape, s
   const scl_nonlinearity *table = table_of(phi);
   const bool one_hot = shape->flags & SCL_SHAPE_ONE_HOT;
   const char *wrong = NULL;
+  const scl_status status = scl_flags_check(shape->flags, 0, "shape", error);
+  if (status != SCL_STATUS_OK) {
+    (void)scl_prefix(error, "nonlinearity.%s", scl_instance_name(phi));
+    return status;
+  }
   if (!one_hot && table->apply == NULL && (shape->fan_in != 1 || shape->fan_out != 1))
     wrong = "takes or gives several numbers a parameter, for which slot 'apply' is required";
   else if (!one_hot && table->apply == NULL && table->loop == NULL)

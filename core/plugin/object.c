@@ -139,8 +139,15 @@ static scl_status check_list(const scl_plugin_list *list, const char *real, scl_
                   real, list->head.abi, list->head.size);
 }
 
+/* Whether a descriptor is valid as far as its kind, which a later version has. */
+static bool is_of_later_kind(const scl_plugin *plugin) {
+  return plugin != NULL && plugin->head.abi == SCL_ABI && plugin->head.size >= SCL_LEAST_PLUGIN &&
+         plugin->kind >= SCL_KINDS && scl_is_name(plugin->name, false);
+}
+
 /* Set o->plugins and o->count from the one way in which the object offers its plugins: the entry's
- * slot get, the symbol scullery_plugins (a list) or scullery_plugin (a single one). */
+ * slot get, the symbol scullery_plugins (a list) or scullery_plugin (a single one). What a list has of
+ * later kinds is left out, with a line. */
 static scl_status find_plugins(scl_object *o, const char *real, scl_error *error) {
   const scl_plugin *one = dlsym(o->handle, "scullery_plugin");
   const scl_plugin_list *list = dlsym(o->handle, "scullery_plugins");
@@ -158,13 +165,24 @@ static scl_status find_plugins(scl_object *o, const char *real, scl_error *error
                     real);
   if (makes) list = o->entry->get();
   if (one == NULL) SCL_TRY(check_list(list, real, error));
-  o->count = one != NULL ? 1 : list->count;
-  const scl_plugin **found = scl_allocate_array(o->count, sizeof *found);
-  if (found == NULL) return scl_fail_memory(error, o->count * sizeof *found, "a plugin");
-  for (size_t i = 0; i < o->count; i++)
-    found[i] = one != NULL ? one : list->plugins[i];
+  const size_t count = one != NULL ? 1 : list->count;
+  const scl_plugin **found = scl_allocate_array(count, sizeof *found);
+  if (found == NULL) return scl_fail_memory(error, count * sizeof *found, "a plugin");
+  for (size_t i = 0; i < count; i++) {
+    const scl_plugin *plugin = one != NULL ? one : list->plugins[i];
+    if (one == NULL && count > 1 && is_of_later_kind(plugin))
+      scl_host_get()->log(NULL,
+                          "%s: '%s' is left out: it is of kind %d, which this Scullery "
+                          "does not know",
+                          real, plugin->name, (int)plugin->kind);
+    else
+      found[o->count++] = plugin;
+  }
   o->plugins = found;
-  return SCL_STATUS_OK;
+  if (o->count > 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "plugin %s: all of its %zu plugins are of kinds that this Scullery does not know",
+                  real, count);
 }
 
 /* ------------------------------------------------------------ the entry (plugin/entry.h) */

@@ -3,8 +3,10 @@
 #include "plugin/options.h"
 
 #include "base/text.h"
+#include "plugin/host.h"
 #include "plugin/instance.h"
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,18 +263,70 @@ static scl_status fill_defaults(const char *title, scl_settings *out, scl_error 
   return status;
 }
 
+/* A line, once for each option and process, about one that has another name now, or that goes
+ * away. */
+static void tell_change(const char *title, const scl_option *option, const char *given,
+                        bool former) {
+  enum { MOST = 64 };
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static const scl_option *told[MOST];
+  static size_t count;
+  size_t i = 0;
+  if (!former && option->deprecated == NULL) return;
+  pthread_mutex_lock(&lock);
+  while (i < count && told[i] != option)
+    i++;
+  const bool known = i < count;
+  if (!known && count < MOST) told[count++] = option;
+  pthread_mutex_unlock(&lock);
+  if (known) return;
+  char line[400];
+  if (former)
+    (void)snprintf(line, sizeof line, "%s: option '%s' is now named '%s'", title, given,
+                   option->name);
+  else
+    (void)snprintf(line, sizeof line, "%s: option '%s' goes away: %.200s", title, option->name,
+                   option->deprecated);
+  scl_host_write(line);
+}
+
+const scl_option *scl_option_named(const char *title, const scl_option *options, size_t count,
+                                   const char *name) {
+  for (size_t i = 0; i < 2 * count; i++) {
+    const scl_option *option = &options[i % count];
+    const bool former = i >= count;
+    if (former ? option->former == NULL || scl_word_place(option->former, name) < 0
+               : strcmp(option->name, name) != 0)
+      continue;
+    tell_change(title, option, name, former);
+    return option;
+  }
+  return NULL;
+}
+
+/* An option may be given by its name or by a former one, not by both. */
+static scl_status check_once(const char *title, const scl_option *option, const scl_given *given,
+                             size_t place, scl_error *error) {
+  for (size_t k = 0; k < place; k++)
+    if (strcmp(given[k].name, given[place].name) != 0 &&
+        (strcmp(given[k].name, option->name) == 0 ||
+         (option->former != NULL && scl_word_place(option->former, given[k].name) >= 0)))
+      return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                      "%s: '%s' and '%s' are names of one option, '%s'", title, given[k].name,
+                      given[place].name, option->name);
+  return SCL_STATUS_OK;
+}
+
 /* Defaults, then the given values in their order, then the check for required ones. */
 static scl_status fill_settings(const char *title, const scl_given *given, size_t n_given,
                                 scl_settings *out, scl_error *error) {
   char takes[300], came[120];
   if (out->count > 0) SCL_TRY(fill_defaults(title, out, error));
   for (size_t i = 0; i < n_given; i++) {
-    size_t place = 0;
-    while (place < out->count && strcmp(out->options[place].name, given[i].name) != 0)
-      place++;
-    if (place == out->count)
-      return refuse_name(title, out->options, out->count, given[i].name, error);
-    const scl_option *option = &out->options[place];
+    const scl_option *option = scl_option_named(title, out->options, out->count, given[i].name);
+    if (option == NULL) return refuse_name(title, out->options, out->count, given[i].name, error);
+    SCL_TRY(check_once(title, option, given, i, error));
+    const size_t place = (size_t)(option - out->options);
     scl_value value = given[i].value;
     if (option->forms & SCL_FORM_PARTS && value.form == SCL_FORM_WORD) {
       SCL_TRY(set_named_part(title, value.word, out, place, error));

@@ -41,6 +41,11 @@ scl_status scl_settings_create(const char *title, const scl_option *options, siz
 scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_error *error);
 void scl_settings_destroy(scl_settings *settings);
 
+/* The option of that name, or of that former name; NULL: none. A former name and an option that
+ * goes away are told to the user once, in a line that begins with `title`. */
+const scl_option *scl_option_named(const char *title, const scl_option *options, size_t count,
+                                   const char *name);
+
 /* Write the values to the members of the instance that the options name (scl_option.store). */
 void scl_settings_store(const scl_settings *settings, void *self);
 /* The value of the option with this role, and the option; NULL if no option has the role. */

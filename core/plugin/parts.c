@@ -5,7 +5,9 @@
 #include "plugin/host.h"
 #include "plugin/instance.h"
 #include "plugin/kernel.h"
+#include "plugin/nonlinearity.h"
 #include "plugin/sampler.h"
+#include "plugin/solver.h"
 #include "plugin/tables.h"
 #include <string.h>
 
@@ -137,6 +139,47 @@ static scl_status part_characteristic(const scl_part *sampler, const scl_draw *d
                                     out, error);
 }
 
+static scl_status part_shape(const scl_part *phi, scl_shape *out, scl_error *error) {
+  scl_shape shape;
+  SCL_TRY(expect_part(phi, SCL_KIND_NONLINEARITY, error));
+  SCL_TABLE_EXPECT(out, scl_shape, SCL_LEAST_SHAPE, error);
+  SCL_TRY(scl_nonlinearity_shape(scl_instance_of(phi->self), &shape, error));
+  scl_table_write(out, &shape);
+  return SCL_STATUS_OK;
+}
+
+static scl_status part_apply(const scl_part *phi, const scl_const_block *z, const scl_block *out,
+                             scl_error *error) {
+  scl_shape shape;
+  SCL_TRY(expect_part(phi, SCL_KIND_NONLINEARITY, error));
+  const scl_instance *instance = scl_instance_of(phi->self);
+  SCL_TRY(scl_nonlinearity_shape(instance, &shape, error));
+  const bool real = z->dtype == SCL_DTYPE_FLOAT64 || z->dtype == SCL_DTYPE_FLOAT32;
+  if (shape.flags & SCL_SHAPE_ONE_HOT)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "its output is a category");
+  if (!real || z->dtype != out->dtype || z->rows != out->rows || z->cols != out->cols ||
+      out->planes != shape.fan_out || (z->planes != shape.fan_in && shape.fan_in != SCL_FAN_IN_ALL))
+    return scl_fail(error, SCL_STATUS_INTERNAL,
+                    "it was to make %zu x %zu x %zu features of type %d from %zu x %zu x %zu "
+                    "numbers of type %d; it makes %u of %u",
+                    out->rows, out->cols, out->planes, (int)out->dtype, z->rows, z->cols, z->planes,
+                    (int)z->dtype, shape.fan_out, shape.fan_in);
+  return scl_nonlinearity_apply(instance, z, out, error);
+}
+
+static scl_status part_solve(const scl_part *solver, const scl_problem *problem,
+                             const double *weights, scl_solution *out, scl_error *error) {
+  scl_solution solution;
+  SCL_TRY(expect_part(solver, SCL_KIND_SOLVER, error));
+  SCL_TABLE_EXPECT(problem, scl_problem, SCL_LEAST_PROBLEM, error);
+  SCL_TABLE_EXPECT(out, scl_solution, SCL_LEAST_SOLUTION, error);
+  SCL_COPY(&solution, out);
+  const scl_status status =
+      scl_part_solve(scl_instance_of(solver->self), problem, weights, &solution, error);
+  scl_table_write(out, &solution);
+  return status;
+}
+
 /* scl_pilot_service.shift. For a part that is not a kernel: the answer that allows nothing. */
 static scl_shift part_shift(const scl_part *kernel) {
   return expect_part(kernel, SCL_KIND_KERNEL, NULL) == SCL_STATUS_OK
@@ -162,4 +205,7 @@ const scl_parts scl_service_parts = {SCL_HEAD(scl_parts),
                                      .layout = part_layout,
                                      .draw = part_draw,
                                      .law = part_law,
-                                     .characteristic = part_characteristic};
+                                     .characteristic = part_characteristic,
+                                     .shape = part_shape,
+                                     .apply = part_apply,
+                                     .solve = part_solve};

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "plugin/blocks.h"
 #include "plugin/call.h"
+#include "plugin/check.h"
 #include "plugin/tables.h"
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +112,10 @@ scl_status scl_sampler_layout(const scl_instance *sampler, size_t dim, size_t co
   if (table->layout == NULL) return SCL_STATUS_OK;
   scl_call call;
   scl_call_enter(&call, sampler->component, "layout", error);
-  return scl_call_leave(&call, table->layout(sampler->self, dim, out, error));
+  SCL_TRY(scl_call_leave(&call, table->layout(sampler->self, dim, out, error)));
+  const scl_status status = scl_flags_check(out->flags, 0, "layout", error);
+  if (status != SCL_STATUS_OK) (void)scl_prefix(error, "sampler.%s", scl_instance_name(sampler));
+  return status;
 }
 
 /* ---- simple form */

@@ -26,6 +26,8 @@ static const scl_table_rule of_kinds[SCL_KINDS] = {
                                          SLOT(scl_transport, abort)}},
     [SCL_KIND_STAGE] = {TABLE(scl_stage, SCL_LEAST_STAGE),
                         .either = {SLOT(scl_stage, apply), SLOT(scl_stage, column)}},
+    [SCL_KIND_METRIC] = {TABLE(scl_metric, SCL_LEAST_METRIC),
+                         .either = {SLOT(scl_metric, row), SLOT(scl_metric, measure)}},
 };
 
 enum {

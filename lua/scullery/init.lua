@@ -23,6 +23,7 @@ local sc = {
   sampler = component.group "sampler", nonlinearity = component.group "nonlinearity",
     kernel = component.group "kernel", solver = component.group "solver",
     transport = component.group "transport", stage = component.group "stage",
+    metric = component.group "metric",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, select = stages.select, pca = stages.pca,
@@ -51,7 +52,7 @@ local sc = {
 sc.plot.learning_curve = require "scullery.pictures.learning_curve".plot
 sc.plot.embedding = require "scullery.pictures.embedding".plot
 
-for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver", "stage" } do
+for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver", "stage", "metric" } do
   define.groups[kind] = sc[kind]
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end

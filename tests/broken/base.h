@@ -4,8 +4,11 @@
 
 #include <scullery/plugin.h>
 
+#ifndef BROKEN_NAME
+#define BROKEN_NAME "broken"
+#endif
 #define BROKEN_TEXTS                                                                               \
-  .name = "broken", .summary = "A plugin that is wrong in one way", .version = "1.0",              \
+  .name = BROKEN_NAME, .summary = "A plugin that is wrong in one way", .version = "1.0",           \
   .doc = "phi(z), as the first line of the file says, but for what is wrong with it."
 
 /* The descriptor of a nonlinearity, from the list of its abilities, or NULL, and the members of its

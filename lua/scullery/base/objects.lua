@@ -254,16 +254,19 @@ function objects.namespace(path, value)
   return value
 end
 
---- objects.module(name, module): guards the module's functions; an unknown member is an error that
---- suggests the nearest name.
+--- objects.module(name, module): guards the module's functions; an unknown member, which the
+--- module's own __index does not find either, is an error that suggests the nearest name.
 function objects.module(name, module)
-  for key, f in pairs(module) do
+  for key, f in next, module do
     if type(f) == "function" then module[key] = objects.guarded(name .. "." .. key, f) end
   end
   local meta = getmetatable(module) or {}
   if meta.__call then meta.__call = objects.guarded(name, meta.__call) end
   meta.__name = meta.__name or "module"
+  local find = meta.__index
   function meta.__index(_, key)
+    local found = find and find(module, key)
+    if found ~= nil then return found end
     local names = {}
     for known in pairs(module) do names[#names + 1] = tostring(known) end
     refuse("sc.%s has no %s%s", name, shown(key), suggestion(key, names))

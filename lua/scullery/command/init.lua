@@ -55,6 +55,8 @@ tell them apart"):argname("N"):convert(number_for "--digits")
 data"):choices{ "csv", "npy", "libsvm" }
   parser:flag("--score", "also the accuracy or R2, where the file has the targets: to the \z
 standard output with -o, else to the standard error")
+  parser:option("--metric", "with --score: this metric, with its standard error; auc, brier, \z
+'pinball{tau = 0.9}'")
   return parser
 end
 

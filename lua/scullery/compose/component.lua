@@ -295,6 +295,11 @@ local function constructor(kind, name)
     for key, value in pairs(given or {}) do copy[key] = value end
     local list = core.plugin_info(kind, name).options
     for _, option in ipairs(list) do
+      for old in (option.former or ""):gmatch "[^|]+" do
+        if copy[old] ~= nil and copy[option.name] == nil then
+          copy[core.option_name(kind, name, old)], copy[old] = copy[old], nil
+        end
+      end
       -- "auto" leaves the choice to p:fit, as if the option were not given
       local key = option.name
       local chosen = copy[key] == "auto" and component.is_chosen(option, list)

@@ -60,6 +60,10 @@ local rules = {
     end, takes = "none, l2, l1, box, rkhs, or a function of the options that returns one" } }),
   stage = declare("stage", { column = callable, eval = callable,
     scale_free = { type = "boolean" } }),
+  metric = declare("metric", { row = callable, finish = callable, measure = callable,
+    needs = { choices = { "values", "labels", "scores", "probabilities" }, required = true },
+    better = { choices = { "smaller", "larger" }, required = true }, low = { type = "number" },
+    high = { type = "number" }, most_classes = { type = "integer", low = 2 } }),
 }
 
 -- ---------------------------------------------------------------- fields that go together
@@ -132,6 +136,17 @@ end
 
 function checks.stage(fields)
   return need(fields, "column", "eval")
+end
+
+function checks.metric(fields)
+  local main = need(fields, "row", "measure")
+  if main == "measure" then refuse(fields, "measure", "finish") end
+  if (fields.low or -math.huge) >= (fields.high or math.huge) then
+    fail("the field 'low' is %g, which is not below 'high' = %g", fields.low or -math.huge,
+      fields.high or math.huge)
+  end
+  fields.by_labels = fields.needs == "labels"
+  return main
 end
 
 -- ---------------------------------------------------------------- the digest of a definition
@@ -223,7 +238,7 @@ local function enter(kind, given, group, own)
   return group[fields.name]
 end
 
---- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel, sc.solver and sc.stage, by
+--- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel, sc.solver, ..., by
 --- kind.
 define.groups = {}
 
@@ -365,5 +380,25 @@ function define.solver(given) return enter("solver", given, define.groups.solver
 ---
 --- Rows go through such a stage on the script's thread only.
 function define.stage(given) return enter("stage", given, define.groups.stage) end
+
+--- sc.metric.define{ name =, needs =, better =, row = function(prediction, truth, o) ... end } or {
+--- ..., measure = function(predictions, truth, weights, o) ... end }: defines a metric in Lua as
+--- sc.metric.NAME{...}, and as sc.metrics.NAME(predictions, truth). Returns the first. Options,
+--- check and texts: as for sc.nonlinearity.define.
+---
+---   needs     what it is computed from: "values" of a regression, or of a classification "labels",
+---             "scores" (of two classes one column, larger for the second) or "probabilities"
+---   better    "smaller" or "larger"
+---   row       function(prediction, truth, o): the loss or gain of one row. The metric is the
+---             weighted mean, and the library computes its standard error. prediction: a number, or
+---             a list for several columns; a class is its position, from 1. truth: the class, or as
+---             the prediction
+---   finish    function(mean, o): the metric as a function of the mean; its second result is the
+---             derivative there, for the standard error (without it by the jackknife)
+---   measure   in place of both: function(predictions, truth, weights, o): the metric of all rows,
+---             and where it knows it its standard error. Matrices; classes are lists
+---   low, high limits of all values
+---   most_classes   the largest number of classes for which it is defined
+function define.metric(given) return enter("metric", given, define.groups.metric) end
 
 return define

@@ -6,6 +6,7 @@ local comments = require "scullery.help.comments"
 local component = require "scullery.compose.component"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
+local plugged = require "scullery.metrics.plugged"
 local text_table = require "scullery.base.text_table"
 local shown = require("scullery.base.text").shown
 local sorted = require("scullery.base.keys").sorted
@@ -23,6 +24,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.solver      what learns the weights        sc.solver.NAME{ ... }
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
   sc.stage       row stages, which change rows before features, or the features
+  sc.metric      scores of predictions          score = "mcc"; sc.metrics has the built-in ones
   sc.transport   what joins the processes of one script (scullery --processes N)
   sc.load        what p:save(path) wrote        sc.load("model.safetensors")
   sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }
@@ -86,6 +88,9 @@ local function option_lines(list, solver)
     end
     lines[#lines + 1] = ("  %-12s %s%s"):format(o.name, o.takes or "", default)
     if o.help and o.help ~= "" then lines[#lines + 1] = "  " .. (" "):rep(13) .. o.help end
+    if o.deprecated then
+      lines[#lines + 1] = "  " .. (" "):rep(13) .. "It goes away: " .. o.deprecated
+    end
   end
   return table.concat(lines, "\n")
 end
@@ -95,6 +100,13 @@ function help.plugin(kind, name)
   local info = core.plugin_info(kind, name)
   local parts = { ("sc.%s.%s{...}: %s"):format(kind, name, info.summary or "") }
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
+  if kind == "metric" then
+    local facts = core.plugin_facts(kind, name)
+    parts[#parts + 1] = ("Computed from %s; %s is better. Its value is\n\z
+      sc.metrics.%s(predictions, truth[, { classes =, weights =, ... }]);\n\z
+      score = \"%s\" in p:search, p:cv and sc.compare, metric = \"%s\" in p:score take it.")
+      :format(facts.needs, facts.better, name, name, name)
+  end
   parts[#parts + 1] = option_lines(info.options, kind == "solver")
   local by = info.author and info.author ~= "" and " by " .. info.author or ""
   local where = info.digest and "Defined in Lua, " .. info.path or info.path
@@ -176,6 +188,7 @@ end
 local function member_text(name, value)
   local kind = type(value)
   if kind == "function" then
+    if plugged.name(value) then return plugin_summary("metric", plugged.name(value)) end
     return comments.of_function(value) or home_text(name) or c_texts()[name]
   end
   local index = kind == "table" and comments.of_module("scullery." .. name)
@@ -247,6 +260,8 @@ end
 local function function_text(f)
   local made = component.constructors[f]
   if made then return help.plugin(made.kind, made.name) end
+  local metric = plugged.name(f)
+  if metric then return help.plugin("metric", metric) end
   local path = path_of(f)
   local text = comments.of_function(f) or (path and (home_text(path) or c_texts()[path]))
   local reader = path and core.reader_options(path:match("^data%.(.*)$") or "")
@@ -309,6 +324,7 @@ local function all_topics()
     list[entry.kind .. "." .. entry.name] = text
     list[entry.name] = known and function() return known() .. "\n\n" .. text() end or text
     list[entry.kind] = function() return group_text(entry.kind) end
+    if entry.kind == "metric" then list["metrics." .. entry.name] = text end
   end
   for kind in pairs(types) do
     for method, text in pairs(methods_of(kind)) do

@@ -40,10 +40,18 @@ for title, names in pairs{ accuracy = "", error_rate = "", balanced_accuracy = "
   confusion = "classes", precision = "classes positive average",
   recall = "classes positive average", f1 = "classes positive average", auc = "classes positive",
   pr_auc = "classes positive", roc_curve = "classes positive", pr_curve = "classes positive",
-  lift_curve = "classes positive", brier = "classes", top_k = "classes k", log_loss = "classes",
+  lift_curve = "classes positive", top_k = "classes k",
   calibration = "classes bins", mse = "", rmse = "", mae = "", nrmse = "", r2 = "" } do
   taken[title] = { weights = rules.weights }
   for name in names:gmatch("%S+") do taken[title][name] = rules[name] end
+  options.declare("metrics." .. title, taken[title])
+end
+
+--- inputs.declare(title, names): declares the options of a metric that is a plugin: classes,
+--- weights and those of its own, a list of names.
+function inputs.declare(title, names)
+  taken[title] = { weights = rules.weights, classes = rules.classes }
+  for _, name in ipairs(names) do taken[title][name] = taken[title][name] or { type = "any" } end
   options.declare("metrics." .. title, taken[title])
 end
 
@@ -208,6 +216,49 @@ function inputs.positive(classes, positive)
       options.show(classes[1]))
   end
   return #classes == 2 and 2 or nil
+end
+
+-- ---------------------------------------------------------------- scores
+
+--- inputs.scores(given, truth, o[, what]): the checked arguments of a metric of scores, a row for
+--- each label: s (n x c), places (the position of each row's class), classes, w (n x 1 weights, nil
+--- if all are 1), total (their sum), n and o. o: the checked options, of which classes and weights
+--- are used. what: the word for scores in messages.
+function inputs.scores(given, truth, o, what)
+  what = what or "scores"
+  local s = inputs.matrix(given)
+  local list, classes = inputs.truth(truth, o.classes)
+  local n, c = s:rows(), s:cols()
+  if #list ~= n then fail("%d rows of %s and %d labels", n, what, #list) end
+  local finite, row, col = s:isfinite()
+  if not finite then fail("the score in row %d, column %d is not finite", row, col) end
+  -- labels 1 .. c of which some do not occur
+  if not o.classes and not known_classes(truth) and c > 1 and #classes < c
+    and type(classes[1]) == "number" then
+    for k = 1, c do classes[k] = k end
+  end
+  if #classes ~= c and not (c == 1 and #classes <= 2) then
+    fail("%d columns of %s and %d classes%s", c, what, #classes, o.classes and ""
+      or ": labels need the classes, as in ds.classes")
+  end
+  local place, places = inputs.place(classes), {}
+  for i, label in ipairs(list) do
+    places[i] = place[label] or fail("row %d has the label %s, which is not one of the %d \z
+      classes", i, options.show(label), #classes)
+  end
+  local w, total = inputs.weights(o.weights, n)
+  return { s = s, places = places, classes = classes, w = w, total = total, n = n, o = o }
+end
+
+--- inputs.probabilities(p, truth, o): the same for probabilities, which lie in [0, 1].
+function inputs.probabilities(p, truth, o)
+  local m = inputs.matrix(p)
+  local finite, row, col = m:isfinite()
+  if not finite then fail("the probability in row %d, column %d is not finite", row, col) end
+  if m:rows() > 0 and (m:min() < 0 or m:max() > 1) then
+    fail("probabilities lie in [0, 1], and these reach from %g to %g", m:min(), m:max())
+  end
+  return inputs.scores(m, truth, o, "probabilities")
 end
 
 return inputs

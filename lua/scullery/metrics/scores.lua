@@ -5,39 +5,10 @@
 local fail = require "scullery.base.fail"
 local inputs = require "scullery.metrics.inputs"
 local objects = require "scullery.base.objects"
-local options = require "scullery.base.options"
 
 local scores = {}
 
-local show = options.show
-
--- The checked arguments: s (n x c), position of each row's class, classes, weights, their sum.
-local function read(title, given_scores, truth, given, what)
-  what = what or "scores"
-  local o = inputs.options(title, given)
-  local s = inputs.matrix(given_scores)
-  local list, classes = inputs.truth(truth, o.classes)
-  local n, c = s:rows(), s:cols()
-  if #list ~= n then fail("%d rows of %s and %d labels", n, what, #list) end
-  local finite, row, col = s:isfinite()
-  if not finite then fail("the score in row %d, column %d is not finite", row, col) end
-  -- labels 1 .. c of which some do not occur
-  if not o.classes and not inputs.known(truth) and c > 1 and #classes < c
-    and type(classes[1]) == "number" then
-    for k = 1, c do classes[k] = k end
-  end
-  if #classes ~= c and not (c == 1 and #classes <= 2) then
-    fail("%d columns of %s and %d classes%s", c, what, #classes, o.classes and ""
-      or ": labels need the classes, as in ds.classes")
-  end
-  local place, places = inputs.place(classes), {}
-  for i, label in ipairs(list) do
-    places[i] = place[label] or fail("row %d has the label %s, which is not one of the %d \z
-      classes", i, show(label), #classes)
-  end
-  local w, total = inputs.weights(o.weights, n)
-  return { s = s, places = places, classes = classes, w = w, total = total, n = n, o = o }
-end
+local show = require("scullery.base.options").show
 
 local function weight(g, i) return g.w and g.w:get(i, 1) or 1 end
 
@@ -91,7 +62,7 @@ end
 
 -- The area for the positive class of two, or the mean over classes, one against the rest.
 local function mean_area(title, given_scores, truth, given, area)
-  local g = read(title, given_scores, truth, given)
+  local g = inputs.scores(given_scores, truth, inputs.options(title, given))
   if #g.classes < 2 then
     fail("all rows are of the class %s: there is nothing to rank them against", show(g.classes[1]))
   end
@@ -147,7 +118,7 @@ end
 
 -- The rankings of a class of two: groups of equal scores, the highest first, with their scores.
 local function ranking(title, given_scores, truth, given)
-  local g = read(title, given_scores, truth, given)
+  local g = inputs.scores(given_scores, truth, inputs.options(title, given))
   if #g.classes > 2 and not g.o.positive then
     fail("%d classes: positive = names the class that is ranked against the others", #g.classes)
   end
@@ -219,7 +190,7 @@ end
 --- sc.metrics.top_k(scores, truth[, { k = 2, classes =, weights = }]): the share of rows whose
 --- class is among the k highest scores. Of equal scores the first column counts as higher.
 function scores.top_k(given_scores, truth, given)
-  local g = read("top_k", given_scores, truth, given)
+  local g = inputs.scores(given_scores, truth, inputs.options("top_k", given))
   local k, c, right = g.o.k or 2, g.s:cols(), 0
   if c == 1 then fail("takes a column of scores for each class, and got one column") end
   if k >= c then fail("the class is among the %d highest of %d scores of every row", k, c) end
@@ -236,51 +207,10 @@ end
 
 -- ---------------------------------------------------------------- probabilities
 
-local LEAST = 1e-15 -- a probability of 0 for the true class would make the mean infinite
-
-local function read_probabilities(title, p, truth, given)
-  local m = inputs.matrix(p)
-  local finite, row, col = m:isfinite()
-  if not finite then fail("the probability in row %d, column %d is not finite", row, col) end
-  if m:rows() > 0 and (m:min() < 0 or m:max() > 1) then
-    fail("probabilities lie in [0, 1], and these reach from %g to %g", m:min(), m:max())
-  end
-  return read(title, m, truth, given, "probabilities")
-end
-
 -- The probability of class k in row i.
 local function chance(g, i, k)
   if g.s:cols() > 1 then return g.s:get(i, k) end
   return k == 2 and g.s:get(i, 1) or 1 - g.s:get(i, 1)
-end
-
---- sc.metrics.log_loss(probabilities, labels[, { classes =, weights = }]): the mean of -log of the
---- probability of the true class. probabilities: n x c, or n x 1 for two classes (the probability
---- of the second). labels: positions 1 .. c in the classes, or the class names. A probability of 0
---- counts as 1e-15. A list in place of the options is taken as the classes.
-function scores.log_loss(probabilities, truth, given)
-  local g = read_probabilities("log_loss", probabilities, truth, given)
-  local sum = 0
-  for i, k in ipairs(g.places) do
-    sum = sum - weight(g, i) * math.log(math.max(chance(g, i, k), LEAST))
-  end
-  return sum / g.total
-end
-
---- sc.metrics.brier(probabilities, labels[, { classes =, weights = }]): the Brier score (1950): the
---- mean over rows of the squared distance of the probabilities from 1 for the true class and 0 for
---- the others; for two classes that of the second class alone, which is half of it.
-function scores.brier(probabilities, truth, given)
-  local g = read_probabilities("brier", probabilities, truth, given)
-  local sum, two = 0, #g.classes <= 2
-  for i, own in ipairs(g.places) do
-    local square = 0
-    for k = two and 2 or 1, two and 2 or #g.classes do
-      square = square + (chance(g, i, k) - (k == own and 1 or 0)) ^ 2
-    end
-    sum = sum + weight(g, i) * square
-  end
-  return sum / g.total
 end
 
 local Calibration = objects.class("calibration table", { fields = "bins error worst what" })
@@ -303,7 +233,7 @@ end
 --- (frequency) } without the empty bins; .error is the mean over rows of |said - seen| (the
 --- expected calibration error), .worst the largest difference. It prints as a table.
 function scores.calibration(probabilities, truth, given)
-  local g = read_probabilities("calibration", probabilities, truth, given)
+  local g = inputs.probabilities(probabilities, truth, inputs.options("calibration", given))
   local count, all = g.o.bins or 10, {}
   local two = #g.classes <= 2
   for i, own in ipairs(g.places) do

@@ -5,10 +5,12 @@ local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local fail = require "scullery.base.fail"
 local keys = require "scullery.base.keys"
+local jackknife = require "scullery.metrics.jackknife"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local component = require "scullery.compose.component"
+local plugged = require "scullery.metrics.plugged"
 
 local criteria = {}
 
@@ -35,8 +37,6 @@ local named = {
   auc = { task = classes, takes = "scores", larger = true },
   pr_auc = { task = classes, takes = "scores", larger = true },
   top_k = { task = classes, takes = "scores", larger = true },
-  log_loss = { task = classes, takes = "probabilities" },
-  brier = { task = classes, takes = "probabilities" },
   calibration = { task = classes, takes = "probabilities",
     number = function(table) return table.error end },
 }
@@ -45,31 +45,51 @@ local named = {
 function criteria.larger(name)
   local metric = named[name]
   if metric then return metric.larger or false end
+  local facts = plugged.facts(name)
+  if facts then return facts.better == "larger" end
 end
 
--- True for the values of the option `score`: a name, a function, or a list that begins with one.
+-- True for the values of the option `score`: a name, a metric, a function, or a list that begins
+-- with one.
 local function is_form(value)
-  return type(value) == "string" or type(value) == "function"
+  return type(value) == "string" or type(value) == "function" or component.is(value, "metric")
     or type(value) == "table" and not getmetatable(value) and value[1] ~= nil
       and type(value[1]) ~= "table" and is_form(value[1])
 end
 
 --- criteria.rule: the option `score` of a search or a cross-validation.
 criteria.rule = { test = is_form,
-  takes = "the name of a metric, a function of predictions and truth, or a list of one of them \z
-    with its options" }
+  takes = "the name of a metric, a function of predictions and truth, sc.metric.NAME{...}, or a \z
+    list of one of them with its options" }
 
 local Criterion = objects.class("criterion", {
-  fields = "name task tally takes larger number measure given" })
+  fields = "name task tally takes larger low high number measure given" })
 
 function Criterion:__tostring() return "criterion " .. self.name end
+
+-- The criterion of a component sc.metric.NAME{...}. Its name has the options that were given.
+local function of_component(self)
+  if #component.searched(self) > 0 then fail("an option of %s is sc.choose{...}", self.name) end
+  local facts, instance = plugged.facts(self.name), component.instance(self)
+  local takes = facts.needs == "values" and "labels" or facts.needs
+  return setmetatable({ name = self:label(true), task = facts.needs == "values" and values
+    or classes, takes = takes, larger = facts.better == "larger", low = facts.low,
+    high = facts.high, given = {},
+    measure = function(said, truth, o, alone)
+      return plugged.measured(self.name, instance, said, truth, o or {}, alone)
+    end }, Criterion)
+end
 
 -- The criterion of a metric with the options `given`. With options, the engine's counts do not
 -- suffice, and the metric is computed from labels.
 local function by_name(name, given, option)
   local known = named[name]
-  if not known then
+  if not known and plugged.facts(name) then
+    return of_component(component.group "metric"[name](given))
+  elseif not known then
     local names = keys.sorted(named)
+    table.move(plugged.names(), 1, 1000, #names + 1, names)
+    table.sort(names)
     fail("option '%s' got %s%s; it takes %s, or a function", option, options.show(name),
       objects.suggestion(name, names), table.concat(names, ", "))
   end
@@ -87,7 +107,7 @@ function criteria.of(score, task, option)
   option = option or "score"
   if score == nil then score = task == classes and "accuracy" or "r2" end
   local given, better = {}, nil
-  if type(score) == "table" then
+  if type(score) == "table" and not component.is(score) then
     for key, value in pairs(score) do if key ~= 1 then given[key] = value end end
     score, better, given.better = score[1], given.better, nil
     if better ~= nil and better ~= "larger" and better ~= "smaller" then
@@ -95,11 +115,12 @@ function criteria.of(score, task, option)
         options.show(better))
     end
   end
-  local name = type(score) == "string" and score
+  local name = type(score) == "string" and score or plugged.name(score)
   for known in pairs(not name and named or {}) do -- a metric as a function, sc.metrics.NAME
     if rawequal(rawget(metrics, known), score) then name = known end
   end
   local self = name and by_name(name, given, option)
+    or component.is(score, "metric") and of_component(score)
     or setmetatable({ name = "score", takes = "function", larger = true, measure = score,
       given = given }, Criterion)
   if better then self.larger = better == "larger" end
@@ -121,38 +142,84 @@ local function probabilities(decisions, solver)
   return core.own_probabilities(component.instance(solver), decisions)
 end
 
--- The metric's result as a number; raises an error if a user's function returned anything else.
-local function number_of(self, value)
+-- The metric's result as a number, and the standard error that it says; raises an error if a
+-- user's function returned anything else.
+local function number_of(self, value, stderr)
   if self.number then value = self.number(value) end
   if type(value) ~= "number" then
     fail("option 'score': the function gave %s; it must give a number", options.show(value))
   end
-  return value
+  return value, stderr
 end
 
---- criterion:measured(decisions, targets, { classes =, solver =, weights = }): the metric for rows
---- with these decisions and coded targets, n x c each. A user's function gets (predictions, truth,
---- { scores =, probabilities =, classes =, weights = }).
-function Criterion:measured(decisions, targets, about)
+-- The metric as in Criterion:measured. alone = true: without a standard error that costs time.
+local function evaluate(self, decisions, targets, about, alone)
   local list, solver = about.classes, about.solver
   local said, truth = decisions, targets
   if list then said, truth = labels(decisions, list), labels(targets, list) end
   if self.takes == "function" then
     return number_of(self, self.measure(said, truth, { scores = decisions, classes = list,
-      probabilities = list and probabilities(decisions, solver), weights = about.weights }))
+      probabilities = list and (about.probabilities or probabilities(decisions, solver)),
+      weights = about.weights }))
   end
   local given = {}
   for key, value in pairs(self.given) do given[key] = value end
   if self.takes == "scores" then
     given.classes, said = list, decisions
   elseif self.takes == "probabilities" then
-    given.classes, said = list, probabilities(decisions, solver)
+    given.classes, said = list, about.probabilities or probabilities(decisions, solver)
     if not said then
       fail("score = \"%s\" takes probabilities, and solver.%s has none", self.name,
         solver.name)
     end
   end
-  return number_of(self, self.measure(said, truth, next(given) and given or nil))
+  return number_of(self, self.measure(said, truth, next(given) and given or nil, alone))
+end
+
+--- criterion:measured(decisions, targets, { classes =, solver =, weights =, probabilities = }): the
+--- metric for rows with these decisions and coded targets, n x c each. probabilities: n x classes;
+--- without them those of the solver's loss. A user's function gets (predictions, truth, { scores =,
+--- probabilities =, classes =, weights = }).
+function Criterion:measured(decisions, targets, about)
+  return (evaluate(self, decisions, targets, about, true))
+end
+
+-- A function of a list of rows (nil: all) for a metric that is computed from counts.
+local function counted(self, decisions, targets, list)
+  local apart = decisions - targets
+  local square, wrong = apart:mul(apart):sum(2), nil
+  if list then
+    local said, truth = labels(decisions, list), labels(targets, list)
+    wrong = core.zeros(said:rows(), 1)
+    for i = 1, said:rows() do
+      if said:get(i, 1) ~= truth:get(i, 1) then wrong:set(i, 1, 1) end
+    end
+  end
+  return function(rows)
+    local part = rows and square:select(rows) or square
+    local errors = wrong and (rows and wrong:select(rows) or wrong)
+    return self.tally({ rows = part:rows(), square = part:sum(), wrong = errors and errors:sum() },
+      targets:cols())
+  end
+end
+
+--- criterion:estimated(decisions, targets, about): the same, and its standard error, that of the
+--- metric if it says one, else by the jackknife; nil for fewer than 40 rows.
+function Criterion:estimated(decisions, targets, about)
+  if self.tally then
+    local count = counted(self, decisions, targets, about.classes)
+    return count(nil), jackknife.stderr(decisions:rows(), count)
+  end
+  local value, own = evaluate(self, decisions, targets, about)
+  if own then return value, own end
+  return value, jackknife.stderr(decisions:rows(), function(rows)
+    if not rows then return value end
+    local part = { classes = about.classes, solver = about.solver }
+    for _, name in ipairs{ "weights", "probabilities" } do
+      part[name] = about[name] and about[name]:select(rows)
+    end
+    return self:measured(decisions:select(rows), targets:select(rows), part)
+  end)
 end
 
 return criteria

@@ -11,6 +11,7 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
+local scoring = require "scullery.model.scoring"
 local shown = require "scullery.model.pipeline_shown"
 local target_form = require "scullery.model.target_form"
 
@@ -344,10 +345,21 @@ local function judge(self, title, data, y, given)
   return nil, tally
 end
 
---- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression. Labels are
---- compared by name, whatever the order of the classes. A label that did not occur in training
---- counts as wrong, with a line on the standard error.
+--- p:score(ds[, { metric = }]) or p:score(X, y[, { metric = }]): accuracy of a classification, R2
+--- of a regression. Labels are compared by name, whatever the order of the classes. A label that
+--- did not occur in training counts as wrong, with a line on the standard error.
+---
+--- metric: as score in p:search, such as "auc" or sc.metric.pinball{ tau = 0.9 }. Returns its value
+--- and its standard error: of the metric itself if it has one, else by the jackknife over 20 groups
+--- of rows (nil for fewer than 40 rows). It takes rows in memory, with classes that the model
+--- knows; probabilities are those of p:calibrate, or of the solver's loss.
 function Pipeline:score(data, y, given)
+  local metric
+  y, given, metric = scoring.apart(data, y, given)
+  if metric ~= nil then
+    local f = need(self, "pipeline:score", true)
+    return scoring.run(f, metric, dataset.coerce(data, y, given, f))
+  end
   local said, truth = judge(self, "pipeline:score", data, y, given)
   local classes = self.fitted.task == "classification"
   if said then return (classes and metrics.accuracy or metrics.r2)(said, truth) end

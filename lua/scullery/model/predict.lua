@@ -261,13 +261,36 @@ function predict.rows_with_targets(path, f, format, whole)
     stream = not whole })
 end
 
+-- The metric that --metric names, "auc" or "pinball{tau = 0.9}", as the option metric of p:score.
+local function metric_of(text)
+  local name, rest = text:match "^%s*([%w_]+)%s*(.-)%s*$"
+  if rest == "" then return name end
+  local made = rest and rest:find "^%b{}$" and load("return " .. rest, "=--metric", "t", {})
+  local ok, metric = pcall(made or error)
+  if not ok then
+    fail("--metric takes a name, or a name with options in braces, and got '%s'", text)
+  end
+  table.insert(metric, 1, name)
+  return metric
+end
+
+-- The line of --score: the accuracy, R2 or the metric, and where there is one its standard error.
+local function score_line(p, given, format)
+  local f = p.fitted
+  local name, metric = f.task == "classification" and "accuracy" or "R2", given.metric
+  local ds = predict.rows_with_targets(given.data, f, format, metric ~= nil)
+  if not metric then return ("%s %.6g"):format(name, p:score(ds)) end
+  local value, stderr = p:score(ds, { metric = metric_of(metric) })
+  return ("%s %.6g"):format(metric, value) .. (stderr and (" +- %.2g"):format(stderr) or "")
+end
+
 -- Raises an error if --score cannot be computed for this file and model.
-local function check_score(p, path, format)
+local function check_score(p, path, format, metric)
   if path == "-" then
     fail("--score reads the file twice, and the standard input can be read only once")
   end
   if format == "npy" then fail("--score: a .npy file holds no targets") end
-  if p.fitted.targets > 1 and p.fitted.task ~= "classification" then
+  if not metric and p.fitted.targets > 1 and p.fitted.task ~= "classification" then
     fail("--score: R2 is for one target, and the model has %d", p.fitted.targets)
   end
 end
@@ -289,7 +312,11 @@ local function run(given)
   check_threshold(p.fitted, given)
   local format = given.format or predict.format(given.data, p.fitted)
   local line -- the score, printed after the predictions are complete
-  if given.score then check_score(p, given.data, format) end
+  if given.score then
+    check_score(p, given.data, format, given.metric)
+  elseif given.metric then
+    fail("--metric names what --score prints: give both")
+  end
   local out = given.output ~= "-" and given.output or nil
   predict.write(p.fitted, predict.rows(given.data, p.fitted, format, given.id), { out = out,
     id = given.id, threshold = given.threshold, digits = given.digits,
@@ -297,14 +324,14 @@ local function run(given)
     kind = given.proba and "probabilities" or given.scores and "scores"
       or "labels",
     before_end = given.score and function()
-      line = ("%s %.6g"):format(p.fitted.task == "classification" and "accuracy" or "R2",
-        p:score(predict.rows_with_targets(given.data, p.fitted, format)))
+      line = score_line(p, given, format)
     end })
   if line then (out and io.stdout or io.stderr):write(line, "\n") end
 end
 
 --- predict.run{ model = path, data = path, output =, proba =, scores =, threshold =, id =,
---- digits =, no_header =, append =, format =, score = }: the command; see scullery predict --help.
+--- digits =, no_header =, append =, format =, score =, metric = }: the command; see scullery
+--- predict --help.
 function predict.run(given)
   local ok, message = pcall(run, given)
   if ok then return end

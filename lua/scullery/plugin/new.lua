@@ -19,6 +19,7 @@ local abouts = {
   solver = "ridge regression by conjugate gradients",
   transport = "processes of this machine, made by fork, joined by sockets",
   stage = "columns cut to their mean +- some standard deviations",
+  metric = "the focal loss of probabilities",
 }
 
 -- How the README says that a component is found once it is installed, and without that.

@@ -1,50 +1,15 @@
 --- Measures of a classification that are not shares of rows (AUC, average precision, F1, balanced
 --- accuracy, Brier score, the metric of a search), with intervals by the jackknife.
-local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
+local jackknife = require "scullery.metrics.jackknife"
 local metrics = require "scullery.metrics"
 local options = require "scullery.base.options"
 local probabilities = require "scullery.model.probabilities"
-local streams = require "scullery.base.streams"
 
 local intervals = {}
 
--- Groups of the jackknife, and the 97.5 % quantile of Student's t with GROUPS - 1 degrees of
--- freedom.
-local GROUPS, QUANTILE = 20, 2.093
-
--- ---------------------------------------------------------------- the jackknife
-
--- For each group the list of the rows, in 1 .. n, that are not in it. Groups are random (always the
--- same for one n), and of about equal size.
-local function without_groups(n)
-  local outside = {}
-  for g = 1, GROUPS do outside[g] = {} end
-  for place, row in ipairs(core.permutation(n, 0, streams.intervals)) do
-    for g = 1, GROUPS do
-      if g ~= place % GROUPS + 1 then table.insert(outside[g], row) end
-    end
-  end
-  for g = 1, GROUPS do table.sort(outside[g]) end
-  return outside
-end
-
---- intervals.jackknife(n, measure): the standard error of measure(nil), a number for n rows, by the
---- delete-a-group jackknife: with theta_g the measure without group g of G,
----   variance = (G - 1)/G sum_g (theta_g - mean theta)^2
---- (Shao and Tu 1995, 2.3). measure(rows) takes a list of row numbers, or nil for all rows. Returns
---- nil for fewer than 2 GROUPS rows, or if the measure fails or is NaN without some group.
-function intervals.jackknife(n, measure)
-  if n < 2 * GROUPS then return nil end
-  local values, sum, square = {}, 0, 0
-  for g, rows in ipairs(without_groups(n)) do
-    local ok, value = options.attempt(measure, rows)
-    if not ok or value ~= value then return nil end
-    values[g], sum = value, sum + value
-  end
-  for g = 1, GROUPS do square = square + (values[g] - sum / GROUPS) ^ 2 end
-  return math.sqrt((GROUPS - 1) / GROUPS * square)
-end
+-- The 97.5 % quantile of Student's t with jackknife.groups - 1 degrees of freedom.
+local QUANTILE = 2.093
 
 -- ---------------------------------------------------------------- the measures
 
@@ -101,10 +66,11 @@ local function searched(about, known, listed)
     if rows then scores, targets = scores:select(rows), targets:select(rows) end
     return criterion:measured(scores, targets, { classes = known.classes,
       solver = about.model.solver })
-  end }
+  end, criterion.high, criterion.low }
 end
 
--- A list of { name, function of a list of rows (nil: all), largest value (nil: 1) }.
+-- A list of { name, function of a list of rows (nil: all), largest value (nil: 1), least value
+-- (nil: 0) }.
 local function measures_of(about, known)
   local two = #about.classes == 2
   local function balanced(said, truth) return metrics.balanced_accuracy(said, truth) end
@@ -126,9 +92,9 @@ local function measures_of(about, known)
   return list
 end
 
--- The interval as a text, between 0 and the largest value of the measure.
-local function interval_text(value, stderr, largest)
-  return ("%.4g to %.4g"):format(math.max(0, value - QUANTILE * stderr),
+-- The interval as a text, between the least and the largest value of the measure.
+local function interval_text(value, stderr, largest, least)
+  return ("%.4g to %.4g"):format(math.max(least or 0, value - QUANTILE * stderr),
     math.min(largest or 1, value + QUANTILE * stderr))
 end
 
@@ -141,16 +107,16 @@ function intervals.table(about)
   for _, one in ipairs(measures_of(about, known)) do
     local ok, value = options.attempt(one[2], nil)
     if ok and value == value then -- a class without rows has no AUC
-      local stderr = intervals.jackknife(known.n, one[2])
+      local stderr = jackknife.stderr(known.n, one[2])
       rows[#rows + 1] = { one[1], ("%.4g"):format(value), stderr and ("%.2g"):format(stderr) or "",
-        stderr and interval_text(value, stderr, one[3]) or "" }
+        stderr and interval_text(value, stderr, one[3], one[4]) or "" }
     end
   end
   if #rows == 0 then return nil end
   return { heads = { "measure", "value", "standard error", "95 % interval" }, rows = rows,
     numbers = { [2] = true, [3] = true, [4] = true },
     caption = ("Ranking, classes and probabilities; standard errors by the jackknife over %d \z
-      groups of rows"):format(GROUPS) }
+      groups of rows"):format(jackknife.groups) }
 end
 
 return intervals

@@ -167,7 +167,7 @@ function TestMeasuresHaveIntervals()
   for i = 1, 2000 do values[i] = (i * 0.618034) % 1 end
   for _, v in ipairs(values) do mean = mean + v / 2000 end
   for _, v in ipairs(values) do square = square + (v - mean) ^ 2 end
-  local found = require("scullery.report.intervals").jackknife(2000, function(rows)
+  local found = require("scullery.metrics.jackknife").stderr(2000, function(rows)
     local sum = 0
     for _, row in ipairs(rows) do sum = sum + values[row] end
     return sum / #rows

@@ -53,7 +53,8 @@ _Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 
  * typedef int32_t scl_kind;`. The names of its constants begin with its name. A set of them is a
  * uint32_t of SCL_BIT(constant). Constants may be appended. Unknown constants: refuse an unknown
  * kind, form, space, dtype or store; treat an unknown family as SCL_FAMILY_OTHER; ignore an unknown
- * role, flag, ability or bit of a set. */
+ * role, ability or bit of a set. Flags (members named `flags`): ignore an unknown one of the lower
+ * 16 bits, and refuse one of the upper 16 bits: a table that sets it is wrong without it. */
 typedef struct scl_head {
   uint32_t abi;  /* SCL_ABI */
   uint32_t size; /* sizeof the whole table, as its owner knows it */
@@ -83,6 +84,7 @@ static inline void scl_copy_table(void *to, size_t size, const void *from) {
 }
 
 #define SCL_BIT(constant) (1u << (unsigned)(constant))
+#define SCL_FLAGS_REQUIRED 0xffff0000u /* the flags that a host has to understand */
 
 /* ------------------------------------------------------------ status and error */
 
@@ -114,7 +116,8 @@ enum {
   SCL_KIND_KERNEL,
   SCL_KIND_SOLVER,
   SCL_KIND_TRANSPORT,
-  SCL_KIND_STAGE
+  SCL_KIND_STAGE,
+  SCL_KIND_METRIC
 };
 typedef int32_t scl_kind;
 

@@ -55,11 +55,18 @@ typedef struct scl_plugin {
    * cannot load them. Up to 120 characters of a-z, 0-9, _, - and dots between parts. NULL:
    * none. Built-in plugins have "org.scullery.NAME", from the host. */
   const char *id;
+  /* Ids of services (SCL_SERVICE_...) without which the plugin cannot work, with spaces between
+   * them. A host that does not have one refuses the plugin with a sentence that names it. NULL:
+   * none. */
+  const char *needed;
+  uint32_t flags; /* none yet; see base.h: a host refuses a flag of the upper 16 bits that it does
+                     not know */
+  uint32_t unused;
 } scl_plugin;
 #define SCL_LEAST_PLUGIN SCL_THROUGH(scl_plugin, vtable)
 
 /* The head, the kind and the vtable in place, by SCL_SAMPLER(members of the scl_sampler),
- * SCL_NONLINEARITY, SCL_KERNEL, SCL_SOLVER, SCL_TRANSPORT and SCL_STAGE (C alone). */
+ * SCL_NONLINEARITY, SCL_KERNEL, SCL_SOLVER, SCL_TRANSPORT, SCL_STAGE and SCL_METRIC (C alone). */
 #define SCL_VTABLE(kind_, table_, ...)                                                             \
   .head = SCL_HEAD(scl_plugin), .kind = kind_, .vtable = &(const table_) {                         \
     SCL_TABLE(table_, kind_), __VA_ARGS__                                                          \

@@ -9,6 +9,9 @@
 
 struct scl_layout; /* sampler.h */
 struct scl_draw;
+struct scl_shape;   /* nonlinearity.h */
+struct scl_problem; /* solver.h */
+struct scl_solution;
 struct scl_tilt; /* kernel.h */
 
 /* Task `index` of several. Each task has its own `error`. */
@@ -45,6 +48,19 @@ typedef struct scl_parts {
   scl_status (*characteristic)(const scl_part *sampler, const struct scl_draw *draw, size_t rows,
                                const double *delta, ptrdiff_t stride, double *out,
                                scl_error *error);
+  /* Nonlinearities: the shape, whose head the caller sets, without zeros (fan_in, fan_out and
+   * dtypes are at least 1); and out (rows x cols x fan_out planes) = phi(z) (rows x cols x fan_in
+   * planes), both float64 or both float32. SCL_STATUS_UNSUPPORTED for SCL_SHAPE_ONE_HOT. */
+  scl_status (*shape)(const scl_part *phi, struct scl_shape *out, scl_error *error);
+  scl_status (*apply)(const scl_part *phi, const scl_const_block *z, const scl_block *out,
+                      scl_error *error);
+  /* Solvers with a slot `solve`, called in a slot `solve` with the problem that this slot got: solve
+   * it, with the row weights of the problem (weights NULL) or with others (n, in the order of
+   * walk). The caller sets the head, coefficients and intercept of *out; the host presets the
+   * rest, and fills in an intercept that the solver leaves to it. With other weights `dual`,
+   * `minibatch`, `hold_out` and `held` are SCL_STATUS_UNSUPPORTED. [one] */
+  scl_status (*solve)(const scl_part *solver, const struct scl_problem *problem,
+                      const double *weights, struct scl_solution *out, scl_error *error);
 } scl_parts;
 #define SCL_LEAST_PARTS SCL_THROUGH(scl_parts, characteristic)
 

@@ -84,6 +84,12 @@ typedef struct scl_option {
   double low, high;     /* of each number, except in SCL_FORM_NAMED; both 0: any finite number */
   scl_width width;
   scl_role role;
+  /* Names that the option had in earlier versions of the plugin, "sigma|width": the host takes them
+   * for this one, in scripts with a line, and in saved models. NULL: none. */
+  const char *former;
+  /* The option goes away in a later version: what to use in its place, one line, which the host
+   * shows where the option is given. NULL: it stays. */
+  const char *deprecated;
 } scl_option;
 #define SCL_LEAST_OPTION SCL_THROUGH(scl_option, high)
 
@@ -106,7 +112,7 @@ typedef struct scl_option {
         "b in <w, x> + b: none; uniform on [-pi, pi]; gaussian: N(0, 1); {low, high}; "            \
         "{gaussian = s} or {gaussian = {mean, s}}",                                                \
         "none|uniform|gaussian", "none", SCL_FORM_WORD | SCL_FORM_LIST | SCL_FORM_NAMED,           \
-        SCL_STORE_NONE, 0, 0, 0, 0, SCL_WIDTH_NONE, SCL_ROLE_BIAS                                  \
+        SCL_STORE_NONE, 0, 0, 0, 0, SCL_WIDTH_NONE, SCL_ROLE_BIAS, NULL, NULL                      \
   }
 
 /* "intercept" of a solver: an unpenalised constant, by default unless the penalty is that of an
@@ -115,7 +121,7 @@ typedef struct scl_option {
   {                                                                                                \
     "intercept", "fit an unpenalised constant; auto: only with a penalty on the weights (l2, l1)", \
         "auto", "auto", SCL_FORM_BOOLEAN | SCL_FORM_WORD, SCL_STORE_NONE, 0, 0, 0, 0,              \
-        SCL_WIDTH_NONE, SCL_ROLE_INTERCEPT                                                         \
+        SCL_WIDTH_NONE, SCL_ROLE_INTERCEPT, NULL, NULL                                             \
   }
 
 /* Another component's instance, given as an option's value. It is valid as long as the

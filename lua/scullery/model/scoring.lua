@@ -1,0 +1,54 @@
+--- The metric of a fitted model on rows, with its standard error: p:score with the option metric.
+local criteria = require "scullery.model.criteria"
+local dataset = require "scullery.data.dataset"
+local fail = require "scullery.base.fail"
+local matching = require "scullery.data.matching"
+local options = require "scullery.base.options"
+local probabilities = require "scullery.model.probabilities"
+local target_form = require "scullery.model.target_form"
+
+local scoring = {}
+
+local rules = options.declare("pipeline:score", { metric = criteria.rule })
+
+--- scoring.apart(data, y, given): the arguments of p:score as y, the options of the data, and the
+--- metric or nil.
+function scoring.apart(data, y, given)
+  local alone = dataset.is(data)
+  if alone and type(y) == "table" and not getmetatable(y) then
+    options.check("pipeline:score", y, rules, 0)
+    return nil, nil, y.metric
+  end
+  if alone or type(given) ~= "table" then return y, given, nil end
+  local rest = {}
+  for name, value in pairs(given) do if name ~= "metric" then rest[name] = value end end
+  options.check("pipeline:score", { metric = given.metric }, rules, 0)
+  return y, next(rest) and rest, given.metric
+end
+
+-- The probabilities that a criterion takes: of p:calibrate or of the solver's loss.
+local function probabilities_for(criterion, f, scores)
+  local takes = not criterion.tally and criterion.takes
+  if f.task ~= "classification" or takes ~= "probabilities" and takes ~= "function" then
+    return nil
+  end
+  return probabilities.known(f) and probabilities.of(f, scores) or nil
+end
+
+--- scoring.run(f, metric, given): the metric of the fitted model f on a data set, and its standard
+--- error; nil for fewer than 40 rows.
+function scoring.run(f, metric, given)
+  local criterion = criteria.of(metric, f.task, "metric")
+  if not given.X then
+    fail("the data set streams, and the metric %s takes rows in memory: load it without stream = \z
+      true", criterion.name)
+  end
+  local ds = matching.known(given, f)
+  local scores = f:scores(dataset.source_of_rows(ds))
+  if f.form then return criterion:estimated(target_form.undo(f.form, scores), ds.y, {}) end
+  return criterion:estimated(scores, ds:targets(), { solver = f.solver,
+    classes = f.task == "classification" and f.classes or nil,
+    probabilities = probabilities_for(criterion, f, scores) })
+end
+
+return scoring

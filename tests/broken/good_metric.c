@@ -1,0 +1,2 @@
+/* The metric of `scullery plugin new`, as it is. */
+#include "../../lua/scullery/templates/metric.c"
