@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static const char *const kind_names[SCL_KINDS] = {"sampler", "nonlinearity", "kernel", "solver",
-                                                  "transport"};
+static const char *const kind_names[SCL_KINDS] = {"sampler", "nonlinearity", "kernel",
+                                                  "solver",  "transport",    "loss"};
 
 const char *scl_kind_name(scl_kind kind) {
   return (unsigned)kind < SCL_KINDS ? kind_names[kind] : "component";

@@ -22,7 +22,7 @@ local sc = {
   choose = require("scullery.compose.choose").public,
   sampler = component.group "sampler", nonlinearity = component.group "nonlinearity",
     kernel = component.group "kernel", solver = component.group "solver",
-    transport = component.group "transport",
+    transport = component.group "transport", loss = component.group "loss",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, select = stages.select, pca = stages.pca,
