@@ -178,7 +178,7 @@ static scl_status loss_of(const scl_part *part, const scl_instance **out, scl_er
 }
 
 static scl_status part_facts(const scl_part *part, scl_loss_facts *out, scl_error *error) {
-  const scl_instance *loss;
+  const scl_instance *loss = NULL;
   scl_loss_facts facts;
   SCL_TABLE_EXPECT(out, scl_loss_facts, SCL_LEAST_LOSS_FACTS, error);
   SCL_TRY(loss_of(part, &loss, error));
@@ -190,7 +190,7 @@ static scl_status part_facts(const scl_part *part, scl_loss_facts *out, scl_erro
 #define PART_CALL(name, slot)                                                                      \
   static scl_status name(const scl_part *part, size_t count, const double *first, const double *y, \
                          double *out, scl_error *error) {                                          \
-    const scl_instance *loss;                                                                      \
+    const scl_instance *loss = NULL;                                                               \
     SCL_TRY(loss_of(part, &loss, error));                                                          \
     return scl_loss_call(loss, slot, count, first, y, out, error);                                 \
   }
@@ -202,14 +202,14 @@ PART_CALL(part_conjugate, SCL_LOSS_SLOT_CONJUGATE)
 
 static scl_status part_proximal(const scl_part *part, size_t count, const double *z,
                                 const double *y, const double *t, double *out, scl_error *error) {
-  const scl_instance *loss;
+  const scl_instance *loss = NULL;
   SCL_TRY(loss_of(part, &loss, error));
   return scl_loss_proximal(loss, count, z, y, t, out, error);
 }
 
 static scl_status part_probability(const scl_part *part, size_t count, const double *f, double *out,
                                    scl_error *error) {
-  const scl_instance *loss;
+  const scl_instance *loss = NULL;
   SCL_TRY(loss_of(part, &loss, error));
   return scl_loss_probability(loss, count, f, out, error);
 }
