@@ -29,6 +29,7 @@ struct scl_definition {
     scl_nonlinearity nonlinearity;
     scl_kernel kernel;
     scl_solver solver;
+    scl_loss loss;
   } table;
   scl_ability abilities[SCL_MOST_ABILITIES + 1];
   size_t n_abilities;
@@ -49,7 +50,7 @@ typedef struct scl_defined {
 } scl_defined;
 
 extern const scl_define_kind scl_define_sampler, scl_define_nonlinearity, scl_define_kernel,
-    scl_define_solver;
+    scl_define_solver, scl_define_loss;
 
 /* Offer an ability on behalf of all instances. The table is not copied. */
 void scl_define_offer(scl_definition *definition, const char *id, const void *table);

@@ -51,7 +51,7 @@ local sc = {
 sc.plot.learning_curve = require "scullery.pictures.learning_curve".plot
 sc.plot.embedding = require "scullery.pictures.embedding".plot
 
-for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver", "loss" } do
   define.groups[kind] = sc[kind]
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end
