@@ -1,6 +1,6 @@
 /* Half the deviance of Poisson counts with mean exp f:
  *   l(f, y) = exp f - y f + y log y - y = y (exp d - 1 - d), d = f - log y;  exp f for y = 0
- *   l*(s)   = u log(u/y) - u + y, u = s + y >= 0 */
+ *   l*(s)   = u log(u/y) - s + s log y, u = s + y >= 0;  u log u - u for y = 0 */
 #include "shared/loss_slots.h"
 
 static double deviance(double f, double y) {
@@ -11,8 +11,8 @@ static double deviance(double f, double y) {
 static double conjugate_of(double s, double y) {
   const double u = s + y;
   if (u < 0) return INFINITY;
-  if (u == 0) return y;
-  return y > 0 ? u * log(u / y) - s : u * log(u) - u;
+  if (u == 0) return y > 0 ? y - y * log(y) : 0;
+  return y > 0 ? u * log(u / y) - s + s * log(y) : u * log(u) - u;
 }
 
 SCL_LOSS_LOOP(value, deviance(f, y))
