@@ -12,5 +12,6 @@ __attribute__((visibility("default"))) int luaopen_scullery_checker(lua_State *L
   scl_checker_open_kernel(L);
   scl_checker_open_solver(L);
   scl_checker_open_transport(L);
+  scl_checker_open_loss(L);
   return 1;
 }

@@ -14,5 +14,6 @@ void scl_checker_open_nonlinearity(lua_State *L);
 void scl_checker_open_kernel(lua_State *L);
 void scl_checker_open_solver(lua_State *L);
 void scl_checker_open_transport(lua_State *L);
+void scl_checker_open_loss(lua_State *L);
 
 #endif

@@ -18,6 +18,7 @@ local abouts = {
   kernel = "the rational quadratic kernel",
   solver = "ridge regression by conjugate gradients",
   transport = "processes of this machine, made by fork, joined by sockets",
+  loss = "the logarithm of the hyperbolic cosine",
 }
 
 -- How the README says that a component is found once it is installed, and without that.
