@@ -137,7 +137,7 @@ static scl_status lbfgs_step(lbfgs *l, bool *moved, scl_error *error) {
   scl_status status = risk_evaluate(l->risk, l->trial, &value, l->trial_gradient, l->trial_scores,
                                     l->slope_sum, error);
   if (status != SCL_STATUS_OK) return status;
-  const bool good = value <= l->value + 1e-4 * first * slope &&
+  const bool good = value <= l->value + 1e-4 * first * slope + risk_noise(l->risk, value) &&
                     fabs(risk_dot(size, l->trial_gradient, l->direction)) <= -0.9 * slope;
   *moved = true;
   if (!good || l->pairs == 0) status = lbfgs_search(l, first, &value, moved, error);

@@ -160,7 +160,8 @@ scl_status risk_search(const risk_line *line, double fraction, double start, dou
                        scl_error *error) {
   double low = 0, high = INFINITY, at_low, at_high = INFINITY, t = start, derivative, value, here;
   scl_status status = risk_at(line, 0, &value, &at_low, error);
-  const double first = at_low, ceiling = value + 1e-14 * fabs(value);
+  const double first = at_low,
+               ceiling = value + 1e-14 * fabs(value) + risk_noise(line->risk, value);
   *length = 0;
   if (status != SCL_STATUS_OK || !(first < 0)) return status;
   for (int tries = 0; tries < 60; tries++) {

@@ -41,6 +41,13 @@ static inline double risk_penalty(const risk *r, const double *x) {
   return r->lambda / 2 * risk_dot(count, x, x);
 }
 
+/* What rounding of float32 features may change a value by; 0 for float64. */
+static inline double risk_noise(const risk *r, double value) {
+  const scl_problem *problem = r->problem;
+  const double rounding = SCL_HAS(problem, rounding) ? problem->rounding : 0;
+  return rounding > 1e-12 ? rounding / 10 * fabs(value) : 0;
+}
+
 /* r->slopes and r->losses (times weight over total) of rows first .. first+count-1, whose scores
  * these are. */
 scl_status risk_slopes(const risk *r, size_t first, size_t count, const double *scores,

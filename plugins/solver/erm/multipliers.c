@@ -14,8 +14,10 @@
 #include "erm.h"
 #include "shared/row_total.h"
 
-enum { ROUNDS = 60, EASY_STEPS = 8 };
-static const double SMALLEST_STEP = 1e-8, FALL = 0.25;
+enum { ROUNDS = 60, EASY_STEPS = 8, PATIENCE = 6 };
+/* The smallest t, as a share of the first: float32 features leave noise in the scores, which is
+ * divided by t. */
+static const double SMALLEST_STEP = 1e-8, SMALLEST_STEP_FLOAT32 = 1e-3, FALL = 0.25;
 
 /* v <- the slopes of the round, and *excess = the sum above. m->near is at m->scores. */
 static scl_status take_multipliers(erm_machine *m, double *excess, scl_error *error) {
@@ -42,7 +44,10 @@ scl_status erm_multipliers(erm_machine *m, erm_method method, scl_error *error) 
   const double tolerance = m->self->tolerance, lipschitz = m->loss->facts.lipschitz,
                first = m->spread / (lipschitz > 0 && isfinite(lipschitz) ? lipschitz : 1);
   const size_t nc = m->risk.scores;
+  const double least =
+      first * (risk_noise(&m->risk, 1) > 0 ? SMALLEST_STEP_FLOAT32 : SMALLEST_STEP);
   double best = INFINITY;
+  size_t idle = 0; /* rounds in a row that did not lower the residual */
   scl_status status =
       m->loss->service->slope(m->loss->part, nc, m->scores, m->risk.targets, m->multipliers, error);
   m->step = first;
@@ -54,9 +59,10 @@ scl_status erm_multipliers(erm_machine *m, erm_method method, scl_error *error) 
     if (status == SCL_STATUS_OK) status = take_multipliers(m, &excess, error);
     if (status != SCL_STATUS_OK) break;
     m->residual = fmax(excess / m->worth, m->norm / m->unit);
+    idle = m->residual < best ? 0 : idle + 1;
     best = fmin(best, m->residual);
-    if (m->residual <= tolerance || m->steps >= m->self->max_iterations) break;
-    if (m->steps - before <= EASY_STEPS) m->step = fmax(FALL * m->step, SMALLEST_STEP * first);
+    if (m->residual <= tolerance || m->steps >= m->self->max_iterations || idle == PATIENCE) break;
+    if (m->steps - before <= EASY_STEPS) m->step = fmax(FALL * m->step, least);
   }
   m->step = 0;
   return status;

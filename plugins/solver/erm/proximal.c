@@ -65,7 +65,8 @@ static scl_status descent_bounded(descent *d, double value, bool *good, scl_erro
     model += d->y_gradient[i] * by;
     square += by * by / metric_of(m, i);
   }
-  *good = here <= model + d->curvature / 2 * square + 1e-12 * fabs(value);
+  *good = here <= model + d->curvature / 2 * square +
+                      fmax(1e-14 * fabs(value), risk_noise(&m->risk, value));
   return status;
 }
 
