@@ -15,9 +15,10 @@ local function expect_rate(t, one, f, y)
   local rate = (values[2] - values[1]) / (above - below)
   if not loss.is_finite(rate) then return end
   local size = math.max(math.abs(values[1]), math.abs(values[2]))
-  local slack = 1e-9 * (math.abs(slopes[1]) + math.abs(slopes[2])) + 32 * EPSILON * (size + 1e-6) / h
-  t:expect(slopes[1] - slack <= rate and rate <= slopes[2] + slack, "around %s the value changes by \z
-    %.9g for each unit, and the slopes there are %.9g to %.9g", loss.shown(f, y), rate, slopes[1],
+  local slack = 1e-9 * (math.abs(slopes[1]) + math.abs(slopes[2]))
+    + 32 * EPSILON * (size + 1e-6) / h
+  t:expect(slopes[1] - slack <= rate and rate <= slopes[2] + slack, "around %s the value changes \z
+    by %.9g for each unit, and the slopes there are %.9g to %.9g", loss.shown(f, y), rate, slopes[1],
     slopes[2])
 end
 
@@ -35,7 +36,8 @@ local function check_convex(t)
       local scores = one:scores(y, of + 20)
       local slopes = one:all("slope", scores, y)
       for i = 2, #scores do
-        t:expect(slopes[i] >= slopes[i - 1] - 1e-12 * (math.abs(slopes[i]) + math.abs(slopes[i - 1])),
+        local slack = 1e-12 * (math.abs(slopes[i]) + math.abs(slopes[i - 1]))
+        t:expect(slopes[i] >= slopes[i - 1] - slack,
           "the slope falls from %.9g at %s to %.9g at f = %.6g: it is not convex", slopes[i - 1],
           loss.shown(scores[i - 1], y), slopes[i], scores[i])
       end

@@ -154,8 +154,8 @@ local function targets_of(fields, o)
   return list
 end
 
--- Raises an error where the given slope is not that of the value. As a loss is convex, the change of
--- its value from z - h to z + h lies between the slopes at both ends, also around a kink.
+-- Raises an error where the given slope is not that of the value. As a loss is convex, the change
+-- of its value from z - h to z + h lies between the slopes at both ends, also around a kink.
 local function check_slope(fields, o)
   for _, y in ipairs(targets_of(fields, o)) do
     for _, z in ipairs{ -2.3, -0.7, 0.4, 1.1, 2.6 } do
@@ -281,7 +281,7 @@ local function enter(kind, given, group, own)
   return group[fields.name]
 end
 
---- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel, sc.solver and sc.loss, by kind.
+--- define.groups: the tables sc.sampler, sc.nonlinearity, sc.kernel, sc.solver, sc.loss, by kind.
 define.groups = {}
 
 --- sc.nonlinearity.define{ name =, eval = function(z, o) ... end, ... }: defines a nonlinearity in
@@ -411,15 +411,15 @@ end
 function define.solver(given) return enter("solver", given, define.groups.solver) end
 
 --- sc.loss.define{ name =, value = function(f, y, o) ... end, ... }: defines a loss in Lua as
---- sc.loss.NAME{...}, for sc.solver.erm{ loss = sc.loss.NAME{} }. Returns that constructor. Options,
---- check and texts: as for sc.nonlinearity.define. A loss is convex in the score f; targets y of
+--- sc.loss.NAME{...}, for sc.solver.erm{ loss = sc.loss.NAME{} }. Returns that constructor.
+--- Options, check and texts: as for sc.nonlinearity.define. A loss is convex in the score f; targets y of
 --- classes are -1 and 1.
 ---
 ---   value     function(f, y, o): l(f, y)
 ---   slope     function(f, y, o): its derivative in f, compared with differences of value when a
 ---             component is made. Without it these differences are taken, with ten digits
----   curvature function(f, y, o): the second derivative, for Newton's method; without it differences
----             of the given slope
+---   curvature function(f, y, o): the second derivative, for Newton's method; without it
+---             differences of the given slope
 ---   kinks     true: the slope jumps somewhere, as that of |f - y|
 ---   conjugate function(s, y, o): sup over f of s f - l(f, y), for duality gaps; math.huge: none
 ---   proximal  function(z, y, t, o): the f that minimises l(f, y) + (f - z)^2/(2 t); without it by
