@@ -204,7 +204,8 @@ The texts that `help()` shows at the prompt, as pages.
   and the others
 - [objects.md](objects.md): data sets, pipelines, features, matrices, figures and their methods
 - [samplers.md](samplers.md), [nonlinearities.md](nonlinearities.md), [kernels.md](kernels.md),
-  [solvers.md](solvers.md), [transports.md](transports.md): every plugin with its options
+  [solvers.md](solvers.md), [losses.md](losses.md), [transports.md](transports.md): every plugin
+  with its options
 - [command.md](command.md): the command line and the environment variables
 ]]
 
@@ -219,6 +220,7 @@ function reference.pages(source, binary)
     ["reference/nonlinearities.md"] = plugins_page("nonlinearity", "Nonlinearities"),
     ["reference/kernels.md"] = plugins_page("kernel", "Kernels"),
     ["reference/solvers.md"] = plugins_page("solver", "Solvers"),
+    ["reference/losses.md"] = plugins_page("loss", "Losses"),
     ["reference/transports.md"] = plugins_page("transport", "Transports"),
     ["reference/command.md"] = command_page(binary),
     ["scullery.1"] = require("documentation.manual").page(binary, sc.version),

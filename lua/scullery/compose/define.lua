@@ -412,8 +412,8 @@ function define.solver(given) return enter("solver", given, define.groups.solver
 
 --- sc.loss.define{ name =, value = function(f, y, o) ... end, ... }: defines a loss in Lua as
 --- sc.loss.NAME{...}, for sc.solver.erm{ loss = sc.loss.NAME{} }. Returns that constructor.
---- Options, check and texts: as for sc.nonlinearity.define. A loss is convex in the score f; targets y of
---- classes are -1 and 1.
+--- Options, check and texts: as for sc.nonlinearity.define. A loss is convex in the score f;
+--- targets y of classes are -1 and 1.
 ---
 ---   value     function(f, y, o): l(f, y)
 ---   slope     function(f, y, o): its derivative in f, compared with differences of value when a
