@@ -15,7 +15,7 @@ end
 for _, entry in ipairs(core.plugin_list()) do
   if entry.kind == "loss" then
     _ENV["Test_" .. entry.name] = function()
-      for seed = 1, 2 do check_one(entry.name, seed) end
+      check_one(entry.name, 1)
     end
   end
 end

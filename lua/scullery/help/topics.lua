@@ -22,7 +22,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.features    random features                sc.features{ p = ..., phi = ..., T = 500 }
   sc.solver      what learns the weights        sc.solver.NAME{ ... }
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
-  sc.loss        what a solver minimises        sc.solver.erm{ loss = sc.loss.NAME{} }
+  sc.loss        what such a solver minimises   sc.solver.NAME{ loss = sc.loss.NAME{} }
   sc.transport   what joins the processes of one script (scullery --processes N)
   sc.load        what p:save(path) wrote        sc.load("model.safetensors")
   sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }
