@@ -108,8 +108,8 @@ local function check_facts(t)
         t:expect(i == 1 or facts.largest_curvature == 0 or facts.largest_curvature == math.huge
           or not loss.is_finite(change) or change <= facts.largest_curvature * by * (1 + 1e-9)
           + 1e-13 * (math.abs(slope) + facts.largest_curvature * math.abs(scores[i])),
-          "the slope changes by %.6g from f = %.6g to %.6g, y = %.6g, and its largest curvature is \z
-          said to be %.6g", change, scores[i] - by, scores[i], y, facts.largest_curvature)
+          "the slope changes by %.6g from f = %.6g to %.6g, y = %.6g, and its largest curvature \z
+          is said to be %.6g", change, scores[i] - by, scores[i], y, facts.largest_curvature)
       end
     end
   end)

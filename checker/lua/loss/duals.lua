@@ -13,8 +13,8 @@ local function expect_conjugate(t, one, y, scores)
       local terms = { slopes[i] * f, values[i] }
       local want = terms[1] - terms[2]
       local slack = 1e-9 * (math.abs(terms[1]) + math.abs(terms[2]) + 1e-3)
-      t:expect(math.abs(got - want) <= slack, "the conjugate of %.9g, the slope at %s, is %.9g, and \z
-        should be %.9g", slopes[i], loss.shown(f, y), got, want)
+      t:expect(math.abs(got - want) <= slack, "the conjugate of %.9g, the slope at %s, is %.9g, \z
+        and should be %.9g", slopes[i], loss.shown(f, y), got, want)
     end
   end
   for k = 1, #scores do
@@ -23,8 +23,8 @@ local function expect_conjugate(t, one, y, scores)
     for i, f in ipairs(scores) do
       local least = s * f - values[i]
       t:expect(not loss.is_finite(values[i]) or got >= least - 1e-9 * (math.abs(s * f)
-        + math.abs(values[i]) + 1e-3), "the conjugate of %.9g for y = %.6g is %.9g, and s f - l(f) \z
-        is more at f = %.6g: %.9g", s, y, got, f, least)
+        + math.abs(values[i]) + 1e-3), "the conjugate of %.9g for y = %.6g is %.9g, and \z
+        s f - l(f) is more at f = %.6g: %.9g", s, y, got, f, least)
     end
   end
 end

@@ -41,7 +41,8 @@ local function fit(one, X, y, task, method)
   for j = 1, COLUMNS do a[j] = m:weights():get(j, 1) end
   local made = { a = a, b = m:intercept():get(1, 1), gap = info.gap }
   made.value = objective(one, X, y, made.a, made.b)
-  one.t:expect(info.status == "converged", "sc.solver.erm{method = %q} did not converge: %s", method,
+  one.t:expect(info.status == "converged", "sc.solver.erm{method = %q} did not converge: %s",
+    method,
     info.note or info.status)
   return made
 end

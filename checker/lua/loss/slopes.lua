@@ -18,8 +18,8 @@ local function expect_rate(t, one, f, y)
   local slack = 1e-9 * (math.abs(slopes[1]) + math.abs(slopes[2]))
     + 32 * EPSILON * (size + 1e-6) / h
   t:expect(slopes[1] - slack <= rate and rate <= slopes[2] + slack, "around %s the value changes \z
-    by %.9g for each unit, and the slopes there are %.9g to %.9g", loss.shown(f, y), rate, slopes[1],
-    slopes[2])
+    by %.9g for each unit, and the slopes there are %.9g to %.9g", loss.shown(f, y), rate,
+    slopes[1], slopes[2])
 end
 
 local function check_slope(t)

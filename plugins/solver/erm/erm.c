@@ -14,7 +14,8 @@
  *
  * The residual is the norm of the gradient relative to that at a = 0 with the best constant; with
  * kinks, besides, what the objective is above that of the round's dual point, relative to the
- * objective there. The gap (gap.c) needs a conjugate and lambda > 0. */
+ * objective there. The gap (gap.c), relative to that objective too, needs a conjugate and lambda > 0;
+ * where there is one it must be as small. */
 #include "erm.h"
 #include "shared/row_total.h"
 #include "shared/solver_options.h"
@@ -147,7 +148,7 @@ static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_
   }
   if (status == SCL_STATUS_OK) status = erm_differentiate(m, false, error);
   m->unit = m->norm > 0 ? m->norm : 1;
-  m->worth = m->value > 0 ? m->value : 1;
+  m->worth = m->value != 0 ? fabs(m->value) : 1;
   return status;
 }
 
@@ -187,10 +188,10 @@ static scl_status erm_smooth(erm_machine *m, erm_method method, scl_error *error
   enum { ROUNDS = 4 };
   scl_status status = SCL_STATUS_OK;
   for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++) {
-    status = method(m, m->self->tolerance * (round == 0 ? 1 : 0.5), error);
+    status = method(m, m->goal * (round == 0 ? 1 : 0.5), error);
     if (status == SCL_STATUS_OK) status = erm_differentiate(m, true, error);
     m->residual = m->norm / m->unit;
-    if (m->residual <= m->self->tolerance || m->steps >= m->self->max_iterations) break;
+    if (m->residual <= m->goal || m->steps >= m->self->max_iterations) break;
   }
   return status;
 }
@@ -232,19 +233,32 @@ static scl_status erm_unbounded(erm_machine *m, bool *out, scl_error *error) {
   return status;
 }
 
+/* Solves until the residual is small enough, and the gap where there is one, relative to the objective
+ * at a = 0: a small lambda asks for a smaller gradient. */
+static scl_status erm_close_gap(erm_machine *m, erm_method method, double *gap, scl_error *error) {
+  enum { ROUNDS = 6 };
+  const bool kinks = m->loss->facts.flags & SCL_LOSS_KINKS;
+  scl_status status = SCL_STATUS_OK;
+  m->goal = m->self->tolerance;
+  for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++, m->goal /= 10) {
+    status = kinks ? erm_multipliers(m, method, error) : erm_smooth(m, method, error);
+    if (status == SCL_STATUS_OK) status = erm_dual_point(m, error);
+    if (status == SCL_STATUS_OK) status = erm_gap(m, gap, error);
+    *gap /= m->worth;
+    if (!(*gap > m->self->tolerance) || m->residual > m->goal) break;
+  }
+  return status;
+}
+
 /* Solves the machine's targets, and adds the result to `out`: `target` is the only one of them. */
 static scl_status erm_run(erm_machine *m, erm_method method, size_t target, scl_solution *out,
                           scl_error *error) {
   const scl_problem *problem = m->problem;
   const size_t c = m->risk.columns, d = problem->features;
-  const bool kinks = m->loss->facts.flags & SCL_LOSS_KINKS;
   double gap = NAN;
   bool unbounded = false;
   scl_status status = erm_warm(m, out, target, error);
-  if (status == SCL_STATUS_OK)
-    status = kinks ? erm_multipliers(m, method, error) : erm_smooth(m, method, error);
-  if (status == SCL_STATUS_OK) status = erm_dual_point(m, error);
-  if (status == SCL_STATUS_OK) status = erm_gap(m, &gap, error);
+  if (status == SCL_STATUS_OK) status = erm_close_gap(m, method, &gap, error);
   if (status == SCL_STATUS_OK) status = erm_unbounded(m, &unbounded, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < c; j++) {
@@ -253,12 +267,17 @@ static scl_status erm_run(erm_machine *m, erm_method method, size_t target, scl_
       out->coefficients[i * problem->targets + to] = m->x[i * c + j];
     if (m->risk.intercept) out->intercept[to] = m->x[d * c + j] - shift_of(problem, to);
   }
-  out->gap += gap;
+  out->gap = isnan(gap) ? NAN : fmax(out->gap, gap);
   out->residual = fmax(out->residual, unbounded ? INFINITY : m->residual);
   if (unbounded)
     (void)snprintf(out->note, sizeof out->note,
                    "the classes are separable, so that without lambda longer weights always lower "
                    "the loss: give lambda more than 0");
+  else if (gap > m->self->tolerance && m->residual <= m->self->tolerance)
+    (void)snprintf(
+        out->note, sizeof out->note,
+        "the duality gap is %.1e, and %.1e was wanted: give a larger lambda or tolerance", gap,
+        m->self->tolerance);
   else if (m->residual > m->self->tolerance)
     (void)snprintf(out->note, sizeof out->note, "the residual is %.1e, and %.1e was wanted: %s",
                    m->residual, m->self->tolerance,
@@ -318,7 +337,9 @@ static scl_status erm_solve(const void *instance, const scl_problem *problem, sc
     out->iterations = many.steps;
   }
   if (one.system.host != NULL) refined_close(&one.system);
-  out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  out->outcome = out->residual <= self->tolerance && !(out->gap > self->tolerance)
+                     ? SCL_OUTCOME_CONVERGED
+                     : SCL_OUTCOME_LIMIT;
   return status;
 }
 
@@ -478,7 +499,8 @@ const scl_plugin scullery_plugin = {
            "multipliers around them where its slope jumps, the accelerated proximal gradient for\n"
            "penalties with ||a||_1. It ends when the norm of the gradient is `tolerance` times\n"
            "that at a = 0. With a conjugate and lambda > 0, info().gap bounds how far the\n"
-           "objective is from its least. Predictions of loss.poisson and loss.gamma are the\n"
+           "objective is from its least, relative to that at a = 0, and is at most `tolerance`. "
+           "Predictions of loss.poisson and loss.gamma are the\n"
            "logarithms of means.",
     SCL_SOLVER(.solve = erm_solve),
     SCL_INSTANCE(erm, options),

@@ -48,6 +48,7 @@ typedef struct erm_machine {
   double spread;                     /* a scale of scores */
   double unit, worth;                /* of the gradient's norm, and of the objective, at a = 0 */
   double value, norm, residual;
+  double goal;           /* of the residual */
   size_t steps;          /* iterations so far, of all columns */
   refined_system system; /* of Newton's method; host NULL: not open */
   lbfgs lbfgs;           /* its risk NULL: not open */

@@ -41,7 +41,7 @@ static scl_status take_multipliers(erm_machine *m, double *excess, scl_error *er
 }
 
 scl_status erm_multipliers(erm_machine *m, erm_method method, scl_error *error) {
-  const double tolerance = m->self->tolerance, lipschitz = m->loss->facts.lipschitz,
+  const double tolerance = m->goal, lipschitz = m->loss->facts.lipschitz,
                first = m->spread / (lipschitz > 0 && isfinite(lipschitz) ? lipschitz : 1);
   const size_t nc = m->risk.scores;
   const double least =
