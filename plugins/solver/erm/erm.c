@@ -36,7 +36,7 @@ static const scl_option options[] = {
     SCL_WORD(erm, method, "auto|newton|lbfgs|proximal", "auto",
              "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; "
              "auto: newton up to D = 1000 where the loss allows it, else lbfgs"),
-    SOLVER_TOLERANCE(erm, "1e-6",
+    SOLVER_TOLERANCE(erm, "1e-5",
                      "gradient norm relative to the one at a = 0; for losses with kinks also the "
                      "part of the objective above the dual's"),
     SOLVER_MAX_ITERATIONS(erm, "5000", "steps at most, of all targets together for lbfgs"),

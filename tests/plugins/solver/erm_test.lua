@@ -154,7 +154,8 @@ end
 function TestEveryLossIsMinimised()
   local function ridge(a) return 0.05 / 2 * a * a end
   each_loss(function(name, intercept)
-    local m = fit(sc.solver.erm{ loss = loss_of(name), lambda = 0.05, intercept = intercept },
+    local m = fit(sc.solver.erm{ loss = loss_of(name), lambda = 0.05, intercept = intercept,
+      tolerance = 1e-6 },
       (data_for(name)))
     expect_least(name, m, intercept, ridge)
   end)
@@ -164,7 +165,8 @@ function TestEveryLossIsMinimisedWithL1()
   local function lasso(a) return 0.05 * math.abs(a) end
   each_loss(function(name, intercept)
     if not intercept then return end
-    local m = fit(sc.solver.erm{ loss = loss_of(name), lambda = 0.05, penalty = "l1" },
+    local m = fit(sc.solver.erm{ loss = loss_of(name), lambda = 0.05, penalty = "l1",
+      tolerance = 1e-6 },
       (data_for(name)))
     expect_least(name, m, true, lasso)
   end)
