@@ -147,7 +147,8 @@ static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_
     if (length == 0) break;
   }
   if (status == SCL_STATUS_OK) status = erm_differentiate(m, false, error);
-  m->unit = m->norm > 0 ? m->norm : 1;
+  m->unit = erm_norm(m, m->gradient);
+  if (!(m->unit > 0)) m->unit = 1;
   m->worth = m->value != 0 ? fabs(m->value) : 1;
   return status;
 }
@@ -247,6 +248,9 @@ static scl_status erm_close_gap(erm_machine *m, erm_method method, double *gap, 
     *gap /= m->worth;
     if (!(*gap > m->self->tolerance) || m->residual > m->goal) break;
   }
+  /* A small l1 cuts the dual point down by far more than the coefficients are off: no bound. */
+  if (erm_l1(m->self) > 0 && *gap > m->self->tolerance && m->residual <= m->self->tolerance)
+    *gap = NAN;
   return status;
 }
 
