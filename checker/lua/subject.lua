@@ -280,6 +280,22 @@ local function use_solver(solver, X, seed)
   return sc.pipeline{ map:features{ T = 6, seed = seed }, solver }:fit(ds):decision(X)
 end
 
+-- Targets that a loss takes: classes, or numbers of its range.
+local function use_loss(loss, X)
+  local sc = require "scullery"
+  local facts, y = core.loss_facts(instance(loss)), {}
+  local low, high = facts.low, facts.high
+  for i = 1, X:rows() do
+    local x = X:get(i, 1)
+    local share = 1 / (1 + math.exp(-x))
+    y[i] = not facts.numbers and (x > 0 and 1 or -1)
+      or low > -math.huge and high < math.huge and low + (high - low) * share
+      or low > -math.huge and low + share * 3 or high < math.huge and high - share * 3 or x
+  end
+  local ds = sc.dataset{ X = X, y = y, task = facts.numbers and "regression" or "classification" }
+  return sc.pipeline{ sc.solver.erm{ loss = loss, lambda = 0.1 } }:fit(ds):decision(X)
+end
+
 local function use_kernel(kernel, X)
   local made
   subject.rows(function(rows) made = kernel:gram(rows, rows) end, X)
@@ -303,6 +319,7 @@ function subject.use(component, seed, rows)
     return require("scullery_checker.metric.cases").use(component, seed, rows or 300)
   end
   local X = core.randn{ rows or 300, 4, seed = seed }
+  if component.kind == "loss" then return use_loss(component, X) end
   if component.kind == "sampler" then
     return use_features(component, needed_partner(component), X, seed)
   elseif component.kind == "nonlinearity" then

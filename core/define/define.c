@@ -123,7 +123,8 @@ static void read_options(lua_State *L, int fields, scl_definition *definition) {
 static const scl_define_kind *const kinds[SCL_KINDS] = {
     [SCL_KIND_SAMPLER] = &scl_define_sampler, [SCL_KIND_NONLINEARITY] = &scl_define_nonlinearity,
     [SCL_KIND_KERNEL] = &scl_define_kernel,   [SCL_KIND_SOLVER] = &scl_define_solver,
-    [SCL_KIND_STAGE] = &scl_define_stage,     [SCL_KIND_METRIC] = &scl_define_metric};
+    [SCL_KIND_STAGE] = &scl_define_stage,     [SCL_KIND_METRIC] = &scl_define_metric,
+    [SCL_KIND_LOSS] = &scl_define_loss};
 
 /* __gc of the guard in define(): release a definition that was not entered in the registry. */
 static int forget_definition(lua_State *L) {

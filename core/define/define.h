@@ -31,6 +31,7 @@ struct scl_definition {
     scl_solver solver;
     scl_stage stage;
     scl_metric metric;
+    scl_loss loss;
   } table;
   scl_ability abilities[SCL_MOST_ABILITIES + 1];
   size_t n_abilities;
@@ -51,7 +52,7 @@ typedef struct scl_defined {
 } scl_defined;
 
 extern const scl_define_kind scl_define_sampler, scl_define_nonlinearity, scl_define_kernel,
-    scl_define_solver, scl_define_stage, scl_define_metric;
+    scl_define_solver, scl_define_stage, scl_define_metric, scl_define_loss;
 
 /* Offer an ability on behalf of all instances. The table is not copied. */
 void scl_define_offer(scl_definition *definition, const char *id, const void *table);

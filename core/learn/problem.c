@@ -235,6 +235,7 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
   SCL_TRY(scl_training_centre(training, s->problem.intercept && !scl_solver_makes_models(solver),
                               error));
   if (s->problem.intercept) s->problem.scale = training->pilot.scale; /* borrowed, or NULL */
+  s->problem.target_shift = training->flow.target_pilot;
   s->problem.rows = rows_without(&training->flow, without, &total);
   if (s->problem.rows == 0 || s->problem.features == 0 || s->problem.targets == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,

@@ -113,12 +113,23 @@ static void set_metric(lua_State *L, const void *vtable) {
   if (table->most_classes > 0) scl_lua_set_integer(L, "most_classes", table->most_classes);
 }
 
+/* targets: "numbers", "classes" or both; kinks: whether the slope jumps; amended: whether facts depend
+ * on options. */
+static void set_loss(lua_State *L, const void *vtable) {
+  const scl_loss *table = vtable;
+  static const char *const targets[] = {"none", "numbers", "classes", "numbers and classes"};
+  scl_lua_set_text(L, "targets",
+                   targets[table->targets & (SCL_TARGETS_NUMBERS | SCL_TARGETS_CLASSES)]);
+  scl_lua_set_boolean(L, "kinks", (table->flags & SCL_LOSS_KINKS) != 0);
+  scl_lua_set_boolean(L, "amended", table->facts != NULL);
+}
+
 /* By kind. A kind without a row has the fields that all kinds have. */
 static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
     [SCL_KIND_SAMPLER] = set_sampler,     [SCL_KIND_NONLINEARITY] = set_nonlinearity,
     [SCL_KIND_KERNEL] = set_kernel,       [SCL_KIND_SOLVER] = set_solver,
     [SCL_KIND_TRANSPORT] = set_transport, [SCL_KIND_STAGE] = set_stage,
-    [SCL_KIND_METRIC] = set_metric,
+    [SCL_KIND_METRIC] = set_metric,       [SCL_KIND_LOSS] = set_loss,
 };
 
 /* abilities = the ids that the descriptor lists; and of a nonlinearity that declares its facts,

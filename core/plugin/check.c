@@ -285,6 +285,16 @@ static scl_status check_stage(const scl_plugin *plugin, const void *vtable, scl_
   return SCL_STATUS_OK;
 }
 
+/* A loss whose facts do not depend on options says which targets it takes. */
+static scl_status check_loss(const scl_plugin *plugin, const void *vtable, scl_error *error) {
+  const scl_loss *table = vtable;
+  (void)plugin;
+  if (table->facts != NULL || table->targets & (SCL_TARGETS_NUMBERS | SCL_TARGETS_CLASSES))
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "it takes neither numbers nor classes as targets (member 'targets')");
+}
+
 /* A transport has no conditions beyond its required slots. */
 static scl_status check_nothing(const scl_plugin *plugin, const void *vtable, scl_error *error) {
   (void)plugin, (void)vtable, (void)error;
@@ -320,7 +330,7 @@ static scl_status (*const checks[SCL_KINDS])(const scl_plugin *plugin, const voi
     [SCL_KIND_SAMPLER] = check_sampler,   [SCL_KIND_NONLINEARITY] = check_nonlinearity,
     [SCL_KIND_KERNEL] = check_kernel,     [SCL_KIND_SOLVER] = check_solver,
     [SCL_KIND_TRANSPORT] = check_nothing, [SCL_KIND_STAGE] = check_stage,
-    [SCL_KIND_METRIC] = check_metric};
+    [SCL_KIND_METRIC] = check_metric,     [SCL_KIND_LOSS] = check_loss};
 
 /* Check the table of the plugin's kind. A table of an older plugin is shorter: the members that it
  * does not have are read as zero. */
@@ -333,6 +343,7 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
     scl_transport transport;
     scl_stage stage;
     scl_metric metric;
+    scl_loss loss;
   } room;
   const scl_table_rule *rule = scl_rule_of_kind(plugin->kind);
   const scl_status status = scl_table_check(rule, plugin->vtable, error);

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "plugin/call.h"
 #include "plugin/instance.h"
+#include "plugin/loss.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -168,6 +169,7 @@ SCL_PRINTF(2, 3) static void host_fail_call(scl_status status, const char *forma
  * have. They are not members of the table, so that plugins can do without them. */
 static const void *host_service(const char *id) {
   if (strcmp(id, SCL_SERVICE_PILOT) == 0) return &scl_service_pilot;
+  if (strcmp(id, SCL_SERVICE_LOSSES) == 0) return &scl_service_losses;
   return strcmp(id, SCL_SERVICE_SYMMETRIC_FLOAT32) == 0 ? &scl_service_symmetric_float32 : NULL;
 }
 

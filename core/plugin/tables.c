@@ -28,13 +28,16 @@ static const scl_table_rule of_kinds[SCL_KINDS] = {
                         .either = {SLOT(scl_stage, apply), SLOT(scl_stage, column)}},
     [SCL_KIND_METRIC] = {TABLE(scl_metric, SCL_LEAST_METRIC),
                          .either = {SLOT(scl_metric, row), SLOT(scl_metric, measure)}},
+    [SCL_KIND_LOSS] = {TABLE(scl_loss, SCL_LEAST_LOSS),
+                       .required = {SLOT(scl_loss, value), SLOT(scl_loss, slope)}},
 };
 
 enum {
   SAMPLER = SCL_BIT(SCL_KIND_SAMPLER),
   NONLINEARITY = SCL_BIT(SCL_KIND_NONLINEARITY),
   KERNEL = SCL_BIT(SCL_KIND_KERNEL),
-  SOLVER = SCL_BIT(SCL_KIND_SOLVER)
+  SOLVER = SCL_BIT(SCL_KIND_SOLVER),
+  LOSS = SCL_BIT(SCL_KIND_LOSS)
 };
 
 static const scl_table_rule of_abilities[] = {
@@ -106,6 +109,18 @@ static const scl_table_rule of_abilities[] = {
      .required = {SLOT(scl_ability_model_path, option), SLOT(scl_ability_model_path, fit)}},
     {SCL_ABILITY_COST, SOLVER, TABLE(scl_ability_cost, SCL_LEAST_ABILITY_COST),
      .required = {SLOT(scl_ability_cost, cost)}},
+    {SCL_ABILITY_LOSS_CURVATURE, LOSS,
+     TABLE(scl_ability_loss_curvature, SCL_LEAST_ABILITY_LOSS_CURVATURE),
+     .required = {SLOT(scl_ability_loss_curvature, curvature)}},
+    {SCL_ABILITY_LOSS_CONJUGATE, LOSS,
+     TABLE(scl_ability_loss_conjugate, SCL_LEAST_ABILITY_LOSS_CONJUGATE),
+     .required = {SLOT(scl_ability_loss_conjugate, conjugate)}},
+    {SCL_ABILITY_LOSS_PROXIMAL, LOSS,
+     TABLE(scl_ability_loss_proximal, SCL_LEAST_ABILITY_LOSS_PROXIMAL),
+     .required = {SLOT(scl_ability_loss_proximal, proximal)}},
+    {SCL_ABILITY_LOSS_PROBABILITY, LOSS,
+     TABLE(scl_ability_loss_probability, SCL_LEAST_ABILITY_LOSS_PROBABILITY),
+     .required = {SLOT(scl_ability_loss_probability, probability)}},
     {.id = NULL},
 };
 

@@ -23,7 +23,7 @@ local sc = {
   sampler = component.group "sampler", nonlinearity = component.group "nonlinearity",
     kernel = component.group "kernel", solver = component.group "solver",
     transport = component.group "transport", stage = component.group "stage",
-    metric = component.group "metric",
+    metric = component.group "metric", loss = component.group "loss",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, select = stages.select, pca = stages.pca,
@@ -52,7 +52,8 @@ local sc = {
 sc.plot.learning_curve = require "scullery.pictures.learning_curve".plot
 sc.plot.embedding = require "scullery.pictures.embedding".plot
 
-for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver", "stage", "metric" } do
+local definable = { "sampler", "nonlinearity", "kernel", "solver", "stage", "metric", "loss" }
+for _, kind in ipairs(definable) do
   define.groups[kind] = sc[kind]
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end

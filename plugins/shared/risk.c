@@ -39,15 +39,36 @@ static void risk_finish(const risk *r, const double *x, const double *slope_sum,
     gradient[count + j] = slope_sum[j];
 }
 
-void risk_slopes(const risk *r, size_t first, size_t count, const double *scores) {
+/* A risk_rows: the loss that the choice says. */
+static scl_status risk_chosen_rows(const void *context, size_t first, size_t count, const double *f,
+                                   double *values, double *slopes, scl_error *error) {
+  const risk *r = context;
   const size_t c = r->columns;
-  for (size_t i = first; i < first + count; i++, scores += c) {
+  (void)error;
+  for (size_t i = 0; i < count; i++)
+    values[i] = loss_row(r->choice, c, f + i * c, r->targets + (first + i) * c, slopes + i * c);
+  return SCL_STATUS_OK;
+}
+
+static scl_status risk_at_rows(const risk *r, size_t first, size_t count, const double *f,
+                               scl_error *error) {
+  return (r->rows == NULL ? risk_chosen_rows : r->rows)(r->rows == NULL ? r : r->context, first,
+                                                        count, f, r->losses + first,
+                                                        r->slopes + first * r->columns, error);
+}
+
+scl_status risk_slopes(const risk *r, size_t first, size_t count, const double *scores,
+                       scl_error *error) {
+  const size_t c = r->columns;
+  const scl_status status = risk_at_rows(r, first, count, scores, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = first; i < first + count; i++) {
     const double share = r->weights[i] / r->total;
-    double *to = r->slopes + i * c;
-    r->losses[i] = share * loss_row(r->choice, c, scores, r->targets + i * c, to);
+    r->losses[i] *= share;
     for (size_t j = 0; j < c; j++)
-      to[j] *= share;
+      r->slopes[i * c + j] *= share;
   }
+  return SCL_STATUS_OK;
 }
 
 scl_status risk_sums(const risk *r, double *value, double *slope_sum, scl_error *error) {
@@ -68,10 +89,10 @@ static scl_status risk_turn(void *context, const scl_rows *rows, double *scores,
   const risk_pass *pass = context;
   const size_t c = pass->risk->columns;
   double *kept = pass->scores + rows->first * c;
-  (void)error;
   for (size_t i = 0; i < rows->count * c; i++)
     kept[i] = scores[i] + (pass->b == NULL ? 0 : pass->b[i % c]);
-  risk_slopes(pass->risk, rows->first, rows->count, kept);
+  const scl_status status = risk_slopes(pass->risk, rows->first, rows->count, kept, error);
+  if (status != SCL_STATUS_OK) return status;
   memcpy(scores, pass->risk->slopes + rows->first * c, rows->count * c * sizeof *scores);
   return SCL_STATUS_OK;
 }
@@ -92,8 +113,8 @@ scl_status risk_evaluate(const risk *r, const double *x, double *value, double *
 
 scl_status risk_from_scores(const risk *r, const double *x, const double *scores, double *value,
                             double *gradient, double *slope_sum, scl_error *error) {
-  risk_slopes(r, 0, r->problem->rows, scores);
-  scl_status status = risk_sums(r, value, slope_sum, error);
+  scl_status status = risk_slopes(r, 0, r->problem->rows, scores, error);
+  if (status == SCL_STATUS_OK) status = risk_sums(r, value, slope_sum, error);
   if (status == SCL_STATUS_OK)
     status = r->problem->adjoint(r->problem, r->slopes, r->columns, gradient, error);
   if (status != SCL_STATUS_OK) return status;
@@ -120,14 +141,14 @@ scl_status risk_at(const risk_line *line, double t, double *value, double *deriv
   const risk *r = line->risk;
   const size_t n = r->problem->rows, c = r->columns;
   double rate;
+  for (size_t i = 0; i < n * c; i++) /* scores, which their slopes replace */
+    r->slopes[i] = line->scores[i] + t * line->change[i];
+  scl_status status = risk_at_rows(r, 0, n, r->slopes, error);
   for (size_t i = 0; i < n; i++) {
-    double *f = r->slopes + i * c; /* scores, which their slopes replace */
-    for (size_t j = 0; j < c; j++)
-      f[j] = line->scores[i * c + j] + t * line->change[i * c + j];
-    r->losses[i] = r->weights[i] * loss_row(r->choice, c, f, r->targets + i * c, f);
-    r->slopes[i] = r->weights[i] * risk_dot(c, f, line->change + i * c);
+    r->losses[i] *= r->weights[i];
+    r->slopes[i] = r->weights[i] * risk_dot(c, r->slopes + i * c, line->change + i * c);
   }
-  scl_status status = row_total(r->problem, r->losses, n, 1, value, error);
+  if (status == SCL_STATUS_OK) status = row_total(r->problem, r->losses, n, 1, value, error);
   if (status == SCL_STATUS_OK) status = row_total(r->problem, r->slopes, n, 1, &rate, error);
   if (status != SCL_STATUS_OK) return status;
   *derivative = rate / r->total + line->slope + t * line->bend;
@@ -139,7 +160,8 @@ scl_status risk_search(const risk_line *line, double fraction, double start, dou
                        scl_error *error) {
   double low = 0, high = INFINITY, at_low, at_high = INFINITY, t = start, derivative, value, here;
   scl_status status = risk_at(line, 0, &value, &at_low, error);
-  const double first = at_low, ceiling = value + 1e-14 * fabs(value);
+  const double first = at_low,
+               ceiling = value + 1e-14 * fabs(value) + risk_noise(line->risk, value);
   *length = 0;
   if (status != SCL_STATUS_OK || !(first < 0)) return status;
   for (int tries = 0; tries < 60; tries++) {
@@ -163,6 +185,24 @@ scl_status risk_search(const risk_line *line, double fraction, double start, dou
   }
   status = risk_at(line, low, &here, &derivative, error);
   if (status == SCL_STATUS_OK && here < value) *length = low;
+  return status;
+}
+
+scl_status risk_best_constant(const risk *r, const double *scores, double *change, double unit,
+                              double *length, scl_error *error) {
+  const size_t n = r->problem->rows;
+  double value, slope;
+  for (size_t i = 0; i < n; i++)
+    change[i] = 1;
+  const risk_line line = {.risk = r, .scores = scores, .change = change};
+  *length = 0;
+  scl_status status = risk_at(&line, 0, &value, &slope, error);
+  if (status != SCL_STATUS_OK) return status;
+  const double sign = slope > 0 ? -1 : 1;
+  for (size_t i = 0; i < n; i++)
+    change[i] = sign;
+  status = risk_search(&line, 1e-9, unit, length, error);
+  *length *= sign;
   return status;
 }
 

@@ -12,8 +12,15 @@
 
 #include <scullery/plugin.h>
 
+/* Losses (a number for each row, the sum over its columns) and slopes (count x c; may be f) of rows
+ * first .. first+count-1 at scores f (count x c). */
+typedef scl_status (*risk_rows)(const void *context, size_t first, size_t count, const double *f,
+                                double *values, double *slopes, scl_error *error);
+
 typedef struct risk {
   const scl_problem *problem;
+  risk_rows rows; /* in place of the loss that `choice` says; NULL: that one */
+  const void *context;
   const loss_choice *choice;
   double lambda;
   bool intercept;
@@ -34,9 +41,17 @@ static inline double risk_penalty(const risk *r, const double *x) {
   return r->lambda / 2 * risk_dot(count, x, x);
 }
 
+/* What rounding of float32 features may change a value by; 0 for float64. */
+static inline double risk_noise(const risk *r, double value) {
+  const scl_problem *problem = r->problem;
+  const double rounding = SCL_HAS(problem, rounding) ? problem->rounding : 0;
+  return rounding > 1e-12 ? rounding / 10 * fabs(value) : 0;
+}
+
 /* r->slopes and r->losses (times weight over total) of rows first .. first+count-1, whose scores
  * these are. */
-void risk_slopes(const risk *r, size_t first, size_t count, const double *scores);
+scl_status risk_slopes(const risk *r, size_t first, size_t count, const double *scores,
+                       scl_error *error);
 
 /* The sums of the losses, and of the slopes (c; zeros without an intercept), over all rows. */
 scl_status risk_sums(const risk *r, double *value, double *slope_sum, scl_error *error);
@@ -70,6 +85,11 @@ scl_status risk_at(const risk_line *line, double t, double *value, double *deriv
  * only rounding is left. Near the minimum slopes still tell where values no longer do. */
 scl_status risk_search(const risk_line *line, double fraction, double start, double *length,
                        scl_error *error);
+
+/* *length = the change of all scores, by a constant, that makes the risk least. change: n numbers of
+ * scratch; unit: how far to look first. One column. */
+scl_status risk_best_constant(const risk *r, const double *scores, double *change, double unit,
+                              double *length, scl_error *error);
 
 /* What the instance of a solver begins with that minimises a mean loss with an l2 penalty. */
 typedef struct risk_solver {

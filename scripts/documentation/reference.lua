@@ -204,8 +204,8 @@ The texts that `help()` shows at the prompt, as pages.
   and the others
 - [objects.md](objects.md): data sets, pipelines, features, matrices, figures and their methods
 - [samplers.md](samplers.md), [nonlinearities.md](nonlinearities.md), [kernels.md](kernels.md),
-  [solvers.md](solvers.md), [stages.md](stages.md), [transports.md](transports.md), [metrics.md](metrics.md): every
-  plugin with its options
+  [solvers.md](solvers.md), [losses.md](losses.md), [stages.md](stages.md), [transports.md](transports.md),
+  [metrics.md](metrics.md): every plugin with its options
 - [command.md](command.md): the command line and the environment variables
 ]]
 
@@ -221,6 +221,7 @@ function reference.pages(source, binary)
     ["reference/kernels.md"] = plugins_page("kernel", "Kernels"),
     ["reference/solvers.md"] = plugins_page("solver", "Solvers"),
     ["reference/stages.md"] = plugins_page("stage", "Row stages"),
+    ["reference/losses.md"] = plugins_page("loss", "Losses"),
     ["reference/transports.md"] = plugins_page("transport", "Transports"),
     ["reference/metrics.md"] = plugins_page("metric", "Metrics"),
     ["reference/command.md"] = command_page(binary),

@@ -2,8 +2,9 @@
  *
  * One shared object exports one symbol, `scullery_plugin` (or `scullery_plugins`, a list), and
  * hides all others. A plugin is a sampler, a nonlinearity, a kernel, a solver, a transport, a row
- * stage or a metric. It describes itself in tables of data and functions. The host checks these tables
- * before it calls a function, and refuses a faulty plugin with a sentence that names the fault.
+ * stage, a metric or a loss. It describes itself in tables of data and functions. The host checks
+ * these tables before it calls a function, and refuses a faulty plugin with a sentence that names
+ * the fault.
  *
  *   plugin/base.h          tables and how they grow, status, error
  *   plugin/block.h         numbers in memory
@@ -11,7 +12,7 @@
  *   plugin/host.h          what the host does for plugins (random.h, algebra.h)
  *   plugin/parameters.h    parameter spaces and distributions
  *   plugin/rows.h          blocks of rows
- *   plugin/sampler.h, nonlinearity.h, kernel.h, solver.h, transport.h, stage.h, metric.h
+ *   plugin/sampler.h, nonlinearity.h, kernel.h, solver.h, transport.h, stage.h, metric.h, loss.h
  *                          the table of each kind, and its abilities
  *   plugin/descriptor.h    the descriptor, which the symbol is
  *   plugin/entry.h         an optional symbol: functions called when an object is loaded
@@ -45,6 +46,7 @@
 #include "plugin/entry.h"
 #include "plugin/host.h"
 #include "plugin/kernel.h"
+#include "plugin/loss.h"
 #include "plugin/metric.h"
 #include "plugin/nonlinearity.h"
 #include "plugin/option.h"

@@ -64,6 +64,10 @@ local rules = {
     needs = { choices = { "values", "labels", "scores", "probabilities" }, required = true },
     better = { choices = { "smaller", "larger" }, required = true }, low = { type = "number" },
     high = { type = "number" }, most_classes = { type = "integer", low = 2 } }),
+  loss = declare("loss", { value = callable, slope = callable, curvature = callable,
+    conjugate = callable, proximal = callable, probability = callable, low = number, high = number,
+    low_open = { type = "boolean" }, lipschitz = number, largest_curvature = number,
+    kinks = { type = "boolean" }, targets = { choices = { "numbers", "classes", "both" } } }),
 }
 
 -- ---------------------------------------------------------------- fields that go together
@@ -147,6 +151,66 @@ function checks.metric(fields)
   end
   fields.by_labels = fields.needs == "labels"
   return main
+end
+
+-- The change of f(z, y, o) from z - h to z + h, for each unit.
+local function difference(f, z, y, o, h)
+  local above, below = z + h, z - h
+  return (f(above, y, o) - f(below, y, o)) / (above - below)
+end
+
+-- The step of a difference at z: the root of third order of the rounding error.
+local function step_at(z) return 6e-6 * math.max(1, math.abs(z)) end
+
+-- Targets that a definition takes, for a look at its slope.
+local function targets_of(fields, o)
+  local function bound(value, absent)
+    if type(value) == "function" then value = value(o) end
+    return value or absent
+  end
+  local list, low, high = {}, bound(fields.low, -math.huge), bound(fields.high, math.huge)
+  for _, y in ipairs(fields.targets == "classes" and { -1, 1 } or { -2, 0, 0.5, 1, 3 }) do
+    if y >= low and y <= high and not (fields.low_open and y == low) then list[#list + 1] = y end
+  end
+  return list
+end
+
+-- Raises an error where the given slope is not that of the value. As a loss is convex, the change
+-- of its value from z - h to z + h lies between the slopes at both ends, also around a kink.
+local function check_slope(fields, o)
+  for _, y in ipairs(targets_of(fields, o)) do
+    for _, z in ipairs{ -2.3, -0.7, 0.4, 1.1, 2.6 } do
+      local h = step_at(z)
+      local change = difference(fields.value, z, y, o, h)
+      local low, high = fields.slope(z - h, y, o), fields.slope(z + h, y, o)
+      local slack = 1e-4 * (1 + math.abs(change))
+      if change < low - slack or change > high + slack then
+        fail("the slope at f = %g, y = %g is %g, and the value changes by %g for each unit", z, y,
+          fields.slope(z, y, o), change)
+      end
+    end
+  end
+end
+
+-- A slope that is not given is the difference of values; a curvature, without kinks, that of the
+-- given slope.
+function checks.loss(fields)
+  need(fields, "value")
+  local value, slope, check = fields.value, fields.slope, fields.check
+  if not slope then
+    fields.slope = function(f, y, o) return difference(value, f, y, o, step_at(f)) end
+    return "value"
+  end
+  fields.check = function(o)
+    if check then check(o) end
+    check_slope(fields, o)
+  end
+  if not fields.kinks and not fields.curvature then
+    fields.curvature = function(f, y, o)
+      return math.max(0, difference(slope, f, y, o, step_at(f)))
+    end
+  end
+  return "value"
 end
 
 -- ---------------------------------------------------------------- the digest of a definition
@@ -400,5 +464,27 @@ function define.stage(given) return enter("stage", given, define.groups.stage) e
 ---   low, high limits of all values
 ---   most_classes   the largest number of classes for which it is defined
 function define.metric(given) return enter("metric", given, define.groups.metric) end
+
+--- sc.loss.define{ name =, value = function(f, y, o) ... end, ... }: defines a loss in Lua as
+--- sc.loss.NAME{...}, for sc.solver.erm{ loss = sc.loss.NAME{} }. Returns that constructor.
+--- Options, check and texts: as for sc.nonlinearity.define. A loss is convex in the score f;
+--- targets y of classes are -1 and 1.
+---
+---   value     function(f, y, o): l(f, y)
+---   slope     function(f, y, o): its derivative in f, compared with differences of value when a
+---             component is made. Without it these differences are taken, with ten digits
+---   curvature function(f, y, o): the second derivative, for Newton's method; without it
+---             differences of the given slope
+---   kinks     true: the slope jumps somewhere, as that of |f - y|
+---   conjugate function(s, y, o): sup over f of s f - l(f, y), for duality gaps; math.huge: none
+---   proximal  function(z, y, t, o): the f that minimises l(f, y) + (f - z)^2/(2 t); without it by
+---             bisection
+---   probability   function(f, o): the probability of the class 1
+---   targets   "numbers" (the default), "classes" or "both"
+---   low, high, low_open   the range of numbers as targets; low_open = true: more than low
+---   lipschitz, largest_curvature   the largest |slope|, and the largest curvature, math.huge: none
+---
+--- low, high, lipschitz and largest_curvature may be functions of o.
+function define.loss(given) return enter("loss", given, define.groups.loss) end
 
 return define

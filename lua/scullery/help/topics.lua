@@ -25,6 +25,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
   sc.stage       row stages, which change rows before features, or the features
   sc.metric      scores of predictions          score = "mcc"; sc.metrics has the built-in ones
+  sc.loss        what such a solver minimises   sc.solver.NAME{ loss = sc.loss.NAME{} }
   sc.transport   what joins the processes of one script (scullery --processes N)
   sc.load        what p:save(path) wrote        sc.load("model.safetensors")
   sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }

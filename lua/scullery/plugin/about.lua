@@ -150,7 +150,11 @@ local function data_rows(one)
   add("Features made", one.fan_out)
   add("Flags", one.flags and #one.flags > 0 and joined(one.flags) or nil)
   add("Tags", one.tags)
-  if one.amended then add("Shape", "depends on the options") end
+  add("Targets", one.targets)
+  if one.kinks then add("Slope", "jumps: it has kinks") end
+  if one.amended then
+    add(one.kind == "loss" and "Facts" or "Shape", "depend on the options")
+  end
   if one.launcher then add("Started by", "a launcher, which it knows by the environment") end
   add("Facts", one.facts and facts_text(one.facts))
   add("Roles", roles_text(one.options))

@@ -20,6 +20,7 @@ local abouts = {
   transport = "processes of this machine, made by fork, joined by sockets",
   stage = "columns cut to their mean +- some standard deviations",
   metric = "the focal loss of probabilities",
+  loss = "the logarithm of the hyperbolic cosine",
 }
 
 -- How the README says that a component is found once it is installed, and without that.

@@ -60,8 +60,8 @@ scl_status huber_dual_differentiate(huber_dual *d, const risk *r, double b, cons
                                     double *value, double *norm, scl_error *error) {
   const size_t n = r->problem->rows;
   double slope_sum = 0, penalty = 0, square = 0;
-  risk_slopes(r, 0, n, scores);
-  scl_status status = risk_sums(r, value, &slope_sum, error);
+  scl_status status = risk_slopes(r, 0, n, scores, error);
+  if (status == SCL_STATUS_OK) status = risk_sums(r, value, &slope_sum, error);
   for (size_t i = 0; i < n; i++) {
     d->gradient[i] = r->slopes[i] + r->lambda * d->u[i];
     r->losses[i] = d->u[i] * (scores[i] - b);

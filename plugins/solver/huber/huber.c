@@ -116,22 +116,14 @@ static scl_status huber_differentiate(robust *t, scl_error *error) {
 
 /* The minimiser b for this a, by a line search along the constant. */
 static scl_status best_constant(robust *t, scl_error *error) {
-  const size_t n = t->risk.problem->rows;
-  double value, slope, length;
+  double length;
   if (!t->risk.intercept) return SCL_STATUS_OK;
-  for (size_t i = 0; i < n; i++)
-    t->change[i] = 1;
-  const risk_line line = {.risk = &t->risk, .scores = t->scores, .change = t->change};
-  scl_status status = risk_at(&line, 0, &value, &slope, error);
+  const scl_status status = risk_best_constant(
+      &t->risk, t->scores, t->change, isinf(t->loss.delta) ? 1 : t->loss.delta, &length, error);
   if (status != SCL_STATUS_OK) return status;
-  const double sign = slope > 0 ? -1 : 1;
-  for (size_t i = 0; i < n; i++)
-    t->change[i] = sign;
-  status = risk_search(&line, 1e-9, isinf(t->loss.delta) ? 1 : t->loss.delta, &length, error);
-  if (status != SCL_STATUS_OK) return status;
-  t->x[t->risk.problem->features] += sign * length;
-  for (size_t i = 0; i < n; i++)
-    t->scores[i] += sign * length;
+  t->x[t->risk.problem->features] += length;
+  for (size_t i = 0; i < t->risk.problem->rows; i++)
+    t->scores[i] += length;
   return SCL_STATUS_OK;
 }
 

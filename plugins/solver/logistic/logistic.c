@@ -23,8 +23,8 @@
  * The norm of the gradient is stated, relative to that at a = 0. Without an intercept the objective
  * is lambda-strongly convex, so that ||gradient||^2/(2 lambda) bounds its distance from the
  * minimum: the stated gap. */
-#include "logistic.h"
 #include "shared/early_stop.h"
+#include "shared/lbfgs.h"
 #include "shared/losses.h"
 #include "shared/minibatch.h"
 #include "shared/row_total.h"
@@ -116,7 +116,9 @@ static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *ou
   bool apart = false;
   scl_status status = lbfgs_open(&l, r, error);
   if (status == SCL_STATUS_OK)
-    status = lbfgs_minimise(&l, self->tolerance, self->max_iterations, out, error);
+    status = lbfgs_minimise(&l, r->problem->warm ? out->coefficients : NULL,
+                            r->problem->features * r->columns, 0, self->tolerance,
+                            self->max_iterations, out, error);
   if (status == SCL_STATUS_OK && r->lambda == 0) status = separated(r, l.scores, &apart, error);
   if (status == SCL_STATUS_OK) {
     write_solution(r, l.x, sqrt(risk_dot(r->size, l.gradient, l.gradient)), out);

@@ -117,7 +117,8 @@ enum {
   SCL_KIND_SOLVER,
   SCL_KIND_TRANSPORT,
   SCL_KIND_STAGE,
-  SCL_KIND_METRIC
+  SCL_KIND_METRIC,
+  SCL_KIND_LOSS
 };
 typedef int32_t scl_kind;
 

@@ -135,6 +135,9 @@ struct scl_problem {
    * records the results of their passes. */
   scl_status (*keep)(const scl_problem *problem, const scl_state_part *parts, size_t count,
                      int32_t *restored, scl_error *error);
+  /* c numbers that the host subtracted from the targets of a regression (see `intercept`): a loss
+   * that is no function of f - y needs them. NULL: none. */
+  const double *target_shift;
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 

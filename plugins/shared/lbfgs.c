@@ -5,7 +5,7 @@
  * meets the strong Wolfe conditions, as it nearly always does. Where not, the scores of x and of
  * the trial give the line x + t p for all t: the search looks at no features, and the gradient at
  * its end costs half a sweep. */
-#include "logistic.h"
+#include "shared/lbfgs.h"
 
 scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   const size_t size = r->size;
@@ -42,6 +42,10 @@ static double lbfgs_square(const lbfgs *l, const double *x) {
   for (size_t i = 0; i < l->risk->size; i++)
     sum += l->metric[i] * x[i] * x[i];
   return sum;
+}
+
+double lbfgs_norm(const lbfgs *l, const double *gradient) {
+  return sqrt(lbfgs_square(l, gradient));
 }
 
 /* direction = -H gradient, by the two-loop recursion: newest pair to oldest, scaling by the metric
@@ -133,7 +137,7 @@ static scl_status lbfgs_step(lbfgs *l, bool *moved, scl_error *error) {
   scl_status status = risk_evaluate(l->risk, l->trial, &value, l->trial_gradient, l->trial_scores,
                                     l->slope_sum, error);
   if (status != SCL_STATUS_OK) return status;
-  const bool good = value <= l->value + 1e-4 * first * slope &&
+  const bool good = value <= l->value + 1e-4 * first * slope + risk_noise(l->risk, value) &&
                     fabs(risk_dot(size, l->trial_gradient, l->direction)) <= -0.9 * slope;
   *moved = true;
   if (!good || l->pairs == 0) status = lbfgs_search(l, first, &value, moved, error);
@@ -148,29 +152,31 @@ static scl_status lbfgs_step(lbfgs *l, bool *moved, scl_error *error) {
 
 /* The norm of the gradient, relative to `unit`, that at 0. */
 static double lbfgs_residual(const lbfgs *l, double unit) {
-  const double norm = sqrt(lbfgs_square(l, l->gradient));
+  const double norm = lbfgs_norm(l, l->gradient);
   return unit > 0 ? norm / unit : norm;
 }
 
 /* Value, gradient and scores at 0 and then at `start` (NULL: 0). unit: the norm of the gradient at
  * 0. */
-static scl_status lbfgs_start(lbfgs *l, const double *start, double *unit, scl_error *error) {
+static scl_status lbfgs_start(lbfgs *l, const double *start, size_t numbers, double *unit,
+                              scl_error *error) {
   const risk *r = l->risk;
-  scl_status status =
-      risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
-  if (status != SCL_STATUS_OK) return status;
-  *unit = sqrt(lbfgs_square(l, l->gradient));
+  scl_status status = SCL_STATUS_OK;
+  if (start == NULL || !(*unit > 0)) {
+    status = risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
+    if (status != SCL_STATUS_OK) return status;
+    if (!(*unit > 0)) *unit = lbfgs_norm(l, l->gradient);
+  }
   if (start == NULL) return SCL_STATUS_OK;
-  memcpy(l->x, start, r->problem->features * r->columns * sizeof *l->x);
+  memcpy(l->x, start, numbers * sizeof *l->x);
   return risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
 }
 
-scl_status lbfgs_minimise(lbfgs *l, double tolerance, size_t most, scl_solution *out,
-                          scl_error *error) {
+scl_status lbfgs_minimise(lbfgs *l, const double *start, size_t numbers, double unit,
+                          double tolerance, size_t most, scl_solution *out, scl_error *error) {
   const scl_problem *problem = l->risk->problem;
-  double unit = 0;
   bool moved = true;
-  scl_status status = lbfgs_start(l, problem->warm ? out->coefficients : NULL, &unit, error);
+  scl_status status = lbfgs_start(l, start, numbers, &unit, error);
   out->tolerance = tolerance;
   out->iterations = 0;
   while (status == SCL_STATUS_OK && lbfgs_residual(l, unit) > tolerance && moved &&

@@ -1,10 +1,8 @@
-/* L-BFGS on a risk. */
-#ifndef SCULLERY_SOLVER_LOGISTIC_H
-#define SCULLERY_SOLVER_LOGISTIC_H
+/* L-BFGS on a risk (shared/risk.h). */
+#ifndef SCULLERY_SHARED_LBFGS_H
+#define SCULLERY_SHARED_LBFGS_H
 
 #include "shared/risk.h"
-
-/* ------------------------------------------------------------ lbfgs.c */
 
 enum { LBFGS_PAIRS = 10 };
 
@@ -24,10 +22,14 @@ typedef struct lbfgs {
 /* Starts at x = 0. All arrays are scratch memory of the host: there is nothing to close. */
 scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error);
 
-/* From out->coefficients (where the problem is warm) to a gradient of `tolerance` times the one at
- * 0; fills in outcome, iterations, residual and tolerance. l->x ends as the solution. Where no step
- * lowers the value, old pairs may be the reason: once more along the gradient itself. */
-scl_status lbfgs_minimise(lbfgs *l, double tolerance, size_t most, scl_solution *out,
-                          scl_error *error);
+/* The norm in which gradients are measured: of their products with the root of the metric. */
+double lbfgs_norm(const lbfgs *l, const double *gradient);
+
+/* From the first `numbers` of x, of which `start` has the values (the others are 0; NULL: all are), to
+ * a gradient of `tolerance` times `unit` (0: the one at 0); fills in outcome, iterations, residual and tolerance.
+ * l->x ends as the solution. Where no step lowers the value, old pairs may be the reason: once more
+ * along the gradient itself. */
+scl_status lbfgs_minimise(lbfgs *l, const double *start, size_t numbers, double unit,
+                          double tolerance, size_t most, scl_solution *out, scl_error *error);
 
 #endif

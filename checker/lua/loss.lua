@@ -1,0 +1,6 @@
+--- Tests of losses.
+local list = {}
+for _, part in ipairs{ "calls", "slopes", "duals", "fits" } do
+  table.move(require("scullery_checker.loss." .. part), 1, 100, #list + 1, list)
+end
+return list

@@ -1,0 +1,102 @@
+--- Tests of conjugates, proximal steps and probabilities by what defines them.
+local loss = require "scullery_checker.loss.function"
+
+-- ---------------------------------------------------------------- conjugates
+
+-- At a slope s = l'(f) the conjugate is s f - l(f); at every s it is at least that, for all f.
+local function expect_conjugate(t, one, y, scores)
+  local values, slopes = one:all("value", scores, y), one:all("slope", scores, y)
+  local random = t:random(1, #scores, 3)
+  for i, f in ipairs(scores) do
+    if loss.is_finite(values[i]) and math.abs(slopes[i]) < 1e100 then
+      local got = one:at("conjugate", slopes[i], y)
+      local terms = { slopes[i] * f, values[i] }
+      local want = terms[1] - terms[2]
+      local slack = 1e-9 * (math.abs(terms[1]) + math.abs(terms[2]) + 1e-3)
+      t:expect(math.abs(got - want) <= slack, "the conjugate of %.9g, the slope at %s, is %.9g, \z
+        and should be %.9g", slopes[i], loss.shown(f, y), got, want)
+    end
+  end
+  for k = 1, #scores do
+    local s = 2 * random:get(1, k)
+    local got = one:at("conjugate", s, y)
+    for i, f in ipairs(scores) do
+      local least = s * f - values[i]
+      t:expect(not loss.is_finite(values[i]) or got >= least - 1e-9 * (math.abs(s * f)
+        + math.abs(values[i]) + 1e-3), "the conjugate of %.9g for y = %.6g is %.9g, and \z
+        s f - l(f) is more at f = %.6g: %.9g", s, y, got, f, least)
+    end
+  end
+end
+
+local function check_conjugate(t)
+  loss.each(t, function(one)
+    for of, y in ipairs(one.targets) do
+      local scores = one:scores(y, of + 60)
+      for _, far in ipairs{ -1e4, -1e3, 1e3, 1e4 } do scores[#scores + 1] = far end
+      expect_conjugate(t, one, y, scores)
+    end
+  end, "conjugate")
+end
+
+-- ---------------------------------------------------------------- proximal steps
+
+-- At the proximal point p the slopes around it enclose (z - p)/t.
+local function check_proximal(t)
+  loss.each(t, function(one)
+    for of, y in ipairs(one.targets) do
+      local random = t:random(1, 50, of + 80)
+      for i, z in ipairs(one:scores(y, of + 70)) do
+        local step = math.exp(4 * random:get(1, i))
+        local p = one:at("proximal", z, y, step)
+        local h = 1e-9 * (math.abs(p) + math.abs(z) + math.abs(y) + step)
+        local s = one:call("slope", { p - h, p + h }, { y, y })
+        local pull = (z - p) / step
+        local slack = 1e-7 * (math.abs(pull) + math.abs(s[1]) + math.abs(s[2])) + 4 * h / step
+        t:expect(s[1] - slack <= pull and pull <= s[2] + slack, "the proximal point of z = %.9g, \z
+          y = %.6g and t = %.6g is %.9g: (z - p)/t is %.9g, and the slopes there are %.9g to %.9g",
+          z, y, step, p, pull, s[1], s[2])
+      end
+    end
+  end, "proximal")
+end
+
+-- ---------------------------------------------------------------- probabilities
+
+-- The score that minimises q l(f, 1) + (1 - q) l(f, -1), by bisection of its slope.
+local function best_score(one, q)
+  local low, high = -60, 60
+  for _ = 1, 80 do
+    local f = (low + high) / 2
+    local s = one:call("slope", { f, f }, { 1, -1 })
+    if q * s[1] + (1 - q) * s[2] > 0 then high = f else low = f end
+  end
+  return (low + high) / 2
+end
+
+local function check_probability(t)
+  loss.each(t, function(one)
+    t:expect(one.facts.classes, "it has probabilities, and takes no classes")
+    local before = 0
+    for f = -40, 40 do
+      local p = one:call("probability", { f / 2 })[1]
+      t:expect(p >= before, "the probability falls to %.9g at f = %.6g", p, f / 2)
+      before = p
+    end
+    for _, q in ipairs{ 0.01, 0.2, 0.5, 0.77, 0.99 } do
+      local f = best_score(one, q)
+      local p = one:call("probability", { f })[1]
+      t:expect(math.abs(p - q) < 1e-6, "where the class 1 has probability %.2f the loss is least \z
+        at f = %.6g, whose probability is %.6g", q, f, p)
+    end
+  end, "probability")
+end
+
+return {
+  { name = "conjugate", about = "s f - l(f) is at most l*(s), with equality at the slope",
+    run = check_conjugate },
+  { name = "proximal", about = "a proximal step is where the slope is (z - p)/t",
+    run = check_proximal },
+  { name = "probability", about = "the probability at the score that is best for it",
+    run = check_probability },
+}

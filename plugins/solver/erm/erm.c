@@ -1,0 +1,519 @@
+/* Empirical risk minimisation: the regularised mean of any loss (scullery/plugin/loss.h),
+ *
+ *   min_{a,b} (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a),   N = sum w
+ *   R(a) = ||a||^2/2 (l2), ||a||_1 (l1), or l1_ratio ||a||_1 + (1 - l1_ratio) ||a||^2/2 (elastic)
+ *
+ * Phi n x D, a D x c, each target, and each class against all others, a problem of its own. Rows
+ * are never held as n x D numbers. Methods by the facts of the loss:
+ *
+ *   newton    losses with a curvature, and losses with kinks; D x D systems (newton.c)
+ *   lbfgs     every loss; a sweep an iteration, all targets together (lbfgs.c)
+ *   proximal  every loss, with l1 or elastic (proximal.c)
+ *
+ * each of them within rounds of multipliers where the loss has kinks (multipliers.c).
+ *
+ * The residual is the norm of the gradient relative to that at a = 0 with the best constant; with
+ * kinks, besides, what the objective is above that of the round's dual point, relative to the
+ * objective there. The gap (gap.c), relative to that objective too, needs a conjugate and lambda > 0;
+ * where there is one it must be as small. */
+#include "erm.h"
+#include "shared/row_total.h"
+#include "shared/solver_options.h"
+
+#include <stdio.h>
+
+static const scl_option options[] = {
+    {.name = "loss",
+     .help = "the loss, as sc.loss.quantile{tau = 0.9}",
+     .words = "loss",
+     .fallback = "square",
+     .forms = SCL_FORM_PARTS,
+     SCL_AT(erm, loss)},
+    SOLVER_LAMBDA(erm, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
+    SCL_WORD(erm, penalty, "l2|l1|elastic", "l2",
+             "l2: ||a||^2/2; l1: ||a||_1; elastic: l1_ratio of l1, the rest l2"),
+    SCL_NUMBER(erm, l1_ratio, "0.5", "elastic: the share of ||a||_1", SCL_WITHIN(0, 1)),
+    SCL_WORD(erm, method, "auto|newton|lbfgs|proximal", "auto",
+             "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; "
+             "auto: newton up to D = 1000 where the loss allows it, else lbfgs"),
+    SOLVER_TOLERANCE(erm, "1e-5",
+                     "gradient norm relative to the one at a = 0; for losses with kinks also the "
+                     "part of the objective above the dual's"),
+    SOLVER_MAX_ITERATIONS(erm, "5000", "steps at most, of all targets together for lbfgs"),
+    SCL_OPTION_INTERCEPT};
+
+static scl_status erm_create(void *instance, scl_error *error) {
+  erm *self = instance;
+  const scl_host *host = self->base.host;
+  const bool sparse = self->penalty != ERM_L2;
+  if (sparse && self->method != ERM_AUTO && self->method != ERM_PROXIMAL)
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
+                      "penalty = \"%s\" goes with method = \"proximal\", as the others take "
+                      "\"l2\" alone",
+                      self->penalty == ERM_L1 ? "l1" : "elastic");
+  if (!sparse && self->method == ERM_PROXIMAL)
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
+                      "method = \"proximal\" goes with penalty = \"l1\" or \"elastic\"");
+  return SCL_STATUS_OK;
+}
+
+static scl_status erm_loss_open(const erm *self, erm_loss *out, scl_error *error) {
+  const scl_host *host = self->base.host;
+  *out = (erm_loss){.service = host->service(SCL_SERVICE_LOSSES),
+                    .part = &self->loss,
+                    .facts = {.head = SCL_HEAD(scl_loss_facts)}};
+  if (out->service == NULL)
+    return host->fail(error, SCL_STATUS_UNSUPPORTED, "this host has no losses");
+  out->curvature = host->parts->ability(&self->loss, SCL_ABILITY_LOSS_CURVATURE) != NULL;
+  out->conjugate = host->parts->ability(&self->loss, SCL_ABILITY_LOSS_CONJUGATE) != NULL;
+  out->probability = host->parts->ability(&self->loss, SCL_ABILITY_LOSS_PROBABILITY) != NULL;
+  return out->service->facts(&self->loss, &out->facts, error);
+}
+
+/* ------------------------------------------------------------ targets */
+
+static bool takes(const scl_loss_facts *facts, double y) {
+  if (facts->low == 0 && facts->high == 0) return true;
+  if (facts->range & SCL_RANGE_LOW_OPEN ? y <= facts->low : y < facts->low) return false;
+  return facts->range & SCL_RANGE_HIGH_OPEN ? y < facts->high : y <= facts->high;
+}
+
+/* The targets that the loss takes are those of the task, and in its range. */
+static scl_status erm_check_targets(const erm_loss *loss, const risk *all, scl_error *error) {
+  const scl_problem *problem = all->problem;
+  const bool classes = problem->task == SCL_TASK_CLASSIFICATION;
+  const char *name = loss->part->plugin->name;
+  if (!(loss->facts.targets & (classes ? SCL_TARGETS_CLASSES : SCL_TARGETS_NUMBERS)))
+    return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
+                               "loss.%s takes %s, and the targets are %s", name,
+                               classes ? "numbers" : "classes (task = \"classification\")",
+                               classes ? "classes" : "numbers");
+  for (size_t i = 0; !classes && i < problem->rows * problem->targets; i++)
+    if (!takes(&loss->facts, all->targets[i]) && all->weights[i / problem->targets] > 0)
+      return problem->host->fail(
+          error, SCL_STATUS_BAD_DATA, "loss.%s takes targets %s %.9g, and row %zu has %.9g", name,
+          all->targets[i] > loss->facts.low        ? "below"
+          : loss->facts.range & SCL_RANGE_LOW_OPEN ? "above"
+                                                   : "from",
+          all->targets[i] > loss->facts.low ? loss->facts.high : loss->facts.low,
+          i / problem->targets + 1, all->targets[i]);
+  return SCL_STATUS_OK;
+}
+
+/* Targets of a regression as they are, without the host's shift. */
+static double shift_of(const scl_problem *problem, size_t target) {
+  return SCL_HAS(problem, target_shift) && problem->target_shift != NULL
+             ? problem->target_shift[target]
+             : 0;
+}
+
+/* The weighted standard deviation of the targets of one machine; 1 for classes. */
+static scl_status find_spread(erm_machine *m, scl_error *error) {
+  const size_t n = m->problem->rows;
+  double sums[2] = {0, 0}, *terms = m->room;
+  scl_status status = SCL_STATUS_OK;
+  m->spread = 1;
+  if (m->problem->task == SCL_TASK_CLASSIFICATION) return SCL_STATUS_OK;
+  for (int power = 0; power < 2 && status == SCL_STATUS_OK; power++) {
+    for (size_t i = 0; i < n; i++) {
+      const double apart = m->risk.targets[i] - sums[0] / m->risk.total;
+      terms[i] = m->risk.weights[i] * (power == 0 ? m->risk.targets[i] : apart * apart);
+    }
+    status = row_total(m->problem, terms, n, 1, &sums[power], error);
+  }
+  const double deviation = sqrt(sums[1] / m->risk.total);
+  m->spread = deviation > 0 && isfinite(deviation) ? deviation : 1;
+  return status;
+}
+
+/* ------------------------------------------------------------ a solve */
+
+enum { CONSTANT_ROUNDS = 3 };
+
+/* One target at a = 0 with the best constant: what the residual is relative to. */
+static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_error *error) {
+  const size_t n = m->problem->rows, c = all->columns, d = m->problem->features;
+  for (size_t i = 0; i < n; i++)
+    m->risk.targets[i] = all->targets[i * c + target];
+  memset(m->x, 0, m->risk.size * sizeof *m->x);
+  memset(m->scores, 0, n * sizeof *m->scores);
+  scl_status status = find_spread(m, error);
+  for (int k = 0; k < CONSTANT_ROUNDS && m->risk.intercept && status == SCL_STATUS_OK; k++) {
+    double length;
+    status = risk_best_constant(&m->risk, m->scores, m->change, m->spread, &length, error);
+    m->x[d] += length;
+    for (size_t i = 0; i < n; i++)
+      m->scores[i] += length;
+    if (length == 0) break;
+  }
+  if (status == SCL_STATUS_OK) status = erm_differentiate(m, false, error);
+  m->unit = erm_norm(m, m->gradient);
+  if (!(m->unit > 0)) m->unit = 1;
+  m->worth = m->value != 0 ? fabs(m->value) : 1;
+  return status;
+}
+
+/* Starts all targets together from their constants, which `one` finds. */
+static scl_status erm_begin_all(erm_machine *m, erm_machine *one, const risk *all,
+                                scl_error *error) {
+  const size_t n = m->problem->rows, c = all->columns, d = m->problem->features;
+  double square = 0;
+  memcpy(m->risk.targets, all->targets, n * c * sizeof *m->risk.targets);
+  for (size_t j = 0; j < c; j++) {
+    const scl_status status = erm_begin(one, all, j, error);
+    if (status != SCL_STATUS_OK) return status;
+    if (m->risk.intercept) m->x[d * c + j] = one->x[d];
+    for (size_t i = 0; i < n; i++)
+      m->scores[i * c + j] = one->scores[i];
+    square += one->unit * one->unit;
+    m->worth += one->worth;
+    m->spread = fmax(m->spread, one->spread);
+  }
+  m->unit = sqrt(square);
+  return SCL_STATUS_OK;
+}
+
+/* Goes on from the coefficients that the problem was given. */
+static scl_status erm_warm(erm_machine *m, const scl_solution *out, size_t target,
+                           scl_error *error) {
+  const scl_problem *problem = m->problem;
+  const size_t c = m->risk.columns, d = problem->features;
+  if (!problem->warm) return SCL_STATUS_OK;
+  for (size_t i = 0; i < d * c; i++)
+    m->x[i] = out->coefficients[i / c * problem->targets + (c == 1 ? target : i % c)];
+  return erm_differentiate(m, true, error);
+}
+
+/* Runs the method until the residual holds at scores that are made anew from x. */
+static scl_status erm_smooth(erm_machine *m, erm_method method, scl_error *error) {
+  enum { ROUNDS = 4 };
+  scl_status status = SCL_STATUS_OK;
+  for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++) {
+    status = method(m, m->goal * (round == 0 ? 1 : 0.5), error);
+    if (status == SCL_STATUS_OK) status = erm_differentiate(m, true, error);
+    m->residual = m->norm / m->unit;
+    if (m->residual <= m->goal || m->steps >= m->self->max_iterations) break;
+  }
+  return status;
+}
+
+/* m->risk.slopes = the slopes of the loss at m->scores, without weights: a dual point. With kinks the
+ * multipliers, where the conjugate is finite; it is not where they leave its domain by rounding. */
+static scl_status erm_dual_point(erm_machine *m, scl_error *error) {
+  const scl_loss_service *service = m->loss->service;
+  const size_t nc = m->risk.scores;
+  double *slopes = m->risk.slopes;
+  const bool kinks = m->loss->facts.flags & SCL_LOSS_KINKS;
+  scl_status status = service->slope(m->loss->part, nc, kinks ? m->near : m->scores,
+                                     m->risk.targets, slopes, error);
+  if (status != SCL_STATUS_OK || !kinks || !m->loss->conjugate) return status;
+  status = service->conjugate(m->loss->part, nc, m->multipliers, m->risk.targets, m->other, error);
+  for (size_t i = 0; i < nc; i++)
+    if (isfinite(m->other[i])) slopes[i] = m->multipliers[i];
+  return status;
+}
+
+/* Whether without a penalty the classes are on the right sides with a loss that still falls: there
+ * is no minimum then. */
+static scl_status erm_unbounded(erm_machine *m, bool *out, scl_error *error) {
+  const size_t nc = m->risk.scores, c = m->risk.columns;
+  const double far = 30, mark[2] = {1, -1}, at[2] = {far, -far};
+  double slopes[2], wrong;
+  *out = false;
+  if (m->self->lambda > 0 || m->problem->task != SCL_TASK_CLASSIFICATION) return SCL_STATUS_OK;
+  scl_status status = m->loss->service->slope(m->loss->part, 2, at, mark, slopes, error);
+  if (status != SCL_STATUS_OK || !(slopes[0] < 0 && slopes[1] > 0)) return status;
+  for (size_t i = 0; i < nc; i++)
+    m->room[i] = m->risk.weights[i / c] > 0 && !(m->scores[i] * m->risk.targets[i] > 0);
+  for (size_t j = 0; j < c && status == SCL_STATUS_OK && !*out; j++) {
+    for (size_t i = 0; i < m->problem->rows; i++)
+      m->risk.losses[i] = m->room[i * c + j];
+    status = row_total(m->problem, m->risk.losses, m->problem->rows, 1, &wrong, error);
+    *out = status == SCL_STATUS_OK && wrong == 0;
+  }
+  return status;
+}
+
+/* Solves until the residual is small enough, and the gap where there is one, relative to the objective
+ * at a = 0: a small lambda asks for a smaller gradient. */
+static scl_status erm_close_gap(erm_machine *m, erm_method method, double *gap, scl_error *error) {
+  enum { ROUNDS = 6 };
+  const bool kinks = m->loss->facts.flags & SCL_LOSS_KINKS;
+  scl_status status = SCL_STATUS_OK;
+  m->goal = m->self->tolerance;
+  for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++, m->goal /= 10) {
+    status = kinks ? erm_multipliers(m, method, error) : erm_smooth(m, method, error);
+    if (status == SCL_STATUS_OK) status = erm_dual_point(m, error);
+    if (status == SCL_STATUS_OK) status = erm_gap(m, gap, error);
+    *gap /= m->worth;
+    if (!(*gap > m->self->tolerance) || m->residual > m->goal) break;
+  }
+  /* A small l1 cuts the dual point down by far more than the coefficients are off: no bound. */
+  if (erm_l1(m->self) > 0 && *gap > m->self->tolerance && m->residual <= m->self->tolerance)
+    *gap = NAN;
+  return status;
+}
+
+/* Solves the machine's targets, and adds the result to `out`: `target` is the only one of them. */
+static scl_status erm_run(erm_machine *m, erm_method method, size_t target, scl_solution *out,
+                          scl_error *error) {
+  const scl_problem *problem = m->problem;
+  const size_t c = m->risk.columns, d = problem->features;
+  double gap = NAN;
+  bool unbounded = false;
+  scl_status status = erm_warm(m, out, target, error);
+  if (status == SCL_STATUS_OK) status = erm_close_gap(m, method, &gap, error);
+  if (status == SCL_STATUS_OK) status = erm_unbounded(m, &unbounded, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t j = 0; j < c; j++) {
+    const size_t to = c == 1 ? target : j;
+    for (size_t i = 0; i < d; i++)
+      out->coefficients[i * problem->targets + to] = m->x[i * c + j];
+    if (m->risk.intercept) out->intercept[to] = m->x[d * c + j] - shift_of(problem, to);
+  }
+  out->gap = isnan(gap) ? NAN : fmax(out->gap, gap);
+  out->residual = fmax(out->residual, unbounded ? INFINITY : m->residual);
+  if (unbounded)
+    (void)snprintf(out->note, sizeof out->note,
+                   "the classes are separable, so that without lambda longer weights always lower "
+                   "the loss: give lambda more than 0");
+  else if (gap > m->self->tolerance && m->residual <= m->self->tolerance)
+    (void)snprintf(
+        out->note, sizeof out->note,
+        "the duality gap is %.1e, and %.1e was wanted: give a larger lambda or tolerance", gap,
+        m->self->tolerance);
+  else if (m->residual > m->self->tolerance)
+    (void)snprintf(out->note, sizeof out->note, "the residual is %.1e, and %.1e was wanted: %s",
+                   m->residual, m->self->tolerance,
+                   m->steps < m->self->max_iterations
+                       ? "rounding allows no smaller one: give a larger lambda or tolerance"
+                       : "give more max_iterations or a larger lambda");
+  return SCL_STATUS_OK;
+}
+
+/* Above this many features Newton's systems cost more than the sweeps of L-BFGS. */
+enum { NEWTON_FEATURES = 1000 };
+
+static scl_status erm_choose(const erm *self, const erm_loss *loss, const scl_problem *problem,
+                             erm_method *out, scl_error *error) {
+  const bool able = loss->curvature || loss->facts.flags & SCL_LOSS_KINKS;
+  *out = self->penalty != ERM_L2 ? erm_proximal : erm_lbfgs;
+  if (self->method == ERM_NEWTON && !able)
+    return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
+                               "method = \"newton\" needs a loss with a curvature, which loss.%s "
+                               "does not have: give method = \"lbfgs\"",
+                               self->loss.plugin->name);
+  if (self->method == ERM_NEWTON || (self->method == ERM_AUTO && self->penalty == ERM_L2 && able &&
+                                     problem->features <= NEWTON_FEATURES && problem->entries == 0))
+    *out = erm_newton;
+  return SCL_STATUS_OK;
+}
+
+static scl_status erm_solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                            scl_error *error) {
+  const erm *self = instance;
+  const size_t n = problem->rows, c = problem->targets;
+  erm_loss loss;
+  erm_machine one = {.self = self}, many = {.self = self};
+  erm_method method = NULL;
+  risk all;
+  scl_status status = erm_loss_open(self, &loss, error);
+  if (status == SCL_STATUS_OK) status = erm_choose(self, &loss, problem, &method, error);
+  if (status == SCL_STATUS_OK) status = risk_open(&all, problem, NULL, erm_l2(self), error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n * c; i++)
+    all.targets[i] += shift_of(problem, i % c);
+  if (status == SCL_STATUS_OK) status = erm_check_targets(&loss, &all, error);
+  if (status == SCL_STATUS_OK) status = erm_open(&one, self, &loss, &all, 1, error);
+  out->tolerance = self->tolerance;
+  out->residual = out->gap = 0;
+  out->iterations = 0;
+  if (method == erm_newton || c == 1) {
+    for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
+      one.steps = 0;
+      status = erm_begin(&one, &all, j, error);
+      if (status == SCL_STATUS_OK) status = erm_run(&one, method, j, out, error);
+      out->iterations += one.steps;
+    }
+  } else {
+    if (status == SCL_STATUS_OK) status = erm_open(&many, self, &loss, &all, c, error);
+    if (status == SCL_STATUS_OK) status = erm_begin_all(&many, &one, &all, error);
+    if (status == SCL_STATUS_OK) status = erm_run(&many, method, 0, out, error);
+    out->iterations = many.steps;
+  }
+  if (one.system.host != NULL) refined_close(&one.system);
+  out->outcome = out->residual <= self->tolerance && !(out->gap > self->tolerance)
+                     ? SCL_OUTCOME_CONVERGED
+                     : SCL_OUTCOME_LIMIT;
+  return status;
+}
+
+/* ------------------------------------------------------------ abilities */
+
+/* The loss of one row, by a function of the service that takes arrays. */
+static void call_row(const erm *self, size_t c, const double *f, const double *y, bool slope,
+                     double *out) {
+  const scl_loss_service *service = self->base.host->service(SCL_SERVICE_LOSSES);
+  scl_error error = {.status = SCL_STATUS_OK};
+  const scl_status status =
+      (slope ? service->slope : service->value)(&self->loss, c, f, y, out, &error);
+  if (status != SCL_STATUS_OK) self->base.host->fail_call(status, "%s", error.message);
+}
+
+static double erm_loss_value(const void *self, size_t c, const double *f, const double *y) {
+  double sum = 0;
+  for (size_t j = 0; j < c; j++) {
+    double value = NAN;
+    call_row(self, 1, f + j, y + j, false, &value);
+    sum += value;
+  }
+  return sum;
+}
+
+static void erm_loss_slope(const void *self, size_t c, const double *f, const double *y,
+                           double *out) {
+  call_row(self, c, f, y, true, out);
+}
+
+/* The largest value (slope: |slope|) over |f| <= reach and the targets in [-1, 1] that the loss
+ * takes: it is convex in f, and its slopes rise, so that ends tell. */
+static double erm_largest(const erm *self, double reach, bool slope) {
+  enum { TARGETS = 41 };
+  erm_loss loss;
+  double most = 0;
+  scl_error error = {.status = SCL_STATUS_OK};
+  if (erm_loss_open(self, &loss, &error) != SCL_STATUS_OK) return NAN;
+  const bool classes = loss.facts.targets & SCL_TARGETS_CLASSES;
+  for (int i = 0; i < TARGETS; i++) {
+    const double y[2] = {classes && i < 20 ? -1
+                         : classes         ? 1
+                                           : (i - 20) / 20.0,
+                         classes && i < 20 ? -1
+                         : classes         ? 1
+                                           : (i - 20) / 20.0},
+                 f[2] = {-reach, reach};
+    double out[2] = {0, 0};
+    if (!classes && !takes(&loss.facts, y[0])) continue;
+    call_row(self, 2, f, y, slope, out);
+    most = fmax(most, fmax(fabs(out[0]), fabs(out[1])));
+  }
+  return !classes && loss.facts.range & SCL_RANGE_LOW_OPEN && loss.facts.low > -1 ? INFINITY : most;
+}
+
+static double erm_loss_bound(const void *self, double reach) {
+  return erm_largest(self, reach, false);
+}
+
+static double erm_loss_lipschitz(const void *self, double reach) {
+  return erm_largest(self, reach, true);
+}
+
+static int32_t erm_probabilities(const void *instance, size_t c, const double *f, double *out) {
+  const erm *self = instance;
+  erm_loss loss;
+  double sum = 0;
+  scl_error error = {.status = SCL_STATUS_OK};
+  if (erm_loss_open(self, &loss, &error) != SCL_STATUS_OK || !loss.probability) return 0;
+  if (c == 1) {
+    if (loss.service->probability(loss.part, 1, f, &sum, &error) != SCL_STATUS_OK) return 0;
+    out[0] = 1 - sum;
+    out[1] = sum;
+    return 1;
+  }
+  if (loss.service->probability(loss.part, c, f, out, &error) != SCL_STATUS_OK) return 0;
+  for (size_t j = 0; j < c; j++)
+    sum += out[j] = fmax(out[j], 1e-300);
+  for (size_t j = 0; j < c; j++)
+    out[j] /= sum;
+  return 1;
+}
+
+static scl_penalty erm_penalty(const void *self) {
+  return erm_l1(self) > 0 ? SCL_PENALTY_L1 : SCL_PENALTY_L2;
+}
+
+static scl_status erm_objective(const void *instance, const scl_problem *problem,
+                                const double *coefficients, const double *intercept, double *value,
+                                scl_error *error) {
+  const erm *self = instance;
+  const size_t n = problem->rows, c = problem->targets, d = problem->features;
+  erm_loss loss;
+  erm_machine m;
+  risk all;
+  double slope_sum[1];
+  scl_status status = erm_loss_open(self, &loss, error);
+  if (status == SCL_STATUS_OK) status = risk_open(&all, problem, NULL, erm_l2(self), error);
+  all.intercept = false;
+  if (status == SCL_STATUS_OK) status = erm_open(&m, self, &loss, &all, c, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < n * c; i++)
+    m.risk.targets[i] = all.targets[i] + shift_of(problem, i % c);
+  status = problem->product(problem, coefficients, c, m.scores, error);
+  for (size_t i = 0; intercept != NULL && i < n * c; i++)
+    m.scores[i] += intercept[i % c] + shift_of(problem, i % c);
+  if (status == SCL_STATUS_OK) status = risk_slopes(&m.risk, 0, n, m.scores, error);
+  if (status == SCL_STATUS_OK) status = risk_sums(&m.risk, value, slope_sum, error);
+  for (size_t i = 0; i < d * c; i++) {
+    const double a = coefficients[i];
+    *value += erm_l1(self) * fabs(a) + erm_l2(self) / 2 * a * a;
+  }
+  return status;
+}
+
+/* Newton's steps make a pass of reweighted sums and two others each; other methods a sweep. */
+static void erm_cost(const void *instance, const scl_problem *problem, const double *values,
+                     size_t count, int32_t weighted, scl_cost *out) {
+  const erm *self = instance;
+  enum { TYPICAL_NEWTON = 15, TYPICAL_SWEEPS = 150 };
+  const double n = (double)problem->rows, d = (double)problem->features + 1,
+               c = (double)problem->targets, most = (double)self->max_iterations;
+  const bool newton =
+      self->method == ERM_NEWTON || (self->method == ERM_AUTO && self->penalty == ERM_L2 &&
+                                     problem->features <= NEWTON_FEATURES && problem->entries == 0);
+  const double steps = fmin(most, newton ? TYPICAL_NEWTON : TYPICAL_SWEEPS);
+  (void)values, (void)count, (void)weighted;
+  out->reweighted = newton ? steps * c : 0;
+  out->passes = newton ? 2 * steps * c : steps + 2;
+  out->columns = newton ? 1 : c;
+  out->factorised = newton ? steps * c * d * d * d / 3 : 0;
+  out->steps = steps * n * c * 20;
+  out->bytes =
+      ((9 + 2 * LBFGS_PAIRS) * d * c + 13 * n * c + 3 * n + (newton ? d * d : 0)) * sizeof(double);
+  (void)snprintf(out->note, sizeof out->note, "%g %s, a typical number", steps,
+                 newton ? "Newton steps for each target" : "sweeps over the rows");
+}
+
+/* Sweeps read sparse rows, and work on the rows of a process. */
+static const void *erm_ability(const void *instance, const char *id) {
+  static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
+  static const scl_ability_rows_apart apart = {SCL_HEAD(scl_ability_rows_apart)};
+  const erm *self = instance;
+  const bool sweeps =
+      self->method == ERM_LBFGS || self->method == ERM_PROXIMAL || self->penalty != ERM_L2;
+  if (strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0) return self->method != ERM_NEWTON ? &sparse : NULL;
+  return sweeps && strcmp(id, SCL_ABILITY_ROWS_APART) == 0 ? &apart : NULL;
+}
+
+const scl_plugin scullery_plugin = {
+    .name = "erm",
+    .summary = "The regularised mean of any loss: sc.loss.NAME, or one that a script defines",
+    .doc = "min (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a); R(a) = ||a||^2/2, ||a||_1 or\n"
+           "both. Each target, and each class against all others, is a problem of its own.\n"
+           "loss = sc.loss.quantile{tau = 0.9} and the like. The method follows from the facts of\n"
+           "the loss: Newton's where it has a curvature, L-BFGS for many features, rounds of\n"
+           "multipliers around them where its slope jumps, the accelerated proximal gradient for\n"
+           "penalties with ||a||_1. It ends when the norm of the gradient is `tolerance` times\n"
+           "that at a = 0. With a conjugate and lambda > 0, info().gap bounds how far the\n"
+           "objective is from its least, relative to that at a = 0, and is at most `tolerance`. "
+           "Predictions of loss.poisson and loss.gamma are the\n"
+           "logarithms of means.",
+    SCL_SOLVER(.solve = erm_solve),
+    SCL_INSTANCE(erm, options),
+    SCL_ABILITIES(
+        SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = erm_loss_value,
+                  .slope = erm_loss_slope, .bound = erm_loss_bound, .lipschitz = erm_loss_lipschitz,
+                  .probabilities = erm_probabilities),
+        SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = erm_penalty),
+        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = erm_objective),
+        SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = erm_cost)),
+    .create = erm_create,
+    .ability = erm_ability};
