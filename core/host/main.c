@@ -209,6 +209,18 @@ static int no_script(const char *path) {
   return EXIT_FAILURE;
 }
 
+/* Options that follow the script's name are its own: say so of the one that is often meant for the
+ * command. */
+static void warn_of_processes(const arguments *a) {
+  for (int i = a->script + 1; i < a->count && scl_processes_count() == 1; i++) {
+    if (strcmp(a->values[i], "--processes") != 0) continue;
+    (void)fprintf(stderr,
+                  "scullery: --processes after the script's name is an argument of the script, "
+                  "which runs in one process: scullery --processes N SCRIPT runs it in N\n");
+    return;
+  }
+}
+
 /* Run the script with its arguments; "-" is standard input, unless "--" is before it. */
 static int run_script(lua_State *L, const arguments *a) {
   const char *path = a->values[a->script];
@@ -220,6 +232,7 @@ static int run_script(lua_State *L, const arguments *a) {
   }
   if ((from_input ? scl_load_input(L) : luaL_loadfilex(L, path, "t")) != LUA_OK)
     return report_failure(L);
+  warn_of_processes(a);
   const int count = a->count - a->script - 1;
   luaL_checkstack(L, count + 1, "too many arguments");
   for (int i = 1; i <= count; i++)

@@ -208,11 +208,20 @@ end
 
 function TestBadOptions()
   for _, case in ipairs{ { "--processes 0", "1 to 256" }, { "--processes many", "many" },
-    { "--processes", "--processes" }, { "--transport nothing", "nothing" } } do
+    { "--processes 300", "1 to 256" }, { "--processes", "--processes" }, { "--transport nothing", "nothing" } } do
     local status, _, err = support.scullery(case[1] .. " -e 'print(1)'")
     lu.assertEquals(status, 1)
     lu.assertStrContains(err, case[2])
   end
+  -- a plugin of this name that cannot be loaded comes first
+  support.in_folder(function(folder)
+    os.execute("mkdir " .. folder .. "/transport")
+    support.write(folder .. "/transport/fork.so", "no object")
+    local _, _, err = support.shell(("SCULLERY_PLUGIN_PATH=%s %s --processes 2 -e 'print(1)'")
+      :format(folder, support.quote(support.binary)))
+    lu.assertStrContains(err, "--processes 2: no transport starts that many processes")
+    lu.assertStrContains(err, "transport/fork.so")
+  end)
   -- started by a launcher whose MPI is not here
   local status, _, err = support.shell("PMIX_NAMESPACE=4 " .. support.quote(support.binary) ..
     " -e 'print(1)'")
@@ -224,6 +233,32 @@ function TestBadOptions()
     local _, out = support.shell(alone .. " " .. support.quote(support.binary) .. " -e 'print(1)'")
     lu.assertEquals(out, "1\n")
   end
+end
+
+-- What follows the script's name belongs to it; the command says that it does not take it.
+function TestAnOptionAfterTheScript()
+  local script = support.write(nil, "print(require 'scullery'.processes.count, ...)")
+  local status, out, err = support.scullery(script .. " --processes 3")
+  lu.assertEquals({ status, out }, { 0, "1\t--processes\t3\n" })
+  lu.assertStrContains(err, "scullery --processes N SCRIPT")
+  status, out, err = support.scullery("--processes 2 " .. script .. " --processes 3")
+  lu.assertEquals({ status, out, err }, { 0, "2\t--processes\t3\n", "" })
+  os.remove(script)
+end
+
+function TestErrorObjectsAreTold()
+  local code = [[
+    local sc = require "scullery"
+    local object = setmetatable({}, { __tostring = function() return "oh " .. "no" end })
+    local ds = sc.data.rows{ n = 10000, d = 1, task = "regression", read = function(first, count)
+      if first > 5000 and sc.processes.rank == 1 then error(object) end
+      return sc.zeros(count, 1), sc.zeros(count, 1)
+    end }
+    sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), T = 9,
+      seed = 1 }, sc.solver.ridge() }:fit(ds)]]
+  fails({ "process 1 of 2", "oh no" }, 2, code)
+  fails({ "process 1 of 2", "error object is a table value" }, 2,
+    code:gsub("setmetatable(%b())", "{}"))
 end
 
 function TestCrashesEndAll()
