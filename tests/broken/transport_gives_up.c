@@ -7,11 +7,9 @@
 
 static scl_status wrong_sum(void *context, int64_t *x, size_t count, scl_error *error) {
   const group *g = context;
-  for (size_t r = 1; r < g->size && g->rank == 0; r++) {
-    struct pollfd numbers = {.fd = g->to[r], .events = POLLIN};
-    if (poll(&numbers, 1, -1) < 0)
-      return g->host->fail(error, SCL_STATUS_IO, "%s", strerror(errno));
-  }
+  struct pollfd numbers = {.fd = g->to[1], .events = POLLIN};
+  if (g->to[1] >= 0 && poll(&numbers, 1, -1) < 0)
+    return g->host->fail(error, SCL_STATUS_IO, "%s", strerror(errno));
   return my_sum(context, x, count, error);
 }
 
