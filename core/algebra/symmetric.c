@@ -48,6 +48,8 @@ void scl_symmetric_destroy(scl_symmetric *a) {
   scl_release(a);
 }
 
+double *scl_symmetric_numbers(scl_symmetric *a) { return a->data; }
+
 size_t scl_symmetric_order(const scl_symmetric *a) { return a->n; }
 
 double scl_symmetric_get(const scl_symmetric *a, size_t i, size_t j) {

@@ -83,6 +83,41 @@ function TestStreamsOfCsv()
   os.remove(path)
 end
 
+-- Stages are learnt by parts from more rows than a leaf of a reduction has, of a stream too; the
+-- rows that a process reads are counted.
+function TestStagesAreLearntByParts()
+  local code = [[
+    local sc = require "scullery"
+    local X, read = sc.randn{ 50000, 4, seed = 1 }, 0
+    X:set(49999, 3, 1e6)
+    local function ask(first, count)
+      read = read + count
+      return X:slice(first, first + count - 1), X:slice(first, first + count - 1):column(1)
+    end
+    local weights = sc.zeros(50000, 1)
+    for i = 1, 50000 do weights:set(i, 1, 0.5 + i % 3 / 7) end
+    local stages = { sc.standardize, sc.minmax, function() return sc.pca{ k = 2 } end }
+    for i, stage in ipairs(stages) do
+      for _, ds in ipairs{ sc.dataset{ X = X, y = X:column(1), task = "regression",
+          weights = weights },
+          sc.data.rows{ n = 50000, d = 4, task = "regression", read = ask } } do
+        local p = sc.pipeline{ stage(), sc.features{ p = sc.sampler.gaussian(),
+          phi = sc.nonlinearity.fourier(), T = 5, seed = 1 }, sc.solver.ridge{ lambda = 1e-3 } }
+        local scores = p:fit(ds):decision(X:slice(1, 9))
+        for k = 1, 9 do print(("%a"):format(scores:get(k, 1))) end
+      end
+    end
+    io.stderr:write(read)]]
+  local _, one, all = run(1, code)
+  local _, lines = one:gsub("\n", "")
+  lu.assertEquals(lines, 54, all)
+  for _, count in ipairs{ 2, 3, 7 } do
+    local _, many, own = run(count, code)
+    lu.assertEquals(many, one)
+    lu.assertTrue(tonumber(own) < 0.8 * tonumber(all), own .. " of " .. all)
+  end
+end
+
 -- Scores of more rows than a leaf of a reduction has, and predictions of many rows.
 function TestScoresAreDivided()
   local code = [[
