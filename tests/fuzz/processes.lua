@@ -172,10 +172,11 @@ local function run(case)
   local leader, status, children = answer:match "(%d+) (%d+) (%d+)"
   assert(leader, line)
   case.early = tonumber(children) < case.count
-  -- MPICH's launcher reports a process that was killed on standard output.
-  local out, told = support.read(folder .. "out"):match "^(.-)(\n=====.*)$"
-  return tonumber(status), out or support.read(folder .. "out"),
-    support.read(folder .. "err") .. (told or ""), left_of(leader)
+  -- MPICH's launcher reports on standard output.
+  local out = support.read(folder .. "out"):gsub("%[mpiexec@[^\n]*\n", "")
+  local own, told = out:match "^(.-)(\n=====.*)$"
+  return tonumber(status), own or out, support.read(folder .. "err") .. (told or ""),
+    left_of(leader)
 end
 
 local kinds = {}
