@@ -286,15 +286,19 @@ static int run_arguments(lua_State *L, int argc, char **argv) {
   return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : report_failure(L);
 }
 
+/* Whether the arguments are `notebook serve ...`. */
+static bool is_notebook(int argc, char **argv) {
+  return argc > 2 && strcmp(argv[1], "notebook") == 0 && strcmp(argv[2], "serve") == 0;
+}
+
 /* require "scullery.command".run(name, ...) -> exit status */
 static int run_subcommand(lua_State *L, int argc, char **argv) {
+  if (is_notebook(argc, argv)) return scl_notebook(L, argc, argv);
   if (scl_processes_count() > 1) {
     (void)fprintf(stderr, "scullery: scullery %s runs in one process; a script runs in several\n",
                   argv[1]);
     return EXIT_FAILURE;
   }
-  if (argc > 2 && strcmp(argv[1], "notebook") == 0 && strcmp(argv[2], "serve") == 0)
-    return scl_notebook(L, argc, argv);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "scullery.command");
   if (scl_protected_call(L, 1, 1) != LUA_OK) return report_failure(L);
@@ -390,6 +394,7 @@ int main(int argc, char **argv) {
   scl_unfinished_watch();
   scl_process_options options = {0};
   const int taken = scl_read_process_options(argc, argv, &options);
+  if (taken > 0 && is_notebook(argc - taken, argv + taken)) scl_follow_notebook();
   if (taken < 0 || scl_join_processes(&options) != EXIT_SUCCESS) return EXIT_FAILURE;
   memmove(argv + 1, argv + 1 + taken, (size_t)(argc - taken) * sizeof *argv);
   argc -= taken;

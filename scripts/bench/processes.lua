@@ -9,17 +9,17 @@
 --   seconds(P) = (b P + a rows)/min(P, cores) + exchanges(P)
 --
 -- with a and b from one process by rows and rows/2; b is what every process does (the solve).
--- exchanges(P) = bytes/rate, the rate measured by two processes. --processor 1: processor seconds of
--- process 0 in place of seconds, for a machine that has other work, or fewer cores than processes;
--- the model is then b + a rows/P, without the copying of the exchanges. For machines of one such process
--- each, with a network of so many bytes a second and so many seconds for a message:
+-- exchanges(P) = bytes/rate, the rate measured by two processes. --processor 1: processor seconds
+-- of process 0 in place of seconds, for a machine that has other work, or fewer cores than
+-- processes; the model is then b + a rows/P, without the copying of the exchanges. For machines of
+-- one such process each, with a network of so many bytes a second and so many seconds a message:
 --
 --   seconds(P) = b + a rows/P + 2 bytes (1 - 1/P)/network + exchanges latency log2 P
 --
 -- Prints tables in Markdown: what is measured, and the model of up to 1000 machines.
 local sc = require "scullery"
-local args = sc.arguments{ rows = 60000, rounds = 3, child = "", solvers = "ridge,cg,logistic", processor = 0,
-  network = 1.25e9, latency = 5e-5 }
+local args = sc.arguments{ rows = 60000, rounds = 3, child = "", solvers = "ridge,cg,logistic",
+  processor = 0, network = 1.25e9, latency = 5e-5 }
 
 local COLUMNS, T = 100, 1000
 local solvers = { { "ridge", "float32" }, { "ridge", "int16" }, { "cg", "float32" },
