@@ -174,6 +174,7 @@ local function run(case)
   case.early = tonumber(children) < case.count
   -- MPICH's launcher reports on standard output.
   local out = support.read(folder .. "out"):gsub("%[mpiexec@[^\n]*\n", "")
+    :gsub("Ctrl%-C caught[^\n]*\n", "")
   local own, told = out:match "^(.-)(\n=====.*)$"
   return tonumber(status), own or out, support.read(folder .. "err") .. (told or ""),
     left_of(leader)
