@@ -32,7 +32,7 @@ static const char usage[] =
     "       scullery update | forget MODEL DATA ... [-o MODEL] [--targets FILE.npy]\n"
     "       scullery bench [PART ...] [--row ID] [--list] [--quick] [--json]\n"
     "       scullery experiment join FOLDER/NAME ...\n"
-    "       scullery notebook install | uninstall [--user | --prefix DIR]\n"
+    "       scullery notebook install | uninstall [--user | --prefix DIR] [--processes N]\n"
     "\n"
     "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"
     "A script is Lua 5.4. sc (= require \"scullery\") and help are globals everywhere.\n"
