@@ -254,7 +254,8 @@ end
 
 function TestBadOptions()
   for _, case in ipairs{ { "--processes 0", "1 to 256" }, { "--processes many", "many" },
-    { "--processes 300", "1 to 256" }, { "--processes", "--processes" }, { "--transport nothing", "nothing" } } do
+    { "--processes 300", "1 to 256" }, { "--processes", "--processes" },
+    { "--transport nothing", "nothing" } } do
     local status, _, err = support.scullery(case[1] .. " -e 'print(1)'")
     lu.assertEquals(status, 1)
     lu.assertStrContains(err, case[2])
