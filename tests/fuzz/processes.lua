@@ -320,6 +320,8 @@ local function draw()
     launcher = draw_launcher() }
   if o.only ~= "" then case.fault = o.only end
   if o.launcher ~= "" then case.launcher = o.launcher end
+  -- Without memory, Open MPI's start itself may wait for ever.
+  if case.fault == "memory_of_all" and case.launcher == "openmpi" then case.launcher = "fork" end
   case.rank = random(case.count) - 1
   local seconds = learn(case.kind, case.launcher, case.count)
   case.moment = sent[case.fault] and seconds * random(1100) / 1000 or 0
