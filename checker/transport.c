@@ -238,6 +238,24 @@ static int sleep_here(lua_State *L) {
   return 0;
 }
 
+static void do_nothing(int signal) { (void)signal; }
+
+/* checker.outlive_ctrl_c(): from now on Ctrl-C ends calls that wait, and not this process, as when
+ * a script runs */
+static int outlive_ctrl_c(lua_State *L) {
+  const struct sigaction action = {.sa_handler = do_nothing}; /* no SA_RESTART */
+  check_group(L);
+  (void)sigaction(SIGINT, &action, NULL);
+  return 0;
+}
+
+/* checker.press_ctrl_c(): as at the terminal, for the group and the process that opened it */
+static int press_ctrl_c(lua_State *L) {
+  check_group(L); /* the child that opened it leads a process group */
+  (void)kill(0, SIGINT);
+  return 0;
+}
+
 /* ------------------------------------------------------------ the processes of a group */
 
 /* f(rank, size) in this process, which then leaves the group and ends. f returns what is wrong or
@@ -262,6 +280,18 @@ static _Noreturn void play(lua_State *L, tale *mine) {
   _exit(status);
 }
 
+/* Open the group as the command does: before it watches for Ctrl-C. */
+static scl_status open_unwatched(const scl_instance *transport, size_t *size, size_t *rank,
+                                 scl_error *error) {
+  const struct sigaction plain = {.sa_handler = SIG_DFL};
+  struct sigaction watched, now;
+  (void)sigaction(SIGINT, &plain, &watched);
+  const scl_status status = scl_transport_open(transport, &here.group, size, rank, error);
+  (void)sigaction(SIGINT, NULL, &now);
+  if (now.sa_handler == SIG_DFL) (void)sigaction(SIGINT, &watched, NULL);
+  return status;
+}
+
 /* Open the group in a child, whose messages go to a file. */
 static _Noreturn void join(lua_State *L, const scl_instance *transport, tales *told, int messages,
                            unsigned seconds) {
@@ -271,7 +301,7 @@ static _Noreturn void join(lua_State *L, const scl_instance *transport, tales *t
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (messages >= 0) (void)dup2(messages, STDERR_FILENO);
   here.transport = transport;
-  if (scl_transport_open(transport, &here.group, &size, &rank, &error) != SCL_STATUS_OK) {
+  if (open_unwatched(transport, &size, &rank, &error) != SCL_STATUS_OK) {
     (void)snprintf(told->refused, sizeof told->refused, "%s", error.message);
     _exit(EXIT_FAILURE);
   }
@@ -397,5 +427,6 @@ void scl_checker_open_transport(lua_State *L) {
                 {"transport_launched", transport_launched, 1}, {"transport_sum", transport_sum, 3},
                 {"transport_maximum", transport_maximum, 3},
                 {"transport_broadcast", transport_broadcast, 3},
-                {"transport_asked", transport_asked, 0}, {"sleep", sleep_here, 1});
+                {"transport_asked", transport_asked, 0}, {"sleep", sleep_here, 1},
+                {"outlive_ctrl_c", outlive_ctrl_c, 0}, {"press_ctrl_c", press_ctrl_c, 0});
 }

@@ -118,12 +118,6 @@ static int run_slot(lua_State *L) {
   return slot->body(L);
 }
 
-/* The message handler: the error's value as a text. */
-static int as_text(lua_State *L) {
-  luaL_tolstring(L, 1, NULL);
-  return 1;
-}
-
 /* The error of Lua on top of the stack, as a status. An error that ends with "interrupted!" comes
  * from Ctrl-C, even if the script caught it and raised it again with other text before it. */
 static scl_status fail_with_lua(lua_State *L, const char *field, int status, scl_error *error) {
@@ -178,7 +172,7 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
   lua_State *L = enter_script(defined->definition, field, error);
   if (L == NULL) return error->status;
   const int top = lua_gettop(L);
-  lua_pushcfunction(L, as_text);
+  lua_pushcfunction(L, scl_lua_as_text);
   lua_pushcfunction(L, run_slot);
   lua_pushlightuserdata(L, &slot);
   nested++;

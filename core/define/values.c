@@ -326,14 +326,17 @@ static int show_block(lua_State *L) {
 }
 
 scl_status scl_defined_protected(lua_State *L, int arguments, scl_error *error) {
-  const int status = lua_pcall(L, arguments, 0, 0);
-  if (status == LUA_OK) return SCL_STATUS_OK;
-  const char *text = lua_tostring(L, -1);
-  const scl_status failed =
-      scl_fail(error, status == LUA_ERRMEM ? SCL_STATUS_NO_MEMORY : SCL_STATUS_INTERNAL, "%s",
-               text == NULL ? "an error that is no text" : text);
-  lua_pop(L, 1);
-  return failed;
+  const int handler = lua_gettop(L) - arguments;
+  lua_pushcfunction(L, scl_lua_as_text);
+  lua_insert(L, handler);
+  const int status = lua_pcall(L, arguments, 0, handler);
+  const scl_status result =
+      status == LUA_OK
+          ? SCL_STATUS_OK
+          : scl_fail(error, status == LUA_ERRMEM ? SCL_STATUS_NO_MEMORY : SCL_STATUS_INTERNAL, "%s",
+                     lua_tostring(L, -1));
+  lua_settop(L, handler - 1);
+  return result;
 }
 
 /* The engine calls this in the middle of a pass, so errors of Lua become a status. */

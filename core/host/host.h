@@ -51,5 +51,7 @@ int scl_leave_processes(int status);
 void scl_note_failure(const char *text);
 /* Run `scullery notebook serve IN OUT` until the end of IN. Returns the exit status. */
 int scl_notebook(lua_State *L, int argc, char **argv);
+/* End with the process that started this one, also in the middle of a fit. */
+void scl_follow_notebook(void);
 
 #endif

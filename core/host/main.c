@@ -32,7 +32,7 @@ static const char usage[] =
     "       scullery update | forget MODEL DATA ... [-o MODEL] [--targets FILE.npy]\n"
     "       scullery bench [PART ...] [--row ID] [--list] [--quick] [--json]\n"
     "       scullery experiment join FOLDER/NAME ...\n"
-    "       scullery notebook install | uninstall [--user | --prefix DIR]\n"
+    "       scullery notebook install | uninstall [--user | --prefix DIR] [--processes N]\n"
     "\n"
     "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"
     "A script is Lua 5.4. sc (= require \"scullery\") and help are globals everywhere.\n"
@@ -209,6 +209,18 @@ static int no_script(const char *path) {
   return EXIT_FAILURE;
 }
 
+/* Options that follow the script's name are its own: say so of the one that is often meant for the
+ * command. */
+static void warn_of_processes(const arguments *a) {
+  for (int i = a->script + 1; i < a->count && scl_processes_count() == 1; i++) {
+    if (strcmp(a->values[i], "--processes") != 0) continue;
+    (void)fprintf(stderr,
+                  "scullery: --processes after the script's name is an argument of the script, "
+                  "which runs in one process: scullery --processes N SCRIPT runs it in N\n");
+    return;
+  }
+}
+
 /* Run the script with its arguments; "-" is standard input, unless "--" is before it. */
 static int run_script(lua_State *L, const arguments *a) {
   const char *path = a->values[a->script];
@@ -220,6 +232,7 @@ static int run_script(lua_State *L, const arguments *a) {
   }
   if ((from_input ? scl_load_input(L) : luaL_loadfilex(L, path, "t")) != LUA_OK)
     return report_failure(L);
+  warn_of_processes(a);
   const int count = a->count - a->script - 1;
   luaL_checkstack(L, count + 1, "too many arguments");
   for (int i = 1; i <= count; i++)
@@ -273,15 +286,19 @@ static int run_arguments(lua_State *L, int argc, char **argv) {
   return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : report_failure(L);
 }
 
+/* Whether the arguments are `notebook serve ...`. */
+static bool is_notebook(int argc, char **argv) {
+  return argc > 2 && strcmp(argv[1], "notebook") == 0 && strcmp(argv[2], "serve") == 0;
+}
+
 /* require "scullery.command".run(name, ...) -> exit status */
 static int run_subcommand(lua_State *L, int argc, char **argv) {
+  if (is_notebook(argc, argv)) return scl_notebook(L, argc, argv);
   if (scl_processes_count() > 1) {
     (void)fprintf(stderr, "scullery: scullery %s runs in one process; a script runs in several\n",
                   argv[1]);
     return EXIT_FAILURE;
   }
-  if (argc > 2 && strcmp(argv[1], "notebook") == 0 && strcmp(argv[2], "serve") == 0)
-    return scl_notebook(L, argc, argv);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "scullery.command");
   if (scl_protected_call(L, 1, 1) != LUA_OK) return report_failure(L);
@@ -377,6 +394,7 @@ int main(int argc, char **argv) {
   scl_unfinished_watch();
   scl_process_options options = {0};
   const int taken = scl_read_process_options(argc, argv, &options);
+  if (taken > 0 && is_notebook(argc - taken, argv + taken)) scl_follow_notebook();
   if (taken < 0 || scl_join_processes(&options) != EXIT_SUCCESS) return EXIT_FAILURE;
   memmove(argv + 1, argv + 1 + taken, (size_t)(argc - taken) * sizeof *argv);
   argc -= taken;

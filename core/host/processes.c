@@ -50,12 +50,21 @@ int scl_read_process_options(int argc, char **argv, scl_process_options *out) {
 typedef struct search {
   const char *processes; /* the number that --processes gives, or NULL: one that was launched */
   scl_instance *found;
+  scl_error why; /* the first transport that cannot be loaded or made; an empty message: none */
 } search;
 
+static void keep_first(search *s, const scl_error *error) {
+  if (s->why.message[0] == 0) s->why = *error;
+}
+
 /* Whether a component has an option `processes`. */
-static bool takes_processes(const char *name) {
+static bool takes_processes(search *s, const char *name) {
   const scl_component *component;
-  if (scl_registry_find(SCL_KIND_TRANSPORT, name, &component, NULL) != SCL_STATUS_OK) return false;
+  scl_error error;
+  if (scl_registry_find(SCL_KIND_TRANSPORT, name, &component, &error) != SCL_STATUS_OK) {
+    keep_first(s, &error);
+    return false;
+  }
   for (size_t i = 0; i < component->plugin.n_options; i++)
     if (strcmp(component->options[i].name, "processes") == 0) return true;
   return false;
@@ -67,14 +76,18 @@ static void try_transport(void *context, scl_kind kind, const char *name, const 
                           scl_plugin_origin origin) {
   search *s = context;
   char text[200];
+  scl_error error;
   (void)path, (void)origin;
   if (kind != SCL_KIND_TRANSPORT || s->found != NULL) return;
-  if (takes_processes(name) != (s->processes != NULL)) return;
+  if (takes_processes(s, name) != (s->processes != NULL)) return;
   if (s->processes != NULL)
     (void)snprintf(text, sizeof text, "%s{processes = %s}", name, s->processes);
   else
     (void)snprintf(text, sizeof text, "%s", name);
-  if (scl_instance_from_text("transport", text, &s->found, NULL) != SCL_STATUS_OK) return;
+  if (scl_instance_from_text("transport", text, &s->found, &error) != SCL_STATUS_OK) {
+    keep_first(s, &error);
+    return;
+  }
   if (s->processes != NULL || scl_transport_launched(s->found)) return;
   scl_instance_release(s->found);
   s->found = NULL;
@@ -103,18 +116,23 @@ static scl_status find_transport(const scl_process_options *o, scl_instance **ou
   *out = NULL;
   if (o->transport != NULL) return scl_instance_from_text("transport", o->transport, out, error);
   if (o->processes == NULL && variable == NULL) return SCL_STATUS_OK;
+  if (o->processes != NULL && strspn(o->processes, "0123456789") != strlen(o->processes))
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "--processes takes a whole number from 1 to 256, got '%s'", o->processes);
   SCL_TRY(scl_registry_each(try_transport, &s, error));
   *out = s.found;
   if (s.found != NULL) return SCL_STATUS_OK;
+  const char *why = s.why.message[0] != 0 ? s.why.message : "none is installed";
   if (o->processes != NULL)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                    "--processes takes a whole number from 1 to 256, got '%s'", o->processes);
+                    "--processes %.40s: no transport starts that many processes: %s", o->processes,
+                    why);
   return scl_fail(
       error, SCL_STATUS_UNSUPPORTED,
       "a launcher of several processes is at work (%s is set), and no transport knows it: "
       "--transport NAME chooses one of those that scullery plugin list names (transports by MPI "
-      "are built where libopenmpi-dev or libmpich-dev is installed)",
-      variable);
+      "are built where libopenmpi-dev or libmpich-dev is installed)%s%s",
+      variable, s.why.message[0] != 0 ? "; " : "", s.why.message);
 }
 
 /* ------------------------------------------------------------ what each process does */

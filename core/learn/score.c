@@ -485,8 +485,8 @@ scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size
                      scl_tally *tallies, scl_error *error) {
   judging job = judging_of(flow, candidates, count);
   size_t number = job.groups * count;
-  const scl_reduction sum = {&number, number * sizeof *tallies, open_tallies, merge_tallies,
-                             close_tallies};
+  const scl_reduction sum = {
+      &number, number * sizeof *tallies, open_tallies, merge_tallies, close_tallies, NULL};
   void *part;
   job.row = tally_row;
   job.reducer = scl_reducer_of(&sum, flow->source->rows);

@@ -20,6 +20,13 @@ void scl_lua_check(lua_State *L, scl_status status, const scl_error *error) {
   if (status != SCL_STATUS_OK) scl_lua_raise(L, error);
 }
 
+int scl_lua_as_text(lua_State *L) {
+  const bool text =
+      lua_isstring(L, 1) || (luaL_callmeta(L, 1, "__tostring") && lua_isstring(L, -1));
+  if (!text) lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+  return 1;
+}
+
 void scl_lua_check_interrupt(lua_State *L) { SCL_LUA_TRY(L, scl_interrupt_check(&error)); }
 
 /* Small requests are not checked: the allocator reports them. */

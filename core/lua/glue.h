@@ -25,6 +25,8 @@ void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
     scl_error error = {0};                                                                         \
     scl_lua_check(L, call, &error);                                                                \
   } while (0)
+/* A message handler: the error as a text. An object without __tostring is told by its type. */
+int scl_lua_as_text(lua_State *L);
 /* Raise "interrupted!" if Ctrl-C was pressed: for work that stops at Ctrl-C but returns no status.
  * */
 void scl_lua_check_interrupt(lua_State *L);

@@ -22,11 +22,12 @@ static int process_hosts(lua_State *L) {
   return 1;
 }
 
-/* core.process_exchanged() -> bytes that this process has exchanged, and seconds */
+/* core.process_exchanged() -> bytes that this process has exchanged, seconds, how many exchanges */
 static int process_exchanged(lua_State *L) {
   lua_pushnumber(L, scl_processes_bytes());
   lua_pushnumber(L, scl_processes_seconds());
-  return 2;
+  lua_pushinteger(L, (lua_Integer)scl_processes_exchanges());
+  return 3;
 }
 
 /* core.process_meet(what): wait until all processes are here; an error where they are elsewhere */

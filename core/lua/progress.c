@@ -104,7 +104,11 @@ static void call_watcher_protected(lua_State *L, const scl_level *level) {
   if (!watcher.on) { /* it unwatched itself */
     lua_pop(L, 1);
   } else if (status != LUA_OK) {
+    lua_pushcfunction(L, scl_lua_as_text);
+    lua_pushvalue(L, -2);
+    (void)lua_pcall(L, 1, 1, 0); /* __tostring may raise another error */
     scl_processes_stopped(lua_isstring(L, -1) ? lua_tostring(L, -1) : "a progress function failed");
+    lua_pop(L, 1);
     lua_rawseti(L, LUA_REGISTRYINDEX, watcher.raised);
     stop();
   } else {

@@ -79,15 +79,14 @@ static scl_status generator_read(scl_source *source, size_t first, size_t count,
   lua_State *L = scl_lua_running();
   if (L == NULL || !lua_checkstack(L, 10)) return scl_fail_memory(error, 160, "Lua's stack");
   const int top = lua_gettop(L);
+  lua_pushcfunction(L, scl_lua_as_text);
   lua_pushcfunction(L, call_reader);
   lua_pushlightuserdata(L, source);
   lua_pushinteger(L, (lua_Integer)first + 1);
   lua_pushinteger(L, (lua_Integer)count);
   scl_status status = SCL_STATUS_OK;
-  if (lua_pcall(L, 3, 2, 0) != LUA_OK) {
-    const char *message = lua_tostring(L, -1);
-    status = scl_fail(error, SCL_STATUS_IO, "the row function failed: %s",
-                      message == NULL ? "(no message)" : message);
+  if (lua_pcall(L, 3, 2, top + 1) != LUA_OK) {
+    status = scl_fail(error, SCL_STATUS_IO, "the row function failed: %s", lua_tostring(L, -1));
   } else {
     const scl_matrix *rows = scl_lua_test_matrix(L, -2), *targets = scl_lua_test_matrix(L, -1);
     status = check_block(rows, "X", count, source->cols, error);

@@ -15,6 +15,7 @@ scl_status scl_column_moments_create(size_t cols, scl_column_moments *out, scl_e
   out->low = out->square + cols;
   out->high = out->low + cols;
   out->rest = out->high + cols;
+  out->count = out->rest + cols;
   for (size_t j = 0; j < cols; j++) {
     out->low[j] = INFINITY;
     out->high[j] = -INFINITY;
@@ -50,13 +51,13 @@ bool scl_column_far(double mean, double low, double high) { return fabs(mean) > 
  * and LeVeque 1983). low and high of the column already cover all numbers. */
 static void merge_column(scl_column_moments *m, size_t j, double mean, double rest, double square,
                          double n) {
-  const double all = m->count + n, gap = (mean - m->mean[j]) + (rest - m->rest[j]),
+  const double all = *m->count + n, gap = (mean - m->mean[j]) + (rest - m->rest[j]),
                step = gap * (n / all), before = m->mean[j];
-  m->square[j] += square + gap * gap * (m->count * n / all);
+  m->square[j] += square + gap * gap * (*m->count * n / all);
   m->mean[j] += step;
   if (!scl_column_far(m->mean[j], m->low[j], m->high[j]))
     m->rest[j] = 0;
-  else if (m->count == 0)
+  else if (*m->count == 0)
     m->rest[j] = (mean - m->mean[j]) + rest;
   else
     m->rest[j] += step - (m->mean[j] - before);
@@ -106,23 +107,23 @@ void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t st
     job.total += weight_of(&job, i);
   if (!(job.total > 0)) return;
   scl_pool_run((m->cols + STRIP - 1) / STRIP, add_strip, &job);
-  m->count += job.total;
+  *m->count += job.total;
 }
 
 void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments *from) {
-  if (from->count == 0) return;
+  if (*from->count == 0) return;
   for (size_t j = 0; j < into->cols; j++) {
     into->low[j] = fmin(into->low[j], from->low[j]);
     into->high[j] = fmax(into->high[j], from->high[j]);
-    merge_column(into, j, from->mean[j], from->rest[j], from->square[j], from->count);
+    merge_column(into, j, from->mean[j], from->rest[j], from->square[j], *from->count);
   }
-  into->count += from->count;
+  *into->count += *from->count;
 }
 
 void scl_column_moments_list(const scl_column_moments *m, scl_stage_column *out) {
   for (size_t j = 0; j < m->cols; j++)
     out[j] =
-        (scl_stage_column){m->count, m->mean[j], m->rest[j], m->square[j], m->low[j], m->high[j]};
+        (scl_stage_column){*m->count, m->mean[j], m->rest[j], m->square[j], m->low[j], m->high[j]};
 }
 
 /* ------------------------------------------------------------ named arrays */

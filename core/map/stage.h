@@ -30,9 +30,9 @@ typedef struct scl_fitted_stage {
 /* Statistics of columns that a stage is fitted from: mean, sum of squared deviations, min, max. */
 typedef struct scl_column_moments {
   size_t cols;
-  double count; /* of rows: the sum of their weights */
-  double *mean, *square, *low, *high;
-  double *rest; /* rounding error of the mean, in columns far from 0 (scl_column_far), else 0 */
+  double *mean, *square, *low, *high; /* `mean` begins the one piece of memory of all numbers, */
+  double *rest;  /* rounding error of the mean, in columns far from 0 (scl_column_far), else 0 */
+  double *count; /* of rows: the sum of their weights; one number, the last */
 } scl_column_moments;
 /* Whether a mean is so far from 0, compared with the range low to high of its numbers, that its
  * rounding error matters after it is subtracted. In such columns the error is computed too

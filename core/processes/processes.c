@@ -35,6 +35,7 @@ static struct {
   bool over;        /* they have agreed to part: no exchange follows */
   scl_error parted; /* why, for whoever asks for another exchange */
   char why[TEXT];   /* scl_processes_stopped */
+  size_t exchanges;
   double bytes, seconds;
 } all = {
     .count = 1, .here = 1, .parted = {SCL_STATUS_IO, "the processes have parted after a failure"}};
@@ -42,6 +43,7 @@ static struct {
 size_t scl_processes_count(void) { return all.count; }
 size_t scl_processes_rank(void) { return all.rank; }
 size_t scl_processes_here(void) { return all.here; }
+size_t scl_processes_exchanges(void) { return all.exchanges; }
 double scl_processes_bytes(void) { return all.bytes; }
 double scl_processes_seconds(void) { return all.seconds; }
 const char *scl_processes_host(size_t rank) { return all.hosts[rank]; }
@@ -73,6 +75,7 @@ static double now(void) {
 
 /* Note what an exchange that began at `from` took. */
 static scl_status finish(scl_status status, double from, double bytes, const scl_error *error) {
+  all.exchanges++;
   all.seconds += now() - from;
   all.bytes += bytes;
   if (status == SCL_STATUS_OK || all.broken) return status;

@@ -23,7 +23,8 @@ size_t scl_processes_rank(void);
 const char *scl_processes_host(size_t rank);
 /* How many of the processes are on this machine. */
 size_t scl_processes_here(void);
-/* Bytes that this process has exchanged, and seconds that it took, with the waiting. */
+/* Exchanges of this process so far, their bytes, and the seconds that they took, with the waiting. */
+size_t scl_processes_exchanges(void);
 double scl_processes_bytes(void);
 double scl_processes_seconds(void);
 

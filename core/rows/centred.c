@@ -1,13 +1,13 @@
 /* Means and products of centred rows, by a walk each. */
 #include "rows/centred.h"
 
-#include "rows/reduce.h"
+#include "rows/joined.h"
 #include <math.h>
 
 /* Sums of D numbers (Kahan-Babuska-Neumaier: `rest` is the rounding error of `sum`; Neumaier 1974),
  * the sum of the weights, and the least and largest number of each column. */
 typedef struct mean_part {
-  double total, *sum, *rest, *low, *high;
+  double *total, *sum, *rest, *low, *high; /* 4 D + 1 numbers in one piece */
 } mean_part;
 
 /* One step of Neumaier's compensated sum of column j. */
@@ -20,10 +20,12 @@ static void add_number(mean_part *p, size_t j, double number) {
 
 /* Slots of the reduction: parts are made, merged in a fixed order, and released. */
 static scl_status open_mean(void *context, void **part, scl_error *error) {
-  const size_t d = *(const size_t *)context, bytes = sizeof(mean_part) + 4 * d * sizeof(double);
+  const size_t d = *(const size_t *)context,
+               bytes = sizeof(mean_part) + (4 * d + 1) * sizeof(double);
   mean_part *p = scl_allocate_zero(bytes);
   if (p == NULL) return scl_fail_memory(error, bytes, "sums of features");
-  p->sum = (double *)(void *)(p + 1);
+  p->total = (double *)(void *)(p + 1);
+  p->sum = p->total + 1;
   p->rest = p->sum + d;
   p->low = p->rest + d;
   p->high = p->low + d;
@@ -46,13 +48,18 @@ static scl_status merge_means(void *context, void *into, void *from, scl_error *
     to->low[j] = fmin(to->low[j], other->low[j]);
     to->high[j] = fmax(to->high[j], other->high[j]);
   }
-  to->total += other->total;
+  *to->total += *other->total;
   return SCL_STATUS_OK;
 }
 
 static void close_mean(void *context, void *part) {
   (void)context;
   scl_release(part);
+}
+
+static void *memory_of_mean(void *context, void *part) {
+  (void)context;
+  return ((mean_part *)part)->total;
 }
 
 typedef struct averaging {
@@ -77,7 +84,7 @@ static scl_status add_to_mean(void *context, const scl_flow_block *block, scl_er
       p->low[j] = number < p->low[j] ? number : p->low[j];
       p->high[j] = number > p->high[j] ? number : p->high[j];
     }
-    p->total += weight;
+    *p->total += weight;
   }
   return SCL_STATUS_OK;
 }
@@ -86,17 +93,18 @@ static scl_status add_to_mean(void *context, const scl_flow_block *block, scl_er
  * sums. */
 scl_status scl_flow_mean(const scl_flow *flow, double *mean, double *total, scl_error *error) {
   size_t d = scl_flow_features(flow);
-  const scl_reduction sum = {&d, d * sizeof(double), open_mean, merge_means, close_mean};
+  const scl_reduction sum = {&d,          d * sizeof(double), open_mean,
+                             merge_means, close_mean,         memory_of_mean};
   averaging a = {flow, scl_reducer_of(&sum, flow->source->rows)};
   void *part;
-  SCL_TRY(scl_reducer_finish(&a.reducer, scl_flow_walk(flow, true, add_to_mean, &a, error), &part,
-                             error));
+  SCL_TRY(scl_reducer_walk(&a.reducer, flow, true, (4 * d + 1) * sizeof(double), add_to_mean, &a,
+                           "means", &part, error));
   const mean_part *p = part;
-  *total = p->total;
+  *total = *p->total;
   for (size_t j = 0; j < d; j++)
-    mean[j] = scl_column_far(p->sum[j] / p->total, p->low[j], p->high[j])
-                  ? (p->sum[j] + p->rest[j]) / p->total
-                  : p->sum[j] / p->total;
+    mean[j] = scl_column_far(p->sum[j] / *total, p->low[j], p->high[j])
+                  ? (p->sum[j] + p->rest[j]) / *total
+                  : p->sum[j] / *total;
   scl_release(part);
   return SCL_STATUS_OK;
 }
@@ -117,6 +125,12 @@ static scl_status merge_covariances(void *context, void *into, void *from, scl_e
 static void close_covariance(void *context, void *part) {
   (void)context;
   scl_symmetric_destroy(part);
+}
+
+static void *memory_of_covariance(void *context, void *part) {
+  (void)context;
+  size_t size;
+  return scl_symmetric_numbers(part, &size);
 }
 
 typedef struct spreading {
@@ -149,12 +163,16 @@ static scl_status add_to_covariance(void *context, const scl_flow_block *block, 
 scl_status scl_flow_products(const scl_flow *flow, const double *mean, scl_symmetric **out,
                              scl_error *error) {
   size_t d = scl_flow_features(flow);
-  const scl_reduction sum = {&d, d * d * sizeof(double) / 2, open_covariance, merge_covariances,
-                             close_covariance};
+  const scl_reduction sum = {&d,
+                             d * d * sizeof(double) / 2,
+                             open_covariance,
+                             merge_covariances,
+                             close_covariance,
+                             memory_of_covariance};
   spreading s = {flow, mean, scl_reducer_of(&sum, flow->source->rows)};
   void *part;
-  SCL_TRY(scl_reducer_finish(&s.reducer, scl_flow_walk(flow, true, add_to_covariance, &s, error),
-                             &part, error));
+  SCL_TRY(scl_reducer_walk(&s.reducer, flow, true, (size_t)scl_symmetric_bytes((double)d),
+                           add_to_covariance, &s, "a covariance", &part, error));
   *out = part;
   return SCL_STATUS_OK;
 }

@@ -9,6 +9,7 @@
 #include "plugin/host.h"
 #include "rows/centred.h"
 #include "rows/chosen.h"
+#include "rows/joined.h"
 #include "rows/reduce.h"
 #include <string.h>
 
@@ -36,6 +37,11 @@ static void close_moments(void *context, void *part) {
   (void)context;
   scl_column_moments_destroy(part);
   scl_release(part);
+}
+
+static void *memory_of_moments(void *context, void *part) {
+  (void)context;
+  return ((scl_column_moments *)part)->mean;
 }
 
 typedef struct moments_walk {
@@ -75,6 +81,18 @@ static scl_status add_moments(void *context, const scl_flow_block *block, scl_er
   return w->also == NULL ? SCL_STATUS_OK : w->also(w->context, block, error);
 }
 
+static scl_reduction moments_of(size_t *cols) {
+  return (scl_reduction){cols,          4 * *cols * sizeof(double), open_moments, merge_moments,
+                         close_moments, memory_of_moments};
+}
+
+size_t scl_flow_moments_unit(const scl_flow *flow) {
+  size_t cols = scl_flow_features(flow);
+  const scl_reduction sum = moments_of(&cols);
+  const scl_reducer reducer = scl_reducer_of(&sum, flow->source->rows);
+  return scl_reducer_divides(&reducer, flow) ? reducer.leaf_rows : 0;
+}
+
 scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
                             scl_column_moments *out, scl_error *error) {
   size_t cols = scl_flow_features(flow);
@@ -83,12 +101,11 @@ scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *con
     walked.map = flow->map;
     walked.dtype = flow->dtype;
   }
-  const scl_reduction sum = {&cols, 4 * cols * sizeof(double), open_moments, merge_moments,
-                             close_moments};
+  const scl_reduction sum = moments_of(&cols);
   moments_walk w = {scl_reducer_of(&sum, flow->source->rows), also, context, walked.dtype};
   void *part;
-  SCL_TRY(scl_reducer_finish(
-      &w.reducer, scl_flow_walk(&walked, flow->map != NULL, add_moments, &w, error), &part, error));
+  SCL_TRY(scl_reducer_walk(&w.reducer, &walked, flow->map != NULL, (5 * cols + 1) * sizeof(double),
+                           add_moments, &w, "means and deviations", &part, error));
   *out = *(scl_column_moments *)part;
   scl_release(part);
   return SCL_STATUS_OK;
@@ -128,7 +145,7 @@ static scl_status learn_cells(void *context, const scl_flow_block *block, scl_er
 }
 
 scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *error) {
-  const scl_reduction sum = {map, SIZE_MAX, open_cells, merge_cells, close_cells};
+  const scl_reduction sum = {map, SIZE_MAX, open_cells, merge_cells, close_cells, NULL};
   void *part = NULL;
   if (scl_map_entries(map) == 0) return SCL_STATUS_OK;
   if (scl_flow_cols(flow) != scl_map_dim(map))

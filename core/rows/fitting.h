@@ -6,10 +6,13 @@
 #include "rows/flow.h"
 
 /* *out = means, deviations and ranges of the features, or, without a map, of the staged columns,
- * with the weights of the flow;
- * the caller destroys them. `also` (or NULL) visits the blocks of the same walk. */
+ * with the weights of the flow; the caller destroys them. `also` (or NULL) visits the blocks of the
+ * same walk: of several processes, those of its part (scl_flow_part), cut at multiples of
+ * scl_flow_moments_unit rows. */
 scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
                             scl_column_moments *out, scl_error *error);
+/* 0: each process walks all rows. */
+size_t scl_flow_moments_unit(const scl_flow *flow);
 /* Fit one more stage to the staged rows, or to the features if the flow has a map. reports: what it
  * reports of the rows; the caller releases them, also after a failure. */
 scl_status scl_flow_fit_stage(const scl_flow *flow, scl_instance *instance, scl_fitted_stage **out,

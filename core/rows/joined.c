@@ -220,16 +220,19 @@ static scl_status exchange_node(scl_reducer *from, scl_reducer *all, size_t r, s
   int64_t place[2] = {own ? from->nodes[i].level : 0, own ? (int64_t)from->nodes[i].index : 0};
   void *part = own ? from->nodes[i].part : NULL;
   scl_status mine = SCL_STATUS_OK;
+  const scl_reduction *sum = from->sum;
   if (own)
     from->nodes[i].part = NULL;
   else
-    mine = from->sum->open(from->sum->context, &part, error);
+    mine = sum->open(sum->context, &part, error);
   scl_status status = scl_processes_meet(mine, error, "a part of a sum of %zu bytes", bytes);
   if (status == SCL_STATUS_OK) status = scl_processes_broadcast(r, place, sizeof place, error);
-  if (status == SCL_STATUS_OK) status = scl_processes_broadcast(r, part, bytes, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_processes_broadcast(
+        r, sum->memory == NULL ? part : sum->memory(sum->context, part), bytes, error);
   if (status == SCL_STATUS_OK)
     return scl_reducer_push(all, (unsigned)place[0], (size_t)place[1], part, error);
-  if (part != NULL) from->sum->close(from->sum->context, part);
+  if (part != NULL) sum->close(sum->context, part);
   return status;
 }
 
@@ -248,6 +251,20 @@ scl_status scl_reducer_gather(scl_reducer *r, size_t bytes, scl_status mine, con
     if (r->nodes[i].part != NULL) r->sum->close(r->sum->context, r->nodes[i].part);
   *r = all;
   return status;
+}
+
+bool scl_reducer_divides(const scl_reducer *r, const scl_flow *flow) {
+  return scl_flow_divides(flow) && flow->source->rows > r->leaf_rows;
+}
+
+scl_status scl_reducer_walk(scl_reducer *r, const scl_flow *flow, bool features, size_t bytes,
+                            scl_flow_visit visit, void *context, const char *doing, void **part,
+                            scl_error *error) {
+  const bool divided = scl_reducer_divides(r, flow);
+  const scl_flow own = divided ? scl_flow_part(flow, r->leaf_rows) : *flow;
+  scl_status status = scl_flow_walk(&own, features, visit, context, error);
+  if (divided) status = scl_reducer_gather(r, bytes, status, doing, error);
+  return scl_reducer_finish(r, status, part, error);
 }
 
 scl_status scl_rows_gather(const scl_flow *flow, size_t unit, void *rows, size_t size,

@@ -24,9 +24,16 @@ scl_status scl_whole_sums_join(scl_whole_sums *sums, scl_status mine, const char
                                scl_error *error);
 
 /* The nodes of a reduction over the rows of all processes, in place of those of this process, whose
- * rows begin at a leaf. Parts are `bytes` of memory without pointers. */
+ * rows begin at a leaf. Parts have `bytes` of memory. */
 scl_status scl_reducer_gather(scl_reducer *r, size_t bytes, scl_status mine, const char *doing,
                               scl_error *error);
+/* Whether the processes each walk some of the leaves of a reduction over the flow's rows. */
+bool scl_reducer_divides(const scl_reducer *r, const scl_flow *flow);
+/* scl_flow_walk for a reduction, and scl_reducer_finish: where it divides, over the leaves of this
+ * process, whose nodes are gathered. `doing` says what is summed. */
+scl_status scl_reducer_walk(scl_reducer *r, const scl_flow *flow, bool features, size_t bytes,
+                            scl_flow_visit visit, void *context, const char *doing, void **part,
+                            scl_error *error);
 /* Give the rows of a matrix (packed, `size` bytes a row) that each process has made to all: those of
  * its part of the flow, cut at multiples of `unit`. */
 scl_status scl_rows_gather(const scl_flow *flow, size_t unit, void *rows, size_t size,

@@ -20,6 +20,9 @@ typedef struct scl_reduction {
   /* into += from, whose rows come after; from is closed by the caller. */
   scl_status (*merge)(void *context, void *into, void *from, scl_error *error);
   void (*close)(void *context, void *part);
+  /* Where the numbers of a part lie, in one piece and with no pointers among them, for
+   * scl_reducer_gather. NULL: the part itself. */
+  void *(*memory)(void *context, void *part);
 } scl_reduction;
 
 enum { SCL_REDUCE_NODES = 64 };

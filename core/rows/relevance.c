@@ -412,7 +412,7 @@ static scl_status make_stage(const scl_column_moments *m, const double *relevanc
   scl_status status = scl_fitted_stage_create(NULL, m->cols, out, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < m->cols; j++) {
     const bool constant = !(m->high[j] > m->low[j]);
-    const double deviation = sqrt(m->square[j] / m->count);
+    const double deviation = sqrt(m->square[j] / *m->count);
     scales[j] = constant ? m->low[j] : m->mean[j] + m->rest[j];
     factor[j] = relevance[j] * (constant || !(deviation > 0) ? 1 : 1 / deviation);
     (*out)->constant += constant;

@@ -96,9 +96,9 @@ static void close_part(void *context, void *part) {
 scl_reduction scl_sums_reduction(scl_sums *like) {
   const size_t d = like->features, squares = like->counted ? 0 : d / 2;
   if (like->exact) /* one part: its order does not matter */
-    return (scl_reduction){like, SIZE_MAX, open_part, merge_parts, close_part};
+    return (scl_reduction){like, SIZE_MAX, open_part, merge_parts, close_part, NULL};
   const size_t bytes = like->groups * d * (squares + like->targets + 1) * 8;
-  return (scl_reduction){like, bytes, open_part, merge_parts, close_part};
+  return (scl_reduction){like, bytes, open_part, merge_parts, close_part, NULL};
 }
 
 /* ------------------------------------------------------------ targets */

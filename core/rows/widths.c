@@ -2,7 +2,9 @@
 #include "rows/widths.h"
 
 #include "base/profile.h"
+#include "processes/processes.h"
 #include "rows/fitting.h"
+#include "rows/joined.h"
 #include <math.h>
 #include <string.h>
 
@@ -78,7 +80,7 @@ static double overall_variance(const scl_column_moments *m) {
   for (size_t j = 0; j < m->cols; j++)
     mean += m->mean[j] / (double)m->cols;
   for (size_t j = 0; j < m->cols; j++)
-    sum += m->square[j] / m->count + (m->mean[j] - mean) * (m->mean[j] - mean);
+    sum += m->square[j] / *m->count + (m->mean[j] - mean) * (m->mean[j] - mean);
   return sum / (double)m->cols;
 }
 
@@ -88,16 +90,38 @@ typedef struct sampling {
   size_t taken, rows;
 } sampling;
 
-/* Visit: copy the sampled rows of a block. Row k of a sample of m of n rows is row k n / m. */
+/* Row k of a sample of m of n rows is row k n / m. */
+static size_t row_of(const sampling *s, size_t k) {
+  return (size_t)((double)k * (double)s->rows / (double)s->sample.rows);
+}
+
+/* Visit: copy the sampled rows of a block. */
 static scl_status take_rows(void *context, const scl_flow_block *block, scl_error *error) {
   sampling *s = context;
   (void)error;
   for (; s->taken < s->sample.rows; s->taken++) {
-    const size_t row = (size_t)((double)s->taken * (double)s->rows / (double)s->sample.rows);
+    const size_t row = row_of(s, s->taken);
     if (row >= block->first + block->count) break;
+    if (row < block->first) continue; /* of another process */
     memcpy(scl_matrix_row(&s->sample, s->taken),
            (const double *)block->x + (ptrdiff_t)(row - block->first) * block->x_stride,
            s->sample.cols * sizeof(double));
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Give the sampled rows of each process to all. */
+static scl_status share_sample(const scl_flow *flow, size_t unit, sampling *s, scl_error *error) {
+  size_t k = 0;
+  SCL_TRY(scl_processes_meet(SCL_STATUS_OK, error, "a sample of %zu rows", s->sample.rows));
+  for (size_t r = 0; r < scl_processes_count(); r++) {
+    size_t first, end;
+    const size_t from = k;
+    scl_flow_part_rows(flow, unit, r, &first, &end);
+    while (k < s->sample.rows && row_of(s, k) < end)
+      k++;
+    SCL_TRY(scl_processes_broadcast(r, scl_matrix_row(&s->sample, from),
+                                    (k - from) * s->sample.cols * sizeof(double), error));
   }
   return SCL_STATUS_OK;
 }
@@ -127,7 +151,9 @@ scl_status scl_flow_widths(const scl_flow *flow, double *scale, double *median, 
   const size_t mark = scl_profile_enter("widths");
   scl_status status = scl_flow_moments(flow, take_rows, &s, &moments, error);
   if (status == SCL_STATUS_OK) {
-    status = find_widths(&moments, &s.sample, scale, median, error);
+    const size_t unit = scl_flow_moments_unit(flow);
+    if (unit > 0) status = share_sample(flow, unit, &s, error);
+    if (status == SCL_STATUS_OK) status = find_widths(&moments, &s.sample, scale, median, error);
     scl_column_moments_destroy(&moments);
   }
   scl_profile_leave(mark, 0, 0);

@@ -110,13 +110,14 @@ class Printed:
 class Child:
     """One running child; ask() answers a request, interrupt() and close() work from any thread."""
 
-    def __init__(self, command):
+    def __init__(self, command, processes=None):
+        several = ["--processes", processes] if processes else []
         requests, self.requests = os.pipe()
         self.answers, answers = os.pipe()
         self.rest, self.count = b"", 0
         try:
             self.process = subprocess.Popen(
-                [command, "notebook", "serve", str(requests), str(answers)],
+                [command, *several, "notebook", "serve", str(requests), str(answers)],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 pass_fds=(requests, answers), start_new_session=True, bufsize=0)
         except OSError:

@@ -151,7 +151,7 @@ class SculleryKernel(Kernel):
 
     def ask(self, request, **told):
         if self.child is None:
-            self.child = Child(COMMAND)
+            self.child = Child(COMMAND, os.environ.get("SCULLERY_NOTEBOOK_PROCESSES"))
         child = self.child
         try:
             return child.ask(request, **told)

@@ -4,7 +4,7 @@
 #include "transport.h"
 
 static scl_status wrong_open(const void *instance, void **out, scl_error *error) {
-  const star *self = instance;
+  const chain *self = instance;
   int *note = self->base.host->allocate(sizeof *note);
   *(volatile int *)note = 1;
   self->base.host->release(note);

@@ -2,6 +2,7 @@
 --- again, and its predictions, printed at the end. One process has one fault at one place.
 ---
 ---   scullery [--processes N] divided_work.lua KIND [FAULT RANK PLACE NUMBER]
+---   scullery divided_work.lua KIND peak       the kilobytes that it takes, to standard error
 local sc = require "scullery"
 local core = require "scullery.core"
 
@@ -124,4 +125,7 @@ if fault == "caught" and sc.processes.rank == rank then
   pcall(work)
 else
   work()
+end
+if fault == "peak" then
+  io.stderr:write((core.read_text("/proc/self/status"):match "VmPeak:%s+(%d+)"))
 end

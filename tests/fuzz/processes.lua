@@ -4,7 +4,7 @@
 --- left, no process and no file; and where the run succeeds, it has the bits of one process.
 ---
 ---   scullery tests/fuzz/processes.lua [--seed S] [--seconds T] [--cases N] [--only FAULT]
----     [--launcher fork|openmpi] [--limit SECONDS]
+---     [--launcher fork|openmpi|mpich] [--limit SECONDS]
 ---
 --- --limit: seconds after which a run hangs. A line of each case: --verbose.
 package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
@@ -24,7 +24,10 @@ local quote, counts = support.quote, { 2, 3, 7 }
 local launchers = {
   fork = " --processes %d",
   openmpi = "mpirun.openmpi --oversubscribe --bind-to none -n %d ",
+  mpich = "mpirun.mpich -n %d ",
 }
+-- A shell's line: the processes are children of what a launcher has started.
+local below = { mpich = "for one in $all; do all=$(cat /proc/$one/task/$one/children); done" }
 local environment = ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \z
 OMPI_MCA_btl_vader_backing_directory=%s TMPDIR=%s"):format(folder, folder)
 
@@ -50,13 +53,16 @@ local sent = {
   stop_and_term = "kill -s STOP $victim; sleep 0.0%d; kill -s TERM $launcher",
 }
 
--- What stands around the command from its start: { before, behind }; %d is a random number.
+-- What stands around the command from its start: before its name and behind it, the shell's lines
+-- before and after it, and its folder; %d is a random number, and of memory the kilobytes.
 local around = {
-  memory_of_all = { "prlimit --as=%d000000" },
-  file_limit = { "prlimit --fsize=%d00" },
-  full_disk = { nil, ">/dev/full" },
-  closed_output = { nil, ">&-" },
-  closed_pipe = { nil, ">pipe", "head -c 0 <pipe & " },
+  memory_of_all = { before = "prlimit --as=%d000 " },
+  file_limit = { before = "prlimit --fsize=%d00 " },
+  full_output = { behind = ">/dev/full" },
+  full_disk = { first = "mkdir disk; mount -t tmpfs -o size=%dk none disk", folder = "disk",
+    last = "cp -a disk/. .; umount -l disk; rmdir disk" },
+  closed_output = { behind = ">&-" },
+  closed_pipe = { behind = ">pipe", first = "head -c 0 <pipe &" },
 }
 
 -- Faults of one process at one place (divided_work.lua).
@@ -113,10 +119,11 @@ end
 local shell = [[
 cd %s && rm -f late pipe && mkfifo pipe && export %s
 %s
-setsid env --default-signal=INT %s %s <empty %s 2>err &
+setsid env -C %s --default-signal=INT %s <empty %s 2>err &
 launcher=$!
 sleep %.3f
 all=$(cat /proc/$launcher/task/$launcher/children)
+%s
 victim=$launcher other=$launcher at=0
 for one in $all; do
   if [ $at = %d ]; then victim=$one; else other=$one; fi
@@ -134,25 +141,42 @@ while read -r pid name state rest </proc/$launcher/stat && [ "$state" != Z ]; do
   sleep 0.02
 done
 wait $launcher
-echo $launcher $? $at
+status=$?
+%s
+echo $launcher $status $at
 ]]
+
+-- What one process prints, the kilobytes that it takes, and the seconds that `count` take.
+local expected, peak, took = {}, {}, {}
 
 -- Run a case; returns its status, output, errors, and what lives on.
 local function run(case)
   local given = around[case.fault] or {}
-  local number = case.fault == "memory_of_all" and 20 + case.number or case.number
+  local number = case.number
+  if case.fault == "memory_of_all" then
+    number = math.floor(peak[case.kind] * (0.15 + 0.4 * number / 1000))
+  elseif case.fault == "full_disk" then
+    number = 4 * (1 + number % 3)
+  end
   for _, name in ipairs{ "out", "err" } do support.write(folder .. name, "") end
   local binary = quote(attack.binary)
-  local words = case.launcher == "fork" and binary .. launchers.fork:format(case.count)
-    or launchers.openmpi:format(case.count) .. binary
-  local line = shell:format(quote(folder), environment, given[3] or "",
-    (given[1] or ""):format(number), words .. " " .. case.script, given[2] or ">out",
-    case.moment, case.rank, (sent[case.fault] or ":"):format(case.number % 10), o.limit * 50)
+  local launcher, before = launchers[case.launcher]:format(case.count), (given.before or "")
+    :format(number)
+  local words = case.launcher == "fork" and before .. binary .. launcher
+    or launcher .. before .. binary
+  local line = shell:format(quote(folder), environment, (given.first or ""):format(number),
+    given.folder or ".", words .. " " .. case.script, given.behind or ">out",
+    case.moment, below[case.launcher] or "", case.rank,
+    (sent[case.fault] or ":"):format(case.number % 10), o.limit * 50, given.last or "")
   local _, answer = support.shell("{ " .. line .. " } 2>/dev/null")
   local leader, status, children = answer:match "(%d+) (%d+) (%d+)"
   assert(leader, line)
   case.early = tonumber(children) < case.count
-  return tonumber(status), support.read(folder .. "out"), support.read(folder .. "err"),
+  -- MPICH's launcher reports on standard output.
+  local out = support.read(folder .. "out"):gsub("%[mpiexec@[^\n]*\n", "")
+    :gsub("Ctrl%-C caught[^\n]*\n", "")
+  local own, told = out:match "^(.-)(\n=====.*)$"
+  return tonumber(status), own or out, support.read(folder .. "err") .. (told or ""),
     left_of(leader)
 end
 
@@ -161,13 +185,12 @@ for kind in pairs(divided_work.kinds) do kinds[#kinds + 1] = kind end
 table.sort(kinds)
 local work = quote(attack.source .. "/tests/fuzz/divided_work.lua")
 
--- What one process prints, and the seconds that `count` processes take.
-local expected, took = {}, {}
 local function learn(kind, launcher, count)
   if not expected[kind] then
-    local status, out, errors = attack.scullery{ folder = folder, arguments = work .. " " .. kind }
-    assert(status == 0 and errors == "", errors)
-    expected[kind] = out
+    local status, out, errors = attack.scullery{ folder = folder,
+      arguments = work .. " " .. kind .. " peak" }
+    assert(status == 0, errors)
+    expected[kind], peak[kind] = out, assert(tonumber(errors))
   end
   local key = kind .. launcher .. count
   if took[key] then return took[key] end
@@ -208,7 +231,7 @@ local function reports(errors)
   for line in errors:gmatch "[^\n]+" do
     if line:find "was ended by signal" then signals = signals + 1
     elseif line:find "^scullery: " and not line:find "did not end within"
-      and not line:find "rows/s" then count = count + 1 end
+      and not line:find "rows/s" and not line:find "^scullery: %a+ %d+%%" then count = count + 1 end
   end
   return count, signals
 end
@@ -254,7 +277,7 @@ local function check(case)
   if #left > 0 then finding("%d processes are left", #left) end
   local fault = attack.fault(status, errors)
   if fault and case.fault ~= "memory_of_all" then finding("%s", fault) end
-  local without = around[case.fault] and around[case.fault][2]
+  local without = around[case.fault] and around[case.fault].behind
   if status == 0 and not without and out ~= expected[case.kind]
     and not (case.fault == "leave" and case.rank == 0 and out == "") then
     finding "wrong results"
@@ -272,15 +295,33 @@ end
 -- ------------------------------------------------------------ all of them
 
 support.write(folder .. "empty", "")
-local has_mpi = os.execute "command -v mpirun.openmpi >/dev/null 2>&1"
+-- Half of the cases by fork, where there are other launchers.
+local usable = { "fork" }
+for _, name in ipairs{ "openmpi", "mpich" } do
+  if os.execute(("command -v mpirun.%s >/dev/null 2>&1"):format(name)) then
+    usable[#usable + 1] = name
+  end
+end
+local function draw_launcher()
+  return random(2) == 1 and "fork" or usable[random(#usable)]
+end
+if not os.execute(("cd %s && mkdir disk && mount -t tmpfs none disk 2>/dev/null && umount disk; \z
+    status=$?; rmdir disk; exit $status"):format(quote(folder))) then
+  print "no file system can be mounted here: full_disk is left out"
+  for i, name in ipairs(names) do
+    if name == "full_disk" then table.remove(names, i) end
+  end
+end
 
 local function draw()
   local case = { fault = names[random(#names)], kind = kinds[random(#kinds)],
     count = counts[random(#counts)], number = random(1000),
     place = random(random(2) == 1 and 7 or 60),
-    launcher = has_mpi and random(6) == 1 and "openmpi" or "fork" }
+    launcher = draw_launcher() }
   if o.only ~= "" then case.fault = o.only end
   if o.launcher ~= "" then case.launcher = o.launcher end
+  -- Without memory, Open MPI's start itself may wait for ever.
+  if case.fault == "memory_of_all" and case.launcher == "openmpi" then case.launcher = "fork" end
   case.rank = random(case.count) - 1
   local seconds = learn(case.kind, case.launcher, case.count)
   case.moment = sent[case.fault] and seconds * random(1100) / 1000 or 0

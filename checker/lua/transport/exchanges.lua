@@ -91,6 +91,31 @@ local check_slow = in_groups(function(rank, count, seed)
     seed))
 end, { 2, 3, 7 })
 
+-- ---------------------------------------------------------------- Ctrl-C
+
+-- Each process in turn is late, and presses Ctrl-C while the others wait for it in the exchange.
+local run_with_presses = in_groups(function(rank, count, seed)
+  core.outlive_ctrl_c()
+  local wrong = wrong_of("the first exchange", core.transport_sum(10, "random", seed))
+  for i = 1, 3 * count do
+    if rank == i % count and not wrong then
+      for _ = 1, 2 do
+        core.sleep(0.01)
+        core.press_ctrl_c()
+      end
+    end
+    wrong = wrong or wrong_of("an exchange during Ctrl-C", exchange(i, count, seed))
+      or wrong_of("the exchange of 200000 numbers after Ctrl-C", core.transport_sum(200000,
+        "random", seed + i))
+  end
+  return wrong
+end, { 2, 3, 7 })
+
+local function check_presses(t)
+  if not group.starts(t) then t:skip("it starts no processes that Ctrl-C could reach") end
+  run_with_presses(t)
+end
+
 return {
   { name = "sums", about = "sums of up to 10^6 numbers are exact, also at the ends of int64",
     run = reductions("sum", "transport_sum") },
@@ -102,4 +127,6 @@ return {
     run = check_many },
   { name = "slow", about = "exchanges wait for a process that is slow, and mix nothing up",
     run = check_slow },
+  { name = "pressed", about = "Ctrl-C ends neither an exchange nor the process that waits for all",
+    run = check_presses },
 }

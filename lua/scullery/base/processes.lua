@@ -11,7 +11,7 @@ local count, rank = core.process_count()
 -- sc.processes.count  how many there are; 1 without --processes or mpirun
 -- sc.processes.rank   the number of this one, from 0
 -- sc.processes.hosts  the names of their machines, a list
--- sc.processes.exchanged()  bytes that this process has exchanged, and seconds that it took
+-- sc.processes.exchanged()  bytes that this process has exchanged, seconds, and how often
 -- @return a table
 processes.namespace = { count = count, rank = rank, hosts = core.process_hosts(),
   exchanged = core.process_exchanged }

@@ -103,6 +103,8 @@ local function notebook_parser()
     verb:mutex(verb:flag("--user", "in the user's folder of kernels (the default)"),
       verb:option("--prefix", "in DIR/share/jupyter/kernels, as /usr/local for all users")
         :argname("DIR"))
+    verb:option("--processes", "a kernel of its own, whose cells run in N processes")
+      :argname("N")
     if action == "install" then
       verb:option("--python", "the Python that runs the kernel; it needs ipykernel")
         :argname("PATH")

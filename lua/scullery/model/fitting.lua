@@ -26,6 +26,7 @@ local function model_of(self, source_size, prepared, fields)
   return model.new{ stages = prepared.stages, map = prepared.map, base = prepared.base,
     after = prepared.after, origin = prepared.origin, seconds = prepared.seconds,
     components = prepared.components, relevance = prepared.relevance, features = self.features,
+    exchanged = prepared.exchanged,
     map_info = prepared.map and core.map_info(prepared.map), n = n, dim = d, dtype = self.dtype,
     block = self.block }:with(fields)
 end
@@ -158,6 +159,7 @@ local function learn(self, ds, stored, budget)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
   local p, began, chosen, ready, tell = self, core.now(), nil, nil, nil
+  local bytes, waited = core.process_exchanged()
   if automatic.open(self) then
     p, chosen, ready, tell = automatic.choose(self, ds, stored, budget)
   end
@@ -165,7 +167,6 @@ local function learn(self, ds, stored, budget)
   local prepared = ready and ready.prepared
     or recipe.prepare(p, source, recipe.row_weights(p, ds))
   began = core.now()
-  local bytes, waited = core.process_exchanged()
   local solver = recipe.make_solver(p, source, prepared)
   local given = recipe.training_options(p, ds)
   given.once = true
@@ -179,8 +180,10 @@ local function learn(self, ds, stored, budget)
   prepared.seconds[#prepared.seconds + 1] = { tostring(p.solver), core.now() - began }
   if core.process_count() > 1 then -- of these seconds
     local all, seconds = core.process_exchanged()
+    prepared.exchanged = { bytes = all - bytes, seconds = seconds - waited }
     prepared.seconds[#prepared.seconds + 1] = {
-      ("exchanges of %.3g MB between processes"):format((all - bytes) / 1e6), seconds - waited }
+      ("exchanges of %.3g MB between processes"):format(prepared.exchanged.bytes / 1e6),
+      prepared.exchanged.seconds }
   end
   return p, prepared, solver, result, chosen
 end

@@ -455,7 +455,8 @@ end
 --- prints as a sentence); exact: "rows" if sums over the features are the same for any order and
 --- any cut of the rows (whole-number features and those of two values), "blocks" if for any cut at
 --- blocks of rows, nil if not, and exact_note, why; clipped: the share of whole-number features
---- that lay beyond their range.
+--- that lay beyond their range; exchanged: { bytes, seconds } of this process with others
+--- (scullery --processes), seconds of the stages among them.
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local map = f.map_info or {}
@@ -465,7 +466,7 @@ function Pipeline:info()
     result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] }
   end
   result.components, result.calibration, result.chosen = f.components, f.calibration, f.chosen
-  result.relevance, result.growth = shown.relevance(f), f.growth
+  result.relevance, result.growth, result.exchanged = shown.relevance(f), f.growth, f.exchanged
   if f.map then
     result.exact, result.exact_note = core.map_exact(f.map)
   end

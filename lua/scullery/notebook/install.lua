@@ -69,15 +69,25 @@ local function kernels_folder(given)
   return home .. "/.local/share/jupyter/kernels"
 end
 
-local function kernel_folder(given) return kernels_folder(given) .. "/scullery" end
+-- Cells in several processes are another kernel.
+local function kernel_folder(given)
+  local several = given.processes
+  if several and not (several:match "^%d+$" and tonumber(several) >= 1
+    and tonumber(several) <= 256) then
+    fail("--processes takes a whole number from 1 to 256, got '%s'", several)
+  end
+  return kernels_folder(given) .. "/scullery" .. (several and "-" .. several or "")
+end
 
---- install.run(given): writes kernel.json; given: prefix, python. Returns its path.
+--- install.run(given): writes kernel.json; given: prefix, python, processes. Returns its path.
 function install.run(given)
   local binary = own_binary()
-  local description = { display_name = "Scullery", language = "lua", interrupt_mode = "signal",
+  local several = given.processes
+  local description = { display_name = several and ("Scullery, %s processes"):format(several)
+    or "Scullery", language = "lua", interrupt_mode = "signal",
     argv = { find_python(given.python), "-B", "-Xfrozen_modules=off", -- avoids a warning
       wrapper_of(binary), "-f", "{connection_file}" },
-    env = { SCULLERY_COMMAND = binary } }
+    env = { SCULLERY_COMMAND = binary, SCULLERY_NOTEBOOK_PROCESSES = several } }
   local folder = kernel_folder(given)
   folders.make(folder)
   local path = folder .. "/kernel.json"

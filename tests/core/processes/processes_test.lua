@@ -83,6 +83,41 @@ function TestStreamsOfCsv()
   os.remove(path)
 end
 
+-- Stages are learnt by parts from more rows than a leaf of a reduction has, of a stream too; the
+-- rows that a process reads are counted.
+function TestStagesAreLearntByParts()
+  local code = [[
+    local sc = require "scullery"
+    local X, read = sc.randn{ 50000, 4, seed = 1 }, 0
+    X:set(49999, 3, 1e6)
+    local function ask(first, count)
+      read = read + count
+      return X:slice(first, first + count - 1), X:slice(first, first + count - 1):column(1)
+    end
+    local weights = sc.zeros(50000, 1)
+    for i = 1, 50000 do weights:set(i, 1, 0.5 + i % 3 / 7) end
+    local stages = { sc.standardize, sc.minmax, function() return sc.pca{ k = 2 } end }
+    for i, stage in ipairs(stages) do
+      for _, ds in ipairs{ sc.dataset{ X = X, y = X:column(1), task = "regression",
+          weights = weights },
+          sc.data.rows{ n = 50000, d = 4, task = "regression", read = ask } } do
+        local p = sc.pipeline{ stage(), sc.features{ p = sc.sampler.gaussian(),
+          phi = sc.nonlinearity.fourier(), T = 5, seed = 1 }, sc.solver.ridge{ lambda = 1e-3 } }
+        local scores = p:fit(ds):decision(X:slice(1, 9))
+        for k = 1, 9 do print(("%a"):format(scores:get(k, 1))) end
+      end
+    end
+    io.stderr:write(read)]]
+  local _, one, all = run(1, code)
+  local _, lines = one:gsub("\n", "")
+  lu.assertEquals(lines, 54, all)
+  for _, count in ipairs{ 2, 3, 7 } do
+    local _, many, own = run(count, code)
+    lu.assertEquals(many, one)
+    lu.assertTrue(tonumber(own) < 0.8 * tonumber(all), own .. " of " .. all)
+  end
+end
+
 -- Scores of more rows than a leaf of a reduction has, and predictions of many rows.
 function TestScoresAreDivided()
   local code = [[
@@ -122,6 +157,17 @@ function TestTheyKnowThemselves()
     local sc = require "scullery"
     print(sc.processes.count, sc.processes.rank, #sc.processes.hosts, (sc.processes.exchanged()))
   ]]):gsub("%d+%.%d+\n", "bytes\n"), "3\t0\t3\tbytes\n")
+  -- half of a symmetric matrix of 50 features, in whole numbers of 8 or 24 bytes, and little else
+  local told = succeeds(2, fit .. [[
+    local p = sc.pipeline{ map(50), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))
+    local found = p:info().exchanged
+    print(found.bytes, found.seconds > 0)]])
+  local bytes, rest = told:match "^(%S+)\t(.*)$"
+  lu.assertEquals(rest, "true\n")
+  lu.assertTrue(tonumber(bytes) > 8 * 25 * 51 and tonumber(bytes) < 40 * 25 * 51, bytes)
+  lu.assertEquals(succeeds(1, fit .. [[
+    print(sc.pipeline{ map(50), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1)):info()
+      .exchanged)]]), "nil\n")
   lu.assertEquals(succeeds(1, "print(require 'scullery'.processes.count)"), "1\n")
 end
 
@@ -208,11 +254,21 @@ end
 
 function TestBadOptions()
   for _, case in ipairs{ { "--processes 0", "1 to 256" }, { "--processes many", "many" },
-    { "--processes", "--processes" }, { "--transport nothing", "nothing" } } do
+    { "--processes 300", "1 to 256" }, { "--processes", "--processes" },
+    { "--transport nothing", "nothing" } } do
     local status, _, err = support.scullery(case[1] .. " -e 'print(1)'")
     lu.assertEquals(status, 1)
     lu.assertStrContains(err, case[2])
   end
+  -- a plugin of this name that cannot be loaded comes first
+  support.in_folder(function(folder)
+    os.execute("mkdir " .. folder .. "/transport")
+    support.write(folder .. "/transport/fork.so", "no object")
+    local _, _, err = support.shell(("SCULLERY_PLUGIN_PATH=%s %s --processes 2 -e 'print(1)'")
+      :format(folder, support.quote(support.binary)))
+    lu.assertStrContains(err, "--processes 2: no transport starts that many processes")
+    lu.assertStrContains(err, "transport/fork.so")
+  end)
   -- started by a launcher whose MPI is not here
   local status, _, err = support.shell("PMIX_NAMESPACE=4 " .. support.quote(support.binary) ..
     " -e 'print(1)'")
@@ -224,6 +280,32 @@ function TestBadOptions()
     local _, out = support.shell(alone .. " " .. support.quote(support.binary) .. " -e 'print(1)'")
     lu.assertEquals(out, "1\n")
   end
+end
+
+-- What follows the script's name belongs to it; the command says that it does not take it.
+function TestAnOptionAfterTheScript()
+  local script = support.write(nil, "print(require 'scullery'.processes.count, ...)")
+  local status, out, err = support.scullery(script .. " --processes 3")
+  lu.assertEquals({ status, out }, { 0, "1\t--processes\t3\n" })
+  lu.assertStrContains(err, "scullery --processes N SCRIPT")
+  status, out, err = support.scullery("--processes 2 " .. script .. " --processes 3")
+  lu.assertEquals({ status, out, err }, { 0, "2\t--processes\t3\n", "" })
+  os.remove(script)
+end
+
+function TestErrorObjectsAreTold()
+  local code = [[
+    local sc = require "scullery"
+    local object = setmetatable({}, { __tostring = function() return "oh " .. "no" end })
+    local ds = sc.data.rows{ n = 10000, d = 1, task = "regression", read = function(first, count)
+      if first > 5000 and sc.processes.rank == 1 then error(object) end
+      return sc.zeros(count, 1), sc.zeros(count, 1)
+    end }
+    sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), T = 9,
+      seed = 1 }, sc.solver.ridge() }:fit(ds)]]
+  fails({ "process 1 of 2", "oh no" }, 2, code)
+  fails({ "process 1 of 2", "error object is a table value" }, 2,
+    code:gsub("setmetatable(%b())", "{}"))
 end
 
 function TestCrashesEndAll()

@@ -41,7 +41,7 @@ static void close_sum(void *context, void *part) {
   scl_release(part);
 }
 
-static const scl_reduction sum = {NULL, sizeof(double), open_sum, merge_sums, close_sum};
+static const scl_reduction sum = {NULL, sizeof(double), open_sum, merge_sums, close_sum, NULL};
 
 /* Rows first .. end-1 in blocks that end where leaves do. */
 static void add_rows(scl_reducer *r, size_t first, size_t end) {
@@ -97,7 +97,7 @@ static void test_bits_do_not_depend_on_processes(void) {
 }
 
 static void test_large_parts_are_one_leaf(void) {
-  const scl_reduction large = {NULL, (size_t)1 << 40, open_sum, merge_sums, close_sum};
+  const scl_reduction large = {NULL, (size_t)1 << 40, open_sum, merge_sums, close_sum, NULL};
   scl_reducer r = scl_reducer_of(&large, ROWS);
   double chain = 0;
   add_rows(&r, 0, ROWS);
@@ -127,7 +127,7 @@ static void test_the_most_parts_are_known(void) {
   const size_t rows[] = {0, 1, 16384, 16385, 40000, 70000, 100000, ROWS};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     living l = {0, 0};
-    const scl_reduction counted = {&l, sizeof(double), open_living, merge_sums, close_living};
+    const scl_reduction counted = {&l, sizeof(double), open_living, merge_sums, close_living, NULL};
     scl_reducer r = scl_reducer_of(&counted, rows[k]);
     void *part;
     for (size_t at = 0; at < rows[k]; at += scl_reduce_leaf_rows(rows[k]))
@@ -181,7 +181,7 @@ static void test_column_moments_merge(void) {
     expect(left.low[j] == whole.low[j] && left.high[j] == whole.high[j], "ranges", left.low[j],
            whole.low[j]);
   }
-  expect(left.count == N, "rows", left.count, N);
+  expect(*left.count == N, "rows", *left.count, N);
   scl_column_moments_destroy(&whole);
   scl_column_moments_destroy(&left);
   scl_column_moments_destroy(&right);
@@ -217,7 +217,7 @@ static void test_column_moments_of_weighted_rows(void) {
     expect(weighted.low[j] == repeated.low[j] && weighted.high[j] == repeated.high[j],
            "weighted ranges", weighted.low[j], repeated.low[j]);
   }
-  expect(weighted.count == (double)count, "sum of weights", weighted.count, (double)count);
+  expect(*weighted.count == (double)count, "sum of weights", *weighted.count, (double)count);
   scl_column_moments_destroy(&weighted);
   scl_column_moments_destroy(&repeated);
 }

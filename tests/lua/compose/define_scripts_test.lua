@@ -77,7 +77,7 @@ function TestErrors:test_errors_have_the_scripts_line()
   fails({ "features:transform: nonlinearity.", "eval: ",
     ("define_scripts_test.lua:%d: "):format(line), "attempt to index a number" }, transform, bad)
   local odd = phi_of(function() error({}) end)
-  fails({ "eval: table" }, transform, odd)
+  fails({ "eval: (error object is a table value)" }, transform, odd)
   local shown = phi_of(function() error(setmetatable({}, { __tostring = error })) end)
   fails({ "eval: " }, transform, shown)
 end

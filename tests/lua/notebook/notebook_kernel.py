@@ -413,6 +413,64 @@ class KernelTest(unittest.TestCase):
         self.interrupted(f'print("begun") {LOOP}')
 
 
+class SeveralTest(unittest.TestCase):
+    """A kernel whose cells run in three processes."""
+
+    def setUp(self):
+        self.kernel = Kernel("scullery-3")
+
+    def tearDown(self):
+        self.kernel.close()
+
+    def value(self, code):
+        return self.kernel.run(code)["data"][0]["text/plain"]
+
+    def test_cells(self):
+        self.assertEqual(self.value("sc.processes.count"), "3")
+        said = self.kernel.run("x = 0 for _ in pairs{ 1, 2 } do x = x + 1 end print(x)")
+        self.assertEqual((said["stdout"], said["stderr"]), ("2\n", ""))
+        self.assertEqual(self.value("x + 1"), "3")
+        self.assertEqual(self.value("io.read()"), "nil")
+        self.assertIn("an error", self.kernel.run("error 'an error'")["error"]["evalue"])
+        self.assertEqual(self.value("x"), "2")
+
+    def test_a_fit_is_divided(self):
+        fit = """local X = sc.randn{ 20000, 3, seed = 1 }
+            local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), T = 30, seed = 1,
+              phi = sc.nonlinearity.fourier() }, sc.solver.ridge{ lambda = 1e-3 } }
+            p:fit(X, X:column(1))
+            print(("%a"):format(p:predict(X)[9]), p:info().exchanged ~= nil)"""
+        said = self.kernel.run(fit)["stdout"].split()
+        alone = Kernel()
+        try:
+            self.assertEqual(said, [alone.run(fit)["stdout"].split()[0], "true"])
+        finally:
+            alone.close()
+
+    def test_interrupts(self):
+        for _ in range(5):
+            asked = self.kernel.send(f'print("begun") {LOOP}')
+            for _ in self.kernel.messages(asked, until="begun"):
+                pass
+            self.kernel.manager.interrupt_kernel()
+            self.assertIn("interrupted!", self.kernel.outputs(asked)["error"]["evalue"])
+            time.sleep(1)  # processes get it one after the other
+            self.assertEqual(self.value("6 * 7"), "42")
+
+    def test_different_ways_and_processes_that_end(self):
+        cell = """local T = sc.processes.rank == 1 and 9 or 8
+            local X = sc.randn{ 5000, 3, seed = 1 }
+            sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), T = T, seed = 1,
+              phi = sc.nonlinearity.fourier() }, sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))"""
+        self.assertIn("different ways", self.kernel.run(cell)["error"]["evalue"])
+        for code, words in (("os.exit(3)", "exit status 3"),
+                            ('os.execute("kill -9 $PPID")', "exit status 137")):
+            self.kernel.run("kept = 1")
+            self.kernel.run("kept = 1")
+            self.assertIn(words, self.kernel.run(code)["error"]["evalue"])
+            self.assertEqual(self.value("kept == nil"), "true")
+
+
 class LimitsTest(unittest.TestCase):
     """What a cell may show, without a kernel."""
 

@@ -77,6 +77,7 @@ function TestInstalling:test_what_is_missing_is_named()
       { "install --python /bin/true", "python3-ipykernel" },
       { "install --prefix /proc/none --user", "can not be used together" },
       { "install --prefix /dev/null", "/dev/null" },
+      { "install --processes 0", "1 to 256" },
       { "", "a command is required" },
       { "serve", "two descriptors" },
       { "serve 3 4", "two descriptors" },
@@ -96,7 +97,9 @@ end
 local function run_python(file)
   local name = need_python()
   in_folder(function(folder)
-    lu.assertEquals(scullery("notebook install --prefix " .. quote(folder)), 0)
+    for _, more in ipairs{ "", " --processes 3" } do
+      lu.assertEquals(scullery("notebook install --prefix " .. quote(folder) .. more), 0)
+    end
     local status, out, err = shell(("d=%s; JUPYTER_PATH=$d/share/jupyter HOME=$d IPYTHONDIR=$d \z
       JUPYTER_RUNTIME_DIR=$d NOTEBOOK_FLAG=$d/flag timeout 800 %s -B -Xfrozen_modules=off %s")
       :format(quote(folder), name, quote(source .. "/tests/lua/notebook/" .. file)))
