@@ -81,7 +81,7 @@ function TestALossIsNoticed()
     "SCL_ABILITY_LAW")
   lu.assertEquals(changed("plugin/rows.h", "const size_t *index;",
     "const size_t *index; double later;"), {})
-  lu.assertEquals(changed("plugin/option.h", "role;\n}", "role; double later;\n}"), {})
+  lu.assertEquals(changed("plugin/option.h", "deprecated;\n}", "deprecated; double later;\n}"), {})
   lu.assertEquals(changed("plugin/base.h", "SCL_STATUS_INTERNAL\n",
     "SCL_STATUS_INTERNAL, SCL_NEW\n"), {})
 end

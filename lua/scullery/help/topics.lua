@@ -377,6 +377,10 @@ function help.brief(x, name)
   if made then
     return ("sc.%s.%s{...}: %s"):format(made.kind, made.name, plugin_summary(made.kind, made.name))
   end
+  local metric = type(x) == "function" and plugged.name(x)
+  if metric then
+    return ("sc.metrics.%s(predictions, truth): %s"):format(metric, plugin_summary("metric", metric))
+  end
   local text = type(x) == "function" and comments.of_function(x)
   if not text and (type(x) == "function" or type(x) == "table") then
     local path = name or path_of(x)

@@ -503,9 +503,8 @@ const scl_plugin scullery_plugin = {
            "multipliers around them where its slope jumps, the accelerated proximal gradient for\n"
            "penalties with ||a||_1. It ends when the norm of the gradient is `tolerance` times\n"
            "that at a = 0. With a conjugate and lambda > 0, info().gap bounds how far the\n"
-           "objective is from its least, relative to that at a = 0, and is at most `tolerance`. "
-           "Predictions of loss.poisson and loss.gamma are the\n"
-           "logarithms of means.",
+           "objective is from its least, relative to that at a = 0, and is at most `tolerance`.\n"
+           "Predictions of loss.poisson and loss.gamma are the logarithms of means.",
     SCL_SOLVER(.solve = erm_solve),
     SCL_INSTANCE(erm, options),
     SCL_ABILITIES(

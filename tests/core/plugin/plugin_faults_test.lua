@@ -40,7 +40,10 @@ local required = {
 -- Slots that may be NULL, and those of `bind`, which a table in C has (long.ability).
 local optional = { ["smoothing.loop"] = true, ["smoothing.smooth"] = true,
   ["smoothing.loop_float32"] = true, ["structured.rows"] = true, ["loss.probabilities"] = true,
-  ["bind.bind"] = true, ["bind.describe"] = true }
+  ["bind.bind"] = true, ["bind.describe"] = true,
+  -- of losses, which have no specimen: tests/broken
+  ["loss-curvature.curvature"] = true, ["loss-conjugate.conjugate"] = true,
+  ["loss-proximal.proximal"] = true, ["loss-probability.probability"] = true }
 
 function TestNullInARequiredSlotOfAnAbility()
   local seen = {}
@@ -386,6 +389,7 @@ local broken = {
   { "mean.save", "say BAD NAME", "BAD NAME" }, { "mean.save", "give 2", "two arrays" },
   { "mean.save", "set rank int 9", "rank 9" }, { "mean.save", "set dtype int 99", "dtype 99" },
   { "mean.save", "set data null", "no archive takes" },
+  { "square.note", "say x", "without a zero byte at its end" },
 }
 
 function TestPromisesThatASlotBreaks()
@@ -401,7 +405,7 @@ function TestWhatASlotMayNotChange()
   for _, one in ipairs{ { "general.law", "set space int 99" }, { "general.law", "set dim int 99" },
     { "general.law", "set mean null" }, { "general.law", "set family int 99" },
     { "long.tilt", "set dim int 99" }, { "long.tilt", "set offset null" },
-    { "long.describe", "say full" }, { "square.note", "say x" } } do
+    { "long.describe", "say full" } } do
     lu.assertNil((ask(one[1], one[2])), table.concat(one, " "))
   end
 end

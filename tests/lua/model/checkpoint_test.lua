@@ -97,6 +97,8 @@ local cases = {
   adaboost = [[ds, p = labels(3), sc.pipeline{ sc.solver.adaboost{ stumps = 40 } }]],
   svm = [[ds, p = labels(4), sc.pipeline{ sc.solver.svm{ C = 3 } }]],
   kernel_ridge = [[ds, p = numbers(), sc.pipeline{ sc.solver.kernel_ridge{ lambda = 1e-4 } }]],
+  erm = [[ds, p = labels(3), sc.pipeline{ features{}, sc.solver.erm{ lambda = 1e-4,
+    loss = sc.loss.squared_hinge{} } }]],
   knn = [[ds, p = labels(3), sc.pipeline{ sc.solver.knn{ k = 5 } }]],
 }
 
