@@ -204,8 +204,8 @@ The texts that `help()` shows at the prompt, as pages.
   and the others
 - [objects.md](objects.md): data sets, pipelines, features, matrices, figures and their methods
 - [samplers.md](samplers.md), [nonlinearities.md](nonlinearities.md), [kernels.md](kernels.md),
-  [solvers.md](solvers.md), [losses.md](losses.md), [stages.md](stages.md), [transports.md](transports.md),
-  [metrics.md](metrics.md): every plugin with its options
+  [solvers.md](solvers.md), [losses.md](losses.md), [stages.md](stages.md),
+  [transports.md](transports.md), [metrics.md](metrics.md): every plugin with its options
 - [command.md](command.md): the command line and the environment variables
 ]]
 

@@ -22,7 +22,7 @@
           SCL_TRANSPORT(.open = my_open, .size = my_size, .rank = my_rank, .sum = my_sum,          \
                         .maximum = my_maximum, .broadcast = my_broadcast, .close = my_close,       \
                         .abort = my_close, __VA_ARGS__),                                           \
-          SCL_INSTANCE(chain, options)};                                                            \
+          SCL_INSTANCE(chain, options)};                                                           \
   _Pragma("GCC diagnostic pop")
 
 #endif

@@ -33,8 +33,8 @@ local function reversed(M)
   return out
 end
 
--- A stage that learns from a sample may differ a little, which is a warning; one that forgets blocks
--- differs much, as the rows have a trend.
+-- A stage that learns from a sample may differ a little, which is a warning; one that forgets
+-- blocks differs much, as the rows have a trend.
 local function check_all_rows(t)
   local X, y = rows.random(t, N, 4)
   local back, back_y, some = reversed(X), reversed(y), X:slice(1, 60)

@@ -379,7 +379,8 @@ function help.brief(x, name)
   end
   local metric = type(x) == "function" and plugged.name(x)
   if metric then
-    return ("sc.metrics.%s(predictions, truth): %s"):format(metric, plugin_summary("metric", metric))
+    return ("sc.metrics.%s(predictions, truth): %s"):format(metric,
+      plugin_summary("metric", metric))
   end
   local text = type(x) == "function" and comments.of_function(x)
   if not text and (type(x) == "function" or type(x) == "table") then

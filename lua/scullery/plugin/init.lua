@@ -91,8 +91,8 @@ function plugin.reload(name)
 end
 
 --- sc.plugin.check(target, { only =, seed =, seconds =, in_process = false, variants =, with =,
---- report = }): runs every test of the checker for the components of a file, FILE.so, or for a component by
---- name ("relu", "nonlinearity.relu"). Returns { seed, passed, warned, skipped, failed = numbers,
+--- report = }): runs every test of the checker for the components of a file, FILE.so, or for a
+--- component by name ("relu", "nonlinearity.relu"). Returns { seed, passed, warned, skipped, failed = numbers,
 --- results = a list of { component, name, about, outcome, text, seconds } }; outcome: "pass",
 --- "warn", "skip", "fail", "crash" or "timeout". The first result for a file is that of "load"; if
 --- it fails, it is the only one, and component is the file. Each test runs in a child process with
@@ -109,8 +109,8 @@ function plugin.check(target, given)
 end
 
 --- sc.plugin.new{ name =, kind =, cpp = false, folder = }: creates a folder with a new plugin of
---- the kind "sampler", "nonlinearity", "kernel", "solver", "transport", "stage", "metric" or "loss",
---- in C, or with cpp = true in C++: a component that works, its test, CMakeLists.txt, and a README
+--- the kind "sampler", "nonlinearity", "kernel", "solver", "transport", "stage", "metric" or
+--- "loss", in C, or with cpp = true in C++: a component that works, its test, CMakeLists.txt, and a README
 --- about the next steps. folder: by default the name, in the current folder; it must not exist.
 --- Returns the folder.
 --- `scullery plugin new NAME --kind KIND` does the same, and prints the commands that build it.

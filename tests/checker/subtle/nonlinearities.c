@@ -28,7 +28,7 @@
   X(soft, smooth_negative, "smoothing of negative m is 1 % off")                                   \
   X(soft, smooth_beta, "smoothing leaves beta out where it is above 5")                            \
   X(soft, smooth_float32, "smoothing in float32 is 0.1 % off")                                     \
-  X(soft, smooth_long, "smoothing of numbers from 64 on repeats")                                 \
+  X(soft, smooth_long, "smoothing of numbers from 64 on repeats")                                  \
   X(soft, dual_equal, "the dual of equal numbers is NaN")                                          \
   X(soft, dual_zero, "the dual of a variance of 0 is NaN")                                         \
   X(soft, dual_negative, "the dual of a negative covariance is NaN")                               \

@@ -236,7 +236,7 @@ test("fields by name become the columns that a file's become", function()
 end)
 
 test("fields that are wrong are refused", function()
-  local p = table_model()
+  table_model()
   local loaded <close> = predictors.load(path)
   local names = { "size", "price", "colour", "when", "grade" }
   local function refused(words, row, named)
