@@ -3,9 +3,9 @@
 ---
 --- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at
 --- most FEATURES parameters: the width that the "median" rule gives, times some of FACTORS, with
---- a few values of the regularisation. With more rows than the sample has, it is then chosen again on
---- all rows, from the first choice on, judged on one fold of up to JUDGES rows; its sums over the
---- rows are those of the fit.
+--- a few values of the regularisation. With more rows than the sample has, it is then chosen again
+--- on all rows, from the first choice on, judged on one fold of up to JUDGES rows; its sums over
+--- the rows are those of the fit.
 ---
 --- Two rules guard the regularisation against rows far from all others, where a model with large
 --- coefficients predicts values beyond any target. A few rows that judge may have none of them, so
@@ -29,6 +29,7 @@ local warn = require "scullery.base.warn"
 local recipe = require "scullery.model.recipe"
 local sample = require "scullery.model.sample"
 local trials = require "scullery.model.trials"
+local weights = require "scullery.model.weights"
 
 -- chooses: false keeps the declared defaults, for tests of components with exactly these.
 local automatic = { chooses = true }
@@ -64,9 +65,9 @@ local function median_width(p, open, few, ids, known)
   return core.settings(settled.made)[open.width]
 end
 
--- Seeks the place of a minimum of loss_of(1 .. count): a walk from place `at` upwards while the loss
--- falls; downwards if that led to no lower one. loss_of returns the loss, and whether the walk goes
--- on all the same.
+-- Seeks the minimum of loss_of(1 .. count): a walk from place `at` upwards while the loss falls;
+-- downwards if that led to no lower one. loss_of returns the loss, and whether the walk goes on
+-- all the same.
 local function walk(count, at, loss_of)
   local best, least = at, math.huge
   local function falls(place)
@@ -83,8 +84,9 @@ local function walk(count, at, loss_of)
 end
 
 -- A value of the regularisation near `first`, the least loss and the judgement on the value: for a
--- width the value of least loss, else the largest of the best. A solver of a path gets several values at once, in steps of a
--- factor; others get one of `values` after the other, as long as the loss falls.
+-- width the value of least loss, else the largest of the best. A solver of a path gets several
+-- values at once, in steps of a factor; others get one of `values` after the other, as long as the
+-- loss falls.
 local function best_value(p, open, first, judged, o)
   if not open.lambda then
     local seen = judged()
@@ -120,18 +122,18 @@ local function features_of(p, most)
   return math.min(most, math.max(T // 2, LEAST_FEATURES))
 end
 
--- Whether the losses of one judgement are larger than those of another, of the same rows, by more
--- than a standard error.
-local function worse(one, other)
+-- Whether the losses of one judgement are at most a standard error larger than those of another, of
+-- the same rows.
+local function alike(one, other)
   local mean, error = candidates.difference(candidates.beside{ one, other }, 1, 2)
-  return not (mean <= error)
+  return mean <= error
 end
 
--- The width on the sample, upwards or downwards from FIRST on until the loss is worse beyond chance,
--- with few values of the regularisation for each. For a solver of a path more folds judge, with the features
--- of the choice that follows, where there are many rows: with few it would take many times as long
--- as the fit. In all other cases fewer features and folds do. Second: what was made with that width
--- (trials.sampled), if it serves that choice too, or nil.
+-- The width on the sample, upwards or downwards from FIRST on until the loss is worse beyond
+-- chance, with few values of the regularisation for each. For a solver of a path more folds judge,
+-- with the features of the choice that follows, where there are many rows: with few it would take
+-- many times as long as the fit. In all other cases fewer features and folds do. Second: what was
+-- made with that width (trials.sampled), if it serves that choice too, or nil.
 local function choose_width(p, open, few, folding, known)
   local median, many = median_width(p, open, few, folding.ids, known), #few > MANY_ROWS
   local thorough = open.path and many
@@ -156,7 +158,7 @@ local function choose_width(p, open, few, folding, known)
       trials.on_sample(tried, few, folding, open, most, known, value_of, made)
     nearby = lambda or nearby
     local better = loss and loss < least
-    local on = loss and not better and chosen.seen and not worse(seen, chosen.seen)
+    local on = loss and not better and chosen.seen and alike(seen, chosen.seen)
     if better then
       least = loss
       chosen = { width = median * factor, factor = factor, lambda = lambda, seen = seen }
@@ -185,7 +187,7 @@ local function choose_on_sample(p, open, few, folding)
     steps = { values = near(steps.values, first), step = 10 ^ 0.5, to = 3 }
   end
   local tried = trials.filled(p, { part = open.part, width = open.width }, chosen,
-    features_of(p, FEATURES))
+    features_of(p, #few > MANY_ROWS and FEATURES or FEW_FEATURES))
   local most = not open.path and #few > MANY_ROWS and 2 or FOLDS
   chosen.lambda = trials.on_sample(tried, few, folding, open, most, known, function(judged)
     return best_value(tried, open, first, judged, steps)
@@ -299,6 +301,13 @@ function automatic.fill(p, ds, stored)
   return copy, found and { about = about(p, open, chosen, found.few, #ds, growth), growth = growth }
 end
 
+-- Whether the rows of the sample, with all their copies, have less than two thirds of the weight of
+-- all rows.
+local function beyond_sample(p, ds, few)
+  local all = weights.of(ds, p.class_weights)
+  return (all and all:sum() or #ds) > 1.5 * few.weights:sum()
+end
+
 --- automatic.choose(p, ds[, stored, budget]): the pipeline with the open options filled in, to be
 --- fitted to ds. Second: what was chosen, { about = a sentence, growth = that of T, or nil }.
 --- Third: stages, map and training of all rows, if they were made. Fourth: a function to call after
@@ -316,7 +325,7 @@ function automatic.choose(p, ds, stored, budget)
   if open.T then
     growth, ready = growing_fits.run(p, open, ds, found,
       { budget = budget, began = began, stored = stored, resumed = stored ~= nil })
-  elseif open.path and p.features and n > 1.5 * #found.few then
+  elseif open.path and p.features and beyond_sample(p, ds, found.few) then
     local all = trials.all_rows(ds, found.judges, found.of)
     if all then
       local opened = trials.filled(p, open, chosen)

@@ -82,6 +82,16 @@ function TestTheChoiceDependsOnTheRowsAlone()
   lu.assertAlmostEquals(copies[1], as_weights[1], 0.05 * copies[1])
 end
 
+-- However many copies there are, the sample has all rows, and no second choice on all rows follows.
+function TestManyCopiesDoNotChangeTheChoice()
+  local train, copies = sc.data.load "wdbc":split{ test = 0.25, seed = 0 }, {}
+  for i = 1, #train do for _ = 1, 3 do copies[#copies + 1] = i end end
+  local wanted, tripled = choice_of(plain(200):fit(train)),
+    choice_of(plain(200):fit(train:select(copies)))
+  lu.assertAlmostEquals(tripled[1], wanted[1], 1e-9 * wanted[1])
+  lu.assertEquals(tripled[2], wanted[2])
+end
+
 function TestOnlyWhatIsNotGivenIsChosen()
   local ds = smooth(200, 7)
   local function fit(p, solver) return sc.pipeline{ sc.standardize(), sc.features{ p = p,
