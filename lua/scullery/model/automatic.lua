@@ -187,7 +187,7 @@ local function choose_on_sample(p, open, few, folding)
     steps = { values = near(steps.values, first), step = 10 ^ 0.5, to = 3 }
   end
   local tried = trials.filled(p, { part = open.part, width = open.width }, chosen,
-    features_of(p, #few > MANY_ROWS and FEATURES or FEW_FEATURES))
+    features_of(p, FEATURES))
   local most = not open.path and #few > MANY_ROWS and 2 or FOLDS
   chosen.lambda = trials.on_sample(tried, few, folding, open, most, known, function(judged)
     return best_value(tried, open, first, judged, steps)
