@@ -262,7 +262,7 @@ function TestSlipsGetASentence()
   local p = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }
   lu.assertErrorMsgContains("the rows X come first", p.fit, p, y, X)
   lu.assertErrorMsgContains("in braces", sc.pipeline, sc.standardize(), sc.solver.ridge{})
-  lu.assertErrorMsgContains("no method or field 'columns'", function()
+  lu.assertErrorMsgContains("no method or field 'columns' (here it is ds.names)", function()
     return sc.dataset{ X = X, y = y }.columns
   end)
   lu.assertErrorMsgContains("places 1 and 2", sc.dataset, { X = X, names = { "a", "a", "b", "c" } })
