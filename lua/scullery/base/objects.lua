@@ -195,9 +195,9 @@ end
 --- which check their self; names that begin with __ are Lua's metamethods. fields: the optional
 --- fields of an object; other fields can be neither read nor set. computed: name ->
 --- function(object), read like a field. hint(object, field): text about an alternative to setting
---- the field. list: true if entries 1, 2, ... can be set too. called: what a name of another library
---- is here, for the error about it. check(object): called before each method; raises an error if a
---- field has a value of the wrong type. hidden: fields that completion leaves out.
+--- the field. list: true if entries 1, 2, ... can be set too. called: what a name of another
+--- library is here, for the error about it. check(object): called before each method; raises an
+--- error if a field has a value of the wrong type. hidden: fields that completion leaves out.
 function objects.class(name, given)
   local class = { __name = name, example = given.example or name, methods = {},
     fields = {}, hidden = {}, check = given.check }
