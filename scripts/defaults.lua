@@ -80,7 +80,7 @@ local function seconds_of(train, features, solver)
 end
 
 local function print_seconds()
-  print("| | rows | T | no options | a width | the same, all given |\n|---|---|---|---|---|---|")
+  print("| | rows | T | no options | the width given | all given |\n|---|---|---|---|---|---|")
   for _, case in ipairs(timed) do
     local name, n, features, solver = table.unpack(case)
     local ds = sc.data.path(name) and sc.data.load(name)
