@@ -182,9 +182,10 @@ local function choose_on_sample(p, open, few, folding)
   local _ <close> = ready and ready.training
   if not open.lambda or open.width and not chosen.width then return chosen end
   local grid, first = grid_of(p), chosen.lambda or grid_of(p).first
-  local steps = { values = trials.allowed(p, grid.all), from = -2 }
+  local steps = { values = trials.allowed(p, grid.all), from = -2, high = grid.all[#grid.all] }
   if chosen.lambda then
-    steps = { values = near(steps.values, first), step = 10 ^ 0.5, to = 3 }
+    steps.values = near(steps.values, first)
+    steps.from, steps.to, steps.step = -1, 3, 10 ^ 0.5
   end
   local tried = trials.filled(p, { part = open.part, width = open.width }, chosen,
     features_of(p, FEATURES))
