@@ -16,64 +16,48 @@ typedef struct multiplication {
       *columns; /* x transposed (k x n), then sums (k x n); NULL: too many columns, or no memory */
 } multiplication;
 
-/* Row r of the lower triangle of a diagonal tile times x, and the same numbers as column r of the
- * upper triangle times x_r. */
-static void multiply_diagonal_row(const double *row, size_t r, const double *x, size_t k,
-                                  double *out) {
-  for (size_t c = 0; c < r; c++)
-    for (size_t q = 0; q < k; q++)
-      out[c * k + q] += row[c] * x[r * k + q];
-  for (size_t q = 0; q < k; q++) {
-    double part[4] = {0};
-    for (size_t c = 0; c <= r; c++)
-      part[c % 4] += row[c] * x[c * k + q];
-    out[r * k + q] += (part[0] + part[1]) + (part[2] + part[3]);
-  }
-}
+enum { DIAGONAL_BLOCK = 32 };
 
-/* The same for k = 1, with loops over adjacent numbers. */
-static void multiply_diagonal_column(const double *row, size_t r, const double *x, double *out) {
-  double part[8] = {0};
-  size_t c = 0;
-  for (; c + 8 <= r; c += 8)
-    for (size_t l = 0; l < 8; l++) {
-      part[l] += row[c + l] * x[c + l];
-      out[c + l] += row[c + l] * x[r];
-    }
-  for (; c < r; c++) {
-    part[0] += row[c] * x[c];
-    out[c] += row[c] * x[r];
-  }
-  out[r] += ((part[0] + part[4]) + (part[2] + part[6])) +
-            ((part[1] + part[5]) + (part[3] + part[7])) + row[r] * x[r];
-}
-
-/* A diagonal tile has its lower triangle only. */
-static void multiply_diagonal(const scl_symmetric *a, const double *tile, size_t rows,
-                              const double *x, size_t k, double *out) {
-  for (size_t r = 0; r < rows; r++) {
-    if (k == 1)
-      multiply_diagonal_column(tile + r * a->tile, r, x, out);
-    else
-      multiply_diagonal_row(tile + r * a->tile, r, x, k, out);
-  }
-}
-
-/* out += tile x, or tile' x. The loop for transposed tiles adds to `sums` (k x rows) instead. */
-static void multiply_tile(const multiplication *job, const double *tile, bool transposed,
-                          size_t rows, size_t j, double *sums, double *out) {
-  const scl_symmetric *a = job->a;
+/* out += tile x, or tile' x, for rows x cols numbers of a tile whose part of x begins at row `at`.
+ * The loop for transposed tiles adds to `sums` (k x rows) instead. */
+static void multiply_block(const multiplication *job, const double *tile, bool transposed,
+                           size_t rows, size_t cols, size_t at, double *sums, double *out) {
   const scl_loops *loops = scl_loops_get();
-  const size_t cols = scl_tile_rows(a, j), k = job->k;
-  const ptrdiff_t stride = (ptrdiff_t)a->tile, n = (ptrdiff_t)a->n;
-  const double *x = job->x + j * a->tile * k;
+  const size_t k = job->k;
+  const ptrdiff_t stride = (ptrdiff_t)job->a->tile, n = (ptrdiff_t)job->a->n;
+  const double *x = job->x + at * k;
   if (job->columns == NULL)
     scl_gemm(SCL_DTYPE_FLOAT64, transposed, false, rows, k, cols, 1, tile, stride, x, (ptrdiff_t)k,
              1, out, (ptrdiff_t)k);
   else if (transposed)
     loops->thin_adjoint_f64(cols, rows, k, tile, stride, x, sums, n);
   else
-    loops->thin_product_f64(rows, cols, k, tile, stride, job->columns + j * a->tile, n, out);
+    loops->thin_product_f64(rows, cols, k, tile, stride, job->columns + at, n, out);
+}
+
+/* A diagonal tile has its lower triangle only: blocks of its rows left of the diagonal, as they are
+ * and transposed, and blocks on the diagonal, whose upper triangle is added in a copy. */
+static void multiply_diagonal(const multiplication *job, const double *tile, size_t rows, size_t at,
+                              double *sums, double *out) {
+  const size_t k = job->k, stride = job->a->tile;
+  for (size_t i = 0; i < rows; i += DIAGONAL_BLOCK) {
+    const size_t few = scl_min(rows - i, (size_t)DIAGONAL_BLOCK);
+    const double *left = tile + i * stride;
+    if (i > 0) {
+      multiply_block(job, left, false, few, i, at, sums, out + i * k);
+      multiply_block(job, left, true, i, few, at + i, sums, out);
+    }
+    double whole[DIAGONAL_BLOCK * DIAGONAL_BLOCK];
+    for (size_t r = 0; r < few; r++)
+      for (size_t c = 0; c <= r; c++)
+        whole[r * DIAGONAL_BLOCK + c] = whole[c * DIAGONAL_BLOCK + r] = left[r * stride + i + c];
+    if (job->columns == NULL)
+      scl_gemm(SCL_DTYPE_FLOAT64, false, false, few, k, few, 1, whole, DIAGONAL_BLOCK,
+               job->x + (at + i) * k, (ptrdiff_t)k, 1, out + i * k, (ptrdiff_t)k);
+    else
+      scl_loops_get()->thin_product_f64(few, few, k, whole, DIAGONAL_BLOCK, job->columns + at + i,
+                                        (ptrdiff_t)job->a->n, out + i * k);
+  }
 }
 
 /* Task: rows of the result that belong to row i of tiles. */
@@ -85,11 +69,12 @@ static void multiply_rows(void *context, size_t i) {
          *sums = job->columns == NULL ? NULL : job->columns + k * a->n + i * a->tile;
   if (!job->more) memset(out, 0, rows * k * sizeof *out);
   for (size_t j = 0; j < a->across; j++) {
+    const bool above = j > i;
     if (j == i)
-      multiply_diagonal(a, scl_tile_at(a, i, i), rows, job->x + j * a->tile * k, k, out);
+      multiply_diagonal(job, scl_tile_at(a, i, i), rows, i * a->tile, sums, out);
     else
-      multiply_tile(job, j < i ? scl_tile_at(a, i, j) : scl_tile_at(a, j, i), j > i, rows, j, sums,
-                    out);
+      multiply_block(job, above ? scl_tile_at(a, j, i) : scl_tile_at(a, i, j), above, rows,
+                     scl_tile_rows(a, j), j * a->tile, sums, out);
   }
   for (size_t r = 0; job->columns != NULL && r < rows; r++)
     for (size_t q = 0; q < k; q++)

@@ -191,12 +191,13 @@ local function names_of(class)
 end
 
 --- objects.class(name, { example = "ds", fields = "X y ...", hidden =, computed =, hint =, list =,
---- check = }): a metatable for objects of that name. Functions set in it are methods, which check
---- their self; names that begin with __ are Lua's metamethods. fields: the optional fields of an
---- object; other fields can be neither read nor set. computed: name -> function(object), read like
---- a field. hint(object, field): text about an alternative to setting the field. list: true if
---- entries 1, 2, ... can be set too. check(object): called before each method; raises an error if a
---- field has a value of the wrong type. hidden: fields that completion leaves out.
+--- called =, check = }): a metatable for objects of that name. Functions set in it are methods,
+--- which check their self; names that begin with __ are Lua's metamethods. fields: the optional
+--- fields of an object; other fields can be neither read nor set. computed: name ->
+--- function(object), read like a field. hint(object, field): text about an alternative to setting
+--- the field. list: true if entries 1, 2, ... can be set too. called: what a name of another
+--- library is here, for the error about it. check(object): called before each method; raises an
+--- error if a field has a value of the wrong type. hidden: fields that completion leaves out.
 function objects.class(name, given)
   local class = { __name = name, example = given.example or name, methods = {},
     fields = {}, hidden = {}, check = given.check }
@@ -212,8 +213,9 @@ function objects.class(name, given)
     if method ~= nil then return method end
     if computed[key] then return computed[key](object) end
     if fields[key] or type(key) ~= "string" then return nil end
+    local here = given.called and given.called[key]
     refuse("%s: there is no method or field %s%s", name, shown(key),
-      suggestion(key, names_of(class)))
+      here and (" (here it is %s)"):format(here) or suggestion(key, names_of(class)))
   end
 
   function class.__newindex(object, key, value)

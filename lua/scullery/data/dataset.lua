@@ -35,7 +35,9 @@ end
 
 local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
   fields = "X y names classes task target weights groups time source part_rows part_first schema \z
-    places codes strangers form files", hidden = "form files" })
+    places codes strangers form files", hidden = "form files",
+  called = { columns = "ds.names", features = "ds.X", feature_names = "ds.names",
+    shape = "ds:size()" } })
 
 local dataset = { class = Dataset }
 

@@ -68,13 +68,19 @@ end
 --- folds.times_of(given, n): n numbers as an n x 1 matrix.
 function folds.times_of(given, n) return column_of(given, n, "time") end
 
+local column_name = setmetatable({}, { __mode = "k" }) -- of groups that are a column
+
 -- The groups that an option asks for, n x 1, by default those of the data set; nil for none.
 local function wanted_groups(ds, given)
   if given == false then return nil end
   if given == nil then return ds.groups end
   if type(given) ~= "string" then return folds.groups_of(given, #ds) end
   for j, name in ipairs(ds.names or {}) do
-    if name == given and ds.X then return ds.X:column(j) end
+    if name == given and ds.X then
+      local column = ds.X:column(j)
+      column_name[column] = name
+      return column
+    end
   end
   fail("option 'groups' names the column '%s', which the data set does not have%s", given,
     options.nearest(given, ds.names or {}) and " (did you mean '"
@@ -91,8 +97,9 @@ local function tell(groups, line)
   said[line] = true
 end
 
-local function group_name(ds)
-  local name = ds.schema and ds.schema.groups
+local function group_name(ds, groups)
+  local own = rawequal(groups, ds.groups) and ds.schema and ds.schema.groups
+  local name = own or column_name[groups]
   return name and (" of '%s'"):format(name) or ""
 end
 
@@ -103,7 +110,7 @@ local function tell_cut(ds, groups, ids, what)
   for i = 1, #ds do
     local value = groups:get(i, 1)
     if (id_of[value] or ids[i]) ~= ids[i] then
-      tell(groups, ("the given %s groups%s"):format(what, group_name(ds)))
+      tell(groups, ("the given %s groups%s"):format(what, group_name(ds, groups)))
       return
     end
     id_of[value] = ids[i]
@@ -257,7 +264,7 @@ local function split_groups(ds, groups, o, total, name)
       name, o.test, n)
   end
   tell(groups, ("the split keeps the %d groups%s together: %d of %d rows are the test part"):format(
-    #list, group_name(ds), #test, n))
+    #list, group_name(ds, groups), #test, n))
   return train, test
 end
 
@@ -281,7 +288,7 @@ local function split_in_order(ds, groups, total)
   for i = 1, n do table.insert(i <= n - total and train or test, i) end
   if groups then
     tell(groups, ("shuffle = false: the split goes by the order of rows and cuts groups%s"):format(
-      group_name(ds)))
+      group_name(ds, groups)))
   end
   return train, test
 end
@@ -320,7 +327,7 @@ local function one_by_one(ds, groups)
   if count < 2 then fail("folds = \"loo\": all rows are in one group") end
   if groups then
     tell(groups, ("folds = \"loo\": each of the %d groups%s is a fold"):format(count,
-      group_name(ds)))
+      group_name(ds, groups)))
   end
   return ids
 end
@@ -331,7 +338,7 @@ local function in_order(ds, groups, k)
   for i = 1, n do ids[i] = (i - 1) * k // n + 1 end
   if groups then
     tell(groups, ("shuffle = false: folds are consecutive rows and cut groups%s"):format(
-      group_name(ds)))
+      group_name(ds, groups)))
   end
   return ids
 end
@@ -345,7 +352,7 @@ local function by_groups(ds, groups, o, k)
   end
   for s = 1, k do shares[s] = 1 / k end
   if not o.quiet then
-    tell(groups, ("folds keep the %d groups%s together"):format(#list, group_name(ds)))
+    tell(groups, ("folds keep the %d groups%s together"):format(#list, group_name(ds, groups)))
   end
   return (divide_groups(list, #ds, shares))
 end
@@ -434,7 +441,7 @@ local function by_time(ds, groups, o)
     ids.pairs[f] = { train, test }
   end
   if groups then
-    tell(groups, ("folds = \"time\" cuts groups%s"):format(group_name(ds)))
+    tell(groups, ("folds = \"time\" cuts groups%s"):format(group_name(ds, groups)))
   end
   return ids
 end

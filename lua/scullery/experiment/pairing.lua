@@ -17,11 +17,12 @@ local function repetition_of(row, over)
   return table.concat(list, "\n")
 end
 
--- The repetitions of a group, by key: { row =, value = }.
+-- The repetitions of a group, by key: { row =, value = }; of what the cells took where there is no
+-- such result (o.measured).
 local function repetitions_of(group, o)
   local found, count = {}, 0
   for _, row in ipairs(group.rows) do
-    local number = row.status == "done" and row.result[o.value]
+    local number = row.status == "done" and (o.measured and row or row.result)[o.value]
     if type(number) == "number" then
       found[repetition_of(row, o.over)] = { row = row, value = number }
       count = count + 1
@@ -56,8 +57,8 @@ local function mean_over(rows, over)
   end
 end
 
---- pairing.compare(groups, { over =, value =, subject =, title =, ratio =, larger =, to =, notes =
---- }): the comparison of groups of cells { labels =, rows = }; see exp:compare.
+--- pairing.compare(groups, { over =, value =, measured =, subject =, title =, ratio =, larger =,
+--- to =, notes = }): the comparison of groups of cells { labels =, rows = }; see exp:compare.
 function pairing.compare(groups, o)
   local found, counts, names, list = {}, {}, {}, {}
   if #groups < 2 then fail("there is one group of cells: nothing to compare it with") end

@@ -439,8 +439,11 @@ function summary.compare(exp, given)
     end
   end
   if not o.published then
+    local is_result = false
+    for _, name in ipairs(exp.columns) do is_result = is_result or name == value end
     return require("scullery.experiment.pairing").compare(groups, { over = about.over,
-      value = value, subject = table.concat(names, ", "), title = o.title, ratio = o.ratio,
+      value = value, measured = measured[value] and not is_result,
+      subject = table.concat(names, ", "), title = o.title, ratio = o.ratio,
       larger = o.smallest == false, to = o.to, notes = notes_of(exp, about) })
   end
   return comparison.new{ groups = list, names = names,

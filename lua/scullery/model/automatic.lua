@@ -2,10 +2,10 @@
 --- the solver's regularisation. p:fit chooses them by the loss on held-out rows.
 ---
 --- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at
---- most FEATURES parameters: the width that the "median" rule gives, times each of FACTORS, with
---- values of GRIDS. With more rows than the sample has, the regularisation is then chosen again on
---- all rows, from the first choice on, judged on one fold of up to JUDGES rows; its sums over the
---- rows are those of the fit.
+--- most FEATURES parameters: the width that the "median" rule gives, times some of FACTORS, with
+--- a few values of the regularisation. With more rows than the sample has, it is then chosen again
+--- on all rows, from the first choice on, judged on one fold of up to JUDGES rows; its sums over
+--- the rows are those of the fit.
 ---
 --- Two rules guard the regularisation against rows far from all others, where a model with large
 --- coefficients predicts values beyond any target. A few rows that judge may have none of them, so
@@ -29,23 +29,22 @@ local warn = require "scullery.base.warn"
 local recipe = require "scullery.model.recipe"
 local sample = require "scullery.model.sample"
 local trials = require "scullery.model.trials"
+local weights = require "scullery.model.weights"
 
 -- chooses: false keeps the declared defaults, for tests of components with exactly these.
 local automatic = { chooses = true }
 
 local ROWS, KERNEL_ROWS = 4000, 1000
 local JUDGES, MOST_NUMBERS = 16000, 2 ^ 22 -- rows whose first fold judges all others; their entries
-local FACTORS, BELOW, ABOVE = { 1 / 8, 1 / 4, 1 / 2, 1, 2 }, 1 / 16, 4
-local FEATURES, FEW_FEATURES, MANY_ROWS = 500, 300, 1500
--- By the role of the option, the values of regularisation: all; many and few beside each width, for
--- solvers of a path and others; and the first of solvers that solve for one value at a time. The
--- value of a capacity (C) is the inverse of these.
+local FACTORS, FIRST = { 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4 }, 4
+local FEATURES, FEW_FEATURES, LEAST_FEATURES, MANY_ROWS = 500, 300, 250, 1500
+-- By the role of the option, the values of regularisation: all; few beside each width; and the
+-- first. The value of a capacity (C) is the inverse of these.
 local GRIDS = {
   regularisation = { all = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 },
-    many = { 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2 }, few = { 1e-8, 1e-6, 1e-4, 1e-2 },
-    first = 1e-4 },
-  capacity = { all = { 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100 },
-    many = { 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100 }, few = { 1e-3, 0.1, 1, 10 }, first = 1 },
+    few = { 1e-8, 1e-6, 1e-4, 1e-2 }, first = 1e-4 },
+  capacity = { all = { 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100 }, few = { 1e-3, 0.1, 1, 10 },
+    first = 1 },
 }
 local WIDTH_FOLDS = 3
 local FOLDS = sample.FOLDS
@@ -66,88 +65,109 @@ local function median_width(p, open, few, ids, known)
   return core.settings(settled.made)[open.width]
 end
 
--- The place of a minimum of loss_of(1 .. count): a walk from place `at` upwards while the loss
--- falls; downwards if the first step up did not lower it. nil if no loss is finite. Second: the
--- loss.
+-- Seeks the minimum of loss_of(1 .. count): a walk from place `at` upwards while the loss falls;
+-- downwards if that led to no lower one. loss_of returns the loss, and whether the walk goes on
+-- all the same.
 local function walk(count, at, loss_of)
-  local best, least = nil, math.huge
+  local best, least = at, math.huge
   local function falls(place)
-    local loss = place >= 1 and place <= count and loss_of(place) or math.huge
+    if place < 1 or place > count then return false end
+    local loss, on = loss_of(place)
     local less = loss < least
     if less then best, least = place, loss end
-    return less
+    return less or on
   end
   falls(at)
   local up, down = at + 1, at - 1
   while falls(up) do up = up + 1 end
-  while (best or at) <= at and falls(down) do down = down - 1 end
-  return best, least
+  while best <= at and falls(down) do down = down - 1 end
 end
 
--- The best value of the regularisation, the least loss, and the value that has it. A solver of a
--- path gets all values at once, others one after the other from the one nearest to `first`, in
--- orders of magnitude, on. values: nil where none is to be chosen.
-local function best_value(open, values, first, judged)
-  if not values then return nil, (candidates.means(judged())[1]) end
-  local tried, seen = values
-  if open.path then
-    seen = judged(values)
-  else
-    local parts, gaps = {}, {}
-    tried = {}
-    for k, value in ipairs(values) do gaps[k] = math.abs(math.log(value / first)) end
-    walk(#values, candidates.least_of(gaps), function(k)
-      tried[#tried + 1], parts[#parts + 1] = values[k], judged{ values[k] }
-      return candidates.means(parts[#parts])[1]
-    end)
-    seen = candidates.beside(parts)
+-- A value of the regularisation near `first`, the least loss and the judgement on the value: for a
+-- width the value of least loss, else the largest of the best. A solver of a path gets several
+-- values at once, in steps of a factor; others get one of `values` after the other, as long as the
+-- loss falls.
+local function best_value(p, open, first, judged, o)
+  if not open.lambda then
+    local seen = judged()
+    return nil, candidates.means(seen)[1], seen
   end
-  local place, least, best = candidates.largest_of_best(seen, tried)
-  return tried[place], least, tried[best]
+  if open.path then
+    local value, seen, least = trials.walk(p, first, judged, o)
+    return value, least, seen
+  end
+  local tried, parts, gaps = {}, {}, {}
+  for k, value in ipairs(o.values) do gaps[k] = math.abs(math.log(value / first)) end
+  walk(#o.values, candidates.least_of(gaps), function(k)
+    tried[#tried + 1], parts[#parts + 1] = o.values[k], judged{ o.values[k] }
+    return candidates.means(parts[#parts])[1]
+  end)
+  local place, least, best = candidates.largest_of_best(candidates.beside(parts), tried)
+  place = o.least and best or place
+  return tried[place], least, parts[place]
 end
 
--- The values within a factor 100 of this one: with half steps between for a solver of a path.
-local function near(p, open, wanted)
+-- The values within a factor 100 of this one.
+local function near(values, wanted)
   local list = {}
-  if open.path then
-    for k = -4, 4 do list[#list + 1] = wanted * 10 ^ (k / 2) end
-    return list
-  end
-  for _, value in ipairs(grid_of(p).all) do
+  for _, value in ipairs(values) do
     if math.abs(math.log(value / wanted, 10)) < 2.1 then list[#list + 1] = value end
   end
   return list
 end
 
--- The width on the sample, with few values of the regularisation for each. For a solver of a path
--- more folds judge, with the features of the choice that follows, where there are many rows: with
--- few it would take many times as long as the fit. In all other cases fewer features and folds do.
--- Where the first or last factor is the best, one further is tried. Second: what was made with that
--- width (trials.sampled), if it serves that choice too, or nil.
+-- The number of parameters of candidates: at most half of those of the fit, but for LEAST_FEATURES.
+local function features_of(p, most)
+  local T = p.features and math.type(p.features.T) == "integer" and p.features.T or math.huge
+  return math.min(most, math.max(T // 2, LEAST_FEATURES))
+end
+
+-- Whether the losses of one judgement are at most a standard error larger than those of another, of
+-- the same rows.
+local function alike(one, other)
+  local mean, error = candidates.difference(candidates.beside{ one, other }, 1, 2)
+  return mean <= error
+end
+
+-- The width on the sample, upwards or downwards from FIRST on until the loss is worse beyond
+-- chance, with few values of the regularisation for each. For a solver of a path more folds judge,
+-- with the features of the choice that follows, where there are many rows: with few it would take
+-- many times as long as the fit. In all other cases fewer features and folds do. Second: what was
+-- made with that width (trials.sampled), if it serves that choice too, or nil.
 local function choose_width(p, open, few, folding, known)
   local median, many = median_width(p, open, few, folding.ids, known), #few > MANY_ROWS
   local thorough = open.path and many
   local most = thorough and WIDTH_FOLDS or many and 1 or 2
-  local features = thorough and FEATURES or FEW_FEATURES
+  local features = features_of(p, thorough and FEATURES or FEW_FEATURES)
   local grid = open.lambda and grid_of(p)
-  local lambdas = grid and trials.allowed(p, thorough and grid.many or grid.few)
+  local steps = grid and { values = trials.allowed(p, grid.few), low = grid.all[1],
+    high = grid.all[#grid.all], least = true, from = -2 }
   local least, chosen, nearby, kept = math.huge, {}, grid and grid.first, nil
-  local function try(factor)
+  walk(#FACTORS, FIRST, function(place)
+    local factor = FACTORS[place]
     local tried = trials.filled(p, open, { width = median * factor }, features)
-    local function value_of(judged) return best_value(open, lambdas, nearby, judged) end
+    -- A kernel half as wide takes about ten times the regularisation.
+    if chosen.lambda and open.path then
+      steps.from = -1
+      nearby = math.max(steps.low, math.min(steps.high,
+        chosen.lambda * (factor / chosen.factor) ^ math.log(10, 2)))
+    end
+    local function value_of(judged) return best_value(p, open, nearby, judged, steps) end
     local made = trials.sampled(tried, few, folding)
-    local _, loss, lambda = trials.on_sample(tried, few, folding, open, most, known, value_of, made)
+    local lambda, loss, seen =
+      trials.on_sample(tried, few, folding, open, most, known, value_of, made)
     nearby = lambda or nearby
     local better = loss and loss < least
+    local on = loss and not better and chosen.seen and alike(seen, chosen.seen)
     if better then
-      least, chosen = loss, { width = median * factor, factor = factor, lambda = lambda }
+      least = loss
+      chosen = { width = median * factor, factor = factor, lambda = lambda, seen = seen }
     end
     if better and thorough then kept, made = made, kept end
     local _ <close> = made and made.training
-  end
-  for _, factor in ipairs(FACTORS) do try(factor) end
-  if chosen.factor == FACTORS[1] then try(BELOW)
-  elseif chosen.factor == FACTORS[#FACTORS] then try(ABOVE) end
+    return loss or math.huge, on
+  end)
+  chosen.seen = nil
   return chosen, kept
 end
 
@@ -161,11 +181,17 @@ local function choose_on_sample(p, open, few, folding)
   if open.width then chosen, ready = choose_width(p, open, few, folding, known) end
   local _ <close> = ready and ready.training
   if not open.lambda or open.width and not chosen.width then return chosen end
-  local values = trials.allowed(p, chosen.lambda and near(p, open, chosen.lambda) or grid_of(p).all)
-  local tried = trials.filled(p, { part = open.part, width = open.width }, chosen, FEATURES)
+  local grid, first = grid_of(p), chosen.lambda or grid_of(p).first
+  local steps = { values = trials.allowed(p, grid.all), from = -2, high = grid.all[#grid.all] }
+  if chosen.lambda then
+    steps.values = near(steps.values, first)
+    steps.from, steps.to, steps.step = -1, 3, 10 ^ 0.5
+  end
+  local tried = trials.filled(p, { part = open.part, width = open.width }, chosen,
+    features_of(p, FEATURES))
   local most = not open.path and #few > MANY_ROWS and 2 or FOLDS
   chosen.lambda = trials.on_sample(tried, few, folding, open, most, known, function(judged)
-    return best_value(open, values, chosen.lambda or grid_of(p).first, judged)
+    return best_value(tried, open, first, judged, steps)
   end, ready)
   return chosen
 end
@@ -174,7 +200,7 @@ end
 local function choose_on_all(p, opened, open, all, chosen, stored)
   local ready = trials.train(all, p, nil, stored and stored:begin(trials.PART_ON_ALL))
   local best = trials.kept_in(stored, "regularisation on all rows", function()
-    return { value = trials.walk(opened, chosen.lambda, trials.judge_of(all, p, open, ready)) }
+    return { value = trials.walk(opened, chosen.lambda, trials.judge_of(all, p, open, ready), {}) }
   end).value
   return best or chosen.lambda, ready
 end
@@ -276,6 +302,13 @@ function automatic.fill(p, ds, stored)
   return copy, found and { about = about(p, open, chosen, found.few, #ds, growth), growth = growth }
 end
 
+-- Whether the rows of the sample, with all their copies, have less than two thirds of the weight of
+-- all rows.
+local function beyond_sample(p, ds, few)
+  local all = weights.of(ds, p.class_weights)
+  return (all and all:sum() or #ds) > 1.5 * few.weights:sum()
+end
+
 --- automatic.choose(p, ds[, stored, budget]): the pipeline with the open options filled in, to be
 --- fitted to ds. Second: what was chosen, { about = a sentence, growth = that of T, or nil }.
 --- Third: stages, map and training of all rows, if they were made. Fourth: a function to call after
@@ -293,7 +326,7 @@ function automatic.choose(p, ds, stored, budget)
   if open.T then
     growth, ready = growing_fits.run(p, open, ds, found,
       { budget = budget, began = began, stored = stored, resumed = stored ~= nil })
-  elseif open.path and p.features and n > 1.5 * #found.few then
+  elseif open.path and p.features and beyond_sample(p, ds, found.few) then
     local all = trials.all_rows(ds, found.judges, found.of)
     if all then
       local opened = trials.filled(p, open, chosen)

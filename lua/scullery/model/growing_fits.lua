@@ -37,7 +37,7 @@ local function step_of(p, open, T, lambda, chosen, since, judged)
   local value, seen = lambda
   if open.path then
     value, seen = trials.walk(p, lambda, judged,
-      { chosen.lambda / NEARBY, chosen.lambda * NEARBY })
+      { low = chosen.lambda / NEARBY, high = chosen.lambda * NEARBY })
   else
     seen = judged(open.lambda and { lambda } or nil)
   end

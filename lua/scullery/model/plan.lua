@@ -256,18 +256,20 @@ function plan.made(list, t, peak, seconds)
   return self
 end
 
--- The choice of options that are not given (automatic.lua), on a sample: six widths, with seven
--- values of the regularisation in each of three folds, and some more values on all rows. The rows
--- and the models of each try are garbage until they are collected.
+-- The choice of options that are not given (automatic.lua), on a sample: four widths, with four
+-- values of the regularisation in each of three folds, six in five folds for the best one, and some
+-- more values on all rows. The rows and the models of each try are garbage until they are
+-- collected.
 function plan.choosing(p, t)
   local open = automatic.open(p)
   if not open or not (open.width or open.lambda) then return nil end
   local n, D = math.min(t.rows, 4000), math.min(t.features, 500)
-  local widths, values = open.width and 6 or 1, open.lambda and 7 * 3 or 1
+  local widths = open.width and 4 or 1
+  local models = open.lambda and 6 * 5 + (open.width and widths * 4 * 3 or 0) or widths
   local each = t.factorised > 0 and D ^ 3 / 3 or 4 * 30 * n * D
-  local operations = widths * (n * D ^ 2 + values * each)
+  local operations = widths * n * D ^ 2 + models * each
     + (t.rows > n and 4 * t.factorised or 0)
-  local left = widths * values * 8.0 * n * (t.dim + t.targets)
+  local left = models * 8.0 * n * (t.dim + t.targets)
   return row("choosing", math.min(left, GARBAGE), operations, operations / rates.of "potrf")
 end
 

@@ -177,32 +177,40 @@ function trials.on_sample(p, few, folding, open, most, known, use, ready)
   end)
 end
 
---- trials.walk(p, middle, judged, ends): the best value of the regularisation: STEP times less than
---- the middle, the middle, STEP times more, and on from the last one as long as it is the best; nil
---- if no loss is finite. Second: its judgement. ends: the least and the largest value; by default
---- all are tried.
-function trials.walk(p, middle, judged, ends)
+--- trials.walk(p, middle, judged, { from =, to =, step =, low =, high =, least = }): a value of the
+--- regularisation: the middle times `step` to the powers `from` to `to`, and on downwards from the
+--- least one as long as it is the best, upwards from the largest one as long as it would be taken.
+--- That is the largest of the best (candidates.lua), with `least` the one of least loss; nil if no
+--- loss is finite. Second: its judgement. Third: the least loss. By default powers of 10 from -1 to
+--- 1. low and high: the least and the largest value.
+function trials.walk(p, middle, judged, o)
+  local step, first = o.step or STEP, {}
+  for k = o.from or -1, o.to or 1 do first[#first + 1] = middle * step ^ k end
   local function inside(list)
     local kept = {}
     for _, value in ipairs(trials.allowed(p, list)) do
-      local within = not ends or value > ends[1] / 1.1 and value < ends[2] * 1.1
+      local within = value > (o.low or 0) / 1.1 and value < (o.high or math.huge) * 1.1
       if within then kept[#kept + 1] = value end
     end
     return kept
   end
-  local values = inside{ middle / STEP, middle, middle * STEP }
+  local values = inside(first)
   local seen = judged(values)
-  for _, factor in ipairs{ 1 / STEP, STEP } do
+  local function places()
+    local place, least, best = candidates.largest_of_best(seen, values)
+    return o.least and best or place, best, least
+  end
+  for _, factor in ipairs{ 1 / step, step } do
     for _ = 2, MOST_STEPS do
-      local _, _, best = candidates.largest_of_best(seen, values)
+      local place, best = places()
       local last = (factor < 1 and math.min or math.max)(table.unpack(values))
       local more = inside{ last * factor }
-      if values[best] ~= last or not more[1] then break end
+      if values[factor < 1 and best or place] ~= last or not more[1] then break end
       seen, values[#values + 1] = candidates.beside{ seen, judged(more) }, more[1]
     end
   end
-  local place = candidates.largest_of_best(seen, values)
-  return values[place], place and candidates.only(seen, place)
+  local place, _, least = places()
+  return values[place], place and candidates.only(seen, place), least
 end
 
 --- trials.all_rows(ds, judges, of): all rows, but those of the judges' first fold, which judge: {

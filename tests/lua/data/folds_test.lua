@@ -1,6 +1,7 @@
 -- Splits and folds: strata, groups, time, given folds; roles of columns; guesses about targets.
 local lu = require "luaunit"
 local sc = require "scullery"
+local support = dofile("tests/helpers/support.lua")
 
 local function with_file(text, f)
   local path = os.tmpname()
@@ -48,6 +49,21 @@ function TestFoldsOfGroupsDoNotDependOnTheOrderOfRows()
   for i = 1, 240 do order[i] = 241 - i end
   local ids, turned = ds:fold_ids{ k = 4 }, ds:select(order):fold_ids{ k = 4 }
   for i = 1, 240 do lu.assertEquals(turned[241 - i], ids[i], groups[i]) end
+end
+
+-- The line about groups names the column only where the groups are its values.
+function TestTheLineAboutGroupsNamesTheirColumn()
+  with_file("a,site,y\n1,p,1.5\n2,q,2.5\n3,r,3.5\n1,p,4.5\n2,q,0.5\n3,r,1\n", function(path)
+    local ds = sc.data.csv(path, { target = "y", groups = "site", quiet = true })
+    local said = support.stderr_of(function()
+      ds:fold_ids{ folds = 2 }
+      ds:fold_ids{ folds = 2, groups = { 1, 1, 2, 2, 3, 4 } }
+      ds:fold_ids{ folds = 2, groups = "a" }
+    end)
+    lu.assertEquals(said, "scullery: folds keep the 3 groups of 'site' together\n"
+      .. "scullery: folds keep the 4 groups together\n"
+      .. "scullery: folds keep the 3 groups of 'a' together\n")
+  end)
 end
 
 function TestSplitsKeepGroupsTogether()
@@ -246,7 +262,7 @@ function TestSlipsGetASentence()
   local p = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }
   lu.assertErrorMsgContains("the rows X come first", p.fit, p, y, X)
   lu.assertErrorMsgContains("in braces", sc.pipeline, sc.standardize(), sc.solver.ridge{})
-  lu.assertErrorMsgContains("no method or field 'columns'", function()
+  lu.assertErrorMsgContains("no method or field 'columns' (here it is ds.names)", function()
     return sc.dataset{ X = X, y = y }.columns
   end)
   lu.assertErrorMsgContains("places 1 and 2", sc.dataset, { X = X, names = { "a", "a", "b", "c" } })

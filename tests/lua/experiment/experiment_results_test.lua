@@ -63,6 +63,13 @@ function TestTables:test_cells_are_compared_in_pairs()
     math.sqrt((4 * 0.25 / 3) * (1 / 4 + 0.25)), 1e-12)
   lu.assertEquals(exp:compare{ rows = "method", smallest = false }[1].name, "c")
   lu.assertStrContains(tostring(found), "paired over 4 repetitions")
+  local seconds = {}
+  for _, row in ipairs(exp.rows) do
+    seconds[row.cell.method] = (seconds[row.cell.method] or 0) + row.seconds / 4
+  end
+  for _, one in ipairs(exp:compare{ rows = "method", value = "seconds" }) do
+    lu.assertAlmostEquals(one.mean, seconds[one.name], 1e-12)
+  end
   fails({ "option 'digits' goes with published" }, exp.compare, exp, { rows = "method",
     digits = 2 })
   fails({ "option 'to' is for comparisons among the cells" }, exp.compare, exp, { rows = "method",
