@@ -93,17 +93,17 @@ end
 --- sc.plugin.check(target, { only =, seed =, seconds =, in_process = false, variants =, with =,
 --- report = }): runs every test of the checker for the components of a file, FILE.so, or for a
 --- component by name ("relu", "nonlinearity.relu"). Returns { seed, passed, warned, skipped, failed
---- = numbers, results = a list of { component, name, about, outcome, text, seconds } }; outcome: "pass",
---- "warn", "skip", "fail", "crash" or "timeout". The first result for a file is that of "load"; if
---- it fails, it is the only one, and component is the file. Each test runs in a child process with
---- a time limit of `seconds` (default: 60, or more if the test needs it; 10 after one timeout;
---- after two more the other tests are skipped). If no instance can be made of the defaults, the
---- other tests are not run. in_process = true runs the tests in this process, as those of a
---- component defined in Lua always do. variants: a list of tables of options to test in addition to
---- the defaults and each word of its options; it needs in_process = true. with: a list of paths
---- FILE.so with components that go with it, by a tag. only: the name of a test, or a part of it.
---- seed: of all random draws; a random seed by default. report: a function that is called with each
---- result.
+--- = numbers, results = a list of { component, name, about, outcome, text, seconds } }; outcome:
+--- "pass", "warn", "skip", "fail", "crash" or "timeout". The first result for a file is that of
+--- "load"; if it fails, it is the only one, and component is the file. Each test runs in a child
+--- process with a time limit of `seconds` (default: 60, or more if the test needs it; 10 after one
+--- timeout; after two more the other tests are skipped). If no instance can be made of the
+--- defaults, the other tests are not run. in_process = true runs the tests in this process, as
+--- those of a component defined in Lua always do. variants: a list of tables of options to test in
+--- addition to the defaults and each word of its options; it needs in_process = true. with: a list
+--- of paths FILE.so with components that go with it, by a tag. only: the name of a test, or a part
+--- of it. seed: of all random draws; a random seed by default. report: a function that is called
+--- with each result.
 function plugin.check(target, given)
   return require("scullery.plugin.checker")().run(target, given)
 end
@@ -111,9 +111,9 @@ end
 --- sc.plugin.new{ name =, kind =, cpp = false, folder = }: creates a folder with a new plugin of
 --- the kind "sampler", "nonlinearity", "kernel", "solver", "transport", "stage", "metric" or
 --- "loss", in C, or with cpp = true in C++: a component that works, its test, CMakeLists.txt, and a
---- README about the next steps. folder: by default the name, in the current folder; it must not exist.
---- Returns the folder.
---- `scullery plugin new NAME --kind KIND` does the same, and prints the commands that build it.
+--- README about the next steps. folder: by default the name, in the current folder; it must not
+--- exist. Returns the folder. `scullery plugin new NAME --kind KIND` does the same, and prints the
+--- commands that build it.
 function plugin.new(given)
   return (options.guard("plugin.new", 2, require("scullery.plugin.new").make, given))
 end
