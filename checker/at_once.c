@@ -167,6 +167,7 @@ static void read_job(lua_State *L, int place, job *j) {
 static int at_once(lua_State *L) {
   race r = {.times = scl_lua_check_size(L, 2, 1, 1 << 20, "times")};
   scl_error error = {0};
+  luaL_checktype(L, 1, LUA_TTABLE);
   for (int i = 0; i < JOBS; i++) {
     lua_rawgeti(L, 1, i + 1);
     luaL_checktype(L, -1, LUA_TTABLE);

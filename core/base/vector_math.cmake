@@ -9,6 +9,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 set(FLAGS_avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512)
 set(FLAGS_avx2 -mavx2 -mfma)
+# With detect_stack_use_after_return, GCC before 14 aligns stack frames to 32 bytes where vectors of 64 bytes lie in them (its bug 110027).
+if(SCULLERY_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 14)
+  list(APPEND FLAGS_avx512 --param=asan-use-after-return=0)
+endif()
 set(ISA_SOURCES core/base/isa/bits.c core/base/isa/loops.c core/base/isa/packed.c core/base/isa/rows.c core/base/isa/thin.c
   core/base/isa/whole.c core/base/isa/whole_numbers.c core/base/isa/whole_round.c)
 # Products are fused where the set can do so; everything else gives the same bits on every machine.

@@ -108,8 +108,10 @@ static scl_status grow(encoding *e, column *c, scl_error *error) {
     host->release(sums);
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu categories", room);
   }
-  memcpy(categories, c->categories, c->count * sizeof *categories);
-  memcpy(sums, c->sums, c->count * width * sizeof *sums);
+  if (c->count > 0) {
+    memcpy(categories, c->categories, c->count * sizeof *categories);
+    memcpy(sums, c->sums, c->count * width * sizeof *sums);
+  }
   host->release(c->categories);
   host->release(c->sums);
   c->categories = categories;

@@ -32,6 +32,7 @@ local skipped_at_size = {
   adaboost = "long-path far-options endings weighted-objective",
   box = "long-path far-options",
   cg = "long-path weighted-objective",
+  erm = "long-path",
   hinge = "long-path",
   huber = "long-path weighted-objective",
   kernel_ridge = "endings weighted-objective",

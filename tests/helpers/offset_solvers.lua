@@ -47,6 +47,10 @@ penalised("logistic", "logistic", "two", { tolerance = 1e-12, max_iterations = 1
 penalised("logistic", "logistic, 3 classes", "three", { tolerance = 1e-12,
   max_iterations = 1000 }, "logistic")
 
+penalised("erm", "erm", "regression", { loss = sc.loss.square(), tolerance = 1e-13 }, "ridge")
+penalised("erm", "erm, logistic", "two", { loss = sc.loss.logistic(), tolerance = 1e-12,
+  max_iterations = 1000 }, "logistic")
+
 add{ solver = "logistic", label = "logistic, sgd", task = "two", stochastic = true,
   make = function(unit) return { method = "sgd", batch = 10, lambda = 0.1 * unit.least ^ 2 } end }
 

@@ -134,7 +134,8 @@ static double side_threshold_dual(const void *self, double a, double b) {
 static double side_dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
                         double covariance) {
   (void)upset(host_of(self), "side.dual", NULL);
-  if (mean_a != 0 || mean_b != 0 || !(var_a > 0 && var_b > 0)) return NAN;
+  if (mean_a != 0 || mean_b != 0) return NAN;
+  if (!(var_a > 0 && var_b > 0)) return var_a > 0 || var_b > 0 ? 0 : 1; /* phi(0) = -1 */
   const double cosine = covariance / sqrt(var_a * var_b);
   return disturbed("side.dual", 2 / SCL_PI * asin(fmin(1, fmax(-1, cosine))));
 }
