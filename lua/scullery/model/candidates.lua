@@ -52,16 +52,16 @@ local function clipped_squares(decisions, wanted)
   return gap:mul(gap):sum(2)
 end
 
--- The losses of rows (n x 1). Regression: the square loss. Classification: the solver's own loss,
--- because its scores are margins (hinge loss) or log-odds (log loss), which the square loss would
--- penalise for being far from -1 and +1. A solver that regularises and declares no loss minimises
--- the square loss: it is clipped. Models of other solvers (votes, counts, margins of a support
+-- The losses of rows (n x 1): the solver's own loss where it declares one, because its scores may be
+-- margins (hinge loss), log-odds (log loss), quantiles or logarithms of means, which the square loss
+-- would take for wrong predictions. Else the square loss; of a classification, where it is what
+-- solvers that regularise minimise, clipped. Models of other solvers (votes, counts, margins of a support
 -- vector machine) have scores of any size: their wrong labels count.
 local function losses_of_rows(p, solver, decisions, wanted, task)
   local gap = decisions - wanted
   local squares, facts = gap:mul(gap):sum(2), core.solver_facts(solver)
-  if task ~= "classification" then return squares end
   if facts.has_loss then return core.losses(solver, decisions, wanted) end
+  if task ~= "classification" then return squares end
   local option = candidates.regularisation(p.solver)
   local votes = facts.makes_models and not (option and option.role == "regularisation")
   return votes and wrong_labels(decisions, wanted, squares) or clipped_squares(decisions, wanted)

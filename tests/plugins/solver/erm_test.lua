@@ -393,6 +393,20 @@ function TestOptionsOfTheLossAreSearched()
   lu.assertStrContains(tostring(best), "loss.huber{delta = ")
 end
 
+-- lambda that is not given is chosen by the loss itself. That of gamma does not change where all
+-- sizes are multiplied by a number, which moves the constant alone; nor does the choice.
+function TestLambdaIsChosenByTheLoss()
+  local X, noise, chosen = sc.randn{ 200, 8, seed = 1 }, sc.randn{ 200, 1, seed = 2 }, {}
+  for k, unit in ipairs{ 1e-4, 1, 1e4 } do
+    local y = {}
+    for i = 1, 200 do y[i] = unit * math.exp((X:get(i, 1) + noise:get(i, 1)) / 2) end
+    local m = sc.pipeline{ sc.solver.erm{ loss = loss_of "gamma" } }:fit(
+      sc.dataset{ X = X, y = y, task = "regression" })
+    chosen[k] = tostring(m):match "lambda = ([^,]+),"
+  end
+  lu.assertEquals(chosen, { chosen[2], chosen[2], chosen[2] })
+end
+
 -- Plans know how often rows are read.
 function TestPlans()
   local plan = sc.pipeline{ sc.solver.erm{ loss = sc.loss.poisson{} } }:plan(data_of(counts,
