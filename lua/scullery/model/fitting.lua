@@ -1,6 +1,7 @@
 --- Fitting: how a pipeline learns from a data set, and which results it keeps.
 local checkpoint = require "scullery.model.checkpoint"
 local core = require "scullery.core"
+local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local model = require "scullery.model.model"
 local options = require "scullery.base.options"
@@ -50,6 +51,9 @@ local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitt
 local function report_of(fit, made, width_said)
   local report, notes = { note = fit.note }, { fit.note }
   for _, name in ipairs(reported) do report[name] = fit[name] end
+  if made.task == "regression" and made.solver and criteria.are_logarithms(made.solver) then
+    notes[#notes + 1] = "predictions are logarithms of means: exp(f) is the mean"
+  end
   notes[#notes + 1] = made:quadrature_note()
   notes[#notes + 1] = width_said
   if made.map_info and made.map_info.jitter > 0 then

@@ -99,6 +99,7 @@ end
 -- values[c][f], the criterion of candidate c on fold f. about: classes, solver, weights, rows (the
 -- row numbers of each fold), targets (the number of target columns), form (of transformed targets).
 local function judge(training, candidates, criterion, about)
+  criterion:expect(about.solver, about.classes and "classification" or "regression")
   if criterion.tally and not about.form then
     return by_tallies(training, candidates, criterion, about.targets)
   end
@@ -204,6 +205,7 @@ end
 
 --- judging.of_model(criterion, f, ds): the criterion of a fitted model on other rows in memory.
 function judging.of_model(criterion, f, ds)
+  criterion:expect(f.solver, f.task)
   if f.form then
     return target_form.measured(criterion, f:scores(dataset.source_of_rows(ds)),
       target_form.apply(f.form, ds).y, { form = f.form, weights = ds.weights })

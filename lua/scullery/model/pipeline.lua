@@ -2,6 +2,7 @@
 --- p:plot and p:report.
 local checkpoint = require "scullery.model.checkpoint"
 local core = require "scullery.core"
+local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local fitting = require "scullery.model.fitting"
 local growing = require "scullery.model.growing"
@@ -336,6 +337,7 @@ end
 -- (rows with unknown labels), square, target_sum, target_square}.
 local function judge(self, title, data, y, given)
   local f = need(self, title, true)
+  criteria.expect_values(f.solver, f.task, title)
   local given_ds = dataset.coerce(data, y, given, f)
   local ds = matching.judged(given_ds, f)
   if ds.X then return f:predict(dataset.source_of_rows(ds), "labels"), ds.y end
@@ -347,7 +349,8 @@ end
 
 --- p:score(ds[, { metric = }]) or p:score(X, y[, { metric = }]): accuracy of a classification, R2
 --- of a regression. Labels are compared by name, whatever the order of the classes. A label that
---- did not occur in training counts as wrong, with a line on the standard error.
+--- did not occur in training counts as wrong, with a line on the standard error. Where predictions
+--- are logarithms of means (loss.poisson, loss.gamma), a metric must be a function.
 ---
 --- metric: as score in p:search, such as "auc" or sc.metric.pinball{ tau = 0.9 }. Returns its value
 --- and its standard error: of the metric itself if it has one, else by the jackknife over 20 groups

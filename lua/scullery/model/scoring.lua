@@ -39,6 +39,7 @@ end
 --- error; nil for fewer than 40 rows.
 function scoring.run(f, metric, given)
   local criterion = criteria.of(metric, f.task, "metric")
+  criterion:expect(f.solver, f.task)
   if not given.X then
     fail("the data set streams, and the metric %s takes rows in memory: load it without stream = \z
       true", criterion.name)

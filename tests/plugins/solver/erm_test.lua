@@ -407,6 +407,31 @@ function TestLambdaIsChosenByTheLoss()
   lu.assertEquals(chosen, { chosen[2], chosen[2], chosen[2] })
 end
 
+-- Predictions of poisson and gamma are logarithms: no metric compares them with the targets
+-- unless a function does, and the fit says so.
+function TestLogarithmsAreNotScoredAsValues()
+  local function r2(said, y) return sc.metrics.r2(said:map(math.exp), y) end
+  for _, name in ipairs{ "poisson", "gamma" } do
+    local ds = data_for(name)
+    local p = sc.pipeline{ sc.solver.erm{ loss = loss_of(name), lambda = 0.01 } }
+    local m = sc.pipeline{ sc.solver.erm{ loss = loss_of(name), lambda = 0.01 } }:fit(ds)
+    lu.assertStrContains(m:info().note, "predictions are logarithms of means")
+    for _, call in ipairs{ function() m:score(ds) end, function() m:error(ds) end,
+      function() m:score(ds, { metric = "mae" }) end, function() p:cv(ds, { folds = 3 }) end,
+      function() p:cv(ds, { folds = 3, score = "mse" }) end,
+      function() m:importance(ds) end } do
+      lu.assertErrorMsgContains("predictions of solver.erm with this loss are logarithms of means",
+        call)
+    end
+    lu.assertAlmostEquals(m:score(ds, { metric = r2 }), r2(m:predict(x4), ds.y), 1e-12)
+    lu.assertTrue(p:cv(ds, { folds = 3, score = r2 }).mean < 1)
+  end
+  local values = fit(sc.solver.erm{ loss = loss_of "quantile", lambda = 0.01 },
+    (data_for "quantile"))
+  lu.assertNil(values:info().note)
+  lu.assertTrue(values:score((data_for "quantile")) < 1)
+end
+
 -- Plans know how often rows are read.
 function TestPlans()
   local plan = sc.pipeline{ sc.solver.erm{ loss = sc.loss.poisson{} } }:plan(data_of(counts,
