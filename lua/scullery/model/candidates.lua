@@ -52,11 +52,11 @@ local function clipped_squares(decisions, wanted)
   return gap:mul(gap):sum(2)
 end
 
--- The losses of rows (n x 1): the solver's own loss where it declares one, because its scores may be
--- margins (hinge loss), log-odds (log loss), quantiles or logarithms of means, which the square loss
--- would take for wrong predictions. Else the square loss; of a classification, where it is what
--- solvers that regularise minimise, clipped. Models of other solvers (votes, counts, margins of a support
--- vector machine) have scores of any size: their wrong labels count.
+-- The losses of rows (n x 1): the solver's own loss where it declares one, because its scores may
+-- be margins (hinge loss), log-odds (log loss), quantiles or logarithms of means, which the square
+-- loss would take for wrong predictions. Else the square loss; of a classification, where it is
+-- what solvers that regularise minimise, clipped. Models of other solvers (votes, counts, margins
+-- of a support vector machine) have scores of any size: their wrong labels count.
 local function losses_of_rows(p, solver, decisions, wanted, task)
   local gap = decisions - wanted
   local squares, facts = gap:mul(gap):sum(2), core.solver_facts(solver)

@@ -425,6 +425,11 @@ function TestLogarithmsAreNotScoredAsValues()
     end
     lu.assertAlmostEquals(m:score(ds, { metric = r2 }), r2(m:predict(x4), ds.y), 1e-12)
     lu.assertTrue(p:cv(ds, { folds = 3, score = r2 }).mean < 1)
+    -- pictures and reports show the means
+    local shown, means = require("scullery.pictures.model").judged(m).scores, m:predict(x4)
+    for i = 1, 60 do
+      lu.assertAlmostEquals(shown:get(i, 1), math.exp(means:get(i, 1)), 1e-12 * shown:get(i, 1))
+    end
   end
   local values = fit(sc.solver.erm{ loss = loss_of "quantile", lambda = 0.01 },
     (data_for "quantile"))
