@@ -130,6 +130,27 @@ static scl_status find_spread(erm_machine *m, scl_error *error) {
 
 enum { CONSTANT_ROUNDS = 3 };
 
+/* unit = the norm of the gradient at a = 0. Where that of the features is rounding, as of rows that
+ * are all equal, the norm of the sum of its terms' sizes. */
+static scl_status find_unit(erm_machine *m, scl_error *error) {
+  const size_t n = m->problem->rows, d = m->problem->features;
+  double size = 0;
+  for (size_t i = 0; i < n; i++)
+    m->room[i] = fabs(m->risk.slopes[i]);
+  m->unit = erm_norm(m, m->gradient);
+  scl_status status = row_total(m->problem, m->room, n, 1, &size, error);
+  if (status != SCL_STATUS_OK || m->unit > 1e-8 * size) return status;
+  memset(m->direction, 0, m->risk.size * sizeof *m->direction);
+  status = m->problem->adjoint(m->problem, m->room, 1, m->direction, error);
+  const double sizes = erm_norm(m, m->direction);
+  if (m->risk.intercept) m->gradient[d] = 0;
+  if (erm_norm(m, m->gradient) <= 1e-13 * sizes)
+    m->unit = hypot(sizes, m->risk.intercept ? size : 0);
+  if (m->risk.intercept) m->gradient[d] = m->slope_sum[0];
+  if (!(m->unit > 0)) m->unit = 1;
+  return status;
+}
+
 /* One target at a = 0 with the best constant: what the residual is relative to. */
 static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_error *error) {
   const size_t n = m->problem->rows, c = all->columns, d = m->problem->features;
@@ -147,8 +168,7 @@ static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_
     if (length == 0) break;
   }
   if (status == SCL_STATUS_OK) status = erm_differentiate(m, false, error);
-  m->unit = erm_norm(m, m->gradient);
-  if (!(m->unit > 0)) m->unit = 1;
+  if (status == SCL_STATUS_OK) status = find_unit(m, error);
   m->worth = m->value != 0 ? fabs(m->value) : 1;
   return status;
 }
@@ -271,7 +291,7 @@ static scl_status erm_run(erm_machine *m, erm_method method, size_t target, scl_
       out->coefficients[i * problem->targets + to] = m->x[i * c + j];
     if (m->risk.intercept) out->intercept[to] = m->x[d * c + j] - shift_of(problem, to);
   }
-  out->gap = isnan(gap) ? NAN : fmax(out->gap, gap);
+  out->gap = isnan(gap) || isnan(out->gap) ? NAN : fmax(out->gap, gap);
   out->residual = fmax(out->residual, unbounded ? INFINITY : m->residual);
   if (unbounded)
     (void)snprintf(out->note, sizeof out->note,

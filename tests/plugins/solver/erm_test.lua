@@ -426,6 +426,11 @@ function TestLogarithmsAreNotScoredAsValues()
     lu.assertAlmostEquals(m:score(ds, { metric = r2 }), r2(m:predict(x4), ds.y), 1e-12)
     lu.assertTrue(p:cv(ds, { folds = 3, score = r2 }).mean < 1)
     -- pictures and reports show the means
+    local page = os.tmpname() .. ".html"
+    m:report(page, { data = ds })
+    lu.assertStrContains(support.read(page), "Permutation importance")
+    os.remove(page)
+    os.remove((page:gsub("%.html$", "")))
     local shown, means = require("scullery.pictures.model").judged(m).scores, m:predict(x4)
     for i = 1, 60 do
       lu.assertAlmostEquals(shown:get(i, 1), math.exp(means:get(i, 1)), 1e-12 * shown:get(i, 1))
@@ -435,6 +440,41 @@ function TestLogarithmsAreNotScoredAsValues()
     (data_for "quantile"))
   lu.assertNil(values:info().note)
   lu.assertTrue(values:score((data_for "quantile")) < 1)
+end
+
+-- Rows that are all equal have the constant alone to learn, and a gradient that is rounding.
+function TestEqualRows()
+  local y = {}
+  for i = 1, 20 do y[i] = i end
+  for _, name in ipairs{ "poisson", "gamma", "square" } do
+    for _, lambda in ipairs{ 0, 0.1 } do
+      local m = fit(sc.solver.erm{ loss = loss_of(name), lambda = lambda },
+        sc.dataset{ X = sc.ones(20, 2), y = y, task = "regression" })
+      lu.assertEquals(m:info().status, "converged", name)
+      local f = m:predict(sc.ones(1, 2)):get(1, 1)
+      lu.assertAlmostEquals(f, name == "square" and 10.5 or math.log(10.5), 1e-8)
+    end
+  end
+end
+
+-- A target without a bound leaves none for all, whichever comes first.
+function TestTheGapIsThatOfAllTargets()
+  local half = sc.loss.define{ name = "half_bounded", value = function(f, y) return (f - y) ^ 2 end,
+    slope = function(f, y) return 2 * (f - y) end,
+    conjugate = function(s, y) return y > 50 and math.huge or s * y + s * s / 4 end }
+  local y = sc.zeros(60, 2)
+  for i = 1, 60 do
+    y:set(i, 1, numbers[i])
+    y:set(i, 2, numbers[i] + 100)
+  end
+  local function gap(wanted)
+    return fit(sc.solver.erm{ loss = half{}, lambda = 0.1 }, sc.dataset{ X = x4, y = wanted,
+      task = "regression" }):info().gap
+  end
+  lu.assertNotNil(gap(y:column(1)))
+  lu.assertNil(gap(y:column(2)))
+  lu.assertNil(gap(y))
+  lu.assertNil(gap(sc.hcat(y:column(2), y:column(1))))
 end
 
 -- Plans know how often rows are read.
