@@ -12,7 +12,9 @@
  *
  * each of them within rounds of multipliers where the loss has kinks (multipliers.c).
  *
- * The residual is the norm of the gradient relative to that at a = 0 with the best constant; with
+ * The residual is the norm of the gradient relative to that at a = 0 with the best constant. Where
+ * neither slope nor curvature has a bound, that at a = 0 may be of any size: it counts less by the
+ * factor by which the mean of |slope| fell. With
  * kinks, besides, what the objective is above that of the round's dual point, relative to the
  * objective there. The gap (gap.c), relative to that objective too, needs a conjugate and lambda > 0;
  * where there is one it must be as small. */
@@ -130,25 +132,55 @@ static scl_status find_spread(erm_machine *m, scl_error *error) {
 
 enum { CONSTANT_ROUNDS = 3 };
 
+/* *size = the sum of |slopes| over rows and columns, with their weights' shares. */
+static scl_status sum_sizes(const erm_machine *m, double *size, scl_error *error) {
+  const size_t n = m->problem->rows, c = m->risk.columns;
+  double *sums = m->problem->host->scratch(c * sizeof *sums);
+  if (sums == NULL)
+    return m->problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu sums", c);
+  for (size_t i = 0; i < n * c; i++)
+    m->room[i] = fabs(m->risk.slopes[i]);
+  const scl_status status = row_total(m->problem, m->room, n, c, sums, error);
+  *size = 0;
+  for (size_t j = 0; j < c; j++)
+    *size += sums[j];
+  return status;
+}
+
 /* unit = the norm of the gradient at a = 0. Where that of the features is rounding, as of rows that
  * are all equal, the norm of the sum of its terms' sizes. */
 static scl_status find_unit(erm_machine *m, scl_error *error) {
-  const size_t n = m->problem->rows, d = m->problem->features;
-  double size = 0;
-  for (size_t i = 0; i < n; i++)
-    m->room[i] = fabs(m->risk.slopes[i]);
+  const size_t d = m->problem->features;
+  scl_status status = sum_sizes(m, &m->size, error);
   m->unit = erm_norm(m, m->gradient);
-  scl_status status = row_total(m->problem, m->room, n, 1, &size, error);
-  if (status != SCL_STATUS_OK || m->unit > 1e-8 * size) return status;
+  if (status != SCL_STATUS_OK || m->unit > 1e-8 * m->size) return status;
   memset(m->direction, 0, m->risk.size * sizeof *m->direction);
   status = m->problem->adjoint(m->problem, m->room, 1, m->direction, error);
   const double sizes = erm_norm(m, m->direction);
   if (m->risk.intercept) m->gradient[d] = 0;
   if (erm_norm(m, m->gradient) <= 1e-13 * sizes)
-    m->unit = hypot(sizes, m->risk.intercept ? size : 0);
+    m->unit = hypot(sizes, m->risk.intercept ? m->size : 0);
   if (m->risk.intercept) m->gradient[d] = m->slope_sum[0];
   if (!(m->unit > 0)) m->unit = 1;
   return status;
+}
+
+/* Whether the loss may grow faster than squares. */
+static bool steep(const scl_loss_facts *facts) {
+  const bool slope = facts->lipschitz > 0 && isfinite(facts->lipschitz),
+             curvature = facts->curvature > 0 && isfinite(facts->curvature);
+  return !slope && !curvature && !(facts->flags & SCL_LOSS_KINKS);
+}
+
+/* unit and size, of a steep loss, at the scores of now. */
+static scl_status lower_unit(erm_machine *m, scl_error *error) {
+  double size;
+  if (!steep(&m->loss->facts) || !(m->size > 0)) return SCL_STATUS_OK;
+  const scl_status status = sum_sizes(m, &size, error);
+  if (status != SCL_STATUS_OK || !(size < m->size) || !(size > 0)) return status;
+  m->unit *= size / m->size;
+  m->size = size;
+  return SCL_STATUS_OK;
 }
 
 /* One target at a = 0 with the best constant: what the residual is relative to. */
@@ -159,6 +191,7 @@ static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_
   memset(m->x, 0, m->risk.size * sizeof *m->x);
   memset(m->scores, 0, n * sizeof *m->scores);
   scl_status status = find_spread(m, error);
+  if (steep(&m->loss->facts)) m->spread = fmin(m->spread, 1); /* scores may be logarithms */
   for (int k = 0; k < CONSTANT_ROUNDS && m->risk.intercept && status == SCL_STATUS_OK; k++) {
     double length;
     status = risk_best_constant(&m->risk, m->scores, m->change, m->spread, &length, error);
@@ -186,6 +219,7 @@ static scl_status erm_begin_all(erm_machine *m, erm_machine *one, const risk *al
     for (size_t i = 0; i < n; i++)
       m->scores[i * c + j] = one->scores[i];
     square += one->unit * one->unit;
+    m->size += one->size;
     m->worth += one->worth;
     m->spread = fmax(m->spread, one->spread);
   }
@@ -206,13 +240,17 @@ static scl_status erm_warm(erm_machine *m, const scl_solution *out, size_t targe
 
 /* Runs the method until the residual holds at scores that are made anew from x. */
 static scl_status erm_smooth(erm_machine *m, erm_method method, scl_error *error) {
-  enum { ROUNDS = 4 };
+  enum { ROUNDS = 4, STEEP_ROUNDS = 60 };
+  const int rounds = steep(&m->loss->facts) ? STEEP_ROUNDS : ROUNDS;
   scl_status status = SCL_STATUS_OK;
-  for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++) {
+  for (int round = 0; status == SCL_STATUS_OK && round < rounds; round++) {
+    const size_t before = m->steps;
     status = method(m, m->goal * (round == 0 ? 1 : 0.5), error);
     if (status == SCL_STATUS_OK) status = erm_differentiate(m, true, error);
+    if (status == SCL_STATUS_OK) status = lower_unit(m, error);
     m->residual = m->norm / m->unit;
     if (m->residual <= m->goal || m->steps >= m->self->max_iterations) break;
+    if (round >= ROUNDS && m->steps == before) break; /* rounding allows no step */
   }
   return status;
 }
@@ -516,15 +554,19 @@ static const void *erm_ability(const void *instance, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "erm",
     .summary = "The regularised mean of any loss: sc.loss.NAME, or one that a script defines",
-    .doc = "min (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a); R(a) = ||a||^2/2, ||a||_1 or\n"
-           "both. Each target, and each class against all others, is a problem of its own.\n"
-           "loss = sc.loss.quantile{tau = 0.9} and the like. The method follows from the facts of\n"
-           "the loss: Newton's where it has a curvature, L-BFGS for many features, rounds of\n"
-           "multipliers around them where its slope jumps, the accelerated proximal gradient for\n"
-           "penalties with ||a||_1. It ends when the norm of the gradient is `tolerance` times\n"
-           "that at a = 0. With a conjugate and lambda > 0, info().gap bounds how far the\n"
-           "objective is from its least, relative to that at a = 0, and is at most `tolerance`.\n"
-           "Predictions of loss.poisson and loss.gamma are the logarithms of means.",
+    .doc =
+        "min (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a); R(a) = ||a||^2/2, ||a||_1 or\n"
+        "both. Each target, and each class against all others, is a problem of its own.\n"
+        "loss = sc.loss.quantile{tau = 0.9} and the like. The method follows from the facts of\n"
+        "the loss: Newton's where it has a curvature, L-BFGS for many features, rounds of\n"
+        "multipliers around them where its slope jumps, the accelerated proximal gradient for\n"
+        "penalties with ||a||_1. It ends when the norm of the gradient is `tolerance` times\n"
+        "that at a = 0; of losses with a bound neither on the slope nor on the curvature, less by\n"
+        "the factor by which the mean of |slope| fell. With a conjugate and lambda > 0,\n"
+        "info().gap bounds how far the objective is from its least, relative to that at a = 0, "
+        "and\n"
+        "is at most `tolerance`.\n"
+        "Predictions of loss.poisson and loss.gamma are the logarithms of means.",
     SCL_SOLVER(.solve = erm_solve),
     SCL_INSTANCE(erm, options),
     SCL_ABILITIES(

@@ -47,6 +47,7 @@ typedef struct erm_machine {
   double *slope_sum;                 /* c */
   double spread;                     /* a scale of scores */
   double unit, worth;                /* of the gradient's norm, and of the objective, at a = 0 */
+  double size;                       /* of the slopes where the unit is from */
   double value, norm, residual;
   double goal;           /* of the residual */
   size_t steps;          /* iterations so far, of all columns */
