@@ -14,10 +14,9 @@
  *
  * The residual is the norm of the gradient relative to that at a = 0 with the best constant. Where
  * neither slope nor curvature has a bound, that at a = 0 may be of any size: it counts less by the
- * factor by which the mean of |slope| fell. With
- * kinks, besides, what the objective is above that of the round's dual point, relative to the
- * objective there. The gap (gap.c), relative to that objective too, needs a conjugate and lambda > 0;
- * where there is one it must be as small. */
+ * factor by which the mean of |slope| fell. With kinks, besides, what the objective is above that of
+ * the round's dual point, relative to the objective there. The gap (gap.c), relative to that
+ * objective too, needs a conjugate and lambda > 0; where there is one it must be as small. */
 #include "erm.h"
 #include "shared/row_total.h"
 #include "shared/solver_options.h"

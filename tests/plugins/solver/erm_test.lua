@@ -442,6 +442,25 @@ function TestLogarithmsAreNotScoredAsValues()
   lu.assertTrue(values:score((data_for "quantile")) < 1)
 end
 
+-- The command refuses too, before it writes predictions.
+function TestTheCommandDoesNotScoreLogarithms()
+  local lines, out = { "a,y" }, support.free_path ".csv"
+  for i = 1, 60 do lines[#lines + 1] = ("%.17g,%d"):format(x4:get(i, 1), counts[i]) end
+  local table_path, saved = support.write(nil, table.concat(lines, "\n") .. "\n"), os.tmpname()
+  sc.pipeline{ sc.solver.erm{ loss = sc.loss.poisson{}, lambda = 0.01 } }:fit(
+    sc.data.csv(table_path, { target = "y", task = "regression" })):save(saved)
+  local function run(more)
+    return support.scullery(("predict %s %s --format csv -o %s%s"):format(saved, table_path, out,
+      more))
+  end
+  local status, _, said = run " --score"
+  lu.assertNotEquals(status, 0)
+  lu.assertStrContains(said, "--score compares predictions with targets")
+  lu.assertNil(io.open(out))
+  lu.assertEquals(run "", 0)
+  for _, path in ipairs{ table_path, saved, out } do os.remove(path) end
+end
+
 -- Rows that are all equal have the constant alone to learn, and a gradient that is rounding.
 function TestEqualRows()
   local y = {}
@@ -473,12 +492,12 @@ function TestSteepLosses()
     local f, a = m:predict(x4), m:weights()
     lu.assertEquals(m:info().status, "converged", method)
     for j = 1, 4 do
-      local sum, sizes = 60 * 1e-6 * a:get(j, 1), 0
+      local sum, whole = 60 * 1e-6 * a:get(j, 1), 0
       for i = 1, 60 do
         local slope = sinh(f:get(i, 1) - y[i])
-        sum, sizes = sum + slope * x4:get(i, j), sizes + math.abs(slope)
+        sum, whole = sum + slope * x4:get(i, j), whole + math.abs(slope)
       end
-      lu.assertTrue(math.abs(sum) < 1e-4 * sizes, method)
+      lu.assertTrue(math.abs(sum) < 1e-4 * whole, method)
     end
   end
   for i = 1, 60 do y[i] = math.exp(y[i]) end
