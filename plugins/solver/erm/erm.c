@@ -79,6 +79,9 @@ static bool takes(const scl_loss_facts *facts, double y) {
   return facts->range & SCL_RANGE_HIGH_OPEN ? y < facts->high : y <= facts->high;
 }
 
+/* Sums of squares of larger targets are not finite. */
+static const double MOST_TARGET = 1e100;
+
 /* The targets that the loss takes are those of the task, and in its range. */
 static scl_status erm_check_targets(const erm_loss *loss, const risk *all, scl_error *error) {
   const scl_problem *problem = all->problem;
@@ -98,6 +101,11 @@ static scl_status erm_check_targets(const erm_loss *loss, const risk *all, scl_e
                                                    : "from",
           all->targets[i] > loss->facts.low ? loss->facts.high : loss->facts.low,
           i / problem->targets + 1, all->targets[i]);
+  for (size_t i = 0; !classes && i < problem->rows * problem->targets; i++)
+    if (fabs(all->targets[i]) > MOST_TARGET && all->weights[i / problem->targets] > 0)
+      return problem->host->fail(error, SCL_STATUS_BAD_DATA,
+                                 "targets go up to %g in size, and row %zu has %.9g: scale them",
+                                 MOST_TARGET, i / problem->targets + 1, all->targets[i]);
   return SCL_STATUS_OK;
 }
 

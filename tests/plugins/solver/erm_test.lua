@@ -282,6 +282,9 @@ function TestSentences()
   y[17] = -3
   refused("loss.poisson takes targets from 0, and row 17 has -3", erm{ loss = loss.poisson{} }, y,
     "regression")
+  y[17] = 1e300
+  refused("targets go up to 1e+100 in size, and row 17 has 1e+300", erm{ loss = loss.poisson{} }, y,
+    "regression")
   lu.assertErrorMsgContains("penalty = \"l1\" goes with method = \"proximal\"", erm,
     { penalty = "l1", method = "newton" })
   lu.assertErrorMsgContains("method = \"proximal\" goes with penalty = \"l1\"", erm,
