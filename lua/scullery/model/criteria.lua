@@ -49,10 +49,11 @@ function criteria.larger(name)
   if facts then return facts.better == "larger" end
 end
 
--- True for the values of the option `score`: a name, a metric, a function, or a list that begins
--- with one.
+-- True for the values of the option `score`: a name, a metric, a function that makes no component,
+-- or a list that begins with one.
 local function is_form(value)
-  return type(value) == "string" or type(value) == "function" or component.is(value, "metric")
+  return type(value) == "string" or component.is(value, "metric")
+    or type(value) == "function" and not component.constructors[value]
     or type(value) == "table" and not getmetatable(value) and value[1] ~= nil
       and type(value[1]) ~= "table" and is_form(value[1])
 end
@@ -63,7 +64,7 @@ criteria.rule = { test = is_form,
     list of one of them with its options" }
 
 local Criterion = objects.class("criterion", {
-  fields = "name task tally takes larger low high number measure given" })
+  fields = "name task tally takes larger low high number measure given option" })
 
 function Criterion:__tostring() return "criterion " .. self.name end
 
@@ -124,6 +125,7 @@ function criteria.of(score, task, option)
     or setmetatable({ name = "score", takes = "function", larger = true, measure = score,
       given = given }, Criterion)
   if better then self.larger = better == "larger" end
+  self.option = option
   if self.task and self.task ~= task then
     fail("%s = \"%s\" is for a %s, and this is a %s", option, self.name, self.task, task)
   end
@@ -147,7 +149,8 @@ end
 local function number_of(self, value, stderr)
   if self.number then value = self.number(value) end
   if type(value) ~= "number" then
-    fail("option 'score': the function gave %s; it must give a number", options.show(value))
+    fail("option '%s': the function gave %s; it must give a number", self.option,
+      options.show(value))
   end
   return value, stderr
 end
@@ -169,7 +172,7 @@ local function evaluate(self, decisions, targets, about, alone)
   elseif self.takes == "probabilities" then
     given.classes, said = list, about.probabilities or probabilities(decisions, solver)
     if not said then
-      fail("score = \"%s\" takes probabilities, and solver.%s has none", self.name,
+      fail("%s = \"%s\" takes probabilities, and solver.%s has none", self.option, self.name,
         solver.name)
     end
   end

@@ -112,6 +112,23 @@ function TestValues.test_wrong_use_is_a_sentence()
   fails({ "all weights are 0" }, m.mcc, { 1, 2 }, { 1, 2 }, { weights = { 0, 0 } })
   fails({ "sc.metrics has no 'mc'", "did you mean 'mcc'" }, function() return m.mc end)
   fails({ "metric.pinball", "'tau'" }, sc.metric.pinball, { tau = 0 })
+  fails({ "row 2 has a prediction, a truth or a weight that is NaN" }, m.pinball, { 1, 0 / 0 },
+    { 1, 2 })
+  fails({ "metrics.pinball: takes named options, and got 0.9 without a name" }, m.pinball, { 1 },
+    { 1 }, { 0.9 })
+  fails({ "metrics.pinball: unknown option 'classes'" }, m.pinball, { 1 }, { 1 },
+    { classes = { 1 } })
+end
+
+-- Probabilities of the second class do not tell which class the only one of the truth is.
+function TestValues.test_a_truth_of_one_class()
+  for _, name in ipairs{ "brier", "log_loss" } do
+    fails({ "metrics." .. name, "the truth is of one class", "classes =" }, m[name], { 0.1, 0.2 },
+      { 1, 1 })
+  end
+  local given = { classes = { 0, 1 } }
+  lu.assertAlmostEquals(m.brier({ 0.1, 0.2 }, { 1, 1 }, given), (0.81 + 0.64) / 2, 1e-15)
+  lu.assertAlmostEquals(m.brier({ 0.1, 0.2 }, { 0, 0 }, given), (0.01 + 0.04) / 2, 1e-15)
 end
 
 -- ---------------------------------------------------------------- standard errors
@@ -232,6 +249,13 @@ function TestScores.test_score_of_a_fitted_pipeline()
   fails({ "metric = \"pinball\" is for a regression" }, p.score, p, test, { metric = "pinball" })
   fails({ "option 'metric' got \"mc\"", "did you mean 'mcc'" }, p.score, p, test, { metric = "mc" })
   fails({ "unknown option 'metrc'" }, p.score, p, test, { metrc = "mcc" })
+  fails({ "'metric' got the function sc.metric.mcc (write sc.metric.mcc{})" }, p.score, p, test,
+    { metric = sc.metric.mcc })
+  fails({ "option 'metric': the function gave \"x\"" }, p.score, p, test,
+    { metric = function() return "x" end })
+  local flat = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(train)
+  fails({ "metric = \"brier\" takes probabilities" }, flat.score, flat, test,
+    { metric = "brier" })
 end
 
 function TestScores.test_a_regression_with_a_transformed_target()

@@ -57,6 +57,19 @@ function TestAutomaticSmoothing()
   end
 end
 
+-- A large mean of the targets costs no digits of the smoothing.
+function TestFarTargets()
+  local noise, categories, y, far = sc.randn{ 300, 1, seed = 9 }, {}, {}, {}
+  for i = 1, 300 do
+    categories[i] = i % 8
+    y[i] = math.floor(1024 * (noise:get(i, 1) + 0.1 * categories[i])) / 1024
+    far[i] = y[i] + 2^30
+  end
+  local near, apart = encode({}, dataset(categories, y)), encode({}, dataset(categories, far))
+  lu.assertTrue((apart - 2^30 - near):abs():max() < 2^-20)
+  lu.assertTrue((near:max() - near:min()) > 0.1)
+end
+
 -- The components of variance are right in the mean over draws: effects of variance 1/4, noise of
 -- variance 1, so that s is near 4.
 function TestSmoothingIsTheRatioOfVariances()
@@ -128,6 +141,14 @@ function TestWeightsAndClasses()
 end
 
 function TestRefusals()
+  local y = {}
+  for i = 1, 40 do y[i] = i % 4 + i / 100 end
+  local groups = sc.zeros(40, 1)
+  for i = 1, 40 do groups:set(i, 1, i % 4) end
+  local shares = sc.dataset{ X = groups, y = y, weights = sc.ones(40, 1) / 40, task = "regression" }
+  fails({ "the weights of 40 rows add up to 1, and column 1 has 4 categories", "a mean of 1" },
+    function() encode({}, shares) end)
+  lu.assertTrue(encode({ smoothing = 0 }, shares):max() > 3)
   local ds = dataset({ 1, 2, 3 }, { 1, 2, 3 })
   fails({ "option 'columns' has column 2, and columns 1 to 1 arrive" }, function()
     encode({ columns = { 2 } }, ds)

@@ -73,6 +73,7 @@ function TestDirectionsOfRoundingAreLeftOut()
   fails({ "there is nothing to whiten" }, function()
     sc.pipeline{ sc.stage.whiten() }:fit(sc.ones(9, 3))
   end)
+  fails({ "too large for float64" }, function() sc.pipeline{ sc.stage.whiten() }:fit(X * 1e300) end)
   fails({ "option 'k' is for method = \"pca\"" }, sc.stage.whiten, { method = "zca", k = 2 })
 end
 
