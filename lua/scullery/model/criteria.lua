@@ -117,6 +117,10 @@ function criteria.of(score, task, option)
     end
   end
   local name = type(score) == "string" and score or plugged.name(score)
+  if name == score and named[name] and plugged.facts(name) then
+    fail("%s = \"%s\" is built in, and a plugin has this name too: sc.metric.%s{...} is the plugin",
+      option, name, name)
+  end
   for known in pairs(not name and named or {}) do -- a metric as a function, sc.metrics.NAME
     if rawequal(rawget(metrics, known), score) then name = known end
   end

@@ -258,6 +258,15 @@ function TestScores.test_score_of_a_fitted_pipeline()
     { metric = "brier" })
 end
 
+function TestScores.test_a_plugin_with_the_name_of_one_that_is_built_in()
+  sc.metric.define{ name = "top_k", needs = "labels", better = "larger",
+    row = function() return 7 end }
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(train)
+  fails({ "metric = \"top_k\" is built in", "sc.metric.top_k{...} is the plugin" }, p.score, p,
+    test, { metric = "top_k" })
+  lu.assertEquals(p:score(test, { metric = sc.metric.top_k() }), 7)
+end
+
 function TestScores.test_a_regression_with_a_transformed_target()
   local y = (train.X:column(1) * 0.1):map(math.exp)
   local p = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-3 }, target = "log" }
