@@ -101,8 +101,8 @@ function formula.fields(kind, text, given)
   local f = compile(text, number, names)
   local fields = kinds[kind][number](f)
   fields.name, fields.options = name or name_of(text), own
-  fields.doc = ("%s, with %s"):format(text, #names == 0 and "no options"
-    or "the options " .. table.concat(names, ", "))
+  fields.doc = ("%s, with %s%s"):format(text, #names == 0 and "no options" or #names == 1
+    and "the option " or "the options ", table.concat(names, ", "))
   -- once, so that a name that is not known is an error here
   local o = {}
   for option, value in pairs(own) do

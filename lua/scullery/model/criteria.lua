@@ -58,8 +58,16 @@ local function is_form(value)
       and type(value[1]) ~= "table" and is_form(value[1])
 end
 
+-- The names of all metrics that are scores, sorted.
+local function names_of_all()
+  local names = keys.sorted(named)
+  table.move(plugged.names(), 1, 1000, #names + 1, names)
+  table.sort(names)
+  return names
+end
+
 --- criteria.rule: the option `score` of a search or a cross-validation.
-criteria.rule = { test = is_form,
+criteria.rule = { test = is_form, words = names_of_all,
   takes = "the name of a metric, a function of predictions and truth, sc.metric.NAME{...}, or a \z
     list of one of them with its options" }
 
@@ -88,9 +96,7 @@ local function by_name(name, given, option)
   if not known and plugged.facts(name) then
     return of_component(component.group "metric"[name](given))
   elseif not known then
-    local names = keys.sorted(named)
-    table.move(plugged.names(), 1, 1000, #names + 1, names)
-    table.sort(names)
+    local names = names_of_all()
     fail("option '%s' got %s%s; it takes %s, or a function", option, options.show(name),
       objects.suggestion(name, names), table.concat(names, ", "))
   end

@@ -249,6 +249,7 @@ function TestScores.test_score_of_a_fitted_pipeline()
   fails({ "metric = \"pinball\" is for a regression" }, p.score, p, test, { metric = "pinball" })
   fails({ "option 'metric' got \"mc\"", "did you mean 'mcc'" }, p.score, p, test, { metric = "mc" })
   fails({ "unknown option 'metrc'" }, p.score, p, test, { metrc = "mcc" })
+  fails({ "pipeline:score", "{ metric = \"mcc\" }" }, p.score, p, test, "mcc")
   fails({ "'metric' got the function sc.metric.mcc (write sc.metric.mcc{})" }, p.score, p, test,
     { metric = sc.metric.mcc })
   fails({ "option 'metric': the function gave \"x\"" }, p.score, p, test,
