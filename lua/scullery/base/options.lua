@@ -218,8 +218,8 @@ end
 --- rules[name] = {type = "number" | "integer" | "string" | "boolean" | "table" | "any", default =,
 --- low =, high =, above =, choices =, test =, takes =, words = a function that lists words for
 --- completion, required =, searchable = true if the value may be an sc.choose{}}. An error names
---- the function, the option, the value, the valid values and the nearest name. level: as in error(),
---- counted from the caller (2: the caller of the caller; 0: no position).
+--- the function, the option, the value, the valid values and the nearest name. level: as in
+--- error(), counted from the caller (2: the caller of the caller; 0: no position).
 function options.check(title, given, rules, level)
   local result = {}
   local ok, message = pcall(refuse_wrong, title, given, rules)

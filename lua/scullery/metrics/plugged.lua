@@ -125,6 +125,12 @@ function plugged.metric(name)
   inputs.declare(name, own, facts.needs ~= "values")
   functions[name] = functions[name] or objects.guarded("metrics." .. name,
     function(said, truth, given)
+      for _, option in ipairs(own) do
+        if option == "weights" or option == "classes" then
+          fail("the metric's own option '%s' is one of all metrics here: give sc.metric.%s{...} \z
+            as a score or metric", option, name)
+        end
+      end
       local o, mine = apart(name, given)
       return (plugged.measured(name, core.instance("metric", name, mine), said, truth, o, true))
     end)

@@ -120,6 +120,16 @@ function TestValues.test_wrong_use_is_a_sentence()
     { classes = { 1 } })
 end
 
+function TestValues.test_an_option_with_a_name_that_all_metrics_have()
+  sc.metric.define{ name = "heavy", needs = "values", better = "smaller",
+    options = { weights = 2 }, row = function(f, _, o) return f * o.weights end }
+  fails({ "metrics.heavy", "own option 'weights'", "sc.metric.heavy{...}" }, m.heavy, { 1 }, { 1 })
+  local X = sc.randn{ 50, 1, seed = 1 }
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-9, intercept = false } }:fit(X, X)
+  lu.assertAlmostEquals(p:score(X, X, { metric = sc.metric.heavy{ weights = 3 } }),
+    3 * p:predict(X):sum() / 50, 1e-12)
+end
+
 -- Probabilities of the second class do not tell which class the only one of the truth is.
 function TestValues.test_a_truth_of_one_class()
   for _, name in ipairs{ "brier", "log_loss" } do

@@ -172,6 +172,14 @@ function TestChoicesOnAllRowsDoNotLeak()
   lu.assertTrue(growing:info().growth[1].loss > 0.9)
 end
 
+function TestAnEstimateOfTheSolverHasANote()
+  local ids, noise = noise_in_pairs(100)
+  local p = unsmoothed(sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.fourier(), T = 5, seed = 1 },
+    sc.solver.ridge{ lambda = 1, estimate = "loo" }):fit(ids, noise)
+  lu.assertStrContains(p:info().note, "a row stage learnt from the targets")
+end
+
 function TestSumsWithFoldsAreRefused()
   local ids, noise = noise_in_pairs(100)
   local ds = sc.dataset{ X = ids, y = noise, task = "regression" }
