@@ -139,6 +139,9 @@ end
 
 -- Check a source at each change.
 local function watch(given, target)
+  if #given.target > 1 then
+    error(("plugin check: --watch takes one source, and got %d"):format(#given.target), 0)
+  end
   given.target = target
   if not given.target:find "%.c[cpx]?[px]?$" then
     error(("plugin check: --watch takes a source, FILE.c or FILE.cpp, and got '%s'"):format(

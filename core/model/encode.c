@@ -53,6 +53,12 @@ static scl_status match_fields(encoding *e, bool *taken, scl_error *error) {
                       near == NULL ? "" : near, near == NULL ? "" : "'?)");
     }
   }
+  for (size_t j = 0; j < e->fields; j++)
+    for (size_t k = 0; !taken[j] && k < e->schema->n_columns; k++)
+      if (e->from[k] < e->fields && strcmp(e->names[j], e->schema->columns[k].name) == 0)
+        return scl_fail(error, SCL_STATUS_BAD_DATA,
+                        "%s: the field '%.100s' is given more often than the model has it", title,
+                        e->names[j]);
   return SCL_STATUS_OK;
 }
 

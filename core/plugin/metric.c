@@ -62,7 +62,7 @@ static scl_status check_numbers(const scl_instance *metric, const scl_judged *ju
     if (!right)
       return scl_fail(
           error, SCL_STATUS_BAD_DATA,
-          "metric.%s: row %zu has a prediction, a truth or a weight that is out of range",
+          "metric.%s: row %zu has a prediction, a truth or a weight that is NaN or out of range",
           scl_instance_name(metric), i + 1);
     total += w;
   }

@@ -13,7 +13,8 @@
  * Casella and McCulloch 1992, Variance Components; as empirical Bayes for categories: Micci-Barreca
  * 2001). If categories differ by no more than chance, or each row has a category of its own, s is
  * infinite, and all become m: what a category shows of the target of its own rows by chance alone
- * does not leak into a column. Sums are over rows in their order. */
+ * does not leak into a column. Sums are over rows in their order, of targets less that of the first
+ * row, so that a large mean of the targets costs no digits of their variance. */
 #include <scullery/plugin.h>
 
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static scl_status create(void *instance, scl_error *error) {
 /* ------------------------------------------------------------ the categories of a column */
 
 /* A category: its value, and over its rows the sum of the weights. Sums of w y and w y^2 for each
- * target are in `sums`, at 2 c `place`. */
+ * target y, less its origin, are in `sums`, at 2 c `place`. */
 typedef struct category {
   double value, weight;
   size_t place;
@@ -76,6 +77,7 @@ typedef struct encoding {
   const scl_fitting *fitting;
   size_t count, targets, rows; /* columns; c; rows of positive weight */
   column *columns;
+  double *origin; /* c: the targets of the first of these rows */
 } encoding;
 
 /* The place of the first category of at least the value. */
@@ -135,8 +137,9 @@ static scl_status add_row(encoding *e, column *c, double value, double weight, c
   double *sums = c->sums + 2 * e->targets * c->categories[i].place;
   c->categories[i].weight += weight;
   for (size_t t = 0; t < e->targets; t++) {
-    sums[2 * t] += weight * y[t];
-    sums[2 * t + 1] += weight * y[t] * y[t];
+    const double apart = y[t] - e->origin[t];
+    sums[2 * t] += weight * apart;
+    sums[2 * t + 1] += weight * apart * apart;
   }
   return SCL_STATUS_OK;
 }
@@ -147,10 +150,11 @@ static scl_status add_rows(void *context, const scl_rows *rows, scl_error *error
   for (size_t i = 0; i < rows->count; i++) {
     const double weight = rows->weights == NULL ? 1 : rows->weights[i];
     if (!(weight > 0)) continue;
-    e->rows++;
+    const double *y = rows->targets + i * e->targets;
+    if (e->rows++ == 0) memcpy(e->origin, y, e->targets * sizeof *y);
     for (size_t k = 0; status == SCL_STATUS_OK && k < e->count; k++)
       status = add_row(e, &e->columns[k], scl_stage_row(&rows->features, i)[e->columns[k].number],
-                       weight, rows->targets + i * e->targets, error);
+                       weight, y, error);
     if (status != SCL_STATUS_OK) return status;
   }
   return SCL_STATUS_OK;
@@ -159,7 +163,7 @@ static scl_status add_rows(void *context, const scl_rows *rows, scl_error *error
 /* ------------------------------------------------------------ smoothing */
 
 /* The smoothing s for target t, from the sums of squares within and between the categories of a
- * column, and its mean m. With N rows in k categories, n_v in each:
+ * column, and its mean m less the origin. With N rows in k categories, n_v in each:
  *
  *   within  = SSW / (N - k),  between = (SSB - (k - 1) within) / (N - sum n_v^2 / N)
  *
@@ -182,7 +186,7 @@ static double smoothing_of(const encoding *e, const column *c, size_t t, double 
   return between > 0 ? within / between : INFINITY;
 }
 
-/* The mean of target t over all rows of a column. */
+/* The mean of target t, less its origin, over all rows of a column. */
 static double mean_of(const encoding *e, const column *c, size_t t) {
   double sum = 0, weight = 0;
   for (size_t v = 0; v < c->count; v++) {
@@ -199,7 +203,7 @@ static void encode(const encoding *e, const column *c, double *codes) {
     for (size_t v = 0; v < c->count; v++) {
       const double n = c->categories[v].weight,
                    sum = c->sums[2 * (e->targets * c->categories[v].place + t)];
-      codes[v * e->targets + t] = isinf(s) ? mean : (sum + s * mean) / (n + s);
+      codes[v * e->targets + t] = e->origin[t] + (isinf(s) ? mean : (sum + s * mean) / (n + s));
     }
   }
 }
@@ -232,7 +236,7 @@ static scl_status put_all(const encoding *e, scl_error *error) {
     at += c->count;
   }
   for (size_t t = 0; t < e->targets; t++)
-    mean[t] = mean_of(e, &e->columns[0], t);
+    mean[t] = e->origin[t] + mean_of(e, &e->columns[0], t);
   static const char *const names[] = {"columns", "counts", "values", "codes", "mean"};
   const scl_array arrays[] = {
       scl_matrix_array(numbers, 1, e->count), scl_matrix_array(counts, 1, e->count),
@@ -244,15 +248,34 @@ static scl_status put_all(const encoding *e, scl_error *error) {
   return status;
 }
 
+/* Weights of shares, such as 1/n, tell nothing of the variance within categories. */
+static scl_status check_weights(const encoding *e, scl_error *error) {
+  for (size_t k = 0; e->self->smoothing->form == SCL_FORM_WORD && k < e->count; k++) {
+    const column *c = &e->columns[k];
+    double total = 0;
+    for (size_t v = 0; v < c->count; v++)
+      total += c->categories[v].weight;
+    if (e->rows > c->count && total <= (double)c->count)
+      return e->fitting->host->fail(
+          error, SCL_STATUS_BAD_DATA,
+          "the weights of %zu rows add up to %g, and column %zu has %zu categories: a weight is a "
+          "number of rows here; scale the weights to a mean of 1, or give 'smoothing'",
+          e->rows, total, c->number + 1, c->count);
+  }
+  return SCL_STATUS_OK;
+}
+
 static scl_status fit(const void *instance, const scl_fitting *fitting, scl_error *error) {
   const target_encoding *self = instance;
   const scl_host *host = fitting->host;
   const size_t dim = fitting->rows->dim;
-  encoding e = {
-      self, fitting, self->columns->form == 0 ? dim : self->columns->length, fitting->rows->targets,
-      0,    NULL};
+  encoding e = {.self = self,
+                .fitting = fitting,
+                .count = self->columns->form == 0 ? dim : self->columns->length,
+                .targets = fitting->rows->targets};
   e.columns = host->scratch(e.count * sizeof *e.columns);
-  if (e.columns == NULL)
+  e.origin = host->scratch(e.targets * sizeof *e.origin);
+  if (e.columns == NULL || e.origin == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu columns", e.count);
   for (size_t k = 0; k < e.count; k++) {
     const double number = self->columns->form == 0 ? (double)(k + 1) : self->columns->list[k];
@@ -265,6 +288,7 @@ static scl_status fit(const void *instance, const scl_fitting *fitting, scl_erro
   scl_status status = fitting->rows->walk(fitting->rows, add_rows, &e, error);
   if (status == SCL_STATUS_OK && e.rows == 0)
     status = host->fail(error, SCL_STATUS_BAD_DATA, "all rows have weight 0");
+  if (status == SCL_STATUS_OK) status = check_weights(&e, error);
   if (status == SCL_STATUS_OK) status = put_all(&e, error);
   for (size_t k = 0; k < e.count; k++) {
     host->release(e.columns[k].categories);
@@ -375,7 +399,8 @@ const scl_plugin scullery_plugin = {
         "between them, estimated from the rows (Micci-Barreca 2001). So categories that differ by\n"
         "no more than chance, and columns with another value in each row, become m: the targets\n"
         "of the rows that are learnt from do not leak through them. It learns from targets and\n"
-        "weights, and p:cv and p:search fit it without each fold.",
+        "weights, and p:cv and p:search fit it without each fold. A row of weight 2 counts as two\n"
+        "rows, so that codes depend on the scale of weights: let their mean be 1.",
     .create = create,
     SCL_STAGE(.flags = SCL_STAGE_TARGETS, .arrays = "columns|counts|values|codes|mean", .fit = fit,
               .shape = shape, .apply = apply),

@@ -50,7 +50,8 @@ static size_t count_directions(whitening *w) {
   size_t count = 0;
   w->total = 0;
   for (size_t i = 0; i < w->d; i++) {
-    w->values[i] = fmax(w->values[i] / w->weight, 0);
+    const double value = w->values[i] / w->weight; /* NaN where the sums overflow */
+    w->values[i] = value < 0 ? 0 : value;
     w->total += w->values[i];
     count += w->values[i] > ROUNDING * w->values[0];
   }

@@ -121,7 +121,8 @@ typedef struct scl_field {
 
 /* Turn fields into the columns of the model, as sc.data.csv(path, { like = p }) does.
  *
- * names: `fields` names, in any order; names that the model does not know are passed over. NULL:
+ * names: `fields` names, in any order; names that the model does not know are passed over, and one
+ * that is given more often than the model has it is an error. NULL:
  * values are those of all fields of the model, in its order. values: count x fields, row by row.
  * rows: count x scl_predictor_columns numbers of type dtype, `stride` numbers apart (0: without
  * gaps), for the functions below. *unknown (if not NULL): how many categories were not among the

@@ -20,6 +20,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,17 +50,21 @@ inline scl_dtype dtype_of(const float *) { return SCL_DTYPE_FLOAT32; }
 
 inline std::string version() { return scl_version(); }
 inline void set_threads(std::size_t threads) { detail::check(scl_set_threads, threads); }
-inline void load_plugin(const std::string &path) {
-  detail::check(scl_load_plugin, path.c_str());
-}
+inline void load_plugin(const std::string &path) { detail::check(scl_load_plugin, path.c_str()); }
 
 // A field of a row: a text, a number, or nothing where it is missing.
 class field {
 public:
   field() : number_(std::numeric_limits<double>::quiet_NaN()), is_text_(false) {}
-  field(double number) : number_(number), is_text_(false) {}
+  // Any type of numbers; a template, so that 0 is no pointer.
+  template <typename Number,
+            typename = typename std::enable_if<std::is_arithmetic<Number>::value>::type>
+  field(Number number) : number_(static_cast<double>(number)), is_text_(false) {}
   field(std::string text) : text_(std::move(text)), number_(0), is_text_(true) {}
-  field(const char *text) : text_(text), number_(0), is_text_(true) {}
+  // NULL: a missing field.
+  field(const char *text)
+      : text_(text == nullptr ? "" : text), number_(std::numeric_limits<double>::quiet_NaN()),
+        is_text_(text != nullptr) {}
   // As scullery.h takes it: the text belongs to this object.
   scl_field get() const noexcept {
     const scl_field out = {is_text_ ? text_.c_str() : nullptr, number_};

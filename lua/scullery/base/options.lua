@@ -184,7 +184,8 @@ function options.rows(title)
   if not rules then return nil end
   local list = {}
   for name, rule in pairs(rules) do
-    list[#list + 1] = { name = name, words = rule.choices, takes = rule.takes
+    list[#list + 1] = { name = name, words = rule.choices or rule.words and rule.words(),
+      takes = rule.takes
       or rule.choices and "one of " .. table.concat(rule.choices, ", ")
       or rule.type and rule.type ~= "any" and rule.type or nil }
   end
@@ -215,10 +216,10 @@ end
 
 --- options.check(title, given, rules[, level]): a new table of the given values and the defaults.
 --- rules[name] = {type = "number" | "integer" | "string" | "boolean" | "table" | "any", default =,
---- low =, high =, above =, choices =, test =, takes =, required =, searchable = true if the value
---- may be an sc.choose{}}. An error names the function, the option, the value, the valid values and
---- the nearest name. level: as in error(), counted from the caller (2: the caller of the caller; 0:
---- no position).
+--- low =, high =, above =, choices =, test =, takes =, words = a function that lists words for
+--- completion, required =, searchable = true if the value may be an sc.choose{}}. An error names
+--- the function, the option, the value, the valid values and the nearest name. level: as in
+--- error(), counted from the caller (2: the caller of the caller; 0: no position).
 function options.check(title, given, rules, level)
   local result = {}
   local ok, message = pcall(refuse_wrong, title, given, rules)

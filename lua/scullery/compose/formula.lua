@@ -53,7 +53,9 @@ end
 -- f(number, o). Names that are neither the number, an option nor a function are errors.
 local function compile(text, number, names)
   local lines = { "return function(" .. number .. ", o)" }
-  for _, name in ipairs(names) do lines[#lines + 1] = ("local %s = o.%s"):format(name, name) end
+  if #names > 0 then -- one statement, since an option may have the name o
+    lines[2] = ("local %s = o.%s"):format(table.concat(names, ", "), table.concat(names, ", o."))
+  end
   lines[#lines + 1] = "return " .. text .. "\nend"
   local known = setmetatable({}, { __index = function(_, name)
     if functions[name] ~= nil then return functions[name] end
@@ -81,10 +83,12 @@ function formula.fields(kind, text, given)
   end
   local own, names = {}, {}
   for name, value in pairs(given or {}) do own[name] = value end
+  local number = number_of(kind, text)
   local name = own.name
   own.name = nil
   for option in pairs(own) do
-    if type(option) ~= "string" or not option:find "^[%a_][%w_]*$" or functions[option] then
+    if type(option) ~= "string" or not option:find "^[%a_][%w_]*$" or functions[option]
+      or option == number then
       fail("%s: an option is a name that the formula can use, and got %s", title,
         options.show(option))
     end
@@ -94,12 +98,11 @@ function formula.fields(kind, text, given)
     names[#names + 1] = option
   end
   table.sort(names)
-  local number = number_of(kind, text)
   local f = compile(text, number, names)
   local fields = kinds[kind][number](f)
   fields.name, fields.options = name or name_of(text), own
-  fields.doc = ("%s, with %s"):format(text, #names == 0 and "no options"
-    or "the options " .. table.concat(names, ", "))
+  fields.doc = ("%s, with %s%s"):format(text, #names == 0 and "no options" or #names == 1
+    and "the option " or "the options ", table.concat(names, ", "))
   -- once, so that a name that is not known is an error here
   local o = {}
   for option, value in pairs(own) do

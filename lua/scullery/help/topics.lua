@@ -103,10 +103,12 @@ function help.plugin(kind, name)
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
   if kind == "metric" then
     local facts = core.plugin_facts(kind, name)
+    local taken = facts.needs == "values" and "weights =" or "classes =, weights ="
+    for _, option in ipairs(info.options) do taken = taken .. ", " .. option.name .. " =" end
     parts[#parts + 1] = ("Computed from %s; %s is better. Its value is\n\z
-      sc.metrics.%s(predictions, truth[, { classes =, weights =, ... }]);\n\z
+      sc.metrics.%s(predictions, truth[, { %s }]);\n\z
       score = \"%s\" in p:search, p:cv and sc.compare, metric = \"%s\" in p:score take it.")
-      :format(facts.needs, facts.better, name, name, name)
+      :format(facts.needs, facts.better, name, taken, name, name)
   end
   parts[#parts + 1] = option_lines(info.options, kind == "solver")
   local by = info.author and info.author ~= "" and " by " .. info.author or ""

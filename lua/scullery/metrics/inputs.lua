@@ -47,10 +47,10 @@ for title, names in pairs{ accuracy = "", error_rate = "", balanced_accuracy = "
   options.declare("metrics." .. title, taken[title])
 end
 
---- inputs.declare(title, names): declares the options of a metric that is a plugin: classes,
---- weights and those of its own, a list of names.
-function inputs.declare(title, names)
-  taken[title] = { weights = rules.weights, classes = rules.classes }
+--- inputs.declare(title, names, classes): declares the options of a metric that is a plugin:
+--- weights, if `classes` is true classes, and those of its own, a list of names.
+function inputs.declare(title, names, classes)
+  taken[title] = { weights = rules.weights, classes = classes and rules.classes or nil }
   for _, name in ipairs(names) do taken[title][name] = taken[title][name] or { type = "any" } end
   options.declare("metrics." .. title, taken[title])
 end
@@ -58,7 +58,7 @@ end
 --- inputs.options(title, given): the checked options of a metric; a list in their place is taken as
 --- the classes.
 function inputs.options(title, given)
-  if is_list(given) and #given > 0 then given = { classes = given } end
+  if is_list(given) and #given > 0 and taken[title].classes then given = { classes = given } end
   return options.check("metrics." .. title, given, taken[title], 0)
 end
 

@@ -60,12 +60,17 @@ function readers.scores(said, truth, o, probabilities)
   local g = inputs[probabilities and "probabilities" or "scores"](said, truth, o)
   local y = core.zeros(g.n, 1)
   for i, k in ipairs(g.places) do y:set(i, 1, k - 1) end
-  return g.s, y, math.max(2, #g.classes), g.w
+  return g.s, y, math.max(2, #g.classes), g.w, #g.classes
 end
 
--- One column, of the second of two classes, becomes two.
+-- One column, of the second of two classes, becomes two. Which of them the truth's only class is,
+-- one cannot tell.
 function readers.probabilities(said, truth, o)
-  local p, y, classes, w = readers.scores(said, truth, o, true)
+  local p, y, classes, w, known = readers.scores(said, truth, o, true)
+  if p:cols() == 1 and known < 2 then
+    fail("the truth is of one class, and the predictions are probabilities of the second of two: \z
+      give classes = {...}")
+  end
   return p:cols() > 1 and p or core.hcat(1 - p, p), y, classes, w
 end
 
@@ -111,14 +116,21 @@ end
 --- plugged.metric(name): the function sc.metrics.NAME(predictions, truth[, options]) of a plugin,
 --- which returns its value; nil if there is no such plugin.
 function plugged.metric(name)
-  if type(name) ~= "string" or not plugged.facts(name) then return nil end
+  local facts = type(name) == "string" and plugged.facts(name)
+  if not facts then return nil end
   local own = {}
   for _, option in ipairs(core.plugin_info("metric", name).options) do
     own[#own + 1] = option.name
   end
-  inputs.declare(name, own)
+  inputs.declare(name, own, facts.needs ~= "values")
   functions[name] = functions[name] or objects.guarded("metrics." .. name,
     function(said, truth, given)
+      for _, option in ipairs(own) do
+        if option == "weights" or option == "classes" then
+          fail("the metric's own option '%s' is one of all metrics here: give sc.metric.%s{...} \z
+            as a score or metric", option, name)
+        end
+      end
       local o, mine = apart(name, given)
       return (plugged.measured(name, core.instance("metric", name, mine), said, truth, o, true))
     end)

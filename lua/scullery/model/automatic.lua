@@ -334,6 +334,10 @@ function automatic.choose(p, ds, stored, budget)
     end
   end
   local said = about(p, open, chosen, found.few, n, growth)
+  if ready and recipe.learns_from_targets(p) then -- its stages know nothing of the rows that judged
+    local _ <close> = ready.training
+    ready = nil
+  end
   return trials.filled(p, open, chosen), { about = said, growth = growth }, ready
 end
 

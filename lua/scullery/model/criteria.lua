@@ -49,21 +49,30 @@ function criteria.larger(name)
   if facts then return facts.better == "larger" end
 end
 
--- True for the values of the option `score`: a name, a metric, a function, or a list that begins
--- with one.
+-- True for the values of the option `score`: a name, a metric, a function that makes no component,
+-- or a list that begins with one.
 local function is_form(value)
-  return type(value) == "string" or type(value) == "function" or component.is(value, "metric")
+  return type(value) == "string" or component.is(value, "metric")
+    or type(value) == "function" and not component.constructors[value]
     or type(value) == "table" and not getmetatable(value) and value[1] ~= nil
       and type(value[1]) ~= "table" and is_form(value[1])
 end
 
+-- The names of all metrics that are scores, sorted.
+local function names_of_all()
+  local names = keys.sorted(named)
+  table.move(plugged.names(), 1, 1000, #names + 1, names)
+  table.sort(names)
+  return names
+end
+
 --- criteria.rule: the option `score` of a search or a cross-validation.
-criteria.rule = { test = is_form,
+criteria.rule = { test = is_form, words = names_of_all,
   takes = "the name of a metric, a function of predictions and truth, sc.metric.NAME{...}, or a \z
     list of one of them with its options" }
 
 local Criterion = objects.class("criterion", {
-  fields = "name task tally takes larger low high number measure given" })
+  fields = "name task tally takes larger low high number measure given option" })
 
 function Criterion:__tostring() return "criterion " .. self.name end
 
@@ -87,9 +96,7 @@ local function by_name(name, given, option)
   if not known and plugged.facts(name) then
     return of_component(component.group "metric"[name](given))
   elseif not known then
-    local names = keys.sorted(named)
-    table.move(plugged.names(), 1, 1000, #names + 1, names)
-    table.sort(names)
+    local names = names_of_all()
     fail("option '%s' got %s%s; it takes %s, or a function", option, options.show(name),
       objects.suggestion(name, names), table.concat(names, ", "))
   end
@@ -116,6 +123,10 @@ function criteria.of(score, task, option)
     end
   end
   local name = type(score) == "string" and score or plugged.name(score)
+  if name == score and named[name] and plugged.facts(name) then
+    fail("%s = \"%s\" is built in, and a plugin has this name too: sc.metric.%s{...} is the plugin",
+      option, name, name)
+  end
   for known in pairs(not name and named or {}) do -- a metric as a function, sc.metrics.NAME
     if rawequal(rawget(metrics, known), score) then name = known end
   end
@@ -124,6 +135,7 @@ function criteria.of(score, task, option)
     or setmetatable({ name = "score", takes = "function", larger = true, measure = score,
       given = given }, Criterion)
   if better then self.larger = better == "larger" end
+  self.option = option
   if self.task and self.task ~= task then
     fail("%s = \"%s\" is for a %s, and this is a %s", option, self.name, self.task, task)
   end
@@ -173,7 +185,8 @@ end
 local function number_of(self, value, stderr)
   if self.number then value = self.number(value) end
   if type(value) ~= "number" then
-    fail("option 'score': the function gave %s; it must give a number", options.show(value))
+    fail("option '%s': the function gave %s; it must give a number", self.option,
+      options.show(value))
   end
   return value, stderr
 end
@@ -195,7 +208,7 @@ local function evaluate(self, decisions, targets, about, alone)
   elseif self.takes == "probabilities" then
     given.classes, said = list, about.probabilities or probabilities(decisions, solver)
     if not said then
-      fail("score = \"%s\" takes probabilities, and solver.%s has none", self.name,
+      fail("%s = \"%s\" takes probabilities, and solver.%s has none", self.option, self.name,
         solver.name)
     end
   end

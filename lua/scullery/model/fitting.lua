@@ -99,6 +99,11 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
     open = chosen and automatic.open(self) or nil })
   made.features = features or made.features
   made.report = report_of(fit, made, width_note(ds, prepared, made.features))
+  if made.report.score and recipe.learns_from_targets(self) then
+    local said = "a row stage learnt from the targets, which the solver's estimate of the error \z
+      does not take into account: p:cv does"
+    made.report.note = made.report.note and made.report.note .. "; " .. said or said
+  end
   self.fitted, self.data, self.classes = made, target_form.original(ds), ds.classes
   self.sums_kept = nil
   fitting.warn(self, fit)

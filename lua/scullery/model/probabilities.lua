@@ -2,6 +2,7 @@
 --- isotonic regression (Zadrozny and Elkan 2002) on out-of-fold or held-out scores. Folds share one
 --- pass, as in a search; only the n x c scores are stored.
 local core = require "scullery.core"
+local automatic = require "scullery.model.automatic"
 local class_codes = require "scullery.data.targets"
 local dataset = require "scullery.data.dataset"
 local judging = require "scullery.model.judging"
@@ -115,6 +116,23 @@ local function class_in_targets(targets)
   end
 end
 
+-- The scores and targets of all rows, fold by fold, with row stages and features that are learnt
+-- without each fold, as in judging.run; third: the fits, fourth: the row weights.
+local function learnt_apart(self, ds, folds, k)
+  local p, scores, targets, weights, candidates = automatic.as_fitted(self), {}, {}, {}, {}
+  for fold = 1, k do
+    local train, test = judging.split(ds, folds, fold)
+    local made = judging.prepare(p, train, dataset.source_of_targets(train), {}, nil, nil, {})
+    candidates[fold] = { judging.solve(made, 0)[1] }
+    local walk <close> = core.training(dataset.source_of_targets(test), made.prepared.stages,
+      made.prepared.map, { classes = #ds.classes, dtype = p.dtype, block = p.block })
+    scores[fold], targets[fold] = core.decisions_apart(walk, { candidates[fold] })
+    weights[fold] = test.weights
+  end
+  return core.vcat(table.unpack(scores)), core.vcat(table.unpack(targets)), candidates,
+    ds.weights and core.vcat(table.unpack(weights))
+end
+
 -- Out-of-fold scores of the training rows: the score of a row is by a model that was fitted without
 -- the row's fold. Returns n x c scores and targets, a table about how they were made, and the row
 -- weights.
@@ -130,19 +148,27 @@ local function out_of_fold(self, f, o)
     local place = class_codes.places(ds.classes)
     check_folds(function(i) return place[ds.y:get(i, 1)] end, f.classes, ds.weights, folds)
   end
-  local all, candidates = {}, {}
-  local training <close> = core.training(dataset.source_of_targets(ds), f.stages, f.map,
-    recipe.training_options(self, ds, folds))
-  for fold = 1, k do all[fold] = fold end
-  for fold, fits in ipairs(core.solve(training, component.instance(f.solver), all)) do
-    candidates[fold] = { fits[1] }
+  local all, candidates, weights, scores, targets = {}, {}, ds.weights
+  if recipe.learns(self) then
+    if not ds.X then
+      error("a stage or the features learn from rows, and are learnt again without each fold, \z
+        which takes rows in memory: give data =", 0)
+    end
+    scores, targets, candidates, weights = learnt_apart(self, ds, folds, k)
+  else
+    local training <close> = core.training(dataset.source_of_targets(ds), f.stages, f.map,
+      recipe.training_options(self, ds, folds))
+    for fold = 1, k do all[fold] = fold end
+    for fold, fits in ipairs(core.solve(training, component.instance(f.solver), all)) do
+      candidates[fold] = { fits[1] }
+    end
+    scores, targets = core.decisions_apart(training, candidates)
   end
-  local scores, targets = core.decisions_apart(training, candidates)
   if not ds.X then check_folds(class_in_targets(targets), f.classes, nil, folds) end
   local count = judging.unconverged(candidates, 1)
   return scores, targets, { folds = k, seed = seed, rows = #ds, note = count > 0
     and ("%d of %d models without a fold ran out of iterations"):format(count, #candidates)
-    or nil }, ds.weights
+    or nil }, weights
 end
 
 -- The weights of the calibration rows: 0 for rows with labels that the model does not know; second:

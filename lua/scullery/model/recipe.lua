@@ -248,12 +248,15 @@ local function check_penalty(self, choices)
   end
 end
 
--- Fits the row stages after the features: the map of the changed features, and these stages.
-local function fit_after(self, source, made, base, seconds)
+-- Fits the row stages after the features: the map of the changed features, and these stages. What
+-- they report goes into `found`.
+local function fit_after(self, source, made, base, seconds, found)
   local after, map = {}, base
   for i, stage in ipairs(self.after) do
     local began = core.now()
-    after[i] = stages.fit(stage, source, made, map)
+    local report
+    after[i], report = stages.fit(stage, source, made, map)
+    for name, value in pairs(report or {}) do found[name] = value end
     map = core.map_staged(base, after)
     if i == #self.after then core.learn(source, made, map) end
     seconds[#seconds + 1] = { tostring(stage) .. " of features", core.now() - began }
@@ -279,7 +282,7 @@ function recipe.prepare(self, source, row_weights, choices, made)
   end
   if #self.after > 0 then
     base = map
-    map, after = fit_after(self, source, made, base, seconds)
+    map, after = fit_after(self, source, made, base, seconds, found)
   end
   return { stages = made, map = map, base = base, after = after, origin = origin, seconds = seconds,
     components = found.components, relevance = found.relevance }

@@ -15,6 +15,9 @@ local rules = options.declare("pipeline:score", { metric = criteria.rule })
 --- metric or nil.
 function scoring.apart(data, y, given)
   local alone = dataset.is(data)
+  if alone and type(y) == "string" then
+    fail("takes a data set and { metric = %s }", options.show(y))
+  end
   if alone and type(y) == "table" and not getmetatable(y) then
     options.check("pipeline:score", y, rules, 0)
     return nil, nil, y.metric

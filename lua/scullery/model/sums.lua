@@ -193,6 +193,10 @@ function sums.of(p, ds, given)
   end
   fitting.check_data(ds, title)
   ds = target_form.learn(p.target, ds)
+  if o.folds and recipe.learns_from_targets(p) then
+    error(title .. ": folds of sums have the row stages of all rows, and one of these learns from \z
+      the targets: p:search(ds, { folds = k }) fits it without each fold", 0)
+  end
   local source = dataset.source_of_targets(ds)
   local prepared = recipe.prepare(p, source, recipe.row_weights(p, ds))
   local by_blocks = core.map_exact(prepared.map) == "blocks"

@@ -7,6 +7,7 @@ local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local judging = require "scullery.model.judging"
 local options = require "scullery.base.options"
+local recipe = require "scullery.model.recipe"
 local search_table = require "scullery.model.search_table"
 local sums = require "scullery.model.sums"
 
@@ -145,6 +146,9 @@ local search_rules = options.declare("sums:search", {
 
 local function search(self, given)
   local o = options.check("sums:search", given or {}, search_rules, 0)
+  if o.folds == "gcv" and recipe.learns_from_targets(self.pipeline) then
+    error("folds = \"gcv\" is for stages that do not learn from the targets", 0)
+  end
   if not self.folds and o.folds ~= "gcv" then
     error("these sums have no folds: p:sums(ds, { folds = 5 }) makes them; folds = \"gcv\" needs \z
       none", 0)

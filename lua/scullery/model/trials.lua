@@ -234,10 +234,20 @@ function trials.kept_in(stored, key, make)
   return make()
 end
 
+-- The row weights for stages that learn from the targets: 0 for the rows that judge.
+local function weights_apart(all, p)
+  local w = recipe.row_weights(p, all.ds)
+  w = w and w:astype("float64"):copy() or core.ones(#all.ds, 1)
+  for i, side in ipairs(all.sides) do if side == 1 then w:set(i, 1, 0) end end
+  return w
+end
+
 --- trials.train(all, p, made, handle): what a fit to all rows has ready, { prepared, training }.
---- made: fitted row stages, or nil; handle: the engine's checkpoint, or nil.
+--- Row stages that learn from the targets are fitted without the rows that judge: a fit to all rows
+--- makes its own. made: fitted row stages, or nil; handle: the engine's checkpoint, or nil.
 function trials.train(all, p, made, handle)
-  local prepared = recipe.prepare(p, all.source, recipe.row_weights(p, all.ds), nil, made)
+  local apart = not made and recipe.learns_from_targets(p) and weights_apart(all, p) or nil
+  local prepared = recipe.prepare(p, all.source, apart, nil, made)
   local given = recipe.training_options(p, all.ds, all.sides)
   given.checkpoint = handle
   return { prepared = prepared,

@@ -1,5 +1,6 @@
 // scullery.hpp as a program uses it: embed_program MODEL, a model of the fields size, price, colour,
-// when and grade. Prints the columns and label of a row, then the sentences of three mistakes.
+// when and grade. Prints the columns and label of a row, the sentences of mistakes, and
+// fields of 0 and NULL.
 #include <cstdio>
 #include <scullery/scullery.hpp>
 
@@ -34,6 +35,10 @@ int main(int argc, char **argv) {
     fails([&] { model.encode({"size"}, {{1.0}}); });
     fails([&] { model.encode(names, {{1.0}}); });
     fails([] { scullery::predictor("/no/such/model"); });
+    const char *none = nullptr; // as a field: missing
+    const scullery::field zero(0), missing(none);
+    std::printf("%d %g %d %g\n", zero.get().text == nullptr, zero.get().number,
+                missing.get().text == nullptr, std::fabs(missing.get().number));
   } catch (const std::exception &e) {
     std::puts(e.what());
     return 1;

@@ -287,7 +287,8 @@ static void test_misuse(void) {
 
 /* Fields that cannot be encoded, after which the rows are as they were. */
 static void test_misuse_of_fields(void) {
-  static const char *const names[] = {"size", "colour"}, *const hole[] = {"size", NULL};
+  static const char *const names[] = {"size", "colour"}, *const hole[] = {"size", NULL},
+                           *const twice[] = {"size", "colour", "other", "size"};
   const scl_field good[] = {{NULL, 1}, {"red", 0}, {"2", 0}, {"blue", 0}},
                   bad[] = {{NULL, 1}, {"red", 0}, {"x", 0}, {"blue", 0}};
   double rows[6] = {7, 7, 7, 7, 7, 7};
@@ -298,6 +299,8 @@ static void test_misuse_of_fields(void) {
           &e, "row 2, field 'size': 'x' is not a number");
   refused(scl_predictor_encode(p, hole, 2, good, 2, 0, rows, 0, &unknown, &e),
           SCL_STATUS_BAD_OPTION, &e, "name of field 2 is NULL");
+  refused(scl_predictor_encode(p, twice, 4, good, 1, 0, rows, 0, &unknown, &e), SCL_STATUS_BAD_DATA,
+          &e, "field 'size' is given more often");
   refused(scl_predictor_encode(p, names, 2, NULL, 2, 0, rows, 0, &unknown, &e),
           SCL_STATUS_BAD_OPTION, &e, "values is NULL");
   refused(scl_predictor_encode(p, names, 2, good, 2, 0, NULL, 0, &unknown, &e),

@@ -284,6 +284,7 @@ test("a program in C++", function()
   lu.assertStrContains(lines[9], "field 'price' is not among the 1 names given")
   lu.assertStrContains(lines[10], "a row has 1 fields, and there are 5 names")
   lu.assertStrContains(lines[11], "/no/such/model: no such file")
+  lu.assertEquals(lines[12], "1 0 1 nan")
 end)
 
 test("what no predictor is made of is refused", function()

@@ -71,6 +71,9 @@ function TestFormulas:test_they_are_the_functions_that_they_say()
     lu.assertTrue((a - b):abs():max() < 1e-12)
   end
   lu.assertStrContains(tostring(soft()), "nonlinearity.tanh_beta_z_sign_z_")
+  local line = sc.nonlinearity.define("o * z + p", { o = 2, p = 3 }) -- o is a name like others
+  local by_hand = sc.nonlinearity.define("2 * z + 3")
+  lu.assertTrue(features(line()):fit(X):transform(X) == features(by_hand()):fit(X):transform(X))
   support.fails({ "'beta'", "-1" }, soft, { beta = -1 })
   local kernel = sc.kernel.define("exp(-squared_distance / (2 * width^2))",
     { width = 1, name = "gaussian_by_formula" })
@@ -104,6 +107,7 @@ function TestFormulas:test_what_is_wrong_is_a_sentence()
   refused({ "a table of its options, and got 3" }, "nonlinearity", "z", 3)
   refused({ "has both", "cosine and dot" }, "kernel", "dot + cosine")
   refused({ "a name that the formula can use" }, "nonlinearity", "tanh(z)", { tanh = 1 })
+  refused({ "a name that the formula can use", "\"z\"" }, "nonlinearity", "tanh(z)", { z = 1 })
   refused({ "a solver has no formula" }, "solver", "z")
 end
 

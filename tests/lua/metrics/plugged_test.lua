@@ -112,6 +112,33 @@ function TestValues.test_wrong_use_is_a_sentence()
   fails({ "all weights are 0" }, m.mcc, { 1, 2 }, { 1, 2 }, { weights = { 0, 0 } })
   fails({ "sc.metrics has no 'mc'", "did you mean 'mcc'" }, function() return m.mc end)
   fails({ "metric.pinball", "'tau'" }, sc.metric.pinball, { tau = 0 })
+  fails({ "row 2 has a prediction, a truth or a weight that is NaN" }, m.pinball, { 1, 0 / 0 },
+    { 1, 2 })
+  fails({ "metrics.pinball: takes named options, and got 0.9 without a name" }, m.pinball, { 1 },
+    { 1 }, { 0.9 })
+  fails({ "metrics.pinball: unknown option 'classes'" }, m.pinball, { 1 }, { 1 },
+    { classes = { 1 } })
+end
+
+function TestValues.test_an_option_with_a_name_that_all_metrics_have()
+  sc.metric.define{ name = "heavy", needs = "values", better = "smaller",
+    options = { weights = 2 }, row = function(f, _, o) return f * o.weights end }
+  fails({ "metrics.heavy", "own option 'weights'", "sc.metric.heavy{...}" }, m.heavy, { 1 }, { 1 })
+  local X = sc.randn{ 50, 1, seed = 1 }
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-9, intercept = false } }:fit(X, X)
+  lu.assertAlmostEquals(p:score(X, X, { metric = sc.metric.heavy{ weights = 3 } }),
+    3 * p:predict(X):sum() / 50, 1e-12)
+end
+
+-- Probabilities of the second class do not tell which class the only one of the truth is.
+function TestValues.test_a_truth_of_one_class()
+  for _, name in ipairs{ "brier", "log_loss" } do
+    fails({ "metrics." .. name, "the truth is of one class", "classes =" }, m[name], { 0.1, 0.2 },
+      { 1, 1 })
+  end
+  local given = { classes = { 0, 1 } }
+  lu.assertAlmostEquals(m.brier({ 0.1, 0.2 }, { 1, 1 }, given), (0.81 + 0.64) / 2, 1e-15)
+  lu.assertAlmostEquals(m.brier({ 0.1, 0.2 }, { 0, 0 }, given), (0.01 + 0.04) / 2, 1e-15)
 end
 
 -- ---------------------------------------------------------------- standard errors
@@ -232,6 +259,23 @@ function TestScores.test_score_of_a_fitted_pipeline()
   fails({ "metric = \"pinball\" is for a regression" }, p.score, p, test, { metric = "pinball" })
   fails({ "option 'metric' got \"mc\"", "did you mean 'mcc'" }, p.score, p, test, { metric = "mc" })
   fails({ "unknown option 'metrc'" }, p.score, p, test, { metrc = "mcc" })
+  fails({ "pipeline:score", "{ metric = \"mcc\" }" }, p.score, p, test, "mcc")
+  fails({ "'metric' got the function sc.metric.mcc (write sc.metric.mcc{})" }, p.score, p, test,
+    { metric = sc.metric.mcc })
+  fails({ "option 'metric': the function gave \"x\"" }, p.score, p, test,
+    { metric = function() return "x" end })
+  local flat = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(train)
+  fails({ "metric = \"brier\" takes probabilities" }, flat.score, flat, test,
+    { metric = "brier" })
+end
+
+function TestScores.test_a_plugin_with_the_name_of_one_that_is_built_in()
+  sc.metric.define{ name = "top_k", needs = "labels", better = "larger",
+    row = function() return 7 end }
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(train)
+  fails({ "metric = \"top_k\" is built in", "sc.metric.top_k{...} is the plugin" }, p.score, p,
+    test, { metric = "top_k" })
+  lu.assertEquals(p:score(test, { metric = sc.metric.top_k() }), 7)
 end
 
 function TestScores.test_a_regression_with_a_transformed_target()

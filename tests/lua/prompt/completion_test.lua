@@ -119,6 +119,8 @@ function TestCompletion:test_words_that_an_option_takes()
   lu.assertEquals(at 'sc.solver.ridge{ lambda = "', {})
   lu.assertEquals(at 'sc.sampler.gaussian{ gamma = "', { "median", "scale" }) -- beside numbers
   lu.assertEquals(at 'unknown:search(ds, { folds = "', { "gcv", "loo", "time" })
+  lu.assertEquals(one 'unknown:score(ds, { metric = "pinb', "pinball")
+  lu.assertEquals(at 'unknown:cv(ds, { score = "m', { "mae", "mcc", "mse" })
 end
 
 function TestCompletion:test_names_in_quotes()

@@ -57,6 +57,19 @@ function TestAutomaticSmoothing()
   end
 end
 
+-- A large mean of the targets costs no digits of the smoothing.
+function TestFarTargets()
+  local noise, categories, y, far = sc.randn{ 300, 1, seed = 9 }, {}, {}, {}
+  for i = 1, 300 do
+    categories[i] = i % 8
+    y[i] = math.floor(1024 * (noise:get(i, 1) + 0.1 * categories[i])) / 1024
+    far[i] = y[i] + 2^30
+  end
+  local near, apart = encode({}, dataset(categories, y)), encode({}, dataset(categories, far))
+  lu.assertTrue((apart - 2^30 - near):abs():max() < 2^-20)
+  lu.assertTrue((near:max() - near:min()) > 0.1)
+end
+
 -- The components of variance are right in the mean over draws: effects of variance 1/4, noise of
 -- variance 1, so that s is near 4.
 function TestSmoothingIsTheRatioOfVariances()
@@ -107,6 +120,76 @@ function TestTargetsDoNotLeak()
   lu.assertTrue(p:cv(dataset(pairs_of, y), { folds = 5 }).mean < 0.1)
 end
 
+-- n rows of noise, each identifier twice.
+local function noise_in_pairs(n)
+  local noise, ids = sc.randn{ n, 1, seed = 15 }, sc.zeros(n, 1)
+  for i = 1, n do ids:set(i, 1, i // 2) end
+  return ids, noise
+end
+
+local function unsmoothed(...)
+  return sc.pipeline{ sc.stage.target_encoding{ smoothing = 0 }, ... }
+end
+
+-- Out-of-fold scores of noise tell nothing, while codes of all rows would: their log loss is below
+-- 0.4.
+function TestCalibrationIsWithoutEachFold()
+  local ids, noise = noise_in_pairs(1000)
+  local weights = sc.rand{ 1000, 1, seed = 3 } + 0.5
+  local ds = sc.dataset{ X = ids, y = noise:map(function(v) return v > 0 and 1 or 0 end),
+    weights = weights, task = "classification" }
+  local p = unsmoothed(sc.solver.ridge{ lambda = 1e-3 }):fit(ds)
+  local got = p:calibrate{ folds = 4, seed = 2 }:info().calibration
+  lu.assertTrue(p:score(ds, { metric = "log_loss" }) > 0.6)
+  -- by hand: models of the rows of other folds
+  local folds, scores, targets = ds:fold_ids{ k = 4, seed = 2 }, sc.zeros(1000, 1), ds:targets()
+  for f = 1, 4 do
+    local inside, outside = {}, {}
+    for i, fold in ipairs(folds) do table.insert(fold == f and outside or inside, i) end
+    local s = unsmoothed(sc.solver.ridge{ lambda = 1e-3 }):fit(ds:select(inside))
+      :decision(ids:select(outside))
+    for j, i in ipairs(outside) do scores:set(i, 1, s:get(j, 1)) end
+  end
+  local want = require("scullery.core").platt(scores, targets, weights)[1]
+  lu.assertAlmostEquals(got.slopes[1], want.slope, 1e-6)
+  lu.assertAlmostEquals(got.offsets[1], want.offset, 1e-6)
+end
+
+-- With more rows than the sample has, lambda and T are chosen on all rows; the rows that judge are
+-- noise to codes that are made without them, so that no model is better than the mean: loss 1.
+function TestChoicesOnAllRowsDoNotLeak()
+  local ids, noise = noise_in_pairs(9000)
+  local features = { p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.fourier(), T = 20,
+    seed = 1 }
+  local ds = sc.dataset{ X = ids, y = noise, task = "regression" }
+  local p = unsmoothed(sc.features(features), sc.solver.ridge()):fit(ds)
+  lu.assertTrue(tonumber(p:info().chosen:match "lambda = ([%d.e+-]+)") >= 1, p:info().chosen)
+  -- the fit is to stages of all rows
+  lu.assertTrue(p:transform(ids) == unsmoothed(sc.features(features), sc.solver.ridge{ lambda = 1 })
+    :fit(ds):transform(ids))
+  features.T = "auto"
+  local growing = unsmoothed(sc.features(features), sc.solver.ridge{ lambda = 1e-3 }):fit(ds)
+  lu.assertTrue(growing:info().growth[1].loss > 0.9)
+end
+
+function TestAnEstimateOfTheSolverHasANote()
+  local ids, noise = noise_in_pairs(100)
+  local p = unsmoothed(sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.fourier(), T = 5, seed = 1 },
+    sc.solver.ridge{ lambda = 1, estimate = "loo" }):fit(ids, noise)
+  lu.assertStrContains(p:info().note, "a row stage learnt from the targets")
+end
+
+function TestSumsWithFoldsAreRefused()
+  local ids, noise = noise_in_pairs(100)
+  local ds = sc.dataset{ X = ids, y = noise, task = "regression" }
+  local p = unsmoothed(sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.fourier(), T = 5, seed = 1 }, sc.solver.ridge{ lambda = 1 })
+  fails({ "pipeline:sums", "learns from the targets", "p:search" }, p.sums, p, ds, { folds = 5 })
+  local s = p:sums(ds)
+  fails({ "folds = \"gcv\" is for stages that do not learn" }, s.search, s, { folds = "gcv" })
+end
+
 function TestWeightsAndClasses()
   local X = sc.matrix{ { 1, 5 }, { 1, 6 }, { 2, 7 }, { 2, 8 }, { 3, 9 }, { 3, 1 } }
   local ds = sc.dataset{ X = X, y = { "a", "b", "c", "a", "b", "c" },
@@ -128,6 +211,14 @@ function TestWeightsAndClasses()
 end
 
 function TestRefusals()
+  local y = {}
+  for i = 1, 40 do y[i] = i % 4 + i / 100 end
+  local groups = sc.zeros(40, 1)
+  for i = 1, 40 do groups:set(i, 1, i % 4) end
+  local shares = sc.dataset{ X = groups, y = y, weights = sc.ones(40, 1) / 40, task = "regression" }
+  fails({ "the weights of 40 rows add up to 1, and column 1 has 4 categories", "a mean of 1" },
+    function() encode({}, shares) end)
+  lu.assertTrue(encode({ smoothing = 0 }, shares):max() > 3)
   local ds = dataset({ 1, 2, 3 }, { 1, 2, 3 })
   fails({ "option 'columns' has column 2, and columns 1 to 1 arrive" }, function()
     encode({ columns = { 2 } }, ds)

@@ -73,6 +73,7 @@ function TestDirectionsOfRoundingAreLeftOut()
   fails({ "there is nothing to whiten" }, function()
     sc.pipeline{ sc.stage.whiten() }:fit(sc.ones(9, 3))
   end)
+  fails({ "too large for float64" }, function() sc.pipeline{ sc.stage.whiten() }:fit(X * 1e300) end)
   fails({ "option 'k' is for method = \"pca\"" }, sc.stage.whiten, { method = "zca", k = 2 })
 end
 
@@ -86,6 +87,9 @@ function TestAfterFeatures()
   p:fit(sc.dataset{ X = X, y = y })
   local Z = p:transform(X)
   lu.assertTrue(gap(covariance(Z), sc.eye(12)) < 1e-8)
+  local found = p:info().components
+  local of_features = sc.pipeline{ sc.standardize(), features, sc.pca{ k = 12 } }:fit(X)
+  lu.assertTrue(gap(found.variances, of_features:info().components.variances) < 1e-10)
   local path = os.tmpname()
   p:save(path)
   lu.assertTrue(sc.load(path):transform(X) == Z)
