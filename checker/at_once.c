@@ -210,12 +210,16 @@ static int add_segments(struct dl_phdr_info *info, size_t size, void *context) {
 }
 
 /* checker.static_bytes(path) -> the writable segments of the loaded object, a text; nothing where
- * it has none */
+ * it has none, or where the address sanitizer has put zones between variables that no one reads */
 static int static_bytes(lua_State *L) {
   luaL_Buffer text;
   segments s = {.path = luaL_checkstring(L, 1), .text = &text};
   luaL_buffinit(L, &text);
+#if defined(__SANITIZE_ADDRESS__)
+  (void)add_segments;
+#else
   (void)dl_iterate_phdr(add_segments, &s);
+#endif
   luaL_pushresult(&text);
   return s.found ? 1 : 0;
 }

@@ -59,7 +59,7 @@ static int finish(lua_State *L) {
 
 /* ------------------------------------------------------------ at once */
 
-enum { PARTS = 64, ROUNDS = 8 };
+enum { PARTS = 64, ROUNDS = 64 };
 
 typedef struct parts {
   const scl_instance *metric;
