@@ -9,7 +9,7 @@
  *
  * Phi n x D, y n x c (all targets share one factorisation), G_ij = K(w_i, w_j). One Cholesky a
  * lambda, in one matrix beside the sums over rows, which are the problem's and made once. A system
- * that is not positive definite is factored with jitter (1e-12 of its diagonal, 1e-5 with float32
+ * that is not positive definite is factored with jitter (1e-11 of its diagonal, 1e-5 with float32
  * features, and ten times more until it factors) and refined to the system as asked
  * (shared/refined_solve.c). Where rounding of the sums may change predictions, passes over the rows
  * repair that (rounding.c). What neither reaches is not called converged, nor is what conjugate
@@ -78,7 +78,7 @@ static scl_status open_solver(ridge_solver *s, scl_error *error) {
   refined_system *system = &s->system;
   system->host = s->problem->host;
   const double rounding = SCL_HAS(s->problem, rounding) ? s->problem->rounding : DBL_EPSILON;
-  system->least = rounding > 1e-10 ? 1e-5 : 1e-12;
+  system->least = rounding > 1e-10 ? 1e-5 : 1e-11;
   s->penalty = 1;
   scl_status status = refined_open(system, error);
   if (status == SCL_STATUS_OK) status = rounding_open(&s->rounding, system, rounding, error);
