@@ -12,6 +12,7 @@ local skipped = {
   adaboost = "intercept limit simpler targets" .. all_models,
   box = "stationary estimate path sparse" .. no_models,
   cg = "estimate loss objective optimal path" .. no_models,
+  erm = "stationary estimate path" .. no_models,
   hinge = "stationary estimate path sparse targets" .. no_models,
   huber = "estimate objective optimal path sparse" .. no_models,
   kernel_ridge = "limit" .. all_models:gsub(" path", ""),
