@@ -111,7 +111,7 @@ end
 local function sources(path)
   local folder, parts = path:match("^(.*/)") or "./", {}
   for _, file in ipairs(core.folder(folder) or {}) do
-    if file.name:find "%.[ch]%a*$" then
+    if not file.folder and file.name:find "%.[ch][cpx]?[px]?$" then
       local source = io.open(folder .. file.name, "rb")
       parts[#parts + 1] = source and file.name .. source:read("a") or nil
       if source then source:close() end
@@ -146,6 +146,9 @@ local function watch(given, target)
   if not given.target:find "%.c[cpx]?[px]?$" then
     error(("plugin check: --watch takes a source, FILE.c or FILE.cpp, and got '%s'"):format(
       given.target), 0)
+  end
+  if not core.file_about(given.target) then
+    error(("plugin check: there is no file '%s'"):format(given.target), 0)
   end
   local before
   while true do

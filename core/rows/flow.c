@@ -94,7 +94,6 @@ static size_t fitting_rows(const scl_flow *flow, bool features) {
 
 size_t scl_flow_block_rows(const scl_flow *flow) { return fitting_rows(flow, true); }
 
-/* The row after the last one of the walk. */
 /* The most rows that a block of the walk may have: the rows that the buffers need room for. */
 static size_t choose_rows(const scl_flow *flow, bool features) {
   const size_t all = scl_max(scl_flow_end(flow) - flow->begin, 1);

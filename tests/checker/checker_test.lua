@@ -313,6 +313,9 @@ function TestWatching:test_a_source_is_checked_at_each_change()
   support.fails({ "plugin check: --watch takes a source", "x.so" }, function()
     require("scullery_checker.command").run{ target = { "x.so" }, watch = true }
   end)
+  support.fails({ "plugin check: there is no file '/none/x.c'" }, function()
+    require("scullery_checker.command").run{ target = { "/none/x.c" }, watch = true }
+  end)
   support.fails({ "plugin check: --watch takes one source, and got 2" }, function()
     require("scullery_checker.command").run{ target = { "x.c", "y.c" }, watch = true }
   end)

@@ -86,7 +86,7 @@ function formula.fields(kind, text, given)
   local number = number_of(kind, text)
   local name = own.name
   own.name = nil
-  for option in pairs(own) do
+  for option, value in pairs(own) do
     if type(option) ~= "string" or not option:find "^[%a_][%w_]*$" or functions[option]
       or option == number then
       fail("%s: an option is a name that the formula can use, and got %s", title,
@@ -94,6 +94,11 @@ function formula.fields(kind, text, given)
     end
     if not has_word(text, option) then
       fail("%s: the formula %s does not have the option '%s'", title, options.show(text), option)
+    end
+    local default = type(value) == "table" and value.default or value
+    if type(default) ~= "number" and type(default) ~= "table" then
+      fail("%s: the options of a formula are numbers, and '%s' is %s", title, option,
+        options.show(default))
     end
     names[#names + 1] = option
   end

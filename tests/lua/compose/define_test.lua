@@ -108,6 +108,8 @@ function TestFormulas:test_what_is_wrong_is_a_sentence()
   refused({ "has both", "cosine and dot" }, "kernel", "dot + cosine")
   refused({ "a name that the formula can use" }, "nonlinearity", "tanh(z)", { tanh = 1 })
   refused({ "a name that the formula can use", "\"z\"" }, "nonlinearity", "tanh(z)", { z = 1 })
+  refused({ "the options of a formula are numbers, and 'b' is \"a\"" }, "nonlinearity", "b * z",
+    { b = "a" })
   refused({ "a solver has no formula" }, "solver", "z")
 end
 
