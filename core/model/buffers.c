@@ -4,17 +4,7 @@
 
 /* ------------------------------------------------------------ buffers */
 
-/* Rows or results of a caller: count x cols numbers, `stride` numbers apart. */
-typedef struct buffer {
-  const char *title; /* of the function, for sentences */
-  const void *data;
-  scl_dtype dtype;
-  size_t count, cols, stride;
-} buffer;
-
-/* Check a buffer, and set its stride to `cols` (packed rows) if it is 0. `what`: "rows" or
- * "results". The bound on sizes keeps all products of counts and strides from overflowing. */
-static scl_status check_buffer(const char *what, buffer *b, scl_error *error) {
+scl_status scl_buffer_check(const char *what, scl_buffer *b, scl_error *error) {
   if (b->dtype != SCL_DTYPE_FLOAT64 && b->dtype != SCL_DTYPE_FLOAT32)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "%s: dtype is %d; it takes SCL_DTYPE_FLOAT64 (%d) or SCL_DTYPE_FLOAT32 (%d)",
@@ -40,7 +30,7 @@ static scl_status check_buffer(const char *what, buffer *b, scl_error *error) {
 }
 
 /* Rows first .. first+count-1 of a buffer as a matrix, which borrows them. */
-static scl_matrix view_of(const buffer *b, size_t first, size_t count) {
+static scl_matrix view_of(const scl_buffer *b, size_t first, size_t count) {
   return (scl_matrix){
       .data = (void *)(uintptr_t)scl_at(b->data, b->dtype, (ptrdiff_t)(first * b->stride)),
       .rows = count,
@@ -53,7 +43,7 @@ static scl_matrix view_of(const buffer *b, size_t first, size_t count) {
 /* The rows as a source, which copies each block of them. */
 typedef struct buffer_source {
   scl_source base;
-  const buffer *rows;
+  const scl_buffer *rows;
 } buffer_source;
 
 static scl_status read_buffer(scl_source *source, size_t first, size_t count, scl_matrix *x,
@@ -70,8 +60,8 @@ static const scl_source_class buffer_class = {.read = read_buffer};
 /* ------------------------------------------------------------ results */
 
 /* *out = the predictions for rows of a checked buffer. The caller releases it. */
-static scl_status predict_buffer(const scl_predictor *p, const buffer *rows, scl_prediction what,
-                                 scl_matrix *out, scl_error *error) {
+static scl_status predict_buffer(const scl_predictor *p, const scl_buffer *rows,
+                                 scl_prediction what, scl_matrix *out, scl_error *error) {
   scl_stay stay;
   buffer_source source = {.base = {.class = &buffer_class,
                                    .rows = rows->count,
@@ -94,12 +84,12 @@ static scl_status check_predictor(const scl_predictor *p, const char *title, scl
 
 /* Check both buffers, predict, and write the results. Predictions go to a matrix first: `to` is not
  * written after a failure, and may be of another dtype than the results. */
-static scl_status predict_to(const scl_predictor *p, buffer *rows, buffer *to, scl_prediction what,
-                             scl_error *error) {
+static scl_status predict_to(const scl_predictor *p, scl_buffer *rows, scl_buffer *to,
+                             scl_prediction what, scl_error *error) {
   scl_matrix made;
   rows->cols = p->parts.dim;
-  SCL_TRY(check_buffer("rows", rows, error));
-  SCL_TRY(check_buffer("results", to, error));
+  SCL_TRY(scl_buffer_check("rows", rows, error));
+  SCL_TRY(scl_buffer_check("results", to, error));
   if (rows->count == 0) return SCL_STATUS_OK;
   SCL_TRY(predict_buffer(p, rows, what, &made, error));
   scl_matrix target = view_of(to, 0, to->count);
@@ -113,8 +103,8 @@ scl_status scl_predictor_scores(const scl_predictor *p, scl_dtype dtype, const v
                                 scl_error *error) {
   static const char title[] = "scl_predictor_scores";
   SCL_TRY(check_predictor(p, title, error));
-  buffer from = {title, rows, dtype, count, 0, stride},
-         to = {title, scores, dtype, count, p->parts.targets, scores_stride};
+  scl_buffer from = {title, rows, dtype, count, 0, stride},
+             to = {title, scores, dtype, count, p->parts.targets, scores_stride};
   return predict_to(p, &from, &to, SCL_PREDICT_SCORES, error);
 }
 
@@ -123,9 +113,9 @@ scl_status scl_predictor_predict(const scl_predictor *p, scl_dtype dtype, const 
                                  scl_error *error) {
   static const char title[] = "scl_predictor_predict";
   SCL_TRY(check_predictor(p, title, error));
-  buffer from = {title, rows, dtype, count, 0, stride},
-         to = {title,     out, dtype, count, p->parts.classification ? 1 : p->parts.targets,
-               out_stride};
+  scl_buffer from = {title, rows, dtype, count, 0, stride},
+             to = {title,     out, dtype, count, p->parts.classification ? 1 : p->parts.targets,
+                   out_stride};
   return predict_to(p, &from, &to, SCL_PREDICT_LABELS, error);
 }
 
@@ -134,8 +124,8 @@ scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, 
                                        size_t probabilities_stride, scl_error *error) {
   static const char title[] = "scl_predictor_probabilities";
   SCL_TRY(check_predictor(p, title, error));
-  buffer from = {title, rows, dtype, count, 0, stride},
-         to = {title, probabilities, dtype, count, p->parts.n_classes, probabilities_stride};
+  scl_buffer from = {title, rows, dtype, count, 0, stride},
+             to = {title, probabilities, dtype, count, p->parts.n_classes, probabilities_stride};
   if (scl_predictor_has_probabilities(p))
     return predict_to(p, &from, &to, SCL_PREDICT_PROBABILITIES, error);
   return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model has no probabilities: %s", title,
@@ -148,12 +138,12 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
                                   size_t count, size_t stride, int32_t *classes, scl_error *error) {
   static const char title[] = "scl_predictor_classify";
   SCL_TRY(check_predictor(p, title, error));
-  buffer from = {title, rows, dtype, count, p->parts.dim, stride};
+  scl_buffer from = {title, rows, dtype, count, p->parts.dim, stride};
   scl_matrix made;
   if (!p->parts.classification)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model is a regression, without classes",
                     title);
-  SCL_TRY(check_buffer("rows", &from, error));
+  SCL_TRY(scl_buffer_check("rows", &from, error));
   if (count == 0) return SCL_STATUS_OK;
   if (classes == NULL)
     return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: the buffer of classes is NULL", title);

@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "data/number.h"
 #include "model/predictor.h"
-#include "model/stay.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -214,29 +213,20 @@ static scl_status encode_row(encoding *e, size_t row, scl_dtype dtype, void *out
 }
 
 static scl_status check_call(const scl_predictor *p, size_t fields, const scl_field *values,
-                             size_t count, scl_dtype dtype, const void *rows, size_t stride,
-                             scl_error *error) {
+                             scl_buffer *rows, scl_error *error) {
   const size_t most = PTRDIFF_MAX / sizeof(scl_field);
   if (p->schema == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "%s: the model has no fields: it did not learn from a CSV table, or from one "
                     "with computed columns",
                     title);
-  if (dtype != SCL_DTYPE_FLOAT64 && dtype != SCL_DTYPE_FLOAT32)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                    "%s: dtype is %d; it takes SCL_DTYPE_FLOAT64 (%d) or SCL_DTYPE_FLOAT32 (%d)",
-                    title, (int)dtype, SCL_DTYPE_FLOAT64, SCL_DTYPE_FLOAT32);
-  if (stride < p->parts.dim)
+  SCL_TRY(scl_buffer_check("rows", rows, error));
+  if (fields >= most || rows->count > most / (fields + 1))
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
-                    "%s: rows of %zu numbers are %zu numbers apart; the stride is at least %zu",
-                    title, p->parts.dim, stride, p->parts.dim);
-  if (stride >= most || count > most / (stride + 1) || fields >= most ||
-      count > most / (fields + 1))
-    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s: %zu rows are more than any memory holds",
-                    title, count);
-  if (count > 0 && (rows == NULL || (values == NULL && fields > 0)))
-    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: the buffer of %s is NULL", title,
-                    rows == NULL ? "rows" : "values");
+                    "%s: %zu rows of %zu fields are more than any memory holds", title, rows->count,
+                    fields);
+  if (rows->count > 0 && values == NULL && fields > 0)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: the buffer of values is NULL", title);
   return SCL_STATUS_OK;
 }
 
@@ -258,14 +248,14 @@ scl_status scl_predictor_encode(const scl_predictor *p, const char *const *names
                                 size_t stride, size_t *unknown, scl_error *error) {
   if (p == NULL)
     return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: takes a predictor, and got NULL", title);
-  if (stride == 0) stride = p->parts.dim;
-  SCL_TRY(check_call(p, fields, values, count, dtype, rows, stride, error));
+  scl_buffer buffer = {title, rows, dtype, count, p->parts.dim, stride};
+  SCL_TRY(check_call(p, fields, values, &buffer, error));
   encoding e = {.schema = p->schema, .names = names, .fields = fields, .values = values};
   e.from = scl_allocate_array(e.schema->n_columns + 1, sizeof *e.from);
   void *apart = scl_allocate_array(p->parts.dim + 1, sizeof(double));
   scl_status status = e.from == NULL || apart == NULL
                           ? scl_fail_memory(error, p->parts.dim * sizeof(double), "a row")
-                          : encode_rows(&e, count, dtype, rows, stride, apart, error);
+                          : encode_rows(&e, count, dtype, rows, buffer.stride, apart, error);
   if (status == SCL_STATUS_OK && unknown != NULL) *unknown = e.unknown;
   SCL_RELEASE(e.from, apart);
   return status;

@@ -14,4 +14,16 @@ struct scl_predictor {
   scl_fitted fitted;  /* points into `parts` and `places` */
 };
 
+/* Rows or results of a caller: count x cols numbers, `stride` numbers apart. */
+typedef struct scl_buffer {
+  const char *title; /* of the function, for sentences */
+  const void *data;
+  scl_dtype dtype;
+  size_t count, cols, stride;
+} scl_buffer;
+
+/* Check a buffer, and set its stride to `cols` (packed rows) if it is 0. `what`: "rows" or
+ * "results". The bound on sizes keeps all products of counts and strides from overflowing. */
+scl_status scl_buffer_check(const char *what, scl_buffer *b, scl_error *error);
+
 #endif

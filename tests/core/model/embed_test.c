@@ -307,6 +307,8 @@ static void test_misuse_of_fields(void) {
           SCL_STATUS_BAD_OPTION, &e, "rows is NULL");
   refused(scl_predictor_encode(p, names, 2, good, 2, 5, rows, 0, &unknown, &e),
           SCL_STATUS_BAD_OPTION, &e, "dtype is 5");
+  refused(scl_predictor_encode(p, names, 2, good, 1, 0, (char *)rows + 4, 0, &unknown, &e),
+          SCL_STATUS_BAD_OPTION, &e, "aligned");
   refused(scl_predictor_encode(p, names, 2, good, 2, 0, rows, 2, &unknown, &e),
           SCL_STATUS_BAD_SHAPE, &e, "at least 3");
   refused(scl_predictor_encode(p, names, 2, good, SIZE_MAX / 9, 0, rows, 0, &unknown, &e),
