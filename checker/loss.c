@@ -1,4 +1,5 @@
-/* scullery.checker: slots of losses, on lists of numbers in guarded memory, for checks of plugins. */
+/* scullery.checker: slots of losses, on lists of numbers in guarded memory, for checks of
+ * plugins. */
 #include "plugin/loss.h"
 #include "checker/checker.h"
 #include "checker/guarded.h"

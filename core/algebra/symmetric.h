@@ -14,7 +14,8 @@ void scl_symmetric_destroy(scl_symmetric *a);
 size_t scl_symmetric_order(const scl_symmetric *a);
 /* The size of a matrix of order n in bytes. */
 double scl_symmetric_bytes(double n);
-/* The numbers of a matrix that is no combination, in the order of its tiles, for files: *size bytes. */
+/* The numbers of a matrix that is no combination, in the order of its tiles, for files: *size
+ * bytes. */
 double *scl_symmetric_numbers(scl_symmetric *a, size_t *size);
 
 /* a += Phi'Phi for a block of rows (count x n, row stride `stride`, either dtype). float32 blocks

@@ -1,5 +1,5 @@
-/* Row stages of a script's functions (sc.stage.define): column (shift and factor from the moments of
- * a column) or eval (of each number). */
+/* Row stages of a script's functions (sc.stage.define): column (shift and factor from the moments
+ * of a column) or eval (of each number). */
 #include "define/define.h"
 
 typedef struct column_call {

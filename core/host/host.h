@@ -33,8 +33,8 @@ int scl_prompt(lua_State *L, bool fresh);
 typedef struct scl_process_options {
   const char *processes, *transport;
 } scl_process_options;
-/* Take --processes N and --transport TEXT from the beginning of the arguments. Returns how many words
- * they are, or -1 after a message. */
+/* Take --processes N and --transport TEXT from the beginning of the arguments. Returns how many
+ * words they are, or -1 after a message. */
 int scl_read_process_options(int argc, char **argv, scl_process_options *out);
 /* Join other processes, if the options or a launcher ask for it: before any thread is started.
  * Returns the exit status of a failure. */

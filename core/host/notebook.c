@@ -1,6 +1,7 @@
 /* `scullery notebook serve IN OUT`: the process behind a Jupyter kernel. Requests come as JSON
  * lines from descriptor IN, answers go as JSON lines to descriptor OUT; what scripts print goes to
- * the standard streams alone. Of several processes, the first reads requests for all, and answers. lua/scullery/notebook/server.lua describes the requests. */
+ * the standard streams alone. Of several processes, the first reads requests for all, and answers.
+ * lua/scullery/notebook/server.lua describes the requests. */
 #define _GNU_SOURCE
 #include "host/host.h"
 

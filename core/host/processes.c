@@ -137,8 +137,8 @@ static scl_status find_transport(const scl_process_options *o, scl_instance **ou
 
 /* ------------------------------------------------------------ what each process does */
 
-/* Only process 0 reads standard input and writes. Crash reports and sanitizers write to descriptor 2
- * and are seen from every process. */
+/* Only process 0 reads standard input and writes. Crash reports and sanitizers write to descriptor
+ * 2 and are seen from every process. */
 static void silence(void) {
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   FILE *silent = fopen("/dev/null", "we");

@@ -95,8 +95,8 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
   if (out->keeps) out->kept = scl_keep_bytes(&passing);
 }
 
-/* Sums by the levels of columns: no features of rows are made, and the sums of codes are turned into
- * one matrix of features at the end (rows/sums_levels.c). Besides: codes of a block, twice. */
+/* Sums by the levels of columns: no features of rows are made, and the sums of codes are turned
+ * into one matrix of features at the end (rows/sums_levels.c). Besides: codes of a block, twice. */
 static void plan_codes(const scl_training *training, const scl_flow *flow, scl_plan *out) {
   const double groups = flow->group == NULL ? 1 : (double)flow->groups,
                rows = (double)scl_min(scl_flow_block_rows(flow), out->rows);
@@ -217,8 +217,8 @@ static scl_status time_few_passes(const scl_training *training, const scl_instan
 }
 
 /* Of a solver that works from sums, and declares no passes: those that it makes for the first rows,
- * with up to SOLVED of the values. Systems of few rows are singular where those of all rows are. What
- * fails there is left to the fit. */
+ * with up to SOLVED of the values. Systems of few rows are singular where those of all rows are.
+ * What fails there is left to the fit. */
 enum { SOLVED = 7, WIDEST = 2048 };
 
 static double passes_of_few(const scl_training *training, const scl_instance *solver,

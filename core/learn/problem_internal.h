@@ -1,6 +1,7 @@
 /* What the files of problems share: problem.c opens, solves and closes them; problem_walk.c,
- * problem_normal.c, problem_passes.c, problem_turns.c, problem_divided.c, problem_log.c, problem_dual.c, problem_minibatch.c, problem_holdout.c and
- * problem_reduced.c answer what a solver may ask. */
+ * problem_normal.c, problem_passes.c, problem_turns.c, problem_divided.c, problem_log.c,
+ * problem_dual.c, problem_minibatch.c, problem_holdout.c and problem_reduced.c answer what a solver
+ * may ask. */
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
@@ -134,8 +135,8 @@ scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_er
 scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, const double *values,
                                  size_t count, scl_fit *fits, scl_model **out, scl_error *error);
 
-/* folds_divided.c: whether processes solve some of the groups each; solve them, and give the fits to
- * all processes. As scl_training_solve_groups, for solvers that make no models. */
+/* folds_divided.c: whether processes solve some of the groups each; solve them, and give the fits
+ * to all processes. As scl_training_solve_groups, for solvers that make no models. */
 bool scl_folds_divide(const scl_training *training, size_t groups, bool models);
 scl_status scl_folds_solve_divided(scl_training *training, const scl_instance *solver,
                                    const long *without, size_t groups, const double *values,
@@ -167,8 +168,8 @@ scl_status scl_problem_walk_part(const scl_problem *problem, scl_run_visit visit
 /* Rows of which float sums are made before they are added exactly: parts of processes are cut at
  * multiples of it. */
 size_t scl_problem_leaf_rows(const scl_flow *flow);
-/* The training's flow in the form that such walks make and keep: features that take two values are bits,
- * whatever the allowance, so that no result depends on it. */
+/* The training's flow in the form that such walks make and keep: features that take two values are
+ * bits, whatever the allowance, so that no result depends on it. */
 scl_flow scl_problem_flow(const scl_flow *of);
 /* Staged rows and targets, without features. */
 scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context,

@@ -1,7 +1,8 @@
 /* Normal equations. The sums of every group are made once for the training, and a problem gets
- * their total over its groups (folds); large matrices are not added up but combined on use. Problems
- * with row weights of the solver (iteratively reweighted least squares) make separate sums. Also
- * here: the sums of a training as such, to be saved, joined and solved (scl_training_...). */
+ * their total over its groups (folds); large matrices are not added up but combined on use.
+ * Problems with row weights of the solver (iteratively reweighted least squares) make separate
+ * sums. Also here: the sums of a training as such, to be saved, joined and solved
+ * (scl_training_...). */
 #include "learn/problem_internal.h"
 #include "plugin/tables.h"
 #include "rows/block_sums.h"

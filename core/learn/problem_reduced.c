@@ -57,8 +57,8 @@ static scl_status make_rows(solve_context *s, scl_error *error) {
   return status;
 }
 
-/* Whether the problem's rows are there in its own coordinates, which are made at the first pass that
- * needs them, if they fit. */
+/* Whether the problem's rows are there in its own coordinates, which are made at the first pass
+ * that needs them, if they fit. */
 static scl_status has_rows(const scl_problem *problem, bool *has, scl_error *error) {
   solve_context *s = context_of(problem);
   const double bytes = (double)problem->rows * (double)problem->features * sizeof(double);

@@ -57,9 +57,10 @@ static void set_numbers(lua_State *L, const scl_plan *p) {
   SCL_LUA_TEXTS(L, {"way", p->way}, {"note", c->note});
 }
 
-/* core.plan(training, solver, T, values, timed, codes, solved) -> a table of the numbers of scl_plan and scl_cost
- * (learn/plan.h, scullery/plugin/solver.h). T: parameters in place of those of the map, or 0;
- * values: a list of values of the path option, or nil; codes: those of another plan, or 0. */
+/* core.plan(training, solver, T, values, timed, codes, solved) -> a table of the numbers of
+ * scl_plan and scl_cost (learn/plan.h, scullery/plugin/solver.h). T: parameters in place of those
+ * of the map, or 0; values: a list of values of the path option, or nil; codes: those of another
+ * plan, or 0. */
 static int plan(lua_State *L) {
   enum { MOST_VALUES = 1000000 };
   scl_lua_training *t = scl_lua_take_training(L, 1);

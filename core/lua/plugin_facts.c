@@ -113,8 +113,8 @@ static void set_metric(lua_State *L, const void *vtable) {
   if (table->most_classes > 0) scl_lua_set_integer(L, "most_classes", table->most_classes);
 }
 
-/* targets: "numbers", "classes" or both; kinks: whether the slope jumps; amended: whether facts depend
- * on options. */
+/* targets: "numbers", "classes" or both; kinks: whether the slope jumps; amended: whether facts
+ * depend on options. */
 static void set_loss(lua_State *L, const void *vtable) {
   const scl_loss *table = vtable;
   static const char *const targets[] = {"none", "numbers", "classes", "numbers and classes"};

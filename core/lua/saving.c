@@ -146,8 +146,8 @@ static int fingerprint(lua_State *L) {
   return scl_lua_give_text(L, text);
 }
 
-/* core.checksum(matrix) -> 16 hexadecimal digits that depend on its shape and on all of its numbers, by
- * row and column */
+/* core.checksum(matrix) -> 16 hexadecimal digits that depend on its shape and on all of its
+ * numbers, by row and column */
 static int checksum(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   double *copy = lua_newuserdatauv(L, (a->cols + 1) * sizeof *copy, 0); /* of a row of a view */

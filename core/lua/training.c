@@ -148,8 +148,8 @@ static int training_know_sums(lua_State *L) {
   return 0;
 }
 
-/* core.training_sum(training, constant): make the sums over the rows, for problems with a constant or
- * without, unless they exist */
+/* core.training_sum(training, constant): make the sums over the rows, for problems with a constant
+ * or without, unless they exist */
 static int training_sum(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);
   SCL_LUA_TRY(L, scl_training_sum(t->engine, lua_toboolean(L, 2), &error));

@@ -1,6 +1,6 @@
-/* Fitted row stages: they map rows to rows by what they learnt on a walk over the data, and are then
- * constant. They change the rows of data before a map (rows/flow.h), or the features that a map
- * makes of them (kind_staged.c). */
+/* Fitted row stages: they map rows to rows by what they learnt on a walk over the data, and are
+ * then constant. They change the rows of data before a map (rows/flow.h), or the features that a
+ * map makes of them (kind_staged.c). */
 #ifndef SCULLERY_MAP_STAGE_H
 #define SCULLERY_MAP_STAGE_H
 

@@ -18,10 +18,10 @@ typedef struct scl_saved_widths {
 scl_status scl_saved_read_widths(const scl_saved *saved, const cJSON *from, scl_saved_widths *out,
                                  scl_error *error);
 
-/* Find the component of this process that a saved value names: a component, or a row stage, which is
- * saved under its name alone. Refused: a value that is neither, and a plugin that is missing, older than the saved one, or of another id. note (or
- * NULL): a sentence if a script defines the component differently from the saved one, otherwise
- * empty. */
+/* Find the component of this process that a saved value names: a component, or a row stage, which
+ * is saved under its name alone. Refused: a value that is neither, and a plugin that is missing,
+ * older than the saved one, or of another id. note (or NULL): a sentence if a script defines the
+ * component differently from the saved one, otherwise empty. */
 scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
                                     const scl_component **out, scl_error *note, scl_error *error);
 /* Fail unless every setting that was in force when the component was saved has the same value in

@@ -368,7 +368,8 @@ scl_status scl_flags_check(uint32_t flags, uint32_t known, const char *of, scl_e
                   of, strange);
 }
 
-/* Every service that the plugin needs is one of this host, and so is every flag that it requires. */
+/* Every service that the plugin needs is one of this host, and so is every flag that it
+ * requires. */
 static scl_status check_needed(const scl_plugin *plugin, scl_error *error) {
   char id[80];
   SCL_TRY(scl_flags_check(plugin->flags, 0, "descriptor", error));

@@ -110,7 +110,8 @@ scl_status scl_loss_call(const scl_instance *loss, scl_loss_slot slot, size_t co
 enum { BISECTIONS = 200, BLOCK = 256 };
 
 /* The f where slope(f) + (f - z)/t changes its sign, for a block of numbers. The sum rises in f
- * with at least 1/t: a step of t |slope(z)| from z passes the place. `slopes` and `f` are scratch. */
+ * with at least 1/t: a step of t |slope(z)| from z passes the place. `slopes` and `f` are
+ * scratch. */
 static void bisect_block(const scl_instance *loss, size_t count, const double *z, const double *y,
                          const double *t, double *out) {
   const scl_loss *table = table_of(loss);

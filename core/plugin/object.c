@@ -146,8 +146,8 @@ static bool is_of_later_kind(const scl_plugin *plugin) {
 }
 
 /* Set o->plugins and o->count from the one way in which the object offers its plugins: the entry's
- * slot get, the symbol scullery_plugins (a list) or scullery_plugin (a single one). What a list has of
- * later kinds is left out, with a line. */
+ * slot get, the symbol scullery_plugins (a list) or scullery_plugin (a single one). What a list has
+ * of later kinds is left out, with a line. */
 static scl_status find_plugins(scl_object *o, const char *real, scl_error *error) {
   const scl_plugin *one = dlsym(o->handle, "scullery_plugin");
   const scl_plugin_list *list = dlsym(o->handle, "scullery_plugins");

@@ -36,9 +36,9 @@ scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *probl
                             const double *values, size_t count, scl_solution *const *out,
                             scl_error *error);
 
-/* scl_parts.solve (part_solve.c): the solver's solution of the problem of another solver; weights: n
- * row weights in place of those of the problem, or NULL. Coefficients and intercept (NULL: none) of
- * *out are the caller's; the other members are set. */
+/* scl_parts.solve (part_solve.c): the solver's solution of the problem of another solver; weights:
+ * n row weights in place of those of the problem, or NULL. Coefficients and intercept (NULL: none)
+ * of *out are the caller's; the other members are set. */
 scl_status scl_part_solve(const scl_instance *solver, const scl_problem *of, const double *weights,
                           scl_solution *out, scl_error *error);
 

@@ -9,7 +9,8 @@ enum { SCL_STAGE_ARRAYS = 8, SCL_STAGE_NAME = 20 };
 
 /* The names of a stage's arrays, "shift|factor"; NULL: it has none. */
 const char *scl_stage_arrays_of(const scl_stage *table);
-/* Name number i (from 0) of a list "mean|factor" or NULL, cut to fit `name`. False: there is none. */
+/* Name number i (from 0) of a list "mean|factor" or NULL, cut to fit `name`. False: there is
+ * none. */
 bool scl_stage_array_name(const char *names, size_t i, char name[SCL_STAGE_NAME + 1]);
 
 static inline const scl_stage *scl_stage_table(const scl_instance *stage) {

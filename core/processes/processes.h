@@ -23,7 +23,8 @@ size_t scl_processes_rank(void);
 const char *scl_processes_host(size_t rank);
 /* How many of the processes are on this machine. */
 size_t scl_processes_here(void);
-/* Exchanges of this process so far, their bytes, and the seconds that they took, with the waiting. */
+/* Exchanges of this process so far, their bytes, and the seconds that they took, with the
+ * waiting. */
 size_t scl_processes_exchanges(void);
 double scl_processes_bytes(void);
 double scl_processes_seconds(void);
@@ -31,7 +32,8 @@ double scl_processes_seconds(void);
 /* Whether the calling code may divide its work: there are several processes, and it runs on the
  * thread that joined, outside of tasks of the pool, whose order differs between processes. */
 bool scl_processes_divide(void);
-/* Between set_alone(true) and set_alone(false) nothing is divided: the processes do different work. */
+/* Between set_alone(true) and set_alone(false) nothing is divided: the processes do different
+ * work. */
 void scl_processes_set_alone(bool alone);
 /* The part of process `rank` of `count` units: first .. end-1. */
 void scl_processes_part(size_t rank, size_t count, size_t *first, size_t *end);

@@ -238,8 +238,8 @@ typedef struct visiting {
   void *context;
 } visiting;
 
-/* Show `count` rows of a block from row `at` on, which are at `data`, to the plugin, in the types of
- * the plugin interface. While `visiting` is set, the plugin cannot start another walk. */
+/* Show `count` rows of a block from row `at` on, which are at `data`, to the plugin, in the types
+ * of the plugin interface. While `visiting` is set, the plugin cannot start another walk. */
 static scl_status show_rows(const visiting *v, const scl_flow_block *block, size_t at, size_t count,
                             const double *data, ptrdiff_t stride, scl_error *error) {
   const scl_flow *flow = v->lesson->flow;

@@ -34,8 +34,8 @@ bool scl_reducer_divides(const scl_reducer *r, const scl_flow *flow);
 scl_status scl_reducer_walk(scl_reducer *r, const scl_flow *flow, bool features, size_t bytes,
                             scl_flow_visit visit, void *context, const char *doing, void **part,
                             scl_error *error);
-/* Give the rows of a matrix (packed, `size` bytes a row) that each process has made to all: those of
- * its part of the flow, cut at multiples of `unit`. */
+/* Give the rows of a matrix (packed, `size` bytes a row) that each process has made to all: those
+ * of its part of the flow, cut at multiples of `unit`. */
 scl_status scl_rows_gather(const scl_flow *flow, size_t unit, void *rows, size_t size,
                            scl_status mine, scl_error *error);
 

@@ -55,8 +55,8 @@ scl_reducer scl_reducer_of(const scl_reduction *sum, size_t rows);
 scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *error);
 /* Add what another process has summed: the leaves after those of `r`. Empties `from`. */
 scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error);
-/* Move the part of the current leaf, which is complete, to the nodes; and append a node, the next in
- * the order of rows: it takes over the part, also after a failure. */
+/* Move the part of the current leaf, which is complete, to the nodes; and append a node, the next
+ * in the order of rows: it takes over the part, also after a failure. */
 scl_status scl_reducer_end_leaf(scl_reducer *r, scl_error *error);
 scl_status scl_reducer_push(scl_reducer *r, unsigned level, size_t index, void *part,
                             scl_error *error);

@@ -25,10 +25,10 @@ scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error);
 /* The norm in which gradients are measured: of their products with the root of the metric. */
 double lbfgs_norm(const lbfgs *l, const double *gradient);
 
-/* From the first `numbers` of x, of which `start` has the values (the others are 0; NULL: all are), to
- * a gradient of `tolerance` times `unit` (0: the one at 0); fills in outcome, iterations, residual and tolerance.
- * l->x ends as the solution. Where no step lowers the value, old pairs may be the reason: once more
- * along the gradient itself. */
+/* From the first `numbers` of x, of which `start` has the values (the others are 0; NULL: all are),
+ * to a gradient of `tolerance` times `unit` (0: the one at 0); fills in outcome, iterations,
+ * residual and tolerance. l->x ends as the solution. Where no step lowers the value, old pairs may
+ * be the reason: once more along the gradient itself. */
 scl_status lbfgs_minimise(lbfgs *l, const double *start, size_t numbers, double unit,
                           double tolerance, size_t most, scl_solution *out, scl_error *error);
 

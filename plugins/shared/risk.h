@@ -80,14 +80,14 @@ risk_line risk_line_of(const risk *r, const double *x, const double *p, const do
 scl_status risk_at(const risk_line *line, double t, double *value, double *derivative,
                    scl_error *error);
 
-/* *length = a t > 0 where the derivative is at most `fraction` of the one at 0 (F is convex: the value is
- * below the start, up to rounding), by bracketing, secants and halving. 0: none was found, as where
- * only rounding is left. Near the minimum slopes still tell where values no longer do. */
+/* *length = a t > 0 where the derivative is at most `fraction` of the one at 0 (F is convex: the
+ * value is below the start, up to rounding), by bracketing, secants and halving. 0: none was found,
+ * as where only rounding is left. Near the minimum slopes still tell where values no longer do. */
 scl_status risk_search(const risk_line *line, double fraction, double start, double *length,
                        scl_error *error);
 
-/* *length = the change of all scores, by a constant, that makes the risk least. change: n numbers of
- * scratch; unit: how far to look first. One column. */
+/* *length = the change of all scores, by a constant, that makes the risk least. change: n numbers
+ * of scratch; unit: how far to look first. One column. */
 scl_status risk_best_constant(const risk *r, const double *scores, double *change, double unit,
                               double *length, scl_error *error);
 

@@ -1,4 +1,5 @@
-/* What wrong losses share: the loss of `scullery plugin new`, some members of which they replace. */
+/* What wrong losses share: the loss of `scullery plugin new`, some members of which they
+ * replace. */
 #ifndef BROKEN_LOSS_H
 #define BROKEN_LOSS_H
 

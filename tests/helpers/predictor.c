@@ -1,6 +1,6 @@
-/* The module scullery.predictor: saved models as other programs load them (scullery/scullery.h), for
- * tests that compare them with those of sc.load. It takes the functions of core/lua from what loads
- * it: tests/helpers/predictors.lua. */
+/* The module scullery.predictor: saved models as other programs load them (scullery/scullery.h),
+ * for tests that compare them with those of sc.load. It takes the functions of core/lua from what
+ * loads it: tests/helpers/predictors.lua. */
 #include "lua/handle.h"
 #include "lua/matrix.h"
 #include <math.h>

@@ -4,7 +4,8 @@
  *   l'      = scale tanh r,   l'' = 1 - tanh^2 r
  *   l*(s)   = s y + scale^2 (w atanh w + log(1 - w^2)/2),   w = s/scale in [-1, 1]
  *
- * It is square near the target and absolute far from it, like Huber's loss, with all derivatives. */
+ * It is square near the target and absolute far from it, like Huber's loss, with all
+ * derivatives. */
 #include <scullery/plugin.h>
 
 typedef struct log_cosh {

@@ -38,7 +38,8 @@ static scl_status fit(const void *instance, const scl_fitting *fitting, scl_erro
   return status == SCL_STATUS_OK ? fitting->put(fitting, "high", &highs, error) : status;
 }
 
-/* out has a row for each row of in. A row of out depends on its row of in and on the state alone. */
+/* out has a row for each row of in. A row of out depends on its row of in and on the state
+ * alone. */
 static scl_status apply(const void *self, const scl_stage_state *state, const scl_const_block *in,
                         const scl_block *out, scl_error *error) {
   const double *low = scl_stage_numbers(state, LOW), *high = scl_stage_numbers(state, HIGH);

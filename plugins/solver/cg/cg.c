@@ -536,7 +536,8 @@ static scl_penalty cg_penalty(const void *self) {
   return ((const cg *)self)->penalty == PENALTY_RKHS ? SCL_PENALTY_RKHS : SCL_PENALTY_L2;
 }
 
-/* Typical sweeps to the default tolerance; the residual shrinks by about the same factor in each. */
+/* Typical sweeps to the default tolerance; the residual shrinks by about the same factor in
+ * each. */
 static double typical_sweeps(const cg *self) {
   enum { SWEEPS = 30 };
   const double tolerance = fmin(fmax(self->tolerance, DBL_EPSILON), 0.5);

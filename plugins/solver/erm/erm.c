@@ -14,8 +14,8 @@
  *
  * The residual is the norm of the gradient relative to that at a = 0 with the best constant. Where
  * neither slope nor curvature has a bound, that at a = 0 may be of any size: it counts less by the
- * factor by which the mean of |slope| fell. With kinks, besides, what the objective is above that of
- * the round's dual point, relative to the objective there. The gap (gap.c), relative to that
+ * factor by which the mean of |slope| fell. With kinks, besides, what the objective is above that
+ * of the round's dual point, relative to the objective there. The gap (gap.c), relative to that
  * objective too, needs a conjugate and lambda > 0; where there is one it must be as small. */
 #include "erm.h"
 #include "shared/row_total.h"
@@ -262,8 +262,9 @@ static scl_status erm_smooth(erm_machine *m, erm_method method, scl_error *error
   return status;
 }
 
-/* m->risk.slopes = the slopes of the loss at m->scores, without weights: a dual point. With kinks the
- * multipliers, where the conjugate is finite; it is not where they leave its domain by rounding. */
+/* m->risk.slopes = the slopes of the loss at m->scores, without weights: a dual point. With kinks
+ * the multipliers, where the conjugate is finite; it is not where they leave its domain by
+ * rounding. */
 static scl_status erm_dual_point(erm_machine *m, scl_error *error) {
   const scl_loss_service *service = m->loss->service;
   const size_t nc = m->risk.scores;
@@ -299,8 +300,8 @@ static scl_status erm_unbounded(erm_machine *m, bool *out, scl_error *error) {
   return status;
 }
 
-/* Solves until the residual is small enough, and the gap where there is one, relative to the objective
- * at a = 0: a small lambda asks for a smaller gradient. */
+/* Solves until the residual is small enough, and the gap where there is one, relative to the
+ * objective at a = 0: a small lambda asks for a smaller gradient. */
 static scl_status erm_close_gap(erm_machine *m, erm_method method, double *gap, scl_error *error) {
   enum { ROUNDS = 6 };
   const bool kinks = m->loss->facts.flags & SCL_LOSS_KINKS;

@@ -37,8 +37,8 @@ typedef struct erm_machine {
   const erm_loss *loss;
   const scl_problem *problem;
   risk risk; /* of these columns, by rows.c; its lambda is the share of ||a||^2 */
-  /* rows.c. Where the loss has kinks: the multipliers of f = Phi a + b, the step t, and the proximal
-   * points. */
+  /* rows.c. Where the loss has kinks: the multipliers of f = Phi a + b, the step t, and the
+   * proximal points. */
   double *multipliers, *near;
   double step;
   double *room, *other;              /* scratch */
@@ -75,7 +75,8 @@ scl_status erm_curvatures(erm_machine *m, scl_error *error);
 /* Value, gradient and its norm at m->x; with `pass` m->scores too, else these are known. */
 scl_status erm_differentiate(erm_machine *m, bool pass, scl_error *error);
 
-/* The norm of a gradient, each entry divided by the scale of its feature where these differ much. */
+/* The norm of a gradient, each entry divided by the scale of its feature where these differ
+ * much. */
 double erm_norm(const erm_machine *m, const double *gradient);
 
 /* proximal.c: the same norm of the subgradient of least norm, with l1 ||a||_1, by m->gradient. */

@@ -1,12 +1,12 @@
-/* The duality gap. With p_i = w_i/N, slopes v_i of the loss, u = sum_i p_i v_i phi_i and the penalty
- * l1 ||a||_1 + (l2/2) ||a||^2, for each target
+/* The duality gap. With p_i = w_i/N, slopes v_i of the loss, u = sum_i p_i v_i phi_i and the
+ * penalty l1 ||a||_1 + (l2/2) ||a||^2, for each target
  *
  *   gap = sum_i p_i (l(f_i, y_i) + l*(v_i, y_i)) + l1 ||a||_1 + (l2/2) ||a||^2 + R*(-u)
  *   R*(u) = sum_j max(0, |u_j| - l1)^2/(2 l2);  l2 = 0: 0 where all |u_j| <= l1
  *
  * A free intercept asks for sum_i p_i v_i = 0: slopes of the larger sign are made smaller by a
- * factor; and l2 = 0 asks for |u_j| <= l1: all slopes are. Slopes 0 and v_i are in the domain of the
- * conjugate, which is convex. */
+ * factor; and l2 = 0 asks for |u_j| <= l1: all slopes are. Slopes 0 and v_i are in the domain of
+ * the conjugate, which is convex. */
 #include "erm.h"
 #include "shared/row_total.h"
 

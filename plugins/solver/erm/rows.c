@@ -122,8 +122,8 @@ scl_status erm_curvatures(erm_machine *m, scl_error *error) {
     most = fmax(most, m->weights[i]);
     curved += m->weights[i] > 0;
   }
-  /* Where few rows have a curvature Newton's step is long in directions that these do not tell: every
-   * other one gives the other rows some. */
+  /* Where few rows have a curvature Newton's step is long in directions that these do not tell:
+   * every other one gives the other rows some. */
   const bool few = most == 0 || (2 * curved < n && m->steps % 2 == 1);
   for (size_t i = 0; i < n; i++)
     m->weights[i] = m->risk.weights[i] *

@@ -498,8 +498,8 @@ static scl_status hinge_solve(const void *instance, const scl_problem *problem, 
   return status;
 }
 
-/* TYPICAL_PASSES, of two products with each row and class; Newton's method copies the rows inside the
- * margin, typically a fifth. */
+/* TYPICAL_PASSES, of two products with each row and class; Newton's method copies the rows inside
+ * the margin, typically a fifth. */
 static void hinge_cost(const void *instance, const scl_problem *problem, const double *values,
                        size_t count, int32_t weighted, scl_cost *out) {
   const hinge *self = instance;

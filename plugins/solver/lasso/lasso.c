@@ -225,8 +225,8 @@ static int32_t lasso_normal_alone(const void *self, const scl_problem *problem,
   return 1;
 }
 
-/* The steps of an active set that ends with a quarter of the features are typical: each feature that
- * enters takes its column, and updates of the factor and of all gradients. */
+/* The steps of an active set that ends with a quarter of the features are typical: each feature
+ * that enters takes its column, and updates of the factor and of all gradients. */
 static void lasso_cost(const void *instance, const scl_problem *problem, const double *values,
                        size_t count, int32_t weighted, scl_cost *out) {
   const double d = (double)problem->features, c = (double)problem->targets, active = d / 4;

@@ -88,8 +88,9 @@ static scl_status open_solver(ridge_solver *s, scl_error *error) {
   return status;
 }
 
-/* Adds to the solution what became of rounding, of the sums and of conjugate gradients: repaired, or
- * a warning with the share by which predictions may change. A note on jitter is left as it is. */
+/* Adds to the solution what became of rounding, of the sums and of conjugate gradients: repaired,
+ * or a warning with the share by which predictions may change. A note on jitter is left as it
+ * is. */
 static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *out) {
   const ridge_rounding *r = &s->rounding;
   out->iterations += r->passes;

@@ -110,8 +110,8 @@ static scl_status svm_machine_judge(svm_machine *m, bool *done, scl_error *error
   return SCL_STATUS_OK;
 }
 
-/* Rounds go on until the violation by the f at hand is at most the tolerance. They end too where one
- * takes no step, as rounding then allows none. */
+/* Rounds go on until the violation by the f at hand is at most the tolerance. They end too where
+ * one takes no step, as rounding then allows none. */
 scl_status svm_machine_step(svm_machine *m, bool *done, scl_error *error) {
   const size_t before = m->out->steps;
   *done = false;

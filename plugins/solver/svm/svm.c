@@ -376,7 +376,8 @@ static scl_status keep_lanes(learning *w, scl_error *error) {
   return status;
 }
 
-/* Whether a lane has a function, or there is one to begin; *done: of all functions, those learnt. */
+/* Whether a lane has a function, or there is one to begin; *done: of all functions, those
+ * learnt. */
 static bool some_left(learning *w, double *done) {
   const size_t functions = w->t->m->base.functions, next = atomic_load(&w->next);
   size_t busy = 0;

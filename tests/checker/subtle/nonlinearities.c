@@ -1,7 +1,7 @@
 /* Nonlinearities with one subtle fault each.
  *
- * soft: phi(z) = erf(beta z/sqrt2) with bound, Lipschitz constant, smoothing and dual; side: sign(z)
- * with two values, thresholds and codes; wide: z -> (cos z, sin z) by `apply`. */
+ * soft: phi(z) = erf(beta z/sqrt2) with bound, Lipschitz constant, smoothing and dual; side:
+ * sign(z) with two values, thresholds and codes; wide: z -> (cos z, sin z) by `apply`. */
 #include "subtle.h"
 
 #define FAULTS(X)                                                                                  \

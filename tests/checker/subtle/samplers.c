@@ -1,7 +1,7 @@
 /* Samplers with one subtle fault each.
  *
- * rows: w ~ N(mean, sigma^2 I); stumps: thresholds t ~ N(0, 1) on a uniform column; turned: the rows
- * of `rows` in the structured form; taught: rows about the mean of the data; quick: the simple
+ * rows: w ~ N(mean, sigma^2 I); stumps: thresholds t ~ N(0, 1) on a uniform column; turned: the
+ * rows of `rows` in the structured form; taught: rows about the mean of the data; quick: the simple
  * form. */
 #include "subtle.h"
 

@@ -1,7 +1,7 @@
 /* Plugins with one subtle fault each, for subtle_slow_test.lua: what they compute is right for
  * ordinary questions, and wrong for some. One object holds all of them; its last line, which the
- * test appends, says which fault an object has, "subtle FAULT", or which plugin without one, "subtle
- * COMPONENT". */
+ * test appends, says which fault an object has, "subtle FAULT", or which plugin without one,
+ * "subtle COMPONENT". */
 #ifndef SUBTLE_H
 #define SUBTLE_H
 

@@ -54,11 +54,11 @@ typedef struct scl_parts {
   scl_status (*shape)(const scl_part *phi, struct scl_shape *out, scl_error *error);
   scl_status (*apply)(const scl_part *phi, const scl_const_block *z, const scl_block *out,
                       scl_error *error);
-  /* Solvers with a slot `solve`, called in a slot `solve` with the problem that this slot got: solve
-   * it, with the row weights of the problem (weights NULL) or with others (n, in the order of
-   * walk). The caller sets the head, coefficients and intercept of *out; the host presets the
-   * rest, and fills in an intercept that the solver leaves to it. With other weights `dual`,
-   * `minibatch`, `hold_out` and `held` are SCL_STATUS_UNSUPPORTED. [one] */
+  /* Solvers with a slot `solve`, called in a slot `solve` with the problem that this slot got:
+   * solve it, with the row weights of the problem (weights NULL) or with others (n, in the order of
+   * walk). The caller sets the head, coefficients and intercept of *out; the host presets the rest,
+   * and fills in an intercept that the solver leaves to it. With other weights `dual`, `minibatch`,
+   * `hold_out` and `held` are SCL_STATUS_UNSUPPORTED. [one] */
   scl_status (*solve)(const scl_part *solver, const struct scl_problem *problem,
                       const double *weights, struct scl_solution *out, scl_error *error);
 } scl_parts;

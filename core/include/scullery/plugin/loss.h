@@ -4,8 +4,8 @@
  * of its own, one class against all others.
  *
  * Slots get `count` scores and targets at once, all float64, in arrays without gaps; out[i] depends
- * on number i alone. `out` may be the memory of f. A loss is given targets that its facts allow, and
- * any finite score: a value that overflows is INFINITY, never NaN. */
+ * on number i alone. `out` may be the memory of f. A loss is given targets that its facts allow,
+ * and any finite score: a value that overflows is INFINITY, never NaN. */
 #ifndef SCULLERY_PLUGIN_LOSS_H
 #define SCULLERY_PLUGIN_LOSS_H
 
@@ -48,8 +48,8 @@ typedef struct scl_loss {
 #define SCL_LEAST_LOSS SCL_THROUGH(scl_loss, facts)
 #define SCL_LOSS(...) SCL_VTABLE(SCL_KIND_LOSS, scl_loss, __VA_ARGS__)
 
-/* Defines a function for a slot of two arrays, from an expression of f and y; options are members of
- * the instance `self` (C alone):
+/* Defines a function for a slot of two arrays, from an expression of f and y; options are members
+ * of the instance `self` (C alone):
  *   SCL_LOSS_LOOP(value, (f - y) * (f - y) / 2) */
 #define SCL_LOSS_LOOP(name, expression)                                                            \
   static void name(const void *self, size_t count, const double *scores, const double *targets,    \
@@ -103,8 +103,8 @@ typedef struct scl_ability_loss_probability {
 
 /* ------------------------------------------------------------ for solvers that take a loss */
 
-/* Calls of a loss that a solver got as an option (SCL_FORM_PARTS, words "loss"), as a service of the
- * host. Functions with a status check what the loss returned: a NaN is SCL_STATUS_NUMERIC. A
+/* Calls of a loss that a solver got as an option (SCL_FORM_PARTS, words "loss"), as a service of
+ * the host. Functions with a status check what the loss returned: a NaN is SCL_STATUS_NUMERIC. A
  * function that the loss does not offer is SCL_STATUS_UNSUPPORTED. [any] */
 #define SCL_SERVICE_LOSSES "scullery.losses/1"
 typedef struct scl_loss_service {

@@ -128,11 +128,11 @@ struct scl_problem {
    * cannot be: solve from `normal` alone, or fail. 0: neither. */
   uint32_t exact, unused;
   /* For a solver whose own loop takes long between passes over the rows. Call it at the head of an
-   * iteration, always with the same parts: the memory that, with the options, determines all further
-   * work (iterates, counters). If a checkpoint has a state, the first call copies it to the parts,
-   * and *restored is not 0: go on from there, with the same bits. Other calls store the parts from
-   * time to time. Solvers that work by passes (product, adjoint, sweep) need not call it: the host
-   * records the results of their passes. */
+   * iteration, always with the same parts: the memory that, with the options, determines all
+   * further work (iterates, counters). If a checkpoint has a state, the first call copies it to the
+   * parts, and *restored is not 0: go on from there, with the same bits. Other calls store the
+   * parts from time to time. Solvers that work by passes (product, adjoint, sweep) need not call
+   * it: the host records the results of their passes. */
   scl_status (*keep)(const scl_problem *problem, const scl_state_part *parts, size_t count,
                      int32_t *restored, scl_error *error);
   /* c numbers that the host subtracted from the targets of a regression (see `intercept`): a loss
@@ -213,10 +213,10 @@ typedef struct scl_ability_ordered_rows {
 
 /* A table without members: in a fit by several processes, this solver works on the rows of its
  * process. `product` and the turns of `sweep` then give scores of these rows alone (those of others
- * are 0, and no turn is called for them; a process without rows gets one call with no rows), `adjoint` reads these rows of r alone, and the sums of all
- * rows come from `adjoint`, `sweep` and `total`: the solver makes no other sum, maximum or choice
- * over rows. Without this ability every process gets all scores and makes all turns, after an
- * exchange of the scores. */
+ * are 0, and no turn is called for them; a process without rows gets one call with no rows),
+ * `adjoint` reads these rows of r alone, and the sums of all rows come from `adjoint`, `sweep` and
+ * `total`: the solver makes no other sum, maximum or choice over rows. Without this ability every
+ * process gets all scores and makes all turns, after an exchange of the scores. */
 #define SCL_ABILITY_ROWS_APART "scullery.rows-apart/1"
 typedef struct scl_ability_rows_apart {
   scl_head head;

@@ -42,8 +42,8 @@ struct scl_fitting {
    * SCL_STAGE_TARGETS alone. */
   const scl_learning *rows;
   uint64_t stream; /* of random numbers, stream .. stream+15; the seed is an option of the stage */
-  /* Store an array of the state, one of the names in scl_stage.arrays; its numbers are copied. Types:
-   * float64, float32, int32, int64. Each number must be finite. All names must be put. */
+  /* Store an array of the state, one of the names in scl_stage.arrays; its numbers are copied.
+   * Types: float64, float32, int32, int64. Each number must be finite. All names must be put. */
   scl_status (*put)(const scl_fitting *fitting, const char *name, const scl_array *array,
                     scl_error *error);
   /* A float64 matrix of a fitted pipeline's info, which `apply` does not need. At most 8 */
@@ -87,8 +87,8 @@ typedef struct scl_stage {
    * set fitted->width. From a file they may have any sizes: SCL_STATUS_BAD_DATA for wrong ones.
    * NULL: the width stays, and each array must be float64, 1 x cols. [any] */
   scl_status (*shape)(const void *self, scl_stage_state *fitted, scl_error *error);
-  /* General form: out (rows x width) = the rows of in (rows x cols), both float64 in one plane. They
-   * do not overlap. A row of out depends on its row of in alone. [any] */
+  /* General form: out (rows x width) = the rows of in (rows x cols), both float64 in one plane.
+   * They do not overlap. A row of out depends on its row of in alone. [any] */
   scl_status (*apply)(const void *self, const scl_stage_state *fitted, const scl_const_block *in,
                       const scl_block *out, scl_error *error);
   /* Simple form: the shift and the factor of a column. A column whose low is its high is constant:
