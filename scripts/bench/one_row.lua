@@ -3,8 +3,8 @@
 ---     scullery scripts/bench/one_row.lua [FOLDER of libscullery.so]
 ---
 --- Needs a C compiler and OpenBLAS's headers; the folder is that of an installation, or build. The
---- last number of a line is the share of the least time: .9 and more where a call takes some 20
---- microseconds; each call costs some 1.5 microseconds besides.
+--- last number of a line is the share of the least time. On one machine with AVX-512 it is .9 and
+--- more where a call takes some 20 microseconds, and each call costs some 1.5 besides.
 local sc = require "scullery"
 
 local folder = os.tmpname()
