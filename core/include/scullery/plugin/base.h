@@ -47,7 +47,8 @@ _Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 
  * do.
  *
  * A *record* has no head and never changes: scl_head, scl_error, scl_base, scl_value, scl_part,
- * scl_ability, scl_address, scl_block, scl_const_block, scl_spread, scl_array.
+ * scl_ability, scl_address, scl_block, scl_const_block, scl_spread, scl_array, scl_const_csr,
+ * scl_csr_block.
  *
  * An *enumeration* is a list of constants and a 32-bit type: `enum { SCL_KIND_SAMPLER, ... };
  * typedef int32_t scl_kind;`. The names of its constants begin with its name. A set of them is a

@@ -68,4 +68,30 @@ typedef struct scl_array {
   size_t sizes[4];
 } scl_array;
 
+/* Compressed sparse rows: row i has the number values[k] in column columns[k], for k = starts[i] ..
+ * starts[i+1]-1, and 0 in all other columns. Columns ascend in a row. starts[0] need not be 0. */
+typedef struct scl_const_csr {
+  const int64_t *starts; /* rows + 1 */
+  const int32_t *columns;
+  const void *values;
+  scl_dtype dtype; /* of the values */
+  uint32_t reserved;
+  size_t rows, cols;
+} scl_const_csr;
+
+/* The same to be written: starts (rows + 1 numbers) and room for as many numbers as the rows that
+ * were given have. */
+typedef struct scl_csr_block {
+  int64_t *starts;
+  int32_t *columns;
+  double *values;
+  size_t rows, cols;
+} scl_csr_block;
+
+/* Number k of sparse rows. */
+static inline double scl_csr_number(const scl_const_csr *rows, int64_t k) {
+  return rows->dtype == SCL_DTYPE_FLOAT32 ? (double)((const float *)rows->values)[k]
+                                          : ((const double *)rows->values)[k];
+}
+
 #endif

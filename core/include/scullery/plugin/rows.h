@@ -4,8 +4,9 @@
 
 #include "block.h"
 
-/* `count` rows. Dense: `features`, count x D. Sparse (entries > 0): features.data is NULL, and row
- * i has at most `entries` of them, in columns[i*entries ..] (-1: none), each equal to `value`. */
+/* `count` rows, in one of three forms. Dense: `features`, count x D. One-hot (entries > 0):
+ * features.data is NULL, and row i has at most `entries` of them, in columns[i*entries ..] (-1:
+ * none), each equal to `value`. Sparse (csr is not NULL): features.data is NULL and entries is 0. */
 typedef struct scl_rows {
   scl_head head;
   size_t first, count; /* rows first .. first+count-1, in the order of the walk */
@@ -13,9 +14,11 @@ typedef struct scl_rows {
   const int32_t *columns;
   size_t entries;
   double value;
-  const double *targets; /* count x c, or NULL where there are none */
-  const double *weights; /* count, or NULL: all 1 */
-  const size_t *index;   /* row numbers in the data; NULL: first, first+1, ... */
+  const double *targets;    /* count x c, or NULL where there are none */
+  const double *weights;    /* count, or NULL: all 1 */
+  const size_t *index;      /* row numbers in the data; NULL: first, first+1, ... */
+  const scl_const_csr *csr; /* sparse rows, for solvers with SCL_ABILITY_CSR_ROWS and stages with
+                               `apply_csr`; NULL: another form */
 } scl_rows;
 #define SCL_LEAST_ROWS SCL_THROUGH(scl_rows, index)
 

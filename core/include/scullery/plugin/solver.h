@@ -138,6 +138,12 @@ struct scl_problem {
   /* c numbers that the host subtracted from the targets of a regression (see `intercept`): a loss
    * that is no function of f - y needs them. NULL: none. */
   const double *target_shift;
+  /* Not 0: rows are compressed sparse rows (scl_rows.csr): for solvers with SCL_ABILITY_CSR_ROWS.
+   * The host subtracts nothing from them. */
+  uint32_t csr, unused_too;
+  /* All rows of such a problem at once, in the order of walk; the problem owns them. Their type is
+   * `dtype`. */
+  scl_status (*sparse_rows)(const scl_problem *problem, scl_const_csr *out, scl_error *error);
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 
@@ -200,6 +206,16 @@ typedef struct scl_ability_sparse_rows {
   scl_head head;
 } scl_ability_sparse_rows;
 #define SCL_LEAST_ABILITY_SPARSE_ROWS sizeof(scl_head)
+
+/* A table without members: this solver reads compressed sparse rows, in which text and many LIBSVM
+ * files come (scl_problem.csr). For other solvers the host makes rows dense, or fails if they do not
+ * fit into memory. The verbs product, adjoint, sweep, responses and total work on such rows too, so
+ * that a solver which reads rows by these alone can declare it. */
+#define SCL_ABILITY_CSR_ROWS "scullery.csr-rows/1"
+typedef struct scl_ability_csr_rows {
+  scl_head head;
+} scl_ability_csr_rows;
+#define SCL_LEAST_ABILITY_CSR_ROWS sizeof(scl_head)
 
 /* A table without members: what this solver finds depends on the order of the rows, as descent on
  * single rows does. Where features take two values or are whole numbers, so that sums over the rows

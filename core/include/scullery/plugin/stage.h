@@ -94,6 +94,13 @@ typedef struct scl_stage {
   /* Simple form: the shift and the factor of a column. A column whose low is its high is constant:
    * it becomes 0, whatever the factor, if the shift is its value. [any] */
   void (*column)(const void *self, const scl_stage_column *column, double *shift, double *factor);
+  /* General form, of a stage that maps 0 to 0 or keeps rows sparse otherwise: `apply` on compressed
+   * sparse rows. out->rows and out->cols are set; write starts (from 0), columns in ascending order
+   * and values. A number may become 0 and be left out, and none is added: out has room for the
+   * numbers of `in`. `fit` may then be shown sparse rows by `walk` (scl_rows.csr). NULL: the host
+   * makes rows dense. Stages of the simple form whose shifts are all 0 need none. [any] */
+  scl_status (*apply_csr)(const void *self, const scl_stage_state *fitted, const scl_const_csr *in,
+                          const scl_csr_block *out, scl_error *error);
 } scl_stage;
 #define SCL_LEAST_STAGE SCL_THROUGH(scl_stage, column)
 #define SCL_STAGE(...) SCL_VTABLE(SCL_KIND_STAGE, scl_stage, __VA_ARGS__)
