@@ -146,6 +146,31 @@ scl_status scl_csr_take(const scl_csr *a, const size_t *places, size_t count, sc
   return SCL_STATUS_OK;
 }
 
+/* Copy the rows of a to the end of `out`, which has `rows` rows before them. */
+static void append_rows(const scl_csr *a, size_t rows, scl_csr *out) {
+  const size_t size = scl_dtype_size(a->dtype), entries = scl_csr_entries(a);
+  const int64_t before = out->starts[rows];
+  for (size_t i = 0; i < a->rows; i++)
+    out->starts[rows + i + 1] = before + (a->starts[i + 1] - a->starts[0]);
+  if (entries == 0) return;
+  memcpy(out->columns + before, a->columns + a->starts[0], entries * sizeof *out->columns);
+  memcpy((char *)out->values + (size_t)before * size,
+         (const char *)a->values + (size_t)a->starts[0] * size, entries * size);
+}
+
+scl_status scl_csr_join(const scl_csr *parts, size_t count, scl_csr *out, scl_error *error) {
+  size_t rows = 0, entries = 0;
+  for (size_t k = 0; k < count; k++) {
+    rows += parts[k].rows;
+    entries += scl_csr_entries(&parts[k]);
+  }
+  SCL_TRY(scl_csr_create(rows, parts[0].cols, entries, parts[0].dtype, out, error));
+  rows = 0;
+  for (size_t k = 0; k < count; rows += parts[k++].rows)
+    append_rows(&parts[k], rows, out);
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_csr_convert(const scl_csr *a, scl_dtype dtype, scl_csr *out, scl_error *error) {
   const size_t entries = scl_csr_entries(a);
   SCL_TRY(scl_csr_create(a->rows, a->cols, entries, dtype, out, error));

@@ -52,6 +52,9 @@ scl_status scl_csr_check(const scl_csr *a, size_t entries, scl_error *error);
 /* *out = a copy of rows places[0 .. count-1], in that order. */
 scl_status scl_csr_take(const scl_csr *a, const size_t *places, size_t count, scl_csr *out,
                         scl_error *error);
+/* *out = a copy of the rows of `count` matrices (at least one), one below the other, of the same
+ * columns and type. */
+scl_status scl_csr_join(const scl_csr *parts, size_t count, scl_csr *out, scl_error *error);
 /* *out = a copy in another type. */
 scl_status scl_csr_convert(const scl_csr *a, scl_dtype dtype, scl_csr *out, scl_error *error);
 /* *out = the numbers of a dense matrix that are not 0. */

@@ -3,6 +3,7 @@
 #include "learn/labels.h"
 #include "lua/handle.h"
 #include "lua/list.h"
+#include "lua/sparse.h"
 
 static void release_source(void *source) { scl_source_destroy(source); }
 
@@ -14,8 +15,21 @@ scl_source *scl_lua_check_source(lua_State *L, int place) {
   return scl_lua_check_handle(L, place, SCL_LUA_SOURCE);
 }
 
-/* core.source(X[, Y]) -> a source of the rows of matrices */
+/* The same for a sparse X: finalizers, which may release it, run before it is used. */
+static int source_csr(lua_State *L) {
+  const scl_matrix *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_hold_matrix(L, 2);
+  void **slot = scl_lua_new_source(L);
+  const scl_csr *x = scl_lua_test_sparse(L, 1);
+  scl_source *made = NULL;
+  if (x == NULL) return luaL_error(L, "this sparse matrix was released");
+  SCL_LUA_TRY(L, scl_source_csr(x, y, &made, &error));
+  *slot = made;
+  return 1;
+}
+
+/* core.source(X[, Y]) -> a source of the rows of matrices; X may be sparse */
 static int source_matrix(lua_State *L) {
+  if (scl_lua_test_sparse(L, 1) != NULL) return source_csr(L);
   const scl_matrix *x = scl_lua_hold_matrix(L, 1),
                    *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_hold_matrix(L, 2);
   SCL_LUA_PUSH_HANDLE(L, scl_lua_new_source(L), scl_source, scl_source_matrix(x, y, &made, &error));
@@ -121,6 +135,12 @@ static int source_generator(lua_State *L) {
   return 1;
 }
 
+/* core.source_sparse(source) -> whether its rows come as sparse rows */
+static int source_sparse(lua_State *L) {
+  lua_pushboolean(L, scl_lua_check_source(L, 1)->sparse);
+  return 1;
+}
+
 /* core.read_rows(source, first, count) -> X, y or nil */
 static int source_rows(lua_State *L) {
   scl_source *source = scl_lua_check_source(L, 1);
@@ -170,6 +190,6 @@ scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
 
 void scl_lua_open_source(lua_State *L) {
   SCL_LUA_CALLS(L, {"source", source_matrix, 2}, {"source_size", source_size, 1},
-                {"generator", source_generator, 4}, {"read_rows", source_rows, 3},
-                {"source_columns", source_columns, 2});
+                {"source_sparse", source_sparse, 1}, {"generator", source_generator, 4},
+                {"read_rows", source_rows, 3}, {"source_columns", source_columns, 2});
 }

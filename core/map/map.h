@@ -9,6 +9,7 @@
 #define SCULLERY_MAP_H
 
 #include "algebra/bits.h"
+#include "algebra/csr.h"
 #include "algebra/matrix.h"
 #include "algebra/symmetric.h"
 #include "algebra/whole.h"
@@ -138,6 +139,24 @@ scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, co
                               ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
                               scl_error *error);
 size_t scl_map_block(const scl_map *map); /* 1, or how many parameters are projected together */
+
+/* The features of compressed sparse rows (rows->rows x dim), in each of the forms that this header
+ * has for dense rows. Rows in float64 are rounded to the map's dtype.
+ * scl_map_takes_csr: whether they are read as they are, so that the work depends on their numbers.
+ * Otherwise rows are made dense, scl_map_dense_rows of them at a time. */
+bool scl_map_takes_csr(const scl_map *map);
+size_t scl_map_dense_rows(const scl_map *map, size_t rows);
+scl_status scl_map_apply_csr(const scl_map *map, const scl_csr *rows, void *phi,
+                             ptrdiff_t phi_stride, scl_error *error);
+scl_status scl_map_apply_csr_part(const scl_map *map, size_t first, size_t count,
+                                  const scl_csr *rows, void *phi, ptrdiff_t phi_stride,
+                                  scl_error *error);
+scl_status scl_map_apply_csr_bits(const scl_map *map, const scl_csr *rows, const scl_bits *bits,
+                                  scl_error *error);
+scl_status scl_map_apply_csr_whole(const scl_map *map, const scl_csr *rows, void *v,
+                                   ptrdiff_t v_stride, scl_error *error);
+scl_status scl_map_apply_csr_cells(const scl_map *map, const scl_csr *rows, int32_t *columns,
+                                   scl_error *error);
 
 /* Features that take two values, s_t low and s_t high. scl_map_two_values: whether this map's do,
  * by the declarations of its plugins; zero_is_high: a feature is high at z = 0.
