@@ -171,6 +171,26 @@ scl_status scl_csr_join(const scl_csr *parts, size_t count, scl_csr *out, scl_er
   return SCL_STATUS_OK;
 }
 
+scl_status scl_csr_columns(const scl_csr *a, size_t first, size_t cols, scl_csr *out,
+                           scl_error *error) {
+  size_t entries = 0;
+  for (size_t i = 0; i < a->rows; i++)
+    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++)
+      entries += (size_t)a->columns[k] >= first && (size_t)a->columns[k] - first < cols;
+  SCL_TRY(scl_csr_create(a->rows, cols, entries, a->dtype, out, error));
+  size_t to = 0;
+  for (size_t i = 0; i < a->rows; i++) {
+    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++) {
+      const size_t column = (size_t)a->columns[k];
+      if (column < first || column - first >= cols) continue;
+      out->columns[to] = (int32_t)(column - first);
+      scl_set_number(out->values, a->dtype, to++, scl_csr_value(a, k));
+    }
+    out->starts[i + 1] = (int64_t)to;
+  }
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_csr_convert(const scl_csr *a, scl_dtype dtype, scl_csr *out, scl_error *error) {
   const size_t entries = scl_csr_entries(a);
   SCL_TRY(scl_csr_create(a->rows, a->cols, entries, dtype, out, error));

@@ -4,6 +4,7 @@
 #include "lua/call.h"
 
 #include "base/pool.h"
+#include "lua/sparse.h"
 
 #include <string.h>
 
@@ -166,20 +167,38 @@ static void release_view(void *view) {
   scl_release(view);
 }
 
-const scl_matrix *scl_lua_hold_matrix(lua_State *L, int place) {
-  const scl_matrix *a = scl_lua_check_matrix(L, place);
+static void release_csr_view(void *view) {
+  scl_csr_release(view);
+  scl_release(view);
+}
+
+/* `size` bytes of 0 that the running call keeps until it ends; release() ends and frees
+ * them. */
+static void *hold_view(lua_State *L, const char *name, size_t size, void (*release)(void *)) {
   reserve_use(L);
-  scl_matrix *view = scl_allocate(sizeof *view);
-  scl_lua_object *object =
-      view == NULL ? NULL : scl_lua_object_create("scullery.matrix", release_view);
+  void *view = scl_allocate_zero(size);
+  scl_lua_object *object = view == NULL ? NULL : scl_lua_object_create(name, release);
   if (object == NULL) {
     scl_release(view);
     luaL_error(L, "not enough memory for a call");
   }
-  *view = scl_matrix_share(a);
   object->pointer = view;
   scl_lua_use(L, object, false);
   scl_lua_object_drop(object); /* the call alone has it */
+  return view;
+}
+
+const scl_matrix *scl_lua_hold_matrix(lua_State *L, int place) {
+  const scl_matrix *a = scl_lua_check_matrix(L, place);
+  scl_matrix *view = hold_view(L, "scullery.matrix", sizeof *view, release_view);
+  *view = scl_matrix_share(a);
+  return view;
+}
+
+const scl_csr *scl_lua_hold_csr(lua_State *L, int place) {
+  const scl_csr *a = scl_lua_check_csr(L, place);
+  scl_csr *view = hold_view(L, "scullery.sparse", sizeof *view, release_csr_view);
+  *view = scl_csr_share(a);
   return view;
 }
 

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "lua/list.h"
+#include "lua/sparse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,31 +35,34 @@ scl_matrix *scl_lua_test_matrix(lua_State *L, int place) {
   return a == NULL || a->storage == NULL ? NULL : a;
 }
 
-/* The name of the running function among the methods of matrices; NULL for any other function. */
-static const char *own_method(lua_State *L) {
+/* The name of the running function among the methods of a class; NULL for any other function. */
+static const char *own_method(lua_State *L, const char *class) {
   lua_Debug here;
   if (!lua_getstack(L, 0, &here) || !lua_getinfo(L, "f", &here)) return NULL;
-  if (luaL_getmetatable(L, SCL_LUA_MATRIX) != LUA_TTABLE) return NULL;
+  if (luaL_getmetatable(L, class) != LUA_TTABLE) return NULL;
   lua_getfield(L, -1, "methods");
   for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1))
     if (lua_rawequal(L, -1, -5)) return lua_tostring(L, -2);
   return NULL;
 }
 
-/* Raise: the value at `place` is not a matrix. A method that was called with a dot is the usual
- * cause. */
-static void refuse_argument(lua_State *L, int place) {
-  const char *got = lua_isnone(L, place) ? "nothing" : luaL_typename(L, place);
-  const char *name = own_method(L);
-  if (name != NULL && place == 1)
+/* A method that was called with a dot is the usual cause. A sparse matrix in place of a matrix is
+ * named, with the way to make it dense. */
+void scl_lua_refuse_argument(lua_State *L, int place, const char *class, const char *noun) {
+  const bool sparse = luaL_testudata(L, place, SCL_LUA_SPARSE) != NULL;
+  const char *got = lua_isnone(L, place) ? "nothing"
+                    : sparse             ? "a sparse matrix (X:dense() makes it dense)"
+                                         : luaL_typename(L, place);
+  const char *name = own_method(L, class);
+  if (name != NULL && place == 1 && !sparse)
     luaL_error(L, "matrix:%s: call it with a colon, as in X:%s(...)", name, name);
-  if (name != NULL) luaL_error(L, "matrix:%s: takes a matrix, and got %s", name, got);
-  luaL_error(L, "takes a matrix, and got %s", got);
+  if (name != NULL) luaL_error(L, "matrix:%s: takes a %s, and got %s", name, noun, got);
+  luaL_error(L, "takes a %s, and got %s", noun, got);
 }
 
 scl_matrix *scl_lua_check_matrix(lua_State *L, int place) {
   scl_matrix *a = luaL_testudata(L, place, SCL_LUA_MATRIX);
-  if (a == NULL) refuse_argument(L, place);
+  if (a == NULL) scl_lua_refuse_argument(L, place, SCL_LUA_MATRIX, "matrix");
   if (a->storage == NULL) luaL_error(L, "this matrix was released");
   return a;
 }
@@ -164,17 +168,15 @@ static void push_view(lua_State *L, const scl_matrix *from, size_t row, size_t r
   *view = scl_matrix_slice(from, row, rows, col, cols);
 }
 
-/* The sentence for X.name, the text at place 2, where there is no such method; the methods are
- * upvalue 1. */
-static int no_method(lua_State *L, const char *name) {
+int scl_lua_no_method(lua_State *L, const char *noun) {
   enum { MOST = 128 };
-  const char *names[MOST];
+  const char *name = lua_tostring(L, 2), *names[MOST];
   size_t count = 0;
   for (lua_pushnil(L); lua_next(L, lua_upvalueindex(1)) != 0 && count < MOST; lua_pop(L, 1))
     names[count++] = lua_tostring(L, -2); /* the table keeps it */
   const char *near = scl_nearest(name, names, count);
-  if (near == NULL) return luaL_error(L, "a matrix has no method %s", scl_lua_cut(L, 2, "'"));
-  return luaL_error(L, "a matrix has no method '%s' (did you mean '%s'?)", name, near);
+  if (near == NULL) return luaL_error(L, "%s has no method %s", noun, scl_lua_cut(L, 2, "'"));
+  return luaL_error(L, "%s has no method '%s' (did you mean '%s'?)", noun, name, near);
 }
 
 /* X[i]: row i as a view, a number when there is one column; X.name: a method (upvalue 1) */
@@ -183,7 +185,7 @@ static int index(lua_State *L) {
     lua_settop(L, 2);
     lua_pushvalue(L, 2);
     lua_gettable(L, lua_upvalueindex(1));
-    if (lua_isnil(L, -1) && lua_type(L, 2) == LUA_TSTRING) return no_method(L, lua_tostring(L, 2));
+    if (lua_isnil(L, -1) && lua_type(L, 2) == LUA_TSTRING) return scl_lua_no_method(L, "a matrix");
     return 1;
   }
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
@@ -340,6 +342,13 @@ static int copy(lua_State *L) {
   return 1;
 }
 
+/* X:dense() -> X itself, so that a script can treat any matrix as one that may be sparse */
+static int dense(lua_State *L) {
+  scl_lua_check_matrix(L, 1);
+  lua_settop(L, 1);
+  return 1;
+}
+
 /* X:astype("float64" | "float32") -> a copy of that type */
 static int astype(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
@@ -396,7 +405,7 @@ static void add_corner(luaL_Buffer *b, const scl_matrix *a) {
 /* "matrix 3 x 2 float64" and the upper left corner */
 static int tostring(lua_State *L) {
   const scl_matrix *a = luaL_testudata(L, 1, SCL_LUA_MATRIX);
-  if (a == NULL) refuse_argument(L, 1);
+  if (a == NULL) scl_lua_check_matrix(L, 1);
   luaL_Buffer b;
   char text[80];
   luaL_buffinit(L, &b);
@@ -410,12 +419,23 @@ static int tostring(lua_State *L) {
 
 /* Same shape and values, whatever the dtype; NaN equals nothing. */
 static int equal(lua_State *L) {
+  if (scl_lua_test_csr(L, 2) != NULL) return scl_lua_give_boolean(L, scl_lua_equal_sparse(L));
   const scl_matrix *a = scl_lua_test_matrix(L, 1), *b = scl_lua_test_matrix(L, 2);
   bool same = a != NULL && b != NULL && a->rows == b->rows && a->cols == b->cols;
   for (size_t i = 0; same && i < a->rows; i++)
     for (size_t j = 0; same && j < a->cols; j++)
       same = scl_matrix_get(a, i, j) == scl_matrix_get(b, i, j);
   return scl_lua_give_boolean(L, same);
+}
+
+void scl_lua_seal_class(lua_State *L, int methods, int metatable, lua_CFunction index_of) {
+  lua_pushvalue(L, methods);
+  lua_pushcclosure(L, index_of, 1);
+  lua_setfield(L, metatable, "__index");
+  lua_pushvalue(L, methods);
+  lua_setfield(L, metatable, "methods"); /* for completion and help */
+  lua_pushboolean(L, 0);
+  lua_setfield(L, metatable, "__metatable");
 }
 
 void scl_lua_open_matrix(lua_State *L) {
@@ -429,16 +449,11 @@ void scl_lua_open_matrix(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"rows", get_rows}, {"cols", get_cols}, {"dtype", get_dtype},
                     {"bytes", get_bytes}, {"isfinite", is_finite}, {"get", get}, {"set", set},
                     {"slice", slice}, {"column", column}, {"row", row}, {"t", transpose},
-                    {"select", select_rows}, {"copy", copy}, {"astype", astype}, {"save", save},
-                    {"totable", totable});
+                    {"select", select_rows}, {"copy", copy}, {"dense", dense}, {"astype", astype},
+                    {"save", save}, {"totable", totable});
+  scl_lua_set_boolean(L, "sparse", false);
   scl_lua_add_matrix_math(L, table, metatable);
-  lua_pushvalue(L, table);
-  lua_pushcclosure(L, index, 1);
-  lua_setfield(L, metatable, "__index");
-  lua_pushvalue(L, table);
-  lua_setfield(L, metatable, "methods"); /* for completion and help */
-  lua_pushboolean(L, 0);
-  lua_setfield(L, metatable, "__metatable");
+  scl_lua_seal_class(L, table, metatable, index);
   lua_pushvalue(L, table);
   lua_setfield(L, metatable - 1, "matrix_methods");
   lua_settop(L, metatable - 1);

@@ -26,6 +26,19 @@ double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t
 /* A place from 1 to count at `place`; `what` is "row" or "column". Returned from 0. */
 size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *what);
 
+/* The numbers of a list, or of a matrix of one column or row, copied to a userdata left on the
+ * stack; raises for anything else. */
+double *scl_lua_check_numbers(lua_State *L, int place, const char *what, size_t *count);
+
+/* Raise: the value at `place` is not an object of the class, which `noun` names. */
+void scl_lua_refuse_argument(lua_State *L, int place, const char *class, const char *noun);
+/* Raise, in the __index of a class whose methods are upvalue 1: it has no method of the name at
+ * place 2. */
+int scl_lua_no_method(lua_State *L, const char *noun);
+/* Set what classes of matrices have in common in the metatable at that place: __index, with the
+ * table of methods as its upvalue, methods, __metatable. */
+void scl_lua_seal_class(lua_State *L, int methods, int metatable, lua_CFunction index_of);
+
 /* matrix, zeros, ones, eye, hcat, vcat, is_matrix, added to the table on top of the stack. */
 void scl_lua_add_matrix_makers(lua_State *L);
 /* Arithmetic, reductions and decompositions, added to the method table on top of the stack, and

@@ -3,7 +3,7 @@
 #include "algebra/arithmetic.h"
 #include "base/text.h"
 #include "lua/list.h"
-#include "lua/matrix.h"
+#include "lua/sparse.h"
 
 #include "plugin/options.h"
 #include <string.h>
@@ -76,6 +76,8 @@ static int from_table(lua_State *L) {
     if (dtype != given->dtype) (void)scl_lua_copy_matrix(L, given, dtype);
     return 1;
   }
+  if (scl_lua_test_csr(L, 1) != NULL)
+    return luaL_error(L, "matrix got a sparse matrix; X:dense() makes it dense");
   if (lua_type(L, 1) != LUA_TTABLE)
     return luaL_error(L, "matrix takes a list of rows, {{1, 2}, {3, 4}}, and got %s",
                       luaL_typename(L, 1));

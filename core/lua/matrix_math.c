@@ -1,6 +1,6 @@
 /* The Lua matrix: arithmetic, reductions, eigenvalues. Results have the dtype float32 only where
  * every matrix that goes in has it. Long work stops at Ctrl-C, and then raises. */
-#include "lua/matrix.h"
+#include "lua/sparse.h"
 
 #include "algebra/arithmetic.h"
 
@@ -13,6 +13,8 @@ static scl_operand check_operand(lua_State *L, int place, const char *what) {
   if (matrix.matrix != NULL) return matrix;
   if (luaL_testudata(L, place, SCL_LUA_MATRIX) != NULL)
     luaL_error(L, "%s: the %s side was released", what, side);
+  if (scl_lua_test_csr(L, place) != NULL)
+    luaL_error(L, "%s: the %s side is a sparse matrix; X:dense() makes it dense", what, side);
   if (lua_type(L, place) != LUA_TNUMBER)
     luaL_error(L, "%s: the %s side is %s; it takes a matrix or a number", what, side,
                luaL_typename(L, place));

@@ -19,7 +19,7 @@ scl_source *scl_lua_check_source(lua_State *L, int place) {
 static int source_csr(lua_State *L) {
   const scl_matrix *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_hold_matrix(L, 2);
   void **slot = scl_lua_new_source(L);
-  const scl_csr *x = scl_lua_test_sparse(L, 1);
+  const scl_csr *x = scl_lua_test_csr(L, 1);
   scl_source *made = NULL;
   if (x == NULL) return luaL_error(L, "this sparse matrix was released");
   SCL_LUA_TRY(L, scl_source_csr(x, y, &made, &error));
@@ -29,7 +29,7 @@ static int source_csr(lua_State *L) {
 
 /* core.source(X[, Y]) -> a source of the rows of matrices; X may be sparse */
 static int source_matrix(lua_State *L) {
-  if (scl_lua_test_sparse(L, 1) != NULL) return source_csr(L);
+  if (scl_lua_test_csr(L, 1) != NULL) return source_csr(L);
   const scl_matrix *x = scl_lua_hold_matrix(L, 1),
                    *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_hold_matrix(L, 2);
   SCL_LUA_PUSH_HANDLE(L, scl_lua_new_source(L), scl_source, scl_source_matrix(x, y, &made, &error));

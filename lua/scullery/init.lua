@@ -17,7 +17,10 @@ function fault.topic(name) return require("scullery.help.topics").topic(name) en
 
 local sc = {
   version = core.version,
-  matrix = core.matrix, zeros = core.zeros, ones = core.ones, eye = core.eye, rand = core.rand,
+  matrix = setmetatable({ csr = core.csr }, { __call = function(_, ...)
+    return core.matrix(...)
+  end }),
+  zeros = core.zeros, ones = core.ones, eye = core.eye, rand = core.rand,
     randn = core.randn, hcat = core.hcat, vcat = core.vcat,
   choose = require("scullery.compose.choose").public,
   sampler = component.group "sampler", nonlinearity = component.group "nonlinearity",
@@ -63,7 +66,7 @@ for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "no
   "profile", "arguments", "publish", "range" } do
   sc[name] = objects.guarded(name, sc[name])
 end
-for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress",
+for _, name in ipairs{ "choose", "matrix", "metrics", "codes", "data", "plot", "plugin", "progress",
   "experiment", "processes" } do
   objects.module(name, sc[name])
 end

@@ -111,7 +111,7 @@ function TestEverything:test_every_function_answers_wrong_arguments_with_a_sente
     end
   end
   all("", sc)
-  for _, name in ipairs{ "metrics", "data", "codes", "choose", "plugin" } do
+  for _, name in ipairs{ "metrics", "data", "codes", "choose", "matrix", "plugin" } do
     all(name .. ".", sc[name])
   end
   for _, kind in ipairs(core.plugin_kinds()) do
@@ -121,12 +121,16 @@ function TestEverything:test_every_function_answers_wrong_arguments_with_a_sente
 end
 
 function TestEverything:test_every_method_of_matrices_answers_with_a_sentence()
-  for name, method in pairs(core.matrix_methods) do
-    if name ~= "save" then
-      local message = fails({ "matrix:" .. name .. ": call it with a colon" }, method, 5)
-      check_message(name, message)
-      for _, given in ipairs(wrong_arguments) do
-        if name ~= "map" then try("matrix:" .. name, method, X:copy(), table.unpack(given)) end
+  for class, object in pairs{ matrix = X, sparse = sc.matrix.csr(X) } do
+    for name, method in pairs(core[class .. "_methods"]) do
+      if name ~= "save" and type(method) == "function" then
+        local message = fails({ "matrix:" .. name .. ": call it with a colon" }, method, 5)
+        check_message(name, message)
+        for _, given in ipairs(wrong_arguments) do
+          if name ~= "map" then
+            try("matrix:" .. name, method, object:copy(), table.unpack(given))
+          end
+        end
       end
     end
   end

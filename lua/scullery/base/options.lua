@@ -27,6 +27,9 @@ local function show(value, depth)
   end
   if kind == "number" then return value ~= value and "nan" or ("%.14g"):format(value) end
   if core.is_matrix(value) then return ("a %d x %d matrix"):format(value:rows(), value:cols()) end
+  if core.is_sparse(value) then
+    return ("a sparse %d x %d matrix"):format(value:rows(), value:cols())
+  end
   if kind == "function" or kind == "userdata" or kind == "thread" then return "a " .. kind end
   if kind ~= "table" then return tostring(value) end
   local meta = getmetatable(value)

@@ -7,6 +7,14 @@ help.matrix = [=[
 sc.matrix{{1, 2}, {3, 4}[, dtype = "float64"]}: a matrix from a list of rows, here 2 x 2. A list
 of numbers gives one column: sc.matrix{1, 2, 3} is 3 x 1. All rows need the same length. A matrix is
 returned as it is, or as a copy if another dtype is asked for.]=]
+help["matrix.csr"] = [=[
+sc.matrix.csr{ rows =, columns =, starts =, indices =, values =[, base = 0][, dtype = "float64"]}: a
+sparse matrix from compressed sparse rows, as scipy's csr_matrix has them. Row i has values[k] in
+column indices[k] for k = starts[i] .. starts[i + 1] - 1. Each of starts (rows + 1 numbers), indices
+and values is a list or a matrix of one column or row. base: what starts and indices count from, 0
+or 1. Columns ascend in a row, and every number is finite. rows may be left out. sc.matrix.csr(X[, {
+dtype = }]): the numbers of a matrix that are not 0. A sparse matrix cannot be changed; X.sparse is
+true for it, and false for other matrices.]=]
 help.zeros = [=[
 sc.zeros(n[, d = 1[, {dtype = "float64"}]]): an n x d matrix of zeros. n and d may be 0.]=]
 help.ones = [=[sc.ones(n[, d = 1[, {dtype = "float64"}]]): an n x d matrix of ones.]=]
@@ -50,6 +58,9 @@ help["matrix:t"] = [=[X:t(): the transpose, as a view.]=]
 help["matrix:select"] = [=[
 X:select(places): a new matrix of the rows with these numbers, in this order. places: a list or an
 n x 1 matrix; repeats are allowed.]=]
+help["matrix:sparse"] = [=[X.sparse: false; true for a sparse matrix (sc.matrix.csr).]=]
+help["matrix:dense"] = [=[
+X:dense(): X itself; a sparse matrix becomes a matrix with its zeros.]=]
 help["matrix:copy"] = [=[X:copy(): a matrix with its own storage, also if X is a view.]=]
 help["matrix:astype"] = [=[X:astype(dtype): a copy as "float64" or "float32".]=]
 help["matrix:totable"] = [=[X:totable(): a list of rows, each a list of numbers.]=]
@@ -103,5 +114,38 @@ help["matrix:eigvals"] = [=[
 X:eigvals(): the eigenvalues of a square matrix, by LAPACK. Of a matrix that is symmetric to the
 last bit: n x 1, ascending. Of others: n x 1 if all are real, else n x 2 with real and imaginary
 parts, in LAPACK's order.]=]
+
+-- sparse matrices
+
+help["sparse:rows"] = help["matrix:rows"]
+help["sparse:cols"] = help["matrix:cols"]
+help["sparse:dtype"] = help["matrix:dtype"]
+help["sparse:bytes"] = [=[X:bytes(): the bytes of the storage behind X, also if X is a view.]=]
+help["sparse:nnz"] = [=[X:nnz(): how many numbers are stored.]=]
+help["sparse:sparse"] = [=[X.sparse: true; false for other matrices.]=]
+help["sparse:isfinite"] = help["matrix:isfinite"]
+help["sparse:get"] = help["matrix:get"]
+help["sparse:row"] = [=[
+X:row(i): row i as a sparse 1 x d view. X[i] is the same, or a number if X has one column.]=]
+help["sparse:column"] = [=[X:column(j): column j as an n x 1 matrix, not sparse.]=]
+help["sparse:slice"] = [=[
+X:slice(i1, i2[, j1, j2]): rows i1 to i2, both ends included, as a view; with columns j1 to j2 as a
+copy.]=]
+help["sparse:select"] = [=[
+X:select(places): a new sparse matrix of the rows with these numbers, in this order. places: a list
+or an n x 1 matrix; repeats are allowed.]=]
+help["sparse:dense"] = [=[
+X:dense([dtype]): a matrix of all numbers, with the zeros. Where the memory for it is not there, an
+error says how many bytes it takes.]=]
+help["sparse:copy"] = [=[X:copy(): a sparse matrix with its own storage, also if X is a view.]=]
+help["sparse:astype"] = help["matrix:astype"]
+help["sparse:arrays"] = [=[
+X:arrays(): { rows, columns, starts, indices, values }, which sc.matrix.csr takes back: three n x 1
+matrices; starts and indices count from 0.]=]
+help["sparse:sum"] = help["matrix:sum"]
+help["sparse:mean"] = help["matrix:mean"]
+help["sparse:min"] = help["matrix:min"]
+help["sparse:max"] = help["matrix:max"]
+help["sparse:norm"] = help["matrix:norm"]
 
 return help

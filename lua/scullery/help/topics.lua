@@ -195,7 +195,7 @@ local function member_text(name, value)
     return comments.of_function(value) or home_text(name) or c_texts()[name]
   end
   local index = kind == "table" and comments.of_module("scullery." .. name)
-  return home_text(name) or index and index.module
+  return home_text(name) or index and index.module or kind == "table" and c_texts()[name] or nil
 end
 
 -- One line for each member; `base` is the table's name in Lua.
@@ -234,14 +234,24 @@ local function methods_text(kind)
   return listing(kind .. ": its methods; help \"" .. kind .. ":NAME\" tells more.", rows)
 end
 
-local function matrix_text()
-  local texts = c_texts()
-  local rows = {}
+-- The text about matrices, or about sparse matrices. class: "matrix" or "sparse".
+local function matrix_text(class)
+  local texts, rows = c_texts(), {}
   for _, name in ipairs(sorted(texts)) do
-    local method = name:match("^matrix:(.+)$")
+    local method = name:match("^" .. class .. ":(.+)$")
     if method then rows[#rows + 1] = { method, about(texts[name]) } end
   end
-  return listing((texts.matrix or "matrix") .. "\n\nMethods:", rows)
+  local maker = texts[class == "matrix" and "matrix" or "matrix.csr"]
+  return listing((maker or class) .. "\n\nMethods:", rows)
+end
+
+-- The help topic of a method of matrices or sparse matrices ("matrix:rows"), or nil.
+local function matrix_method(f)
+  for _, class in ipairs{ "matrix", "sparse" } do
+    for name, method in pairs(core[class .. "_methods"] or {}) do
+      if method == f then return class .. ":" .. name end
+    end
+  end
 end
 
 -- The path of a value in sc ("data.csv"), two levels deep.
@@ -270,9 +280,7 @@ local function function_text(f)
   local reader = path and core.reader_options(path:match("^data%.(.*)$") or "")
   if text and reader then return text .. "\n\n" .. option_lines(reader) end
   if text then return text end
-  for name, method in pairs(core.matrix_methods or {}) do
-    if method == f then text = c_texts()["matrix:" .. name] end
-  end
+  text = c_texts()[matrix_method(f)]
   local where = debug.getinfo(objects.original[f] or f, "S")
   if text then return text end
   if where.what == "C" then
@@ -288,7 +296,8 @@ end
 local function value_text(value)
   local kind = type(value)
   if kind == "function" then return function_text(value) end
-  if core.is_matrix and core.is_matrix(value) then return matrix_text() end
+  if core.is_matrix and core.is_matrix(value) then return matrix_text "matrix" end
+  if core.is_sparse and core.is_sparse(value) then return matrix_text "sparse" end
   if kind == "userdata" then return "a userdata: " .. tostring(value) end
   if kind ~= "table" then
     return ("%s, a %s. help() gives an overview; help \"name\" explains a name."):format(
@@ -304,6 +313,7 @@ local function value_text(value)
   if name == "stage" then return home_text(value.kind) or help.plugin("stage", value.kind) end
   if types[name] then return methods_text(name) end
   local path = path_of(value)
+  if path == "matrix" then return matrix_text "matrix" end
   if path then
     local text = member_text(path, value)
     return table_text("sc." .. path, value, text and text .. "\n" or nil)
@@ -356,7 +366,8 @@ local function all_topics()
     end
   end
   for name, text in pairs(c_texts()) do list[name] = function() return text end end
-  list.matrix = matrix_text
+  list.matrix = function() return matrix_text "matrix" end
+  list.sparse = function() return matrix_text "sparse" end
   list.sc = function() return value_text(help.library()) end
   return list
 end
@@ -389,9 +400,7 @@ function help.brief(x, name)
     local path = name or path_of(x)
     text = path and (member_text(path, x) or c_texts()[path])
   end
-  for method, f in pairs(not text and core.matrix_methods or {}) do
-    if f == x then text = c_texts()["matrix:" .. method] end
-  end
+  text = text or c_texts()[matrix_method(x)]
   return text and summary(text)
 end
 

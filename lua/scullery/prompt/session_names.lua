@@ -11,7 +11,7 @@ local MOST_VISITED, MOST_COLUMNS = 1000000, 60
 -- `waiting`.
 local function own_bytes(value, seen, waiting)
   if type(value) == "string" then return 24 + #value end
-  local is_matrix = core.is_matrix(value)
+  local is_matrix = core.is_matrix(value) or core.is_sparse(value)
   if not is_matrix and type(value) ~= "table" or seen[value] then return 0 end
   seen[value] = true
   if is_matrix then return value:bytes() end

@@ -133,18 +133,23 @@ function TestObjects:test_every_function_that_is_reached_says_how_it_is_called()
     phi = sc.nonlinearity.fourier(), T = 10 }, sc.solver.ridge() }
   local X = sc.randn{ 20, 3 }
   local objects = { ds, p, p.features, sc.standardize(), sc.choose{ 1 }, sc.solver.ridge(), X,
+    sc.matrix.csr(X),
     sc.plot.line{ x = { 1 }, y = { 1 } }, p:cv(ds, { folds = 2 }), sc.space.dense(),
     sc.instantiation{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign() } }
   for _, object in ipairs(objects) do
     local meta = getmetatable(object)
-    for name, method in pairs(core.is_matrix(object) and core.matrix_methods or meta.methods) do
-      local about = help.brief(method)
+    local methods = core.is_matrix(object) and core.matrix_methods
+      or core.is_sparse(object) and core.sparse_methods or meta.methods
+    for name, method in pairs(methods) do
+      local about = type(method) == "boolean" and help.topic("matrix:" .. name)
+        or help.brief(method)
       lu.assertNotNil(about, name)
-      lu.assertNotNil(about:find("^[%w]+:" .. name .. "%(") or about:find("[%w]+:" .. name), about)
+      local called = about:find("^[%w]+:" .. name .. "%(") or about:find("[%w]+[.:]" .. name)
+      lu.assertNotNil(called, about)
     end
   end
   for module in pairs{ data = 1, codes = 1, choose = 1, plugin = 1, metrics = 1, progress = 1,
-    experiment = 1, plot = 1 } do
+    matrix = 1, experiment = 1, plot = 1 } do
     for name, f in pairs(sc[module]) do
       local about = type(f) == "function" and help.brief(f)
       lu.assertTrue(about and about:find("sc." .. module .. "." .. name, 1, true) ~= nil,

@@ -1,0 +1,160 @@
+/* Sparse matrices in Lua: products with a matrix, and reductions by columns and rows. */
+#include "lua/sparse.h"
+
+#include "algebra/arithmetic.h"
+
+#include <math.h>
+
+/* ---------------------------------------------------------------- products */
+
+/* The matrix at `place` in float64 with packed rows; a copy is left on the stack where it needs
+ * one. */
+static const scl_matrix *packed(lua_State *L, int place) {
+  const scl_matrix *a = scl_lua_check_matrix(L, place);
+  if (a->dtype == SCL_DTYPE_FLOAT64 && a->col_stride == 1 && (size_t)a->row_stride == a->cols)
+    return a;
+  return scl_lua_copy_matrix(L, a, SCL_DTYPE_FLOAT64);
+}
+
+/* What an operand is, for sentences. */
+static const char *shown(lua_State *L, int place) {
+  if (luaL_testudata(L, place, SCL_LUA_SPARSE) != NULL) return "a sparse matrix";
+  return luaL_testudata(L, place, SCL_LUA_MATRIX) != NULL ? "a matrix" : luaL_typename(L, place);
+}
+
+/* factor * A on the stack. */
+static int scaled(lua_State *L, int place, double factor) {
+  const scl_csr *a = scl_lua_check_csr(L, place);
+  if (!isfinite(factor)) return luaL_error(L, "A * number: the number must be finite");
+  SCL_LUA_DERIVE_CSR(L, a, scl_csr_convert(a, a->dtype, out, &error));
+  const scl_csr *out = scl_lua_check_csr(L, -1);
+  for (size_t k = 0; k < scl_csr_entries(out); k++)
+    scl_set_number(out->values, out->dtype, k, factor * scl_csr_value(out, (int64_t)k));
+  return 1;
+}
+
+/* A * B, B a matrix of cols x k; A * number, number * A */
+static int product(lua_State *L) {
+  if (lua_type(L, 1) == LUA_TNUMBER) return scaled(L, 2, lua_tonumber(L, 1));
+  if (lua_type(L, 2) == LUA_TNUMBER) return scaled(L, 1, lua_tonumber(L, 2));
+  const scl_csr *a = scl_lua_test_csr(L, 1);
+  const scl_matrix *b = scl_lua_test_matrix(L, 2);
+  if (a == NULL || b == NULL)
+    return luaL_error(L,
+                      "A * B: a sparse matrix is multiplied by a matrix on its right or by a "
+                      "number, and got %s * %s",
+                      shown(L, 1), shown(L, 2));
+  if (a->cols != b->rows)
+    return luaL_error(L, "matrix product: %I x %I times %I x %I: inner sizes %I and %I differ",
+                      (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
+                      (LUAI_UACINT)b->cols, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows);
+  const bool narrow = a->dtype == SCL_DTYPE_FLOAT32 && b->dtype == SCL_DTYPE_FLOAT32;
+  b = packed(L, 2);
+  scl_matrix *out = scl_lua_make_matrix(L, a->rows, b->cols, SCL_DTYPE_FLOAT64);
+  scl_lua_check_held_csr(L, a);
+  scl_lua_check_held(L, b);
+  scl_csr_product(a, b->data, b->cols, out->data);
+  if (narrow) (void)scl_lua_copy_matrix(L, out, SCL_DTYPE_FLOAT32);
+  return 1;
+}
+
+static int divide(lua_State *L) {
+  if (lua_type(L, 2) != LUA_TNUMBER || lua_tonumber(L, 2) == 0)
+    return luaL_error(L, "A / number: a sparse matrix is divided by a number that is not 0");
+  return scaled(L, 1, 1 / lua_tonumber(L, 2));
+}
+
+static int negate(lua_State *L) { return scaled(L, 1, -1); }
+
+static int no_sum(lua_State *L) {
+  return luaL_error(L, "A + B: %s and %s; a sum is not sparse (X:dense() makes X dense)",
+                    shown(L, 1), shown(L, 2));
+}
+
+/* ---------------------------------------------------------------- reductions */
+
+typedef enum reduction { SUM, MEAN, LEAST, MOST } reduction;
+
+/* out[place] for each stored number: the sum, or the least or largest of those that are stored;
+ * counts: how many. by_column: one place for each column, else one for each row. */
+static void reduce_stored(const scl_csr *a, reduction what, bool by_column, double *out,
+                          double *counts) {
+  for (size_t i = 0; i < a->rows; i++)
+    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++) {
+      const size_t at = by_column ? (size_t)a->columns[k] : i;
+      const double value = scl_csr_value(a, k);
+      if (what == SUM || what == MEAN)
+        out[at] += value;
+      else if (counts[at] == 0 || (what == LEAST ? value < out[at] : value > out[at]))
+        out[at] = value;
+      counts[at]++;
+    }
+}
+
+/* With the numbers that are not stored, which are 0. `each`: the numbers of a column or row. */
+static double with_zeros(reduction what, double value, double count, double each) {
+  if (what == MEAN) return value / each;
+  if (what == LEAST && count < each) return fmin(value, 0);
+  if (what == MOST && count < each) return fmax(value, 0);
+  return value;
+}
+
+/* X:name(axis): 1: one number a column, 1 x d; 2: one a row, n x 1; none: one number */
+static int reduce(lua_State *L, reduction what, const char *name) {
+  const scl_csr *a = scl_lua_check_csr(L, 1);
+  const size_t axis = scl_lua_opt_size(L, 2, 1, 2, "axis", 0);
+  if (what != SUM && (a->rows == 0 || a->cols == 0))
+    return luaL_error(L, "%s: the matrix is empty", name);
+  const bool by_column = axis == 1;
+  const size_t places = by_column ? a->cols : a->rows;
+  scl_matrix *out =
+      scl_lua_make_matrix(L, by_column ? 1 : places, by_column ? places : 1, SCL_DTYPE_FLOAT64);
+  scl_matrix *counts = scl_lua_make_matrix(L, places, 1, SCL_DTYPE_FLOAT64);
+  scl_matrix_fill(out, 0);
+  scl_matrix_fill(counts, 0);
+  scl_lua_check_held_csr(L, a);
+  double *values = out->data, all = 0;
+  const double *stored = counts->data, each = (double)(by_column ? a->rows : a->cols);
+  reduce_stored(a, what, by_column, values, counts->data);
+  for (size_t i = 0; i < places; i++) {
+    values[i] = with_zeros(what, values[i], stored[i], each);
+    if (what == SUM || what == MEAN)
+      all += values[i];
+    else if (i == 0 || (what == LEAST ? values[i] < all : values[i] > all))
+      all = values[i];
+  }
+  if (axis == 0) return scl_lua_give_number(L, what == MEAN ? all / (double)places : all);
+  lua_pop(L, 1);
+  return 1;
+}
+
+static int sum(lua_State *L) { return reduce(L, SUM, "sum"); }
+static int mean(lua_State *L) { return reduce(L, MEAN, "mean"); }
+static int least(lua_State *L) { return reduce(L, LEAST, "min"); }
+static int largest(lua_State *L) { return reduce(L, MOST, "max"); }
+
+/* X:norm() -> the Frobenius norm */
+static int norm(lua_State *L) {
+  const scl_csr *a = scl_lua_check_csr(L, 1);
+  double largest_size = 0, total = 0;
+  const int64_t first = a->rows == 0 ? 0 : a->starts[0];
+  const size_t entries = scl_csr_entries(a);
+  for (size_t k = 0; k < entries; k++)
+    largest_size = fmax(largest_size, fabs(scl_csr_value(a, first + (int64_t)k)));
+  for (size_t k = 0; k < entries && largest_size > 0; k++) {
+    const double part = scl_csr_value(a, first + (int64_t)k) / largest_size;
+    total += part * part;
+  }
+  return scl_lua_give_number(L, largest_size * sqrt(total));
+}
+
+void scl_lua_add_sparse_math(lua_State *L, int methods, int metatable) {
+  lua_pushvalue(L, methods);
+  SCL_LUA_FUNCTIONS(L, {"sum", sum}, {"mean", mean}, {"min", least}, {"max", largest},
+                    {"norm", norm});
+  lua_pop(L, 1);
+  lua_pushvalue(L, metatable);
+  SCL_LUA_FUNCTIONS(L, {"__mul", product}, {"__div", divide}, {"__unm", negate}, {"__add", no_sum},
+                    {"__sub", no_sum});
+  lua_pop(L, 1);
+}
