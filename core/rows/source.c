@@ -255,18 +255,21 @@ static void copy_rows(const scl_matrix *a, size_t from, size_t count, const scl_
   scl_matrix_release(&place);
 }
 
-/* Called first by a read of rows in order. */
-static scl_status begin_in_order(scl_source *source, size_t first, scl_error *error) {
-  if (first == 0) scl_source_rewind(source);
-  if (first == source->done) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_INTERNAL, "%s: rows can be read in order only", source->name);
-}
-
 /* Take the targets of the next `some` rows to rows `to` .. of y, and go on behind these rows. */
 static void pass_rows(scl_source *source, size_t some, const scl_matrix *y, size_t to) {
   if (y != NULL && source->targets > 0) copy_rows(&source->y, source->taken, some, y, to);
   source->taken += some;
   source->done += some;
+}
+
+/* Called first by a read of rows in order: the next row is `first`. */
+static scl_status begin_in_order(scl_source *source, size_t first, scl_error *error) {
+  if (first == 0 || first < source->done) scl_source_rewind(source);
+  while (source->done < first) {
+    SCL_TRY(have_rows(source, error));
+    pass_rows(source, scl_min(first - source->done, rows_left(source)), NULL, 0);
+  }
+  return SCL_STATUS_OK;
 }
 
 /* scl_source_read of sources with `next`: rows are taken from the block that came last, and from

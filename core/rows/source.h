@@ -11,8 +11,8 @@ typedef struct scl_source scl_source;
  * (and perhaps `rewind`), if rows come in the order of a file. */
 typedef struct scl_source_class {
   /* Fill x (count x cols, either dtype) with rows first .. first+count-1, and y (count x targets,
-   * float64) unless it is NULL. Called with first = 0 or where the last call ended, or, when
-   * `random_access`, with any first. */
+   * float64) unless it is NULL. Unless `random_access`, the rows between the end of the last call
+   * and `first` are read and dropped, after a return to the first row if there are none. */
   scl_status (*read)(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y,
                      scl_error *error);
   void (*destroy)(scl_source *source);

@@ -1,7 +1,10 @@
 --- p:update and p:forget: adds rows to a model that keeps its sums, and takes rows out of it.
 local core = require "scullery.core"
 local matching = require "scullery.data.matching"
+local dataset = require "scullery.data.dataset"
+local open_block = require "scullery.model.open_block"
 local parts = require "scullery.model.sums_parts"
+local recipe = require "scullery.model.recipe"
 local sums = require "scullery.model.sums"
 local target_form = require "scullery.model.target_form"
 
@@ -20,21 +23,45 @@ function changing.kept(p, title)
   return p.sums_kept
 end
 
---- changing.sums_of(p, s, ds, title): the sums (the engine's handle) over the rows of a data set,
---- made with the stages and the map of the model. s: the sums of the pipeline p. Raises an error
---- for a data set that does not fit the model.
-function changing.sums_of(p, self, ds, title)
+-- A data set as the model of the sums takes it. Raises an error for one that does not fit.
+local function matched(self, ds, title)
   local f = self.model
   if #ds == 0 then error(title .. ": the data set has no rows", 0) end
   if ds.task ~= f.task then
     error(("%s: a data set for a %s, and the model is a %s"):format(title, ds.task, f.task), 0)
   end
   sums.check_alike(title, self.instruction_set, "the model", core.instruction_set(), "this process")
-  ds = matching.known(ds, f)
-  ds = target_form.apply(f.form, ds)
-  local printed = core.sums_info(self.handle).printed
-  return sums.of_rows(p, ds, { stages = f.stages, map = f.map }, { fingerprints = printed,
-    like = self.handle })
+  return target_form.apply(f.form, matching.known(ds, f))
+end
+
+-- The options of sums that are added to those of the model.
+local function like(self)
+  return { fingerprints = core.sums_info(self.handle).printed, like = self.handle }
+end
+
+--- changing.sums_of(p, s, ds, title): the sums (the engine's handle) over the rows of a data set,
+--- made with the stages and the map of the model. s: the sums of the pipeline p. Raises an error
+--- for a data set that does not fit the model.
+function changing.sums_of(p, self, ds, title)
+  return (sums.of_rows(p, matched(self, ds, title), self.model, like(self)))
+end
+
+--- changing.sums_after(p, s, ds, title): the same for rows that come after those of the sums. The
+--- second result is the open block after them (open_block.lua).
+function changing.sums_after(p, self, ds, title)
+  if not self.open then return changing.sums_of(p, self, ds, title) end
+  local known = matched(self, ds, title)
+  local source = dataset.source_of_targets(known)
+  local options = recipe.training_options(p, known)
+  local done, handle, open = pcall(open_block.continue, self, source, options.weights,
+    function(rows, weights)
+      return sums.of_source(p, rows, { classes = options.classes, dtype = options.dtype,
+        allowance = options.allowance, weights = weights }, self.model, like(self))
+    end)
+  if done then return handle, open end
+  -- an error that names a row counts those of the open block: those of the data set are asked
+  changing.sums_of(p, self, ds, title)
+  error(handle, 0)
 end
 
 -- Takes the sums `handle` (nil: none) out of self, and solves for `after` rows. If the solver
@@ -48,8 +75,8 @@ local function take_and_solve(p, self, handle, after)
 end
 
 --- changing.change(p, s, added, taken): adds sums over rows to the sums s of the pipeline p, takes
---- others out, and solves once. added: { handle, rows, part } or nil. taken: { handle, rows } or
---- nil. After an error, model and sums are as before.
+--- others out, and solves once. added: { handle, rows, part, open } or nil. taken: { handle, rows,
+--- open } or nil; open: the open block afterwards. After an error, model and sums are as before.
 function changing.change(p, self, added, taken)
   local after = self.rows + (added and added.rows or 0) - (taken and taken.rows or 0)
   if added then core.sums_join(self.handle, added.handle, false) end
@@ -65,6 +92,7 @@ function changing.change(p, self, added, taken)
     list[#list + 1] = added.part
     self.parts = parts.joined(list)
   end
+  self.open = (added or taken).open
   sums.store(p, self, fit, p.fitted.solver)
   return p
 end
@@ -92,10 +120,10 @@ end
 function changing.update(p, ds, again)
   local title = "pipeline:update"
   local self = changing.kept(p, title)
-  local handle <close> = changing.sums_of(p, self, ds, title)
+  local handle <close>, open = changing.sums_after(p, self, ds, title)
   local part = { source = parts.source(ds), from = 1, to = #ds }
   if not again then changing.check_new(self, handle, part, title) end
-  return changing.change(p, self, { handle = handle, rows = #ds, part = part })
+  return changing.change(p, self, { handle = handle, rows = #ds, part = part, open = open })
 end
 
 --- changing.forget(p, ds): see Pipeline:forget.
@@ -106,7 +134,9 @@ function changing.forget(p, ds)
     error(("%s: %d rows of %d: none would be left"):format(title, #ds, self.rows), 0)
   end
   local handle <close> = changing.sums_of(p, self, ds, title)
-  return changing.change(p, self, nil, { handle = handle, rows = #ds })
+  local source = dataset.source_of_targets(matched(self, ds, title))
+  return changing.change(p, self, nil, { handle = handle, rows = #ds,
+    open = open_block.without(self.open, source) })
 end
 
 return changing

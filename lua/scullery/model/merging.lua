@@ -111,6 +111,17 @@ local function join(whole, made, first, name, again)
   for f = 1, a do whole.folds[f] = whole.folds[f] + made.folds[f] end
 end
 
+-- The open block (open_block.lua) of joined sums `whole`, all parts of which come from one data
+-- set: that of the element with its last rows. Rows of several data sets have no order.
+local function open_of(whole, elements)
+  local part = whole.parts[1]
+  if #whole.parts > 1 or whole.partial then return nil end
+  for _, made in ipairs(elements) do
+    local last = made.parts[#made.parts]
+    if last.to == part.to then return made.open end
+  end
+end
+
 local rules = options.declare("merge", { partial = { type = "boolean", default = false },
   again = { type = "boolean", default = false } })
 
@@ -120,9 +131,10 @@ local function merge(list, given)
   if type(list) ~= "table" or getmetatable(list) or #list == 0 then
     error("merge: takes a list of files or sums, and got " .. options.show(list), 0)
   end
-  local whole, all, first = nil, {}, nil
+  local whole, all, first, elements = nil, {}, nil, {}
   for i, one in ipairs(list) do
     local made, name = read(one, i)
+    elements[i] = made
     for _, part in ipairs(made.parts) do
       all[#all + 1] = { source = part.source, from = part.from, to = part.to, file = name }
     end
@@ -140,6 +152,7 @@ local function merge(list, given)
       parts.listed(absent)), 0)
   end
   whole.parts, whole.partial = parts.joined(all), #absent > 0 or nil
+  if #list > 1 then whole.open = open_of(whole, elements) end
   return whole
 end
 

@@ -85,7 +85,7 @@ end
 -- See Learner:learn.
 local function learn(self, ds, part)
   local p, s = self.p, self.p.sums_kept
-  local handle <close> = changing.sums_of(p, s, ds, TITLE)
+  local handle <close>, open = changing.sums_after(p, s, ds, TITLE)
   if not self.again then
     changing.check_new(s, handle, part, TITLE)
     self.again = true -- rows that were learnt once may come again in later parts
@@ -95,7 +95,7 @@ local function learn(self, ds, part)
   local value, stderr = drift.measured(p.fitted, matching.known(ds, p.fitted))
   local taken, left, forgot_old = leaving(self, ds)
   local _ <close> = taken and taken.handle
-  changing.change(p, s, { handle = handle, rows = #ds, part = part }, taken)
+  changing.change(p, s, { handle = handle, rows = #ds, part = part, open = open }, taken)
   if self.window then
     self.window:push(ds, left, forgot_old)
     self.window:stamp(p)

@@ -8,8 +8,10 @@ local checkpoint = require "scullery.model.checkpoint"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local description = require "scullery.model.description"
 local fitting = require "scullery.model.fitting"
 local objects = require "scullery.base.objects"
+local open_block = require "scullery.model.open_block"
 local options = require "scullery.base.options"
 local parts = require "scullery.model.sums_parts"
 local plan = require "scullery.model.plan"
@@ -22,10 +24,10 @@ local sums = {}
 -- which rows (sums_parts.lua); rows: how many; forgotten: how many were taken out; partial: true if
 -- parts are missing on purpose; folds: the number of rows of each fold that was summed separately;
 -- instruction_set: the processor's instruction set with which the features were computed, because
--- their last bits depend on it.
+-- their last bits depend on it; open: rows of a block that is not full (open_block.lua).
 local Sums = objects.class("sums", { example = "s",
-  fields = "pipeline model handle parts rows forgotten partial folds instruction_set",
-  hidden = "handle model" })
+  fields = "pipeline model handle parts rows forgotten partial folds instruction_set open",
+  hidden = "handle model open" })
 sums.class = Sums
 
 --- sums.is(value)
@@ -63,6 +65,9 @@ function sums.text(self, what)
   if self.partial then text[#text + 1] = "parts of the data are missing" end
   if self.folds then text[#text + 1] = ("%d folds apart"):format(#self.folds) end
   if not info.printed then text[#text + 1] = "without fingerprints" end
+  if self.open and self.open.rows > 0 then
+    text[#text + 1] = ("%d of them kept"):format(self.open.rows)
+  end
   return table.concat(text, ", ")
 end
 
@@ -114,21 +119,31 @@ end
 
 -- ------------------------------------------------------------ summing and solving
 
---- sums.of_rows(p, ds, prepared, o): the engine's exact sums over rows o.first to o.last (by
---- default all), with prepared stages and map. o: fingerprints, folds (the fold of each row of ds),
---- like (the sums to which these will be added), whole (true if these are all rows: the labels of a
---- stream are checked then), checkpoint (the engine's).
-function sums.of_rows(p, ds, prepared, o)
+--- sums.of_source(p, source, given, prepared, o): the engine's exact sums over rows o.first to
+--- o.last (by default all) of a source, with prepared stages and map. given: the options of the
+--- training (recipe.training_options). o: fingerprints, like (the sums to which these will be
+--- added), checkpoint (the engine's).
+function sums.of_source(p, source, given, prepared, o)
   local _ <close> = core.level "fit"
-  local source, coded = dataset.source_of_targets(ds)
-  local given = recipe.training_options(p, ds, o.folds)
   given.by_sums, given.fingerprints = true, o.fingerprints
   given.from, given.to, given.like, given.checkpoint = o.first, o.last, o.like, o.checkpoint
   local training <close> = core.training(source, prepared.stages, prepared.map, given)
   local constant = core.solver_facts(component.instance(p.solver)).wants_intercept
-  local handle = core.sums_take(training, constant)
+  return core.sums_take(training, constant)
+end
+
+--- sums.of_rows(p, ds, prepared, o): the same over the rows of a data set. o, besides: folds (the
+--- fold of each row of ds), whole (true if these are all rows: the labels of a stream are checked
+--- then), tail (true if they are the last rows: the second result is their open block).
+function sums.of_rows(p, ds, prepared, o)
+  local source, coded = dataset.source_of_targets(ds)
+  local given = recipe.training_options(p, ds, o.folds)
+  local handle = sums.of_source(p, source, given, prepared, o)
   if o.whole then dataset.check_seen(coded) end
-  return handle
+  if not o.tail or o.folds then return handle end
+  local _, dim = core.source_size(source)
+  return handle, open_block.after({ map = prepared.map, stages = prepared.stages, dim = dim },
+    source, given.weights, #ds)
 end
 
 --- sums.solve(model, handle, rows, solver): the solution from sums over `rows` rows, as core.solve
@@ -203,10 +218,10 @@ function sums.of(p, ds, given)
   local first, last = parts.range(ds, o, title,
     by_blocks and core.block_rows(source, prepared.stages, prepared.map) or 1)
   local ids, counts = folds_of(ds, o, first, last)
-  local handle = sums.of_rows(p, ds, prepared, { first = first, last = last, folds = ids,
-    fingerprints = o.fingerprints, whole = last - first + 1 == #ds })
+  local handle, tail = sums.of_rows(p, ds, prepared, { first = first, last = last, folds = ids,
+    fingerprints = o.fingerprints, whole = last - first + 1 == #ds, tail = last == #ds })
   local self = sums.new{ pipeline = p:clone(), handle = handle, rows = last - first + 1,
-    forgotten = 0, folds = counts,
+    forgotten = 0, folds = counts, open = tail,
     parts = { { source = parts.source(target_form.original(ds)), from = first, to = last } },
     model = unsolved(p, ds, prepared, core.sums_info(handle).targets) }
   if o.save then self:save(o.save) end
@@ -229,15 +244,15 @@ function sums.fit(self, ds, o)
   local prepared = ready and ready.prepared or recipe.prepare(p, dataset.source_of_targets(ds),
     recipe.row_weights(p, ds))
   local began = core.now()
-  local handle = sums.of_rows(p, ds, prepared, { fingerprints = o.fingerprints ~= false,
-    whole = true, checkpoint = stored and stored:begin(fitting.LAST_PART, 1) })
+  local handle, tail = sums.of_rows(p, ds, prepared, { fingerprints = o.fingerprints ~= false,
+    whole = true, tail = true, checkpoint = stored and stored:begin(fitting.LAST_PART, 1) })
   local model = unsolved(p, ds, prepared, core.sums_info(handle).targets)
   local fit = sums.solve(model, handle, #ds, p.solver)
   if tell then tell() end
   prepared.seconds[#prepared.seconds + 1] = { tostring(p.solver), core.now() - began }
   fitting.keep(self, ds, prepared, p.solver, fit, p.features, chosen)
   self.sums_kept = sums.new{ pipeline = p:clone(), handle = handle, rows = #ds, forgotten = 0,
-    model = model,
+    model = model, open = tail,
     parts = { { source = parts.source(target_form.original(ds)), from = 1, to = #ds } } }
   return self
 end
@@ -288,7 +303,8 @@ end
 function sums.encode(self, arrays)
   for name, array in pairs(core.sums_save(self.handle)) do arrays[name] = array end
   return { parts = self.parts, rows = self.rows, forgotten = self.forgotten,
-    partial = self.partial, folds = self.folds or nil, instruction_set = self.instruction_set }
+    partial = self.partial, folds = self.folds or nil, instruction_set = self.instruction_set,
+    open = self.open and description.encode(self.open, arrays, "open_block") }
 end
 
 local function whole(value, low) return math.type(value) == "integer" and value >= low end
@@ -315,6 +331,7 @@ function sums.decode(p, saved, said)
   local good = type(said) == "table" and whole(said.rows, 1) and whole(said.forgotten, 0)
     and (said.partial == nil or said.partial == true) and parts.check(said.parts)
     and are_folds(said.folds, info.folds, said.rows) and type(said.instruction_set) == "string"
+    and open_block.valid(said.open, f)
   if not good then error("the description of its sums is not valid", 0) end
   if info.printed and info.fingerprints ~= said.rows then
     error(("its sums have %d rows, and the fingerprints of %d"):format(said.rows,
@@ -322,7 +339,7 @@ function sums.decode(p, saved, said)
   end
   return sums.new{ pipeline = automatic.as_fitted(p):clone(), handle = handle, rows = said.rows,
     forgotten = said.forgotten, parts = said.parts, partial = said.partial, folds = said.folds,
-    instruction_set = said.instruction_set, model = f }
+    open = said.open, instruction_set = said.instruction_set, model = f }
 end
 
 --- sums.without_solution(s): its model as a fitted pipeline, with zeros as weights, for a file.

@@ -104,6 +104,63 @@ function TestPartsOfFloatFeatures()
     { rows = { 2, 4000 } })
 end
 
+-- Updates of float features continue the block that is not full: the bits of one fit, whatever the
+-- sizes of the updates, also after saving, merging and streams, with weights and classes.
+function TestUpdatesOfFloatFeaturesContinueTheBlock()
+  local rows = 7000
+  local Z = sc.randn{ rows, 3, seed = 5 }
+  local label, weights = {}, {}
+  for i = 1, rows do
+    label[i] = ("class %d"):format((math.floor(Z:get(i, 1) * 3) + i % 2) % 3)
+    weights[i] = 0.5 + i % 7
+  end
+  local cases = { sc.dataset{ X = Z, y = Z:column(1) + 1e4, weights = weights },
+    sc.dataset{ X = Z, y = label } }
+  support.in_folder(function(folder)
+    local path = folder .. "/model.safetensors"
+    for _, ds in ipairs(cases) do
+      for _, dtype in ipairs{ "float64", "float32" } do
+        local p = pipeline{ dtype = dtype, class_weights = ds.classes and { ["class 1"] = 3 } }
+        local want = p:clone():fit(ds, { sums = true }):decision(Z)
+        local m = p:clone():fit(ds:subset(1, 2500), { sums = true })
+        lu.assertStrContains(tostring(m.sums_kept), "452 of them kept")
+        m:update(ds:subset(2501, 2503)):update(ds:subset(2504, 4096))
+        m:save(path, { sums = true })
+        m = sc.load(path):update(ds:subset(4097, 4100))
+        m:save(path, { sums = true })
+        m = sc.load(path):update(ds:subset(4101, rows), { every = 997 })
+        lu.assertTrue(m:decision(Z) == want)
+        -- the last rows leave at a block, and come again
+        m:forget(ds:subset(6145, rows))
+        lu.assertTrue(m:decision(Z)
+          == p:clone():fit(ds:subset(1, 6144), { sums = true }):decision(Z))
+        lu.assertTrue(m:update(ds:subset(6145, rows)):decision(Z) == want)
+        -- parts of which the last has the open block
+        local some = ds:subset(1, 5000)
+        local joined = sc.merge{ p:sums(some, { rows = { 2049, 5000 } }),
+          p:sums(some, { rows = { 1, 2048 } }) }:solve()
+        lu.assertTrue(joined:update(ds:subset(5001, rows)):decision(Z) == want)
+        fails({ "NaN", "row 2," }, m.update, m, sc.dataset{ X = Z:slice(1, 2):copy():set(2, 2,
+          0 / 0), y = ds.classes and { "class 1", "class 0" } or ds.y:slice(1, 2),
+          task = ds.task })
+        lu.assertTrue(m:decision(Z) == want)
+      end
+    end
+    local csv, lines = folder .. "/rows.csv", {}
+    for i = 1, rows do
+      lines[i] = ("%.17g,%.17g,%.17g,%s"):format(Z:get(i, 1), Z:get(i, 2), Z:get(i, 3), label[i])
+    end
+    local function write(name, first, last)
+      support.write(name, "a,b,c,label\n" .. table.concat(lines, "\n", first, last) .. "\n")
+      return sc.data.csv(name, { stream = true, quiet = true })
+    end
+    local want = pipeline{ dtype = "float64" }:fit(write(csv, 1, rows), { sums = true })
+    local m = pipeline{ dtype = "float64" }:fit(write(csv, 1, 2900), { sums = true })
+    m:update(write(folder .. "/more.csv", 2901, rows))
+    lu.assertTrue(m:decision(Z) == want:decision(Z))
+  end)
+end
+
 function TestClassesAndWeightsOfClasses()
   for _, k in ipairs{ 2, 5 } do
     local ds = classes(k)
