@@ -11,7 +11,7 @@ size_t scl_text_encoder_cols(const scl_text_encoder *encoder) {
 
 int32_t scl_text_encoder_column(const scl_text_encoder *encoder, const char *term, size_t length) {
   if (encoder->named) return scl_vocabulary_find(&encoder->vocabulary, term, length);
-  const uint32_t hash = scl_hash_text(term, length), sign = (uint32_t)-(int32_t)(hash >> 31);
+  const uint32_t hash = scl_hash_text(term, length), sign = (uint32_t) - (int32_t)(hash >> 31);
   return (int32_t)(((hash ^ sign) - sign) & (((uint32_t)1 << encoder->bits) - 1));
 }
 

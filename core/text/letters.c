@@ -46,8 +46,8 @@ uint32_t scl_lower(uint32_t code) {
 
 bool scl_is_white(uint32_t code) {
   return code == ' ' || (code >= '\t' && code <= '\r') || code == 0x85 || code == 0xA0 ||
-         code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||
-         code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
+         code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
+         code == 0x202F || code == 0x205F || code == 0x3000;
 }
 
 /* ---------------------------------------------------------------- UTF-8 */
@@ -91,8 +91,7 @@ size_t scl_invalid_bytes(const char *text, size_t length, size_t *first) {
   size_t invalid = 0, used;
   for (size_t i = 0; i < length; i += used) {
     used = 1;
-    if (bytes[i] < 0x80 || scl_decode(bytes + i, length - i, &used) != SCL_REPLACEMENT ||
-        used > 1)
+    if (bytes[i] < 0x80 || scl_decode(bytes + i, length - i, &used) != SCL_REPLACEMENT || used > 1)
       continue;
     if (invalid++ == 0) *first = i;
   }

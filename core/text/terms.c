@@ -116,7 +116,7 @@ static scl_status read_characters(scl_terms *terms, const scl_text_form *form,
     const bool space = scl_is_white(code);
     if (space && white) continue;
     white = space;
-    const size_t bytes = scl_encode_character(space        ? ' '
+    const size_t bytes = scl_encode_character(space         ? ' '
                                               : form->exact ? code
                                                             : scl_lower(code),
                                               terms->text + at);
@@ -130,8 +130,8 @@ scl_status scl_terms_read(scl_terms *terms, const scl_text_form *form, const cha
                           size_t length, scl_error *error) {
   terms->count = 0;
   SCL_TRY(reserve_text(terms, length, error));
-  return (form->characters ? read_characters : read_words)(
-      terms, form, (const unsigned char *)text, length, error);
+  return (form->characters ? read_characters : read_words)(terms, form, (const unsigned char *)text,
+                                                           length, error);
 }
 
 /* ---------------------------------------------------------------- hash */

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 typedef struct scl_text_form {
-  bool characters; /* terms are runs of characters; else of words */
-  bool single;     /* words of one character are words too */
-  bool exact;      /* upper case is not changed to lower case */
+  bool characters;    /* terms are runs of characters; else of words */
+  bool single;        /* words of one character are words too */
+  bool exact;         /* upper case is not changed to lower case */
   size_t least, most; /* lengths of the runs, at least 1 */
 } scl_text_form;
 

@@ -119,8 +119,8 @@ scl_status scl_texts_finish(scl_texts_builder *builder, scl_texts *out, scl_erro
 /* Room for `count` texts of `bytes` bytes in all. */
 static scl_status create(size_t count, size_t bytes, int64_t **offsets, char **room,
                          scl_error *error) {
-  *offsets = count < SIZE_MAX / sizeof **offsets ? scl_allocate((count + 1) * sizeof **offsets)
-                                                 : NULL;
+  *offsets =
+      count < SIZE_MAX / sizeof **offsets ? scl_allocate((count + 1) * sizeof **offsets) : NULL;
   *room = scl_allocate(bytes + 1);
   if (*offsets != NULL && *room != NULL) return SCL_STATUS_OK;
   SCL_RELEASE(*offsets, *room);
@@ -148,8 +148,7 @@ scl_status scl_texts_take(const scl_texts *texts, const size_t *places, size_t c
 scl_status scl_texts_join(const scl_texts *a, const scl_texts *b, scl_texts *out,
                           scl_error *error) {
   scl_texts_builder builder = {0};
-  scl_status status = reserve(
-      &builder, scl_texts_bytes(a) + scl_texts_bytes(b) + a->count, error);
+  scl_status status = reserve(&builder, scl_texts_bytes(a) + scl_texts_bytes(b) + a->count, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < a->count; i++) {
     status = scl_texts_add(&builder, scl_text_at(a, i), scl_text_length(a, i), error);
     if (status == SCL_STATUS_OK) status = scl_texts_add(&builder, "\n", 1, error);

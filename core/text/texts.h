@@ -30,8 +30,7 @@ void scl_texts_release(scl_texts *texts);
 scl_status scl_texts_take(const scl_texts *texts, const size_t *places, size_t count,
                           scl_texts *out, scl_error *error);
 /* *out = text i of `a` followed by a newline and text i of `b`, which has as many. */
-scl_status scl_texts_join(const scl_texts *a, const scl_texts *b, scl_texts *out,
-                          scl_error *error);
+scl_status scl_texts_join(const scl_texts *a, const scl_texts *b, scl_texts *out, scl_error *error);
 /* The bytes of the texts of a view. */
 size_t scl_texts_bytes(const scl_texts *texts);
 

@@ -185,8 +185,8 @@ static scl_status count_part(void *context, size_t part, scl_error *error) {
   const size_t n = job->texts->count;
   scl_terms terms = {0};
   scl_status status = SCL_STATUS_OK;
-  for (size_t i = n * part / job->parts;
-       status == SCL_STATUS_OK && i < n * (part + 1) / job->parts; i++) {
+  for (size_t i = n * part / job->parts; status == SCL_STATUS_OK && i < n * (part + 1) / job->parts;
+       i++) {
     status = scl_terms_read(&terms, job->form, scl_text_at(job->texts, i),
                             scl_text_length(job->texts, i), error);
     if (status == SCL_STATUS_OK)
@@ -237,17 +237,16 @@ static scl_status choose(const term_counts *c, size_t min_count, size_t most, sc
   if (list == NULL) return too_large(c->count * sizeof *list, error);
   for (size_t i = 0; i < c->count; i++)
     if ((size_t)c->terms[i].texts >= min_count)
-      list[count++] = (chosen_term){c->bytes + c->terms[i].offset, c->terms[i].length,
-                                    c->terms[i].texts};
+      list[count++] =
+          (chosen_term){c->bytes + c->terms[i].offset, c->terms[i].length, c->terms[i].texts};
   if (count > most) qsort(list, count, sizeof *list, by_texts);
   const scl_status status = pack(list, scl_min(count, most), out, error);
   scl_release(list);
   return status;
 }
 
-scl_status scl_vocabulary_learn(const scl_text_form *form, const scl_texts *texts,
-                                size_t min_count, size_t most, scl_vocabulary *out, size_t *found,
-                                scl_error *error) {
+scl_status scl_vocabulary_learn(const scl_text_form *form, const scl_texts *texts, size_t min_count,
+                                size_t most, scl_vocabulary *out, size_t *found, scl_error *error) {
   memset(out, 0, sizeof *out);
   counting *job = scl_allocate_zero(sizeof *job);
   scl_texts terms = {0};

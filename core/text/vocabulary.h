@@ -18,9 +18,8 @@ scl_status scl_vocabulary_create(const scl_texts *terms, scl_vocabulary *out, sc
  * most texts, of equally frequent ones the first in the order of bytes. *found, unless NULL: how
  * many different terms there were. The result does not depend on threads or on the order of the
  * texts. */
-scl_status scl_vocabulary_learn(const scl_text_form *form, const scl_texts *texts,
-                                size_t min_count, size_t most, scl_vocabulary *out, size_t *found,
-                                scl_error *error);
+scl_status scl_vocabulary_learn(const scl_text_form *form, const scl_texts *texts, size_t min_count,
+                                size_t most, scl_vocabulary *out, size_t *found, scl_error *error);
 void scl_vocabulary_release(scl_vocabulary *vocabulary);
 
 /* The column of a term, from 0; -1: it has none. */

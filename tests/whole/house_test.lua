@@ -31,8 +31,8 @@ end
 -- ---------------------------------------------------------------- includes
 
 local floor_of = {}
-for i, room in ipairs{ "base", "algebra", "plugin", "processes", "map", "rows", "learn", "codes",
-  "data/files", "data", "model", "progress", "lua", "define", "module", "host", "checker" } do
+for i, room in ipairs{ "base", "algebra", "plugin", "processes", "map", "rows", "text", "learn",
+  "codes", "data/files", "data", "model", "progress", "lua", "define", "module", "host", "checker" } do
   floor_of[room] = i
 end
 
