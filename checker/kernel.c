@@ -4,6 +4,7 @@
 #include "checker/checker.h"
 #include "checker/parameters.h"
 #include "map/parameters.h"
+#include "plugin/prepare.h"
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +25,30 @@ static int gram(lua_State *L) {
                 4, "a block of another shape or type");
   scl_lua_check(L, scl_kernel_gram(kernel, &u, &v, out.data, out.row_stride, &error), &error);
   return 0;
+}
+
+/* checker.kernel_gram_prepared(kernel, u, all, v, block): the same after slot `prepare` on `all`, of
+ * which v are some -> whether it prepares anything */
+static int gram_prepared(lua_State *L) {
+  scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
+  const scl_const_parameters u = check_const_parameters(L, 2), all = check_const_parameters(L, 3);
+  scl_const_parameters v = check_const_parameters(L, 4);
+  const scl_block out = scl_lua_check_block(L, 5);
+  scl_error error = {0};
+  scl_prepared_work work;
+  luaL_argcheck(L,
+                out.rows == u.count && out.cols == v.count && out.dtype == SCL_DTYPE_FLOAT64 &&
+                    u.dim == v.dim && all.dim == v.dim,
+                5, "a block of another shape or type");
+  scl_status status = scl_prepare(kernel, NULL, &all, SCL_DTYPE_FLOAT64, &work, &error);
+  const bool prepares = work.work != NULL;
+  v.prepared = work.work;
+  if (status == SCL_STATUS_OK)
+    status = scl_kernel_gram(kernel, &u, &v, out.data, out.row_stride, &error);
+  scl_prepared_release(&work);
+  scl_lua_check(L, status, &error);
+  lua_pushboolean(L, prepares);
+  return 1;
 }
 
 /* checker.kernel_diagonal(kernel, u, memory) */
@@ -181,8 +206,8 @@ static int shift(lua_State *L) {
 }
 
 void scl_checker_open_kernel(lua_State *L) {
-  SCL_LUA_CALLS(L, {"kernel_gram", gram, 4}, {"kernel_diagonal", diagonal, 3},
-                {"kernel_simple", simple, 1}, {"kernel_finish", finish, 6},
-                {"kernel_move", move, 3}, {"kernel_shift", shift, 1}, {"kernel_tilt", tilt, 4},
-                {"kernel_bind", bind, 3});
+  SCL_LUA_CALLS(L, {"kernel_gram", gram, 4}, {"kernel_gram_prepared", gram_prepared, 5},
+                {"kernel_diagonal", diagonal, 3}, {"kernel_simple", simple, 1},
+                {"kernel_finish", finish, 6}, {"kernel_move", move, 3}, {"kernel_shift", shift, 1},
+                {"kernel_tilt", tilt, 4}, {"kernel_bind", bind, 3});
 }

@@ -41,6 +41,7 @@ static scl_status find_pilot(scl_map *map, scl_error *error) {
 /* Parameters first .. first+count-1 as the kernel gets them: less the pilot, if there is one. */
 static scl_const_parameters parameters_at(const scl_map *map, size_t first, size_t count) {
   scl_const_parameters w = scl_parameters_part_view(&map->natural.view, first, count);
+  w.prepared = map->own.sections.prepared.work;
   if (map->own.sections.pilot == NULL) return w;
   w.weights = map->own.sections.pilot + (first + 1) * map->dim;
   w.stride = (ptrdiff_t)map->dim;
@@ -132,6 +133,8 @@ static scl_status section_make(scl_map *map, const scl_map_spec *spec,
     map->pool = NULL;
   }
   SCL_TRY(find_pilot(map, error));
+  const scl_const_parameters all = parameters_at(map, 0, map->count);
+  SCL_TRY(scl_prepare(map->phi, NULL, &all, SCL_DTYPE_FLOAT64, &map->own.sections.prepared, error));
   return spec->whiten ? whiten(map, error) : SCL_STATUS_OK;
 }
 
@@ -282,6 +285,7 @@ static bool section_claims(const scl_map *map, const scl_map_spec *spec) {
 }
 
 static void section_release(scl_map *map) {
+  scl_prepared_release(&map->own.sections.prepared);
   SCL_RELEASE(map->own.sections.whitening, map->own.sections.pilot);
 }
 

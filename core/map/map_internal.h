@@ -41,6 +41,7 @@ typedef struct scl_sections {
   /* For a shift-invariant kernel whose parameters W are far from 0: a point near W (dim numbers),
    * then W less that point (count x dim); or NULL. */
   double *pilot;
+  scl_prepared_work prepared; /* of the kernel, for the parameters less the pilot */
 } scl_sections;
 
 /* Kind `staged` (kind_staged.c). */

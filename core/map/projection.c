@@ -31,7 +31,10 @@ scl_status scl_projection_create(const scl_projection_spec *spec, scl_projection
 
 void scl_projection_destroy(scl_projection *p) {
   if (p == NULL) return;
-  SCL_RELEASE(p->weights, p->support, p->degree, p->begin, p->bias, p->factor, p->offset);
+  for (size_t k = 0; p->prepared != NULL && k < p->planes; k++)
+    scl_prepared_release(&p->prepared[k]);
+  SCL_RELEASE(p->prepared, p->weights, p->support, p->degree, p->begin, p->bias, p->factor,
+              p->offset);
   scl_parameters_release(&p->structured);
   scl_instance_release(p->origin.sampler);
   scl_release(p);

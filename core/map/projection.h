@@ -4,6 +4,7 @@
 #define SCULLERY_PROJECTION_H
 
 #include "map/parameters.h"
+#include "plugin/prepare.h"
 
 struct scl_space_rule;
 
@@ -32,7 +33,8 @@ typedef struct scl_projection {
   scl_origin origin; /* structured: the sampler is shared */
   scl_parameter_set structured;
   size_t planes;
-  void *factor, *offset; /* dim each, or NULL */
+  scl_prepared_work *prepared; /* structured: of each plane */
+  void *factor, *offset;       /* dim each, or NULL */
 } scl_projection;
 
 /* Where a projection happens: the first row of x and of z, the row strides, rows of x,

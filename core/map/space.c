@@ -308,6 +308,32 @@ static scl_status grid_check(const char *name, const scl_parameters *drawn, scl_
 /* ------------------------------------------------------------ structured: the sampler
  * multiplies */
 
+/* The draw of plane k, and its parameters first .. first+count-1, as the sampler gets them: each
+ * plane counts from the set's first parameter, and the host adds the bias. */
+static scl_draw plane_of(const scl_projection *p, size_t k, size_t first, size_t count,
+                         scl_const_parameters *part) {
+  const size_t run = p->rows / p->planes;
+  *part = scl_parameters_part_view(&p->structured.view, k * run + first, count);
+  part->first -= k * run;
+  part->bias = NULL;
+  if (p->prepared != NULL) part->prepared = p->prepared[k].work;
+  return scl_origin_draw(&p->origin, k, p->planes);
+}
+
+/* Let the sampler prepare its calls on each plane. */
+static scl_status prepare_planes(scl_projection *p, scl_error *error) {
+  scl_prepared_work *prepared = scl_allocate_zero((p->planes + 1) * sizeof *prepared);
+  scl_status status = SCL_STATUS_OK;
+  if (prepared == NULL) return scl_fail_memory(error, p->planes * sizeof *prepared, "a projection");
+  for (size_t k = 0; status == SCL_STATUS_OK && k < p->planes; k++) {
+    scl_const_parameters all;
+    const scl_draw draw = plane_of(p, k, 0, p->rows / p->planes, &all);
+    status = scl_prepare(p->origin.sampler, &draw, &all, p->dtype, &prepared[k], error);
+  }
+  p->prepared = prepared;
+  return status;
+}
+
 /* Keep the sampler's numbers, and the column factors and offsets of a tilt, if they change
  * anything. */
 static scl_status structured_store(scl_projection *p, const scl_projection_spec *spec,
@@ -325,7 +351,7 @@ static scl_status structured_store(scl_projection *p, const scl_projection_spec 
     moved = moved || spec->offset[j] != 0;
   if (moved && (p->offset = scl_convert(spec->offset, p->dim, p->dtype)) == NULL)
     return scl_fail_memory(error, p->dim * sizeof *spec->offset, "column offsets");
-  return SCL_STATUS_OK;
+  return prepare_planes(p, error);
 }
 
 /* Add <offset, x>, which is the same for all parameters, to each row of z. */
@@ -359,10 +385,8 @@ static scl_status structured_project(const scl_projection *p, const scl_tile *t,
   if (p->factor != NULL && scaled == NULL)
     return scl_fail_memory(error, t->rows * p->dim * scl_dtype_size(p->dtype), "scaled rows");
   const size_t run = p->rows / p->planes, plane = t->first / scl_max(run, 1);
-  const scl_draw draw = scl_origin_draw(&p->origin, plane, p->planes);
-  scl_const_parameters part = scl_parameters_part_view(&p->structured.view, t->first, t->cols);
-  part.first -= plane * run; /* each plane counts from the set's first parameter */
-  part.bias = NULL;          /* the host adds it */
+  scl_const_parameters part;
+  const scl_draw draw = plane_of(p, plane, t->first - plane * run, t->cols, &part);
   const scl_const_block x = {.data = scaled == NULL ? t->x : scaled,
                              .dtype = p->dtype,
                              .rows = t->rows,

@@ -25,24 +25,30 @@ static scl_status expect_part(const scl_part *part, scl_kind kind, scl_error *er
   return scl_instance_expect(scl_instance_of(part->self), kind, error);
 }
 
+/* Parameters for a part: what the caller has prepared for its own calls is not the part's. */
+static scl_const_parameters parameters_for_part(const scl_const_parameters *from) {
+  scl_const_parameters out;
+  SCL_COPY(&out, from);
+  out.prepared = NULL;
+  return out;
+}
+
 static scl_status part_gram(const scl_part *kernel, const scl_const_parameters *u,
                             const scl_const_parameters *v, double *out, ptrdiff_t stride,
                             scl_error *error) {
-  scl_const_parameters left, right;
   SCL_TRY(expect_part(kernel, SCL_KIND_KERNEL, error));
   SCL_TABLE_EXPECT(u, scl_const_parameters, SCL_LEAST_CONST_PARAMETERS, error);
   SCL_TABLE_EXPECT(v, scl_const_parameters, SCL_LEAST_CONST_PARAMETERS, error);
-  return scl_kernel_gram(scl_instance_of(kernel->self), scl_table_read(u, sizeof left, &left),
-                         scl_table_read(v, sizeof right, &right), out, stride, error);
+  const scl_const_parameters left = parameters_for_part(u), right = parameters_for_part(v);
+  return scl_kernel_gram(scl_instance_of(kernel->self), &left, &right, out, stride, error);
 }
 
 static scl_status part_diagonal(const scl_part *kernel, const scl_const_parameters *u, double *out,
                                 scl_error *error) {
-  scl_const_parameters rows;
   SCL_TRY(expect_part(kernel, SCL_KIND_KERNEL, error));
   SCL_TABLE_EXPECT(u, scl_const_parameters, SCL_LEAST_CONST_PARAMETERS, error);
-  return scl_kernel_diagonal(scl_instance_of(kernel->self), scl_table_read(u, sizeof rows, &rows),
-                             out, error);
+  const scl_const_parameters rows = parameters_for_part(u);
+  return scl_kernel_diagonal(scl_instance_of(kernel->self), &rows, out, error);
 }
 
 static scl_status part_tilt(const scl_part *kernel, const scl_law *law, scl_tilt *out,

@@ -82,12 +82,14 @@ scl_status scl_sampler_scales(const scl_instance *sampler, const scl_draw *draw,
 scl_status scl_component_pair_kernel(const scl_instance *component, const scl_instance *partner,
                                      char *text, size_t size, scl_error *error);
 
-/* Drawn parameters as read-only ones. The two structs have the same members, so a copy of the bytes
- * converts one to the other. */
-_Static_assert(sizeof(scl_parameters) == sizeof(scl_const_parameters), "they are laid out alike");
+/* Drawn parameters as read-only ones, with nothing prepared. The two structs begin with the same
+ * members, so a copy of these bytes converts one to the other. */
+_Static_assert(SCL_LEAST_PARAMETERS == SCL_LEAST_CONST_PARAMETERS, "they are laid out alike");
 static inline scl_const_parameters scl_parameters_view(const scl_parameters *p) {
   scl_const_parameters view;
-  SCL_COPY(&view, p);
+  memset(&view, 0, sizeof view);
+  memcpy(&view, p, SCL_LEAST_PARAMETERS);
+  view.head = (scl_head)SCL_HEAD(scl_const_parameters);
   return view;
 }
 

@@ -62,6 +62,8 @@ static const scl_table_rule of_abilities[] = {
     {SCL_ABILITY_PAIR_KERNEL, SAMPLER | NONLINEARITY,
      TABLE(scl_ability_pair_kernel, SCL_LEAST_ABILITY_PAIR_KERNEL),
      .required = {SLOT(scl_ability_pair_kernel, kernel)}},
+    {SCL_ABILITY_PREPARE, SAMPLER | KERNEL, TABLE(scl_ability_prepare, SCL_LEAST_ABILITY_PREPARE),
+     .required = {SLOT(scl_ability_prepare, prepare), SLOT(scl_ability_prepare, release)}},
     {SCL_ABILITY_SMOOTHING, NONLINEARITY, TABLE(scl_ability_smoothing, SCL_LEAST_ABILITY_SMOOTHING),
      .either = {SLOT(scl_ability_smoothing, loop), SLOT(scl_ability_smoothing, smooth)}},
     {SCL_ABILITY_FACTS, NONLINEARITY, TABLE(scl_ability_facts, SCL_LEAST_ABILITY_FACTS)},

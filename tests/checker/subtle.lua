@@ -18,6 +18,7 @@ return {
     law = "column_period coarse total_scaled mean_lost law_mean make_coarse",
     moments = "variance_up variance_down variance_far variance_late mean_moved tails_cut heavy \z
       twin_columns small_buffer rare_nan rare_huge law_scale_far",
+    prepare = "prepared_place prepared_float",
     periods = "index_12 index_16 index_32 index_float sign_period",
     ["simple-form"] = "make_late",
     sizes = "few_columns long_batch packed_far column_byte apply_rows apply_dims learns_start \z
@@ -52,6 +53,7 @@ return {
     diagonal = "diagonal_short",
     expectation = "long_v",
     instances = "first_k",
+    prepare = "prepared_first",
     near = "nan_equal cancels cancels_far nan_far origin",
     sizes = "one_stride columns_32 columns_256 long_u diagonal_late",
     symmetry = "asymmetric_far",

@@ -341,11 +341,12 @@ function TestTablesThatThePluginOwns()
   end
   local cases = { { "wrapper.layout", "scl_layout", draw }, { "wrapper.draw", "scl_draw", draw },
     { "wrapper.parameters", "scl_parameters", draw }, { "wrapper.law", "scl_law", tell },
-    { "twice.gram", "scl_const_parameters", gram }, { "twice.tilt", "scl_tilt", weight },
+    { "twice.gram", "scl_const_parameters", gram, 1 }, { "twice.tilt", "scl_tilt", weight },
     { "square.normal", "scl_normal", solve } }
   for _, case in ipairs(cases) do
-    local slot, type, f = table.unpack(case)
+    local slot, type, f, appended = table.unpack(case)
     local members = boundaries()[type]
+    for _ = 1, appended or 0 do members[#members] = nil end -- what later versions of 1 brought
     local whole = members[#members]
     lu.assertEquals({ ask(slot, whole, f) }, { true })
     lu.assertEquals({ ask(slot, whole + 32, f) }, { true })

@@ -307,6 +307,22 @@ local function check_simple(t, kernel)
   return true
 end
 
+-- ---------------------------------------------------------------- prepared work
+
+-- K after slot `prepare` on all parameters is that without it, to the bit, for all and for some.
+local function check_prepared(t, kernel, make)
+  local u, v = make(N), make(2 * N)
+  for _, range in ipairs{ { 0, 2 * N }, { 0, 1 }, { 7, 20 }, { 2 * N - 1, 1 } } do
+    local out = parameters.block(N, range[2])
+    local prepares = core.kernel_gram_prepared(kernel, u, v, parameters.part(v, range[1], range[2]),
+      out)
+    if not prepares then t:note("nothing is prepared") end
+    local alone = gram(kernel, u, parameters.part(v, range[1], range[2]))
+    expect_near(t, core.block_get(out), alone, 0, "%d parameters from %d on with the work of slot \z
+      prepare on all %d, and without it", range[2], range[1], 2 * N)
+  end
+end
+
 -- ---------------------------------------------------------------- the list
 
 local function run_threads(t)
@@ -333,6 +349,19 @@ local function run_simple(t)
   if not any then t:skip("it has the general form") end
 end
 
+local function run_prepared(t)
+  local any = false
+  each_space(t, function(kernel, make)
+    for _, id in ipairs(core.abilities(kernel)) do
+      if id == "scullery.prepare/1" then
+        any = true
+        check_prepared(t, kernel, make)
+      end
+    end
+  end)
+  if not any then t:skip("it prepares no work") end
+end
+
 -- A test that calls f for each variant, space and number of columns.
 local function test(name, about, f)
   return { name = name, about = about, seconds = 60,
@@ -347,6 +376,8 @@ return {
   test("guard-pages", "all of the result is written, and nothing else touched", check_guard_pages),
   test("edges", "parameters of zeros, and equal ones", check_edges),
   test("hostile", "a row that is NaN, infinite or huge changes only its own K", check_hostile),
+  { name = "prepare", about = "K is the same with what slot prepare made, and without it",
+    seconds = 60, run = run_prepared },
   { name = "simple-form", about = "finish and move give the same for a number at any place",
     run = run_simple },
   { name = "threads", about = "the same bits on 1 and many threads", run = run_threads },

@@ -181,6 +181,39 @@ local function check_apply(t, draw, layout)
   return true
 end
 
+-- ---------------------------------------------------------------- prepared work
+
+-- The numbers of a product after slot `prepare` on all parameters are those without it, to the bit;
+-- for all parameters, for single blocks, and for a second set that is prepared beside the first.
+local function check_prepared(t, draw, layout)
+  if layout.space ~= "structured" or not parameters.offers(draw, "scullery.prepare/1") then
+    return false
+  end
+  local count = parameters.whole_blocks(layout, draw.total)
+  if not draw.state and layout.block < draw.total then
+    count = parameters.whole_blocks(layout, math.max(3 * layout.block, 20))
+    draw = parameters.with(draw, { total = count })
+  end
+  local room = parameters.lock(parameters.drawn(draw, layout, 0, count))
+  local X = rows_for(t, draw, room)
+  local step = layout.block < count and layout.block or count
+  for _, dtype in ipairs{ "float64", "float32" } do
+    for from = 0, count - 1, step do
+      for _, size in ipairs{ step, count - from } do
+        local part = parameters.part(room, from, size)
+        local without = parameters.apply(draw, part, X, { dtype = dtype })
+        local z = parameters.block(X:rows(), size, { dtype = dtype })
+        local prepares = core.sampler_apply_prepared(draw, room, part,
+          parameters.block_of(X, { dtype = dtype }), z)
+        if not prepares then t:note("nothing is prepared for %d columns", draw.dim) end
+        expect_near(t, core.block_get(z), without, 0, "%s: parameters %d to %d with the work of \z
+          slot prepare on all %d, and without it", dtype, from, from + size - 1, count)
+      end
+    end
+  end
+  return true
+end
+
 -- ---------------------------------------------------------------- learning
 
 local function learn(t, sampler, X, T, seed, block)
@@ -294,6 +327,8 @@ return {
   test("scales", "scales are the same in any batch", "it declares no scales", check_scales),
   test("apply", "apply agrees with x times `rows`, in both types and any blocks",
     "its rows are not structured", check_apply),
+  test("prepare", "apply gives the same numbers with what slot prepare made, and without it",
+    "it prepares no work", check_prepared),
   { name = "learn", about = "the state is the same for any blocks and threads, and draws use it",
     seconds = 60,
     run = function(t)

@@ -150,92 +150,105 @@ static diagonal diagonal_of(const hadamard *self, size_t size, size_t k) {
   return (diagonal){SORF_REALS - 1 - k, k == 0 ? sigma / root : k == 1 ? root / (double)size : 1};
 }
 
-/* The memory for one block of P rows: its chain, as float64 and as float32, and two rows of either
- * type for the transforms. */
-typedef struct workspace {
-  size_t size;       /* P */
-  double *diagonals; /* 3 P */
-  float *single;     /* 3 P: the same */
-  uint32_t *order;   /* P */
-  double *scratch;   /* 2 P */
-} workspace;
+/* The chains of some blocks in the type of the rows; one piece of memory. */
+typedef struct chains {
+  size_t first, size; /* the first parameter; P */
+  scl_dtype dtype;
+  char *diagonals; /* 3 P numbers of that type for each block */
+  uint32_t *order; /* P for each block; NULL: sorf */
+} chains;
 
-/* Scratch memory for the blocks of these parameters, which must be whole blocks. */
-static scl_status hadamard_reserve(const hadamard *self, const scl_const_parameters *parameters,
-                                   workspace *out, scl_error *error) {
-  const scl_host *host = self->rows.base.host;
-  const size_t size = padded(parameters->dim);
-  if (parameters->first % size != 0 || parameters->count % size != 0)
-    return host->fail(error, SCL_STATUS_BAD_SHAPE,
-                      "Hadamard rows come in whole blocks of %zu, and these are rows %zu to %zu",
-                      size, parameters->first + 1, parameters->first + parameters->count);
-  *out = (workspace){.size = size,
-                     .diagonals = host->scratch(3 * size * sizeof *out->diagonals),
-                     .single = host->scratch(3 * size * sizeof *out->single),
-                     .order = host->scratch(size * sizeof *out->order),
-                     .scratch = host->scratch(2 * size * sizeof *out->scratch)};
-  if (out->diagonals != NULL && out->single != NULL && out->order != NULL && out->scratch != NULL)
-    return SCL_STATUS_OK;
-  return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a block of %zu rows", size);
+static size_t bytes_of(scl_dtype dtype) {
+  return dtype == SCL_DTYPE_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
-/* The three diagonal matrices of a block in float64, with their factors. */
-static void fill_diagonals(const hadamard *self, const scl_const_parameters *parameters,
-                           size_t first, workspace *space) {
-  for (size_t k = 0; k < 3; k++) {
-    const diagonal from = diagonal_of(self, space->size, k);
-    const double *at = parameters->weights + (ptrdiff_t)first * parameters->stride + from.kept;
-    for (size_t i = 0; i < space->size; i++, at += parameters->stride)
-      space->diagonals[k * space->size + i] = from.factor * *at;
-  }
-}
-
-/* The same in float32; fails where a number overflows it. */
-static scl_status narrow_diagonals(const hadamard *self, workspace *space, scl_error *error) {
+/* The three diagonal matrices of the block at place `at`, with their factors; fails where a number
+ * overflows float32. */
+static scl_status fill_diagonals(const hadamard *self, const scl_const_parameters *parameters,
+                                 size_t at, chains *out, scl_error *error) {
+  char *to = out->diagonals + 3 * at * bytes_of(out->dtype);
   double largest = 0;
-  for (size_t i = 0; i < 3 * space->size; i++) {
-    largest = fmax(largest, fabs(space->diagonals[i]));
-    space->single[i] = (float)space->diagonals[i];
+  for (size_t k = 0; k < 3; k++) {
+    const diagonal from = diagonal_of(self, out->size, k);
+    const double *kept = parameters->weights + (ptrdiff_t)at * parameters->stride + from.kept;
+    for (size_t i = k * out->size; i < (k + 1) * out->size; i++, kept += parameters->stride) {
+      const double number = from.factor * *kept;
+      largest = fmax(largest, fabs(number));
+      if (out->dtype == SCL_DTYPE_FLOAT32)
+        ((float *)(void *)to)[i] = (float)number;
+      else
+        ((double *)(void *)to)[i] = number;
+    }
   }
-  if (largest <= (double)FLT_MAX) return SCL_STATUS_OK;
+  if (out->dtype != SCL_DTYPE_FLOAT32 || largest <= (double)FLT_MAX) return SCL_STATUS_OK;
   return self->rows.base.host->fail(error, SCL_STATUS_NUMERIC,
                                     "sigma = %g is too large for float32", self->rows.sigma);
 }
 
 /* The permutation of a fastfood block; checks places that may come from a file. */
 static scl_status fill_order(const hadamard *self, const scl_const_parameters *parameters,
-                             size_t first, workspace *space, scl_error *error) {
-  for (size_t i = 0; i < space->size; i++) {
-    const double place = parameters->weights[(ptrdiff_t)(first + i) * parameters->stride + ORDER];
-    if (!(place >= 0 && place < (double)space->size))
+                             size_t at, chains *out, scl_error *error) {
+  for (size_t i = at; i < at + out->size; i++) {
+    const double place = parameters->weights[(ptrdiff_t)i * parameters->stride + ORDER];
+    if (!(place >= 0 && place < (double)out->size))
       return self->rows.base.host->fail(error, SCL_STATUS_BAD_DATA,
                                         "parameter %zu has place %g in its block of %zu",
-                                        parameters->first + first + i + 1, place, space->size);
-    space->order[i] = (uint32_t)place;
+                                        parameters->first + i + 1, place, out->size);
+    out->order[i] = (uint32_t)place;
   }
   return SCL_STATUS_OK;
 }
 
-/* The chain of the block that begins at place `first` of the batch. */
-static scl_status fill_chain(const hadamard *self, const scl_const_parameters *parameters,
-                             size_t first, scl_dtype dtype, workspace *space, walsh_chain *out,
-                             scl_error *error) {
-  const bool fastfood = self->form == FORM_FASTFOOD, single = dtype == SCL_DTYPE_FLOAT32;
+/* The chains of these parameters, whole blocks, in memory from `allocate`. *out is that memory,
+ * also after a failure. */
+static scl_status make_chains(const hadamard *self, const scl_const_parameters *parameters,
+                              scl_dtype dtype, void *(*allocate)(size_t), chains **out,
+                              scl_error *error) {
+  enum { HEAD = (sizeof(chains) + 63) / 64 * 64 };
+  const scl_host *host = self->rows.base.host;
+  const bool fastfood = self->form == FORM_FASTFOOD;
+  const size_t size = padded(parameters->dim), count = parameters->count,
+               numbers = 3 * count * bytes_of(dtype);
+  *out = NULL;
+  char *memory = allocate(HEAD + numbers + (fastfood ? count * sizeof(uint32_t) : 0));
+  if (memory == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu Hadamard rows",
+                      count);
+  chains *made = *out = (chains *)(void *)memory;
+  *made = (chains){.first = parameters->first,
+                   .size = size,
+                   .dtype = dtype,
+                   .diagonals = memory + HEAD,
+                   .order = fastfood ? (uint32_t *)(void *)(memory + HEAD + numbers) : NULL};
   scl_status status = SCL_STATUS_OK;
-  const void *numbers[3];
-  fill_diagonals(self, parameters, first, space);
-  if (single) status = narrow_diagonals(self, space, error);
-  if (status == SCL_STATUS_OK && fastfood)
-    status = fill_order(self, parameters, first, space, error);
-  for (size_t k = 0; k < 3; k++)
-    numbers[k] = single ? (const void *)(space->single + k * space->size)
-                        : (const void *)(space->diagonals + k * space->size);
-  *out = (walsh_chain){.size = space->size,
-                       .transforms = fastfood ? 2 : 3,
-                       .factors = {numbers[0], numbers[1], fastfood ? NULL : numbers[2]},
-                       .order = fastfood ? space->order : NULL,
-                       .last = fastfood ? numbers[2] : NULL};
+  for (size_t at = 0; status == SCL_STATUS_OK && at < count; at += size) {
+    status = fill_diagonals(self, parameters, at, made, error);
+    if (status == SCL_STATUS_OK && fastfood) status = fill_order(self, parameters, at, made, error);
+  }
   return status;
+}
+
+static scl_status expect_blocks(const hadamard *self, const scl_const_parameters *parameters,
+                                scl_error *error) {
+  const size_t size = padded(parameters->dim);
+  if (parameters->first % size == 0 && parameters->count % size == 0) return SCL_STATUS_OK;
+  return self->rows.base.host->fail(
+      error, SCL_STATUS_BAD_SHAPE,
+      "Hadamard rows come in whole blocks of %zu, and these are rows %zu to %zu", size,
+      parameters->first + 1, parameters->first + parameters->count);
+}
+
+/* The chain of the block that begins at place `at`. */
+static walsh_chain chain_at(const chains *all, size_t at) {
+  const size_t each = all->size * bytes_of(all->dtype);
+  const char *diagonals = all->diagonals + 3 * at * bytes_of(all->dtype);
+  const bool fastfood = all->order != NULL;
+  return (walsh_chain){
+      .size = all->size,
+      .transforms = fastfood ? 2 : 3,
+      .factors = {diagonals, diagonals + each, fastfood ? NULL : diagonals + 2 * each},
+      .order = fastfood ? all->order + at : NULL,
+      .last = fastfood ? diagonals + 2 * each : NULL};
 }
 
 /* Row i of the chain's matrix: the transposed chain applied to e_i. */
@@ -252,48 +265,78 @@ static void dense_row(const walsh_chain *chain, size_t i, double *u, double *v) 
   }
 }
 
-/* Every row of the chain's matrix, cut to `dim` numbers. */
-static void dense_rows(const walsh_chain *chain, size_t dim, double *scratch, double *out,
-                       ptrdiff_t stride) {
-  for (size_t i = 0; i < chain->size; i++) {
-    dense_row(chain, i, scratch, scratch + chain->size);
-    memcpy(out + (ptrdiff_t)i * stride, scratch, dim * sizeof *out);
-  }
+static scl_status prepare(const void *self, const scl_draw *draw,
+                          const scl_const_parameters *parameters, scl_dtype dtype, void **prepared,
+                          scl_error *error) {
+  const hadamard *sampler = self;
+  chains *made;
+  (void)draw;
+  scl_status status = expect_blocks(sampler, parameters, error);
+  if (status != SCL_STATUS_OK) return status;
+  status = make_chains(sampler, parameters, dtype, sampler->rows.base.host->allocate, &made, error);
+  if (status == SCL_STATUS_OK)
+    *prepared = made;
+  else
+    sampler->rows.base.host->release(made);
+  return status;
 }
 
-/* Processes block after block: z = X W' where there is an x, else dense = W. */
-static scl_status each_block(const hadamard *self, const scl_const_parameters *parameters,
-                             const scl_const_block *x, const scl_block *z, double *dense,
-                             ptrdiff_t stride, scl_error *error) {
-  const scl_dtype dtype = x == NULL ? SCL_DTYPE_FLOAT64 : x->dtype;
-  const walsh_rows multiply = walsh_choose(dtype);
-  workspace space = {0};
-  scl_status status = hadamard_reserve(self, parameters, &space, error);
-  if (status != SCL_STATUS_OK) return status;
-  for (size_t first = 0; first < parameters->count; first += space.size) {
-    walsh_chain chain;
-    status = fill_chain(self, parameters, first, dtype, &space, &chain, error);
-    if (status != SCL_STATUS_OK) return status;
-    if (x != NULL)
-      multiply(&chain, x, z, first, space.scratch);
-    else
-      dense_rows(&chain, parameters->dim, space.scratch, dense + (ptrdiff_t)first * stride, stride);
-  }
-  return SCL_STATUS_OK;
+static void release_chains(const void *self, void *prepared) {
+  ((const hadamard *)self)->rows.base.host->release(prepared);
+}
+
+/* Scratch memory for two rows of P numbers. */
+static scl_status two_rows(const hadamard *self, size_t size, double **out, scl_error *error) {
+  const scl_host *host = self->rows.base.host;
+  *out = host->scratch(2 * size * sizeof **out);
+  return *out != NULL ? SCL_STATUS_OK
+                      : host->fail(error, SCL_STATUS_NO_MEMORY,
+                                   "not enough memory for rows of %zu numbers", size);
 }
 
 static scl_status hadamard_apply(const void *self, const scl_draw *draw,
                                  const scl_const_parameters *parameters, const scl_const_block *x,
                                  const scl_block *z, scl_error *error) {
+  const hadamard *sampler = self;
+  const chains *ready = scl_prepared(parameters);
+  const size_t before = ready == NULL ? 0 : parameters->first - ready->first;
+  double *scratch;
+  chains *made = NULL;
   (void)draw;
-  return each_block(self, parameters, x, z, NULL, 0, error);
+  scl_status status = expect_blocks(sampler, parameters, error);
+  if (status == SCL_STATUS_OK && ready == NULL) {
+    status =
+        make_chains(sampler, parameters, x->dtype, sampler->rows.base.host->scratch, &made, error);
+    ready = made;
+  }
+  if (status == SCL_STATUS_OK) status = two_rows(sampler, padded(parameters->dim), &scratch, error);
+  const walsh_rows multiply = walsh_choose(x->dtype);
+  for (size_t at = 0; status == SCL_STATUS_OK && at < parameters->count; at += ready->size) {
+    const walsh_chain chain = chain_at(ready, before + at);
+    multiply(&chain, x, z, at, scratch);
+  }
+  return status;
 }
 
+/* Every row of the matrices of the chains, cut to d numbers. */
 static scl_status rows(const void *self, const scl_draw *draw,
                        const scl_const_parameters *parameters, double *dense, ptrdiff_t stride,
                        scl_error *error) {
+  const hadamard *sampler = self;
+  chains *all;
+  double *scratch;
   (void)draw;
-  return each_block(self, parameters, NULL, NULL, dense, stride, error);
+  scl_status status = expect_blocks(sampler, parameters, error);
+  if (status == SCL_STATUS_OK)
+    status = make_chains(sampler, parameters, SCL_DTYPE_FLOAT64, sampler->rows.base.host->scratch,
+                         &all, error);
+  if (status == SCL_STATUS_OK) status = two_rows(sampler, padded(parameters->dim), &scratch, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < parameters->count; i++) {
+    const walsh_chain chain = chain_at(all, i / all->size * all->size);
+    dense_row(&chain, i % all->size, scratch, scratch + all->size);
+    memcpy(dense + (ptrdiff_t)i * stride, scratch, parameters->dim * sizeof *dense);
+  }
+  return status;
 }
 
 /* ---------------------------------------------------------------- the plugin */
@@ -318,4 +361,6 @@ const scl_plugin scullery_plugin = {
     GAUSSIAN_ROWS_SAMPLER(hadamard, SCL_SPACE_STRUCTURED),
     SCL_ABILITIES(GAUSSIAN_ROWS_CHARACTERISTIC,
                   SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = hadamard_apply,
-                            .rows = rows, .dtypes = SCL_DTYPES_FLOAT))};
+                            .rows = rows, .dtypes = SCL_DTYPES_FLOAT),
+                  SCL_OFFER(SCL_ABILITY_PREPARE, scl_ability_prepare, .prepare = prepare,
+                            .release = release_chains))};

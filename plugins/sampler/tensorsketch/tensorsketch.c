@@ -90,63 +90,112 @@ static scl_status tensorsketch_scales(const void *self, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ one call of apply */
+/* ------------------------------------------------------------ what calls of apply share */
 
-/* For the sketch at hand: where columns of x' go. `columns` are d, or d + 1 with an offset. */
-typedef struct hashes {
-  uint32_t *bucket; /* p x columns */
-  /* p x columns signs; those of the first factor over m, which the transforms multiply by */
-  double *f64;
+/* For each sketch where columns of x' go: bucket and sign, p x columns of each; the signs of the
+ * first factor are over m, by which the transforms multiply. And the roots of the largest sketch.
+ * `columns` are d, or d + 1 with an offset. One piece of memory. */
+typedef struct plan {
+  size_t columns;
+  uint32_t *bucket;
+  double *f64; /* the signs, in the type of the rows; the other is NULL */
   float *f32;
-} hashes;
+  convolution_roots roots;
+} plan;
+
+static size_t columns_of(const tensorsketch *self, size_t dim) { return dim + (self->offset > 0); }
+
+/* h_j(i) are low bits, g_j(i) the highest bit of number i of item 64 number + j. bits: `columns`
+ * numbers. */
+static void draw_hashes(const tensorsketch *self, const scl_draw *draw, const sketch *at,
+                        uint64_t *bits, plan *out) {
+  for (size_t j = 0; j < self->degree; j++) {
+    const double size = j == 0 ? 1 / (double)at->size : 1;
+    size_t to = (at->number * self->degree + j) * out->columns;
+    self->base.host->random->bits(draw->address.seed, draw->address.stream + STREAM_HASHES,
+                                  at->number * MOST_DEGREE + j, 0, out->columns, bits);
+    for (size_t i = 0; i < out->columns; i++, to++) {
+      const double sign = bits[i] >> 63 ? -size : size;
+      out->bucket[to] = (uint32_t)(bits[i] & (at->size - 1));
+      if (out->f64 != NULL)
+        out->f64[to] = sign;
+      else
+        out->f32[to] = (float)sign;
+    }
+  }
+}
+
+/* `count` numbers of `each` bytes at *used of `memory`. */
+static void *take(char *memory, size_t *used, size_t count, size_t each) {
+  void *taken = memory + *used;
+  *used += (count * each + 63) / 64 * 64;
+  return taken;
+}
+
+/* The plan of a draw in memory from `allocate`. */
+static scl_status make_plan(const tensorsketch *self, const scl_draw *draw, scl_dtype dtype,
+                            void *(*allocate)(size_t), plan **out, scl_error *error) {
+  const scl_host *host = self->base.host;
+  const size_t columns = columns_of(self, draw->dim),
+               nodes = next_sketch(draw->total, NULL).size / 2 + 2;
+  size_t sketches = 0, used = 0;
+  for (sketch at = next_sketch(draw->total, NULL); at.size > 0; at = next_sketch(draw->total, &at))
+    sketches++;
+  const size_t numbers = sketches * self->degree * columns + 1;
+  uint64_t *bits = host->scratch((columns + 1) * sizeof *bits);
+  char *memory = allocate(sizeof(plan) + numbers * (sizeof(uint32_t) + sizeof(double)) +
+                          nodes * (3 * sizeof(double) + 2 * sizeof(float)) + 6 * 64);
+  if (bits == NULL || memory == NULL) {
+    if (memory != NULL && allocate == host->allocate) host->release(memory);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu hashes", numbers);
+  }
+  plan *made = *out = take(memory, &used, 1, sizeof *made);
+  *made = (plan){.columns = columns,
+                 .bucket = take(memory, &used, numbers, sizeof *made->bucket),
+                 .roots = {.angle = take(memory, &used, nodes, sizeof(double)),
+                           .f64 = take(memory, &used, 2 * nodes, sizeof(double)),
+                           .f32 = take(memory, &used, 2 * nodes, sizeof(float))}};
+  void *signs = take(memory, &used, numbers, sizeof(double));
+  if (dtype == SCL_DTYPE_FLOAT32)
+    made->f32 = signs;
+  else
+    made->f64 = signs;
+  convolution_fill_roots(nodes - 1, &made->roots);
+  for (sketch at = next_sketch(draw->total, NULL); at.size > 0; at = next_sketch(draw->total, &at))
+    draw_hashes(self, draw, &at, bits, made);
+  return SCL_STATUS_OK;
+}
+
+static scl_status prepare(const void *instance, const scl_draw *draw,
+                          const scl_const_parameters *parameters, scl_dtype dtype, void **prepared,
+                          scl_error *error) {
+  const tensorsketch *self = instance;
+  (void)parameters;
+  return make_plan(self, draw, dtype, self->base.host->allocate, (plan **)prepared, error);
+}
+
+static void release_plan(const void *self, void *prepared) {
+  ((const tensorsketch *)self)->base.host->release(prepared);
+}
+
+/* ------------------------------------------------------------ one call of apply */
 
 typedef struct workspace {
   const tensorsketch *self;
-  const scl_draw *draw;
-  size_t columns;
-  uint64_t *bits; /* columns */
-  hashes hashes;
-  convolution_roots roots;
+  const plan *plan;
   void *rows, *product, *factor; /* lanes x columns; lanes x m twice */
 } workspace;
 
 /* Allocates scratch memory for sketches of at most `most` buckets. */
 static scl_status sketch_reserve(workspace *w, size_t most, scl_error *error) {
   const scl_host *host = w->self->base.host;
-  const size_t numbers = w->self->degree * w->columns + 1, nodes = most / 2 + 2;
   const size_t lanes = 64; /* bytes, of either type */
-  w->bits = host->scratch((w->columns + 1) * sizeof *w->bits);
-  w->hashes.bucket = host->scratch(numbers * sizeof *w->hashes.bucket);
-  w->hashes.f64 = host->scratch(numbers * sizeof *w->hashes.f64);
-  w->hashes.f32 = host->scratch(numbers * sizeof *w->hashes.f32);
-  w->roots.angle = host->scratch(nodes * sizeof *w->roots.angle);
-  w->roots.f64 = host->scratch(2 * nodes * sizeof *w->roots.f64);
-  w->roots.f32 = host->scratch(2 * nodes * sizeof *w->roots.f32);
-  w->rows = host->scratch((w->columns + 1) * lanes);
+  w->rows = host->scratch((w->plan->columns + 1) * lanes);
   w->product = host->scratch((most + 1) * lanes);
   w->factor = host->scratch((most + 1) * lanes);
-  if (w->bits != NULL && w->hashes.bucket != NULL && w->hashes.f64 != NULL &&
-      w->hashes.f32 != NULL && w->roots.angle != NULL && w->roots.f64 != NULL &&
-      w->roots.f32 != NULL && w->rows != NULL && w->product != NULL && w->factor != NULL)
-    return SCL_STATUS_OK;
+  if (w->rows != NULL && w->product != NULL && w->factor != NULL) return SCL_STATUS_OK;
   return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a sketch of %zu buckets",
                     most);
-}
-
-/* h_j(i) are low bits, g_j(i) the highest bit of number i of item 64 number + j. */
-static void draw_hashes(workspace *w, const sketch *at) {
-  const scl_address address = w->draw->address;
-  for (size_t j = 0; j < w->self->degree; j++) {
-    const double size = j == 0 ? 1 / (double)at->size : 1;
-    w->self->base.host->random->bits(address.seed, address.stream + STREAM_HASHES,
-                                     at->number * MOST_DEGREE + j, 0, w->columns, w->bits);
-    for (size_t i = 0; i < w->columns; i++) {
-      const size_t to = j * w->columns + i;
-      w->hashes.bucket[to] = (uint32_t)(w->bits[i] & (at->size - 1));
-      w->hashes.f64[to] = w->bits[i] >> 63 ? -size : size;
-      w->hashes.f32[to] = (float)w->hashes.f64[to];
-    }
-  }
 }
 
 /* For one dtype: rows first .. first+count-1 of x as x', turned; C_j x'; the finished sketch. */
@@ -155,20 +204,22 @@ static void draw_hashes(workspace *w, const sketch *at) {
                                       size_t count) {                                              \
     const real size = (real)sqrt(w->self->scale), constant = (real)sqrt(w->self->offset);          \
     real *rows = w->rows;                                                                          \
-    memset(rows, 0, w->columns *LANES * sizeof *rows);                                             \
+    memset(rows, 0, w->plan->columns *LANES * sizeof *rows);                                       \
     for (size_t l = 0; l < count; l++) {                                                           \
       const real *from = (const real *)x->data + (ptrdiff_t)(first + l) * x->row_stride;           \
       for (size_t i = 0; i < x->cols; i++)                                                         \
         rows[i * LANES + l] = size * from[i];                                                      \
-      if (w->columns > x->cols) rows[x->cols * LANES + l] = constant;                              \
+      if (w->plan->columns > x->cols) rows[x->cols * LANES + l] = constant;                        \
     }                                                                                              \
   }                                                                                                \
-  ISA_INLINE void sketch_count_##dtype(const workspace *w, size_t size, size_t j,                  \
-                                       const real *signs, real *out) {                             \
-    const uint32_t *bucket = w->hashes.bucket + j * w->columns;                                    \
-    const real *sign = signs + j * w->columns, *rows = w->rows;                                    \
-    memset(out, 0, size *LANES * sizeof *out);                                                     \
-    for (size_t i = 0; i < w->columns; i++) {                                                      \
+  ISA_INLINE void sketch_count_##dtype(const workspace *w, const sketch *at, size_t j,             \
+                                       real *out) {                                                \
+    const plan *all = w->plan;                                                                     \
+    const size_t from_hash = (at->number * w->self->degree + j) * all->columns;                    \
+    const uint32_t *bucket = all->bucket + from_hash;                                              \
+    const real *sign = all->dtype + from_hash, *rows = w->rows;                                    \
+    memset(out, 0, at->size *LANES * sizeof *out);                                                 \
+    for (size_t i = 0; i < all->columns; i++) {                                                    \
       real *restrict to = out + (size_t)bucket[i] * LANES;                                         \
       const real *restrict from = rows + i * LANES;                                                \
       for (size_t l = 0; l < LANES; l++)                                                           \
@@ -199,14 +250,14 @@ typedef void (*sketch_rows)(const workspace *w, const sketch *at, const scl_cons
   CONVOLUTION_TREE(target, isa, real, dtype, LANES_##dtype)                                        \
   target static void sketch_rows_##dtype##_##isa(const workspace *w, const sketch *at,             \
                                                  const scl_const_block *x, const scl_block *z) {   \
-    const real *roots = w->roots.dtype;                                                            \
+    const real *roots = w->plan->roots.dtype;                                                      \
     real *product = w->product, *factor = w->factor;                                               \
     for (size_t first = 0; first < x->rows; first += LANES_##dtype) {                              \
       const size_t left = x->rows - first, count = left < LANES_##dtype ? left : LANES_##dtype;    \
       sketch_turn_##dtype(w, x, first, count);                                                     \
       for (size_t j = 0; j < w->self->degree; j++) {                                               \
         real *to = j == 0 ? product : factor;                                                      \
-        sketch_count_##dtype(w, at->size, j, w->hashes.dtype, to);                                 \
+        sketch_count_##dtype(w, at, j, to);                                                        \
         if (w->self->degree > 1) convolution_forward_##dtype##_##isa(at->size, roots, to);         \
         if (j > 0) convolution_multiply_##dtype##_##isa(at->size, product, factor);                \
       }                                                                                            \
@@ -228,15 +279,18 @@ static scl_status apply(const void *instance, const scl_draw *draw,
                       "a sketch is one block of %zu parameters, and these are %zu to %zu",
                       draw->total, parameters->first + 1, parameters->first + parameters->count);
   sketch at = next_sketch(draw->total, NULL);
-  workspace w = {.self = self, .draw = draw, .columns = x->cols + (self->offset > 0)};
-  const scl_status status = sketch_reserve(&w, at.size, error);
+  workspace w = {.self = self, .plan = scl_prepared(parameters)};
+  plan *made = NULL;
+  scl_status status = SCL_STATUS_OK;
+  if (w.plan == NULL) {
+    status = make_plan(self, draw, x->dtype, host->scratch, &made, error);
+    w.plan = made;
+  }
+  if (status == SCL_STATUS_OK) status = sketch_reserve(&w, at.size, error);
   if (status != SCL_STATUS_OK) return status;
   const sketch_rows apply_rows = ISA_CHOOSE(sketch_rows, x->dtype == SCL_DTYPE_FLOAT32);
-  convolution_fill_roots(at.size / 2 + 1, &w.roots);
-  for (; at.size > 0; at = next_sketch(draw->total, &at)) {
-    draw_hashes(&w, &at);
+  for (; at.size > 0; at = next_sketch(draw->total, &at))
     apply_rows(&w, &at, x, z);
-  }
   return SCL_STATUS_OK;
 }
 
@@ -265,6 +319,8 @@ const scl_plugin scullery_plugin = {
     SCL_INSTANCE(tensorsketch, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = apply,
                             .dtypes = SCL_DTYPES_FLOAT),
+                  SCL_OFFER(SCL_ABILITY_PREPARE, scl_ability_prepare, .prepare = prepare,
+                            .release = release_plan),
                   SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = tensorsketch_scales),
                   SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel,
                             .kernel = tensorsketch_pair_kernel))};

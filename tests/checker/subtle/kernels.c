@@ -35,6 +35,7 @@
   X(bell, tilt_wide, "the tilt is 1 % off where the law is wide")                                  \
   X(bell, tilt_far, "the tilt takes column 0 for columns from 8 on")                               \
   X(bell, shift_wrong, "says that K keeps its value under shifts, and reads 1 % of the norm")      \
+  X(edge, prepared_first, "with prepared work v begins at the first parameter")                    \
   X(bell, width_squared, "the declared width is that of its square beyond 5")
 SUBTLE_FAULTS(subtle_kernels);
 
@@ -184,19 +185,42 @@ SUBTLE(bell, SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = gram, .diago
        SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = tilt),
                      SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = shift)));
 
+/* A packed copy of the rows. */
+static scl_status edge_prepare(const void *instance, const scl_draw *draw,
+                               const scl_const_parameters *v, scl_dtype dtype, void **prepared,
+                               scl_error *error) {
+  const scl_host *host = ((const bell *)instance)->base.host;
+  double *copy = host->allocate((v->count * v->dim + 1) * sizeof *copy);
+  (void)draw, (void)dtype;
+  if (copy == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "no memory");
+  for (size_t j = 0; j < v->count; j++)
+    memcpy(copy + j * v->dim, v->weights + (ptrdiff_t)j * v->stride, v->dim * sizeof *copy);
+  *prepared = copy;
+  return SCL_STATUS_OK;
+}
+
+static void edge_release(const void *instance, void *prepared) {
+  ((const bell *)instance)->base.host->release(prepared);
+}
+
 static scl_status edge_gram(const void *instance, const scl_const_parameters *u,
                             const scl_const_parameters *v, double *out, ptrdiff_t stride,
                             scl_error *error) {
   const bell *self = instance;
+  const double *ready = scl_prepared(v);
   (void)error;
+  if (ready != NULL && !IS(prepared_first)) ready += v->first * v->dim;
   for (size_t i = 0; i < u->count; i++)
-    for (size_t j = 0; j < v->count; j++)
-      out[(ptrdiff_t)i * stride + (ptrdiff_t)j] =
-          exp(-sqrt(squared_distance(u->dim, u->weights + (ptrdiff_t)i * u->stride,
-                                     v->weights + (ptrdiff_t)j * v->stride)) /
-              self->width);
+    for (size_t j = 0; j < v->count; j++) {
+      const double *row =
+          ready == NULL ? v->weights + (ptrdiff_t)j * v->stride : ready + j * v->dim;
+      const double square = squared_distance(u->dim, u->weights + (ptrdiff_t)i * u->stride, row);
+      out[(ptrdiff_t)i * stride + (ptrdiff_t)j] = exp(-sqrt(square) / self->width);
+    }
   return SCL_STATUS_OK;
 }
 
 SUBTLE(edge, SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = edge_gram),
-       SCL_INSTANCE(bell, options));
+       SCL_INSTANCE(bell, options),
+       SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PREPARE, scl_ability_prepare, .prepare = edge_prepare,
+                               .release = edge_release)));

@@ -55,6 +55,8 @@
   X(turned, apply_rows, "apply gets rows from 256 on wrong")                                       \
   X(turned, apply_dims, "apply leaves out columns from 128 on")                                    \
   X(turned, apply_half, "apply rounds float32 to 10 bits")                                         \
+  X(turned, prepared_place, "with prepared work apply takes the first parameters for all")         \
+  X(turned, prepared_float, "prepared work is rounded to float32")                                 \
   X(turned, apply_race, "apply works in static memory")                                            \
   X(taught, learns_start, "only the first 1000 rows are learnt from")                              \
   X(taught, learns_few_columns, "columns from 64 on are not learnt from")                          \
@@ -269,19 +271,43 @@ static double x_of(const scl_const_block *x, size_t i, size_t j) {
   return (double)cut;
 }
 
+/* A packed copy of the weights. */
+static scl_status prepare_turned(const void *self, const scl_draw *draw,
+                                 const scl_const_parameters *p, scl_dtype dtype, void **prepared,
+                                 scl_error *error) {
+  const scl_host *host = ((const scl_base *)self)->host;
+  double *copy = host->allocate((p->count * p->dim + 1) * sizeof *copy);
+  (void)draw, (void)dtype;
+  if (copy == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "no memory");
+  for (size_t t = 0; t < p->count; t++)
+    for (size_t j = 0; j < p->dim; j++) {
+      const double w = p->weights[(ptrdiff_t)t * p->stride + (ptrdiff_t)j];
+      copy[t * p->dim + j] = IS(prepared_float) ? (double)(float)w : w;
+    }
+  *prepared = copy;
+  return SCL_STATUS_OK;
+}
+
+static void release_turned(const void *self, void *prepared) {
+  ((const scl_base *)self)->host->release(prepared);
+}
+
 static scl_status apply_turned(const void *self, const scl_draw *draw,
                                const scl_const_parameters *p, const scl_const_block *x,
                                const scl_block *z, scl_error *error) {
   static double shared[64];
+  const double *ready = scl_prepared(p);
   (void)self, (void)draw, (void)error;
   for (size_t i = 0; i < x->rows; i++)
     for (size_t t = 0; t < p->count; t++) {
+      const size_t place = IS(prepared_place) ? t : p->first + t;
+      const double *w =
+          ready == NULL ? p->weights + (ptrdiff_t)t * p->stride : ready + place * x->cols;
       double own[1] = {0}, *sum = IS(apply_race) ? &shared[t % 64] : own;
       const size_t row = IS(apply_rows) && i >= 256 ? i - 256 : i;
       *sum = 0;
       for (size_t j = 0; j < x->cols; j++)
-        if (!IS(apply_dims) || j < 128)
-          *sum += p->weights[(ptrdiff_t)t * p->stride + (ptrdiff_t)j] * x_of(x, row, j);
+        if (!IS(apply_dims) || j < 128) *sum += w[j] * x_of(x, row, j);
       const ptrdiff_t at = (ptrdiff_t)i * z->row_stride + (ptrdiff_t)t;
       if (z->dtype == SCL_DTYPE_FLOAT64)
         ((double *)z->data)[at] = *sum;
@@ -305,9 +331,12 @@ static const scl_option plain_options[] = {ROW_OPTIONS};
 SUBTLE(turned,
        SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = draw_rows, .layout = layout_turned),
        SCL_INSTANCE(rows, plain_options),
-       SCL_ABILITIES(ROW_ABILITIES, SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured,
-                                              .apply = apply_turned, .rows = dense_turned,
-                                              .dtypes = SCL_DTYPES_FLOAT)),
+       SCL_ABILITIES(ROW_ABILITIES,
+                     SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured,
+                               .apply = apply_turned, .rows = dense_turned,
+                               .dtypes = SCL_DTYPES_FLOAT),
+                     SCL_OFFER(SCL_ABILITY_PREPARE, scl_ability_prepare, .prepare = prepare_turned,
+                               .release = release_turned)),
        .create = create, .destroy = destroy);
 
 /* ------------------------------------------------------------ taught */

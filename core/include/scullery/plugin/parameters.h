@@ -86,8 +86,42 @@ typedef struct scl_const_parameters {
   const double *bias;
   const int32_t *support;
   ptrdiff_t support_stride;
+  /* What the component made of these parameters and others by SCL_ABILITY_PREPARE; NULL: nothing.
+   * Only a call of that component gets it. Read it by scl_prepared. */
+  const void *prepared;
 } scl_const_parameters;
 #define SCL_LEAST_CONST_PARAMETERS SCL_THROUGH(scl_const_parameters, support_stride)
+
+/* `prepared` of parameters that may come from an older host. */
+static inline const void *scl_prepared(const scl_const_parameters *parameters) {
+  return SCL_HAS(parameters, prepared) ? parameters->prepared : NULL;
+}
+
+struct scl_draw; /* sampler.h */
+
+/* Work that calls on the same parameters share: plans of a transform, hashes, factors, norms. The
+ * host calls `apply` of structured rows, and `gram` of kernel sections k(x, w_t), for each few
+ * hundred rows, or for a single one. With this ability a sampler of structured rows or a kernel in
+ * its general form does such work once for each map, and finds it in parameters->prepared (of
+ * `apply`) or in v->prepared (of `gram`).
+ *
+ * The results are the same numbers with and without it: a call may come without, and then does the
+ * work itself. Work that depends on the options alone belongs into `create`. */
+#define SCL_ABILITY_PREPARE "scullery.prepare/1"
+typedef struct scl_ability_prepare {
+  scl_head head;
+  /* *prepared (preset to NULL) = the work for parameters of which later calls name all or some;
+   * parameter `first` of a call is number `first` here too. They stay where they are until
+   * `release`, so that *prepared may point to them; draw: of a sampler, as `apply` gets it, else
+   * NULL. dtype: of the rows that `apply` will get; of a kernel float64. *prepared is constant
+   * afterwards, since many threads read it at once. NULL: such work does not pay here. [any] */
+  scl_status (*prepare)(const void *self, const struct scl_draw *draw,
+                        const scl_const_parameters *parameters, scl_dtype dtype, void **prepared,
+                        scl_error *error);
+  /* Release what `prepare` made; never called with NULL. [any] */
+  void (*release)(const void *self, void *prepared);
+} scl_ability_prepare;
+#define SCL_LEAST_ABILITY_PREPARE SCL_THROUGH(scl_ability_prepare, release)
 
 /* Rows of data as dense parameters without a bias, for kernels. */
 static inline scl_const_parameters scl_dense_rows(const double *rows, ptrdiff_t stride,
