@@ -171,6 +171,31 @@ scl_status scl_csr_join(const scl_csr *parts, size_t count, scl_csr *out, scl_er
   return SCL_STATUS_OK;
 }
 
+scl_status scl_csr_beside(const scl_csr *parts, size_t count, scl_csr *out, scl_error *error) {
+  const size_t size = scl_dtype_size(parts[0].dtype);
+  size_t cols = 0, entries = 0;
+  for (size_t k = 0; k < count; k++) {
+    cols += parts[k].cols;
+    entries += scl_csr_entries(&parts[k]);
+  }
+  SCL_TRY(scl_csr_create(parts[0].rows, cols, entries, parts[0].dtype, out, error));
+  size_t to = 0;
+  for (size_t i = 0; i < out->rows; i++) {
+    size_t before = 0;
+    for (size_t k = 0; k < count; before += parts[k++].cols) {
+      const int64_t from = parts[k].starts[i];
+      const size_t some = (size_t)(parts[k].starts[i + 1] - from);
+      for (size_t e = 0; e < some; e++)
+        out->columns[to + e] = (int32_t)((size_t)parts[k].columns[from + (int64_t)e] + before);
+      memcpy((char *)out->values + to * size, (const char *)parts[k].values + (size_t)from * size,
+             some * size);
+      to += some;
+    }
+    out->starts[i + 1] = (int64_t)to;
+  }
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_csr_columns(const scl_csr *a, size_t first, size_t cols, scl_csr *out,
                            scl_error *error) {
   size_t entries = 0;

@@ -55,6 +55,8 @@ scl_status scl_csr_take(const scl_csr *a, const size_t *places, size_t count, sc
 /* *out = a copy of the rows of `count` matrices (at least one), one below the other, of the same
  * columns and type. */
 scl_status scl_csr_join(const scl_csr *parts, size_t count, scl_csr *out, scl_error *error);
+/* The same side by side: of the same rows and type. */
+scl_status scl_csr_beside(const scl_csr *parts, size_t count, scl_csr *out, scl_error *error);
 /* *out = a copy of columns first .. first+cols-1. */
 scl_status scl_csr_columns(const scl_csr *a, size_t first, size_t cols, scl_csr *out,
                            scl_error *error);

@@ -114,6 +114,8 @@ static int concatenate(lua_State *L, bool across) {
   const int count = lua_gettop(L);
   const char *name = across ? "hcat" : "vcat";
   if (count == 0) return luaL_error(L, "%s takes at least one matrix", name);
+  for (int k = 1; k <= count; k++)
+    if (scl_lua_test_csr(L, k) != NULL) return scl_lua_concatenate_sparse(L, across);
   const scl_matrix *first = scl_lua_check_matrix(L, 1);
   size_t rows = across ? first->rows : 0, cols = across ? 0 : first->cols;
   scl_dtype dtype = SCL_DTYPE_FLOAT32;

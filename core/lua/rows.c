@@ -5,7 +5,7 @@
 #include "learn/score.h"
 #include "lua/handle.h"
 #include "lua/list.h"
-#include "lua/matrix.h"
+#include "lua/sparse.h"
 #include "rows/chosen.h"
 #include "rows/distinct.h"
 #include "rows/fitting.h"
@@ -234,6 +234,7 @@ static int block_rows(lua_State *L) {
 /* core.find_nonfinite(X) -> row, column of the first NaN or infinity, or nothing */
 static int find_nonfinite(lua_State *L) {
   size_t row, col;
+  if (scl_lua_test_csr(L, 1) != NULL) return 0; /* it is made of finite numbers alone */
   if (!scl_matrix_find_nonfinite(scl_lua_hold_matrix(L, 1), &row, &col)) return 0;
   lua_pushinteger(L, (lua_Integer)row + 1);
   lua_pushinteger(L, (lua_Integer)col + 1);

@@ -6,7 +6,7 @@
 #include "lua/arrays.h"
 #include "lua/handle.h"
 #include "lua/list.h"
-#include "lua/matrix.h"
+#include "lua/sparse.h"
 #include "model/restore.h"
 #include "rows/fingerprints.h"
 
@@ -119,23 +119,45 @@ static int map_probe(lua_State *L) {
 
 /* ------------------------------------------------------------ fingerprint */
 
+enum { FINGERPRINT_ROWS = 1024 };
+
+/* The stored numbers of some rows, each after its column. */
+static void add_sparse(scl_digest *digest, const scl_csr *a) {
+  char sizes[64];
+  const int length = snprintf(sizes, sizeof sizes, "%zu x %zu sparse;", a->rows, a->cols);
+  scl_digest_add(digest, sizes, (size_t)length);
+  const size_t rows = scl_min(a->rows, FINGERPRINT_ROWS);
+  for (size_t i = 0; i < rows; i++) {
+    const size_t from = i * a->rows / rows;
+    const int64_t end = a->starts[from + 1], entries = end - a->starts[from];
+    scl_digest_add(digest, &entries, sizeof entries);
+    for (int64_t k = a->starts[from]; k < end; k++) {
+      const double pair[2] = {(double)a->columns[k], scl_csr_value(a, k)};
+      scl_digest_add(digest, pair, sizeof pair);
+    }
+  }
+}
+
 /* core.fingerprint(matrix, ...) -> SHA-256 of their sizes and of up to 1024 rows each, spread
  * evenly, as little-endian float64.
  *
  * Stored in models and in records of experiments in place of the rows. The numbers are read by row
  * and column, so that a view and a copy of it have the same fingerprint. */
 static int fingerprint(lua_State *L) {
-  enum { MOST_ROWS = 1024 };
   char text[SCL_DIGEST_TEXT + 1];
   scl_digest digest;
   scl_digest_open(&digest);
   const int count = lua_gettop(L);
   for (int place = 1; place <= count; place++) {
+    if (scl_lua_test_csr(L, place) != NULL) {
+      add_sparse(&digest, scl_lua_check_csr(L, place));
+      continue;
+    }
     const scl_matrix *a = scl_lua_check_matrix(L, place);
     char sizes[64];
     const int length = snprintf(sizes, sizeof sizes, "%zu x %zu;", a->rows, a->cols);
     scl_digest_add(&digest, sizes, (size_t)length);
-    const size_t rows = scl_min(a->rows, MOST_ROWS);
+    const size_t rows = scl_min(a->rows, FINGERPRINT_ROWS);
     for (size_t i = 0; i < rows; i++)
       for (size_t j = 0; j < a->cols; j++) {
         const double number = scl_matrix_get(a, i * a->rows / rows, j);
@@ -146,13 +168,38 @@ static int fingerprint(lua_State *L) {
   return scl_lua_give_text(L, text);
 }
 
+/* The checksum of a sparse matrix: of the columns and the numbers of each row. */
+static uint64_t sparse_checksum(lua_State *L, const scl_csr *a) {
+  size_t longest = 0;
+  for (size_t i = 0; i < a->rows; i++)
+    longest = scl_max(longest, (size_t)(a->starts[i + 1] - a->starts[i]));
+  double *columns = lua_newuserdatauv(L, (longest + 1) * sizeof *columns, 0);
+  scl_lua_check_held_csr(L, a);
+  uint64_t sum = a->rows;
+  for (size_t i = 0; i < a->rows; i++) {
+    const int64_t first = a->starts[i];
+    const size_t some = (size_t)(a->starts[i + 1] - first);
+    for (size_t k = 0; k < some; k++)
+      columns[k] = a->columns[first + (int64_t)k];
+    columns[some] = (double)a->cols;
+    sum = scl_fingerprint_of(sum, SCL_DTYPE_FLOAT64, columns, some + 1);
+    sum = scl_fingerprint_of(sum, a->dtype, scl_at(a->values, a->dtype, first), some);
+  }
+  return sum;
+}
+
 /* core.checksum(matrix) -> 16 hexadecimal digits that depend on its shape and on all of its
  * numbers, by row and column */
 static int checksum(lua_State *L) {
+  char text[17];
+  if (scl_lua_test_csr(L, 1) != NULL) {
+    (void)snprintf(text, sizeof text, "%016llx",
+                   (unsigned long long)sparse_checksum(L, scl_lua_check_csr(L, 1)));
+    return scl_lua_give_text(L, text);
+  }
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   double *copy = lua_newuserdatauv(L, (a->cols + 1) * sizeof *copy, 0); /* of a row of a view */
   uint64_t sum = a->rows;
-  char text[17];
   for (size_t i = 0; i < a->rows; i++) {
     for (size_t j = 0; a->col_stride != 1 && j < a->cols; j++)
       copy[j] = scl_matrix_get(a, i, j);

@@ -62,18 +62,18 @@ static int get_dtype(lua_State *L) {
   return scl_lua_give_text(L, scl_dtype_name(scl_lua_check_csr(L, 1)->dtype));
 }
 
-/* isfinite() -> true, or false and the first place that is not */
+/* isfinite() -> true: whatever makes a sparse matrix refuses other numbers */
 static int is_finite(lua_State *L) {
-  const scl_csr *a = scl_lua_check_csr(L, 1);
-  for (size_t i = 0; i < a->rows; i++)
-    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++) {
-      if (isfinite(scl_csr_value(a, k))) continue;
-      lua_pushboolean(L, 0);
-      lua_pushinteger(L, (lua_Integer)i + 1);
-      lua_pushinteger(L, (lua_Integer)a->columns[k] + 1);
-      return 3;
-    }
+  scl_lua_check_csr(L, 1);
   return scl_lua_give_boolean(L, true);
+}
+
+void scl_lua_check_finite_csr(lua_State *L, const scl_csr *a, const char *what) {
+  for (size_t i = 0; i < a->rows; i++)
+    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++)
+      if (!isfinite(scl_csr_value(a, k)))
+        luaL_error(L, "%s: the number in row %I, column %I is too large for %s", what,
+                   (LUAI_UACINT)i + 1, (LUAI_UACINT)a->columns[k] + 1, scl_dtype_name(a->dtype));
 }
 
 /* X:get(i, j) -> number */
@@ -193,6 +193,7 @@ static int astype(lua_State *L) {
                       lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
   const scl_dtype dtype = scl_lua_check_dtype(L, 2);
   SCL_LUA_DERIVE_CSR(L, a, scl_csr_convert(a, dtype, out, &error));
+  scl_lua_check_finite_csr(L, scl_lua_check_csr(L, -1), "astype");
   return 1;
 }
 

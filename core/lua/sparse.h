@@ -24,6 +24,8 @@ scl_csr *scl_lua_test_csr(lua_State *L, int place);
 const scl_csr *scl_lua_hold_csr(lua_State *L, int place);
 /* Raise where `a` was released since it was checked, as scl_lua_check_held. */
 void scl_lua_check_held_csr(lua_State *L, const scl_csr *a);
+/* Raise, with `what` in front, if a number of a matrix that was just made is not finite. */
+void scl_lua_check_finite_csr(lua_State *L, const scl_csr *a, const char *what);
 /* The matrix becomes Lua's, in the field `key` of the table on top of the stack, and *from empty. */
 void scl_lua_set_csr(lua_State *L, const char *key, scl_csr *from);
 
@@ -48,7 +50,10 @@ void scl_lua_set_csr(lua_State *L, const char *key, scl_csr *from);
  * same shape and numbers. */
 bool scl_lua_equal_sparse(lua_State *L);
 
-/* csr and is_sparse, added to the table on top of the stack. */
+/* The arguments of hcat (across) or vcat, of which one is sparse, as one sparse matrix. */
+int scl_lua_concatenate_sparse(lua_State *L, bool across);
+
+/* csr, is_sparse and is_rows, added to the table on top of the stack. */
 void scl_lua_add_sparse_makers(lua_State *L);
 /* Products and reductions, added to the method table and to the metatable. */
 void scl_lua_add_sparse_math(lua_State *L, int methods, int metatable);

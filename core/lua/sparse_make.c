@@ -136,8 +136,9 @@ static int make(lua_State *L) {
     scl_lua_account(L, scl_csr_bytes(made));
     sparse = scl_lua_check_csr(L, -1);
   }
-  if (sparse->dtype != dtype)
-    SCL_LUA_DERIVE_CSR(L, sparse, scl_csr_convert(sparse, dtype, out, &error));
+  if (sparse->dtype == dtype) return 1;
+  SCL_LUA_DERIVE_CSR(L, sparse, scl_csr_convert(sparse, dtype, out, &error));
+  scl_lua_check_finite_csr(L, scl_lua_check_csr(L, -1), "matrix.csr");
   return 1;
 }
 
@@ -145,6 +146,67 @@ static int is_sparse(lua_State *L) {
   return scl_lua_give_boolean(L, scl_lua_test_csr(L, 1) != NULL);
 }
 
+/* Whether the value can be X of a data set: a matrix or a sparse matrix. */
+static int is_rows(lua_State *L) {
+  return scl_lua_give_boolean(L,
+                              scl_lua_test_csr(L, 1) != NULL || scl_lua_test_matrix(L, 1) != NULL);
+}
+
+/* ---------------------------------------------------------------- several as one */
+
+/* Replaces the argument at `place` by the same as a sparse matrix of that type. */
+static void make_sparse(lua_State *L, int place, scl_dtype dtype) {
+  lua_pushcfunction(L, make);
+  lua_pushvalue(L, place);
+  lua_createtable(L, 0, 1);
+  lua_pushstring(L, scl_dtype_name(dtype));
+  lua_setfield(L, -2, "dtype");
+  lua_call(L, 2, 1);
+  lua_replace(L, place);
+}
+
+/* The type of the result: float32 where all arguments have it. */
+static scl_dtype common_dtype(lua_State *L, int count) {
+  scl_dtype dtype = SCL_DTYPE_FLOAT32;
+  for (int k = 1; k <= count; k++) {
+    const scl_csr *a = scl_lua_test_csr(L, k);
+    if ((a != NULL ? a->dtype : scl_lua_check_matrix(L, k)->dtype) == SCL_DTYPE_FLOAT64)
+      dtype = SCL_DTYPE_FLOAT64;
+  }
+  return dtype;
+}
+
+int scl_lua_concatenate_sparse(lua_State *L, bool across) {
+  const int count = lua_gettop(L);
+  const char *name = across ? "hcat" : "vcat";
+  const scl_dtype dtype = common_dtype(L, count);
+  luaL_checkstack(L, 8, name);
+  for (int k = 1; k <= count; k++)
+    make_sparse(L, k, dtype);
+  scl_csr *parts = lua_newuserdatauv(L, (size_t)count * sizeof *parts, 0);
+  scl_csr *out = scl_lua_new_csr(L);
+  double cols = 0;
+  for (int k = 1; k <= count; k++) {
+    const scl_csr *a = scl_lua_check_csr(L, k);
+    parts[k - 1] = *a; /* borrowed: no Lua code runs until the end */
+    cols += (double)a->cols;
+    if (across ? a->rows != parts[0].rows : a->cols != parts[0].cols)
+      return luaL_error(L, "%s: matrix %d is %I x %I where the first is %I x %I", name, k,
+                        (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)parts[0].rows,
+                        (LUAI_UACINT)parts[0].cols);
+  }
+  if (across && cols > (double)SCL_LUA_SPARSE_COLS)
+    return luaL_error(L, "hcat: %f columns; a sparse matrix has %I at most", cols,
+                      (LUAI_UACINT)SCL_LUA_SPARSE_COLS);
+  scl_error error = {0};
+  scl_lua_check(L,
+                across ? scl_csr_beside(parts, (size_t)count, out, &error)
+                       : scl_csr_join(parts, (size_t)count, out, &error),
+                &error);
+  scl_lua_account(L, scl_csr_bytes(out));
+  return 1;
+}
+
 void scl_lua_add_sparse_makers(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"csr", make}, {"is_sparse", is_sparse});
+  SCL_LUA_FUNCTIONS(L, {"csr", make}, {"is_sparse", is_sparse}, {"is_rows", is_rows});
 }

@@ -30,6 +30,7 @@ static int scaled(lua_State *L, int place, double factor) {
   const scl_csr *out = scl_lua_check_csr(L, -1);
   for (size_t k = 0; k < scl_csr_entries(out); k++)
     scl_set_number(out->values, out->dtype, k, factor * scl_csr_value(out, (int64_t)k));
+  scl_lua_check_finite_csr(L, out, "A * number");
   return 1;
 }
 
@@ -133,6 +134,21 @@ static int mean(lua_State *L) { return reduce(L, MEAN, "mean"); }
 static int least(lua_State *L) { return reduce(L, LEAST, "min"); }
 static int largest(lua_State *L) { return reduce(L, MOST, "max"); }
 
+/* X:counts(axis) -> how many numbers are stored: 1: in each column, 1 x d; 2: in each row, n x 1 */
+static int count_stored(lua_State *L) {
+  const scl_csr *a = scl_lua_check_csr(L, 1);
+  const bool by_column = scl_lua_check_size(L, 2, 1, 2, "axis") == 1;
+  scl_matrix *out =
+      scl_lua_make_matrix(L, by_column ? 1 : a->rows, by_column ? a->cols : 1, SCL_DTYPE_FLOAT64);
+  scl_matrix_fill(out, 0);
+  scl_lua_check_held_csr(L, a);
+  double *counts = out->data;
+  for (size_t i = 0; i < a->rows; i++)
+    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++)
+      counts[by_column ? (size_t)a->columns[k] : i]++;
+  return 1;
+}
+
 /* X:norm() -> the Frobenius norm */
 static int norm(lua_State *L) {
   const scl_csr *a = scl_lua_check_csr(L, 1);
@@ -151,7 +167,7 @@ static int norm(lua_State *L) {
 void scl_lua_add_sparse_math(lua_State *L, int methods, int metatable) {
   lua_pushvalue(L, methods);
   SCL_LUA_FUNCTIONS(L, {"sum", sum}, {"mean", mean}, {"min", least}, {"max", largest},
-                    {"norm", norm});
+                    {"norm", norm}, {"counts", count_stored});
   lua_pop(L, 1);
   lua_pushvalue(L, metatable);
   SCL_LUA_FUNCTIONS(L, {"__mul", product}, {"__div", divide}, {"__unm", negate}, {"__add", no_sum},

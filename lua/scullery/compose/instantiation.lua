@@ -173,8 +173,8 @@ end
 
 -- The rows of a matrix, a list of rows or a data set as a matrix; raises an error for other values.
 local function matrix_of(x, title)
-  if core.is_matrix(x) then return x end
-  if type(x) == "table" and core.is_matrix(x.X) then return x.X end
+  if core.is_rows(x) then return x end
+  if type(x) == "table" and core.is_rows(x.X) then return x.X end
   if type(x) == "table" and not getmetatable(x) then return core.matrix(x) end
   error(title .. ": takes a matrix or a data set, and got " .. options.show(x), 3)
 end

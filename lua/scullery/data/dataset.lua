@@ -1,7 +1,7 @@
 --- The class of data sets: rows, targets, weights and schema; parts and splits.
 ---
---- Fields: X (n x d; nil for a stream, which has `source`, the engine's row source), y (n x
---- targets; labels as numbers, or as positions in classes if these are texts), names, classes,
+--- Fields: X (n x d, perhaps sparse; nil for a stream, which has `source`, the engine's row source),
+--- y (n x targets; labels as numbers, or as positions in classes if these are texts), names, classes,
 --- task, target (the name), weights, groups and time (n x 1 each), schema (schema.lua), part_rows
 --- and part_first (official parts). places: the columns that a model takes, codes and strangers:
 --- how its classes are coded (matching.lua). form: how targets were transformed
@@ -19,7 +19,7 @@ local schema = require "scullery.data.schema"
 local targets = require "scullery.data.targets"
 
 local function is_list(value) return type(value) == "table" end
-local holds = { X = core.is_matrix, y = core.is_matrix, weights = core.is_matrix, names = is_list,
+local holds = { X = core.is_rows, y = core.is_matrix, weights = core.is_matrix, names = is_list,
   classes = is_list, groups = core.is_matrix, time = core.is_matrix }
 
 -- Raises an error if a script set a field to a value of the wrong type.
@@ -80,7 +80,7 @@ end
 
 local rules = options.declare("dataset", {
   X = { test = function(v)
-    return core.is_matrix(v) or (type(v) == "table" and not getmetatable(v))
+    return core.is_rows(v) or (type(v) == "table" and not getmetatable(v))
   end, takes = "a matrix or a list of rows", required = true },
   y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
   task = { choices = { "classification", "regression" } }, weights = { type = "any" },
@@ -106,7 +106,7 @@ end
 -- sc.dataset without its title in errors.
 local function make(given)
   local o = options.check("dataset", given, rules, 0)
-  local X = core.is_matrix(o.X) and o.X or core.matrix(o.X)
+  local X = core.is_rows(o.X) and o.X or core.matrix(o.X)
   local self = { X = X, names = o.names and check_names(o.names, X:cols()), task = o.task }
   if o.y ~= nil then
     if X:cols() == 1 and core.is_matrix(o.y) and o.y:cols() > 1 and not o.task then
@@ -128,8 +128,8 @@ end
 
 --- sc.dataset{ X =, y =, classes =, task =, names =, weights =, groups =, time = }: a data set from
 --- numbers in memory.
---- X: n x d matrix or a list of rows. y: the labels or values, a list or an n x c matrix. task:
---- "classification" or "regression"; by default a classification if the labels are texts, if they
+--- X: n x d matrix, which may be sparse (sc.matrix.csr), or a list of rows. y: the labels or values,
+--- a list or an n x c matrix. task: "classification" or "regression"; by default a classification if the labels are texts, if they
 --- take two values, or if classes are given; a line on standard error reports a guess. classes: the
 --- list of all labels; by default those that occur, sorted. With two classes, solvers code the
 --- second as +1. names: the column names. weights: n numbers, the weight of each row in learning.
@@ -323,6 +323,14 @@ end
 
 -- ---------------------------------------------------------------- columns
 
+--- ds:dense(): the data set with X as a matrix that holds its zeros too, if X is sparse. Where the
+--- memory for it is not there, an error says how many bytes it takes.
+function Dataset:dense()
+  need_memory(self, "dense")
+  if not self.X.sparse then return self end
+  return dataset.with(self, { X = self.X:dense() })
+end
+
 --- ds:discretize{ bins = 5 }: the data set with each column of more than two values replaced by
 --- indicator columns of 0 and 1, one for each interval. The intervals contain equal shares of the
 --- rows, as far as repeated values allow. Their ends are quantiles of the official training part if
@@ -330,6 +338,9 @@ end
 --- set.
 function Dataset:discretize(given)
   need_memory(self, "discretize")
+  if self.X.sparse then
+    error("dataset:discretize: X is sparse; ds:dense() makes it dense", 2)
+  end
   local X, names = discretize(self, given)
   return dataset.with(self, { X = X, names = names,
     schema = schema.plain("matrix", X:cols(), names) })
@@ -525,7 +536,8 @@ function Dataset:__tostring()
   local what = self.task == "classification" and ("%d classes"):format(#(self.classes or {}))
     or "regression"
   if self.X and not self.y then what = "no y" end
-  return ("dataset %d x %d, %s%s"):format(n, d, what, self.X and "" or ", streaming")
+  local how = not self.X and ", streaming" or self.X.sparse and ", sparse" or ""
+  return ("dataset %d x %d, %s%s"):format(n, d, what, how)
 end
 
 -- The text at the prompt: columns with kinds and first values.
@@ -537,14 +549,17 @@ end
 --- of each class, and for each column the smallest value, the quartiles, the largest value, the
 --- mean and the number of missing fields (before they were filled in; empty if the data set is a
 --- part of a file). It is a list of { name, min, q1, median, q3, max, mean, missing }: the targets
---- of a regression, then the columns of X. In a script, print(ds:describe()).
+--- of a regression, then the columns of X. In a script, print(ds:describe()). Of a sparse X: the
+--- share of numbers that are stored, how many are stored in a row, and the ten columns in which
+--- most are stored.
 function Dataset:describe()
   need_memory(self, "describe")
   return describing.summary(self, said_of[self], filled_of[self])
 end
 
 --- ds:head(n): the first n rows (5) as the file has them: categories as texts, dates as dates, the
---- target last. A list of lists with .names, that prints as a table.
+--- target last. A list of lists with .names, that prints as a table. A row of a sparse X is one
+--- text, "column:value column:value ...".
 function Dataset:head(n)
   need_memory(self, "head")
   if n == nil then n = 5 end

@@ -27,9 +27,83 @@ local function first_values(count, value)
   return table.concat(list, " ")
 end
 
+-- ---------------------------------------------------------------- sparse rows
+
+local MOST_STORED, MOST_LISTED = 10, 10 -- numbers of a row that are shown; columns of a summary
+
+-- The stored numbers of rows first .. last of a sparse X, each row as a text "column:value ...",
+-- at most `most` of them.
+local function row_texts(X, first, last, most)
+  if last < first then return {} end
+  local stored, texts = X:slice(first, last):arrays(), {}
+  for i = 1, last - first + 1 do
+    local from, to = math.tointeger(stored.starts[i]), math.tointeger(stored.starts[i + 1])
+    local parts = {}
+    for k = from + 1, math.min(to, from + most) do
+      parts[#parts + 1] = ("%d:%s"):format(math.tointeger(stored.indices[k]) + 1,
+        number_text(math.tointeger(stored.values[k]) or stored.values[k]))
+    end
+    if to - from > most then parts[#parts + 1] = "..." end
+    texts[i] = table.concat(parts, " ")
+  end
+  return texts
+end
+
+-- Lines about how many numbers of a sparse X are stored.
+local function stored_lines(X)
+  local n, d, nnz = X:rows(), X:cols(), X:nnz()
+  local lines = { ("%.3g %% filled: %d numbers are stored of %d x %d"):format(
+    n * d > 0 and 100 * nnz / (n * d) or 0, nnz, n, d) }
+  if n == 0 or d == 0 then return lines end
+  local counts = X:counts(2)
+  local quartiles, empty = core.quartiles(counts), 0
+  for i = 1, n do if counts[i] == 0 then empty = empty + 1 end end
+  lines[2] = ("numbers in a row: %d to %d, median %g, mean %.4g%s"):format(counts:min(),
+    counts:max(), quartiles[2], counts:mean(), empty > 0 and (", %d rows are empty"):format(empty)
+      or "")
+  return lines
+end
+
+-- The columns of a sparse X in which most numbers are stored, at most MOST_LISTED, and how many
+-- columns have none.
+local function fullest_columns(X)
+  local counts, list, unused = X:counts(1), {}, 0
+  for j = 1, X:cols() do
+    local count = counts:get(1, j)
+    if count == 0 then unused = unused + 1 end
+    local last = list[MOST_LISTED]
+    if count > 0 and (not last or count > last.count) then
+      local at = #list + 1
+      while at > 1 and list[at - 1].count < count do at = at - 1 end
+      table.insert(list, at, { column = j, count = count })
+      list[MOST_LISTED + 1] = nil
+    end
+  end
+  return list, unused
+end
+
+-- The text of a data set with a sparse X at the prompt: its size and its first rows.
+local function sparse_text(ds, label_at, width)
+  local lines, texts = { tostring(ds) }, row_texts(ds.X, 1, math.min(#ds, VALUES),
+    MOST_STORED)
+  lines[2] = "  " .. stored_lines(ds.X)[1]
+  local single, rows = ds.y and ds.y:cols() == 1, { { "  row", "column:value" } }
+  if single then rows[1][3] = "target " .. (ds.target or "y") end
+  for i, line in ipairs(texts) do
+    rows[i + 1] = { "  " .. i, line, single and number_text(label_at(ds, i)) or nil }
+  end
+  table.move(text_table.lines(rows, { sides = { "left", "left", "left" }, width = width or WIDTH }),
+    1, #rows, 3, lines)
+  if #ds > #texts then lines[#lines + 1] = "  ..." end
+  return text.shown(table.concat(lines, "\n"))
+end
+
+-- ---------------------------------------------------------------- columns
+
 --- describing.columns(ds, label_at, width): the text of a data set at the prompt: its size, then
 --- the name, the kind and the first values of each column. label_at(ds, i): the label of a row.
 function describing.columns(ds, label_at, width)
+  if ds.X and ds.X.sparse then return sparse_text(ds, label_at, width) end
   local lines, all, n = { tostring(ds) }, columns.of(ds), (ds:size())
   local rows = { { "  column", "kind", "values" } }
   for c = 1, math.min(#all, MOST_COLUMNS) do
@@ -83,12 +157,13 @@ end
 
 --- describing.head(ds, n, label_at): see Dataset:head; label_at: as in describing.columns.
 function describing.head(ds, n, label_at)
-  local all, names, result = columns.of(ds), {}, {}
+  local sparse = ds.X.sparse and row_texts(ds.X, 1, math.min(n, #ds), math.maxinteger)
+  local all, names, result = sparse and {} or columns.of(ds), { sparse and "column:value" }, {}
   for c, column in ipairs(all) do names[c] = column.name end
   local single = ds.y and ds.y:cols() == 1
   if single then names[#names + 1] = ds.target or "y" end
   for i = 1, math.min(n, #ds) do
-    local row = {}
+    local row = { sparse and sparse[i] }
     for c, column in ipairs(all) do row[c] = columns.value(ds, column, i) end
     if single then row[#row + 1] = label_at(ds, i) end
     result[i] = row
@@ -170,6 +245,23 @@ local function count_missing(ds, rows, filled)
   end
 end
 
+-- Completes the summary of a data set with a sparse X: how many numbers are stored, and its fullest
+-- columns.
+local function sparse_summary(ds, result, name_of)
+  local lines, notes, X = result.lines, result.notes, ds.X
+  table.move(stored_lines(X), 1, 2, #lines + 1, lines)
+  if X:cols() == 0 then return setmetatable(result, Summary) end
+  local list, unused = fullest_columns(X)
+  for _, one in ipairs(list) do
+    local row = rows_of(X:column(one.column), function() return name_of(one.column) end)[1]
+    row.missing = 0
+    result[#result + 1] = row
+  end
+  notes[1] = ("the %d columns in which most numbers are stored, of %d; %d have none"):format(#list,
+    X:cols(), unused)
+  return setmetatable(result, Summary)
+end
+
 --- describing.summary(ds, said, filled): the object that ds:describe() returns. said: lines about
 --- how the file was read; filled: the number of missing numbers that were filled in, by column, if
 --- the data set is all of the file.
@@ -184,7 +276,9 @@ function describing.summary(ds, said, filled)
       return "target " .. (ds.y:cols() > 1 and j or ds.target or "y")
     end)) do result[j] = row end
   end
-  local rows = rows_of(ds.X, function(j) return ds.names and ds.names[j] or "x" .. j end)
+  local function name_of(j) return ds.names and ds.names[j] or "x" .. j end
+  if ds.X.sparse then return sparse_summary(ds, result, name_of) end
+  local rows = rows_of(ds.X, name_of)
   if #rows > 0 then
     count_missing(ds, rows, filled)
     local constant, missing = 0, 0

@@ -82,7 +82,7 @@ function matching.source(data, f)
     source = dataset.source_of_rows(data)
     local places = matching.columns(data, f)
     if places then source = core.source_columns(source, places) end
-  elseif core.is_matrix(data) then
+  elseif core.is_rows(data) then
     source = core.source(data)
   elseif type(data) == "table" and not getmetatable(data) then
     source = core.source(core.matrix(data))

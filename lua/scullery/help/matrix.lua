@@ -28,7 +28,7 @@ sc.randn{n, d, seed = 0, dtype = "float64"}: an n x d matrix of random numbers f
 depends only on the seed, i and d, as in sc.rand.]=]
 help.hcat = [=[
 sc.hcat(A, B, ...): the matrices side by side. They need the same number of rows. float64 if one
-of them is float64.]=]
+of them is float64, sparse if one of them is sparse.]=]
 help.vcat = [=[
 sc.vcat(A, B, ...): the matrices one below the other. They need the same number of columns. float64
 if one of them is float64.]=]
@@ -146,6 +146,8 @@ help["sparse:sum"] = help["matrix:sum"]
 help["sparse:mean"] = help["matrix:mean"]
 help["sparse:min"] = help["matrix:min"]
 help["sparse:max"] = help["matrix:max"]
+help["sparse:counts"] = [=[
+X:counts(axis): how many numbers are stored, 1: in each column, 1 x d; 2: in each row, n x 1.]=]
 help["sparse:norm"] = help["matrix:norm"]
 
 return help

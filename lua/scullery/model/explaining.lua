@@ -27,6 +27,14 @@ local function with_columns(X, column, values)
   return #parts > 1 and core.hcat(table.unpack(parts)) or values
 end
 
+-- The columns of X with these numbers, in this order.
+local function columns_of(X, places)
+  if not X.sparse then return X:t():select(places):t():copy() end
+  local parts = {}
+  for k, j in ipairs(places) do parts[k] = X:slice(1, X:rows(), j, j) end
+  return core.hcat(table.unpack(parts))
+end
+
 -- The rows to explain with, in memory and with the model's columns and classes.
 local function rows_of(p, data)
   local ds = data or p.data
@@ -36,7 +44,7 @@ local function rows_of(p, data)
   local f = p.fitted
   local found = matching.judged(ds, f)
   if found.places then
-    found = dataset.with(found, { X = ds.X:t():select(found.places):t():copy(), names = f.names,
+    found = dataset.with(found, { X = columns_of(ds.X, found.places), names = f.names,
       schema = f.schema })
     found.places = nil
   end

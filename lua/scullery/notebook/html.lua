@@ -132,10 +132,25 @@ local function head(X, names, label, labels)
 end
 
 local function dataset_page(ds, text)
-  if not ds.X or ds.X:rows() == 0 then return nil end
+  if not ds.X or ds.X.sparse or ds.X:rows() == 0 then return nil end
   local labels
   if ds.y and ds.y:cols() == 1 then labels = ds:subset(1, math.min(#ds, MOST_ROWS)):labels() end
   return pre{ text } .. "\n" .. head(ds.X, ds.names, ds.target or "y", labels)
+end
+
+-- The first rows of a sparse matrix: the stored numbers of each, with their columns.
+local function sparse_head(X)
+  local rows, shown = { { "", "column:value" } }, math.min(X:rows(), MOST_ROWS)
+  for i = 1, shown do
+    local stored, parts = X[i]:arrays(), {}
+    for k = 1, math.min(#stored.values, MOST_COLUMNS) do
+      parts[k] = ("%d:%.6g"):format(stored.indices[k] + 1, stored.values[k])
+    end
+    if #stored.values > MOST_COLUMNS then parts[#parts + 1] = "…" end
+    rows[i + 1] = { i, table.concat(parts, " ") }
+  end
+  if X:rows() > shown then rows[#rows + 1] = { "…" } end
+  return table_of(rows, { "right", "left" }, true)
 end
 
 --- html.of_value(value, text): a matrix or a data set as the first of its rows, below its text or
@@ -143,6 +158,9 @@ end
 function html.of_value(value, text)
   if core.is_matrix(value) and value:rows() > 0 and value:cols() > 0 then
     return pre{ text:match("^[^\n]*") } .. "\n" .. head(value)
+  end
+  if core.is_sparse(value) and value:rows() > 0 and value:cols() > 1 then
+    return pre{ text:match("^[^\n]*") } .. "\n" .. sparse_head(value)
   end
   if dataset.is(value) then return dataset_page(value, text) end
   return nil

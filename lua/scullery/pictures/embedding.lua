@@ -1,5 +1,6 @@
 --- Embeddings: rows as points on their first two principal components.
 local core = require "scullery.core"
+local dense = require "scullery.data.dense"
 local dataset = require "scullery.data.dataset"
 local fail = require "scullery.base.fail"
 local figures = require "scullery.pictures.figures"
@@ -54,7 +55,7 @@ local function read(o)
     if not X.X then fail("the data set streams; load it in memory (without stream = true)") end
     if y == nil and X.y and X.task == "classification" then y = X:labels() end
     o.X, X = X, X.X
-  elseif not core.is_matrix(X) then
+  elseif not core.is_rows(X) then
     X = core.matrix(X)
     o.X = X
   end
@@ -62,7 +63,7 @@ local function read(o)
   local row, col = core.find_nonfinite(X)
   if row then fail("X is not finite in row %d, column %d", row, col) end
   if y ~= nil then y = labels_of("y", y, X:rows()) end
-  return o.through and o.through:transform(o.X) or X, y
+  return o.through and o.through:transform(o.X) or dense(X, "plot.embedding"), y
 end
 
 --- embedding.points(X): n x 2 coordinates on the first two principal components, and the share of
