@@ -1,10 +1,10 @@
 --- The class of data sets: rows, targets, weights and schema; parts and splits.
 ---
---- Fields: X (n x d, perhaps sparse; nil for a stream, which has `source`, the engine's row source),
---- y (n x targets; labels as numbers, or as positions in classes if these are texts), names, classes,
---- task, target (the name), weights, groups and time (n x 1 each), schema (schema.lua), part_rows
---- and part_first (official parts). places: the columns that a model takes, codes and strangers:
---- how its classes are coded (matching.lua). form: how targets were transformed
+--- Fields: X (n x d, perhaps sparse; nil for a stream, which has `source`, the engine's row
+--- source), y (n x targets; labels as numbers, or as positions in classes if these are texts),
+--- names, classes, task, target (the name), weights, groups and time (n x 1 each), schema
+--- (schema.lua), part_rows and part_first (official parts). places: the columns that a model takes,
+--- codes and strangers: how its classes are coded (matching.lua). form: how targets were changed
 --- (model/target_form.lua). files: the paths of a stream.
 local core = require "scullery.core"
 local describing = require "scullery.data.describing"
@@ -128,13 +128,13 @@ end
 
 --- sc.dataset{ X =, y =, classes =, task =, names =, weights =, groups =, time = }: a data set from
 --- numbers in memory.
---- X: n x d matrix, which may be sparse (sc.matrix.csr), or a list of rows. y: the labels or values,
---- a list or an n x c matrix. task: "classification" or "regression"; by default a classification if the labels are texts, if they
---- take two values, or if classes are given; a line on standard error reports a guess. classes: the
---- list of all labels; by default those that occur, sorted. With two classes, solvers code the
---- second as +1. names: the column names. weights: n numbers, the weight of each row in learning.
---- groups: n texts or numbers; splits and folds keep rows of one group on one side. time: n
---- numbers, for folds = "time".
+--- X: n x d matrix, which may be sparse (sc.matrix.csr), or a list of rows. y: the labels or
+--- values, a list or an n x c matrix. task: "classification" or "regression"; by default a
+--- classification if the labels are texts, if they take two values, or if classes are given; a line
+--- on standard error reports a guess. classes: the list of all labels; by default those that occur,
+--- sorted. With two classes, solvers code the second as +1. names: the column names. weights: n
+--- numbers, the weight of each row in learning. groups: n texts or numbers; splits and folds keep
+--- rows of one group on one side. time: n numbers, for folds = "time".
 function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
 --- dataset.from_table(t, source, said, files): a data set from the result of a reader or a stream.
