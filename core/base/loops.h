@@ -68,6 +68,15 @@ typedef struct scl_whole_loops {
                       const double *d, double *out, size_t apart);
 } scl_whole_loops;
 
+/* Sparse rows of a product. Row i has the terms begin[i] .. end[i]-1: values[k], in the loop's type,
+ * in column columns[k], which ascend; its partner is row places[k] of the packed matrix. */
+typedef struct scl_csr_terms {
+  const int64_t *begin, *end; /* rows each */
+  const int32_t *columns, *places;
+  const void *values;
+  size_t rows;
+} scl_csr_terms;
+
 typedef struct scl_loops {
   const char *name; /* "avx512", "avx2", "plain" */
   scl_vector_math math;
@@ -174,6 +183,12 @@ typedef struct scl_loops {
   void (*row_product_f32)(size_t terms, size_t rows, size_t first, size_t cols, const float *left,
                           ptrdiff_t apart, const float *right, bool add, float *out,
                           ptrdiff_t stride);
+  /* The same of sparse rows, to the bits of the dense ones; B has `terms` rows. With `add`, the
+   * columns of later calls begin at multiples of SCL_ROW_TERMS. */
+  void (*csr_product_f64)(const scl_csr_terms *left, size_t terms, size_t first, size_t cols,
+                          const double *right, bool add, double *out, ptrdiff_t stride);
+  void (*csr_product_f32)(const scl_csr_terms *left, size_t terms, size_t first, size_t cols,
+                          const float *right, bool add, float *out, ptrdiff_t stride);
   /* x = x L^-T with x rows x count (row stride `stride`) and L lower triangular (row stride
    * `apart`), count <= SCL_ROW_SOLVE. A row of the result depends on that row of x alone. */
   void (*row_solve_f64)(size_t rows, size_t count, const double *l, ptrdiff_t apart, double *x,

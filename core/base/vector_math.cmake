@@ -13,10 +13,10 @@ set(FLAGS_avx2 -mavx2 -mfma)
 if(SCULLERY_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 14)
   list(APPEND FLAGS_avx512 --param=asan-use-after-return=0)
 endif()
-set(ISA_SOURCES core/base/isa/bits.c core/base/isa/loops.c core/base/isa/packed.c core/base/isa/rows.c core/base/isa/thin.c
+set(ISA_SOURCES core/base/isa/bits.c core/base/isa/csr.c core/base/isa/loops.c core/base/isa/packed.c core/base/isa/rows.c core/base/isa/thin.c
   core/base/isa/whole.c core/base/isa/whole_numbers.c core/base/isa/whole_round.c)
 # Products are fused where the set can do so; everything else gives the same bits on every machine.
-set_source_files_properties(core/base/isa/packed.c core/base/isa/rows.c core/base/isa/thin.c core/base/isa/whole_numbers.c
+set_source_files_properties(core/base/isa/csr.c core/base/isa/packed.c core/base/isa/rows.c core/base/isa/thin.c core/base/isa/whole_numbers.c
   PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 foreach(isa plain ${VECTOR_MATH_ISAS})
   add_library(isa_${isa} OBJECT ${ISA_SOURCES})

@@ -4,6 +4,22 @@
 #include "plugin/blocks.h"
 #include <math.h>
 
+/* The first column of row `i` of a tile that is not finite; d: all are. */
+static size_t not_finite_column(const scl_map_tile *tile, size_t i) {
+  const scl_map *map = tile->map;
+  const scl_csr *csr = &tile->x.csr;
+  if (csr->starts != NULL) {
+    for (int64_t k = csr->starts[i]; k < csr->starts[i + 1]; k++)
+      if (!isfinite(scl_csr_value(csr, k))) return (size_t)csr->columns[k];
+    return map->dim;
+  }
+  const void *row = scl_at(tile->x.x, map->dtype, (ptrdiff_t)i * tile->x.x_stride);
+  size_t c = 0;
+  while (c < map->dim && isfinite(scl_number(row, map->dtype, c)))
+    c++;
+  return c;
+}
+
 /* Report why feature `j` of row `i` of a tile is not finite: the data, their projection, or phi.
  * The projection is made again, because phi may have been written over it. */
 static scl_status fail_not_finite(const scl_map_tile *tile, size_t plane, size_t i, size_t j,
@@ -13,13 +29,12 @@ static scl_status fail_not_finite(const scl_map_tile *tile, size_t plane, size_t
   const char *sampler = scl_instance_name(map->sampler);
   const size_t feature = plane * map->count + tile->first + j + 1;
   const scl_block *z = &tile->z;
-  const void *row = scl_at(tile->x.x, map->dtype, (ptrdiff_t)i * tile->x.x_stride);
-  for (size_t c = 0; c < map->dim; c++)
-    if (!isfinite(scl_number(row, map->dtype, c)))
-      return scl_fail(error, SCL_STATUS_BAD_DATA,
-                      "feature %zu is not finite: column %zu of the data is NaN or infinite on "
-                      "some row",
-                      feature, c + 1);
+  const size_t bad = not_finite_column(tile, i);
+  if (bad < map->dim)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "feature %zu is not finite: column %zu of the data is NaN or infinite on "
+                    "some row",
+                    feature, bad + 1);
   SCL_TRY(scl_tile_project(tile, &tile->x, z, error));
   for (size_t k = 0; k < map->fan_in; k++)
     if (!isfinite(scl_number(
@@ -109,8 +124,7 @@ static scl_status write_features(void *context, const scl_map_tile *tile, scl_er
 
 scl_status scl_map_apply_tiles(const scl_map *map, const scl_map_request *request,
                                scl_error *error) {
-  return scl_tiles_run(map, request->x, request->x_stride, request->rows, request->first,
-                       request->count, write_features, (void *)(uintptr_t)request, error);
+  return scl_tiles_run(map, request, write_features, (void *)(uintptr_t)request, error);
 }
 
 /* The kind's slot `apply`, for maps that have dense features. */
@@ -132,6 +146,13 @@ size_t scl_map_block(const scl_map *map) {
   return map->projection == NULL ? 1 : scl_projection_block(map->projection);
 }
 
+scl_status scl_map_apply_request(const scl_map *map, const scl_map_request *request,
+                                 scl_error *error) {
+  if (map->kind->tile == NULL && (map->grid != NULL || request->whole))
+    return scl_map_apply_rounded(map, request, error);
+  return apply_kind(map, request, error);
+}
+
 scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, const void *x,
                               ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
                               scl_error *error) {
@@ -142,9 +163,7 @@ scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, co
                                    .rows = rows,
                                    .first = first,
                                    .count = count};
-  if (map->grid != NULL && map->kind->tile == NULL)
-    return scl_map_apply_rounded(map, &request, error);
-  return apply_kind(map, &request, error);
+  return scl_map_apply_request(map, &request, error);
 }
 
 scl_status scl_map_apply_whole(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
@@ -156,8 +175,7 @@ scl_status scl_map_apply_whole(const scl_map *map, const void *x, ptrdiff_t x_st
                                    .rows = rows,
                                    .count = map->count,
                                    .whole = true};
-  if (map->kind->tile == NULL) return scl_map_apply_rounded(map, &request, error);
-  return apply_kind(map, &request, error);
+  return scl_map_apply_request(map, &request, error);
 }
 
 scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,

@@ -165,6 +165,22 @@ scl_status scl_map_apply_bits(const scl_map *map, const void *x, ptrdiff_t x_str
                      .equal = values.zero_is_high};
     return compare_rows(&job, error);
   }
+  const scl_map_request request = {.x = x, .x_stride = x_stride, .rows = rows, .count = map->count};
   signing job = {map, bits, rows, values.zero_is_high};
-  return scl_tiles_run(map, x, x_stride, rows, 0, map->count, sign_tile, &job, error);
+  return scl_tiles_run(map, &request, sign_tile, &job, error);
+}
+
+/* Thresholds too: x - t is above 0 where x is above t. */
+scl_status scl_map_apply_csr_bits(const scl_map *map, const scl_csr *rows, const scl_bits *bits,
+                                  scl_error *error) {
+  scl_two_values values;
+  scl_csr held;
+  scl_map_request request;
+  if (!scl_map_two_values(map, &values))
+    return scl_fail(error, SCL_STATUS_INTERNAL, "this map's features are not bits");
+  SCL_TRY(scl_map_request_csr(map, rows, &held, &request, error));
+  signing job = {map, bits, rows->rows, values.zero_is_high};
+  const scl_status status = scl_tiles_run(map, &request, sign_tile, &job, error);
+  scl_csr_release(&held);
+  return status;
 }

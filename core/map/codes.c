@@ -39,19 +39,35 @@ scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error) 
                   scl_kind_name(scl_instance_kind(map->phi)), scl_instance_name(map->phi));
 }
 
-scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
-                         int32_t *codes, scl_error *error) {
+static scl_status make_codes(const scl_map *map, const scl_map_request *request, int32_t *codes,
+                             scl_error *error) {
   size_t levels;
   SCL_TRY(scl_map_levels(map, &levels, error));
   if (!map->kind->phi_of_z)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "codes belong to features without K");
   coding job = {map, codes};
-  SCL_TRY(scl_tiles_run(map, x, x_stride, rows, 0, map->count, write_codes, &job, error));
-  for (size_t i = 0; i < rows * map->count; i++)
+  SCL_TRY(scl_tiles_run(map, request, write_codes, &job, error));
+  for (size_t i = 0; i < request->rows * map->count; i++)
     if (codes[i] < 0 || (size_t)codes[i] >= levels)
       return scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s gave the code %ld of %zu",
                       scl_instance_name(map->phi), (long)codes[i], levels);
   return SCL_STATUS_OK;
+}
+
+scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                         int32_t *codes, scl_error *error) {
+  const scl_map_request request = {.x = x, .x_stride = x_stride, .rows = rows, .count = map->count};
+  return make_codes(map, &request, codes, error);
+}
+
+scl_status scl_map_codes_csr(const scl_map *map, const scl_csr *rows, int32_t *codes,
+                             scl_error *error) {
+  scl_csr held;
+  scl_map_request request;
+  scl_status status = scl_map_request_csr(map, rows, &held, &request, error);
+  if (status == SCL_STATUS_OK) status = make_codes(map, &request, codes, error);
+  scl_csr_release(&held);
+  return status;
 }
 
 scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out,

@@ -3,6 +3,7 @@
 #include "map/columnwise.h"
 
 #include "map/kinds.h"
+#include "map/projection_csr.h"
 #include <string.h>
 
 const int32_t *scl_map_columns(const scl_map *map) {
@@ -36,6 +37,7 @@ scl_status scl_map_share_some(const scl_map *map, const size_t *keep, size_t cou
   *p = *all;
   some->count = p->rows = some->plane = count;
   some->projection = p;
+  p->index = NULL;
   p->weights = copy_kept(all->weights, size, keep, count);
   p->support = copy_kept(all->support, sizeof *p->support, keep, count);
   p->bias = all->bias == NULL ? NULL : copy_kept(all->bias, size, keep, count);
@@ -55,5 +57,6 @@ void scl_map_release_some(scl_map *some) {
   if (some == NULL) return;
   scl_projection *p = some->projection;
   if (some->kind->keep_some != NULL) some->kind->release(some);
+  scl_projection_close(p);
   SCL_RELEASE(p->weights, p->support, p->bias, some->scale, p, some);
 }

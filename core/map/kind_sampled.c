@@ -131,8 +131,14 @@ static scl_status sampled_apply(const scl_map *map, const scl_map_request *reque
                samples = inner->count, rows = request->rows;
   void *features = scl_allocate_array(rows * width, size);
   if (features == NULL) return scl_fail_memory(error, rows * width * size, "Monte Carlo features");
-  scl_status status =
-      scl_map_apply(inner, request->x, request->x_stride, rows, features, (ptrdiff_t)width, error);
+  const scl_map_request of_inner = {.x = request->x,
+                                    .csr = request->csr,
+                                    .phi = features,
+                                    .x_stride = request->x_stride,
+                                    .phi_stride = (ptrdiff_t)width,
+                                    .rows = rows,
+                                    .count = samples};
+  scl_status status = scl_map_apply_numbers(inner, &of_inner, error);
   for (size_t plane = 0; status == SCL_STATUS_OK && plane < map->fan_out; plane++)
     scl_row_gemm_parallel(
         map->dtype, false, rows, request->count, samples,
@@ -153,6 +159,8 @@ static bool sampled_claims(const scl_map *map, const scl_map_spec *spec) {
   (void)map, (void)spec;
   return true;
 }
+
+static const scl_map *sampled_inner(const scl_map *map) { return map->own.sampling.inner; }
 
 static void sampled_release(scl_map *map) {
   scl_map_destroy(map->own.sampling.inner);
@@ -181,6 +189,7 @@ const scl_map_kind scl_map_kind_sampled = {.name = "sampled",
                                            .fill_spec = sampled_fill_spec,
                                            .features = scl_map_dense_features,
                                            .apply = sampled_apply,
+                                           .inner = sampled_inner,
                                            .gram = scl_map_kernel_gram};
 
 size_t scl_map_samples(const scl_map *map) {

@@ -152,6 +152,10 @@ typedef struct application {
 /* Rows first .. first+rows-1 of x as packed float64. */
 static void widen_rows(const application *job, size_t first, size_t rows, double *to) {
   const size_t dim = job->map->dim;
+  if (job->request->csr.starts != NULL) {
+    scl_csr_fill(&job->request->csr, first, rows, SCL_DTYPE_FLOAT64, to, (ptrdiff_t)dim);
+    return;
+  }
   for (size_t i = 0; i < rows; i++) {
     const void *from =
         scl_at(job->request->x, job->map->dtype, (ptrdiff_t)(first + i) * job->request->x_stride);

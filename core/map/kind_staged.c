@@ -102,6 +102,7 @@ static scl_status staged_apply(const scl_map *map, const scl_map_request *reques
   for (size_t s = 0; s < own->n_stages; s++)
     c.room = scl_max(c.room, own->stages[s]->cols_out);
   const scl_map_request of_base = {.x = request->x,
+                                   .csr = request->csr,
                                    .phi = fits ? request->phi : memory,
                                    .x_stride = request->x_stride,
                                    .phi_stride = c.stride,
@@ -185,4 +186,5 @@ const scl_map_kind scl_map_kind_staged = {.name = "staged",
                                           .method = SCL_METHOD_DIRECT,
                                           .release = staged_release,
                                           .features = scl_map_dense_features,
+                                          .inner = scl_map_base,
                                           .apply = staged_apply};

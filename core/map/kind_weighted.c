@@ -196,12 +196,34 @@ static double square_f32(size_t count, const double *factor, const float *x) {
   return sum;
 }
 
+/* The same in a sparse row k = first .. end-1; of numbers that are too large or too small to be
+ * squared, with the largest divided out. */
+static double csr_spread(const scl_map *map, const scl_csr *csr, int64_t first, int64_t end) {
+  const double *spread = map->own.weighting.column_spread;
+  double sum = 0, largest = 0;
+  for (int64_t k = first; k < end; k++) {
+    const double v = scl_csr_value(csr, k) * spread[csr->columns[k]];
+    largest = fmax(largest, fabs(v));
+    sum += v * v;
+  }
+  if ((sum > SMALL_SQUARE && isfinite(sum)) || largest == 0 || !isfinite(largest)) return sqrt(sum);
+  sum = 0;
+  for (int64_t k = first; k < end; k++) {
+    const double share = scl_csr_value(csr, k) * spread[csr->columns[k]] / largest;
+    sum += share * share;
+  }
+  return largest * sqrt(sum);
+}
+
 /* v of each row of a tile: the norm of spread o x, in the map's dtype at `to`. */
 static void row_spreads(const scl_map_tile *tile, void *to) {
   const scl_loops *loops = scl_loops_get();
   const scl_map *map = tile->map;
   const double *spread = map->own.weighting.column_spread;
-  for (size_t i = 0; i < tile->rows; i++) {
+  const scl_csr *csr = &tile->x.csr;
+  for (size_t i = 0; csr->starts != NULL && i < tile->rows; i++)
+    scl_set_number(to, map->dtype, i, csr_spread(map, csr, csr->starts[i], csr->starts[i + 1]));
+  for (size_t i = 0; csr->starts == NULL && i < tile->rows; i++) {
     const void *row = scl_at(tile->x.x, map->dtype, (ptrdiff_t)i * tile->x.x_stride);
     const double sum = map->dtype == SCL_DTYPE_FLOAT64 ? loops->square_f64(map->dim, spread, row)
                                                        : square_f32(map->dim, spread, row);

@@ -8,10 +8,12 @@
 #include "map/map_internal.h"
 #include "map/tiles.h"
 
-/* Features wanted: those of parameters first .. first+count-1 of the rows of x, in phi, which has
- * `count` columns for each output. x and phi have the map's dtype. */
+/* Features wanted: those of parameters first .. first+count-1 of the rows of x, or of sparse rows,
+ * in phi, which has `count` columns for each output. x, the sparse rows and phi have the map's
+ * dtype. */
 struct scl_map_request {
   const void *x;
+  scl_csr csr; /* in place of x: borrowed; empty (starts NULL) where rows are dense */
   void *phi;
   ptrdiff_t x_stride, phi_stride;
   size_t rows, first, count;
@@ -56,6 +58,9 @@ struct scl_map_kind {
   /* y of a tile from its z, before scales; or NULL, where `apply` is another function. */
   scl_status (*tile)(const scl_map *map, const scl_map_tile *tile, scl_error *error);
 
+  /* The map whose features these are made of; or NULL. */
+  const scl_map *(*inner)(const scl_map *map);
+
   /* G, as scl_map_gram; or NULL, where there is none. */
   scl_status (*gram)(const scl_map *map, scl_symmetric **out, scl_error *error);
   /* The kernel that features without K estimate, as scl_map_induced; or NULL. */
@@ -68,6 +73,17 @@ extern const scl_map_kind scl_map_kind_section, scl_map_kind_cells, scl_map_kind
 
 const scl_map_kind *scl_map_kind_of(const scl_map *map, const scl_map_spec *spec);
 
+/* A request of all parameters for sparse rows, which `held` has in the map's dtype: the caller
+ * releases it, also after a failure. Refuses rows that do not have the map's columns. */
+scl_status scl_map_request_csr(const scl_map *map, const scl_csr *rows, scl_csr *held,
+                               scl_map_request *out, scl_error *error);
+/* The same request for `count` of its rows, from `first` on; phi and the stride are to be set. */
+scl_map_request scl_map_request_rows(const scl_map *map, const scl_map_request *request,
+                                     size_t first, size_t count);
+
+/* Features as they are used: rounded where the map has a grid. */
+scl_status scl_map_apply_request(const scl_map *map, const scl_map_request *request,
+                                 scl_error *error);
 /* scl_map_apply without rounding to whole numbers. */
 scl_status scl_map_apply_numbers(const scl_map *map, const scl_map_request *request,
                                  scl_error *error);

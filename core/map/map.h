@@ -141,9 +141,12 @@ scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, co
 size_t scl_map_block(const scl_map *map); /* 1, or how many parameters are projected together */
 
 /* The features of compressed sparse rows (rows->rows x dim), in each of the forms that this header
- * has for dense rows. Rows in float64 are rounded to the map's dtype.
+ * has for dense rows. Rows in float64 are rounded to the map's dtype. The features have the bits of
+ * those of the same rows dense; with a K on dense parameters, whose features depend on the length of
+ * a row, they agree within rounding.
  * scl_map_takes_csr: whether they are read as they are, so that the work depends on their numbers.
- * Otherwise rows are made dense, scl_map_dense_rows of them at a time. */
+ * Otherwise rows are made dense, some of them at a time. scl_map_dense_rows: how many are to be made
+ * dense at a time. */
 bool scl_map_takes_csr(const scl_map *map);
 size_t scl_map_dense_rows(const scl_map *map, size_t rows);
 scl_status scl_map_apply_csr(const scl_map *map, const scl_csr *rows, void *phi,
@@ -157,6 +160,8 @@ scl_status scl_map_apply_csr_whole(const scl_map *map, const scl_csr *rows, void
                                    ptrdiff_t v_stride, scl_error *error);
 scl_status scl_map_apply_csr_cells(const scl_map *map, const scl_csr *rows, int32_t *columns,
                                    scl_error *error);
+scl_status scl_map_codes_csr(const scl_map *map, const scl_csr *rows, int32_t *codes,
+                             scl_error *error);
 
 /* Features that take two values, s_t low and s_t high. scl_map_two_values: whether this map's do,
  * by the declarations of its plugins; zero_is_high: a feature is high at z = 0.

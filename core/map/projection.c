@@ -3,6 +3,7 @@
 #include "map/projection.h"
 
 #include "base/loops.h"
+#include "map/projection_csr.h"
 #include "map/space.h"
 #include <string.h>
 
@@ -35,6 +36,7 @@ void scl_projection_destroy(scl_projection *p) {
     scl_prepared_release(&p->prepared[k]);
   SCL_RELEASE(p->prepared, p->weights, p->support, p->degree, p->begin, p->bias, p->factor,
               p->offset);
+  scl_projection_close(p);
   scl_parameters_release(&p->structured);
   scl_instance_release(p->origin.sampler);
   scl_release(p);
@@ -68,7 +70,10 @@ void scl_projection_turn(const scl_projection *p, const void *x, ptrdiff_t x_str
 
 scl_status scl_projection_apply(const scl_projection *p, const scl_tile *tile, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
-  SCL_TRY(p->rule->project(p, tile, error));
+  if (tile->csr != NULL)
+    scl_projection_apply_csr(p, tile);
+  else
+    SCL_TRY(p->rule->project(p, tile, error));
   for (size_t i = 0; p->bias != NULL && i < tile->rows; i++) {
     void *z = scl_at_mutable(tile->z, p->dtype, (ptrdiff_t)i * tile->z_stride);
     if (p->dtype == SCL_DTYPE_FLOAT64)

@@ -3,6 +3,7 @@
 #ifndef SCULLERY_PROJECTION_H
 #define SCULLERY_PROJECTION_H
 
+#include "algebra/csr.h"
 #include "map/parameters.h"
 #include "plugin/prepare.h"
 
@@ -33,8 +34,9 @@ typedef struct scl_projection {
   scl_origin origin; /* structured: the sampler is shared */
   scl_parameter_set structured;
   size_t planes;
-  scl_prepared_work *prepared; /* structured: of each plane */
-  void *factor, *offset;       /* dim each, or NULL */
+  scl_prepared_work *prepared;        /* structured: of each plane */
+  void *factor, *offset;              /* dim each, or NULL */
+  struct scl_projection_index *index; /* by columns, made for the first sparse rows; or NULL */
 } scl_projection;
 
 /* Where a projection happens: the first row of x and of z, the row strides, rows of x,
@@ -46,6 +48,7 @@ typedef struct scl_tile {
   size_t rows, first, cols;
   const void
       *turned; /* the rows turned (scl_projection_turn), or NULL where they are not at hand */
+  const scl_csr *csr; /* sparse rows in place of x, in the projection's dtype; borrowed; or NULL */
 } scl_tile;
 
 scl_status scl_projection_create(const scl_projection_spec *spec, scl_projection **out,
@@ -63,8 +66,14 @@ bool scl_projection_turns(const scl_projection *projection);
 void scl_projection_turn(const scl_projection *projection, const void *x, ptrdiff_t x_stride,
                          size_t rows, void *turned);
 
-/* z (rows x cols at z_stride) = projections of x (rows x dim at x_stride) on parameters first ..
- * first+cols-1, all in the projection's dtype; in the calling thread. */
+/* Whether the projection takes sparse rows, without their zeros. scl_projection_open comes
+ * before them, in each thread that asks for projections of sparse rows. */
+bool scl_projection_takes_csr(const scl_projection *projection);
+scl_status scl_projection_open(const scl_projection *projection, scl_error *error);
+
+/* z (rows x cols at z_stride) = projections of x (rows x dim at x_stride), or of the sparse rows, on
+ * parameters first .. first+cols-1, all in the projection's dtype; in the calling thread. Sparse
+ * rows give the same bits as dense ones. */
 scl_status scl_projection_apply(const scl_projection *projection, const scl_tile *tile,
                                 scl_error *error);
 

@@ -1,7 +1,7 @@
 /* Projecting tile by tile. A task is a tile of rows and one or several tiles of parameters; what
  * its tiles share (turned rows, projections on shared rows) is made once for each task. Features,
  * bits and codes take z from here. */
-#include "map/tiles.h"
+#include "map/kinds.h"
 
 #include "base/loops.h"
 #include "base/pool.h"
@@ -11,18 +11,22 @@
  * projection to scale. With shared rows a task projects POOL_ROWS rows on all of them and goes
  * through all parameters; where rows are turned, through TURNED_TILES tiles. */
 enum { TILE_ROWS = 256, TILE_PARAMETERS = 512, POOL_ROWS = 64, TURNED_TILES = 16 };
+/* A part of the last-level cache for the weights of a tile that sparse rows read. */
+enum { CACHED_BYTES = 8 << 20 };
 
 /* One call of scl_tiles_run. Tasks form a grid: rows in runs of `tall`, parameters in `across` runs
  * of `span`; a task goes through its parameters in tiles of `width`. */
 typedef struct tiling {
   const scl_map *map;
-  const void *x;
-  ptrdiff_t x_stride;
+  const scl_map_request *request; /* rows, and the parameters wanted */
   scl_take_tile take;
   void *context;
-  size_t first, count;      /* the parameters wanted */
-  size_t rows, tall, width; /* rows in all and of a task, parameters of a tile */
-  size_t across, span;      /* tasks side by side, parameters of one */
+  scl_csr squares;     /* of the request's sparse rows, where the map has a variance */
+  bool filled;         /* sparse rows are made dense, task by task */
+  size_t tall, width;  /* rows of a task, parameters of a tile */
+  size_t across, span; /* tasks side by side, parameters of one */
+  size_t down;         /* tasks one below the other */
+  bool by_columns;     /* the order of tasks: all rows of some parameters, then of the next */
   char *scratch;
   size_t scratch_each; /* bytes for each thread */
 } tiling;
@@ -62,6 +66,8 @@ static size_t lay_out_scratch(const tiling *job, char *base, scl_map_tile *out) 
   out->v = take_scratch(base, &at, varied ? numbers * size : 0);
   out->x.pooled = take_scratch(base, &at, pooled);
   out->squares.pooled = take_scratch(base, &at, varied ? pooled : 0);
+  if (job->filled) out->x.x = take_scratch(base, &at, job->tall * map->dim * size);
+  if (job->request->csr.starts != NULL && !job->filled) return at;
   out->squares.x = take_scratch(base, &at, varied ? job->tall * map->dim * size : 0);
   if (turns(map->projection)) out->x.turned = take_scratch(base, &at, SCL_LANES * map->dim * size);
   if (turns(map->variance))
@@ -125,7 +131,8 @@ scl_status scl_tile_project(const scl_map_tile *tile, const scl_tile_source *sou
         .rows = tile->rows,
         .first = k * map->plane + tile->first,
         .cols = whole_blocks(map, tile->cols),
-        .turned = source->turned};
+        .turned = source->turned,
+        .csr = source->csr.starts == NULL ? NULL : &source->csr};
     SCL_TRY(scl_projection_apply(source->projection, &plane, error));
   }
   return SCL_STATUS_OK;
@@ -159,32 +166,60 @@ static scl_status prepare_source(const scl_map_tile *tile, const scl_tile_source
                          .z_stride = (ptrdiff_t)shared,
                          .rows = tile->rows,
                          .cols = shared,
-                         .turned = source->turned};
+                         .turned = source->turned,
+                         .csr = source->csr.starts == NULL ? NULL : &source->csr};
   return scl_projection_apply(source->projection, &rows, error);
 }
 
 /* ------------------------------------------------------------ tasks */
 
-/* One task of the grid. index / across: its run of rows; index % across: its run of parameters. */
+/* Rows first .. first+rows-1 of `all`, borrowed. */
+static scl_csr rows_of(const scl_csr *all, size_t first, size_t rows) {
+  scl_csr part = *all;
+  part.starts += first;
+  part.rows = rows;
+  return part;
+}
+
+/* The rows of a task, and their squares where the map has a variance. */
+static scl_status set_sources(const tiling *job, scl_map_tile *tile, scl_error *error) {
+  const scl_map *map = job->map;
+  const scl_map_request *request = job->request;
+  const bool sparse = request->csr.starts != NULL;
+  tile->x.projection = map->projection;
+  tile->squares.projection = map->variance;
+  tile->squares.x_stride = (ptrdiff_t)map->dim;
+  tile->x.x_stride = sparse ? (ptrdiff_t)map->dim : request->x_stride;
+  if (job->filled)
+    scl_csr_fill(&request->csr, tile->first_row, tile->rows, map->dtype,
+                 (void *)(uintptr_t)tile->x.x, (ptrdiff_t)map->dim);
+  else if (sparse)
+    tile->x.csr = rows_of(&request->csr, tile->first_row, tile->rows);
+  else
+    tile->x.x = scl_at(request->x, map->dtype, (ptrdiff_t)tile->first_row * request->x_stride);
+  SCL_TRY(prepare_source(tile, &tile->x, error));
+  if (map->variance == NULL) return SCL_STATUS_OK;
+  if (job->squares.starts != NULL)
+    tile->squares.csr = rows_of(&job->squares, tile->first_row, tile->rows);
+  else
+    square_rows(tile, (void *)(uintptr_t)tile->squares.x);
+  return prepare_source(tile, &tile->squares, error);
+}
+
+/* One task of the grid. */
 static scl_status tiles_task(void *context, size_t index, scl_error *error) {
   const tiling *job = context;
   const scl_map *map = job->map;
-  const size_t begin = job->first + index % job->across * job->span,
-               end = scl_min(begin + job->span, job->first + job->count);
+  const scl_map_request *request = job->request;
+  const size_t run = job->by_columns ? index % job->down : index / job->across,
+               beside = job->by_columns ? index / job->down : index % job->across;
+  const size_t begin = request->first + beside * job->span,
+               end = scl_min(begin + job->span, request->first + request->count);
   scl_map_tile tile;
   (void)lay_out_scratch(job, job->scratch + scl_pool_worker() * job->scratch_each, &tile);
-  tile.first_row = index / job->across * job->tall;
-  tile.rows = scl_min(job->tall, job->rows - tile.first_row);
-  tile.x.projection = map->projection;
-  tile.x.x = scl_at(job->x, map->dtype, (ptrdiff_t)tile.first_row * job->x_stride);
-  tile.x.x_stride = job->x_stride;
-  SCL_TRY(prepare_source(&tile, &tile.x, error));
-  if (map->variance != NULL) {
-    tile.squares.projection = map->variance;
-    tile.squares.x_stride = (ptrdiff_t)map->dim;
-    square_rows(&tile, (void *)(uintptr_t)tile.squares.x);
-    SCL_TRY(prepare_source(&tile, &tile.squares, error));
-  }
+  tile.first_row = run * job->tall;
+  tile.rows = scl_min(job->tall, request->rows - tile.first_row);
+  SCL_TRY(set_sources(job, &tile, error));
   for (tile.first = begin; tile.first < end; tile.first += tile.cols) {
     tile.cols = scl_min(job->width, end - tile.first);
     tile.z = scl_tile_block(&tile, tile.z.data, map->fan_in);
@@ -195,36 +230,78 @@ static scl_status tiles_task(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-scl_status scl_tiles_run(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
-                         size_t first, size_t count, scl_take_tile take, void *context,
-                         scl_error *error) {
-  tiling job = {.map = map,
-                .x = x,
-                .x_stride = x_stride,
-                .take = take,
-                .context = context,
-                .first = first,
-                .count = count,
-                .rows = rows};
-  const size_t most = scl_max(TILE_PARAMETERS / map->fan_in, 1), threads = scl_pool_threads();
+bool scl_tiles_take_csr(const scl_map *map) {
+  return scl_projection_takes_csr(map->projection) &&
+         (map->variance == NULL || scl_projection_takes_csr(map->variance));
+}
+
+/* Before the tasks of sparse rows: the indices of the projections, and the squares of the rows. */
+static scl_status open_sparse(tiling *job, scl_error *error) {
+  const scl_map *map = job->map;
+  SCL_TRY(scl_projection_open(map->projection, error));
+  if (map->variance == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_projection_open(map->variance, error));
+  SCL_TRY(scl_csr_convert(&job->request->csr, map->dtype, &job->squares, error));
+  for (size_t k = 0, count = scl_csr_entries(&job->squares); k < count; k++)
+    if (map->dtype == SCL_DTYPE_FLOAT64)
+      ((double *)job->squares.values)[k] *= ((double *)job->squares.values)[k];
+    else
+      ((float *)job->squares.values)[k] *= ((float *)job->squares.values)[k];
+  return SCL_STATUS_OK;
+}
+
+/* Of at most `most` parameters: as many as have all their weights in the last-level cache. A sparse
+ * row reads weights of a few columns only, and rows have frequent columns in common. */
+static size_t cached_parameters(const scl_map *map, size_t most) {
+  const size_t each = map->dim * scl_dtype_size(map->dtype);
+  return scl_max(scl_min(most, CACHED_BYTES / scl_max(each, 1)), 1);
+}
+
+/* Choose the rows and parameters of a task, and how many tasks are side by side. */
+static void shape_tasks(tiling *job) {
+  const scl_map *map = job->map;
+  const size_t count = job->request->count;
+  size_t most = scl_max(TILE_PARAMETERS / map->fan_in, 1);
   /* Parameters of a strip of packed rows (algebra/row_products.h): tiles have whole strips. */
   const size_t strip = scl_loops_get()->strip_bytes / scl_dtype_size(map->dtype);
-  const bool turned = turns(map->projection) || turns(map->variance);
+  const bool sparse = job->request->csr.starts != NULL && !job->filled,
+             turned = !sparse && (turns(map->projection) || turns(map->variance));
+  job->tall = scl_min(job->request->rows, turned || job->filled ? SCL_LANES
+                                          : map->pool != NULL   ? POOL_ROWS
+                                                                : TILE_ROWS);
+  if (sparse && map->pool == NULL) most = cached_parameters(map, most);
+  job->by_columns = sparse;
+  job->across = (count + most - 1) / most;
+  job->width = (count + job->across - 1) / job->across;
+  if (job->across > 1) job->width = (job->width + strip - 1) / strip * strip;
+  job->width = whole_blocks(map, job->width);
+  job->span = map->pool != NULL       ? count
+              : turned || job->filled ? TURNED_TILES * job->width
+                                      : job->width;
+  job->across = (count + job->span - 1) / job->span;
+  job->down = (job->request->rows + job->tall - 1) / job->tall;
+}
+
+scl_status scl_tiles_run(const scl_map *map, const scl_map_request *request, scl_take_tile take,
+                         void *context, scl_error *error) {
+  const bool sparse = request->csr.starts != NULL;
+  tiling job = {.map = map,
+                .request = request,
+                .take = take,
+                .context = context,
+                .filled = sparse && !scl_tiles_take_csr(map)};
+  const size_t threads = scl_pool_threads();
   scl_map_tile largest;
-  if (rows == 0 || count == 0) return SCL_STATUS_OK;
-  job.tall = scl_min(rows, turned ? SCL_LANES : map->pool != NULL ? POOL_ROWS : TILE_ROWS);
-  job.across = (count + most - 1) / most;
-  job.width = (count + job.across - 1) / job.across;
-  if (job.across > 1) job.width = (job.width + strip - 1) / strip * strip;
-  job.width = whole_blocks(map, job.width);
-  job.span = map->pool != NULL ? count : turned ? TURNED_TILES * job.width : job.width;
-  job.across = (count + job.span - 1) / job.span;
+  if (request->rows == 0 || request->count == 0) return SCL_STATUS_OK;
+  shape_tasks(&job);
   job.scratch_each = lay_out_scratch(&job, NULL, &largest);
   job.scratch = scl_allocate_array(threads, job.scratch_each);
   if (job.scratch == NULL)
     return scl_fail_memory(error, threads * job.scratch_each, "a tile of features per thread");
-  const size_t down = (rows + job.tall - 1) / job.tall;
-  const scl_status status = scl_pool_try(down * job.across, tiles_task, &job, error);
+  scl_status status = sparse && !job.filled ? open_sparse(&job, error) : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK)
+    status = scl_pool_try(job.down * job.across, tiles_task, &job, error);
   scl_release(job.scratch);
+  scl_csr_release(&job.squares);
   return status;
 }

@@ -9,6 +9,7 @@
 typedef struct scl_tile_source {
   const scl_projection *projection; /* NULL: the map has none */
   const void *x;                    /* rows x dim at x_stride, in the map's dtype */
+  scl_csr csr;                      /* in place of x: borrowed; empty where rows are dense */
   ptrdiff_t x_stride;
   void *turned; /* x turned (scl_projection_turn); NULL where the projection takes x as it is */
   void *pooled; /* rows x pool_rows: z of the shared rows */
@@ -28,10 +29,12 @@ typedef struct scl_map_tile {
 /* Called for each tile, on many threads. First rows are multiples of 64. */
 typedef scl_status (*scl_take_tile)(void *context, const scl_map_tile *tile, scl_error *error);
 
-/* Parameters first .. first+count-1 of a map whose kind makes features from z. */
-scl_status scl_tiles_run(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
-                         size_t first, size_t count, scl_take_tile take, void *context,
-                         scl_error *error);
+/* Rows and parameters of a request, of a map whose kind makes features from z. */
+scl_status scl_tiles_run(const scl_map *map, const scl_map_request *request, scl_take_tile take,
+                         void *context, scl_error *error);
+
+/* Whether z of sparse rows are made without their zeros. */
+bool scl_tiles_take_csr(const scl_map *map);
 
 /* `out`, a block like tile->z, = the rows of one of the tile's sources on the tile's parameters. */
 scl_status scl_tile_project(const scl_map_tile *tile, const scl_tile_source *source,

@@ -227,9 +227,8 @@ scl_status scl_map_apply_rounded(const scl_map *map, const scl_map_request *requ
   if (room == NULL) return scl_fail_memory(error, CHUNK * width * sizeof *room, "rows of features");
   scl_status status = SCL_STATUS_OK;
   for (size_t at = 0; status == SCL_STATUS_OK && at < request->rows; at += CHUNK) {
-    scl_map_request part = *request;
-    part.rows = scl_min(CHUNK, request->rows - at);
-    part.x = scl_at(request->x, map->dtype, (ptrdiff_t)at * request->x_stride);
+    scl_map_request part =
+        scl_map_request_rows(map, request, at, scl_min(CHUNK, request->rows - at));
     part.phi = room;
     part.phi_stride = (ptrdiff_t)width;
     part.whole = false;

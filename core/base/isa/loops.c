@@ -1,6 +1,7 @@
 /* The inner loops of base/loops.h, compiled once per instruction set (SCL_ISA,
  * base/vector_math.cmake). */
 #include "base/isa/bits.h"
+#include "base/isa/csr.h"
 #include "base/isa/packed.h"
 #include "base/isa/rows.h"
 #include "base/isa/thin.h"
@@ -358,5 +359,7 @@ const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
                                        ISA_STRIP_BYTES,
                                        ISA_NAME(scl_row_product_f64),
                                        ISA_NAME(scl_row_product_f32),
+                                       ISA_NAME(scl_csr_product_f64),
+                                       ISA_NAME(scl_csr_product_f32),
                                        ISA_NAME(scl_row_solve_f64),
                                        &ISA_NAME(scl_whole_loops)};

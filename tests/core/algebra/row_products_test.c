@@ -122,6 +122,97 @@ static void test_loops(void) {
           check_loops(*l, terms[t], rows[r], firsts[(t + r + c) % 5], cols[c], (t + c) % 2 == 1);
 }
 
+/* ---------------------------------------------------------------- sparse rows */
+
+/* Sparse rows of a: about one number in five, none in every seventh row. */
+typedef struct sparse_rows {
+  int64_t begin[ROWS], end[ROWS];
+  int32_t columns[LEFT], places[LEFT];
+  double values[LEFT];
+  float narrow[LEFT];
+} sparse_rows;
+
+/* The numbers of columns from .. to-1 that stay, and 0 for all others in `dense`; packed row
+ * `terms - 1 - (j - from)` is the partner of column j. */
+static void thin_out(size_t from, size_t to, sparse_rows *out, double *dense, float *narrow_dense) {
+  size_t at = 0;
+  for (size_t i = 0; i < ROWS; i++) {
+    out->begin[i] = (int64_t)at;
+    for (size_t j = 0; j < TERMS; j++) {
+      const bool stays = i % 7 != 3 && (i * 31 + j * 17) % 5 == 1 && j >= from && j < to;
+      dense[i * TERMS + j] = stays ? a[i * TERMS + j] : 0;
+      narrow_dense[i * TERMS + j] = stays ? narrow_a[i * TERMS + j] : 0;
+      if (!stays) continue;
+      out->columns[at] = (int32_t)j;
+      out->places[at] = (int32_t)(to - 1 - j);
+      out->values[at] = a[i * TERMS + j];
+      out->narrow[at++] = narrow_a[i * TERMS + j];
+    }
+    out->end[i] = (int64_t)at;
+  }
+}
+
+/* csr_product of all columns, or of the columns from SCL_ROW_TERMS on after those before, has the
+ * bits of row_product, also where the packed rows stand in another order. */
+static void check_sparse(const scl_loops *l, size_t from, size_t first, size_t cols) {
+  enum { ROOM = TERMS * (COLUMNS + 48) };
+  static double packed[ROOM], turned[ROOM], dense[LEFT], out[ROWS * COLUMNS],
+      wanted[ROWS * COLUMNS];
+  static float narrow_packed[ROOM], narrow_turned[ROOM], narrow_dense[LEFT],
+      narrow_out[ROWS * COLUMNS], narrow_wanted[ROWS * COLUMNS];
+  static sparse_rows rows;
+  const size_t width = l->strip_bytes / sizeof(double),
+               narrow_width = l->strip_bytes / sizeof(float);
+  const bool add = from > 0;
+  pack(width, TERMS, packed, NULL);
+  pack(narrow_width, TERMS, NULL, narrow_packed);
+  thin_out(from, TERMS, &rows, dense, narrow_dense);
+  for (size_t at = 0; at < ROOM / TERMS / width * width * TERMS; at++) {
+    const size_t row = at / width % TERMS; /* of a strip, TERMS - from rows below */
+    if (row >= TERMS - from) continue;
+    turned[at / (TERMS * width) * (TERMS - from) * width + row * width + at % width] =
+        packed[at / (TERMS * width) * TERMS * width + (TERMS - 1 - row) * width + at % width];
+  }
+  for (size_t at = 0; at < ROOM / TERMS / narrow_width * narrow_width * TERMS; at++) {
+    const size_t row = at / narrow_width % TERMS, strip = at / (TERMS * narrow_width);
+    if (row >= TERMS - from) continue;
+    narrow_turned[strip * (TERMS - from) * narrow_width + row * narrow_width + at % narrow_width] =
+        narrow_packed[strip * TERMS * narrow_width + (TERMS - 1 - row) * narrow_width +
+                      at % narrow_width];
+  }
+  for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
+    narrow_out[i] = narrow_wanted[i] = (float)i / 3;
+    out[i] = wanted[i] = (double)i / 3;
+  }
+  l->row_product_f64(TERMS, ROWS, first, cols, dense, TERMS, packed, add, wanted, COLUMNS);
+  l->row_product_f32(TERMS, ROWS, first, cols, narrow_dense, TERMS, narrow_packed, add,
+                     narrow_wanted, COLUMNS);
+  scl_csr_terms terms = {.begin = rows.begin,
+                         .end = rows.end,
+                         .columns = rows.columns,
+                         .places = rows.places,
+                         .values = rows.values,
+                         .rows = ROWS};
+  l->csr_product_f64(&terms, TERMS - from, first, cols, turned, add, out, COLUMNS);
+  terms.values = rows.narrow;
+  l->csr_product_f32(&terms, TERMS - from, first, cols, narrow_turned, add, narrow_out, COLUMNS);
+  for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
+    expect(out[i] == wanted[i], "sparse rows", out[i], wanted[i]);
+    expect(narrow_out[i] == narrow_wanted[i], "sparse rows", (double)narrow_out[i],
+           (double)narrow_wanted[i]);
+  }
+}
+
+static void test_sparse(void) {
+  for (const scl_loops *const *l = scl_loops_all(); *l != NULL; l++)
+    for (size_t from = 0; from <= SCL_ROW_TERMS; from += SCL_ROW_TERMS) {
+      check_sparse(*l, from, 0, COLUMNS);
+      check_sparse(*l, from, 48, 48);
+      check_sparse(*l, from, 5, 13);
+      check_sparse(*l, from, 100, 1);
+    }
+}
+
 /* alpha A op(B) + beta C of all rows, of each row alone, and on the pool. */
 static void check_gemm(bool transpose, double alpha, double beta) {
   static double turned[RIGHT], out[ROWS * COLUMNS], alone[COLUMNS];
@@ -198,6 +289,7 @@ int main(void) {
   static const size_t orders[] = {1, 2, 31, 32, 33, 64, 100};
   fill();
   test_loops();
+  test_sparse();
   test_gemm();
   for (size_t i = 0; i < 7; i++)
     check_trsm(orders[i]);
